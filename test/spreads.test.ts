@@ -38,6 +38,7 @@ const shortLists: Readonly<Record<string, readonly (readonly [spread: string, wh
   'world/diagnosis-text.ts': [
     ['...limited(collectiveLines(known))', 'limited'],
     ['...limited(pointToPointLines(known.flatMap(({ waits }) => waits)))', 'limited'],
+    ['...limited(queuedLines(known.flatMap(({ queued }) => queued)))', 'limited'],
     ['...places', 'limited'],
   ],
   'conformance/expect.ts': [['...codes', 'codes of a case']],

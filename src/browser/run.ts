@@ -2,6 +2,7 @@ import {
   flagOption,
   integerOption,
   type OptionTable,
+  objectOption,
   signalOption,
   uncheckedOptions,
   valueOption,
@@ -12,6 +13,7 @@ import { type LocalFactory, local } from '../fabric/local/local.js'
 import type { RunOptions } from '../launch/run.js'
 import { checkWorldMachine } from '../machine/check-machine.js'
 import { machineOption } from '../machine/machine-option.js'
+import { matchingOptions } from '../messages/process/matching-options.js'
 import { maxWorldRanks } from '../messages/process/world-layout.js'
 import { ownTuning } from '../tuning/read-tuning-file.js'
 import type { TuningFile } from '../tuning/tuning-file.js'
@@ -69,6 +71,7 @@ const runOptions: OptionTable<PageRunOptions> = {
   diagnose: flagOption(),
   hosted: hostedOption,
   machine: machineOption,
+  matching: objectOption(matchingOptions),
 }
 
 /** @throws ERR_ARGUMENT, ERR_WORLD, ERR_MACHINE */

@@ -1,6 +1,7 @@
 import { type AlgorithmUse, algorithmUses } from '../calls/plan/algorithm-use.js'
 import { formatMachine } from '../machine/format-machine.js'
 import type { Machine } from '../machine/machine.js'
+import type { MatchingStatistics } from '../messages/matching/matching-meter.js'
 import { madeBy } from '../messages/process/comm-context.js'
 import type { CommState } from './comm-state.js'
 import type { SplitOrigin } from './split/split-call.js'
@@ -79,6 +80,8 @@ export interface CommDescription {
   readonly machine: MachineUse
   /** Algorithms that have carried out its collectives here; none where one process has all ranks. */
   readonly collectives: readonly AlgorithmUse[]
+  /** Message matching of the ranks here that have taken part in a message; null unless the world counts it. */
+  readonly matching: readonly MatchingStatistics[] | null
   /**
    * The split that made it, also that of a `create`; null for the world and communicators made in other ways.
    */
@@ -97,6 +100,7 @@ export interface CommDescription {
  */
 export function describeComm(state: CommState, machine?: Machine): CommDescription {
   const { table, processes, localRanks } = state
+  const counts = state.runtime.options.matching?.count === true
   const isDistributed = table.kind === 'distributed'
   return {
     name: state.label,
@@ -113,6 +117,7 @@ export function describeComm(state: CommState, machine?: Machine): CommDescripti
     retained: retainedBytes(state),
     machine: machineUse(state, machine),
     collectives: algorithmUses(state.plans),
+    matching: counts ? (state.openedMatching?.statistics ?? []) : null,
     split: state.origin === undefined ? null : reportOf(state.origin),
     lastSplit: state.lastSplit === undefined ? null : reportOf(state.lastSplit),
   }

@@ -14,7 +14,7 @@ const tags = 4
 export const matchingChecks: readonly WorldCase[] = [
   {
     name: 'matching keeps the order of every sender, with wildcards, under random interleavings',
-    settings: flowSettings,
+    settings: [...flowSettings, { matching: { count: true } }],
     async check(world, { seed, rounds }) {
       for (let round = 0; round < rounds; round++) {
         const plan = draw(world.size, seed + round)
@@ -24,6 +24,48 @@ export const matchingChecks: readonly WorldCase[] = [
         // No rank sends for the next round before every rank has probed.
         await world.barrier()
       }
+    },
+  },
+  {
+    name: 'matching is counted where the world asks for it',
+    settings: [{}, { matching: { count: true } }],
+    async check(world) {
+      const { rank, size } = world
+      const each = 3
+      // All that rank 0 gets is unexpected: tag 1 comes last from every rank.
+      for (let tag = each; tag > 0; tag--) await world.send(Int32Array.of(rank, tag), 0, tag)
+      await world.barrier()
+      if (rank === 0) {
+        for (let source = 0; source < size; source++) await world.probe(source, 1)
+        for (let source = size - 1; source >= 0; source--) {
+          for (let tag = 1; tag < each; tag++) {
+            const { data } = await world.recv(source, tag)
+            same([...(data as Int32Array)], [source, tag], 'the message')
+          }
+        }
+        for (let left = size; left > 0; left--) same((await world.recv()).tag, each, 'the tag that is left')
+      }
+      const { matching } = world.describe()
+      if (matching === null) return
+      const mine = matching.find((of) => of.rank === rank)
+      if (rank !== 0) {
+        same(mine?.receives ?? 0, 0, 'receives of a rank without any')
+        return
+      }
+      const { posted, unexpected, receives, anySource, anyTag } = mine!
+      same([receives, anySource, anyTag], [4 * size, size, size], 'receives, of any source, of any tag')
+      same(
+        [posted.searches, posted.matches, posted.longest],
+        [each * size, 0, 0],
+        'searches of posted receives',
+      )
+      same(unexpected.longest, each * size, 'longest queue of unexpected messages')
+      same(unexpected.length, 0, 'unexpected messages that are left')
+      same(
+        unexpected.byLength.reduce((sum, count) => sum + count, 0),
+        unexpected.searches,
+        'searches by length',
+      )
     },
   },
 ]

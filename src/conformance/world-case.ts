@@ -1,6 +1,7 @@
 import type { Communicator } from '../comm/communicator.js'
 import type { ErrorCode } from '../errors.js'
 import type { Machine } from '../machine/machine.js'
+import type { MatchingOptions } from '../messages/process/matching-options.js'
 import type { TuningFile } from '../tuning/tuning-file.js'
 import type { ExpectedFabric } from './process-identity.js'
 
@@ -34,6 +35,7 @@ export interface WorldSetting {
   readonly creditBytes?: number
   readonly tuning?: TuningFile
   readonly machine?: Machine
+  readonly matching?: MatchingOptions
 }
 
 /** One guarantee of a world, as data: any driver that has a world can run it. */

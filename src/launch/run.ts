@@ -18,6 +18,7 @@ import { threads } from '../fabric/threads/threads.js'
 import { checkWorldMachine } from '../machine/check-machine.js'
 import type { Machine } from '../machine/machine.js'
 import { machineOption } from '../machine/machine-option.js'
+import { type MatchingOptions, matchingOptions } from '../messages/process/matching-options.js'
 import { maxWorldRanks } from '../messages/process/world-layout.js'
 import type { TuningFile } from '../tuning/tuning-file.js'
 import { websocket } from '../websocket/factory-nodejs.js'
@@ -96,6 +97,8 @@ export interface RunOptions<A = unknown, T = unknown> {
    * same. Default: only the nodes of the processes are known (docs/placement.md#the-machine-of-a-world).
    */
   readonly machine?: Machine
+  /** What is counted of message matching: `describe().matching` has it. Default: nothing (docs/diagnosing-hangs.md#how-long-queues-are). */
+  readonly matching?: MatchingOptions
 }
 
 /**
@@ -158,7 +161,7 @@ export async function run<T, A = undefined>(main: Main<T, A> | URL, options: Run
   const factory = checked(main, options)
   const { ranksPerProcess } = factory
   const { ranks, args, signal, eagerLimitBytes, creditBytes, detectDeadlock, diagnose, report } = options
-  const { hosted, machine } = options
+  const { hosted, machine, matching } = options
   const tuning = loadedTuning(options.tuning, factory.kind)
   const world: WorldOptions<A> = {
     ranks,
@@ -170,6 +173,7 @@ export async function run<T, A = undefined>(main: Main<T, A> | URL, options: Run
       detectDeadlock,
       diagnose,
       machine,
+      matching,
     }),
   }
   if (factory.kind !== 'mpi') warnOfCopies(factory.kind)
@@ -240,6 +244,7 @@ const runOptions: OptionTable<RunOptions> = {
   report: objectOption(reportOptions),
   tuning: uncheckedOption,
   machine: machineOption,
+  matching: objectOption(matchingOptions),
 }
 
 /** The options' fabric. @throws ERR_WORLD, ERR_ARGUMENT for options that are not valid */

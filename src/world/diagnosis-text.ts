@@ -3,6 +3,7 @@ import { plainLane } from '../calls/lane.js'
 import type { WorldLayout } from '../messages/process/world-layout.js'
 import { type CollectiveState, type OpenCollective, type ProcessState, survivorLane } from './diagnosis.js'
 import { limited, pointToPointLines } from './diagnosis-waits.js'
+import { queuedLines } from './queued-messages.js'
 import { countOf, type Ranges, rangesText, union } from './rank-ranges.js'
 import type { RunningWorld } from './world.js'
 
@@ -46,6 +47,7 @@ export function describeWorld(
   lines.push(
     ...limited(collectiveLines(known)),
     ...limited(pointToPointLines(known.flatMap(({ waits }) => waits))),
+    ...limited(queuedLines(known.flatMap(({ queued }) => queued))),
   )
   return lines.join('\n')
 }

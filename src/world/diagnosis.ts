@@ -5,6 +5,7 @@ import { describeSignature } from '../calls/signature.js'
 import type { CommRuntime, CommState } from '../comm/comm-state.js'
 import { Send } from '../messages/matching/send.js'
 import { communicatorText } from '../messages/process/comm-context.js'
+import { type QueuedMessages, queuedMessages } from './queued-messages.js'
 import { RangeList, type Ranges } from './rank-ranges.js'
 
 /** Who waits for what in one process: plain data that crosses threads. */
@@ -15,6 +16,7 @@ export interface ProcessState {
   /** World ranks that have returned. */
   readonly ended: Ranges
   readonly waits: readonly PointToPointWaits[]
+  readonly queued: readonly QueuedMessages[]
   readonly collectives: readonly CollectiveState[]
 }
 
@@ -74,6 +76,7 @@ export function stateOf(runtime: CommRuntime): ProcessState {
     running: running.ranges,
     ended: ended.ranges,
     waits: contexts.flatMap(pointToPointWaits),
+    queued: contexts.flatMap(queuedMessages),
     collectives: contexts.flatMap((state) => [...collectives(state), ...survivorCalls(state)]),
   }
 }

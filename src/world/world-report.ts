@@ -2,6 +2,7 @@ import type { CommRuntime } from '../comm/comm-state.js'
 import { madeBy } from '../messages/process/comm-context.js'
 import { pointToPointWaits } from './diagnosis.js'
 import { limited, pointToPointLines } from './diagnosis-waits.js'
+import { queuedLines, queuedMessages } from './queued-messages.js'
 
 /** Ranges of ranks named in a report. */
 const maxRanges = 16
@@ -25,6 +26,7 @@ export function waitLines(runtimes: readonly CommRuntime[]): string[] {
   const named = contexts.filter((_, n) => waits[n].length + calls[n].length > 0)
   return [
     ...pointToPointLines(waits.flat()),
+    ...queuedLines(contexts.flatMap(queuedMessages)),
     ...calls.flat(),
     // Each process of the communicator has it.
     ...new Set(named.flatMap((state) => madeBy(state) ?? [])),

@@ -43,6 +43,7 @@ const schema = z.object({
   tagOutput: z.boolean(),
   diagnose: z.boolean(),
   reportAlgorithms: z.boolean(),
+  reportMatching: z.boolean(),
   // False by --no-hosted.
   hosted: z.boolean(),
 })
@@ -57,6 +58,11 @@ export const runCommand: AddCommand = (command, act) => {
     .option('--no-hosted', 'call the default export once per rank, also where the program exports hosted')
     .option('--diagnose', 'name the line of the program in errors and reports', false)
     .option('--report-algorithms', 'print the algorithms of collectives that ran on standard error', false)
+    .option(
+      '--report-matching',
+      'count message matching, print lengths of its queues on standard error',
+      false,
+    )
     .option('--json', 'one JSON object on standard output', false)
     .addHelpText('after', `${help}\n${machineHelp}`)
     .action(
@@ -76,6 +82,7 @@ export const runCommand: AddCommand = (command, act) => {
           tagOutput: options.tagOutput,
           diagnose: options.diagnose,
           reportAlgorithms: options.reportAlgorithms,
+          reportMatching: options.reportMatching,
           hosted: options.hosted,
           tuning,
           machine,

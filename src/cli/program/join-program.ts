@@ -44,7 +44,9 @@ export async function joinProgram(
       return output.asRanks(worlds, call)
     },
   }
-  const { main, hosted: hostedMain = false } = attributed(loaded, { output: begins, reportAlgorithms: false })
+  const { main, hosted: hostedMain = false } = attributed(loaded, {
+    ...{ output: begins, reportAlgorithms: false, reportMatching: false },
+  })
   try {
     // The world itself detects an empty event loop, and reports the ranks that wait.
     return await asWorld((signal) => join(main, { ...options, hosted: hostedMain, program, signal }), true)

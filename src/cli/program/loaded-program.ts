@@ -11,6 +11,7 @@ export interface LoadedProgramArgs {
   readonly args: readonly string[]
   readonly tagOutput: boolean
   readonly reportAlgorithms: boolean
+  readonly reportMatching: boolean
 }
 
 // Loaded together with this module: a program that cannot be loaded starts no world.
@@ -30,17 +31,21 @@ const exited = new Promise<never>((_, reject) => {
 exited.catch(() => {})
 
 let output: RankOutput | undefined
+let reported: Program | undefined
 let running = 0
 
 /** Runs the user's program, with its output attributed to ranks. */
 async function run<R>(
-  { tagOutput, reportAlgorithms }: LoadedProgramArgs,
+  { tagOutput, reportAlgorithms, reportMatching }: LoadedProgramArgs,
   call: (program: Program) => R | PromiseLike<R>,
 ): Promise<R> {
   running++
   try {
     output ??= captureRankOutput({ tag: tagOutput })
-    return await Promise.race([call(attributed(program, { output, reportAlgorithms })), exited])
+    const reports = { output, reportAlgorithms, reportMatching }
+    // Once for all ranks here: the last one that returns reports.
+    reported ??= attributed(program, reports)
+    return await Promise.race([call(reported), exited])
   } finally {
     if (--running === 0) output?.restore()
   }

@@ -3,6 +3,7 @@ import { StringDecoder } from 'node:string_decoder'
 import type { Communicator } from '../../comm/communicator.js'
 import type { UserProgram } from '../../world/user-program.js'
 import { algorithmReport } from './algorithm-report.js'
+import { matchingReport } from './matching-report.js'
 
 /** How a program's writes to standard output and error reach the terminal while its ranks run. */
 export interface RankOutput {
@@ -87,16 +88,28 @@ export interface ProgramReports {
   readonly output: RankOutput
   /** Whether the process of rank 0 writes at the end which algorithms its collectives used. */
   readonly reportAlgorithms: boolean
+  /** Whether each process writes at the end how long its matching queues were. */
+  readonly reportMatching: boolean
 }
 
 /** A program whose output is attributed to its ranks. */
 export function attributed<T, A>(
   { main, hosted }: UserProgram<T, A>,
-  { output, reportAlgorithms }: ProgramReports,
+  { output, reportAlgorithms, reportMatching }: ProgramReports,
 ): UserProgram<T, A> {
+  // On `local` one thread has several processes.
+  const returned = new Map<number, number>()
+  const reportsOf = (worlds: readonly Communicator[]) => {
+    const [world] = worlds
+    const { localRanks, runtime } = world.seat().state
+    if (reportAlgorithms && world.rank === 0) process.stderr.write(`${algorithmReport(world)}\n`)
+    const count = (returned.get(runtime.process) ?? 0) + worlds.length
+    returned.set(runtime.process, count)
+    if (reportMatching && count === localRanks.length) process.stderr.write(`${matchingReport(world)}\n`)
+  }
   const inRanks = <R>(worlds: readonly Communicator[], call: () => R | PromiseLike<R>) =>
     output.asRanks(worlds, () =>
-      reportAlgorithms && worlds[0].rank === 0 ? thenReport(worlds[0], call) : call(),
+      reportAlgorithms || reportMatching ? thenReport(call, () => reportsOf(worlds)) : call(),
     )
   return {
     main: (world, args) => inRanks([world], () => main(world, args)),
@@ -106,9 +119,8 @@ export function attributed<T, A>(
   }
 }
 
-/** Runs rank 0's part of a program, then writes which algorithms its collectives used to standard error. */
-async function thenReport<R>(world: Communicator, call: () => R | PromiseLike<R>): Promise<R> {
+async function thenReport<R>(call: () => R | PromiseLike<R>, report: () => void): Promise<R> {
   const result = await call()
-  process.stderr.write(`${algorithmReport(world)}\n`)
+  report()
   return result
 }

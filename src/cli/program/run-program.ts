@@ -20,6 +20,7 @@ export interface ProgramOptions {
   readonly tagOutput: boolean
   readonly diagnose: boolean
   readonly reportAlgorithms: boolean
+  readonly reportMatching: boolean
   /** False: only the default export runs. */
   readonly hosted: boolean
   readonly tuning: TuningFile | null
@@ -34,12 +35,16 @@ export interface ProgramOptions {
  * @throws ERR_PROGRAM when it cannot be loaded; WorldFailure whose cause is the world's first error
  */
 export async function runUserProgram(options: ProgramOptions): Promise<readonly unknown[]> {
-  const { file, ranks, fabric, args, tagOutput, diagnose, reportAlgorithms, hosted } = options
+  const { file, ranks, fabric, args, tagOutput, diagnose, reportAlgorithms, reportMatching, hosted } = options
   const { tuning, machine, report } = options
-  const world = { ranks, fabric, diagnose, tuning, report, ...(machine === undefined ? {} : { machine }) }
+  const world = {
+    ...{ ranks, fabric, diagnose, tuning, report },
+    ...(machine === undefined ? {} : { machine }),
+    ...(reportMatching ? { matching: { count: true } } : {}),
+  }
   if (fabric.needsModule === true) {
     checkProgramFile(file)
-    const inThread: LoadedProgramArgs = { file, args, tagOutput, reportAlgorithms }
+    const inThread: LoadedProgramArgs = { file, args, tagOutput, reportAlgorithms, reportMatching }
     return asWorld((signal) =>
       run<unknown, LoadedProgramArgs>(ownProgram('loaded-program'), {
         ...world,
@@ -53,7 +58,9 @@ export async function runUserProgram(options: ProgramOptions): Promise<readonly 
   installNeighborhood()
   const loaded = await loadProgram(file, hosted)
   const output = captureRankOutput({ tag: tagOutput })
-  const { main, hosted: hostedMain = false } = attributed(loaded, { output, reportAlgorithms })
+  const { main, hosted: hostedMain = false } = attributed(loaded, {
+    ...{ output, reportAlgorithms, reportMatching },
+  })
   try {
     // The world itself detects an empty event loop, and reports the ranks that wait.
     return await asWorld((signal) => run(main, { ...world, args, hosted: hostedMain, signal }), true)

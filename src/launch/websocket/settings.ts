@@ -2,6 +2,7 @@ import {
   flagOption,
   integerOption,
   type OptionTable,
+  objectOption,
   uncheckedOption,
   valueOption,
 } from '../../base/option.js'
@@ -9,6 +10,7 @@ import { requireOption } from '../../base/option-table.js'
 import { isRankweaveError, type RankweaveError, reasonText, wrongValue } from '../../errors.js'
 import type { Machine } from '../../machine/machine.js'
 import { machineOption } from '../../machine/machine-option.js'
+import { type MatchingOptions, matchingOptions } from '../../messages/process/matching-options.js'
 import { maxWorldRanks, worldLayout } from '../../messages/process/world-layout.js'
 import { defaultRendezvousLimits, type WorldLimits } from '../../websocket/protocol/limits.js'
 import { type MachineSetting, machineOfSetting, machineSetting } from './machine-setting.js'
@@ -32,6 +34,8 @@ export interface RanksOptions {
   readonly diagnose?: boolean
   /** The machine of the world, as of `run`, for all its processes. */
   readonly machine?: Machine
+  /** What is counted of message matching, as of `run`, in all its processes. */
+  readonly matching?: MatchingOptions
 }
 
 /** What the opener of a world decides for all its processes. */
@@ -49,6 +53,7 @@ export const ranksOptions: OptionTable<RanksOptions> = {
   creditBytes: integerOption({ least: 0 }),
   diagnose: flagOption(),
   machine: machineOption,
+  matching: objectOption(matchingOptions),
 }
 
 /**
@@ -59,7 +64,16 @@ export const ranksOptions: OptionTable<RanksOptions> = {
  */
 export function settingsOf(
   where: string,
-  { processes: given, ranks, ranksPerProcess, eagerLimitBytes, creditBytes, diagnose, machine }: RanksOptions,
+  {
+    processes: given,
+    ranks,
+    ranksPerProcess,
+    eagerLimitBytes,
+    creditBytes,
+    diagnose,
+    machine,
+    matching,
+  }: RanksOptions,
 ): { readonly processes: number; readonly settings: string } {
   const processes = given ?? ranksPerProcess?.length ?? ranks
   requireOption(where, 'processes', { ...ranksOptions.processes, required: true }, processes)
@@ -70,7 +84,7 @@ export function settingsOf(
   return {
     processes,
     settings: JSON.stringify({
-      ...{ ranks, ranksPerProcess, eagerLimitBytes, creditBytes, diagnose },
+      ...{ ranks, ranksPerProcess, eagerLimitBytes, creditBytes, diagnose, matching },
       machine: placed,
     }),
   }

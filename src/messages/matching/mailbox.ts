@@ -4,6 +4,7 @@ import type { CallSites } from '../process/call-sites.js'
 import { type CommContext, communicatorText, madeBy } from '../process/comm-context.js'
 import type { ProcessCounters, RankCounters } from '../process/counters.js'
 import type { Arrived } from './arrived.js'
+import { MatchingMeter } from './matching-meter.js'
 import type { Receive, Receiver } from './receive.js'
 import { type Send, type Sender, Sent } from './send.js'
 
@@ -25,11 +26,13 @@ export class Mailbox implements Sender, Receiver {
   readonly processCounters: ProcessCounters
   readonly callSites: CallSites | undefined
   /** Receives and matched probes without a message, in the order they were posted. */
-  readonly posted = new EntryList<Receive<unknown>>('patterns')
+  readonly posted: EntryList<Receive<unknown>>
   /** Messages without a receive, in the order they arrived. */
-  readonly arrived = new EntryList<Arrived>('messages')
+  readonly arrived: EntryList<Arrived>
   /** Probes without a message. */
   readonly probes = new Set<Receive<unknown>>()
+  /** Undefined unless the world counts matching: then nothing is paid for it. */
+  readonly meter: MatchingMeter | undefined
   readonly #context: CommContext
   readonly #withdrawal: Withdrawal
   #sent: Sent | undefined
@@ -42,6 +45,9 @@ export class Mailbox implements Sender, Receiver {
     this.counters = context.runtime.rankCounters(worldRank)
     this.processCounters = context.runtime.processCounters
     this.callSites = context.runtime.callSites
+    this.meter = context.runtime.options.matching?.count === true ? new MatchingMeter() : undefined
+    this.posted = this.meter?.posted ?? new EntryList('patterns')
+    this.arrived = this.meter?.unexpected ?? new EntryList('messages')
   }
 
   /** One object for all sends that were complete when they were started. */

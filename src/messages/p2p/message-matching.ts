@@ -3,6 +3,7 @@ import type { RankweaveError } from '../../errors.js'
 import type { Arrived, Status } from '../matching/arrived.js'
 import { ANY_SOURCE } from '../matching/envelope.js'
 import { type Mailbox, Mailboxes, type Withdrawal } from '../matching/mailbox.js'
+import type { MatchingStatistics } from '../matching/matching-meter.js'
 import { freedError } from '../matching/pending.js'
 import type { Receive } from '../matching/receive.js'
 import type { Send } from '../matching/send.js'
@@ -58,7 +59,8 @@ export class Matching implements Withdrawal {
       this.envelopes,
     )
     for (const peer of state.runtime.lostPeers) this.#anyLost ||= state.processes.processes.includes(peer)
-    if (this.#anyLost) this.short.stop()
+    // The fast path has no queues that could be counted.
+    if (this.#anyLost || state.runtime.options.matching?.count === true) this.short.stop()
   }
 
   /**
@@ -67,6 +69,11 @@ export class Matching implements Withdrawal {
    */
   whenAddressed(): Promise<void> {
     return this.#addressQueue.whenNone()
+  }
+
+  /** Of the local ranks that have taken part in a message; none unless the world counts matching. */
+  get statistics(): MatchingStatistics[] {
+    return [...this.#mailboxes.values()].flatMap(({ rank, meter }) => meter?.statistics(rank) ?? [])
   }
 
   /** The mailbox of a local rank. */
@@ -88,6 +95,7 @@ export class Matching implements Withdrawal {
   /** Starts a receive or a probe. @param mailbox of its owner */
   receive(mailbox: Mailbox, receive: Receive<unknown>): void {
     const { source, tag } = receive
+    mailbox.meter?.receives(source, tag)
     const message = mailbox.arrived.find(source, tag)
     if (message !== undefined) {
       this.#satisfy(mailbox, receive, message)
@@ -102,12 +110,14 @@ export class Matching implements Withdrawal {
   /** The earliest message that a receive would get now. */
   peek(mailbox: Mailbox, source: number, tag: number): Status | undefined {
     this.#requireSource(mailbox, source, tag)
+    mailbox.meter?.receives(source, tag)
     return mailbox.arrived.find(source, tag)?.status
   }
 
   /** Removes that message from matching. */
   extract(mailbox: Mailbox, source: number, tag: number): Arrived | undefined {
     this.#requireSource(mailbox, source, tag)
+    mailbox.meter?.receives(source, tag)
     const message = mailbox.arrived.find(source, tag)
     if (message === undefined) return undefined
     mailbox.arrived.remove(message)

@@ -2,6 +2,7 @@ import type { RankweaveError } from '../../errors.js'
 import type { Fabric } from '../../fabric/fabric.js'
 import type { Machine } from '../../machine/machine.js'
 import type { TuningFile } from '../../tuning/tuning-file.js'
+import type { MatchingOptions } from './matching-options.js'
 import type { WorldLayout } from './world-layout.js'
 
 /** Limits of what a process sends before its receivers answer. */
@@ -27,6 +28,8 @@ export interface RuntimeOptions {
    * collectives read it. Default: only the nodes of the processes are known.
    */
   readonly machine?: Machine
+  /** What is counted of message matching. Default: nothing. */
+  readonly matching?: MatchingOptions
 }
 
 /** Handles the frames of one service, outside any communicator. */

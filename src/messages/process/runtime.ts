@@ -47,6 +47,7 @@ export function runtimeOptions(
     ...(given.diagnose === true ? { diagnose: true } : {}),
     ...(given.tuning === undefined ? {} : { tuning: given.tuning }),
     ...(given.machine === undefined ? {} : { machine: given.machine }),
+    ...(given.matching === undefined ? {} : { matching: given.matching }),
   }
 }
 

@@ -29,6 +29,11 @@ export default async function main(world: Communicator, [kind]: readonly string[
     const half = await world.split(world.rank & 1)
     half.setName('halves')
     await half.recv(half.rank, 5)
+  } else if (kind === 'queues') {
+    if (world.rank > 0) for (let tag = 0; tag < 40; tag++) await world.send(1, 0, tag)
+    await world.barrier()
+    if (world.rank === 0)
+      for (let tag = 39; tag >= 0; tag--) for (let source = 1; source < world.size; source++) await world.recv(-1, tag)
   } else {
     if (world.rank === 3 && kind !== 'barrier') throw new TypeError('thrown on purpose')
     await world.barrier()
@@ -109,6 +114,22 @@ describe('without --diagnose', () => {
     const { stderr } = await spawnCli(['run', file, '-n', '4', '--processes', '2', '--', kind])
     expect(stderr).toMatch(/run with --diagnose, or diagnose: true, to see the line of the call/)
     expect(stderr).not.toMatch(/lines\.ts:/)
+  })
+})
+
+describe('--report-matching', () => {
+  it.each(['local', 'threads', 'websocket'])('prints how long queues were on %s', async (fabric) => {
+    const flags = ['-n', '4', '--fabric', fabric, '--processes', '2', '--report-matching']
+    const { exitCode, stderr } = await spawnCli(['run', file, ...flags, '--', 'queues'])
+    expect(exitCode).toBe(0)
+    expect(stderr).toMatch(
+      /message matching of process 0\n {2}rank 0 of communicator 0\.0, the world: 120 receives, 100% of any source, 0% of any tag\n/,
+    )
+    expect(stderr).toMatch(/posted receives: +120 searches, 0 found; 0\.0 long, at most 0; 0\.0 entries/)
+    expect(stderr).toMatch(
+      /unexpected messages: 120 searches, 120 found; 60\.5 long, at most 120; \d+\.\d entries/,
+    )
+    expect(stderr).toMatch(/message matching of process 1\n {2}none: no rank here took part in a message/)
   })
 })
 

@@ -34,7 +34,7 @@ describe('matched messages', () => {
 })
 
 describe('reports of blocked ranks', () => {
-  it('name rank, call and communicator of every wait, and nothing else', async () => {
+  it('name rank, call and communicator of every wait, what has arrived for it, and nothing else', async () => {
     for (const processes of [1, 3]) {
       const world = await openWorld({ ranks: 3, processes, eagerLimitBytes: 0 })
       const [a, b, c] = world.comms
@@ -52,6 +52,7 @@ describe('reports of blocked ranks', () => {
       await drained(world)
       const lines = waitLines(world.runtimes).sort()
       expect(lines).toEqual([
+        'rank 0 has 2 messages that its receives do not take on communicator 0.0: source 2, tag 6; source 2, tag 7',
         'rank 0 waits in recv(source 2, tag 5) on communicator 0.0',
         'rank 1 waits in probe(source 0, tag 3) on communicator 0.0',
         'rank 2 waits in mprobe(source 1, tag any) on communicator 0.0',

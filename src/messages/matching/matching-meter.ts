@@ -1,0 +1,48 @@
+import type { Arrived } from './arrived.js'
+import { ANY_SOURCE, ANY_TAG } from './envelope.js'
+import { MeteredList } from './metered-list.js'
+import type { QueueStatistics } from './queue-meter.js'
+import type { Receive } from './receive.js'
+
+/** Message matching of one rank on one communicator, point-to-point only. */
+export interface MatchingStatistics {
+  /** In the communicator. */
+  readonly rank: number
+  /** Posted receives, searched by messages that arrive (PRQ). */
+  readonly posted: QueueStatistics
+  /** Messages without a receive, searched by receives and probes (UMQ). */
+  readonly unexpected: QueueStatistics
+  /** Receives and probes that were started. */
+  readonly receives: number
+  /** Of these, how many took any source. */
+  readonly anySource: number
+  /** Of these, how many took any tag. */
+  readonly anyTag: number
+}
+
+/** Counts the matching of one mailbox. */
+export class MatchingMeter {
+  readonly posted = new MeteredList<Receive<unknown>>('patterns')
+  readonly unexpected = new MeteredList<Arrived>('messages')
+  #receives = 0
+  #anySource = 0
+  #anyTag = 0
+
+  /** A receive or probe starts. */
+  receives(source: number, tag: number): void {
+    this.#receives++
+    if (source === ANY_SOURCE) this.#anySource++
+    if (tag === ANY_TAG) this.#anyTag++
+  }
+
+  statistics(rank: number): MatchingStatistics {
+    return {
+      rank,
+      posted: this.posted.statistics,
+      unexpected: this.unexpected.statistics,
+      receives: this.#receives,
+      anySource: this.#anySource,
+      anyTag: this.#anyTag,
+    }
+  }
+}

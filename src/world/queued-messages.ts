@@ -1,0 +1,50 @@
+import type { CommState } from '../comm/comm-state.js'
+import { Receive } from '../messages/matching/receive.js'
+import { communicatorText } from '../messages/process/comm-context.js'
+
+/** Ranks with queued messages that one communicator reports, and messages of each that are named. */
+const [mostRanks, mostMessages] = [8, 4]
+
+/** What has arrived for a rank that waits in a receive or a probe: no receive of it takes these messages. */
+export interface QueuedMessages {
+  readonly communicator: string
+  readonly rank: number
+  readonly worldRank: number
+  readonly count: number
+  /** Source and tag of the first. */
+  readonly first: readonly (readonly [source: number, tag: number])[]
+}
+
+/** Of the ranks of this process, in their order. */
+export function queuedMessages(state: CommState): QueuedMessages[] {
+  const matching = state.openedMatching
+  if (matching === undefined) return []
+  const waiting = new Map<number, number>()
+  for (const operation of matching.awaited()) {
+    if (operation instanceof Receive) waiting.set(operation.owner.rank, operation.owner.worldRank)
+  }
+  const queued: QueuedMessages[] = []
+  for (const [rank, worldRank] of [...waiting].sort(([a], [b]) => a - b)) {
+    const { arrived } = matching.mailbox(rank)
+    if (arrived.size === 0) continue
+    const first: [number, number][] = []
+    for (const { source, tag } of arrived) if (first.push([source, tag]) === mostMessages) break
+    queued.push({ communicator: communicatorText(state), rank, worldRank, count: arrived.size, first })
+    if (queued.length === mostRanks) break
+  }
+  return queued
+}
+
+/** A line for each rank. */
+export function queuedLines(queued: readonly QueuedMessages[]): string[] {
+  return queued.map(({ communicator, rank, worldRank, count, first }) => {
+    const who = rank === worldRank ? `rank ${rank}` : `rank ${rank} (world ${worldRank})`
+    const named = first.map(([source, tag]) => `source ${source}, tag ${tag}`).join('; ')
+    const more = count > first.length ? `; and ${count - first.length} more` : ''
+    const what =
+      count === 1
+        ? 'a message that its receive does not take'
+        : `${count} messages that its receives do not take`
+    return `${who} has ${what} on ${communicator}: ${named}${more}`
+  })
+}
