@@ -7,7 +7,7 @@ import { noLevels } from './routed-design.js'
  * One list whose links join blocks of entries, so that a search reads keys that lie side by side. Receives from
  * any source stand in it like all others, by their masks.
  *
- * @see Ghazimirsaeed 2019 chapter 6 (LLA, LLV)
+ * @see Ghazimirsaeed 2019 chapter 6 (LLA, linked list of arrays; LLV, of vectors)
  */
 export class ArrayBlocksDesign<E extends MatchingElement> implements MatchingDesign<E> {
   readonly blocks: ArrayBlocks<E>

@@ -33,7 +33,7 @@ const none = -1
  * An entry that is removed leaves a hole; holes at either end of a block's entries are cut off. A block without
  * entries leaves the list, unless it is the only one.
  *
- * @see Ghazimirsaeed 2019 §6.2 (linked list of arrays: hole markers, head and tail)
+ * @see Ghazimirsaeed 2019 chapter 6 (hole markers, head and tail; figures 6.3 and 6.4)
  */
 export class ArrayBlocks<E extends MatchingElement> {
   readonly layout: EntryBlockLayout

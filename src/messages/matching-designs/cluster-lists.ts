@@ -8,7 +8,7 @@ import type { SourceClusters } from './source-clusters.js'
  * A list for each cluster of sources, as an earlier run has shown how many elements each source adds. All
  * elements of a source are in one list, so a search passes that list only.
  *
- * @see Ghazimirsaeed 2019 chapter 3 (clustering-based matching; the clusters are its matrix B)
+ * @see Ghazimirsaeed 2019 chapter 3 (CLUST; the clusters are its matrix B)
  */
 export class ClusterLists<E extends MatchingElement> implements SourceRouting<E> {
   readonly #clusterOf: Int32Array

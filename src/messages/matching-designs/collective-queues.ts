@@ -31,15 +31,15 @@ interface CallClass {
 const isBeingMeasured = 1
 
 /**
- * Lists for the messages of collectives. The first call of a class uses one list that all classes share, and the
- * mean number of elements that its searches pass is the number of lists that its collective gets as a new level,
- * if that is more than its last level has. Later elements go to the list `source mod lists` of the last level.
+ * Lists for the messages of collectives. The first call of a class uses one list that all classes share. The mean
+ * number of elements that its searches pass is the number of lists that its collective gets, as a new level. It
+ * gets none if its last level has as many. Later elements go to the list `source mod lists` of the last level.
  *
- * A call is over when an element of another call comes; without numbers of calls, when an element comes while none
- * of its class is queued. A new class may use the shared list while older elements of its source wait in a level,
- * so a search compares the sequence numbers of both.
+ * A call is over when an element of another call comes. Without numbers of calls it is over when an element comes
+ * while none of its class is queued. A new class may use the shared list while older elements of its source wait in
+ * a level. So a search compares the sequence numbers of both.
  *
- * @see Ghazimirsaeed 2019 §5.2 (COL; algorithms 5.1 and 5.2)
+ * @see Ghazimirsaeed 2019 chapter 5 (COL), algorithms 5.1 and 5.2
  */
 export class CollectiveQueues<E extends MatchingElement> implements SourceRouting<E> {
   readonly #facts: ProcessFacts

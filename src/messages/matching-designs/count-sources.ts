@@ -8,7 +8,7 @@ import { ANY_SOURCE } from './wildcards.js'
  * Counts, for designs that start from an earlier run, the elements that a trace adds to each queue.
  *
  * @throws ERR_ARGUMENT for a malformed operation
- * @see Ghazimirsaeed 2019 §3.3.1 (a row of the profiling matrices of both queues)
+ * @see Ghazimirsaeed 2019 chapter 3 (a row of the profiling matrices of both queues)
  */
 export function countSources(trace: Iterable<MatchingOperation>, facts: ProcessFacts): QueueCounts {
   const counts = { posted: new Map<number, Float64Array>(), unexpected: new Map<number, Float64Array>() }

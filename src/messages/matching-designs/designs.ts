@@ -204,7 +204,7 @@ export const matchingDesigns: {
   },
 }
 
-/** Entries of 32 KiB, a multiple of 16. @see Ghazimirsaeed 2019 §6.4 */
+/** Entries of 32 KiB, a multiple of 16. @see Ghazimirsaeed 2019 chapter 6 */
 const entriesOfCache: { readonly [Queue in MatchingQueue]: number } = { posted: 1360, unexpected: 2048 }
 
 export const matchingDesignNames = Object.keys(matchingDesigns) as readonly MatchingDesignName[]

@@ -15,14 +15,14 @@ export interface DynamicPartnersRule extends EdgeRule {
 
 /**
  * Partners are found while the program runs. All elements go to the initial list until it is longer than a
- * threshold. Then sources with more elements than others become partners, each with a list, and later elements
- * of all others go to the list of a new level, which may overflow in turn. No element moves: a search for a
- * source passes the initial list, the levels from before it became a partner, and its list.
+ * threshold. Then sources with more elements than others become partners, each with a list. Later elements of all
+ * other sources go to the list of a new level, which may overflow in turn. No element moves: a search for a source
+ * passes the initial list, the levels from before it became a partner, and its list.
  *
- * Where no source becomes a partner, there is no new level, and as many elements as the list has are added before
- * the next attempt, so that attempts take constant time per element.
+ * Where no source becomes a partner, there is no new level. The next attempt waits until as many elements as the
+ * list has were added, so that attempts take constant time per element.
  *
- * @see Ghazimirsaeed 2019 §4.3.3 (dynamic approach, algorithm 4.3)
+ * @see Ghazimirsaeed 2019 algorithm 4.3 (PNP-dynamic)
  */
 export class DynamicPartners<E extends MatchingElement> implements SourceRouting<E> {
   readonly initial = new Chain<E>()

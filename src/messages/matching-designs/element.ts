@@ -22,7 +22,7 @@ export function matchingTraffic(collective: Collective | undefined): number {
  * are exact; of a receive either may be a wildcard, and its mask is 0 then. A field matches where it is equal in
  * the bits that the masks of both sides have. The context is never wild.
  *
- * @see Ghazimirsaeed 2019 §2.3 (masks of queue elements)
+ * @see Ghazimirsaeed 2019 chapter 2 (masks of queue elements)
  */
 export interface MatchingKey {
   /** Of the communicator, an integer of at least 0. */

@@ -6,7 +6,7 @@ import type { MatchingElement, MatchingKey } from './element.js'
  * One list with all elements, as in MPICH and MVAPICH: insertion takes constant time, a search passes every
  * element before the one that matches. Every other design has to find what this one finds.
  *
- * @see Ghazimirsaeed 2019 §2.3 (LL)
+ * @see Ghazimirsaeed 2019 chapter 2 (LL)
  */
 export class LinkedListDesign<E extends MatchingElement> implements MatchingDesign<E> {
   readonly #chain = new Chain<E>()

@@ -22,7 +22,7 @@ interface Sent {
  * MB1, reverse search: processes 1 to n - 1 send messages to process 0, which receives the last one first.
  * A list of M messages passes (M + 1) / 2 in the mean.
  *
- * @see Ghazimirsaeed 2019 §3.2
+ * @see Ghazimirsaeed 2019 chapter 3
  */
 export function reverseSearch(processes: number, messages: number): Iterable<MatchingOperation> {
   return reversed(Array.from({ length: processes - 1 }, (_, i) => ({ source: i + 1, messages })))
@@ -39,7 +39,7 @@ export function groupOfSender(source: number, sendersPerGroup: number): number {
 /**
  * MB2, grouping: as {@link reverseSearch}, with four groups of senders, each with its number of messages.
  *
- * @see Ghazimirsaeed 2019 §3.2, table 3.1
+ * @see Ghazimirsaeed 2019 table 3.1
  */
 export function groupedSenders(sendersPerGroup: number): Iterable<MatchingOperation> {
   const senders = groupMessages.length * sendersPerGroup
@@ -55,7 +55,7 @@ export function groupedSenders(sendersPerGroup: number): Iterable<MatchingOperat
  * MB3, last element: processes 1 to n - 1 send messages to process 0, and process 1 one more with another tag. The
  * receive of that one is the last operation; before another iteration all others are received, in order.
  *
- * @see Ghazimirsaeed 2019 §6.3
+ * @see Ghazimirsaeed 2019 chapter 6
  */
 export function* lastElement(
   processes: number,
@@ -78,10 +78,10 @@ export const receiveOrders = ['forward', 'middle', 'reverse'] as const
 export type ReceiveOrder = (typeof receiveOrders)[number]
 
 /**
- * MB4: process 1 sends messages with tags 0, 1, 2 and so on; process 0 always receives the first, the middle or the
+ * MB4: process 1 sends messages with tags 0, 1, 2 and so on. Process 0 always receives the first, the middle or the
  * last of those that are left. Of r messages the middle one is number floor(r / 2), from 0.
  *
- * @see Ghazimirsaeed 2019 §6.3
+ * @see Ghazimirsaeed 2019 chapter 6
  */
 export function* receivesInOrder(messages: number, order: ReceiveOrder): Generator<MatchingOperation> {
   for (let tag = 0; tag < messages; tag++) yield arrive(1, tag)
@@ -95,7 +95,7 @@ export function* receivesInOrder(messages: number, order: ReceiveOrder): Generat
 /**
  * MB5: MB4 in reverse, with `ANY_TAG` in every second receive, which takes the first message.
  *
- * @see Ghazimirsaeed 2019 §6.3
+ * @see Ghazimirsaeed 2019 chapter 6
  */
 export function* reverseWithAnyTag(messages: number): Generator<MatchingOperation> {
   for (let tag = 0; tag < messages; tag++) yield arrive(1, tag)

@@ -2,7 +2,7 @@
  * Above which count of elements a source is a partner: the mean of all counts, their median, or the upper fence
  * Q3 + alpha (Q3 - Q1) of Tukey. The thesis prints a minus; with its alpha of 0 both are the third quartile.
  *
- * @see Ghazimirsaeed 2019 §4.3.1, equation 4.2
+ * @see Ghazimirsaeed 2019 equation 4.2
  */
 export const partnerEdges = ['average', 'median', 'upper-fence'] as const
 export type PartnerEdge = (typeof partnerEdges)[number]

@@ -8,7 +8,7 @@ export interface Partner {
  * The partners by the key of their source. A bounded table has `floor(sqrt(processes))` buckets of a few slots; a
  * source whose bucket is full does not become a partner.
  *
- * @see Ghazimirsaeed 2019 §4.3.3 (bounded memory)
+ * @see Ghazimirsaeed 2019 chapter 4 (bounded memory)
  */
 export class PartnerTable {
   readonly buckets: number

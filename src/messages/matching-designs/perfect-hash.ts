@@ -1,8 +1,8 @@
 /**
- * A table in which every key of a set has a place that one look-up finds: keys stand in a square matrix, row by
- * row, and rows are moved to the right until no column has two of them; the columns are the table.
+ * A table in which every key of a set has a place that one look-up finds. Keys stand in a square matrix, row by
+ * row. Rows are moved to the right until no column has two keys: the columns are the table.
  *
- * @see Ghazimirsaeed 2019 §4.3.2 (perfect hash by row displacement); Tarjan and Yao 1979
+ * @see Ghazimirsaeed 2019 chapter 4 (perfect hash by row displacement); Tarjan and Yao 1979
  */
 export interface PerfectHash {
   /** Rows and columns of the matrix. */

@@ -71,9 +71,9 @@ export class MatchingReplay {
   /**
    * Carries out the next operation of the trace.
    *
-   * @returns of a receive and of probes, the number of the message that they have found; of a message, the number of
-   *   the receive that has got it; of a cancel, that of the receive if it has been taken back; else -1. Receives and
-   *   messages are counted from 0, each by itself.
+   * @returns -1 where nothing was found. Of a receive and of probes, the number of the message that they have found.
+   *   Of a message, the number of the receive that has got it. Of a cancel, that of the receive if it has been taken
+   *   back. Receives and messages are counted from 0, each by itself.
    * @throws ERR_ARGUMENT
    */
   apply(operation: MatchingOperation): number {

@@ -29,7 +29,7 @@ export interface SourceRouting<E extends MatchingElement> {
  * chain of their own, which every message searches too; a receive from any source searches all chains. Of what
  * is found the element with the lowest sequence number is taken, so the order of the single list holds.
  *
- * @see Ghazimirsaeed 2019 §3.3 (PRQ_ANY, sequence numbers)
+ * @see Ghazimirsaeed 2019 chapter 3 (PRQ_ANY, sequence numbers)
  */
 export class RoutedDesign<E extends MatchingElement> implements MatchingDesign<E> {
   readonly #routing: SourceRouting<E>

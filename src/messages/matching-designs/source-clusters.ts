@@ -12,10 +12,10 @@ export const closingChecks = ['after', 'before'] as const
 export type ClosingCheck = (typeof closingChecks)[number]
 
 /**
- * Fills clusters with sources in ascending order of their counts until the load of a cluster is above the mean
- * and the standard deviation of all counts together. The standard deviation is that of a population.
+ * Fills clusters with sources in ascending order of their counts. A cluster is closed when its load is above the
+ * mean plus the standard deviation of all counts. The standard deviation is that of a population.
  *
- * @see Ghazimirsaeed 2019 §3.3.3, algorithm 3.1
+ * @see Ghazimirsaeed 2019 algorithm 3.1
  */
 export function heuristicClusters(counts: ArrayLike<number>, check: ClosingCheck = 'after'): SourceClusters {
   const limit = loadLimit(counts)

@@ -6,7 +6,7 @@ import type { MatchingQueue } from './element.js'
  * of the thesis's matrix A, which holds `A[i][j]` elements of source j for process i. Receives from any source
  * count for none.
  *
- * @see Ghazimirsaeed 2019 §3.3.1 (profiling)
+ * @see Ghazimirsaeed 2019 chapter 3 (profiling)
  */
 export type SourceCounts = ReadonlyMap<number, ArrayLike<number>>
 

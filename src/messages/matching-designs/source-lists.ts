@@ -12,7 +12,7 @@ interface OfContext<E extends MatchingElement> {
  * For every communicator an array with a list per source, as in Open MPI's `ob1`. A search passes elements of
  * its source only; the arrays take memory for every rank of every communicator.
  *
- * @see Ghazimirsaeed 2019 §2.3 and §4.4 (OMPI: K communicators of R ranks take K·R places)
+ * @see Ghazimirsaeed 2019 chapters 2 and 4 (OMPI: K communicators of R ranks take K·R places)
  */
 export class ListsBySource<E extends MatchingElement> implements SourceRouting<E> {
   readonly #facts: ProcessFacts

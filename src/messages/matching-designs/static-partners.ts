@@ -11,7 +11,7 @@ import { SourceKeys } from './source-keys.js'
  * A list for each partner, a source that has added more elements than others in an earlier run, and one list for
  * all other sources.
  *
- * @see Ghazimirsaeed 2019 §4.3.2 (static partner/non-partner approach, algorithm 4.2)
+ * @see Ghazimirsaeed 2019 algorithm 4.2 (PNP-static: partner/non-partner lists)
  */
 export class StaticPartners<E extends MatchingElement> implements SourceRouting<E> {
   readonly #keys: SourceKeys

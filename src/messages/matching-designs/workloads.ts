@@ -113,7 +113,7 @@ export const matchingWorkloadNames = Object.keys(matchingWorkloads) as readonly 
  * receives, and rounds in which all receives are posted first. Messages arrive in a random order in which those of
  * one source stay in order. The same options give the same trace.
  *
- * @see Ghazimirsaeed 2019 §3.5, §4.6, §5.5 (the applications)
+ * @see Ghazimirsaeed 2019 chapters 3 to 6 (the applications)
  */
 export function* workloadTrace(
   name: MatchingWorkload,
