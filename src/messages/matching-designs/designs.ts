@@ -204,6 +204,9 @@ export const matchingDesigns: {
   },
 }
 
+/** Keys of sources stay exact. */
+const processesOption = integerOption({ least: 1, most: 2 ** 22 })
+
 /** Entries of 32 KiB, a multiple of 16. @see Ghazimirsaeed 2019 chapter 6 */
 const entriesOfCache: { readonly [Queue in MatchingQueue]: number } = { posted: 1360, unexpected: 2048 }
 
@@ -225,6 +228,8 @@ export function makeMatchingDesign<E extends MatchingElement>(
 ): MatchingDesign<E> {
   const kind = kindOf(name)
   checkOptions(name, kind.options, options)
+  if (!processesOption.is(facts.processes))
+    throw wrongValue('ERR_ARGUMENT', `expected processes, ${processesOption.expected}`, facts.processes)
   return kind.make<E>(queue, facts, options)
 }
 
@@ -267,10 +272,14 @@ function kindOf(name: string): MatchingDesignKind<object> {
 function requireCounts(
   name: MatchingDesignName,
   queue: MatchingQueue,
-  { counts }: ProcessFacts,
+  { counts, processes }: ProcessFacts,
 ): SourceCounts {
-  if (counts !== undefined) return counts[queue]
-  throw new RankweaveError('ERR_ARGUMENT', `${name}: expected the counts of an earlier run`)
+  if (counts === undefined)
+    throw new RankweaveError('ERR_ARGUMENT', `${name}: expected the counts of an earlier run`)
+  for (const row of counts[queue].values())
+    if (row.length > processes)
+      throw wrongValue('ERR_ARGUMENT', `${name}: expected counts of ${processes} processes`, row.length)
+  return counts[queue]
 }
 
 function partnersDesign<E extends MatchingElement>(

@@ -152,3 +152,22 @@ describe('designs by name', () => {
     expect(matchingDesignsHelp.split('\n')).toHaveLength(matchingDesignNames.length + options.length)
   })
 })
+
+it.each([0, -1, 1.5, 2 ** 22 + 1])('a replay refuses %d processes', (processes) => {
+  expect(() => new MatchingReplay(list, { processes })).toThrow(
+    expect.objectContaining({
+      code: 'ERR_ARGUMENT',
+      message: `expected processes, an integer from 1 to 4194304, got ${processes}`,
+    }),
+  )
+})
+
+it('a design refuses counts of more processes than there are', () => {
+  const counts = { posted: new Map([[0, [1, 2, 3, 4, 5]]]), unexpected: new Map() }
+  expect(() => makeMatchingDesign({ name: 'partners-static' }, 'posted', { processes: 4, counts })).toThrow(
+    expect.objectContaining({
+      code: 'ERR_ARGUMENT',
+      message: 'partners-static: expected counts of 4 processes, got 5',
+    }),
+  )
+})

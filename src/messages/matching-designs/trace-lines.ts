@@ -1,0 +1,130 @@
+import { RankweaveError, reasonText, wrongValue } from '../../errors.js'
+import type { ProcessFacts } from './design.js'
+import { checkOperation, type MatchingOperation } from './operation.js'
+
+/** What the first line of a trace says of its process. */
+export interface TraceHeader {
+  /** Ranks of the world. */
+  readonly processes: number
+  /** World rank of the process. */
+  readonly rank: number
+  /** Ranks of communicators by their contexts; those that are absent have all. */
+  readonly communicatorSizes?: ReadonlyMap<number, number>
+}
+
+const format = 'rankweave-matching'
+const version = 1
+
+/** Letters of a line that is read. */
+const longestLine = 1_000_000
+const mostProcesses = 2 ** 22
+
+/**
+ * The trace of one process as lines of JSON:
+ * - first `{"format":"rankweave-matching","version":1,"processes":4,"rank":0,"communicators":[[1,2]]}`, where the last
+ *   member, pairs of a context and its number of ranks, may be absent;
+ * - then an operation a line, as it is in memory: `{"kind":"post","context":0,"source":1,"tag":5,"bytes":8}`;
+ * - last `{"operations":1000}`, the number of lines between, by which a reader knows that nothing is missing.
+ */
+export function* traceLines(header: TraceHeader, operations: Iterable<MatchingOperation>): Generator<string> {
+  const { processes, rank, communicatorSizes } = header
+  const communicators = communicatorSizes === undefined ? {} : { communicators: [...communicatorSizes] }
+  yield JSON.stringify({ format, version, processes, rank, ...communicators })
+  let count = 0
+  for (const operation of operations) {
+    yield JSON.stringify(operation)
+    count++
+  }
+  yield JSON.stringify({ operations: count })
+}
+
+/** A trace whose operations are read as they are taken, once. */
+export interface ReadTrace {
+  readonly header: TraceHeader
+  /** @throws ERR_FILE at the first malformed line, and where lines are missing */
+  readonly operations: Iterable<MatchingOperation>
+}
+
+/**
+ * Reads what {@link traceLines} writes, line by line, in constant memory.
+ *
+ * @param lines without their ends
+ * @throws ERR_FILE for a malformed first line
+ */
+export function readTraceLines(lines: Iterable<string>): ReadTrace {
+  const iterator = lines[Symbol.iterator]()
+  const first = iterator.next()
+  const header = headerIn(objectIn(first.done === true ? '' : first.value, 1))
+  return { header, operations: { [Symbol.iterator]: () => operationsIn(iterator, header) } }
+}
+
+function* operationsIn(lines: Iterator<string>, facts: ProcessFacts): Generator<MatchingOperation> {
+  for (let count = 0; ; count++) {
+    const { done, value } = lines.next()
+    const line = count + 2
+    if (done === true)
+      throw fileError(line, 'the number of operations as the last line: the trace is cut off')
+    const object = objectIn(value, line)
+    if ('operations' in object) {
+      if (object['operations'] !== count)
+        throw wrongValue(
+          'ERR_FILE',
+          `line ${line} of a trace: expected ${count} operations`,
+          object['operations'],
+        )
+      if (lines.next().done !== true) throw fileError(line + 1, 'nothing after the number of operations')
+      return
+    }
+    const operation = object as unknown as MatchingOperation
+    try {
+      checkOperation(operation, count, facts)
+    } catch (cause) {
+      throw new RankweaveError('ERR_FILE', `line ${line} of a trace: ${reasonText(cause)}`, { cause })
+    }
+    yield operation
+  }
+}
+
+function headerIn(object: Readonly<Record<string, unknown>>): TraceHeader {
+  const { format: name, version: written, processes, rank, communicators = [] } = object
+  if (name !== format) throw wrongValue('ERR_FILE', `line 1 of a trace: expected format '${format}'`, name)
+  if (written !== version)
+    throw wrongValue('ERR_FILE', `line 1 of a trace: expected version ${version}`, written)
+  if (!isInteger(processes, 1, mostProcesses))
+    throw wrongValue(
+      'ERR_FILE',
+      `line 1 of a trace: expected processes from 1 to ${mostProcesses}`,
+      processes,
+    )
+  if (!isInteger(rank, 0, processes - 1))
+    throw wrongValue('ERR_FILE', `line 1 of a trace: expected rank from 0 to ${processes - 1}`, rank)
+  const isPair = (pair: unknown): pair is [number, number] =>
+    Array.isArray(pair) &&
+    pair.length === 2 &&
+    isInteger(pair[0], 0, Number.MAX_SAFE_INTEGER) &&
+    isInteger(pair[1], 1, processes)
+  if (!Array.isArray(communicators) || !communicators.every(isPair))
+    throw fileError(1, `communicators as pairs of a context and a number of ranks from 1 to ${processes}`)
+  return { processes, rank, communicatorSizes: new Map(communicators) }
+}
+
+function objectIn(line: string, number: number): Readonly<Record<string, unknown>> {
+  if (line.length > longestLine) throw fileError(number, `at most ${longestLine} letters, got ${line.length}`)
+  let value: unknown
+  try {
+    value = JSON.parse(line)
+  } catch {
+    throw wrongValue('ERR_FILE', `line ${number} of a trace: expected JSON`, line)
+  }
+  if (typeof value === 'object' && value !== null && !Array.isArray(value))
+    return value as Readonly<Record<string, unknown>>
+  throw wrongValue('ERR_FILE', `line ${number} of a trace: expected an object`, line)
+}
+
+function isInteger(value: unknown, least: number, most: number): value is number {
+  return Number.isInteger(value) && (value as number) >= least && (value as number) <= most
+}
+
+function fileError(line: number, expected: string): RankweaveError {
+  return new RankweaveError('ERR_FILE', `line ${line} of a trace: expected ${expected}`)
+}
