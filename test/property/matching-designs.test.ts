@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { countSources } from '../../src/messages/matching-designs/count-sources.js'
 import { replayTrace } from '../../src/messages/matching-designs/replay.js'
+import { ANY_SOURCE } from '../../src/messages/matching-designs/wildcards.js'
 import { allDesigns, designTexts, naiveMatches, randomTrace } from '../support/matching-traces.js'
 import { cases } from '../support/soak.js'
 
@@ -37,11 +38,15 @@ test.each(allDesigns.map((design, i) => [designTexts[i], design] as const))(
 
 test('without receives from any source the hint changes no match', () => {
   for (const seed of seeds.slice(0, 4)) {
-    const trace = { ...traceOf(seed), wildcards: 0 }
-    const facts = { processes: trace.processes, counts: countsFor(seed), noAnySource: true }
-    const matches = naiveMatches(randomTrace(trace))
+    const { processes } = traceOf(seed)
+    // Queues are emptied from time to time by probes for any source.
+    const trace = [...randomTrace({ ...traceOf(seed), wildcards: 0 })].filter(
+      (operation) => operation.kind === 'cancel' || operation.source !== ANY_SOURCE,
+    )
+    const facts = { processes, counts: countsFor(seed), noAnySource: true }
+    const matches = naiveMatches(trace)
     for (const design of allDesigns) {
-      const replayed = replayTrace(randomTrace(trace), design, facts).matches
+      const replayed = replayTrace(trace, design, facts).matches
       expect(replayed.findIndex((match, place) => match !== matches[place])).toBe(-1)
     }
   }
