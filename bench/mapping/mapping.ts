@@ -6,6 +6,7 @@ import { buildTopology } from '../../src/topology/files/topology-from-spec.js'
 import { communityStart } from '../../src/topology/mapping/community-start.js'
 import { type Mapping, mapTopology } from '../../src/topology/mapping/map-topology.js'
 import type { MappingObjective } from '../../src/topology/mapping/objectives.js'
+import { uniformDistance } from '../../src/topology/mapping/placed-distances.js'
 import { type PlacementCosts, placementCosts } from '../../src/topology/mapping/placement-costs.js'
 import { distinctIn, distinctOut } from '../../src/topology/neighbors.js'
 import type { ProcessTopology } from '../../src/topology/process-topology.js'
@@ -87,7 +88,8 @@ function* compared(suite: Suite, quick: boolean): Generator<Figure> {
   for (const spec of quick ? graphs.slice(0, 3) : graphs) {
     const topology = symmetric(built(spec))
     const capacities = (suite.torus === undefined ? usedSlots : sharedSlots)(suite.slots, topology.ranks)
-    const distance = suite.torus === undefined ? apart : hopsBetween(torus({ dims: suite.torus, cores: 16 }))
+    const distance =
+      suite.torus === undefined ? uniformDistance : hopsBetween(torus({ dims: suite.torus, cores: 16 }))
     const costOf = (nodeOf: Int32Array) => placementCosts(topology, nodeOf, distance)[keys[objective]]
     const nodeOfSlot = capacities.flatMap((size, node) => new Array<number>(size).fill(node))
     const begin = performance.now()
@@ -132,8 +134,6 @@ function* compared(suite: Suite, quick: boolean): Generator<Figure> {
     0.97,
   )
 }
-
-const apart = (a: number, b: number) => (a === b ? 0 : 1)
 
 function built(spec: string): ProcessTopology {
   return buildTopology(spec, { open: (path) => openSourceFile(`${matrices}${path}`) })

@@ -19,6 +19,7 @@ import { joinedTopology, type RepeatedTopology, timedTopologies } from './joined
 import { nodeList } from './node-list.js'
 import { objectiveProblems } from './objective-problems.js'
 import { type MappingObjective, mappingObjectives } from './objectives.js'
+import { uniformDistance } from './placed-distances.js'
 import type { Problem } from './problem.js'
 import { refined } from './refined.js'
 import { summedProblem } from './summed-problem.js'
@@ -105,7 +106,7 @@ export function mapTopologies(graphs: readonly RepeatedTopology[], options: MapO
   const capacities = capacitiesOf(identity)
   const nodes = capacities.length
   const work = Math.min(mostWork, 5_000 * (topology.ranks + topology.outRank.length))
-  const { distance = (a: number, b: number) => (a === b ? 0 : 1) } = options
+  const { distance = uniformDistance } = options
   const problemOf = (one: ProcessTopology) =>
     objectiveProblems[objective](one, { capacities, distance, work })
   const joined = problemOf(topology)

@@ -6,7 +6,7 @@ import { arrangedNodes } from './arranged-nodes.js'
 import { exchangedAmounts, integerAmounts } from './exchanged-amounts.js'
 import type { MappingObjective } from './objectives.js'
 import { PlacedBusiest } from './placed-busiest.js'
-import { type ExchangedAmounts, PlacedDistances } from './placed-distances.js'
+import { type ExchangedAmounts, PlacedDistances, uniformDistance } from './placed-distances.js'
 import { PlacedPairs } from './placed-pairs.js'
 import type { PlacingFacts, Problem } from './problem.js'
 import { byRecursiveBisection } from './recursive-bisection.js'
@@ -20,7 +20,7 @@ export const objectiveProblems: Readonly<
   pairs: (topology, facts) => pairsProblem(setsOf(topology), facts),
   edges: (topology, facts) => {
     const { out, into } = setsOf(topology)
-    return distancesProblem(exchangeGraph(out, into), { ...facts, distance: apart }, 0.6)
+    return distancesProblem(exchangeGraph(out, into), { ...facts, distance: uniformDistance }, 0.6)
   },
   'hop-bytes': (topology, facts) => {
     const amounts = exchangedAmounts(topology)
@@ -78,8 +78,6 @@ function distancesProblem(amounts: ExchangedAmounts, facts: PlacingFacts, temper
     renumbered: (order) => distancesProblem(renumberedAmounts(amounts, order), facts, temperature),
   }
 }
-
-const apart = (a: number, b: number) => (a === b ? 0 : 1)
 
 function renumberedSets({ out, into }: BothSets, order: Int32Array): BothSets {
   const numberOf = inversePermutation(order)

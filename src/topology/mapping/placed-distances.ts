@@ -67,6 +67,9 @@ export class PlacedDistances implements PlacedGraph {
   }
 }
 
+/** Of two nodes where none are nearer than others (the discrete metric). */
+export const uniformDistance = (nodeA: number, nodeB: number): number => (nodeA === nodeB ? 0 : 1)
+
 const tabledNodes = 2048
 
 function tabled(distance: (a: number, b: number) => number, nodes: number): (a: number, b: number) => number {

@@ -5,7 +5,7 @@ import type { ProcessTopology } from '../process-topology.js'
 import { exchangedAmounts } from './exchanged-amounts.js'
 import { nodeList } from './node-list.js'
 import { PlacedBusiest } from './placed-busiest.js'
-import { PlacedDistances } from './placed-distances.js'
+import { PlacedDistances, uniformDistance } from './placed-distances.js'
 import { exchangeGraph } from './weighted-graph.js'
 
 /** What the vertices of a topology cost on their nodes, by every objective of a mapping. */
@@ -34,10 +34,9 @@ export function placementCosts(
   const nodes = placedOn.reduce((most, node) => Math.max(most, node), -1) + 1
   const [out, into] = [distinctOut(topology), distinctIn(topology)]
   const placed = new PlacedBusiest(out, into, nodes, placedOn)
-  const apart = (a: number, b: number) => (a === b ? 0 : 1)
   return {
     pairs: placed.pairs,
-    edges: new PlacedDistances(exchangeGraph(out, into), apart, nodes, placedOn).cost,
+    edges: new PlacedDistances(exchangeGraph(out, into), uniformDistance, nodes, placedOn).cost,
     hopBytes: new PlacedDistances(exchangedAmounts(topology), distance, nodes, placedOn).cost,
     busiestNode: placed.busiest,
   }

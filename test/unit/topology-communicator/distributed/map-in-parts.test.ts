@@ -1,5 +1,6 @@
 import { inNeighbors, mooreTopology, outNeighbors } from 'rankweave/topology'
 import { describe, expect, it } from 'vitest'
+import { uniformDistance } from '../../../../src/topology/mapping/placed-distances.js'
 import { placementCosts } from '../../../../src/topology/mapping/placement-costs.js'
 import { mapInParts } from '../../../../src/topology-communicator/distributed/map-in-parts.js'
 import { moveVertices } from '../../../../src/topology-communicator/distributed/move-vertices.js'
@@ -7,7 +8,6 @@ import { memoryExchanges } from '../../../support/memory-exchange.js'
 
 const grid = mooreTopology({ dims: [16, 16], radius: 1 })
 const processes = 7
-const apart = (a: number, b: number) => (a === b ? 0 : 1)
 const upTo = (n: number) => Int32Array.from({ length: n }, (_, i) => i)
 
 /** Uneven runs of ranks; vertex v of the graph is a rank far from those of its neighbors. */
@@ -38,7 +38,14 @@ async function mapped(bounds: {
       const localRanks = hostedBy(process)
       const lists = { localRanks, hosted: Array.from(localRanks, neighborsOf) }
       const hosts = { find: processOf, learn: () => Promise.resolve(), believe: () => {} }
-      const parts = { ranks: 256, nodes: 4, nodeOf, hosts, objective: 'pairs', distance: apart } as const
+      const parts = {
+        ranks: 256,
+        nodes: 4,
+        nodeOf,
+        hosts,
+        objective: 'pairs',
+        distance: uniformDistance,
+      } as const
       const mapping = await mapInParts(exchange, lists, parts, { ...bounds, work: 1e7 })
       return mapping && { mapping, localRanks, ...(await moveVertices(exchange, lists, mapping, false)) }
     }),
@@ -46,7 +53,7 @@ async function mapped(bounds: {
   return { found, mostBytes: Math.max(...bytesAtFirst) }
 }
 
-const pairsOf = (nodeOfVertex: Int32Array) => placementCosts(grid, nodeOfVertex, apart).pairs
+const pairsOf = (nodeOfVertex: Int32Array) => placementCosts(grid, nodeOfVertex, uniformDistance).pairs
 const pairsBefore = pairsOf(upTo(256).map((vertex) => nodeOf(rankOf(vertex))))
 
 describe('a graph that is mapped in parts', () => {

@@ -12,10 +12,9 @@ import { mulberry32 } from '../../../../src/base/random.js'
 import { isRankweaveError } from '../../../../src/errors.js'
 import { cluster, nodeOf } from '../../../../src/machine/machine.js'
 import { type MappingObjective, mappingObjectives } from '../../../../src/topology/mapping/objectives.js'
+import { uniformDistance } from '../../../../src/topology/mapping/placed-distances.js'
 import { placementCosts } from '../../../../src/topology/mapping/placement-costs.js'
 import type { AdjacentOptions } from '../../../../src/topology-communicator/constructors.js'
-
-const apart = (a: number, b: number) => (a === b ? 0 : 1)
 
 /** A graph with weights in which the neighbors of a Moore grid are far from each other in number. */
 function shuffledGrid(dims: readonly number[], seed: number): ProcessTopology {
@@ -87,7 +86,7 @@ function costOf(
   const costs = placementCosts(
     topology,
     places.map((place) => nodes[place]),
-    apart,
+    uniformDistance,
   )
   return costs[costBy[objective]]
 }

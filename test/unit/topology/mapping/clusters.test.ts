@@ -3,13 +3,13 @@ import { describe, expect, it } from 'vitest'
 import { clusterCount, growClusters } from '../../../../src/topology/mapping/clusters.js'
 import { clusterEdges, mapClusters } from '../../../../src/topology/mapping/map-clusters.js'
 import { costOfParts, partCosts, partGraph } from '../../../../src/topology/mapping/part-graph.js'
+import { uniformDistance } from '../../../../src/topology/mapping/placed-distances.js'
 import { placementCosts } from '../../../../src/topology/mapping/placement-costs.js'
 
 const grid = mooreTopology({ dims: [8, 8], radius: 1 })
 const upTo = (n: number) => Int32Array.from({ length: n }, (_, i) => i)
 const rowsOf = (vertices: Int32Array) => [...vertices].map((v) => ({ destinations: outNeighbors(grid, v) }))
 const partOf = (vertices: Int32Array) => partGraph(vertices, rowsOf(vertices), false)
-const apart = (a: number, b: number) => (a === b ? 0 : 1)
 
 describe('clusters', () => {
   it('are of one size, each on one node, and too few vertices stay', () => {
@@ -31,12 +31,12 @@ describe('clusters', () => {
   it('grow by neighbors: blocks of a grid, not strided ranks', () => {
     const graph = partOf(upTo(64))
     const { clusterOf } = growClusters(graph, new Int32Array(64), 16)
-    const leaving = partCosts(graph, clusterOf, 'edges', { nodes: 4, distance: apart })
+    const leaving = partCosts(graph, clusterOf, 'edges', { nodes: 4, distance: uniformDistance })
     const scattered = partCosts(
       graph,
       upTo(64).map((v) => v % 4),
       'edges',
-      { nodes: 4, distance: apart },
+      { nodes: 4, distance: uniformDistance },
     )
     expect(leaving[0]).toBeLessThan(0.6 * scattered[0])
   })
@@ -59,7 +59,7 @@ describe('clusters', () => {
   it('are mapped as a whole: pairs of neighbors come to one node', () => {
     const sources = Int32Array.of(0, 1, 2, 3)
     const destinations = Int32Array.of(2, 3, 0, 1)
-    const options = { size: 4, objective: 'pairs', distance: apart, mostWork: 1e6 } as const
+    const options = { size: 4, objective: 'pairs', distance: uniformDistance, mostWork: 1e6 } as const
     const edges = { sources, destinations, weights: Float64Array.of(1, 1, 1, 1) }
     const nodes = Int32Array.of(0, 0, 1, 1)
     const slotOf = mapClusters(edges, nodes, options)!
@@ -80,7 +80,7 @@ const costNames = [
 
 it('the costs of parts together are those of the whole', () => {
   const nodeOf = upTo(64).map((v) => (v * 5) % 7)
-  const whole = placementCosts(grid, nodeOf, apart)
+  const whole = placementCosts(grid, nodeOf, uniformDistance)
   for (const [objective, name] of costNames) {
     const parts = [upTo(20), upTo(44).map((v) => v + 20)].map((vertices) => {
       const graph = partOf(vertices)
@@ -88,7 +88,7 @@ it('the costs of parts together are those of the whole', () => {
         graph,
         graph.named.map((v) => nodeOf[v]),
         objective,
-        { nodes: 7, distance: apart },
+        { nodes: 7, distance: uniformDistance },
       )
     })
     expect(costOfParts(parts[0].map((cost, i) => cost + parts[1][i]))).toBe(whole[name])

@@ -3,9 +3,9 @@ import { buildTopology } from '../../../../src/topology/files/topology-from-spec
 import { joinedTopology } from '../../../../src/topology/mapping/joined-topology.js'
 import { mapTopologies, mapTopology } from '../../../../src/topology/mapping/map-topology.js'
 import { type MappingObjective, mappingObjectives } from '../../../../src/topology/mapping/objectives.js'
+import { uniformDistance } from '../../../../src/topology/mapping/placed-distances.js'
 import { placementCosts } from '../../../../src/topology/mapping/placement-costs.js'
 
-const apart = (a: number, b: number) => (a === b ? 0 : 1)
 const nodeOfSlot = Int32Array.from({ length: 64 }, (_, slot) => slot >> 2)
 
 /** Rings along the rows and along the columns of an 8 x 8 grid. */
@@ -19,7 +19,7 @@ const keys = {
   'busiest-node': 'busiestNode',
 } as const
 const costOf = (topology: typeof rows, nodeOf: Int32Array, objective: MappingObjective) =>
-  placementCosts(topology, nodeOf, apart)[keys[objective]]
+  placementCosts(topology, nodeOf, uniformDistance)[keys[objective]]
 
 describe('mapTopologies', () => {
   it.each(mappingObjectives)('adds up %s, each graph as often as it is exchanged', (objective) => {
