@@ -1,10 +1,9 @@
-import { packWords, unpackWords } from '../base/packing.js'
 import { largestOf, rangeAt } from '../base/search.js'
 import type { Exchange } from '../calls/exchange.js'
-import { allgatherBytes } from '../calls/exchange-patterns.js'
 import type { CommState } from '../comm/comm-state.js'
 import { hopsBetween } from '../machine/hops.js'
 import type { Machine } from '../machine/machine.js'
+import { uniformDistance } from '../topology/mapping/placed-distances.js'
 import { type MappingBounds, mapInParts } from './distributed/map-in-parts.js'
 import {
   type MovedContext,
@@ -21,30 +20,22 @@ import type { ReorderOptions } from './reorder-options.js'
 /** Process 0 gathers at most 8 MiB, where there are fewer processes than clusters. */
 const mappingBounds: MappingBounds = { clusters: 8_192, edges: 2 ** 19, degree: 64, work: reorderWork }
 
-/** Of the exchange; an allgather takes up to 32. */
-const nodesStep = 3_200
-
 interface PartsToMove {
   readonly isWeighted: boolean
   readonly reorder: ReorderOptions
   /** Knows the ranks that the lists name, and all where nodes are those of the world's machine. */
   readonly hosts: RankHosts
-  /** Numbers nodes for what is planned; undefined: it needs none, or those of processes. */
-  readonly machine: Machine | undefined
 }
 
-/** Vertices in the places of a mapping, and what they need to plan there. */
-export interface Moved extends MovedContext, MovedVertices {
-  /** Node of every new rank on the machine of the options; null without one. */
-  readonly nodeOf: Int32Array | null
-}
+/** Vertices in the places of a mapping, and the communicator that they are the ranks of. */
+export interface Moved extends MovedContext, MovedVertices {}
 
 /** Maps the graph, and brings its vertices to their places; null where that changes nothing. */
 export async function movedRanks(
   state: CommState,
   exchange: Exchange,
   lists: OwnLists,
-  { isWeighted, reorder, hosts, machine }: PartsToMove,
+  { isWeighted, reorder, hosts }: PartsToMove,
 ): Promise<Moved | null> {
   const { objective = 'pairs' } = reorder
   if (isOnOneNode(state, reorder.machine)) return null
@@ -53,29 +44,12 @@ export async function movedRanks(
     ...{ objective, hosts, ranks: state.size },
     nodeOf: (rank: number) => nodeOfRank(state, hosts, reorder.machine, rank),
     nodes: ofNodes?.cores.length ?? largestOf(nodesOfProcesses(state)) + 1,
-    distance: ofNodes === undefined ? apart : hopsBetween(ofNodes),
+    distance: ofNodes === undefined ? uniformDistance : hopsBetween(ofNodes),
   }
   const mapped = await mapInParts(exchange, lists, parts, mappingBounds)
   if (mapped === null) return null
   const vertices = await moveVertices(exchange, lists, mapped, isWeighted)
-  const nodeOf = machine === undefined ? null : await movedNodes(state, exchange, machine, vertices.vertexAt)
-  return { ...vertices, nodeOf, ...(await movedContext(state, exchange, vertices.vertexAt)) }
-}
-
-/** The node of every new rank, on every process: 4 bytes a rank. */
-async function movedNodes(
-  { localRanks, size }: CommState,
-  exchange: Exchange,
-  machine: Machine,
-  vertexAt: Int32Array,
-): Promise<Int32Array> {
-  const nodes = localRanks.map((rank) => rangeAt(machine.firstRank, rank))
-  const nodeOf = new Int32Array(size)
-  for (const bytes of await allgatherBytes(exchange, packWords([vertexAt, nodes]), nodesStep)) {
-    const [vertices, theirs] = unpackWords(bytes)
-    for (const [i, vertex] of vertices.entries()) nodeOf[vertex] = theirs[i]
-  }
-  return nodeOf
+  return { ...vertices, ...(await movedContext(state, exchange, vertices.vertexAt)) }
 }
 
 function isOnOneNode(state: CommState, machine: Machine | undefined): boolean {
@@ -92,5 +66,3 @@ function isOnOneNode(state: CommState, machine: Machine | undefined): boolean {
 function nodesOfProcesses({ processes: { processes, count }, runtime }: CommState): Int32Array {
   return Int32Array.from({ length: count }, (_, index) => runtime.layout.nodeOfProcess[processes.at(index)])
 }
-
-const apart = (nodeA: number, nodeB: number) => (nodeA === nodeB ? 0 : 1)

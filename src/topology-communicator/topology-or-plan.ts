@@ -1,4 +1,7 @@
+import { packWords, unpackWords } from '../base/packing.js'
+import { rangeAt } from '../base/search.js'
 import type { Exchange } from '../calls/exchange.js'
+import { allgatherBytes } from '../calls/exchange-patterns.js'
 import type { CommState } from '../comm/comm-state.js'
 import { isRankweaveError } from '../errors.js'
 import { type Machine, nodeOf as nodesOfMachine } from '../machine/machine.js'
@@ -16,6 +19,9 @@ import { cachedTopology } from './execute/topology-cache.js'
 import { limitOf, type PlanFrom, planFromOf } from './plan-from.js'
 import { type Moved, movedRanks } from './reorder-in-parts.js'
 import type { ReorderOptions } from './reorder-options.js'
+
+/** Of the exchange, after those of moving; an allgather takes up to 32. */
+const nodesStep = 3_200
 
 /** How a topology is given, and what for. */
 interface Given {
@@ -54,9 +60,8 @@ export async function topologyOrPlan(
       await hosts.learn(namedRanks(lists))
       const error = agree ? null : await findOneSidedEdge(exchange, lists, (rank) => hosts.find(rank)!)
       if (error !== null) throw error
-      const moved =
-        reorder && (await movedRanks(state, exchange, lists, { isWeighted, reorder, hosts, machine }))
-      if (moved !== null) return planOfMoved(moved, given)
+      const moved = reorder && (await movedRanks(state, exchange, lists, { isWeighted, reorder, hosts }))
+      if (moved !== null) return planOfMoved(moved, state.localRanks, strategy, machine)
       const where = placementIn(state, hosts, given.machine)
       return planOfPart(exchange, lists, strategy, where)
     }
@@ -93,22 +98,27 @@ function placementIn(state: CommState, hosts: RankHosts, machine: Machine | unde
   return { ranks: state.size, nodeOf, nodesOfAll, hosts }
 }
 
-/** @throws what planning throws: then the new communicator has not been used */
-async function planOfMoved(moved: Moved, given: Given): Promise<PlacedPart> {
-  const { state, exchange, lists, nodeOf, vertexAt } = moved
+/**
+ * @param slots the ranks of the parent whose places the vertices here took
+ * @param machine numbers nodes for what is planned; undefined: it needs none, or those of processes
+ * @throws what planning throws: then the new communicator has not been used
+ */
+async function planOfMoved(
+  moved: Moved,
+  slots: Int32Array,
+  strategy: Strategy | AutoStrategy,
+  machine: Machine | undefined,
+): Promise<PlacedPart> {
+  const { state, exchange, lists, vertexAt } = moved
   try {
-    await placeOnMachineOfWorld(state, nodeOf === null && given.strategy.kind === 'common-neighbor')
+    await placeOnMachineOfWorld(state, machine === undefined && strategy.kind === 'common-neighbor')
     const hosts = rankHosts(state)
     await hosts.learn(namedRanks(lists))
     const where =
-      nodeOf === null
+      machine === undefined
         ? placementIn(state, hosts, undefined)
-        : {
-            ...{ ranks: state.size, hosts },
-            nodeOf: (rank: number) => nodeOf[rank],
-            nodesOfAll: () => Promise.resolve(nodeOf),
-          }
-    const part = await planOfPart(exchange, lists, given.strategy, where)
+        : placementOn(await movedNodes(moved, slots, machine), hosts)
+    const part = await planOfPart(exchange, lists, strategy, where)
     return { ...part, moved: { state, vertexAt } }
   } catch (error) {
     // Where a process was lost, others may have it, and their frames still arrive.
@@ -118,4 +128,27 @@ async function planOfMoved(moved: Moved, given: Given): Promise<PlacedPart> {
     } else state.runtime.dropContext(state.id)
     throw error
   }
+}
+
+function placementOn(nodes: Int32Array, hosts: RankHosts): RankPlacement {
+  return {
+    ...{ ranks: nodes.length, hosts },
+    nodeOf: (rank) => nodes[rank],
+    nodesOfAll: () => Promise.resolve(nodes),
+  }
+}
+
+/** The node of every vertex on the machine of the parent's ranks, on every process: 4 bytes a rank. */
+async function movedNodes(
+  { state, exchange, vertexAt }: Moved,
+  slots: Int32Array,
+  machine: Machine,
+): Promise<Int32Array> {
+  const nodesHere = slots.map((slot) => rangeAt(machine.firstRank, slot))
+  const nodes = new Int32Array(state.size)
+  for (const bytes of await allgatherBytes(exchange, packWords([vertexAt, nodesHere]), nodesStep)) {
+    const [vertices, theirs] = unpackWords(bytes)
+    for (const [i, vertex] of vertices.entries()) nodes[vertex] = theirs[i]
+  }
+  return nodes
 }
