@@ -1,19 +1,19 @@
-import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, expect, it } from 'vitest'
-import { graphLines } from '../../src/shim/recorded-graphs.js'
 import { parseEdgeList } from '../../src/topology/files/edge-list.js'
 import { mapTopology } from '../../src/topology/mapping/map-topology.js'
-import { mappingText } from '../../src/topology/mapping/mapping-file.js'
 import { describeMpi } from '../support/mpi.js'
 import { compilerOf } from '../support/mpi-collectives.js'
+import { printedSlots, recordedGraph, reorderedKinds, writeSlots } from '../support/reordered-program.js'
 import { compileProgram, compileShim, runPreloaded } from '../support/shim.js'
 import { sampled } from '../support/soak.js'
 import { temporaryFolder } from '../support/temporary-folder.js'
 
-const kinds = ['adjacent', 'lists', 'grid', 'child']
 const cases = sampled(
-  Array.from({ length: 48 }, (_, i) => [kinds[Math.floor(i / 4) % kinds.length], i] as const),
+  Array.from(
+    { length: 48 },
+    (_, i) => [reorderedKinds[Math.floor(i / 4) % reorderedKinds.length], i] as const,
+  ),
   7,
 )
 
@@ -35,17 +35,14 @@ describeMpi('reorder = 1 with the preloaded library, on random topologies', (mpi
     const cores = 1 + (seed % 3)
     const run = async (words: string) => {
       const env = { RANKWEAVE_SHIM: words, RANKWEAVE_SHIM_CORES: String(cores) }
-      const ended = await runPreloaded(mpi, ranks, library, [program, kind, String(seed)], env)
-      expect(ended).toEqual({ code: 0, stdout: expect.stringMatching(/^0 wrong\n/), stderr: '' })
-      return ended.stdout.split('\n')[1].split(' ').map(Number)
+      return printedSlots(await runPreloaded(mpi, ranks, library, [program, kind, String(seed)], env))
     }
     const path = join(folder(), `${kind}-${seed}`)
     await run(`record:${path}`)
-    const file = kind === 'child' ? `${path}.${ranks - 1}.0` : path
-    const topology = parseEdgeList(graphLines(readFileSync(file, 'utf8')))
+    const topology = recordedGraph(path, kind, ranks)
     const nodeOfSlot = Int32Array.from({ length: topology.ranks }, (_, slot) => Math.floor(slot / cores))
     const mapping = mapTopology(topology, { nodeOfSlot, mostWork: 1e5 })
-    writeFileSync(path, [...mappingText(topology, mapping, 'pairs')].join(''))
+    writeSlots(path, topology, mapping.slotOf)
     expect(await run(`reorder:${path}`)).toEqual(Array.from(mapping.slotOf))
     const own = await run('always,reorder')
     expect(own.toSorted((a, b) => a - b)).toEqual(Array.from(own.keys()))
@@ -64,8 +61,7 @@ describeMpi('reorder = 1 with the preloaded library, on random topologies', (mpi
     })
     const topology = parseEdgeList([`ranks ${ranks}`, ...edges].join('\n'))
     const slotOf = Int32Array.from({ length: ranks }, (_, v) => (v + 1) % ranks)
-    const path = join(folder(), 'failing.map')
-    writeFileSync(path, [...mappingText(topology, { slotOf, cost: 0, identityCost: 0 }, 'pairs')].join(''))
+    const path = writeSlots(join(folder(), 'failing.map'), topology, slotOf)
     const env = {
       RANKWEAVE_SHIM: words.replace('FILE', path),
       RANKWEAVE_SHIM_CORES: mpi.name === 'MPICH' ? '1' : cores,

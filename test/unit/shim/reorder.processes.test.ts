@@ -1,18 +1,22 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { graphLines } from '../../../src/shim/recorded-graphs.js'
 import { parseEdgeList } from '../../../src/topology/files/edge-list.js'
-import { mappingText } from '../../../src/topology/mapping/mapping-file.js'
 import { PlacedPairs } from '../../../src/topology/mapping/placed-pairs.js'
 import { distinctIn, distinctOut } from '../../../src/topology/neighbors.js'
 import type { ProcessTopology } from '../../../src/topology/process-topology.js'
 import { describeEitherMpi } from '../../support/mpi.js'
 import { compilerOf } from '../../support/mpi-collectives.js'
+import {
+  printedSlots,
+  type ReorderedKind,
+  recordedGraph,
+  reorderedKinds,
+  writeSlots,
+} from '../../support/reordered-program.js'
 import { compileProgram, compileShim, runPreloaded } from '../../support/shim.js'
 import { temporaryFolder } from '../../support/temporary-folder.js'
 
-const kinds = ['adjacent', 'lists', 'grid', 'child']
 const ranks = 7
 const cores = 2
 
@@ -46,35 +50,30 @@ describeEitherMpi('reorder = 1 with the preloaded library', (mpi) => {
     })
 
   /** Where each vertex is. */
-  async function placesOf(words: string, kind: string, seed: number, stderr: unknown = '') {
-    const ended = await start(words, [program, kind, String(seed)])
-    expect(ended).toEqual({ code: 0, stdout: expect.stringMatching(/^0 wrong\n/), stderr })
-    return ended.stdout.split('\n')[1].split(' ').map(Number)
+  async function placesOf(words: string, kind: ReorderedKind, seed: number, stderr: unknown = '') {
+    return printedSlots(await start(words, [program, kind, String(seed)]), stderr)
   }
 
-  async function recorded(kind: string, seed: number): Promise<ProcessTopology> {
+  async function recorded(kind: ReorderedKind, seed: number): Promise<ProcessTopology> {
     const path = join(folder(), `${kind}-${seed}`)
     await placesOf(`record:${path}`, kind, seed)
-    // Rank 0 of that communicator is the last process.
-    const file = kind === 'child' ? `${path}.${ranks - 1}.0` : path
-    return parseEdgeList(graphLines(readFileSync(file, 'utf8')))
+    return recordedGraph(path, kind, ranks)
   }
 
-  const fileOf = (name: string, topology: ProcessTopology, slotOf: readonly number[]) => {
-    const path = join(folder(), `${name}.map`)
-    const mapping = { slotOf: Int32Array.from(slotOf), cost: 0, identityCost: 0 }
-    writeFileSync(path, [...mappingText(topology, mapping, 'pairs')].join(''))
-    return path
-  }
+  const fileOf = (name: string, topology: ProcessTopology, slotOf: readonly number[]) =>
+    writeSlots(join(folder(), `${name}.map`), topology, slotOf)
 
-  skipped.each(kinds)('puts each vertex where a file says, and the library maps better: %s', async (kind) => {
-    const [seed, topology] = [3, await recorded(kind, 3)]
-    const slotOf = shifted(topology)
-    expect(await placesOf(`reorder:${fileOf(kind, topology, slotOf)}`, kind, seed)).toEqual(slotOf)
-    const own = await placesOf('reorder', kind, seed)
-    expect(own.toSorted((a, b) => a - b)).toEqual(inOrder(topology.ranks))
-    expect(pairsOf(topology, own)).toBeLessThanOrEqual(pairsOf(topology, inOrder(topology.ranks)))
-  })
+  skipped.each(reorderedKinds)(
+    'puts each vertex where a file says, and the library maps better: %s',
+    async (kind) => {
+      const [seed, topology] = [3, await recorded(kind, 3)]
+      const slotOf = shifted(topology)
+      expect(await placesOf(`reorder:${fileOf(kind, topology, slotOf)}`, kind, seed)).toEqual(slotOf)
+      const own = await placesOf('reorder', kind, seed)
+      expect(own.toSorted((a, b) => a - b)).toEqual(inOrder(topology.ranks))
+      expect(pairsOf(topology, own)).toBeLessThanOrEqual(pairsOf(topology, inOrder(topology.ranks)))
+    },
+  )
 
   skipped('leaves ranks as they are where a graph has no edges, or a file says so', async () => {
     const topology = await recorded('adjacent', 1)
