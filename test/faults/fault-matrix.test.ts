@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { errorCodes } from '../../src/errors.js'
 import { titleOf } from '../support/faults/fault-end.js'
 import { faultMatrixPage } from '../support/faults/fault-matrix-page.js'
-import { faultRows } from '../support/faults/fault-rows.js'
+import { faultRows, operations, rowsOf, thirdOf } from '../support/faults/fault-rows.js'
 
 it('the page is that of the table; if not, npm run docs:faults', () => {
   const page = readFileSync(new URL('../../docs/fault-matrix.md', import.meta.url), 'utf8')
@@ -20,3 +20,11 @@ it('every combination is there once, with codes that exist', () => {
     }
   }
 })
+
+it.each(['threads', 'websocket', 'mpi'] as const)(
+  'a third of the rows of %s has every operation',
+  (fabric) => {
+    const met = new Set(thirdOf(rowsOf(fabric)).map(({ operation }) => operation))
+    expect(operations.filter((operation) => !met.has(operation))).toEqual([])
+  },
+)

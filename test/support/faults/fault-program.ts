@@ -1,4 +1,5 @@
 import { ANY_SOURCE, type Communicator, isRankweaveError } from 'rankweave'
+import { parseMachine } from 'rankweave/machine'
 import type { Operation } from './fault-rows.js'
 
 /** The rank that a fault strikes, alone on its process, unless a case names another one. */
@@ -160,6 +161,10 @@ async function prepared(
     }
     case 'split':
       return { step: async () => (await world.split(0))?.free() }
+    case 'reordering':
+      return { step: () => reordered(world, 'graph') }
+    case 'reordering in parts':
+      return { step: () => reordered(world, 'neighbors') }
     case 'persistent allreduce': {
       const request = world.allreduceInit(Float64Array.of(rank), new Float64Array(1), 'sum')
       return { step: () => request.start() }
@@ -175,4 +180,15 @@ async function prepared(
       return { step: () => request.start() }
     }
   }
+}
+
+/** Ranks 0 and 2 exchange, and come to one node. */
+async function reordered(world: Communicator, planFrom: 'graph' | 'neighbors'): Promise<void> {
+  const neighbors = world.rank === 1 ? [] : [2 - world.rank]
+  const graph = await world.createDistGraphAdjacent({
+    ...{ sources: neighbors, destinations: neighbors, planFrom },
+    ...{ reorder: true, machine: parseMachine('cluster:nodes=2,cores=2') },
+  })
+  if (graph.rank !== [0, 2, 1][world.rank]) throw new Error(`rank ${world.rank} became ${graph.rank}`)
+  await graph.free()
 }

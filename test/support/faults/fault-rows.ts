@@ -1,3 +1,5 @@
+import { tier } from '../soak.js'
+
 /** What the ranks do when the fault strikes; each of them needs the process that fails. */
 export const operations = [
   'send',
@@ -10,6 +12,8 @@ export const operations = [
   'planned neighbor allgather',
   'split',
   'persistent allreduce',
+  'reordering',
+  'reordering in parts',
 ] as const
 export type Operation = (typeof operations)[number] | 'bulk allreduce'
 
@@ -98,12 +102,17 @@ const someOperations: readonly Operation[] = ['recv', 'bulk send', 'allreduce']
 /** Its array is read after the call has returned. */
 const borrowing: readonly Operation[] = ['bulk allreduce']
 
-/** What strikes the first process too, on websocket: each of its fabric's own ways to notice a loss, once. */
+/**
+ * What strikes the first process too, on websocket: each of its fabric's own ways to notice a loss, once; and where others
+ * wait for what it computes.
+ */
 const atFirst: readonly (readonly [Fault, Operation])[] = [
   ['process killed', 'allreduce'],
   ['process killed', 'recv from ANY_SOURCE'],
   ['data connections lost', 'split'],
   ['half-open data connections', 'barrier'],
+  ['process killed', 'reordering'],
+  ['process killed', 'reordering in parts'],
 ]
 
 const outcomes: Readonly<Record<FaultyFabric, Outcomes>> = {
@@ -165,3 +174,7 @@ function rowOf(fabric: FaultyFabric, fault: Fault, operation: Operation, outcome
 }
 
 export const rowsOf = (fabric: FaultyFabric): FaultRow[] => faultRows.filter((row) => row.fabric === fabric)
+
+/** A third of the rows of a fabric in `npm run soak`, during other operations for each fault; all of them in `npm run soak:long`. */
+export const thirdOf = (rows: readonly FaultRow[]): readonly FaultRow[] =>
+  tier === 'long' ? rows : rows.filter((_, n) => (n + Math.floor(n / operations.length)) % 3 === 0)
