@@ -17,8 +17,11 @@ import { nodesInCommunicator, placementOf } from './execute/placement.js'
 import { reorderWork } from './reorder.js'
 import type { ReorderOptions } from './reorder-options.js'
 
-/** Process 0 gathers at most 8 MiB, where there are fewer processes than clusters. */
-const mappingBounds: MappingBounds = { clusters: 8_192, edges: 2 ** 19, degree: 64, work: reorderWork }
+/**
+ * Process 0 gathers at most 8 MiB, where there are fewer processes than clusters. Rather few edges of a vertex than clusters
+ * of several: those of vertices that do not know each other hide all that could be near.
+ */
+const mappingBounds: MappingBounds = { clusters: 2 ** 17, edges: 2 ** 19, degree: 64, work: reorderWork }
 
 interface PartsToMove {
   readonly isWeighted: boolean

@@ -1,4 +1,5 @@
 import { getOrAdd } from '../../base/maps.js'
+import { mulberry32 } from '../../base/random.js'
 import { topologyFromEdges } from '../topology-builders.js'
 import { areAmounts } from './exchanged-amounts.js'
 import { mapTopology } from './map-topology.js'
@@ -17,7 +18,8 @@ export interface ClusterEdges {
  * The edges of the clusters of a part.
  *
  * @param clusterAt the cluster at every place of the graph, numbered over all parts; -1: in none
- * @param most destinations of a cluster that are retained: the heaviest, of equal ones those of lower numbers
+ * @param most destinations of a cluster that are retained: the heaviest, of equal ones any. Each cluster draws others, since
+ *   those of lower numbers would be retained by all, and leave the rest of the graph without edges
  */
 export function clusterEdges(
   { own, start, to, weight }: PartGraph,
@@ -36,17 +38,19 @@ export function clusterEdges(
   }
   const edges = [...rows]
     .sort(([a], [b]) => a - b)
-    .flatMap(([from, row]) =>
-      [...row]
-        .sort(([a, weightA], [b, weightB]) => weightB - weightA || a - b)
-        .slice(0, most)
+    .flatMap(([from, row]) => {
+      const next = mulberry32(from)
+      return [...row]
         .sort(([a], [b]) => a - b)
-        .map(([cluster, sum]) => [from, cluster, sum] as const),
-    )
+        .map(([cluster, sum]) => ({ from, cluster, sum, draw: next() }))
+        .sort((a, b) => b.sum - a.sum || a.draw - b.draw)
+        .slice(0, most)
+        .sort((a, b) => a.cluster - b.cluster)
+    })
   return {
-    sources: Int32Array.from(edges, ([from]) => from),
-    destinations: Int32Array.from(edges, ([, cluster]) => cluster),
-    weights: Float64Array.from(edges, ([, , sum]) => sum),
+    sources: Int32Array.from(edges, ({ from }) => from),
+    destinations: Int32Array.from(edges, ({ cluster }) => cluster),
+    weights: Float64Array.from(edges, ({ sum }) => sum),
   }
 }
 
