@@ -12,9 +12,9 @@ import { checkOptions } from '../../base/option-table.js'
 import { mulberry32 } from '../../base/random.js'
 import { RankweaveError } from '../../errors.js'
 import { entriesByRow, rowStarts } from '../compressed-rows.js'
-import { findTranslations } from '../generate/translations.js'
 import type { ProcessTopology } from '../process-topology.js'
 import { requireAmounts } from './exchanged-amounts.js'
+import { gridStarts } from './grid-starts.js'
 import { joinedTopology, type RepeatedTopology, timedTopologies } from './joined-topology.js'
 import { nodeList } from './node-list.js'
 import { objectiveProblems } from './objective-problems.js'
@@ -23,7 +23,6 @@ import { uniformDistance } from './placed-distances.js'
 import type { Problem } from './problem.js'
 import { refined } from './refined.js'
 import { summedProblem } from './summed-problem.js'
-import { boxesOf, byEqualBoxes, byHalvedBoxes } from './tiles.js'
 
 /** A mapping to begin with. */
 export interface MappingStart {
@@ -116,7 +115,13 @@ export function mapTopologies(graphs: readonly RepeatedTopology[], options: MapO
   const given = (options.starts ?? []).map((each) => checkedStart(each, capacities, topology.ranks))
   const asIs = { start: 'identity', nodeOf: identity }
   const identityCost = costOf(problem, identity)
-  const others = [...given, ...tileStarts(topology, capacities), ...bisections(topology, problem, next)]
+  // Nodes are all alike unless the objective knows distances.
+  const isNumbered = problem.arranged !== undefined
+  const others = [
+    ...given,
+    ...gridStarts(topology, { capacities, isNumbered }),
+    ...bisections(topology, problem, next),
+  ]
   // Of equal ones the first is kept: what is there, what the caller prefers.
   const placed = [{ ...asIs, cost: identityCost }, ...others.map((each) => placedStart(each, problem))]
   const search = { work: Math.min(mostWork / 4, arrangingWork * nodes) / refinedStarts, next }
@@ -192,20 +197,6 @@ function checkedStart(given: MappingStart, capacities: Int32Array, ranks: number
   for (const node of nodeOf) free[node]--
   if (free.every((slots) => slots === 0)) return { start, nodeOf }
   throw new RankweaveError('ERR_MACHINE', `start ${start}: expected as many vertices on each node as slots`)
-}
-
-/** Of a topology that looks the same from every rank of a grid. */
-function tileStarts(topology: ProcessTopology, capacities: Int32Array): OwnStart[] {
-  const grid = findTranslations(topology, { workLimit: 1e7 })
-  if (grid.kind !== 'invariant' || grid.dims.length < 2) return []
-  const { dims } = grid
-  const halved = { start: 'halved boxes', nodeOf: byHalvedBoxes(dims, capacities) }
-  const isEven = capacities.every((capacity) => capacity === capacities[0])
-  const ways = isEven ? boxesOf(dims, capacities[0]) : []
-  return [
-    halved,
-    ...ways.map((sides) => ({ start: `boxes of ${sides.join('x')}`, nodeOf: byEqualBoxes(dims, sides) })),
-  ]
 }
 
 /** The vertices of every node in ascending order, on its slots in ascending order. */
