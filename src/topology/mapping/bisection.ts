@@ -12,6 +12,8 @@ const mostPasses = 6
  * Divides a graph in two parts of given sizes with few edges between them: it is made coarser, the coarsest graph is
  * divided, and the division is refined on each finer graph (Karypis and Kumar 1998; Fiduccia and Mattheyses 1982).
  *
+ * What pulls vertices counts beside the edges between the parts.
+ *
  * @param wanted size of part 0; part 1 has the others. Exact where all vertices have size 1
  * @param next draws of mulberry32
  * @returns the part of every vertex, 0 or 1
@@ -32,11 +34,19 @@ export function bisect(graph: WeightedGraph, wanted: number, next: () => number)
   }
   let best: Refinement | undefined
   for (let attempt = 0; attempt < attempts; attempt++) {
-    const refined = new Refinement(graph, grown(graph, wanted, next), wanted)
+    const isPulled = graph.pull !== null && attempt % 2 === 1
+    const refined = new Refinement(graph, grown(graph, wanted, next, isPulled), wanted)
     refined.run(mostPasses)
     if (best === undefined || refined.badness < best.badness) best = refined
   }
   return best!.part
+}
+
+/** A division in the same two sizes that costs less, or as much, by moves of single vertices. */
+export function refinedBisection(graph: WeightedGraph, part: Uint8Array, wanted: number): Uint8Array {
+  const refined = new Refinement(graph, part.slice(), wanted)
+  refined.run(mostPasses)
+  return refined.part
 }
 
 /** Each vertex by chance, but not far from its place: what is near in number is near in memory. */
@@ -51,10 +61,12 @@ function nearlyInOrder(vertices: number, next: () => number): Int32Array {
 
 const orderWindow = 1024
 
-/** Part 0 grows from a vertex by those nearest to it, breadth first. */
-function grown({ start, to, size }: WeightedGraph, wanted: number, next: () => number): Uint8Array {
+/** Part 0 grows from a vertex by those nearest to it, breadth first: from any, or from the one that is pulled most. */
+function grown(graph: WeightedGraph, wanted: number, next: () => number, isPulled: boolean): Uint8Array {
+  const { start, to, size } = graph
   const part = new Uint8Array(size.length).fill(1)
-  const order = drawnPermutation(next, size.length)
+  const drawn = drawnPermutation(next, size.length)
+  const order = isPulled ? byPull(graph, drawn) : drawn
   const queue: number[] = []
   let [taken, head, fresh] = [0, 0, 0]
   while (taken < wanted) {
@@ -75,6 +87,11 @@ function grown({ start, to, size }: WeightedGraph, wanted: number, next: () => n
   }
   for (; head < queue.length; head++) part[queue[head]] = 1
   return part
+}
+
+/** Those that part 0 pulls most come first; of equal ones those that were drawn first. */
+function byPull({ pull }: WeightedGraph, drawn: Int32Array): Int32Array {
+  return pull === null ? drawn : Int32Array.from([...drawn].sort((a, b) => pull[b] - pull[a]))
 }
 
 /** Moves single vertices between two parts, best gain first, and returns to the best division it met. */
@@ -103,7 +120,7 @@ class Refinement {
     this.#queues = [new GainQueue(part.length), new GainQueue(part.length)]
   }
 
-  /** Edges between the parts, and beyond all of those what is missing to their sizes. */
+  /** Edges between the parts and what pulls vertices of part 1, and beyond all of those what is missing to sizes. */
   get badness(): number {
     const excess = Math.max(0, Math.abs(this.#size0 - this.#wanted) - this.#tolerance)
     return this.#cut + excess * 2 ** 31
@@ -119,9 +136,9 @@ class Refinement {
   }
 
   #count(): void {
-    const { start, to, weight, size } = this.#graph
+    const { start, to, weight, size, pull } = this.#graph
     const { part } = this
-    let double = 0
+    let [double, pulled] = [0, 0]
     this.#size0 = 0
     for (let v = 0; v < size.length; v++) {
       const side = part[v]
@@ -129,11 +146,13 @@ class Refinement {
       for (let e = start[v]; e < start[v + 1]; e++)
         if (part[to[e]] === side) inside += weight[e]
         else outside += weight[e]
-      this.#gain[v] = outside - inside
+      const pullOut = pull === null ? 0 : side === 0 ? -pull[v] : pull[v]
+      this.#gain[v] = outside - inside + pullOut
       double += outside
+      if (side === 1) pulled += pullOut
       if (side === 0) this.#size0 += size[v]
     }
-    this.#cut = double / 2
+    this.#cut = double / 2 + pulled
   }
 
   #pass(): void {
@@ -165,7 +184,7 @@ class Refinement {
     const { start, to } = this.#graph
     const side = this.part[v]
     for (let e = start[v]; e < start[v + 1]; e++) if (this.part[to[e]] !== side) return true
-    return false
+    return this.#gain[v] > 0
   }
 
   #queue(v: number): void {

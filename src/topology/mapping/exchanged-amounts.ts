@@ -87,6 +87,7 @@ export function integerAmounts({ start, to, weight }: ExchangedAmounts): Weighte
     ...{ start, to },
     weight: Int32Array.from(weight, (amount) => Math.max(1, Math.round(amount * scale))),
     size: new Int32Array(start.length - 1).fill(1),
+    pull: null,
   }
 }
 

@@ -19,7 +19,7 @@ import { joinedTopology, type RepeatedTopology, timedTopologies } from './joined
 import { nodeList } from './node-list.js'
 import { objectiveProblems } from './objective-problems.js'
 import { type MappingObjective, mappingObjectives } from './objectives.js'
-import { uniformDistance } from './placed-distances.js'
+import { tabledDistance, uniformDistance } from './placed-distances.js'
 import type { Problem } from './problem.js'
 import { refined } from './refined.js'
 import { summedProblem } from './summed-problem.js'
@@ -69,7 +69,7 @@ export interface Mapping {
   readonly cost: number
   /** The same with vertex v on slot v. Never less than `cost`. */
   readonly identityCost: number
-  /** From what it was refined: `identity`, `halved boxes`, `boxes of AxB`, `bisection`, or what was given. */
+  /** From what it was refined: `identity`, `halved boxes`, `boxes of AxB`, `bisection`, `dual bisection`, or what was given. */
   readonly start: string
 }
 
@@ -105,20 +105,21 @@ export function mapTopologies(graphs: readonly RepeatedTopology[], options: MapO
   const capacities = capacitiesOf(identity)
   const nodes = capacities.length
   const work = Math.min(mostWork, 5_000 * (topology.ranks + topology.outRank.length))
-  const { distance = uniformDistance } = options
+  const { distance: given = uniformDistance } = options
+  const distance = objective === 'hop-bytes' ? tabledDistance(given, nodes) : given
   const problemOf = (one: ProcessTopology) =>
     objectiveProblems[objective](one, { capacities, distance, work })
   const joined = problemOf(topology)
   const parts = () => timed.map((part) => ({ problem: problemOf(part.topology), times: part.times }))
   const problem = isOne ? joined : summedProblem(parts(), joined)
   const next = mulberry32(seed)
-  const given = (options.starts ?? []).map((each) => checkedStart(each, capacities, topology.ranks))
+  const begun = (options.starts ?? []).map((each) => checkedStart(each, capacities, topology.ranks))
   const asIs = { start: 'identity', nodeOf: identity }
   const identityCost = costOf(problem, identity)
   // Nodes are all alike unless the objective knows distances.
   const isNumbered = problem.arranged !== undefined
   const others = [
-    ...given,
+    ...begun,
     ...gridStarts(topology, { capacities, isNumbered }),
     ...bisections(topology, problem, next),
   ]
@@ -144,13 +145,21 @@ function promising(starts: readonly PlacedStart[]): readonly PlacedStart[] {
   return ascending.slice(0, refinedStarts).filter(({ cost }) => cost <= hopeless * ascending[0].cost)
 }
 
-/** Several by chance where that takes little time beside the refinement. */
+/** Several by chance where that takes little time beside the refinement: of smaller graphs more. */
 function bisections({ ranks, outRank }: ProcessTopology, problem: Problem, next: () => number): OwnStart[] {
-  const length = ranks + outRank.length <= manyBisected ? 4 : 1
-  return Array.from({ length }, () => ({ start: 'bisection', nodeOf: problem.bisected(next) }))
+  const size = ranks + outRank.length
+  const count = Math.max(1, Math.min(mostDual, Math.floor(manyBisected / size)))
+  const dual = problem.dual?.(count, next) ?? []
+  const isSmall = size <= manyBisected
+  const length = isSmall ? 4 : dual.length > 0 ? 0 : 1
+  return [
+    ...Array.from({ length }, () => ({ start: 'bisection', nodeOf: problem.bisected(next) })),
+    ...dual.map((nodeOf) => ({ start: 'dual bisection', nodeOf })),
+  ]
 }
 
 const manyBisected = 2 ** 17
+const mostDual = 8
 
 function placedStart(start: OwnStart, problem: Problem): PlacedStart {
   return { ...start, cost: costOf(problem, start.nodeOf) }

@@ -3,7 +3,9 @@ import { permuteRows } from '../compressed-rows.js'
 import { distinctIn, distinctOut, type NeighborSets } from '../neighbors.js'
 import type { ProcessTopology } from '../process-topology.js'
 import { arrangedNodes } from './arranged-nodes.js'
+import { byDualBisection } from './dual-bisection.js'
 import { exchangedAmounts, integerAmounts } from './exchanged-amounts.js'
+import { nearOrder } from './near-nodes.js'
 import type { MappingObjective } from './objectives.js'
 import { PlacedBusiest } from './placed-busiest.js'
 import { type ExchangedAmounts, PlacedDistances, uniformDistance } from './placed-distances.js'
@@ -27,6 +29,12 @@ export const objectiveProblems: Readonly<
     return {
       ...distancesProblem(amounts, facts, 0.6 * meanOf(amounts.weight)),
       arranged: (nodeOf, search) => arrangedNodes(amounts, nodeOf, { ...facts, ...search }),
+      dual: (count, next) => {
+        const order = nearOrder(facts, next)
+        if (order === null) return []
+        const graph = integerAmounts(amounts)
+        return Array.from({ length: count }, () => byDualBisection(graph, { ...facts, order }, next))
+      },
     }
   },
   'busiest-node': (topology, facts) => busiestProblem(setsOf(topology), facts),
@@ -73,7 +81,7 @@ function distancesProblem(amounts: ExchangedAmounts, facts: PlacingFacts, temper
   const neighbors = [{ start: amounts.start, rank: amounts.to }]
   return {
     ...{ neighbors, temperature },
-    place: (nodeOf) => new PlacedDistances(amounts, distance, capacities.length, nodeOf),
+    place: (nodeOf) => new PlacedDistances(amounts, distance, nodeOf),
     bisected: (next) => byRecursiveBisection(integerAmounts(amounts), capacities, next),
     renumbered: (order) => distancesProblem(renumberedAmounts(amounts, order), facts, temperature),
   }

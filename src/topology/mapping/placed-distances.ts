@@ -12,8 +12,7 @@ export interface ExchangedAmounts {
 /**
  * Vertices on nodes, and the sum over edges of their weight times the distance of the nodes of both ends.
  *
- * Memory: one distance for every pair of nodes, up to {@link tabledNodes} nodes. A gain takes time proportional to the
- * neighbors of a vertex.
+ * A gain takes time proportional to the neighbors of a vertex.
  */
 export class PlacedDistances implements PlacedGraph {
   readonly nodeOf: Int32Array
@@ -25,15 +24,10 @@ export class PlacedDistances implements PlacedGraph {
    * @param distance of two nodes, symmetric, 0 of a node and itself
    * @param nodeOf the node of every vertex; changed by moves
    */
-  constructor(
-    amounts: ExchangedAmounts,
-    distance: (a: number, b: number) => number,
-    nodes: number,
-    nodeOf: Int32Array,
-  ) {
+  constructor(amounts: ExchangedAmounts, distance: (a: number, b: number) => number, nodeOf: Int32Array) {
     this.nodeOf = nodeOf
     this.#amounts = amounts
-    this.#distance = nodes <= tabledNodes ? tabled(distance, nodes) : distance
+    this.#distance = distance
     const { start, to, weight } = amounts
     for (let v = 0; v < nodeOf.length; v++)
       for (let e = start[v]; e < start[v + 1]; e++)
@@ -72,7 +66,12 @@ export const uniformDistance = (nodeA: number, nodeB: number): number => (nodeA 
 
 const tabledNodes = 2048
 
-function tabled(distance: (a: number, b: number) => number, nodes: number): (a: number, b: number) => number {
+/** The same distances, of up to {@link tabledNodes} nodes by a table of all pairs. */
+export function tabledDistance(
+  distance: (a: number, b: number) => number,
+  nodes: number,
+): (a: number, b: number) => number {
+  if (nodes > tabledNodes) return distance
   const table = new Float64Array(nodes * nodes)
   for (let a = 0; a < nodes; a++) for (let b = 0; b < nodes; b++) table[a * nodes + b] = distance(a, b)
   return (a, b) => table[a * nodes + b]

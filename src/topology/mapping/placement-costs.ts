@@ -36,8 +36,8 @@ export function placementCosts(
   const placed = new PlacedBusiest(out, into, nodes, placedOn)
   return {
     pairs: placed.pairs,
-    edges: new PlacedDistances(exchangeGraph(out, into), uniformDistance, nodes, placedOn).cost,
-    hopBytes: new PlacedDistances(exchangedAmounts(topology), distance, nodes, placedOn).cost,
+    edges: new PlacedDistances(exchangeGraph(out, into), uniformDistance, placedOn).cost,
+    hopBytes: new PlacedDistances(exchangedAmounts(topology), distance, placedOn).cost,
     busiestNode: placed.busiest,
   }
 }

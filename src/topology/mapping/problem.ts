@@ -10,6 +10,8 @@ export interface Problem {
   place(nodeOf: Int32Array): PlacedGraph
   /** The node of every vertex, by recursive bisection. */
   bisected(next: () => number): Int32Array
+  /** Some mappings by bisection of nodes and vertices, where the objective has distances; none where all are equal. */
+  dual?(count: number, next: () => number): readonly Int32Array[]
   /** A mapping in which nodes have exchanged all that is on them, where the objective knows near nodes from far ones. */
   arranged?(nodeOf: Int32Array, search: { readonly work: number; readonly next: () => number }): Int32Array
   /** The same problem in which vertex i is `order[i]` of this one. */

@@ -1,0 +1,177 @@
+import { bisect, refinedBisection } from './bisection.js'
+import type { PlacingFacts } from './problem.js'
+import { breadthFirst, inducedGraph, type WeightedGraph } from './weighted-graph.js'
+
+/** Nodes in an order in which halves of runs are near each other, see {@link nearOrder}. */
+export interface NearNodes extends Pick<PlacingFacts, 'capacities' | 'distance'> {
+  readonly order: Int32Array
+}
+
+/** Places of nodes in their order. */
+interface Run {
+  readonly first: number
+  readonly end: number
+}
+
+/** Vertices that are to be on a run of nodes. */
+interface Placed extends Run {
+  /** Among all that are made. */
+  readonly id: number
+  readonly vertices: Int32Array
+}
+
+/** What was on one run, on both halves of it. */
+interface Halved {
+  readonly graph: WeightedGraph
+  readonly vertices: Int32Array
+  readonly part: Uint8Array
+  readonly halves: readonly [Placed, Placed]
+}
+
+/** Nodes of a run by which its distance to another one is measured. */
+const samples = 8
+/** Weights are multiplied by this unless they are large: the pull of a vertex is a whole number. */
+const finest = 16
+const mostWeight = 2 ** 27
+/** A vertex is pulled by an edge at most so many times as much as by an edge of its run. */
+const strongest = 16
+
+/**
+ * Divides vertices among nodes by halving both: the run of nodes, and the vertices on it in two parts of their capacities,
+ * run by run of one length, then of half that length. A vertex is pulled towards the half that is nearer to its neighbors
+ * on other runs. When all runs of a length are halved, each division is refined again, by where all others went.
+ *
+ * @returns the node of every vertex
+ * @see Pellegrini and Roman 1996, Scotch: dual recursive bipartitioning; Dunlop and Kernighan 1985, terminal propagation
+ */
+export function byDualBisection(
+  graph: WeightedGraph,
+  { capacities, distance, order }: NearNodes,
+  next: () => number,
+): Int32Array {
+  const before = new Int32Array(order.length + 1)
+  for (const [place, node] of order.entries()) before[place + 1] = before[place] + capacities[node]
+  const scale = scaleOf(graph)
+  const scratch = new Int32Array(graph.size.length).fill(-1)
+  const runs: Run[] = []
+  const runOf = new Int32Array(graph.size.length)
+  const placed = (vertices: Int32Array, { first, end }: Run): Placed => {
+    const id = runs.push({ first, end }) - 1
+    for (const v of vertices) runOf[v] = id
+    return { id, first, end, vertices }
+  }
+  const terminals = new Terminals(graph, { runs, runOf, scale, farBetween: meanDistances(order, distance) })
+  const halve = (whole: Placed): Halved => {
+    const { vertices, first, end, id } = whole
+    const middle = (first + end) >> 1
+    const [low, high] = [
+      { first, end: middle },
+      { first: middle, end },
+    ]
+    const own = scaled(inducedGraph(graph, vertices, scratch), scale)
+    const pull = terminals.pulls(vertices, [id, id], [low, high])
+    const part = bisect({ ...own, pull }, before[middle] - before[first], next)
+    const members = (side: number) => vertices.filter((_, i) => part[i] === side)
+    return { graph: own, vertices, part, halves: [placed(members(0), low), placed(members(1), high)] }
+  }
+  const refine = ({ graph: own, vertices, part, halves }: Halved): readonly Placed[] => {
+    const [low, high] = halves
+    const pull = terminals.pulls(vertices, [low.id, high.id], halves)
+    const better = refinedBisection({ ...own, pull }, part, low.vertices.length)
+    for (const [i, v] of vertices.entries()) runOf[v] = halves[better[i]].id
+    return halves.map((half, side) => ({ ...half, vertices: vertices.filter((_, i) => better[i] === side) }))
+  }
+  let level = [placed(breadthFirst(graph), { first: 0, end: order.length })]
+  while (level.length > 0) {
+    const halved = level.filter(({ first, end }) => end - first > 1).map(halve)
+    level = halved.flatMap(refine)
+  }
+  return runOf.map((id) => order[runs[id].first])
+}
+
+/** What all weights are multiplied by. */
+function scaleOf({ weight }: WeightedGraph): number {
+  let together = 0
+  for (const each of weight) together += each
+  return Math.max(1, Math.min(finest, Math.floor(mostWeight / (1 + together))))
+}
+
+function scaled(graph: WeightedGraph, scale: number): WeightedGraph {
+  return { ...graph, weight: graph.weight.map((each) => scale * each) }
+}
+
+interface Surroundings {
+  /** Of every id. */
+  readonly runs: readonly Run[]
+  /** The id of every vertex: where it is to be, as far as that is known. */
+  readonly runOf: Int32Array
+  readonly scale: number
+  readonly farBetween: (a: Run, b: Run) => number
+}
+
+/** How edges that leave a run pull the vertices on it to either half. */
+class Terminals {
+  readonly #graph: WeightedGraph
+  readonly #around: Surroundings
+  /** By the id of another run: which of both halves is nearer, and for which question that was found. */
+  readonly #nearer: number[] = []
+  readonly #askedFor: number[] = []
+  #question = 0
+
+  constructor(graph: WeightedGraph, around: Surroundings) {
+    this.#graph = graph
+    this.#around = around
+  }
+
+  /**
+   * By how much more each vertex costs on the second half, beside edges between the halves.
+   *
+   * @param ids where the vertices are now: edges between them do not count
+   */
+  pulls(vertices: Int32Array, ids: readonly [number, number], halves: readonly [Run, Run]): Int32Array {
+    const { start, to, weight } = this.#graph
+    const { runOf, scale } = this.#around
+    const nearerTo = this.#nearerHalf(halves)
+    const [low, high] = ids
+    return vertices.map((v) => {
+      let pull = 0
+      for (let e = start[v]; e < start[v + 1]; e++) {
+        const id = runOf[to[e]]
+        if (id !== low && id !== high) pull += weight[e] * nearerTo(id)
+      }
+      return Math.round(scale * pull)
+    })
+  }
+
+  /** By how much another run is nearer to the first half than to the second, in units of what an edge between both costs. */
+  #nearerHalf([low, high]: readonly [Run, Run]): (id: number) => number {
+    const { runs, farBetween } = this.#around
+    const question = ++this.#question
+    const apart = farBetween(low, high)
+    const within = (farBetween(low, low) + farBetween(high, high)) / 2
+    const unit = Math.max(apart - within, apart / 4)
+    return (id) => {
+      if (this.#askedFor[id] === question) return this.#nearer[id]
+      this.#askedFor[id] = question
+      const nearer = unit > 0 ? (farBetween(high, runs[id]) - farBetween(low, runs[id])) / unit : 0
+      this.#nearer[id] = Math.max(-strongest, Math.min(strongest, nearer))
+      return this.#nearer[id]
+    }
+  }
+}
+
+/** The mean distance of nodes of two runs, by some of each. */
+function meanDistances(order: Int32Array, distance: PlacingFacts['distance']): (a: Run, b: Run) => number {
+  return (a, b) => {
+    const [lengthA, lengthB] = [a.end - a.first, b.end - b.first]
+    const [countA, countB] = [Math.min(samples, lengthA), Math.min(samples, lengthB)]
+    let sum = 0
+    // Other nodes of the second run, since it may be the first one.
+    for (let i = 0; i < countA; i++) {
+      const node = order[a.first + Math.floor(((i + 0.25) * lengthA) / countA)]
+      for (let j = 0; j < countB; j++)
+        sum += distance(node, order[b.first + Math.floor(((j + 0.75) * lengthB) / countB)])
+    }
+    return sum / (countA * countB)
+  }
+}
