@@ -9,11 +9,11 @@ type Variables = Readonly<Record<string, string>>
 
 /** How a launcher hands variables of the environment to the processes of a program, and not to itself. */
 interface Launcher {
-  readonly name: MpiName
+  readonly name: MpiName | 'Slurm'
   readonly version: RegExp
   /** Whether each program of a command, divided by `:`, has its own. */
   readonly perProgram: boolean
-  option(name: string, value: string): readonly string[]
+  options(variables: Variables): readonly string[]
 }
 
 const launchers: readonly Launcher[] = [
@@ -21,15 +21,27 @@ const launchers: readonly Launcher[] = [
     name: 'Open MPI',
     version: /Open ?MPI|OpenRTE|PRRTE/i,
     perProgram: true,
-    option: (name, value) => ['-x', `${name}=${value}`],
+    options: (variables) => Object.entries(variables).flatMap(([name, value]) => ['-x', `${name}=${value}`]),
   },
   {
     name: 'MPICH',
     version: /HYDRA/i,
     perProgram: false,
-    option: (name, value) => ['-genv', name, value],
+    options: (variables) => Object.entries(variables).flatMap(([name, value]) => ['-genv', name, value]),
+  },
+  {
+    name: 'Slurm',
+    version: /^slurm/i,
+    perProgram: true,
+    options: (variables) => [`--export=${['ALL', ...Object.entries(variables).map(exported)].join()}`],
   },
 ]
+
+/** A comma ends a variable of `srun --export`. @throws ERR_SHIM */
+function exported([name, value]: readonly [string, string]): string {
+  if (!value.includes(',')) return `${name}=${value}`
+  throw new RankweaveError('ERR_SHIM', `srun: expected a value of ${name} without commas, got ${value}`)
+}
 
 const launcherName = /^(mpirun|mpiexec|orterun)(?=\.|$)/
 
@@ -117,13 +129,12 @@ export function launchLine(
   variables: Variables,
   { cores, isRoot }: LaunchSite,
 ): string {
-  const { option } = launchers.find(({ name }) => name === mpi)!
+  const own = launchers.find(({ name }) => name === mpi)!.options(variables)
   const permitted =
     mpi === 'Open MPI'
       ? [...(isRoot ? ['--allow-run-as-root'] : []), ...(processes > cores ? ['--oversubscribe'] : [])]
       : []
-  const options = Object.entries(variables).flatMap(([name, value]) => option(name, value))
-  return [launcherOfCompiler(mpicc), ...permitted, '-n', String(processes), ...options, './program']
+  return [launcherOfCompiler(mpicc), ...permitted, '-n', String(processes), ...own, './program']
     .map(shellWord)
     .join(' ')
 }
@@ -136,8 +147,8 @@ function shellWord(word: string): string {
  * A command that starts an MPI program, with variables of the environment for its processes.
  *
  * @param versionOf what a launcher prints of itself; null where it does not start
- * @throws ERR_SHIM where the command does not begin with `mpirun` or `mpiexec` of Open MPI or MPICH, or sets
- *   one of the variables itself
+ * @throws ERR_SHIM where the command does not begin with `mpirun` or `mpiexec` of Open MPI or MPICH or with `srun`, or
+ *   sets one of the variables itself, or any by `srun --export`
  */
 export function withVariables(
   command: readonly string[],
@@ -145,17 +156,19 @@ export function withVariables(
   versionOf: (launcher: string) => string | null = printedVersion,
 ): readonly string[] {
   const [launcher = '', ...words] = command
-  if (!launcherName.test(basename(launcher))) throw unknownLauncher(launcher, 'another program')
+  const name = basename(launcher)
+  if (!launcherName.test(name) && name !== 'srun') throw unknownLauncher(launcher, 'another program')
   const printed = versionOf(launcher)
   if (printed === null) throw unknownLauncher(launcher, 'one that does not start')
   const kind = launchers.find(({ version }) => version.test(printed))
   if (kind === undefined)
     throw unknownLauncher(launcher, `one of another MPI: ${printed.trim().split('\n')[0]}`)
-  for (const name of Object.keys(variables)) {
+  const taken = [...Object.keys(variables), ...(kind.name === 'Slurm' ? ['--export'] : [])]
+  for (const name of taken) {
     if (!words.some((word) => word.split('=')[0] === name)) continue
     throw new RankweaveError('ERR_SHIM', `expected a command that leaves ${name} alone, got one that sets it`)
   }
-  const options = Object.entries(variables).flatMap(([name, value]) => kind.option(name, value))
+  const options = kind.options(variables)
   const own = words.flatMap((word) => (word === ':' && kind.perProgram ? [word, ...options] : [word]))
   return [launcher, ...options, ...own]
 }
@@ -168,7 +181,7 @@ function printedVersion(launcher: string): string | null {
 function unknownLauncher(launcher: string, got: string): RankweaveError {
   return new RankweaveError(
     'ERR_SHIM',
-    `expected a command that begins with mpirun or mpiexec of Open MPI or MPICH, got '${launcher}', ${got}; with another launcher ` +
-      'set LD_PRELOAD and RANKWEAVE_SHIM=record:FILE for the processes yourself',
+    `expected a command that begins with srun, or mpirun or mpiexec of Open MPI or MPICH, got '${launcher}', ${got}; with another ` +
+      'launcher set LD_PRELOAD and RANKWEAVE_SHIM=record:FILE for the processes yourself',
   )
 }

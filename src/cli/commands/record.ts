@@ -14,13 +14,14 @@ import { WorldFailure } from '../program/world-failure.js'
 import type { AddCommand } from './command.js'
 
 const help = `
-COMMAND starts an MPI program with mpirun or mpiexec of Open MPI or MPICH. The program runs unmodified, with the library of rankweave
-shim preloaded, which leaves all calls to MPI and records the graph of every communicator with a topology. The graph with most
-calls of neighborhood collectives of any form is written to the output, others to files with a number in their names (graph-2.txt). Files of
-these names are replaced. Nothing is written if the program fails.
+COMMAND starts an MPI program with mpirun or mpiexec of Open MPI or MPICH, or with srun. The program runs unmodified, with
+the library of rankweave shim preloaded, which leaves all calls to MPI and records the graph of every communicator with a
+topology. The graph with most calls of neighborhood collectives of any form is written to the output, others to files with a
+number in their names (graph-2.txt). Files of these names are replaced. Nothing is written if the program fails.
 
-The library is compiled with the mpicc that belongs to the launcher, in a temporary folder. Where processes run on other
-machines, compile it with rankweave shim in a folder that all have, and pass it with --library; the output must be in one, too.
+The library is compiled with the mpicc that belongs to the launcher, in a temporary folder; with srun --mpicc names it where
+there are several. Where processes run on other machines, compile it with rankweave shim in a folder that all have, and pass
+it with --library; the output must be in one, too.
 
 Examples:
   rankweave record -o graph.txt -- mpirun -n 64 ./program

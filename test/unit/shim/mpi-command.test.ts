@@ -30,6 +30,18 @@ describe('the command of an MPI program', () => {
     expect(withVariables(command, variables, mpich)).toEqual([launcher, ...set, ...words])
   })
 
+  it('hands variables to the tasks of srun, beside those that it passes on by default', () => {
+    const slurm = () => 'slurm 22.05.8\n'
+    const set = '--export=ALL,LD_PRELOAD=/usr/lib/librankweave.so,RANKWEAVE_SHIM=record:graph'
+    const command = ['/opt/bin/srun', '--mpi=pmix', '-n', '8', './a']
+    expect(withVariables(command, variables, slurm)).toEqual([command[0], set, ...command.slice(1)])
+    const refused = (words: readonly string[], library = '/a.so') => () =>
+      withVariables(['srun', ...words], { LD_PRELOAD: library }, slurm)
+    expect(refused(['--export=NONE', './a'])).toThrow('leaves --export alone')
+    expect(refused(['--export', 'NONE', './a'])).toThrow('leaves --export alone')
+    expect(refused(['./a'], '/a,b.so')).toThrow('LD_PRELOAD without commas')
+  })
+
   it('begins with a launcher that is known, and sets none of the variables', () => {
     const refused = (command: readonly string[], version: () => string | null) => () =>
       withVariables(command, variables, version)
