@@ -1,4 +1,6 @@
+import type { Command } from 'commander'
 import * as z from 'zod'
+import { numberOption } from '../../base/option.js'
 import { RankweaveError, wrongValue } from '../../errors.js'
 import { formatMachine } from '../../machine/format-machine.js'
 import { hopsBetween } from '../../machine/hops.js'
@@ -10,8 +12,9 @@ import { mappingText } from '../../topology/mapping/mapping-file.js'
 import { mappingObjectives } from '../../topology/mapping/objectives.js'
 import { placementCosts, summedCosts } from '../../topology/mapping/placement-costs.js'
 import { type MachineInput, readHosts, readMachine } from '../input/machine-input.js'
-import { oneOf, parseOptions, whole } from '../input/options.js'
+import { oneOf, parseOptions, refuseGiven, whole } from '../input/options.js'
 import { machineHelp, specHelp } from '../input/spec-help.js'
+import { type NamedFile, requireDistinctFiles } from '../output/distinct-files.js'
 import { mappingPicture } from '../output/mapping-picture.js'
 import { mappingTable } from '../output/mapping-report.js'
 import { checkOutputs, isStandardOutput, reportBeside, writeOutput } from '../output/output-file.js'
@@ -74,7 +77,7 @@ export const mapCommand: AddCommand = (command, act) => {
     .option('--json', 'one JSON object on standard output', false)
     .addHelpText('after', help)
     .action(
-      act(async (report: Reporter, specs: readonly string[], raw: unknown) => {
+      act(async (report: Reporter, specs: readonly string[], raw: unknown, command: Command) => {
         const {
           machine: given,
           objective,
@@ -86,6 +89,13 @@ export const mapCommand: AddCommand = (command, act) => {
           svg,
         } = parseOptions(schema, raw)
         const { machine } = given
+        if (output === undefined) refuseGiven(command, ['format', 'hosts'], 'is for --output')
+        if (format === 'mapping')
+          refuseGiven(command, ['hosts'], `is for --format ${placesFormats.join(', ')}, not for mapping`)
+        requireDistinctFiles(
+          [...namedFile('-o', output), ...namedFile('--svg', svg)],
+          namedFile('--hosts', list),
+        )
         const hosts = list === undefined ? given.hosts : readHosts(list, machine)
         await checkOutputs(report, output, svg)
         requireHosts(format, hosts)
@@ -129,12 +139,18 @@ export const mapCommand: AddCommand = (command, act) => {
     )
 }
 
+function namedFile(option: string, file: string | undefined): readonly NamedFile[] {
+  return file === undefined ? [] : [{ option, file }]
+}
+
+const oneTime = numberOption({ least: Number.MIN_VALUE, most: 1e9 })
+
 /** @throws ERR_USAGE unless there is a number above 0 for each topology */
 function timesOf(text: string | undefined, count: number): readonly number[] {
   if (text === undefined) return new Array<number>(count).fill(1)
   if (count === 1) throw new RankweaveError('ERR_USAGE', '--times: expected several topologies, got one')
-  const times = text.split(',').map((each) => (each.trim() === '' ? Number.NaN : Number(each)))
-  if (times.length === count && times.every((each) => each > 0 && each <= 1e9)) return times
+  const times = text.split(',').map((each) => oneTime.parse(each) ?? Number.NaN)
+  if (times.length === count && !times.some(Number.isNaN)) return times
   throw wrongValue(
     'ERR_USAGE',
     `--times: expected ${count} numbers above 0, at most 1e9, with commas between`,

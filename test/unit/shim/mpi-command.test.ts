@@ -35,8 +35,10 @@ describe('the command of an MPI program', () => {
     const set = '--export=ALL,LD_PRELOAD=/usr/lib/librankweave.so,RANKWEAVE_SHIM=record:graph'
     const command = ['/opt/bin/srun', '--mpi=pmix', '-n', '8', './a']
     expect(withVariables(command, variables, slurm)).toEqual([command[0], set, ...command.slice(1)])
-    const refused = (words: readonly string[], library = '/a.so') => () =>
-      withVariables(['srun', ...words], { LD_PRELOAD: library }, slurm)
+    const refused =
+      (words: readonly string[], library = '/a.so') =>
+      () =>
+        withVariables(['srun', ...words], { LD_PRELOAD: library }, slurm)
     expect(refused(['--export=NONE', './a'])).toThrow('leaves --export alone')
     expect(refused(['--export', 'NONE', './a'])).toThrow('leaves --export alone')
     expect(refused(['./a'], '/a,b.so')).toThrow('LD_PRELOAD without commas')

@@ -56,7 +56,8 @@ it('takes names for the nodes of another machine', async () => {
   const answer = await cli(...torus, '--hosts', list, '--format', 'slurm', '-o', '-')
   expect(answer.exitCode).toBe(0)
   expect(answer.stdout.trim().split('\n').sort().join('')).toBe('abcd'.replace(/./g, '$&'.repeat(16)))
-  const few = await cli('map', spec, '--machine', 'cluster:nodes=8,cores=8', '--hosts', list)
+  const eight = ['--machine', 'cluster:nodes=8,cores=8', '--format', 'slurm', '-o', '-']
+  const few = await cli('map', spec, ...eight, '--hosts', list)
   expect([few.exitCode, few.stderr]).toEqual([2, expect.stringContaining('expected 8 hosts')])
 })
 
@@ -95,6 +96,11 @@ it.each([
   ['an unknown format', [...onNodes, '--format', 'metis'], '--format: expected'],
   ['times for one topology', [...onNodes, '--times', '2'], '--times: expected several'],
   ['too few times', ['map', spec, spec, ...onNodes.slice(2), '--times', '2'], '--times: expected 2 numbers'],
+  ['times in hexadecimal', ['map', spec, spec, ...onNodes.slice(2), '--times', '0x2,1'], '2 numbers'],
+  ['a format without a file', [...onNodes, '--format', 'slurm'], '--format is for --output'],
+  ['hosts without a file', [...onNodes, '--hosts', 'hosts'], '--hosts is for --output'],
+  ['hosts for a mapping', [...onNodes, '--hosts', 'hosts', '-o', 'x'], '--hosts is for --format openmpi'],
+  ['one file for two outputs', [...onNodes, '-o', 'x', '--svg', './x'], 'expected different files'],
   ['times of 0', ['map', spec, spec, ...onNodes.slice(2), '--times', '2,0'], '--times: expected 2 numbers'],
   ['a mapping file of two', ['map', spec, spec, ...onNodes.slice(2), '-o', 'x'], 'of one topology'],
   ['topologies of several sizes', ['map', spec, 'er:8:d=0.5', ...onNodes.slice(2)], 'equally many ranks'],
