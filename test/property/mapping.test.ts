@@ -8,6 +8,7 @@ import { cartTopology } from '../../src/topology/generate/cartesian.js'
 import { communityStart } from '../../src/topology/mapping/community-start.js'
 import { type MapOptions, mapTopology } from '../../src/topology/mapping/map-topology.js'
 import { type MappingObjective, mappingObjectives } from '../../src/topology/mapping/objectives.js'
+import { placementCosts } from '../../src/topology/mapping/placement-costs.js'
 import { relabelledTopology } from '../../src/topology/mapping/relabel.js'
 import { distinctOut } from '../../src/topology/neighbors.js'
 import type { ProcessTopology } from '../../src/topology/process-topology.js'
@@ -149,4 +150,35 @@ test.each([
 ])('refuses %s', (_, options, code) => {
   const topology = topologyFromEdges(5, { sources: [0], destinations: [1] })
   expect(() => mapTopology(topology, options)).toThrowError(expect.objectContaining({ code }))
+})
+
+/** Weights of very different size: sums of them round. */
+const weighted = fc.integer({ min: 4, max: 24 }).chain((ranks) =>
+  fc.record({
+    ranks: fc.constant(ranks),
+    edges: fc.array(
+      fc.tuple(fc.nat(ranks - 1), fc.nat(ranks - 1), fc.constantFrom(1, 3, 7, 1e18, 1e19)),
+      { minLength: ranks, maxLength: 3 * ranks },
+    ),
+    cores: fc.integer({ min: 1, max: 6 }),
+    seed: fc.integer({ min: 0, max: 100 }),
+  }),
+)
+
+test('a mapping by weights of any size is never worse than identity, however their sums round', () => {
+  fc.assert(
+    fc.property(weighted, ({ ranks, edges, cores, seed }) => {
+      const topology = topologyFromEdges(ranks, {
+        sources: edges.map(([source]) => source),
+        destinations: edges.map(([, destination]) => destination),
+        weights: edges.map(([, , weight]) => weight),
+      })
+      const nodeOfSlot = blocksOf(ranks, cores)
+      const { nodeOf, cost } = mapped(topology, { nodeOfSlot, objective: 'hop-bytes', seed })
+      const counted = placementCosts(topology, nodeOf, hops).hopBytes
+      expect(cost).toBe(counted)
+      expect(counted).toBeLessThanOrEqual(placementCosts(topology, nodeOfSlot, hops).hopBytes)
+    }),
+    { numRuns: cases(200) },
+  )
 })

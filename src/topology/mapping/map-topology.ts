@@ -21,7 +21,7 @@ import { objectiveProblems } from './objective-problems.js'
 import { type MappingObjective, mappingObjectives } from './objectives.js'
 import { tabledDistance, uniformDistance } from './placed-distances.js'
 import type { Problem } from './problem.js'
-import { refined } from './refined.js'
+import { type Refined, refined } from './refined.js'
 import { summedProblem } from './summed-problem.js'
 
 /** A mapping to begin with. */
@@ -127,9 +127,10 @@ export function mapTopologies(graphs: readonly RepeatedTopology[], options: MapO
   const placed = [{ ...asIs, cost: identityCost }, ...others.map((each) => placedStart(each, problem))]
   const search = { work: Math.min(mostWork / 4, arrangingWork * nodes) / refinedStarts, next }
   const best = promising(promising(placed).map((each) => arranged(each, problem, search)))
-    .map(({ start, nodeOf }, _, { length }) => {
+    .map((start, _, { length }) => {
       const share = Math.floor(work / length)
-      return { start, ...refined(problem, nodeOf, { nodes, work: share, next }) }
+      const found = refined(problem, start.nodeOf, { nodes, work: share, next })
+      return objective === 'hop-bytes' ? recounted(start, found, problem) : { ...start, ...found }
     })
     .reduce((a, b) => (b.cost < a.cost ? b : a))
   return { ...best, slotOf: slotsOf(best.nodeOf, identity, nodes), identityCost }
@@ -163,6 +164,12 @@ const mostDual = 8
 
 function placedStart(start: OwnStart, problem: Problem): PlacedStart {
   return { ...start, cost: costOf(problem, start.nodeOf) }
+}
+
+/** What refinement has found, or the start where that costs no less: sums of weights round as vertices move. */
+function recounted(start: PlacedStart, { nodeOf }: Refined, problem: Problem): PlacedStart {
+  const found = placedStart({ start: start.start, nodeOf }, problem)
+  return found.cost < start.cost ? found : start
 }
 
 /** The same groups of vertices on other nodes where that costs less. */
