@@ -1,5 +1,6 @@
 import { requireKnownOptions } from '../base/known-options.js'
 import { type OptionTable, uncheckedOptions } from '../base/option.js'
+import { givenOptions } from '../base/option-table.js'
 import { wrongValue } from '../errors.js'
 import { formatMachine } from '../machine/format-machine.js'
 import { isMachine, type Machine } from '../machine/machine.js'
@@ -38,7 +39,7 @@ export function reorderOptions(
   }
   if (own !== undefined && !isMachine(own))
     throw wrongValue('ERR_MACHINE', 'reorder: expected a machine', own)
-  return { ...byDefault, ...given }
+  return { ...byDefault, ...givenOptions(given) }
 }
 
 /** What ranks agree on. */

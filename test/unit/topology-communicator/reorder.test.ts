@@ -57,6 +57,17 @@ describe('reorder', () => {
     })
   })
 
+  it('an option that is undefined is left out: the machine is that of the topology', async () => {
+    const undefinedOptions = { objective: undefined, machine: undefined } as unknown as object
+    const ranks = await run(
+      async (world) =>
+        (await made(world, { machine: cluster({ nodes: 2, cores: 4 }), reorder: undefinedOptions })).rank,
+      { ranks: 8, processes: 4 },
+    )
+    const nodes = Array.from(ranks.keys()).map((rank) => ranks.indexOf(rank) >> 2)
+    expect(nodes.map((_, rank) => nodes[partnerOf(rank)])).toEqual(nodes)
+  })
+
   it.each([-1, Number.POSITIVE_INFINITY, 1e308])(
     'all ranks refuse weights of %d by hop-bytes, and by pairs take them',
     async (weight) => {
