@@ -25,6 +25,11 @@ export {
 export type { AutoStrategy } from '../neighborhood/choose/auto.js'
 export type { Alternative, Choice, ChosenOperation, Unsimulated } from '../neighborhood/choose/choice.js'
 export { type ChooseOptions, chooseStrategy } from '../neighborhood/choose/choose-strategy.js'
+export {
+  mapBySimulatedTime,
+  type SimulatedMapping,
+  type SimulatedTimeOptions,
+} from '../neighborhood/choose/map-by-simulated-time.js'
 export { type NeighborOperation, type PlanOptions, plan, planStatistics } from '../neighborhood/plan/plan.js'
 export type { Allgather } from '../neighborhood/strategies/allgather.js'
 export type { Cartesian } from '../neighborhood/strategies/cartesian.js'

@@ -145,6 +145,11 @@ export const exportedCalls: Readonly<Record<string, Readonly<Record<string, Expo
     formatStrategy: () => [{ kind: 'direct' }],
     goalText: () => [schedule, { bytes: 8 }],
     lower: () => [schedule, placement, 1],
+    mapBySimulatedTime: () => [
+      topology,
+      machine,
+      { bytes: 8, strategy: { kind: 'direct' }, mostWork: 100, seed: 1, swaps: 2 },
+    ],
     parseSchedule: () => [lines, 'file'],
     parseScheduleSlice: () => [schedules.sliceSchedule(lines, [0, 1]), 'file'],
     parseScheduleStream: () => [streamOf(lines), 'file'],

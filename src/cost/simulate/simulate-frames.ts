@@ -35,7 +35,7 @@ export function simulateFrames(
   graph: FrameGraph,
   machine: Machine,
   blockBytes: number,
-): Pick<Simulation, 'timeUs' | 'traffic'> {
+): Pick<Simulation, 'timeUs' | 'endUs' | 'traffic'> {
   checkMachine(machine)
   const profile = profileOf(machine)
   const frames = frameTableOfRanks(graph, blockBytes)
@@ -48,9 +48,9 @@ export function simulateFrames(
   const programs = waitingOf(graph, frames)
   const { log } = runOnMachine(machine, places, frames, costs, programs, 'dependencies')
   const { last, endNs } = log
-  let latest = 0
-  for (const job of last) if (job !== -1) latest = Math.max(latest, endNs[job])
-  return { timeUs: latest / 1000, traffic: trafficOfFrames(frames, costs) }
+  const endUs = Float64Array.from(last, (job) => (job === -1 ? 0 : endNs[job] / 1000))
+  const timeUs = endUs.reduce((latest, us) => Math.max(latest, us), 0)
+  return { timeUs, endUs, traffic: trafficOfFrames(frames, costs) }
 }
 
 /** The frames of each rank that wait, and the receives that they wait for. */

@@ -6,8 +6,8 @@ import type { Machine } from '../../machine/machine.js'
 import { distinctOut } from '../../topology/neighbors.js'
 import { plan } from '../plan/plan.js'
 import { deliveryTrees } from '../strategies/delivery-trees.js'
-import { checkedKind } from '../strategies/strategies.js'
-import type { Strategy } from '../strategies/strategy.js'
+import { checkedKind, strategyKind } from '../strategies/strategies.js'
+import type { Plan, Strategy } from '../strategies/strategy.js'
 import type { RouteFacts } from '../strategies/strategy-kind.js'
 import { formatStrategy, parametersOf } from '../strategies/strategy-text.js'
 import { type Alternative, type ChosenOperation, exactMs } from './choice.js'
@@ -33,29 +33,52 @@ export interface Simulated extends Pick<Simulation, 'timeUs' | 'traffic'> {
   planMs(): number
 }
 
+/** What a strategy takes, and when each rank is done. */
+export interface TimedStrategy extends Pick<Simulation, 'timeUs' | 'endUs' | 'traffic'> {
+  /** Blocks that are moved: how much work it was. */
+  readonly moved: number
+  /** How long planning took; null where no schedule was needed. */
+  readonly planMs: number | null
+}
+
 /**
  * Simulates a strategy: an allgather along a route by the moves of its blocks, without a schedule. Where
  * slots are copied the times differ from those of the schedule by rounding.
  *
  * @throws ERR_STRATEGY
  */
-export function simulated(strategy: Strategy, setting: Setting): Simulated {
-  const { facts, machine, operation, bytes, now } = setting
+export function timedStrategy(strategy: Strategy, setting: Setting): TimedStrategy {
+  const { facts, machine, operation, bytes } = setting
   const { topology } = facts
-  const planned = () => plan(topology, strategy, { operation, machine, now, ...facts.progress })
   const kind = checkedKind(strategy, topology.ranks)
-  const hasRoute = kind.schedule === undefined || strategy.kind === 'direct'
-  const text = formatStrategy(strategy)
-  if (operation !== 'neighbor-allgather' || !hasRoute) {
-    const { schedule, planMs } = planned()
-    const { timeUs, traffic } = simulate(schedule, machine, { bytes })
-    return { strategy, text, timeUs, traffic, moved: schedule.entryBlock.length / 2, planMs: () => planMs }
+  if (!isTimedByMoves(strategy, operation)) {
+    const { schedule, planMs } = planned(strategy, setting)
+    const { timeUs, endUs, traffic } = simulate(schedule, machine, { bytes })
+    return { timeUs, endUs, traffic, moved: schedule.entryBlock.length / 2, planMs }
   }
   const moves = deliveryTrees(kind.route(strategy, facts), distinctOut(topology), topology.ranks)
-  const { timeUs, traffic } = simulateFrames(framesOfMoves(topology, moves), machine, bytes)
-  const moved = moves.block.length
-  // The closure must not capture the moves: it lives as long as the choice takes.
-  return { strategy, text, timeUs, traffic, moved, planMs: () => planned().planMs }
+  const simulation = simulateFrames(framesOfMoves(topology, moves), machine, bytes)
+  return { ...simulation, moved: moves.block.length, planMs: null }
+}
+
+/** Whether a strategy is simulated by the moves of its blocks, without a schedule. */
+export function isTimedByMoves(strategy: Strategy, operation: ChosenOperation): boolean {
+  const hasRoute = strategyKind(strategy).schedule === undefined || strategy.kind === 'direct'
+  return operation === 'neighbor-allgather' && hasRoute
+}
+
+function planned(strategy: Strategy, { facts, machine, operation, now }: Setting): Plan {
+  return plan(facts.topology, strategy, { operation, machine, now, ...facts.progress })
+}
+
+/** @throws as {@link timedStrategy} */
+export function simulated(strategy: Strategy, setting: Setting): Simulated {
+  const { timeUs, traffic, moved, planMs } = timedStrategy(strategy, setting)
+  const text = formatStrategy(strategy)
+  return {
+    ...{ strategy, text, timeUs, traffic, moved },
+    planMs: () => planMs ?? planned(strategy, setting).planMs,
+  }
 }
 
 /**

@@ -81,7 +81,7 @@ describe('what is refused is refused with a code, in a short message', () => {
     ...['randomGeometricTopology', 'stencilTopology', 'countHyperedges', 'groupFriends', 'simulateGrouping'],
     ...['topologyFromMatrix', 'cluster', 'clos', 'torus', 'cartTopology', 'treeAssociation'],
     ...['simulate', 'chooseStrategy', 'goalText', 'plan', 'strided', 'openWorld', 'upgradeHandler'],
-    ...['chooseAlgorithm', 'mapTopology'],
+    ...['chooseAlgorithm', 'mapTopology', 'mapBySimulatedTime'],
     'ServiceClient',
   ]
   test.each(called.filter(({ name }) => ofOptions.includes(name)))('members: $name', async (each) => {
