@@ -1,10 +1,10 @@
 import { requireKnownOptions } from '../base/known-options.js'
 import { type OptionTable, uncheckedOptions } from '../base/option.js'
 import { givenOptions } from '../base/option-table.js'
-import { wrongValue } from '../errors.js'
+import { RankweaveError, shown, wrongValue } from '../errors.js'
 import { formatMachine } from '../machine/format-machine.js'
 import { isMachine, type Machine } from '../machine/machine.js'
-import { type MappingObjective, mappingObjectives } from '../topology/mapping/objectives.js'
+import { type MappingObjective, mappingObjectives, simulatedTime } from '../topology/mapping/objectives.js'
 
 /** How ranks are renumbered. All ranks pass the same. */
 export interface ReorderOptions {
@@ -34,8 +34,10 @@ export function reorderOptions(
   requireKnownOptions('reorder', given, knownOptions)
   const { objective, machine: own } = given
   if (objective !== undefined && !mappingObjectives.includes(objective)) {
+    // It needs a strategy, a block length and many simulations, while all ranks wait.
+    const remedy = objective === (simulatedTime as string) ? ' (that one is for rankweave map)' : ''
     const expected = `reorder, objective: expected one of ${mappingObjectives.join(', ')}`
-    throw wrongValue('ERR_ARGUMENT', expected, objective)
+    throw new RankweaveError('ERR_ARGUMENT', `${expected}, got ${shown(objective)}${remedy}`)
   }
   if (own !== undefined && !isMachine(own))
     throw wrongValue('ERR_MACHINE', 'reorder: expected a machine', own)

@@ -1,17 +1,43 @@
 import type { AppliedMapping } from '../../neighborhood/choose/mapped-topology.js'
-import type { MappingObjective } from '../../topology/mapping/objectives.js'
+import {
+  type MappingObjective,
+  type PlacementObjective,
+  simulatedTime,
+} from '../../topology/mapping/objectives.js'
 import type { PlacementCosts } from '../../topology/mapping/placement-costs.js'
-import { change, columns, figure, secondsText } from './reporter.js'
+import { change, columns, counted, figure, secondsText, table } from './reporter.js'
 import { microseconds } from './simulation-report.js'
+
+/** What a strategy takes before and after a mapping, as JSON. */
+export interface MappedTimes {
+  readonly origin: 'simulated'
+  readonly bytesPerBlock: number
+  readonly before: TimedBy
+  readonly after: TimedBy
+  /** Swaps of two ranks that were simulated. */
+  readonly swaps: number
+  /** Of the costs that times are simulated with, and how they came about. */
+  readonly profile: string
+  /** Why the times say less than they seem to; null for no reason. */
+  readonly remark: string | null
+}
+
+/** The text of a strategy, and what it takes. */
+interface TimedBy {
+  readonly strategy: string
+  readonly timeUs: number
+}
 
 /** What a mapping has changed. */
 export interface MappingReport {
-  readonly objective: MappingObjective
+  readonly objective: PlacementObjective
   /** From what it was refined. */
   readonly start: string
   readonly before: PlacementCosts
   readonly after: PlacementCosts
   readonly seconds: number
+  /** By `simulated-time` alone. */
+  readonly simulated?: MappedTimes
 }
 
 const rows: readonly (readonly [MappingObjective, keyof PlacementCosts])[] = [
@@ -21,15 +47,35 @@ const rows: readonly (readonly [MappingObjective, keyof PlacementCosts])[] = [
   ['busiest-node', 'busiestNode'],
 ]
 
-export function mappingTable({ objective, start, before, after, seconds }: MappingReport): string {
+export function mappingTable({ objective, start, before, after, seconds, simulated }: MappingReport): string {
   const lines = rows.map(([name, key]) => [
     `${name}${name === objective ? ' *' : ''}`,
     figure(before[key]),
     figure(after[key]),
     change(after[key], before[key]),
   ])
-  const head = ['objective', 'before', 'after', '']
-  return `${columns([head, ...lines])}\n  from ${start}, in ${secondsText(seconds)}`
+  const times = simulated === undefined ? [] : [timeLine(simulated)]
+  const costs = columns([['objective', 'before', 'after', ''], ...lines, ...times])
+  if (simulated === undefined) return `${costs}\n  from ${start}, in ${secondsText(seconds)}`
+  const search = `${start}, ${counted(simulated.swaps, 'swap', 'swaps')} simulated, in ${secondsText(seconds)}`
+  const { remark } = simulated
+  return [costs, `  from ${search}`, timesText(simulated), ...(remark === null ? [] : [remark])].join('\n')
+}
+
+function timeLine({ before, after }: MappedTimes): string[] {
+  const [identity, mapped] = [before, after].map(({ timeUs }) => microseconds(timeUs))
+  return [`${simulatedTime} *`, identity, mapped, change(after.timeUs, before.timeUs, 'less')]
+}
+
+function timesText({ before, after, bytesPerBlock, profile }: MappedTimes): string {
+  const by =
+    before.strategy === after.strategy ? after.strategy : `${before.strategy} before, ${after.strategy} after`
+  const blocks = counted(bytesPerBlock, 'byte', 'bytes')
+  return table([
+    ['blocks', `${blocks} each`],
+    ['strategy', by],
+    ['profile', profile],
+  ])
 }
 
 /** One line on a mapping that was applied before planning. */

@@ -118,11 +118,11 @@ export function secondsText(value: number): string {
   return value < 0.9995 ? `${significant(value * 1000)} ms` : `${value.toFixed(2)} s`
 }
 
-/** How many percent fewer or more `part` is than `whole`. */
-export function change(part: number, whole: number): string {
+/** How many percent fewer or more `part` is than `whole`. @param less `less` for what is not counted */
+export function change(part: number, whole: number, less = 'fewer'): string {
   if (whole === 0 || part === whole) return 'the same'
   const percent = (100 * Math.abs(whole - part)) / whole
-  return `${percent.toFixed(1)}% ${part < whole ? 'fewer' : 'more'}`
+  return `${percent.toFixed(1)}% ${part < whole ? less : 'more'}`
 }
 
 /** `min 10, mean 18.28, max 20` */

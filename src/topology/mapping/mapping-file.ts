@@ -5,7 +5,7 @@ import { topologyLimits } from '../limits.js'
 import type { ProcessTopology } from '../process-topology.js'
 import { topologyHash } from '../topology-hash.js'
 import type { Mapping } from './map-topology.js'
-import type { MappingObjective } from './objectives.js'
+import type { PlacementObjective } from './objectives.js'
 import { requirePermutation } from './relabel.js'
 
 const mappingFormat = 'rankweave-mapping'
@@ -19,7 +19,8 @@ export interface MappingFile {
   readonly topology: string
   /** Of its edges in any order, as {@link edgesDigest} returns it: the preloaded library finds the mapping by it. */
   readonly graph: string
-  readonly objective: MappingObjective
+  readonly objective: PlacementObjective
+  /** By the objective; microseconds for `simulated-time`. */
   readonly cost: number
   readonly identityCost: number
   /** The slot of every vertex: the rank whose place vertex v takes. */
@@ -35,7 +36,7 @@ const members: Readonly<Record<keyof MappingFile, true>> = {
 export function* mappingText(
   topology: ProcessTopology,
   { slotOf, cost, identityCost }: Pick<Mapping, 'slotOf' | 'cost' | 'identityCost'>,
-  objective: MappingObjective,
+  objective: PlacementObjective,
 ): Generator<string> {
   const head = { format: mappingFormat, version: mappingVersion }
   const names = { topology: topologyHash(topology), graph: edgesDigest(topology) }

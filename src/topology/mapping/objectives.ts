@@ -8,3 +8,8 @@
  */
 export const mappingObjectives = ['pairs', 'edges', 'hop-bytes', 'busiest-node'] as const
 export type MappingObjective = (typeof mappingObjectives)[number]
+
+/** Beside them what a strategy takes on a machine with a profile, which is found where strategies are known. */
+export const simulatedTime = 'simulated-time'
+/** What mappings in files are made for. */
+export type PlacementObjective = MappingObjective | typeof simulatedTime

@@ -46,6 +46,7 @@ describe('reorder', () => {
 
   it.each([
     ['another objective', { reorder: { objective: 'hops' as 'pairs' } }, 'ERR_ARGUMENT'],
+    ['simulated time', { reorder: { objective: 'simulated-time' as 'pairs' } }, 'ERR_ARGUMENT'],
     ['an unknown option', { reorder: { seed: 1 } as object }, 'ERR_ARGUMENT'],
     ['no machine', { reorder: { machine: 'cluster' as never } }, 'ERR_MACHINE'],
     ['too few cores', { reorder: { machine: cluster({ nodes: 1, cores: 4 }) } }, 'ERR_MACHINE'],

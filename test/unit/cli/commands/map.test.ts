@@ -1,7 +1,7 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { buildTopology } from '../../../../src/topology/files/topology-from-spec.js'
 import { readMapping } from '../../../../src/topology/mapping/mapping-file.js'
 import { cli, onlyObject } from '../run-cli.js'
@@ -86,6 +86,67 @@ it('draws the matrix before and after', async () => {
   expect(readFileSync(file, 'utf8')).toMatch(
     /^<svg [\s\S]*moore:8x8:r=2, by rank[\s\S]*moore:8x8:r=2, by slot/,
   )
+})
+
+describe('by simulated time', () => {
+  const graph = 'powerlaw:32:d=4:gamma=2.3:seed=1'
+  const machine = 'cluster:nodes=8,cores=4,profile=simgrid-fast'
+  const byTime = ['map', graph, '--machine', machine, '--objective', 'simulated-time', '--bytes', '512']
+
+  it('reports microseconds before and after, and other commands simulate the same with its file', async () => {
+    const file = join(folder, 'time.map')
+    const words = [...byTime, '--strategy', 'routed']
+    const answer = await cli(...words, '-o', file)
+    expect([answer.exitCode, answer.stderr]).toEqual([0, `wrote ${file}\n`])
+    expect(answer.stdout).toMatch(/simulated-time \* +[\d.]+ us +[\d.]+ us +[\d.]+% less/)
+    expect(answer.stdout).toMatch(/strategy +routed\n +profile +simgrid-fast/)
+    const { simulated } = onlyObject(await cli(...words, '--json')) as { simulated: Record<string, never> }
+    const { before, after } = simulated
+    expect(after['timeUs']).toBeLessThan(before['timeUs'])
+    expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({
+      ...{ objective: 'simulated-time', cost: after['timeUs'], identityCost: before['timeUs'] },
+    })
+    const simulation = ['simulate', graph, '--machine', machine, '--bytes', '512', '--strategy', 'routed']
+    expect(onlyObject(await cli(...simulation, '--map', file, '--json'))).toMatchObject({
+      timeUs: expect.closeTo(after['timeUs'], 6),
+    })
+  })
+
+  it('chooses a strategy by default', async () => {
+    const words = [...byTime, '--strategy', 'auto:budget=1', '--json']
+    const { simulated } = onlyObject(await cli(...words)) as { simulated: Record<string, never> }
+    const { before, after } = simulated
+    expect(after['timeUs']).toBeLessThanOrEqual(before['timeUs'])
+    expect(simulated).toMatchObject({ origin: 'simulated', bytesPerBlock: 512, remark: null })
+  })
+
+  const cluster = ['--machine', 'cluster:nodes=8,cores=4']
+  it.each([
+    ['no length of blocks', byTime.slice(0, -2), 'ERR_USAGE: --objective simulated-time: expected --bytes'],
+    [
+      'a length in auto',
+      [...byTime, '--strategy', 'auto:bytes=8'],
+      'expected the length of a block as --bytes',
+    ],
+    ['another strategy', [...byTime, '--strategy', 'fast'], 'ERR_STRATEGY'],
+    ['a strategy of grids', [...byTime, '--strategy', 'cartesian'], 'a mapped grid is no grid'],
+    ['a machine without a profile', ['map', graph, ...cluster, ...byTime.slice(4)], 'ERR_MACHINE'],
+    ['more ranks than cores', ['map', 'er:64:d=0.1', ...byTime.slice(2)], 'ERR_MACHINE'],
+    ['two topologies', ['map', graph, ...byTime.slice(1)], 'expected one topology, got 2'],
+    [
+      'a length for pairs',
+      ['map', graph, ...cluster, '--bytes', '8'],
+      '--bytes is for --objective simulated-time',
+    ],
+    [
+      'a strategy for edges',
+      [...onNodes, '--objective', 'edges', '--strategy', 'direct'],
+      '--strategy is for',
+    ],
+  ])('refuses %s', async (_, words, message) => {
+    const answer = await cli(...words)
+    expect([answer.exitCode, answer.stderr]).toEqual([2, expect.stringContaining(message)])
+  })
 })
 
 it.each([
