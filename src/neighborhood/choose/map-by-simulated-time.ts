@@ -72,7 +72,7 @@ const defaultSwaps = 1000
 /** Of all swaps together, in blocks that are moved: some 2 us each. */
 const mostSwapWork = 2 ** 22
 /** How many times as much work a block is where a schedule is planned. */
-const workOfPlanned = 8
+const workOfPlanned = 4
 
 /**
  * Places the vertices of a topology on the cores of a machine so that an operation takes least simulated time. Starts are
