@@ -14,7 +14,7 @@ const shortLists: Readonly<Record<string, readonly (readonly [spread: string, wh
   'cli/cli.ts': [['...args', 'arguments of a command']],
   'cli/commands/export.ts': [['...operations', 'a constant']],
   'cli/commands/map.ts': [
-    ['...mappingObjectives', 'a constant'],
+    ['...objectives', 'a constant'],
     ['...formats', 'a constant'],
   ],
   'cli/commands/models.ts': [['...levels', 'a constant']],
