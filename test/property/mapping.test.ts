@@ -156,10 +156,10 @@ test.each([
 const weighted = fc.integer({ min: 4, max: 24 }).chain((ranks) =>
   fc.record({
     ranks: fc.constant(ranks),
-    edges: fc.array(
-      fc.tuple(fc.nat(ranks - 1), fc.nat(ranks - 1), fc.constantFrom(1, 3, 7, 1e18, 1e19)),
-      { minLength: ranks, maxLength: 3 * ranks },
-    ),
+    edges: fc.array(fc.tuple(fc.nat(ranks - 1), fc.nat(ranks - 1), fc.constantFrom(1, 3, 7, 1e18, 1e19)), {
+      minLength: ranks,
+      maxLength: 3 * ranks,
+    }),
     cores: fc.integer({ min: 1, max: 6 }),
     seed: fc.integer({ min: 0, max: 100 }),
   }),
