@@ -36,7 +36,8 @@ function equalGroups(counts: ArrayLike<number>, order: Int32Array): EqualGroups 
   for (let i = 0; i < order.length; i++)
     if (i === 0 || counts[order[i]] !== counts[order[i - 1]]) begins.push(i)
   const values = Float64Array.from(begins, (i) => counts[order[i]])
-  return { length: begins.length, begins: Int32Array.of(...begins, order.length), values }
+  begins.push(order.length)
+  return { length: values.length, begins: Int32Array.from(begins), values }
 }
 
 /** The first group of each of k intervals of groups. */
