@@ -23,7 +23,7 @@ const mostProcesses = 2 ** 22
  * The trace of one process as lines of JSON:
  * - first `{"format":"rankweave-matching","version":1,"processes":4,"rank":0,"communicators":[[1,2]]}`, where the last
  *   member, pairs of a context and its number of ranks, may be absent;
- * - then an operation a line, as it is in memory: `{"kind":"post","context":0,"source":1,"tag":5,"bytes":8}`;
+ * - then one operation a line, the members of a `MatchingOperation`: `{"kind":"post","context":0,"source":1,"tag":5,"bytes":8}`;
  * - last `{"operations":1000}`, the number of lines between, by which a reader knows that nothing is missing.
  */
 export function* traceLines(header: TraceHeader, operations: Iterable<MatchingOperation>): Generator<string> {
