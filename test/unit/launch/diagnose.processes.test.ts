@@ -69,7 +69,7 @@ const said: Readonly<Record<string, readonly RegExp[]>> = {
     /recv\(source [\w ]+, tag 5\) on communicator [01]\.1 'halves'; called at \S*lines\.ts:24:\d+/,
     /communicator [01]\.1 'halves' was made by split\(\) #0 of communicator 0\.0; called at \S*lines\.ts:22:\d+/,
   ],
-  exception: [/^TypeError: thrown on purpose/m, /thrown by rank 3/, /lines\.ts:26:\d+/],
+  exception: [/^TypeError: thrown on purpose/m, /thrown by rank 3/, /lines\.ts:31:\d+/],
 }
 
 let folder: string
