@@ -13,7 +13,7 @@ import { type LocalFactory, local } from '../fabric/local/local.js'
 import type { RunOptions } from '../launch/run.js'
 import { checkWorldMachine } from '../machine/check-machine.js'
 import { machineOption } from '../machine/machine-option.js'
-import { matchingOptions } from '../messages/process/matching-options.js'
+import { matchingOptions, refuseTrace } from '../messages/process/matching-options.js'
 import { maxWorldRanks } from '../messages/process/world-layout.js'
 import { ownTuning } from '../tuning/read-tuning-file.js'
 import type { TuningFile } from '../tuning/tuning-file.js'
@@ -78,5 +78,6 @@ const runOptions: OptionTable<PageRunOptions> = {
 function checkRun<T, A>(main: unknown, options: PageRunOptions<A, T>): void {
   if (typeof main !== 'function') throw wrongValue('ERR_ARGUMENT', 'run: expected a function as main', main)
   checkOptions('run', runOptions, options)
+  refuseTrace('run', options.matching)
   if (options.machine !== undefined) checkWorldMachine(options.machine, options.ranks)
 }

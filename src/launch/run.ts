@@ -18,7 +18,11 @@ import { threads } from '../fabric/threads/threads.js'
 import { checkWorldMachine } from '../machine/check-machine.js'
 import type { Machine } from '../machine/machine.js'
 import { machineOption } from '../machine/machine-option.js'
-import { type MatchingOptions, matchingOptions } from '../messages/process/matching-options.js'
+import {
+  checkTraceOptions,
+  type MatchingOptions,
+  matchingOptions,
+} from '../messages/process/matching-options.js'
 import { maxWorldRanks } from '../messages/process/world-layout.js'
 import type { TuningFile } from '../tuning/tuning-file.js'
 import { websocket } from '../websocket/factory-nodejs.js'
@@ -32,6 +36,7 @@ import {
 } from '../world/user-program.js'
 import type { WorldOptions } from '../world/world.js'
 import type { Launcher } from './processes/launcher.js'
+import { makeTraceDirectory } from './processes/matching-trace-files.js'
 import { type ReportOptions, reportOptions } from './processes/report-triggers.js'
 import { type TuningOption, tuningGiven } from './processes/tuning-option.js'
 import { launchThreads } from './threads-launcher.js'
@@ -97,7 +102,10 @@ export interface RunOptions<A = unknown, T = unknown> {
    * same. Default: only the nodes of the processes are known (docs/placement.md#the-machine-of-a-world).
    */
   readonly machine?: Machine
-  /** What is counted of message matching: `describe().matching` has it. Default: nothing (docs/diagnosing-hangs.md#how-long-queues-are). */
+  /**
+   * What is counted of message matching: `describe().matching` has it; and what is recorded, in files. Default: nothing
+   * (docs/diagnosing-hangs.md#how-long-queues-are, docs/message-matching.md).
+   */
   readonly matching?: MatchingOptions
 }
 
@@ -146,6 +154,7 @@ export interface RunOptions<A = unknown, T = unknown> {
  * @throws ERR_PROGRAM when a module cannot be loaded, ERR_CLONE for args or results that cannot cross threads
  *   or processes, ERR_WORKER when the file that these start from is not found
  * @throws ERR_MPI_LAUNCHER, ERR_MPI_LIBRARY, ERR_MPI_KOFFI on `mpi`
+ * @throws ERR_FILE for the directory and the files of `matching.trace`; then the world has ended
  * @throws ERR_FILE, ERR_TUNING for a tuning file that cannot be read or is not for this world; on `mpi`
  *   ERR_TUNING_MISMATCH where processes have different ones
  * @throws ERR_MACHINE for a machine that is not valid, or has fewer cores than ranks; on `mpi` ERR_MACHINE_MISMATCH
@@ -162,6 +171,7 @@ export async function run<T, A = undefined>(main: Main<T, A> | URL, options: Run
   const { ranksPerProcess } = factory
   const { ranks, args, signal, eagerLimitBytes, creditBytes, detectDeadlock, diagnose, report } = options
   const { hosted, machine, matching } = options
+  if (matching?.trace !== undefined) makeTraceDirectory(matching.trace)
   const tuning = loadedTuning(options.tuning, factory.kind)
   const world: WorldOptions<A> = {
     ranks,
@@ -257,6 +267,7 @@ function checked<T, A>(main: Main<T, A> | URL, options: RunOptions<A, T>): Fabri
   if (options?.fabric === 'mpi') abortJobOnEarlyExit()
   checkOptions('run', runOptions, options)
   requireHostedForm('run', main, options.hosted)
+  if (options.matching !== undefined) checkTraceOptions('run', options.matching, options.ranks)
   if (options.machine !== undefined) checkWorldMachine(options.machine, options.ranks)
   const { fabric = 'local', processes } = options
   if (fabric === 'local') return local(processes === undefined ? {} : { processes })

@@ -3,6 +3,7 @@ import { Communicator } from '../comm/communicator.js'
 import { stridedTable } from '../comm/table/rank-table.js'
 import { isRankweaveError, noteRank, RankweaveError, readableError, reasonText } from '../errors.js'
 import type { FabricSession } from '../fabric/fabric.js'
+import type { TraceRecorder } from '../messages/matching-designs/trace-recorder.js'
 import { isSurvived } from '../messages/process/acknowledgements.js'
 import type { RuntimeOptions } from '../messages/process/frame-port.js'
 import { runtimeOptions } from '../messages/process/runtime.js'
@@ -65,6 +66,8 @@ export interface RunningWorld {
   states(): ProcessState[]
   /** Whether anything has happened here since the last time, and who could make it happen. */
   activity(): WorldActivity
+  /** What the ranks hosted here have recorded of matching, of all of them; none unless the world records it. */
+  matchingTraces(): Iterable<TraceRecorder>
   /** Ends the world with an error, unless it has ended. */
   fail(error: RankweaveError): void
   /** Lost processes that the others have agreed to do without, once it has ended. */
@@ -171,6 +174,14 @@ class World<T, A> {
     return { awake, waits, withSignal, changes }
   }
 
+  *#matchingTraces(): Generator<TraceRecorder> {
+    for (const { runtime } of this.#hosts) {
+      const { matchingTraces: traces, firstRank, hostedRanks } = runtime
+      if (traces === undefined) continue
+      for (let index = 0; index < hostedRanks; index++) yield traces.recorder(firstRank + index)
+    }
+  }
+
   run(program: UserProgram<T, A>): Promise<T[]> {
     return new Promise((resolve, reject) => {
       this.#settle = { resolve, reject }
@@ -188,6 +199,7 @@ class World<T, A> {
         whole: !this.#partial,
         states: () => this.#alive().map(stateOf),
         activity: () => this.#activity(),
+        matchingTraces: () => this.#matchingTraces(),
         fail: (error) => this.#ending.fail(error),
         without: this.#without,
       })

@@ -1,5 +1,7 @@
+import type { Command } from 'commander'
 import * as z from 'zod'
-import { parseOptions } from '../input/options.js'
+import { mostProcessOperations } from '../../messages/process/matching-traces.js'
+import { parseOptions, refuseGiven, whole } from '../input/options.js'
 import { machineHelp } from '../input/spec-help.js'
 import { addTuningOption, tuningOf, tuningSchema } from '../input/tuning-option.js'
 import { addWorldMachineOption, worldMachineOf, worldMachineSchema } from '../input/world-machine.js'
@@ -34,6 +36,7 @@ Examples:
   rankweave run program.ts -n 8 --tuning tuning.json  collectives by the algorithms that rankweave tune has found
   rankweave run program.ts -n 8 --machine cluster:nodes=2,cores=4   reorderings and auto plan for two nodes
   rankweave run program.ts -n 8 --diagnose          errors name the lines of the calls that wait
+  rankweave run program.ts -n 8 --trace-matching trace   records message matching, for rankweave match trace
   rankweave run program.ts -n 8 --json              results as one JSON object; the program's output on stderr`
 
 const schema = z.object({
@@ -44,6 +47,8 @@ const schema = z.object({
   diagnose: z.boolean(),
   reportAlgorithms: z.boolean(),
   reportMatching: z.boolean(),
+  traceMatching: z.string().optional(),
+  traceOperations: whole(1, mostProcessOperations).optional(),
   // False by --no-hosted.
   hosted: z.boolean(),
 })
@@ -63,11 +68,15 @@ export const runCommand: AddCommand = (command, act) => {
       'count message matching, print lengths of its queues on standard error',
       false,
     )
+    .option('--trace-matching <dir>', 'record message matching: a file a rank, for rankweave match')
+    .option('--trace-operations <number>', 'operations a rank records, its first (default: 1000000)')
     .option('--json', 'one JSON object on standard output', false)
     .addHelpText('after', `${help}\n${machineHelp}`)
     .action(
-      act(async (report: Reporter, file: string, args: readonly string[], raw: unknown) => {
+      act(async (report: Reporter, file: string, args: readonly string[], raw: unknown, command: Command) => {
         const options = parseOptions(schema, raw)
+        if (options.traceMatching === undefined)
+          refuseGiven(command, ['traceOperations'], 'is for --trace-matching')
         const { ranks } = options
         const fabric = fabricOf(options)
         const { processes } = fabric
@@ -83,6 +92,8 @@ export const runCommand: AddCommand = (command, act) => {
           diagnose: options.diagnose,
           reportAlgorithms: options.reportAlgorithms,
           reportMatching: options.reportMatching,
+          traceMatching: options.traceMatching,
+          traceOperations: options.traceOperations,
           hosted: options.hosted,
           tuning,
           machine,

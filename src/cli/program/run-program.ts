@@ -1,3 +1,4 @@
+import { givenOptions } from '../../base/option-table.js'
 import { RankweaveError } from '../../errors.js'
 import type { FabricFactory } from '../../fabric/fabric.js'
 import type { ReportOptions } from '../../launch/processes/report-triggers.js'
@@ -21,6 +22,9 @@ export interface ProgramOptions {
   readonly diagnose: boolean
   readonly reportAlgorithms: boolean
   readonly reportMatching: boolean
+  /** Where matching is recorded, and how much of it. Undefined: not at all. */
+  readonly traceMatching?: string | undefined
+  readonly traceOperations?: number | undefined
   /** False: only the default export runs. */
   readonly hosted: boolean
   readonly tuning: TuningFile | null
@@ -36,11 +40,12 @@ export interface ProgramOptions {
  */
 export async function runUserProgram(options: ProgramOptions): Promise<readonly unknown[]> {
   const { file, ranks, fabric, args, tagOutput, diagnose, reportAlgorithms, reportMatching, hosted } = options
-  const { tuning, machine, report } = options
+  const { tuning, machine, report, traceMatching: trace, traceOperations } = options
+  const matching = givenOptions({ count: reportMatching || undefined, trace, traceOperations })
   const world = {
     ...{ ranks, fabric, diagnose, tuning, report },
     ...(machine === undefined ? {} : { machine }),
-    ...(reportMatching ? { matching: { count: true } } : {}),
+    ...(Object.keys(matching).length === 0 ? {} : { matching }),
   }
   if (fabric.needsModule === true) {
     checkProgramFile(file)

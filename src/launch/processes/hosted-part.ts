@@ -2,6 +2,7 @@ import { decodeError, encodeError } from '../../messages/process/error-record.js
 import { hostUntilEmpty } from '../../world/empty-loop.js'
 import type { RunningWorld, WorldOptions } from '../../world/world.js'
 import { type CallerPort, flushedOutput } from './hosted-program.js'
+import { withMatchingTraces } from './matching-trace-files.js'
 import { type FromProcess, maxErrorBytes, type ToProcess } from './process-protocol.js'
 
 type Post = (message: Exclude<FromProcess, { readonly kind: 'returned' }>) => void
@@ -64,7 +65,11 @@ export class HostedPart {
       },
     }
     try {
-      const results = await hostUntilEmpty(options, host)
+      const results = await withMatchingTraces(
+        world.matching,
+        () => this.#running,
+        () => hostUntilEmpty(options, host),
+      )
       await flushedOutput()
       returned(results, this.#running!.without)
     } catch (error) {

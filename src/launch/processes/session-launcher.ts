@@ -5,6 +5,7 @@ import type { UserProgram } from '../../world/user-program.js'
 import { hostSession, type RunningWorld, type WorldOptions } from '../../world/world.js'
 import type { Launcher, LaunchRequest } from './launcher.js'
 import { loadExports } from './load-program.js'
+import { withMatchingTraces } from './matching-trace-files.js'
 import { ReportTriggers } from './report-triggers.js'
 
 /** On a fabric whose session opens in this thread. */
@@ -54,13 +55,18 @@ export async function hostHere<T, A>(
   let running: RunningWorld | undefined
   const triggers = new ReportTriggers(report, realClock, () => describeRunning(running))
   try {
-    return await host(program, {
-      ...world,
-      ...(signal === undefined ? {} : { signal }),
-      onStart: (started) => {
-        running = started
-      },
-    })
+    return await withMatchingTraces(
+      world.matching,
+      () => running,
+      () =>
+        host(program, {
+          ...world,
+          ...(signal === undefined ? {} : { signal }),
+          onStart: (started) => {
+            running = started
+          },
+        }),
+    )
   } finally {
     triggers.stop()
   }

@@ -10,7 +10,11 @@ import { requireOption } from '../../base/option-table.js'
 import { isRankweaveError, type RankweaveError, reasonText, wrongValue } from '../../errors.js'
 import type { Machine } from '../../machine/machine.js'
 import { machineOption } from '../../machine/machine-option.js'
-import { type MatchingOptions, matchingOptions } from '../../messages/process/matching-options.js'
+import {
+  type MatchingOptions,
+  matchingOptions,
+  refuseTrace,
+} from '../../messages/process/matching-options.js'
 import { maxWorldRanks, worldLayout } from '../../messages/process/world-layout.js'
 import { defaultRendezvousLimits, type WorldLimits } from '../../websocket/protocol/limits.js'
 import { type MachineSetting, machineOfSetting, machineSetting } from './machine-setting.js'
@@ -34,7 +38,7 @@ export interface RanksOptions {
   readonly diagnose?: boolean
   /** The machine of the world, as of `run`, for all its processes. */
   readonly machine?: Machine
-  /** What is counted of message matching, as of `run`, in all its processes. */
+  /** What is counted of message matching, as of `run`, in all its processes. Traces are refused: ERR_ARGUMENT. */
   readonly matching?: MatchingOptions
 }
 
@@ -77,6 +81,7 @@ export function settingsOf(
 ): { readonly processes: number; readonly settings: string } {
   const processes = given ?? ranksPerProcess?.length ?? ranks
   requireOption(where, 'processes', { ...ranksOptions.processes, required: true }, processes)
+  refuseTrace(where, matching)
   // Checks the numbers.
   worldLayout(ranks, new Array<string>(processes).fill('any'), ranksPerProcess)
   const placed = machine && machineSetting(where, machine, ranks)
@@ -103,6 +108,9 @@ export function parseSettings(text: string): WorldSettings {
   const counts = [ranks, eagerLimitBytes, creditBytes, ...ranksPerProcess]
   const areCounts = counts.every((count) => Number.isSafeInteger(count) && count >= 0)
   if (!areCounts || ranks < 1 || ranks > maxWorldRanks) throw notSettings(text)
+  // Whoever opened the world must not make this process write files.
+  const { trace, traceOperations } = Object(settings.matching) as MatchingOptions
+  if (trace !== undefined || traceOperations !== undefined) throw notSettings(text)
   if (machine === undefined) return settings
   try {
     return { ...settings, machine: machineOfSetting(machine, ranks) }

@@ -19,14 +19,25 @@ const version = 1
 const longestLine = 1_000_000
 const mostProcesses = 2 ** 22
 
+/** How a trace ends. */
+export interface TraceEnd {
+  /** Whether more operations took place than it may hold: the last line has `"bounded":true` then. */
+  readonly bounded: boolean
+}
+
 /**
  * The trace of one process as lines of JSON:
  * - first `{"format":"rankweave-matching","version":1,"processes":4,"rank":0,"communicators":[[1,2]]}`, where the last
  *   member, pairs of a context and its number of ranks, may be absent;
  * - then one operation a line, the members of a `MatchingOperation`: `{"kind":"post","context":0,"source":1,"tag":5,"bytes":8}`;
- * - last `{"operations":1000}`, the number of lines between, by which a reader knows that nothing is missing.
+ * - last `{"operations":1000}`, the number of lines between, by which a reader knows that nothing is missing. A trace
+ *   that was bounded ends with `{"operations":1000,"bounded":true}`.
  */
-export function* traceLines(header: TraceHeader, operations: Iterable<MatchingOperation>): Generator<string> {
+export function* traceLines(
+  header: TraceHeader,
+  operations: Iterable<MatchingOperation>,
+  { bounded }: TraceEnd = { bounded: false },
+): Generator<string> {
   const { processes, rank, communicatorSizes } = header
   const communicators = communicatorSizes === undefined ? {} : { communicators: [...communicatorSizes] }
   yield JSON.stringify({ format, version, processes, rank, ...communicators })
@@ -35,7 +46,7 @@ export function* traceLines(header: TraceHeader, operations: Iterable<MatchingOp
     yield JSON.stringify(operation)
     count++
   }
-  yield JSON.stringify({ operations: count })
+  yield JSON.stringify({ operations: count, ...(bounded ? { bounded } : {}) })
 }
 
 /** A trace whose operations are read as they are taken, once. */
@@ -43,6 +54,8 @@ export interface ReadTrace {
   readonly header: TraceHeader
   /** @throws ERR_FILE at the first malformed line, and where lines are missing */
   readonly operations: Iterable<MatchingOperation>
+  /** Known when the operations have been read. */
+  readonly end: TraceEnd
 }
 
 /**
@@ -55,10 +68,15 @@ export function readTraceLines(lines: Iterable<string>): ReadTrace {
   const iterator = lines[Symbol.iterator]()
   const first = iterator.next()
   const header = headerIn(objectIn(first.done === true ? '' : first.value, 1))
-  return { header, operations: { [Symbol.iterator]: () => operationsIn(iterator, header) } }
+  const end = { bounded: false }
+  return { header, operations: { [Symbol.iterator]: () => operationsIn(iterator, header, end) }, end }
 }
 
-function* operationsIn(lines: Iterator<string>, facts: ProcessFacts): Generator<MatchingOperation> {
+function* operationsIn(
+  lines: Iterator<string>,
+  facts: ProcessFacts,
+  end: { bounded: boolean },
+): Generator<MatchingOperation> {
   for (let count = 0; ; count++) {
     const { done, value } = lines.next()
     const line = count + 2
@@ -72,6 +90,10 @@ function* operationsIn(lines: Iterator<string>, facts: ProcessFacts): Generator<
           `line ${line} of a trace: expected ${count} operations`,
           object['operations'],
         )
+      const { bounded = false } = object
+      if (typeof bounded !== 'boolean')
+        throw wrongValue('ERR_FILE', `line ${line} of a trace: expected bounded, true or false`, bounded)
+      end.bounded = bounded
       if (lines.next().done !== true) throw fileError(line + 1, 'nothing after the number of operations')
       return
     }

@@ -5,6 +5,7 @@ import type { TypedArray } from '../datatype/elements.js'
 import type { ReceiveBuffer } from '../datatype/strided-view.js'
 import type { Entry, EntryList } from '../matching-designs/entry-list.js'
 import { type WaitOptions, waitOptions } from '../process/abort.js'
+import type { MatchingWatch } from '../process/matching-traces.js'
 import type { Incoming } from '../process/transfer-sides.js'
 import type { Envelope } from './envelope.js'
 import type { Receive } from './receive.js'
@@ -88,6 +89,8 @@ export class Arrived implements Entry, QueuedMessage {
   readonly countElems: number
   readonly sizeBytes: number
   content: Content
+  /** Notes that it leaves its queue otherwise than by a receive. Undefined unless the world records matching. */
+  watch: MatchingWatch | undefined = undefined
   order = 0
   listed = false
   previous: Entry | undefined = undefined
@@ -108,6 +111,7 @@ export class Arrived implements Entry, QueuedMessage {
   }
 
   leaveQueue(): void {
+    this.watch?.mprobe(this.source, this.tag)
     this.queue.remove(this)
   }
 }

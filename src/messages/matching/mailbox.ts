@@ -2,7 +2,9 @@ import type { RankweaveError } from '../../errors.js'
 import { EntryList } from '../matching-designs/entry-list.js'
 import type { CallSites } from '../process/call-sites.js'
 import { type CommContext, communicatorText, madeBy } from '../process/comm-context.js'
+import { contextKey } from '../process/context-id.js'
 import type { ProcessCounters, RankCounters } from '../process/counters.js'
+import type { MatchingWatch } from '../process/matching-traces.js'
 import type { Arrived } from './arrived.js'
 import { MatchingMeter } from './matching-meter.js'
 import type { Receive, Receiver } from './receive.js'
@@ -33,6 +35,8 @@ export class Mailbox implements Sender, Receiver {
   readonly probes = new Set<Receive<unknown>>()
   /** Undefined unless the world counts matching: then nothing is paid for it. */
   readonly meter: MatchingMeter | undefined
+  /** Undefined unless the world records matching. */
+  readonly watch: MatchingWatch | undefined
   readonly #context: CommContext
   readonly #withdrawal: Withdrawal
   #sent: Sent | undefined
@@ -46,6 +50,7 @@ export class Mailbox implements Sender, Receiver {
     this.processCounters = context.runtime.processCounters
     this.callSites = context.runtime.callSites
     this.meter = context.runtime.options.matching?.count === true ? new MatchingMeter() : undefined
+    this.watch = context.runtime.matchingTraces?.watch(contextKey(context.id), context.size, worldRank)
     this.posted = this.meter?.posted ?? new EntryList('patterns')
     this.arrived = this.meter?.unexpected ?? new EntryList('messages')
   }
@@ -99,6 +104,7 @@ export class Mailbox implements Sender, Receiver {
   withdrawReceive(receive: Receive<unknown>, error: RankweaveError): void {
     if (this.probes.delete(receive)) receive.reject(error)
     else if (receive.listed) {
+      this.watch?.cancel(receive)
       this.posted.remove(receive)
       receive.reject(error)
     }

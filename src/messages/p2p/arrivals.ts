@@ -46,6 +46,7 @@ export class Arrivals {
     const transferId = header[envelopeWord.transferId]
     const acknowledge = header[envelopeWord.acknowledge] === 1
     const mailbox = this.#mailboxOf(header)
+    mailbox.watch?.arrive(envelope.source, envelope.tag, envelope.sizeBytes)
     const receive = mailbox.posted.find(envelope.source, envelope.tag)
     const whole = payload.byteLength === envelope.sizeBytes
     if (whole && receive?.kind === 'recv') {
@@ -106,6 +107,7 @@ export class Arrivals {
     } as const
     const message = new Arrived(mailbox.arrived, envelopeIn(header), content)
     this.#unexpected.open(src, transferId, message)
+    mailbox.watch?.arrive(message.source, message.tag, message.sizeBytes)
     this.enter(mailbox, message, mailbox.posted.find(message.source, message.tag))
   }
 
@@ -139,6 +141,7 @@ export class Arrivals {
       else receive.fulfil(this.extract(message))
       return
     }
+    message.watch = mailbox.watch
     mailbox.arrived.add(message)
     if (mailbox.probes.size === 0) return
     for (const probe of [...mailbox.probes]) {

@@ -59,8 +59,9 @@ export class Matching implements Withdrawal {
       this.envelopes,
     )
     for (const peer of state.runtime.lostPeers) this.#anyLost ||= state.processes.processes.includes(peer)
-    // The fast path has no queues that could be counted.
-    if (this.#anyLost || state.runtime.options.matching?.count === true) this.short.stop()
+    // The fast path has no queues that could be counted or recorded.
+    const { options, matchingTraces } = state.runtime
+    if (this.#anyLost || options.matching?.count === true || matchingTraces !== undefined) this.short.stop()
   }
 
   /**
@@ -96,14 +97,18 @@ export class Matching implements Withdrawal {
   receive(mailbox: Mailbox, receive: Receive<unknown>): void {
     const { source, tag } = receive
     mailbox.meter?.receives(source, tag)
+    if (receive.kind === 'probe') mailbox.watch?.probe(source, tag)
+    else mailbox.watch?.post(receive, source, tag)
     const message = mailbox.arrived.find(source, tag)
     if (message !== undefined) {
       this.#satisfy(mailbox, receive, message)
       return
     }
     const error = this.#failed ?? (this.#anyLost ? this.#lostSource(mailbox, source) : undefined)
-    if (error !== undefined) receive.reject(error)
-    else if (receive.kind === 'probe') mailbox.probes.add(receive)
+    if (error !== undefined) {
+      mailbox.watch?.cancel(receive)
+      receive.reject(error)
+    } else if (receive.kind === 'probe') mailbox.probes.add(receive)
     else mailbox.posted.add(receive)
   }
 
@@ -111,6 +116,7 @@ export class Matching implements Withdrawal {
   peek(mailbox: Mailbox, source: number, tag: number): Status | undefined {
     this.#requireSource(mailbox, source, tag)
     mailbox.meter?.receives(source, tag)
+    mailbox.watch?.probe(source, tag)
     return mailbox.arrived.find(source, tag)?.status
   }
 
@@ -118,6 +124,7 @@ export class Matching implements Withdrawal {
   extract(mailbox: Mailbox, source: number, tag: number): Arrived | undefined {
     this.#requireSource(mailbox, source, tag)
     mailbox.meter?.receives(source, tag)
+    mailbox.watch?.mprobe(source, tag)
     const message = mailbox.arrived.find(source, tag)
     if (message === undefined) return undefined
     mailbox.arrived.remove(message)
@@ -191,6 +198,7 @@ export class Matching implements Withdrawal {
         mailbox.withdrawReceive(receive, freedError(receive))
       }
       for (const message of [...mailbox.arrived]) {
+        mailbox.watch?.mprobe(message.source, message.tag)
         mailbox.arrived.remove(message)
         this.#unexpected.discard(message)
       }

@@ -113,6 +113,7 @@ export class SendPath {
     const { runtime } = this.#state
     countSent(send)
     runtime.processCounters.messagesInProcess++
+    mailbox.watch?.arrive(owner.rank, tag, payload.sizeBytes)
     const receive = mailbox.posted.find(owner.rank, tag)
     const { type, countElems, sizeBytes } = payload
     const envelope: Envelope = { source: owner.rank, tag, type, countElems, sizeBytes }

@@ -1,4 +1,5 @@
-import { flagOption, type OptionTable } from '../../base/option.js'
+import { flagOption, integerOption, type OptionTable, textOption } from '../../base/option.js'
+import { RankweaveError, wrongValue } from '../../errors.js'
 
 /** What a world counts and records of its message matching. */
 export interface MatchingOptions {
@@ -7,6 +8,49 @@ export interface MatchingOptions {
    * takes the general path then, and each search reads the clock twice. Default false: nothing is paid.
    */
   readonly count?: boolean
+  /**
+   * A directory, made where it is not there: every rank records its receives, arrivals, probes and cancels, and a file
+   * `rank-0.jsonl` has them when the world has ended. Every message takes the general path then. Only `run` on Node
+   * has it. Default: nothing is recorded, and nothing paid (docs/message-matching.md).
+   */
+  readonly trace?: string
+  /** Operations that a rank records, its first, 16 bytes each; all ranks of a process at most 2^24. Default 1,000,000. */
+  readonly traceOperations?: number
 }
 
-export const matchingOptions: OptionTable<MatchingOptions> = { count: flagOption() }
+export const defaultTraceOperations = 1_000_000
+
+/** Ranks of a world that is traced: each has a file. */
+export const mostTracedRanks = 65_536
+
+export const matchingOptions: OptionTable<MatchingOptions> = {
+  count: flagOption(),
+  trace: textOption(),
+  traceOperations: integerOption({ least: 1, most: 2 ** 24 }),
+}
+
+/** @throws ERR_ARGUMENT for a trace that could not be written, or a bound without one */
+export function checkTraceOptions(
+  where: string,
+  { trace, traceOperations }: MatchingOptions,
+  ranks: number,
+): void {
+  if (trace === '')
+    throw wrongValue('ERR_ARGUMENT', `${where}: expected matching.trace, the name of a directory`, trace)
+  if (trace === undefined && traceOperations !== undefined)
+    throw new RankweaveError('ERR_ARGUMENT', `${where}: matching.traceOperations is for matching.trace`)
+  if (trace !== undefined && ranks > mostTracedRanks)
+    throw wrongValue(
+      'ERR_ARGUMENT',
+      `${where}: expected at most ${mostTracedRanks} ranks with matching.trace`,
+      ranks,
+    )
+}
+
+/** For worlds whose processes are started elsewhere: none of them writes files. @throws ERR_ARGUMENT */
+export function refuseTrace(where: string, matching: MatchingOptions | undefined): void {
+  const { trace, traceOperations } = matching ?? {}
+  if (trace === undefined && traceOperations === undefined) return
+  const expected = `${where}: expected matching without trace and traceOperations, which only run on Node has`
+  throw wrongValue('ERR_ARGUMENT', expected, matching)
+}

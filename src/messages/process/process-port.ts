@@ -5,6 +5,7 @@ import type { ProcessCounters, RankCounters } from './counters.js'
 import type { Credit } from './credit.js'
 import type { FramePort } from './frame-port.js'
 import type { FreshMemory } from './fresh-memory.js'
+import type { MatchingTraces } from './matching-traces.js'
 import type { Progress } from './progress.js'
 import type { Scratch } from './scratch.js'
 import type { Staging } from './staging.js'
@@ -23,6 +24,8 @@ export interface ProcessPort extends FramePort {
   readonly waits: WaitTracker
   /** Undefined unless the world diagnoses: then nothing is paid for it. */
   readonly callSites?: CallSites | undefined
+  /** Undefined unless the world records matching: then nothing is paid for it. */
+  readonly matchingTraces?: MatchingTraces | undefined
   readonly progress: Progress
   /** Flow control of payload, over all communicators. */
   readonly credit: Credit

@@ -9,6 +9,7 @@ import { Failures } from './failures.js'
 import type { RuntimeOptions, ServiceHandler, Trouble } from './frame-port.js'
 import { type FrameContext, FrameRouter } from './frame-router.js'
 import { FreshMemory } from './fresh-memory.js'
+import { MatchingTraces } from './matching-traces.js'
 import type { ProcessPort } from './process-port.js'
 import { Progress } from './progress.js'
 import { requireFrame } from './require-frame.js'
@@ -64,6 +65,7 @@ export class Runtime<C extends FrameContext> implements ProcessPort {
   readonly shortBytes: number
   readonly waits: WaitTracker
   readonly callSites: CallSites | undefined
+  readonly matchingTraces: MatchingTraces | undefined
   readonly progress: Progress
   readonly credit: Credit
   readonly processCounters = newProcessCounters()
@@ -90,6 +92,8 @@ export class Runtime<C extends FrameContext> implements ProcessPort {
     this.#rankCounters = new HostedCounters(this.hostedRanks)
     this.waits = new WaitTracker(this.hostedRanks)
     this.callSites = options.diagnose === true ? new CallSites(this.firstRank, this.hostedRanks) : undefined
+    const { matching } = options
+    this.matchingTraces = matching?.trace === undefined ? undefined : new MatchingTraces(matching)
     this.progress = new Progress(fabric, this.waits, this.processCounters, this.#failures)
     this.waits.listener = {
       waiting: () => fabric.ref(),

@@ -1,0 +1,79 @@
+import { type RecordBudget, TraceRecorder } from '../matching-designs/trace-recorder.js'
+import { defaultTraceOperations, type MatchingOptions } from './matching-options.js'
+
+/** Operations that one process records of all its ranks: 256 MiB. */
+export const mostProcessOperations = 2 ** 24
+
+/** Records the matching of one process, by rank; communicators are numbered in the order of their first message. */
+export class MatchingTraces {
+  readonly #recorders = new Map<number, TraceRecorder>()
+  readonly #contexts = new Map<number, number>()
+  readonly #mostOperations: number
+  readonly #budget: RecordBudget = { operations: mostProcessOperations }
+
+  constructor({ traceOperations = defaultTraceOperations }: MatchingOptions) {
+    this.#mostOperations = traceOperations
+  }
+
+  /** What a rank has recorded; nothing before its first message. */
+  recorder(worldRank: number): TraceRecorder {
+    let recorder = this.#recorders.get(worldRank)
+    if (recorder === undefined) {
+      recorder = new TraceRecorder(worldRank, this.#mostOperations, this.#budget)
+      this.#recorders.set(worldRank, recorder)
+    }
+    return recorder
+  }
+
+  /**
+   * What notes the operations of a rank on one communicator.
+   *
+   * @param key of the communicator, `contextKey`
+   * @param size its ranks
+   */
+  watch(key: number, size: number, worldRank: number): MatchingWatch {
+    const context = this.#contexts.get(key) ?? this.#contexts.size
+    this.#contexts.set(key, context)
+    const recorder = this.recorder(worldRank)
+    recorder.communicatorSizes.set(context, size)
+    return new MatchingWatch(recorder, context)
+  }
+}
+
+/** Notes what happens to one mailbox. Whatever holds its queues, each operation is noted before it takes place. */
+export class MatchingWatch {
+  readonly #recorder: TraceRecorder
+  readonly #context: number
+  /** Receives that a cancel may name. */
+  readonly #numbers = new WeakMap<object, number>()
+
+  constructor(recorder: TraceRecorder, context: number) {
+    this.#recorder = recorder
+    this.#context = context
+  }
+
+  /** A receive, or a matched probe that waits, starts. */
+  post(receive: object, source: number, tag: number): void {
+    const number = this.#recorder.post(this.#context, source, tag)
+    if (number >= 0) this.#numbers.set(receive, number)
+  }
+
+  arrive(source: number, tag: number, bytes: number): void {
+    this.#recorder.arrive(this.#context, source, tag, bytes)
+  }
+
+  probe(source: number, tag: number): void {
+    this.#recorder.probe(this.#context, source, tag)
+  }
+
+  /** A message is taken by a matched probe that does not wait, or leaves matching otherwise. */
+  mprobe(source: number, tag: number): void {
+    this.#recorder.mprobe(this.#context, source, tag)
+  }
+
+  /** A receive without a message is taken back. */
+  cancel(receive: object): void {
+    const number = this.#numbers.get(receive)
+    if (number !== undefined) this.#recorder.cancel(number)
+  }
+}
