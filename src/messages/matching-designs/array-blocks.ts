@@ -131,31 +131,30 @@ export class ArrayBlocks<E extends MatchingElement> {
   /** The first element that matches. Every place of a group that is compared counts, holes too. */
   find(key: MatchingKey, passed: Traversals): E | undefined {
     const { group, entries, queue } = this.layout
-    const { traffic, context, source, tag, sourceMask, tagMask } = key
     const words = this.#words
-    const entryStep = this.#entryStep
-    const step = this.#fieldStep
+    const blockWords = this.#blockWords
+    const isByEntry = this.layout.fields === 'by-entry'
     const hasMasks = queue === 'posted'
+    const isScanned = !hasMasks && !isByEntry
     let count = 0
-    for (let block = this.#first; block !== none; block = words[block * this.#blockWords + nextWord]) {
-      const tail = words[block * this.#blockWords + tailWord]
-      const head = words[block * this.#blockWords + headWord]
-      let slot = head - (head % group)
-      let at = this.#trafficAt(block, slot)
-      while (slot < tail) {
-        const end = Math.min(slot + group, entries)
-        count += group
-        for (; slot < end; slot++, at += entryStep) {
-          // Tags differ most often. A hole, whose other fields are those of its last element, has no key's traffic.
-          const ofTag = hasMasks ? tagMask & words[at + 5 * step] : tagMask
-          if (((words[at + 3 * step] ^ tag) & ofTag) !== 0) continue
-          const ofSource = hasMasks ? sourceMask & words[at + 4 * step] : sourceMask
-          if (((words[at + 2 * step] ^ source) & ofSource) !== 0) continue
-          if (words[at] !== traffic || words[at + step] !== context) continue
-          passed.traversals += count
-          return this.#elements[block * entries + slot]
-        }
+    for (let block = this.#first; block !== none; block = words[block * blockWords + nextWord]) {
+      const header = block * blockWords
+      const tail = words[header + tailWord]
+      const head = words[header + headWord]
+      const from = group === 1 ? head : head - (head % group)
+      const at = header + headerWords
+      const slot = isByEntry
+        ? hasMasks
+          ? firstReceive(words, at, from, tail, key)
+          : firstMessage(words, at, from, tail, key)
+        : isScanned
+          ? firstOfFields(words, at, from, tail, entries, key)
+          : firstOfMaskedFields(words, at, from, tail, entries, key)
+      if (slot < tail) {
+        passed.traversals += count + (group === 1 ? slot - from + 1 : groupsOf(slot - from + 1, group))
+        return this.#elements[block * entries + slot]
       }
+      count += group === 1 ? tail - from : groupsOf(tail - from, group)
     }
     passed.traversals += count
     return undefined
@@ -216,4 +215,74 @@ export class ArrayBlocks<E extends MatchingElement> {
     this.#free.push(block)
     this.blocks--
   }
+}
+
+/** Places of whole groups. */
+function groupsOf(places: number, group: number): number {
+  return Math.ceil(places / group) * group
+}
+
+// Each of these gives the first place of a block that matches, or its tail. They are loops over integers without calls,
+// one for each layout. A hole, whose other fields are those of its last element, has no key's traffic.
+
+function firstReceive(words: Int32Array, at: number, from: number, tail: number, key: MatchingKey): number {
+  const { traffic, context, source, tag, sourceMask, tagMask } = key
+  for (let slot = from, entry = at + 6 * from; slot < tail; slot++, entry += 6) {
+    // Tags differ most often.
+    if (((words[entry + 3] ^ tag) & tagMask & words[entry + 5]) !== 0) continue
+    if (((words[entry + 2] ^ source) & sourceMask & words[entry + 4]) !== 0) continue
+    if (words[entry] === traffic && words[entry + 1] === context) return slot
+  }
+  return tail
+}
+
+function firstMessage(words: Int32Array, at: number, from: number, tail: number, key: MatchingKey): number {
+  const { traffic, context, source, tag, sourceMask, tagMask } = key
+  for (let slot = from, entry = at + 4 * from; slot < tail; slot++, entry += 4) {
+    if (((words[entry + 3] ^ tag) & tagMask) !== 0) continue
+    if (((words[entry + 2] ^ source) & sourceMask) !== 0) continue
+    if (words[entry] === traffic && words[entry + 1] === context) return slot
+  }
+  return tail
+}
+
+/** Messages by field: one array is scanned, and the others are read where it matches. */
+function firstOfFields(
+  words: Int32Array,
+  at: number,
+  from: number,
+  tail: number,
+  entries: number,
+  key: MatchingKey,
+): number {
+  const { traffic, context, source, tag, sourceMask, tagMask } = key
+  const [contexts, sources, tags] = [at + entries, at + 2 * entries, at + 3 * entries]
+  const scanned = tagMask !== 0 ? tags : sourceMask !== 0 ? sources : at
+  const value = tagMask !== 0 ? tag : sourceMask !== 0 ? source : traffic
+  for (let slot = from; slot < tail; slot++) {
+    if (words[scanned + slot] !== value) continue
+    if (words[at + slot] !== traffic || words[contexts + slot] !== context) continue
+    if (((words[sources + slot] ^ source) & sourceMask) !== 0) continue
+    if (((words[tags + slot] ^ tag) & tagMask) === 0) return slot
+  }
+  return tail
+}
+
+function firstOfMaskedFields(
+  words: Int32Array,
+  at: number,
+  from: number,
+  tail: number,
+  entries: number,
+  key: MatchingKey,
+): number {
+  const { traffic, context, source, tag, sourceMask, tagMask } = key
+  const [contexts, sources, tags] = [at + entries, at + 2 * entries, at + 3 * entries]
+  const [sourceMasks, tagMasks] = [at + 4 * entries, at + 5 * entries]
+  for (let slot = from; slot < tail; slot++) {
+    if (((words[tags + slot] ^ tag) & tagMask & words[tagMasks + slot]) !== 0) continue
+    if (((words[sources + slot] ^ source) & sourceMask & words[sourceMasks + slot]) !== 0) continue
+    if (words[at + slot] === traffic && words[contexts + slot] === context) return slot
+  }
+  return tail
 }

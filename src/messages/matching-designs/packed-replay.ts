@@ -1,0 +1,221 @@
+import type { MatchingDesign, ProcessFacts } from './design.js'
+import { makeMatchingDesign, type NamedDesign } from './designs.js'
+import { type MatchingQueue, matchingQueues, type QueueElement } from './element.js'
+import type { PackedTrace } from './packed-trace.js'
+import type { QueueReport } from './replay.js'
+
+/** A clock in milliseconds. */
+export type MatchingClock = () => number
+
+/** How long a replay may take before it is stopped. */
+export interface ReplayLimit {
+  readonly clock: MatchingClock
+  readonly mostMs: number
+}
+
+/** Elements are made for so many operations at a time, outside of what is timed. */
+const batchOperations = 8192
+/** Operations between two readings of the clock in a timed replay. */
+const strideOperations = 256
+
+export interface TimedReplay {
+  /** Operations until it ended, or was stopped. */
+  readonly operations: number
+  /** Of searches, insertions and removals only. */
+  readonly ms: number
+}
+
+/** Replays a trace with nothing but the design in what is timed. */
+export function timedReplay(
+  trace: PackedTrace,
+  design: NamedDesign,
+  facts: ProcessFacts,
+  { clock, mostMs }: ReplayLimit,
+): TimedReplay {
+  const queues = new PackedQueues(trace, design, facts)
+  let ms = 0
+  let done = 0
+  while (done < trace.length && ms < mostMs) {
+    const elements = queues.elementsFrom(done, Math.min(done + batchOperations, trace.length))
+    let begin = clock()
+    for (let i = 0; i < elements.length; i++, done++) {
+      queues.apply(done, elements[i])
+      if (i % strideOperations !== strideOperations - 1) continue
+      const now = clock()
+      ms += now - begin
+      begin = now
+      if (ms >= mostMs) return { operations: done + 1, ms }
+    }
+    ms += clock() - begin
+  }
+  return { operations: done, ms }
+}
+
+/** Searches by length of the queue: class c is of lengths from 2^(c - 1) to 2^c - 1, class 0 of empty queues. */
+export interface SearchTimes {
+  readonly searches: Float64Array
+  readonly ms: Float64Array
+}
+
+/** Notes a search before what it has found is removed. */
+export type SearchObserver = (
+  queue: MatchingQueue,
+  key: QueueElement,
+  found: QueueElement | undefined,
+  traversals: number,
+) => void
+
+export interface MeteredReplay {
+  readonly operations: number
+  readonly posted: QueueReport
+  readonly unexpected: QueueReport
+  /** Receives that found a message, and messages that found a receive. */
+  readonly matches: number
+  readonly times: SearchTimes
+  /** Lengths of both queues after operations at equal distances, at most 512 of them. */
+  readonly samples: readonly {
+    readonly operation: number
+    readonly posted: number
+    readonly unexpected: number
+  }[]
+}
+
+const lengthClasses = 33
+const mostSamples = 512
+
+/** The class of a length in {@link SearchTimes}. */
+export function lengthClass(length: number): number {
+  return 32 - Math.clz32(length)
+}
+
+/** Replays a trace and times each search, with two readings of the clock each. */
+export function meteredReplay(
+  trace: PackedTrace,
+  design: NamedDesign,
+  facts: ProcessFacts,
+  { clock, mostMs }: ReplayLimit,
+  observe?: SearchObserver,
+): MeteredReplay {
+  const queues = new PackedQueues(trace, design, facts)
+  const times = { searches: new Float64Array(lengthClasses), ms: new Float64Array(lengthClasses) }
+  const samples: MeteredReplay['samples'][number][] = []
+  const distance = Math.max(1, Math.ceil(trace.length / mostSamples))
+  const counts = { posted: new Lengths(), unexpected: new Lengths() }
+  const end = clock() + mostMs
+  let matches = 0
+  let done = 0
+  const find = (queue: MatchingQueue, key: QueueElement): QueueElement | undefined => {
+    const searched = queues[queue]
+    const { size } = searched
+    const before = observe === undefined ? 0 : searched.counters().traversals
+    const begin = clock()
+    const found = searched.peek(key)
+    const took = clock() - begin
+    times.searches[lengthClass(size)]++
+    times.ms[lengthClass(size)] += took
+    observe?.(queue, key, found, searched.counters().traversals - before)
+    return found
+  }
+  while (done < trace.length && (done === 0 || clock() < end)) {
+    const elements = queues.elementsFrom(done, Math.min(done + batchOperations, trace.length))
+    for (let i = 0; i < elements.length; i++, done++) {
+      if (i % strideOperations === 0 && clock() >= end) break
+      const kind = trace.kind(done)
+      const element = elements[i]
+      if (element === undefined) queues.cancel(trace.cancelOf(done))
+      else if (kind === 'arrive') {
+        const receive = find('posted', element)
+        if (receive === undefined) queues.unexpected.insert(element)
+        else queues.posted.remove(receive)
+        if (receive === undefined) counts.unexpected.inserted++
+        else matches++
+      } else {
+        const message = find('unexpected', element)
+        if (kind === 'post' && message === undefined) {
+          queues.posted.insert(element)
+          counts.posted.inserted++
+        }
+        if (kind !== 'probe' && message !== undefined) {
+          queues.unexpected.remove(message)
+          matches++
+        }
+      }
+      const [posted, unexpected] = [queues.posted.size, queues.unexpected.size]
+      counts.posted.note(posted)
+      counts.unexpected.note(unexpected)
+      if (done % distance === 0) samples.push({ operation: done, posted, unexpected })
+    }
+  }
+  const [posted, unexpected] = matchingQueues.map((queue): QueueReport => {
+    const { inserted, longest, sum } = counts[queue]
+    const meanLength = done === 0 ? 0 : sum / done
+    return { ...queues[queue].counters(), inserted, size: queues[queue].size, longest, meanLength }
+  })
+  return { operations: done, posted, unexpected, matches, times, samples }
+}
+
+/** The two queues of a process in a design, and the elements of a trace for them. */
+class PackedQueues {
+  readonly posted: MatchingDesign<QueueElement>
+  readonly unexpected: MatchingDesign<QueueElement>
+  readonly #trace: PackedTrace
+  /** Receives that a later cancel names. */
+  readonly #cancelled = new Map<number, QueueElement>()
+  #receives = 0
+  #messages = 0
+
+  constructor(trace: PackedTrace, design: NamedDesign, facts: ProcessFacts) {
+    this.#trace = trace
+    this.posted = makeMatchingDesign(design, 'posted', facts)
+    this.unexpected = makeMatchingDesign(design, 'unexpected', facts)
+  }
+
+  /** Undefined in the place of a cancel. */
+  elementsFrom(from: number, to: number): (QueueElement | undefined)[] {
+    const trace = this.#trace
+    return Array.from({ length: to - from }, (_, i) => {
+      const kind = trace.kind(from + i)
+      if (kind === 'cancel') return undefined
+      if (kind !== 'post') return trace.element(from + i, kind === 'arrive' ? this.#messages++ : -1)
+      const receive = trace.element(from + i, this.#receives++)
+      if (trace.cancelled.has(receive.number)) this.#cancelled.set(receive.number, receive)
+      return receive
+    })
+  }
+
+  apply(index: number, element: QueueElement | undefined): void {
+    if (element === undefined) {
+      this.cancel(this.#trace.cancelOf(index))
+      return
+    }
+    switch (this.#trace.kind(index)) {
+      case 'post':
+        if (this.unexpected.search(element) === undefined) this.posted.insert(element)
+        break
+      case 'arrive':
+        if (this.posted.search(element) === undefined) this.unexpected.insert(element)
+        break
+      case 'probe':
+        this.unexpected.peek(element)
+        break
+      default:
+        this.unexpected.search(element)
+    }
+  }
+
+  cancel(number: number): void {
+    const receive = this.#cancelled.get(number)!
+    if (receive.listed) this.posted.remove(receive)
+  }
+}
+
+class Lengths {
+  inserted = 0
+  longest = 0
+  sum = 0
+
+  note(length: number): void {
+    if (length > this.longest) this.longest = length
+    this.sum += length
+  }
+}

@@ -1,0 +1,100 @@
+import { GrowingInt32Array } from '../../base/growing-array.js'
+import { wrongValue } from '../../errors.js'
+import type { ProcessFacts } from './design.js'
+import { type ElementFields, matchingTraffic, QueueElement } from './element.js'
+import type { MatchingOperation } from './operation.js'
+
+type PackedKind = MatchingOperation['kind']
+
+const kinds: readonly PackedKind[] = ['post', 'arrive', 'probe', 'mprobe', 'cancel']
+const kindBits = 3
+const wordsPerOperation = 6
+
+/** Bytes that an operation of a packed trace takes, up to twice as many while the trace is read. */
+export const packedOperationBytes = 4 * wordsPerOperation
+
+/** What designs allocate for each communicator and rank is bounded by this sum. */
+export const mostCommunicatorPlaces = 2 ** 24
+
+/** The operations of one process in 24 bytes each, so that they can be replayed many times. */
+export class PackedTrace {
+  readonly facts: ProcessFacts
+  readonly #words = new GrowingInt32Array()
+  readonly #contexts = new Set<number>()
+  #places = 0
+  /** Posts that a cancel names. */
+  readonly cancelled = new Set<number>()
+  receives = 0
+  messages = 0
+
+  constructor(facts: ProcessFacts) {
+    this.facts = facts
+  }
+
+  get length(): number {
+    return this.#words.length / wordsPerOperation
+  }
+
+  /**
+   * Appends an operation that was checked by itself.
+   *
+   * @throws ERR_ARGUMENT for a cancel of a receive that is not before it, and for too many communicators
+   */
+  push(operation: MatchingOperation): void {
+    const words = this.#words
+    if (operation.kind === 'cancel') {
+      const { receive } = operation
+      if (receive >= this.receives)
+        throw wrongValue('ERR_ARGUMENT', `expected receive, one of ${this.receives} posts before`, receive)
+      this.cancelled.add(receive)
+      for (const word of [kinds.indexOf('cancel'), 0, receive, 0, 0, 0]) words.push(word)
+      return
+    }
+    const { kind, context, source, tag, bytes = 0, collective, call } = operation
+    if (!this.#contexts.has(context)) this.#addContext(context)
+    if (kind === 'post') this.receives++
+    if (kind === 'arrive') this.messages++
+    words.push((matchingTraffic(collective) << kindBits) | kinds.indexOf(kind))
+    words.push(context)
+    words.push(source)
+    words.push(tag)
+    words.push(Math.min(bytes, 2 ** 32 - 1) | 0)
+    words.push(call === undefined ? -1 : call % 2 ** 31)
+  }
+
+  kind(index: number): PackedKind {
+    return kinds[this.#words.get(index * wordsPerOperation) & (2 ** kindBits - 1)]
+  }
+
+  /** The receive that the cancel at an index names. */
+  cancelOf(index: number): number {
+    return this.#words.get(index * wordsPerOperation + 2)
+  }
+
+  /** What the operation at an index is searched with, or queued as. @param number names it */
+  element(index: number, number: number): QueueElement {
+    const words = this.#words
+    const at = index * wordsPerOperation
+    const call = words.get(at + 5)
+    const fields: ElementFields = {
+      context: words.get(at + 1),
+      source: words.get(at + 2),
+      tag: words.get(at + 3),
+      bytes: words.get(at + 4) >>> 0,
+      ...(call < 0 ? {} : { call }),
+    }
+    return new QueueElement(number, fields, words.get(at) >>> kindBits)
+  }
+
+  #addContext(context: number): void {
+    const { communicatorSizes, processes } = this.facts
+    this.#contexts.add(context)
+    this.#places += communicatorSizes?.get(context) ?? processes
+    if (this.#places > mostCommunicatorPlaces)
+      throw wrongValue(
+        'ERR_ARGUMENT',
+        `expected communicators of at most ${mostCommunicatorPlaces} ranks together`,
+        this.#places,
+      )
+  }
+}
