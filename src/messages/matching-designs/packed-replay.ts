@@ -57,12 +57,15 @@ export interface SearchTimes {
   readonly ms: Float64Array
 }
 
-/** Notes a search before what it has found is removed. */
+/**
+ * Notes a search before what it has found is removed. The last element of the queue is undefined once it was removed.
+ */
 export type SearchObserver = (
   queue: MatchingQueue,
   key: QueueElement,
   found: QueueElement | undefined,
   traversals: number,
+  last: QueueElement | undefined,
 ) => void
 
 export interface MeteredReplay {
@@ -104,6 +107,11 @@ export function meteredReplay(
   const end = clock() + mostMs
   let matches = 0
   let done = 0
+  // The elements that were added last; one that has been removed has no neighbors.
+  const last: { [Queue in MatchingQueue]: QueueElement | undefined } = {
+    posted: undefined,
+    unexpected: undefined,
+  }
   const find = (queue: MatchingQueue, key: QueueElement): QueueElement | undefined => {
     const searched = queues[queue]
     const { size } = searched
@@ -113,7 +121,13 @@ export function meteredReplay(
     const took = clock() - begin
     times.searches[lengthClass(size)]++
     times.ms[lengthClass(size)] += took
-    observe?.(queue, key, found, searched.counters().traversals - before)
+    observe?.(
+      queue,
+      key,
+      found,
+      searched.counters().traversals - before,
+      last[queue]?.listed ? last[queue] : undefined,
+    )
     return found
   }
   while (done < trace.length && (done === 0 || clock() < end)) {
@@ -125,14 +139,17 @@ export function meteredReplay(
       if (element === undefined) queues.cancel(trace.cancelOf(done))
       else if (kind === 'arrive') {
         const receive = find('posted', element)
-        if (receive === undefined) queues.unexpected.insert(element)
-        else queues.posted.remove(receive)
+        if (receive === undefined) {
+          queues.unexpected.insert(element)
+          last.unexpected = element
+        } else queues.posted.remove(receive)
         if (receive === undefined) counts.unexpected.inserted++
         else matches++
       } else {
         const message = find('unexpected', element)
         if (kind === 'post' && message === undefined) {
           queues.posted.insert(element)
+          last.posted = element
           counts.posted.inserted++
         }
         if (kind !== 'probe' && message !== undefined) {

@@ -1,5 +1,6 @@
 import { GrowingInt32Array } from '../../base/growing-array.js'
 import { wrongValue } from '../../errors.js'
+import { collectives } from '../../schedule/specification.js'
 import type { ProcessFacts } from './design.js'
 import { type ElementFields, matchingTraffic, QueueElement } from './element.js'
 import type { MatchingOperation } from './operation.js'
@@ -62,6 +63,16 @@ export class PackedTrace {
     words.push(call === undefined ? -1 : call % 2 ** 31)
   }
 
+  /** The trace of its first operations. */
+  first(operations: number): PackedTrace {
+    const first = new PackedTrace(this.facts)
+    for (const operation of this.operations()) {
+      if (first.length === operations) break
+      first.push(operation)
+    }
+    return first
+  }
+
   kind(index: number): PackedKind {
     return kinds[this.#words.get(index * wordsPerOperation) & (2 ** kindBits - 1)]
   }
@@ -69,6 +80,24 @@ export class PackedTrace {
   /** The receive that the cancel at an index names. */
   cancelOf(index: number): number {
     return this.#words.get(index * wordsPerOperation + 2)
+  }
+
+  /** The operations, for what reads them once. */
+  *operations(): Generator<MatchingOperation> {
+    const words = this.#words
+    for (let index = 0; index < this.length; index++) {
+      const kind = this.kind(index)
+      if (kind === 'cancel') {
+        yield { kind, receive: this.cancelOf(index) }
+        continue
+      }
+      const at = index * wordsPerOperation
+      const traffic = words.get(at) >>> kindBits
+      const collective = traffic === 0 ? {} : { collective: collectives[traffic - 1] }
+      const call = words.get(at + 5) < 0 ? {} : { call: words.get(at + 5) }
+      const [context, source, tag] = [words.get(at + 1), words.get(at + 2), words.get(at + 3)]
+      yield { kind, context, source, tag, bytes: words.get(at + 4) >>> 0, ...collective, ...call }
+    }
   }
 
   /** What the operation at an index is searched with, or queued as. @param number names it */

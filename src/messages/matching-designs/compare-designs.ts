@@ -1,0 +1,232 @@
+import { medianOf } from '../../base/search.js'
+import { countSources } from './count-sources.js'
+import type { ProcessFacts } from './design.js'
+import { matchingDesigns, type NamedDesign } from './designs.js'
+import {
+  type MeteredReplay,
+  meteredReplay,
+  type ReplayLimit,
+  type SearchTimes,
+  timedReplay,
+} from './packed-replay.js'
+import type { PackedTrace } from './packed-trace.js'
+import type { QueueReport } from './replay.js'
+import { type SearchCause, SearchCauses } from './search-causes.js'
+
+/** The design that all others are compared with, and the one of this library: both are always measured. */
+export const baselineDesign = 'list'
+export const ownDesign = 'index'
+
+/** Replays of a trace with one design: at least so many, unless one takes long, and at most so many. */
+const [fewestReplays, mostReplays] = [3, 21]
+/** In which a design is replayed again and again. */
+const repeatedMs = 200
+/** Operations by which the code of all designs is compiled before the first is timed. */
+const warmOperations = 4096
+
+/** What a design does with the trace of one rank. */
+export interface ComparedDesign {
+  readonly design: NamedDesign
+  readonly posted: QueueReport
+  readonly unexpected: QueueReport
+  /** Operations that were timed: fewer than the trace has where replays were stopped. */
+  readonly operations: number
+  readonly stopped: boolean
+  /** Median of the replays: searches, insertions and removals. */
+  readonly nsPerOperation: number
+  readonly replays: number
+  readonly times: SearchTimes
+}
+
+export interface ComparedRank {
+  readonly rank: number
+  readonly operations: number
+  readonly receives: number
+  readonly messages: number
+  /** Receives and matched probes that got a message. */
+  readonly matches: number
+  /** Lengths of both queues over time. */
+  readonly samples: MeteredReplay['samples']
+  /** The worst search of the single list; undefined where none passed more than one entry. */
+  readonly cause: SearchCause | undefined
+  /** As they were given. */
+  readonly designs: readonly ComparedDesign[]
+}
+
+/**
+ * Replays the trace of one rank with each design: once with a clock around each search, then several times with
+ * nothing but the design in what is timed. Designs that start from the counts of an earlier run get those of this one.
+ *
+ * @param designs the baseline first
+ * @param limit of each replay; one that is stopped says what it took until then
+ */
+export function compareRank(
+  rank: number,
+  trace: PackedTrace,
+  designs: readonly NamedDesign[],
+  limit: ReplayLimit,
+): ComparedRank {
+  const needsCounts = designs.some(({ name }) => matchingDesigns[name].needsCounts === true)
+  const facts: ProcessFacts = needsCounts
+    ? { ...trace.facts, counts: countSources(trace.operations(), trace.facts) }
+    : trace.facts
+  const first = trace.first(warmOperations)
+  for (const design of designs) timedReplay(first, design, facts, limit)
+  const causes = new SearchCauses()
+  let baseline: MeteredReplay | undefined
+  const compared = designs.map((design, i): ComparedDesign => {
+    const metered = meteredReplay(trace, design, facts, limit, i === 0 ? causes.observe : undefined)
+    baseline ??= metered
+    const { posted, unexpected, times } = metered
+    return { design, posted, unexpected, times, ...measured(trace, design, facts, limit) }
+  })
+  const { samples, matches } = baseline!
+  const { length: operations, receives, messages } = trace
+  return { rank, operations, receives, messages, matches, samples, cause: causes.worst, designs: compared }
+}
+
+function measured(trace: PackedTrace, design: NamedDesign, facts: ProcessFacts, limit: ReplayLimit) {
+  const ns: number[] = []
+  let operations = trace.length
+  let totalMs = 0
+  while (
+    ns.length < mostReplays &&
+    (totalMs < repeatedMs || (ns.length < fewestReplays && totalMs < limit.mostMs))
+  ) {
+    const replay = timedReplay(trace, design, facts, limit)
+    operations = replay.operations
+    totalMs += replay.ms
+    ns.push((1e6 * replay.ms) / Math.max(1, operations))
+  }
+  return {
+    operations,
+    stopped: operations < trace.length,
+    nsPerOperation: ns.length === 0 ? 0 : medianOf(ns),
+    replays: ns.length,
+  }
+}
+
+/** What a design does with the traces of all ranks. */
+export interface SummedDesign {
+  readonly design: NamedDesign
+  readonly searches: number
+  readonly traversals: number
+  /** Of all ranks together, at the measured rate of each. */
+  readonly ms: number
+  readonly nsPerOperation: number
+  readonly stopped: boolean
+  /** The most of any rank, both queues together. */
+  readonly queues: number
+  readonly levels: number
+  readonly partners: number
+  readonly overheadBytes: number
+  /**
+   * The queue length from which on its searches are faster than those of the baseline at all lengths that occur often
+   * enough; null where there is none.
+   */
+  readonly crossover: number | null
+}
+
+/** Searches of a class of lengths that make its mean time a figure. */
+const fewestSearches = 30
+
+/** Adds up what designs do with the traces of several ranks. @param ranks compared with the same designs */
+export function summedDesigns(ranks: readonly ComparedRank[]): SummedDesign[] {
+  if (ranks.length === 0) return []
+  const operations = ranks.reduce((sum, rank) => sum + rank.operations, 0)
+  const baseline = summedTimes(ranks.map(({ designs }) => designs[0].times))
+  return ranks[0].designs.map(({ design }, i) => {
+    const all = ranks.map(({ designs }) => designs[i])
+    const sum = (value: (one: ComparedDesign) => number) => all.reduce((so, one) => so + value(one), 0)
+    const most = (value: (queue: QueueReport) => number) =>
+      all.reduce((so, { posted, unexpected }) => Math.max(so, value(posted) + value(unexpected)), 0)
+    const ms = ranks.reduce((so, rank) => so + (rank.designs[i].nsPerOperation * rank.operations) / 1e6, 0)
+    return {
+      design,
+      searches: sum(({ posted, unexpected }) => posted.searches + unexpected.searches),
+      traversals: sum(({ posted, unexpected }) => posted.traversals + unexpected.traversals),
+      ms,
+      nsPerOperation: operations === 0 ? 0 : (1e6 * ms) / operations,
+      stopped: all.some(({ stopped }) => stopped),
+      queues: most(({ queues }) => queues),
+      levels: most(({ levels }) => levels),
+      partners: most(({ partners }) => partners),
+      overheadBytes: most(({ overheadBytes }) => overheadBytes),
+      crossover: i === 0 ? null : crossoverLength(baseline, summedTimes(all.map(({ times }) => times))),
+    }
+  })
+}
+
+/** The least length of the class from which on the mean search is faster than that of the baseline. */
+export function crossoverLength(baseline: SearchTimes, times: SearchTimes): number | null {
+  let from: number | null = null
+  for (let c = times.searches.length - 1; c >= 0; c--) {
+    if (Math.min(times.searches[c], baseline.searches[c]) < fewestSearches) continue
+    if (times.ms[c] / times.searches[c] >= baseline.ms[c] / baseline.searches[c]) break
+    from = c === 0 ? 0 : 2 ** (c - 1)
+  }
+  return from
+}
+
+function summedTimes(all: readonly SearchTimes[]): SearchTimes {
+  const sum = { searches: all[0].searches.slice(), ms: all[0].ms.slice() }
+  for (const { searches, ms } of all.slice(1)) {
+    for (let c = 0; c < searches.length; c++) {
+      sum.searches[c] += searches[c]
+      sum.ms[c] += ms[c]
+    }
+  }
+  return sum
+}
+
+/** What a program would gain by which design, by measured time. */
+export interface MatchingVerdict {
+  /**
+   * - `none`: the traces have no search;
+   * - `healthy`: the single list passes few entries, or takes hardly longer than the fastest design;
+   * - `own`: the index of this library is fastest, or hardly slower;
+   * - `other`: another design is faster than that.
+   */
+  readonly kind: 'none' | 'healthy' | 'own' | 'other'
+  readonly baseline: SummedDesign
+  readonly own: SummedDesign
+  /** The fastest. */
+  readonly best: SummedDesign
+  /** Passes fewest entries. */
+  readonly fewestPassed: SummedDesign
+  /** Whose cause passed most entries. */
+  readonly worst: ComparedRank | undefined
+}
+
+/** Up to so many times the fastest, times are alike: the list may take more than the index. */
+const [alikeList, alikeOwn] = [1.25, 1.1]
+/** Entries that a search of the single list passes in the mean, where no design can gain much. */
+const fewEntries = 2
+
+/** @param sums at least those of the baseline and of the design of this library */
+export function matchingVerdict(
+  ranks: readonly ComparedRank[],
+  sums: readonly SummedDesign[],
+): MatchingVerdict {
+  const named = (name: string) => sums.find(({ design }) => design.name === name)!
+  const [baseline, own] = [named(baselineDesign), named(ownDesign)]
+  const least = (value: (sum: SummedDesign) => number) =>
+    sums.reduce((so, sum) => (value(sum) < value(so) ? sum : so))
+  const best = least(({ ms }) => ms)
+  const { searches, traversals } = baseline
+  const kind =
+    searches === 0
+      ? 'none'
+      : traversals <= fewEntries * searches || baseline.ms <= alikeList * best.ms
+        ? 'healthy'
+        : own.ms <= alikeOwn * best.ms
+          ? 'own'
+          : 'other'
+  const passed = ({ cause }: ComparedRank) => cause?.passed ?? 0
+  const worst = ranks.reduce<ComparedRank | undefined>(
+    (so, rank) => (passed(rank) > (so === undefined ? 0 : passed(so)) ? rank : so),
+    undefined,
+  )
+  const fewestPassed = least((sum) => sum.traversals / Math.max(1, sum.searches))
+  return { kind, baseline, own, best, fewestPassed, worst }
+}
