@@ -116,6 +116,13 @@ export const commands: readonly ListedCommand[] = [
     load: async () => (await import('./record.js')).recordCommand,
   },
   {
+    name: 'match',
+    usage: '[options] <trace...>',
+    description:
+      'Replay recorded message matching with other designs of its queues: what a program would gain.',
+    load: async () => (await import('./match.js')).matchCommand,
+  },
+  {
     name: 'machine',
     usage: '[options] <source> [file]',
     description: 'Describe a machine: nodes, packages, cores, links, routes, and what messages cost.',

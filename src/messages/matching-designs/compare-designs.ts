@@ -71,7 +71,10 @@ export function compareRank(
     ? { ...trace.facts, counts: countSources(trace.operations(), trace.facts) }
     : trace.facts
   const first = trace.first(warmOperations)
-  for (const design of designs) timedReplay(first, design, facts, limit)
+  for (const design of designs) {
+    timedReplay(first, design, facts, limit)
+    meteredReplay(first, design, facts, limit)
+  }
   const causes = new SearchCauses()
   let baseline: MeteredReplay | undefined
   const compared = designs.map((design, i): ComparedDesign => {

@@ -1,0 +1,128 @@
+import * as z from 'zod'
+import {
+  baselineDesign,
+  compareRank,
+  matchingVerdict,
+  ownDesign,
+  summedDesigns,
+} from '../../messages/matching-designs/compare-designs.js'
+import {
+  makeMatchingDesign,
+  matchingDesignNames,
+  matchingDesignsHelp,
+  type NamedDesign,
+  parsedMatchingDesign,
+} from '../../messages/matching-designs/designs.js'
+import { findTraceFiles, mostReadOperations, readTraceFile } from '../input/matching-traces.js'
+import { parseOptions } from '../input/options.js'
+import { requireDistinctFiles } from '../output/distinct-files.js'
+import { comparisonText, type ReportedRank, verdictText } from '../output/matching-comparison.js'
+import { matchingPicture } from '../output/matching-picture.js'
+import { checkOutputs, reportBeside, writeOutput } from '../output/output-file.js'
+import { figure, type Reporter } from '../output/reporter.js'
+import type { AddCommand } from './command.js'
+
+/** Of one replay with one design. */
+const mostReplayMs = 10_000
+
+const help = `
+Replays traces of message matching, which rankweave run --trace-matching writes, with several designs of matching
+queues. It says what each design passes and takes, from which queue length on it is faster than a list, and whether the
+program would gain by another one. TRACE is a file, or a directory with those of all ranks.
+Of each rank the first ${figure(mostReadOperations)} operations are replayed; a replay is stopped after ${mostReplayMs / 1000} s.
+
+Designs, with their options after a colon (clusters:method=k-means,k=8); ${baselineDesign} and ${ownDesign} are always among them:
+${matchingDesignsHelp}
+
+Examples:
+  rankweave run program.ts -n 8 --trace-matching trace
+  rankweave match trace
+  rankweave match trace --designs source-lists,bins:bins=1024 --svg matching.svg
+  rankweave match trace/rank-0.jsonl --json`
+
+const schema = z.object({
+  designs: z.string().optional(),
+  svg: z.string().optional(),
+})
+
+/** `rankweave match`: what designs of matching queues would do for a program. */
+export const matchCommand: AddCommand = (command, act) => {
+  command
+    .argument('<trace...>', 'files of traces, or a directory with those of all ranks')
+    .option('--designs <list>', 'designs to compare, separated by commas (default: all)')
+    .option('--svg <file>', 'draw queue lengths over time, and what searches take by design')
+    .option('--json', 'one JSON object on standard output', false)
+    .addHelpText('after', help)
+    .action(
+      act(async (report: Reporter, paths: readonly string[], raw: unknown) => {
+        const { designs: given, svg } = parseOptions(schema, raw)
+        const designs = designsOf(given)
+        if (svg !== undefined)
+          requireDistinctFiles(
+            [{ option: '--svg', file: svg }],
+            paths.map((file) => ({ option: 'trace', file })),
+          )
+        await checkOutputs(report, svg)
+        const files = findTraceFiles(paths)
+        const ranks: ReportedRank[] = []
+        const limit = { clock: () => performance.now(), mostMs: mostReplayMs }
+        for (const each of files) {
+          const { file, header } = each
+          report.step(`replaying ${file}`)
+          const { trace, bounded, shortened } = readTraceFile(each)
+          ranks.push({ ...compareRank(header.rank, trace, designs, limit), file, bounded, shortened })
+        }
+        const sums = summedDesigns(ranks)
+        const verdict = matchingVerdict(ranks, sums)
+        const { worst = ranks[0] } = verdict
+        if (svg !== undefined) await writeOutput(report, svg, [matchingPicture(worst, sums, paths.join(' '))])
+        const object = {
+          ranks: ranks.map(({ samples, designs: of, ...rank }) => ({
+            ...rank,
+            designs: of.map(designObject),
+          })),
+          designs: sums,
+          verdict: {
+            kind: verdict.kind,
+            best: verdict.best.design.name,
+            fewestPassed: verdict.fewestPassed.design.name,
+            rank: verdict.worst?.rank ?? null,
+            text: verdictText(verdict),
+          },
+          ...(svg === undefined ? {} : { svg }),
+        }
+        reportBeside(report, svg, object, comparisonText(ranks, sums, verdict))
+      }),
+    )
+}
+
+function designObject({ times, ...design }: ReportedRank['designs'][number]) {
+  const last = times.searches.findLastIndex((count) => count > 0) + 1
+  return {
+    ...design,
+    /** By length of the queue: 0, 1, 2 to 3, 4 to 7, ... */
+    byLength: [...times.searches.subarray(0, last)].map((searches, c) => ({ searches, ms: times.ms[c] })),
+  }
+}
+
+/** The designs, the baseline first. @throws ERR_ARGUMENT for one that there is not, ERR_USAGE for none */
+function designsOf(text: string | undefined): NamedDesign[] {
+  const texts = text === undefined ? matchingDesignNames : designTexts(text)
+  const designs = texts.map(parsedMatchingDesign)
+  // Bad options are refused before anything is read.
+  const none = { posted: new Map(), unexpected: new Map() }
+  for (const design of designs) makeMatchingDesign(design, 'posted', { processes: 1, counts: none })
+  const others = designs.filter(({ name }) => name !== baselineDesign)
+  const own: NamedDesign[] = others.some(({ name }) => name === ownDesign) ? [] : [{ name: ownDesign }]
+  return [{ name: baselineDesign }, ...own, ...others]
+}
+
+/** `k=8` belongs to the design before it. */
+function designTexts(text: string): string[] {
+  const texts: string[] = []
+  for (const part of text.split(',')) {
+    if (texts.length > 0 && /^[a-z]+=/.test(part)) texts.push(`${texts.pop()},${part}`)
+    else texts.push(part)
+  }
+  return texts
+}
