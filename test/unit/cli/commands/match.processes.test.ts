@@ -1,0 +1,72 @@
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { cli } from '../run-cli.js'
+import { spawnCli } from '../spawn-cli.js'
+
+const folder = mkdtempSync(join(tmpdir(), 'rankweave-match-processes-'))
+const program = join(folder, 'reverse.mjs')
+afterAll(() => rmSync(folder, { recursive: true }))
+beforeAll(() =>
+  writeFileSync(
+    program,
+    `export default async function main(world, [how]) {
+  const messages = 100
+  if (world.rank > 0) {
+    for (let i = 0; i < messages; i++) await world.send(Float64Array.of(i), 0, i)
+    await world.barrier()
+    return
+  }
+  await world.probe(world.size - 1, messages - 1)
+  for (let source = world.size - 1; source > 0; source--)
+    for (let tag = messages - 1; tag >= 0; tag--) await world.recv(source, tag)
+  if (how === 'fail') throw new Error('on purpose')
+  await world.barrier()
+}
+`,
+  ),
+)
+
+describe('run --trace-matching, then match', () => {
+  it.each(['local', 'threads', 'websocket'])('on %s', async (fabric) => {
+    const directory = join(folder, fabric)
+    const flags = ['-n', '4', '--fabric', fabric, '--processes', '2', '--trace-matching', directory]
+    const { exitCode, stderr } = await spawnCli(['run', program, ...flags])
+    expect([exitCode, stderr]).toEqual([0, expect.stringMatching(/^4 ranks on 2 processes: /)])
+    expect(readdirSync(directory).sort()).toEqual([0, 1, 2, 3].map((rank) => `rank-${rank}.jsonl`))
+    const { stdout } = await cli('match', directory, '--designs', 'bins')
+    expect(stdout).toMatch(/rank 0: \d+ operations; 300 receives, 300 messages, 300 matched/)
+    expect(stdout).toMatch(
+      /rank 0 posts a receive from source \d, tag \d+ \(communicator 0\) while \d+ messages/,
+    )
+  })
+
+  it.each(['threads', 'websocket'])(
+    'writes what was recorded when the program fails on %s',
+    async (fabric) => {
+      const directory = join(folder, `failed-${fabric}`)
+      const flags = ['-n', '4', '--fabric', fabric, '--processes', '2', '--trace-matching', directory]
+      const bounded = ['--trace-operations', '120', '--', 'fail']
+      const { exitCode } = await spawnCli(['run', program, ...flags, ...bounded])
+      expect(exitCode).toBe(3)
+      const { stdout } = await cli('match', directory, '--designs', 'bins')
+      expect(stdout).toMatch(/rank 0: 120 operations, the first of its run; /)
+    },
+  )
+
+  it('refuses a bound without a trace', async () => {
+    const { exitCode, stderr } = await spawnCli(['run', program, '-n', '1', '--trace-operations', '5'])
+    expect([exitCode, stderr]).toEqual([
+      2,
+      expect.stringMatching(/--trace-operations is for --trace-matching/),
+    ])
+  })
+})
+
+it('match refuses a pipe, which it would read for ever', async () => {
+  const pipe = join(folder, 'pipe')
+  execFileSync('mkfifo', [pipe])
+  expect((await cli('match', pipe)).stderr).toMatch(/pipe': expected a file or a directory/)
+})
