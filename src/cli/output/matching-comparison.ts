@@ -22,7 +22,8 @@ export function comparisonText(
   verdict: MatchingVerdict,
 ): string {
   const operations = ranks.reduce((sum, rank) => sum + rank.operations, 0)
-  const listed = ranks.toSorted((a, b) => passedBy(b) - passedBy(a)).slice(0, mostRanks)
+  const active = ranks.filter((rank) => rank.operations > 0)
+  const listed = active.toSorted((a, b) => passedBy(b) - passedBy(a)).slice(0, mostRanks)
   const lines = [
     `${counted(ranks.length, 'rank', 'ranks')}, ${counted(operations, 'operation', 'operations')}`,
     designTable(sums),
@@ -30,8 +31,11 @@ export function comparisonText(
       ? ['  * its replays were stopped: time and entries are those until then']
       : []),
     ...listed.map(rankText),
-    ...(ranks.length > listed.length
-      ? [`and ${counted(ranks.length - listed.length, 'more rank', 'more ranks')}: --json has all`]
+    ...(active.length > listed.length
+      ? [`and ${counted(active.length - listed.length, 'more rank', 'more ranks')}: --json has all`]
+      : []),
+    ...(ranks.length > active.length
+      ? [`${counted(ranks.length - active.length, 'rank has', 'ranks have')} no operation`]
       : []),
     verdictText(verdict),
   ]
@@ -131,7 +135,7 @@ export function verdictText({ kind, baseline, own, best, fewestPassed, worst }: 
     case 'none':
       return 'No message was matched: there is nothing to gain.'
     case 'healthy':
-      return `Matching costs this program nothing worth changing: a list passes ${perSearch(baseline)} entries a search and takes ${ns(baseline)} an operation, the fastest design, ${best.design.name}, ${ns(best)}.`
+      return `Matching costs this program nothing worth changing: a list passes ${perSearch(baseline)} entries a search and takes ${ns(baseline)} an operation${best.design.name === baseline.design.name ? ', which no design undercuts' : `, the fastest design, ${best.design.name}, ${ns(best)}`}.`
     case 'own': {
       const is =
         best.design.name === own.design.name

@@ -24,6 +24,12 @@ const repeatedMs = 200
 /** Operations by which the code of all designs is compiled before the first is timed. */
 const warmOperations = 4096
 
+/** The clock of metered replays is read twice a search, that of timed ones seldom. */
+export interface ReplayLimits {
+  readonly metered: ReplayLimit
+  readonly timed: ReplayLimit
+}
+
 /** What a design does with the trace of one rank. */
 export interface ComparedDesign {
   readonly design: NamedDesign
@@ -58,13 +64,13 @@ export interface ComparedRank {
  * nothing but the design in what is timed. Designs that start from the counts of an earlier run get those of this one.
  *
  * @param designs the baseline first
- * @param limit of each replay; one that is stopped says what it took until then
+ * @param limits of each replay; one that is stopped says what it took until then
  */
 export function compareRank(
   rank: number,
   trace: PackedTrace,
   designs: readonly NamedDesign[],
-  limit: ReplayLimit,
+  limits: ReplayLimits,
 ): ComparedRank {
   const needsCounts = designs.some(({ name }) => matchingDesigns[name].needsCounts === true)
   const facts: ProcessFacts = needsCounts
@@ -72,41 +78,45 @@ export function compareRank(
     : trace.facts
   const first = trace.first(warmOperations)
   for (const design of designs) {
-    timedReplay(first, design, facts, limit)
-    meteredReplay(first, design, facts, limit)
+    timedReplay(first, design, facts, limits.timed)
+    meteredReplay(first, design, facts, limits.metered)
   }
   const causes = new SearchCauses()
-  let baseline: MeteredReplay | undefined
-  const compared = designs.map((design, i): ComparedDesign => {
-    const metered = meteredReplay(trace, design, facts, limit, i === 0 ? causes.observe : undefined)
-    baseline ??= metered
-    const { posted, unexpected, times } = metered
-    return { design, posted, unexpected, times, ...measured(trace, design, facts, limit) }
+  const metered = designs.map((design, i) =>
+    meteredReplay(trace, design, facts, limits.metered, i === 0 ? causes.observe : undefined),
+  )
+  const compared = measured(trace, designs, facts, limits.timed).map((times, i): ComparedDesign => {
+    const { posted, unexpected, times: ofSearches } = metered[i]
+    return { design: designs[i], posted, unexpected, times: ofSearches, ...times }
   })
-  const { samples, matches } = baseline!
+  const [{ samples, matches }] = metered
   const { length: operations, receives, messages } = trace
   return { rank, operations, receives, messages, matches, samples, cause: causes.worst, designs: compared }
 }
 
-function measured(trace: PackedTrace, design: NamedDesign, facts: ProcessFacts, limit: ReplayLimit) {
-  const ns: number[] = []
-  let operations = trace.length
-  let totalMs = 0
-  while (
-    ns.length < mostReplays &&
-    (totalMs < repeatedMs || (ns.length < fewestReplays && totalMs < limit.mostMs))
-  ) {
-    const replay = timedReplay(trace, design, facts, limit)
-    operations = replay.operations
-    totalMs += replay.ms
-    ns.push((1e6 * replay.ms) / Math.max(1, operations))
+/** Replays in turns, so that what else the machine does meets all designs alike. */
+function measured(
+  trace: PackedTrace,
+  designs: readonly NamedDesign[],
+  facts: ProcessFacts,
+  limit: ReplayLimit,
+): Pick<ComparedDesign, 'operations' | 'stopped' | 'nsPerOperation' | 'replays'>[] {
+  const all = designs.map((design) => ({ design, ns: [] as number[], ms: 0, operations: trace.length }))
+  for (let round = 0; round < mostReplays; round++) {
+    for (const one of all) {
+      if (one.ms >= (round < fewestReplays ? limit.mostMs : repeatedMs)) continue
+      const replay = timedReplay(trace, one.design, facts, limit)
+      one.operations = replay.operations
+      one.ms += replay.ms
+      one.ns.push((1e6 * replay.ms) / Math.max(1, replay.operations))
+    }
   }
-  return {
+  return all.map(({ ns, operations }) => ({
     operations,
     stopped: operations < trace.length,
-    nsPerOperation: ns.length === 0 ? 0 : medianOf(ns),
+    nsPerOperation: medianOf(ns),
     replays: ns.length,
-  }
+  }))
 }
 
 /** What a design does with the traces of all ranks. */

@@ -32,7 +32,7 @@ const mostLookedAt = 100_000
 
 /**
  * Finds the search of a replay in the single list that passed most. What lay before it is looked at only where a
- * search has passed half as many again as any before, so seldom.
+ * search has passed a tenth more than any before, so seldom.
  */
 export class SearchCauses {
   readonly #passed = { posted: 0, unexpected: 0 }
@@ -41,7 +41,7 @@ export class SearchCauses {
   readonly observe: SearchObserver = (queue, key, found, traversals, last) => {
     this.#passed[queue] += traversals
     const worst = this.#worst[queue]?.passed ?? 0
-    if (traversals < 2 || (worst > 0 && traversals < 1.5 * worst)) return
+    if (traversals < 2 || (worst > 0 && traversals < 1.1 * worst)) return
     this.#worst[queue] = {
       queue,
       context: key.context,
