@@ -83,6 +83,9 @@ export interface MeteredReplay {
   }[]
 }
 
+/** A search that takes longer, for the entries of its queue, was interrupted: its time is left out. */
+const [longestMs, longestMsPerEntry] = [1, 1e-4]
+
 const lengthClasses = 33
 const mostSamples = 512
 
@@ -119,8 +122,10 @@ export function meteredReplay(
     const begin = clock()
     const found = searched.peek(key)
     const took = clock() - begin
-    times.searches[lengthClass(size)]++
-    times.ms[lengthClass(size)] += took
+    if (took < longestMs + size * longestMsPerEntry) {
+      times.searches[lengthClass(size)]++
+      times.ms[lengthClass(size)] += took
+    }
     observe?.(
       queue,
       key,
