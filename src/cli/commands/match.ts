@@ -16,7 +16,11 @@ import {
 import { findTraceFiles, mostReadOperations, readTraceFile } from '../input/matching-traces.js'
 import { parseOptions } from '../input/options.js'
 import { requireDistinctFiles } from '../output/distinct-files.js'
-import { comparisonText, type ReportedRank, verdictText } from '../output/matching-comparison.js'
+import {
+  matchingComparisonText,
+  matchingVerdictText,
+  type ReportedRank,
+} from '../output/matching-comparison.js'
 import { matchingPicture } from '../output/matching-picture.js'
 import { checkOutputs, reportBeside, writeOutput } from '../output/output-file.js'
 import { figure, type Reporter } from '../output/reporter.js'
@@ -90,11 +94,11 @@ export const matchCommand: AddCommand = (command, act) => {
             best: verdict.best.design.name,
             fewestPassed: verdict.fewestPassed.design.name,
             rank: verdict.worst?.rank ?? null,
-            text: verdictText(verdict),
+            text: matchingVerdictText(verdict),
           },
           ...(svg === undefined ? {} : { svg }),
         }
-        reportBeside(report, svg, object, comparisonText(ranks, sums, verdict))
+        reportBeside(report, svg, object, matchingComparisonText(ranks, sums, verdict))
       }),
     )
 }

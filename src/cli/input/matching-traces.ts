@@ -77,7 +77,7 @@ export function readTraceFile({ file }: TraceFile): LoadedTrace {
 function filesOf(path: string): string[] {
   const status = readingFile(path, () => statSync(path))
   if (status.isFile()) return [path]
-  // A pipe without a writer, or a device without an end, would be read for ever.
+  // A pipe without a writer, or a device without an end, would be read without end.
   if (!status.isDirectory()) throw fileError(path, `'${path}': expected a file or a directory, got neither`)
   const found = readingFile(path, () => readdirSync(path)).filter((name) => /\.jsonl(\.gz)?$/.test(name))
   if (found.length === 0) {

@@ -16,7 +16,7 @@ export interface ReportedRank extends ComparedRank {
 /** Ranks that the report lists, those first whose searches passed most. JSON has all. */
 const mostRanks = 16
 
-export function comparisonText(
+export function matchingComparisonText(
   ranks: readonly ReportedRank[],
   sums: readonly SummedDesign[],
   verdict: MatchingVerdict,
@@ -37,7 +37,7 @@ export function comparisonText(
     ...(ranks.length > active.length
       ? [`${counted(ranks.length - active.length, 'rank has', 'ranks have')} no operation`]
       : []),
-    verdictText(verdict),
+    matchingVerdictText(verdict),
   ]
   return lines.join('\n')
 }
@@ -85,7 +85,7 @@ function rankText({
         `  ${name}: ${counted(searches, 'search', 'searches')}, ${perSearch({ searches, traversals })} entries each in a list; ${figure(meanLength)} long, at most ${figure(longest)}`,
     ),
   ]
-  if (cause !== undefined) lines.push(`  worst search: ${causeText(rank, cause)}`)
+  if (cause !== undefined) lines.push(`  worst search: ${searchCauseText(rank, cause)}`)
   return lines.join('\n')
 }
 
@@ -96,7 +96,7 @@ const perSearch = ({ searches, traversals }: { readonly searches: number; readon
   (traversals / Math.max(1, searches)).toFixed(1)
 
 /** Which receive waits for which sender: `rank 0 receives from source 63, tag 9 while 124 messages of ...`. */
-export function causeText(
+export function searchCauseText(
   rank: number,
   { queue, context, isCollective, source, tag, found, passed, before }: SearchCause,
 ): string {
@@ -122,11 +122,18 @@ function sourcesText(
 }
 
 /** What the program would gain, with which design, and what in the program causes it. */
-export function verdictText({ kind, baseline, own, best, fewestPassed, worst }: MatchingVerdict): string {
+export function matchingVerdictText({
+  kind,
+  baseline,
+  own,
+  best,
+  fewestPassed,
+  worst,
+}: MatchingVerdict): string {
   const ns = ({ nsPerOperation }: SummedDesign) => `${figure(Math.round(nsPerOperation))} ns`
   const times = (from: SummedDesign, to: SummedDesign) =>
     `${(from.ms / Math.max(1e-9, to.ms)).toFixed(1)} times`
-  const cause = worst?.cause === undefined ? '' : ` Cause: ${causeText(worst.rank, worst.cause)}.`
+  const cause = worst?.cause === undefined ? '' : ` Cause: ${searchCauseText(worst.rank, worst.cause)}.`
   const differs =
     fewestPassed.design.name === best.design.name
       ? ''

@@ -108,7 +108,7 @@ export function parseSettings(text: string): WorldSettings {
   const counts = [ranks, eagerLimitBytes, creditBytes, ...ranksPerProcess]
   const areCounts = counts.every((count) => Number.isSafeInteger(count) && count >= 0)
   if (!areCounts || ranks < 1 || ranks > maxWorldRanks) throw notSettings(text)
-  // Whoever opened the world must not make this process write files.
+  // The opener of a world must not make this process write files.
   const { trace, traceOperations } = Object(settings.matching) as MatchingOptions
   if (trace !== undefined || traceOperations !== undefined) throw notSettings(text)
   if (machine === undefined) return settings
