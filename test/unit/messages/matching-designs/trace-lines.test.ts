@@ -17,6 +17,16 @@ describe('the lines of a trace', () => {
     expect([...read.operations]).toEqual(operations)
   })
 
+  it('say at their end that operations are missing', () => {
+    const lines = [...traceLines({ processes: 4, rank: 0 }, [], { bounded: true })]
+    expect(lines[1]).toBe('{"operations":0,"bounded":true}')
+    const read = readTraceLines(lines)
+    expect([...read.operations]).toEqual([])
+    expect(read.end).toEqual({ bounded: true })
+    const odd = readTraceLines([lines[0], '{"operations":0,"bounded":1}']).operations
+    expect(() => [...odd]).toThrow('line 2 of a trace: expected bounded, true or false, got 1')
+  })
+
   it('are the same trace when they are read', () => {
     const trace = { operations: 2000, processes: 8, wildcards: 0.2, seed: 4 }
     const { header, operations } = readTraceLines(traceLines({ processes: 8, rank: 3 }, randomTrace(trace)))

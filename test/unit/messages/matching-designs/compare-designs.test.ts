@@ -1,0 +1,169 @@
+import { describe, expect, it } from 'vitest'
+import {
+  compareRank,
+  crossoverLength,
+  matchingVerdict,
+  summedDesigns,
+} from '../../../../src/messages/matching-designs/compare-designs.js'
+import { matchingDesignNames, type NamedDesign } from '../../../../src/messages/matching-designs/designs.js'
+import { reverseSearch } from '../../../../src/messages/matching-designs/microbenchmarks.js'
+import type { MatchingOperation } from '../../../../src/messages/matching-designs/operation.js'
+import { meteredReplay, timedReplay } from '../../../../src/messages/matching-designs/packed-replay.js'
+import { PackedTrace } from '../../../../src/messages/matching-designs/packed-trace.js'
+import { replayTrace } from '../../../../src/messages/matching-designs/replay.js'
+import { workloadTrace } from '../../../../src/messages/matching-designs/workloads.js'
+import { randomTrace } from '../../../support/matching-traces.js'
+
+/** A clock that advances by a tick a reading: times count readings, and tests do not depend on the machine. */
+function ticking(): () => number {
+  let ms = 0
+  return () => ms++
+}
+
+const limit = () => ({ clock: ticking(), mostMs: 1e9 })
+const limits = () => ({ timed: limit(), metered: { clock: () => 0, mostMs: 1e9 } })
+const all = matchingDesignNames.map((name): NamedDesign => ({ name }))
+
+function packed(operations: Iterable<MatchingOperation>, processes: number): PackedTrace {
+  const trace = new PackedTrace({ processes })
+  for (const operation of operations) trace.push(operation)
+  return trace
+}
+
+describe('a packed trace', () => {
+  it('has the operations that it was given', () => {
+    const operations = [...randomTrace({ operations: 500, processes: 8, wildcards: 0.3, seed: 2 })]
+    const trace = packed(operations, 8)
+    expect(trace.length).toBe(500)
+    // Zero bytes are those of an operation without.
+    const full = operations.map((each) => (each.kind === 'cancel' ? each : { bytes: 0, ...each }))
+    expect([...trace.operations()]).toEqual(full)
+    expect([...trace.first(20).operations()]).toEqual(full.slice(0, 20))
+  })
+
+  it('has collectives and their calls', () => {
+    const operations = [...workloadTrace('hotspot', { processes: 16, rounds: 1 })]
+    expect([...packed(operations, 16).operations()]).toEqual(operations)
+  })
+})
+
+describe('replays of a packed trace', () => {
+  it.each(all)('count what a replay of its operations counts: $name', (design) => {
+    const operations = [...randomTrace({ operations: 2000, processes: 8, wildcards: 0.2, seed: 7 })]
+    const trace = packed(operations, 8)
+    const [{ facts }] = [packed([], 8)]
+    const counts = { posted: new Map(), unexpected: new Map() }
+    const given = { ...facts, counts }
+    const { posted, unexpected, operations: done } = meteredReplay(trace, design, given, limits().metered)
+    const expected = replayTrace(operations, design, given)
+    expect({ posted, unexpected, operations: done }).toEqual({
+      ...{ posted: expected.posted, unexpected: expected.unexpected },
+      operations: expected.operations,
+    })
+    expect(timedReplay(trace, design, given, limit()).operations).toBe(2000)
+  })
+
+  it('are stopped at their limit', () => {
+    const trace = packed(randomTrace({ operations: 20_000, processes: 8, wildcards: 0, seed: 7 }), 8)
+    const few = { clock: ticking(), mostMs: 10 }
+    const { operations } = timedReplay(trace, { name: 'list' }, { processes: 8 }, few)
+    expect(operations).toBeGreaterThan(0)
+    expect(operations).toBeLessThan(20_000)
+    const metered = meteredReplay(
+      trace,
+      { name: 'list' },
+      { processes: 8 },
+      { clock: ticking(), mostMs: 5000 },
+    )
+    expect(metered.operations).toBeGreaterThan(0)
+    expect(metered.operations).toBeLessThan(20_000)
+  })
+})
+
+describe('a comparison', () => {
+  const reversed = () => compareRank(0, packed(reverseSearch(64, 10), 64), all, limits())
+
+  it('names the receive that waits, and what lies before its message', () => {
+    expect(reversed().cause).toMatchObject({
+      ...{ queue: 'unexpected', context: 0, source: 63, tag: 9, found: true, passed: 630, share: 1 },
+      before: { sources: [1, 63], distinctSources: 63, distinctTags: 10, anySource: 0 },
+    })
+  })
+
+  it('names the message that arrives where receives are long', () => {
+    const posts = Array.from({ length: 50 }, (_, i): MatchingOperation => {
+      return { kind: 'post', context: 2, source: i % 2 === 0 ? -1 : 3, tag: i }
+    })
+    const trace = packed([...posts, { kind: 'arrive', context: 2, source: 3, tag: 49 }], 4)
+    expect(compareRank(1, trace, all, limits()).cause).toMatchObject({
+      ...{ queue: 'posted', context: 2, source: 3, tag: 49, passed: 50 },
+      before: { sources: [3, 3], distinctSources: 1, distinctTags: 49, anySource: 25 },
+    })
+  })
+
+  it('samples the lengths of both queues', () => {
+    const { samples } = reversed()
+    expect(samples.length).toBeLessThanOrEqual(512)
+    expect(Math.max(...samples.map(({ unexpected }) => unexpected))).toBeGreaterThan(620)
+    expect(Math.max(...samples.map(({ posted }) => posted))).toBe(0)
+  })
+
+  it('adds up ranks, of which overheads are those of the largest', () => {
+    const rank = reversed()
+    const [one] = summedDesigns([rank])
+    const [two] = summedDesigns([rank, { ...rank, rank: 1 }])
+    expect([two.searches, two.traversals]).toEqual([2 * one.searches, 2 * one.traversals])
+    expect([two.queues, two.overheadBytes, two.nsPerOperation]).toEqual([
+      ...[one.queues, one.overheadBytes],
+      expect.closeTo(one.nsPerOperation),
+    ])
+    expect(one.traversals).toBe((630 * 631) / 2)
+  })
+
+  it('finds the queue length from which on searches are faster', () => {
+    const times = (ms: readonly number[]) => ({
+      searches: new Float64Array(ms.length).fill(100),
+      ms: Float64Array.from(ms),
+    })
+    const list = times([1, 1, 2, 4, 8])
+    expect(crossoverLength(list, times([2, 2, 2, 2, 2]))).toBe(4)
+    expect(crossoverLength(list, times([0.5, 0.5, 1, 1, 1]))).toBe(0)
+    expect(crossoverLength(list, times([0, 0, 0, 0, 9]))).toBe(null)
+    const rare = times([2, 2, 2, 2, 99])
+    rare.searches[4] = 29
+    expect(crossoverLength(list, rare)).toBe(4)
+  })
+})
+
+describe('a verdict', () => {
+  const verdictOf = (ms: Readonly<Record<string, number>>, passed = 50) => {
+    const rank = compareRank(0, packed(reverseSearch(4, 2), 4), all, limits())
+    const sums = summedDesigns([rank]).map((sum) => ({
+      ...sum,
+      ms: ms[sum.design.name] ?? 100,
+      traversals: sum.design.name === 'list' ? passed * sum.searches : sum.traversals,
+    }))
+    return matchingVerdict([rank], sums)
+  }
+
+  it('goes by time', () => {
+    expect(verdictOf({ list: 50, index: 10, bins: 9.5 })).toMatchObject({ kind: 'own', best: { ms: 9.5 } })
+    expect(verdictOf({ list: 50, index: 10, bins: 5 })).toMatchObject({
+      kind: 'other',
+      best: { design: { name: 'bins' } },
+      worst: { rank: 0 },
+    })
+    expect(verdictOf({ list: 12, index: 15, bins: 10 }).kind).toBe('healthy')
+  })
+
+  it('is that a program is healthy where a list passes few entries', () => {
+    expect(verdictOf({ list: 50, index: 10 }, 2).kind).toBe('healthy')
+    expect(verdictOf({ list: 50, index: 10 }, 2.1).kind).toBe('own')
+  })
+
+  it('is none where nothing was searched', () => {
+    const nothing = compareRank(0, packed([], 4), all, limits())
+    const { kind, worst } = matchingVerdict([nothing], summedDesigns([nothing]))
+    expect([kind, worst]).toEqual(['none', undefined])
+  })
+})
