@@ -170,8 +170,10 @@ export async function run<T, A = undefined>(main: Main<T, A> | URL, options: Run
   const factory = checked(main, options)
   const { ranksPerProcess } = factory
   const { ranks, args, signal, eagerLimitBytes, creditBytes, detectDeadlock, diagnose, report } = options
-  const { hosted, machine, matching } = options
-  if (matching?.trace !== undefined) makeTraceDirectory(matching.trace)
+  const { hosted, machine } = options
+  const { trace } = options.matching ?? {}
+  const matching =
+    trace === undefined ? options.matching : { ...options.matching, trace: makeTraceDirectory(trace) }
   const tuning = loadedTuning(options.tuning, factory.kind)
   const world: WorldOptions<A> = {
     ranks,

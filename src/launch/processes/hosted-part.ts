@@ -2,8 +2,8 @@ import { decodeError, encodeError } from '../../messages/process/error-record.js
 import { hostUntilEmpty } from '../../world/empty-loop.js'
 import type { RunningWorld, WorldOptions } from '../../world/world.js'
 import { type CallerPort, flushedOutput } from './hosted-program.js'
-import { withMatchingTraces } from './matching-trace-files.js'
 import { type FromProcess, maxErrorBytes, type ToProcess } from './process-protocol.js'
+import { withMatchingTraces } from './with-matching-traces.js'
 
 type Post = (message: Exclude<FromProcess, { readonly kind: 'returned' }>) => void
 

@@ -1,7 +1,6 @@
 import { accessSync, constants } from 'node:fs'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { traceLines } from '../../messages/matching-designs/trace-lines.js'
-import type { MatchingOptions } from '../../messages/process/matching-options.js'
 import { fileError, makeDirectory, writeWholeFile } from '../../text/whole-file.js'
 import type { RunningWorld } from '../../world/world.js'
 
@@ -10,8 +9,13 @@ export function traceFileName(worldRank: number): string {
   return `rank-${worldRank}.jsonl`
 }
 
-/** Makes the directory before the world starts. @throws ERR_FILE where files cannot be written */
-export function makeTraceDirectory(directory: string): void {
+/**
+ * Makes the directory before the world starts.
+ *
+ * @returns its absolute path: the program may change the working directory
+ * @throws ERR_FILE where files cannot be written
+ */
+export function makeTraceDirectory(directory: string): string {
   try {
     makeDirectory(directory)
     accessSync(directory, constants.W_OK)
@@ -20,34 +24,11 @@ export function makeTraceDirectory(directory: string): void {
   } catch (cause) {
     throw fileError('write', directory, cause)
   }
+  return resolve(directory)
 }
 
-/**
- * Runs a part of a world, and writes what its ranks have recorded of matching, however it ends.
- *
- * @param world once it runs
- * @throws what `run` throws; else ERR_FILE
- */
-export async function withMatchingTraces<T>(
-  { trace }: MatchingOptions = {},
-  world: () => RunningWorld | undefined,
-  run: () => Promise<T>,
-): Promise<T> {
-  if (trace === undefined) return run()
-  let result: T
-  try {
-    result = await run()
-  } catch (error) {
-    // The first error counts.
-    await writeTraces(trace, world()).catch(() => {})
-    throw error
-  }
-  await writeTraces(trace, world())
-  return result
-}
-
-async function writeTraces(directory: string, world: RunningWorld | undefined): Promise<void> {
-  if (world === undefined) return
+/** Writes what the ranks of a part of a world have recorded of matching. @throws ERR_FILE */
+export async function writeMatchingTraces(directory: string, world: RunningWorld): Promise<void> {
   const processes = world.layout.ranks
   for (const recorder of world.matchingTraces()) {
     const { rank, communicatorSizes, bounded } = recorder

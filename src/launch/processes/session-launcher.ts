@@ -5,8 +5,8 @@ import type { UserProgram } from '../../world/user-program.js'
 import { hostSession, type RunningWorld, type WorldOptions } from '../../world/world.js'
 import type { Launcher, LaunchRequest } from './launcher.js'
 import { loadExports } from './load-program.js'
-import { withMatchingTraces } from './matching-trace-files.js'
 import { ReportTriggers } from './report-triggers.js'
+import { withMatchingTraces } from './with-matching-traces.js'
 
 /** On a fabric whose session opens in this thread. */
 export const launchSession: Launcher = (factory, request) =>
