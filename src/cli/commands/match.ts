@@ -103,11 +103,10 @@ export const matchCommand: AddCommand = (command, act) => {
     )
 }
 
-/** Processor time of this thread, which other programs do not lengthen; before Node 23.9 the time that passes. */
+/** Processor time of this thread, which other programs do not lengthen; before Node 23.9 of the process. */
 function processorMs(): number {
   const { threadCpuUsage } = process as { readonly threadCpuUsage?: () => NodeJS.CpuUsage }
-  if (threadCpuUsage === undefined) return performance.now()
-  const { user, system } = threadCpuUsage()
+  const { user, system } = threadCpuUsage?.() ?? process.cpuUsage()
   return (user + system) / 1000
 }
 
