@@ -191,6 +191,7 @@ void rw_arena_make(void) {
   if (is_made) return;
   is_made = 1;
   rw_settings_share();
+  rw_matching_begin();
   rw_tune_share();
   PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
   if (agree(rank, values) != MPI_SUCCESS || values[0] == 0) return;

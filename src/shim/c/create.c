@@ -4,6 +4,7 @@
 /* A communicator that exists is handed over even if the shim fails on it: its calls fall through. */
 static int attached(MPI_Comm old, int code, MPI_Comm comm, int is_off) {
   if (code != MPI_SUCCESS) return code;
+  rw_matching_created(code, &comm);
   int own = rw_state_attach(old, comm, is_off);
   return own == MPI_SUCCESS ? code : rw_raise(comm, own);
 }
@@ -51,11 +52,13 @@ RW_EXPORT int MPI_Cart_create(MPI_Comm old, int dimensions, const int extents[],
 /* A copy has the same lists; its plans are its own, as its calls are. That of a communicator left alone is, too. */
 RW_EXPORT int MPI_Comm_dup(MPI_Comm old, MPI_Comm *comm) {
   int code = rw_next.Comm_dup(old, comm);
+  rw_matching_created(code, comm);
   rw_state *state = code == MPI_SUCCESS ? rw_state_of(old) : NULL;
   return state != NULL ? attached(old, code, *comm, state->left == RW_INFO_OFF) : code;
 }
 
 RW_EXPORT int MPI_Comm_dup_with_info(MPI_Comm old, MPI_Info info, MPI_Comm *comm) {
   int code = rw_next.Comm_dup_with_info(old, info, comm);
+  rw_matching_created(code, comm);
   return code == MPI_SUCCESS && rw_state_of(old) != NULL ? attached(old, code, *comm, rw_info_is_off(info)) : code;
 }

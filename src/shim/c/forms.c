@@ -91,16 +91,19 @@ PERSISTENT(alltoallw, ALLTOALLW)
 
 RW_EXPORT int MPI_Start(MPI_Request *request) {
   rw_record_start(*request);
+  if (rw_matching_is_on) rw_matching_start(*request);
   return rw_next.Start(request);
 }
 
 RW_EXPORT int MPI_Startall(int count, MPI_Request requests[]) {
   for (int i = 0; i < count; i++) rw_record_start(requests[i]);
+  for (int i = 0; rw_matching_is_on && i < count; i++) rw_matching_start(requests[i]);
   return rw_next.Startall(count, requests);
 }
 
 RW_EXPORT int MPI_Request_free(MPI_Request *request) {
   rw_record_forget(*request);
+  if (rw_matching_is_on) rw_matching_forget(MPI_SUCCESS, *request);
   return rw_next.Request_free(request);
 }
 #endif

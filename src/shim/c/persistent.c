@@ -124,11 +124,13 @@ static int start_exchange(MPI_Request request) {
 }
 
 RW_EXPORT int MPI_Start(MPI_Request *request) {
+  if (rw_matching_is_on) rw_matching_start(*request);
   int code = rw_next.Start(request);
   return code == MPI_SUCCESS ? start_exchange(*request) : code;
 }
 
 RW_EXPORT int MPI_Startall(int count, MPI_Request requests[]) {
+  for (int i = 0; rw_matching_is_on && i < count; i++) rw_matching_start(requests[i]);
   int code = rw_next.Startall(count, requests);
   for (int i = 0; code == MPI_SUCCESS && i < count; i++) code = start_exchange(requests[i]);
   return code;
@@ -148,6 +150,7 @@ RW_EXPORT int MPI_Request_free(MPI_Request *request) {
     }
     pthread_mutex_unlock(&lock);
   }
+  if (rw_matching_is_on) rw_matching_forget(MPI_SUCCESS, *request);
   int code = rw_next.Request_free(request);
   if (p != NULL && !is_active) release(p);
   return code;

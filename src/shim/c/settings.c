@@ -10,7 +10,7 @@ static rw_settings own, world;
 static int is_shared;
 static pthread_once_t once = PTHREAD_ONCE_INIT, paths_once = PTHREAD_ONCE_INIT;
 static int wants_report;
-static const char *record_path, *tune_path, *reorder_path;
+static const char *record_path, *tune_path, *reorder_path, *matching_path;
 
 static double figure(const char *name, double otherwise) {
   const char *text = getenv(name);
@@ -30,11 +30,12 @@ static void read_mode(const char *word) {
   else if (strncmp(word, "record:", 7) == 0 && word[7] != '\0') record_path = word + 7, own.records = 1;
   else if (strncmp(word, "tune:", 5) == 0 && word[5] != '\0') tune_path = word + 5, own.tunes = 1;
   else if (strncmp(word, "reorder:", 8) == 0 && word[8] != '\0') reorder_path = word + 8, own.reorders = RW_REORDER_BY_FILE;
+  else if (strncmp(word, "matching:", 9) == 0 && word[9] != '\0') matching_path = word + 9, own.matches = 1;
   else if (strcmp(word, "reorder") == 0 && own.reorders < 1) own.reorders = RW_REORDER_BY_GRAPH;
   else if (strcmp(word, "on") != 0)
     fprintf(stderr,
-            "rankweave shim: RANKWEAVE_SHIM: expected on, off, always, report, record:FILE, tune:FILE, reorder or "
-            "reorder:FILE, got %s\n",
+            "rankweave shim: RANKWEAVE_SHIM: expected on, off, always, report, record:FILE, tune:FILE, reorder, "
+            "reorder:FILE or matching:FOLDER, got %s\n",
             word);
 }
 
@@ -47,6 +48,11 @@ static void read_all(void) {
     char *rest;
     for (char *word = strtok_r(modes, ",", &rest); word != NULL; word = strtok_r(NULL, ",", &rest)) read_mode(word);
   }
+  /* What is recorded is what MPI does for the program. */
+  if (own.matches && !own.records && !own.tunes && !own.reorders && !own.always) own.enabled = 0;
+  own.matching_operations = figure("RANKWEAVE_SHIM_MATCHING_OPERATIONS", 1e6);
+  own.matching_sample_ms = figure("RANKWEAVE_SHIM_MATCHING_SAMPLE_MS", 10);
+  own.matching_skew = figure("RANKWEAVE_SHIM_MATCHING_SKEW_US", 0);
   own.block_limit = figure("RANKWEAVE_SHIM_BLOCK_LIMIT", 1024);
   own.latency = figure("RANKWEAVE_SHIM_LATENCY_US", 1.0);
   own.overhead = figure("RANKWEAVE_SHIM_OVERHEAD_US", 0.5);
@@ -70,14 +76,15 @@ void rw_settings_share(void) {
   if (is_done) return;
   is_done = 1;
   world = *rw_own_settings();
-  double least[] = {world.enabled, world.always, world.records, -world.tunes, world.reorders, world.cores};
-  if (PMPI_Allreduce(MPI_IN_PLACE, least, 6, MPI_DOUBLE, MPI_MIN, MPI_COMM_WORLD) != MPI_SUCCESS) return;
+  double least[] = {world.enabled, world.always, world.records, -world.tunes, world.reorders, world.cores, world.matches};
+  if (PMPI_Allreduce(MPI_IN_PLACE, least, 7, MPI_DOUBLE, MPI_MIN, MPI_COMM_WORLD) != MPI_SUCCESS) return;
   world.enabled = least[0];
   world.always = least[1];
   world.records = least[2];
   world.tunes = -least[3];
   world.reorders = least[4];
   world.cores = least[5];
+  world.matches = least[6];
   is_shared = 1;
 }
 
@@ -101,6 +108,11 @@ const char *rw_tune_path(void) {
 const char *rw_reorder_path(void) {
   rw_own_settings();
   return reorder_path;
+}
+
+const char *rw_matching_path(void) {
+  rw_own_settings();
+  return matching_path;
 }
 
 static char *plan_path[RW_FILES];

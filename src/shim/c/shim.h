@@ -35,6 +35,9 @@ typedef struct {
   double region;       /* bytes of memory that a process shares with those of its node */
   double lends;        /* 1: long blocks may be read in their sender's own memory */
   double tunes;        /* 1: a tuning file is named */
+  double matches;      /* 1: calls by which messages are matched are recorded */
+  double matching_operations, matching_sample_ms; /* recorded of a process at most; between two samples of queues */
+  double matching_skew; /* us by which clocks of nodes differ, for tests */
   double reorders;     /* RW_REORDER_BY_GRAPH, RW_REORDER_BY_FILE; 0: ranks are MPI's */
   double tune_after;   /* calls of a setting before it has a shadow communicator */
   double tune_per_communicator, tune_per_process; /* shadow communicators at most */
@@ -48,7 +51,7 @@ const rw_settings *rw_own_settings(void);
 /* Once, after MPI_Init of all processes. Collective. */
 void rw_settings_share(void);
 /*
- * What all processes of the world set of `enabled`, `always`, `records`, `reorders` and `cores`, and whether one of them
+ * What all processes of the world set of `enabled`, `always`, `records`, `reorders`, `cores` and `matches`, and whether one of them
  * set `tunes`; NULL if they have not shared it.
  */
 const rw_settings *rw_world_settings(void);
@@ -59,6 +62,8 @@ const char *rw_record_path(void);
 const char *rw_tune_path(void);
 /* The file of the word `reorder:FILE`, or NULL. */
 const char *rw_reorder_path(void);
+/* The folder of the word `matching:FOLDER`, or NULL. */
+const char *rw_matching_path(void);
 /* A file of RANKWEAVE_SHIM_PLAN, which lists them with colons between, or NULL. */
 const char *rw_plan_path(int file);
 /* The route of RANKWEAVE_SHIM_STRATEGY, or NULL. */
@@ -407,6 +412,7 @@ void rw_exchange_free(rw_exchange *exchange);
 int rw_exchange_run(rw_publisher *publisher, const rw_buffer *from, const rw_buffer *to);
 
 #include "counting.h"
+#include "matching.h"
 #include "reorder.h"
 #include "tune.h"
 

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #define PMPI_OF(name) PMPI_##name,
-rw_next_functions rw_next = {RW_PASSED_ON(PMPI_OF) RW_TUNED(PMPI_OF)};
+rw_next_functions rw_next = {RW_PASSED_ON(PMPI_OF) RW_TUNED(PMPI_OF) RW_MATCHED(PMPI_OF)};
 
 static void find(void *function, const char *name) {
   void *found = dlsym(RTLD_NEXT, name);
@@ -18,7 +18,7 @@ static void find(void *function, const char *name) {
 }
 
 #define FIND(name) find(&rw_next.name, "MPI_" #name);
-__attribute__((constructor)) static void find_all(void) { RW_PASSED_ON(FIND) RW_TUNED(FIND) }
+__attribute__((constructor)) static void find_all(void) { RW_PASSED_ON(FIND) RW_TUNED(FIND) RW_MATCHED(FIND) }
 
 /* The file of the object that has a function first; NULL if it is this library. */
 static const char *other_with(const char *function) {
@@ -31,7 +31,7 @@ static const char *other_with(const char *function) {
 int rw_is_first(const char *function) { return other_with(function) == NULL; }
 
 #define QUOTED(name) "MPI_" #name,
-static const char *const functions[] = {RW_PASSED_ON(QUOTED)}, *const tuned[] = {RW_TUNED(QUOTED)};
+static const char *const functions[] = {RW_PASSED_ON(QUOTED)}, *const tuned[] = {RW_TUNED(QUOTED)}, *const matched[] = {RW_MATCHED(QUOTED)};
 
 /* One line for each of them: they are few. */
 static void report_those_of(const char *const *names, size_t count) {
@@ -47,4 +47,5 @@ static void report_those_of(const char *const *names, size_t count) {
 void rw_report_tools(void) {
   report_those_of(functions, sizeof functions / sizeof *functions);
   if (rw_tune_is_used()) report_those_of(tuned, sizeof tuned / sizeof *tuned);
+  if (rw_matching_path() != NULL) report_those_of(matched, sizeof matched / sizeof *matched);
 }

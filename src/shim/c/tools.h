@@ -19,6 +19,46 @@
   X(Scan)                      \
   X(Exscan)
 
+/* Those by which messages are matched. */
+#define RW_MATCHED(X)          \
+  X(Send)                      \
+  X(Bsend)                     \
+  X(Ssend)                     \
+  X(Rsend)                     \
+  X(Isend)                     \
+  X(Ibsend)                    \
+  X(Issend)                    \
+  X(Irsend)                    \
+  X(Send_init)                 \
+  X(Bsend_init)                \
+  X(Ssend_init)                \
+  X(Rsend_init)                \
+  X(Recv_init)                 \
+  X(Recv)                      \
+  X(Irecv)                     \
+  X(Sendrecv)                  \
+  X(Sendrecv_replace)          \
+  X(Probe)                     \
+  X(Iprobe)                    \
+  X(Mprobe)                    \
+  X(Improbe)                   \
+  X(Wait)                      \
+  X(Waitall)                   \
+  X(Waitany)                   \
+  X(Waitsome)                  \
+  X(Test)                      \
+  X(Testall)                   \
+  X(Testany)                   \
+  X(Testsome)                  \
+  X(Cancel)                    \
+  X(Comm_split)                \
+  X(Comm_split_type)           \
+  X(Comm_create)               \
+  X(Comm_create_group)         \
+  X(Cart_sub)                  \
+  X(Graph_create)              \
+  X(Intercomm_merge)
+
 /* Every other function that the library intercepts and may hand on. */
 #define RW_PASSED_ON(X)        \
   X(Init)                      \
@@ -63,6 +103,7 @@
 typedef struct {
   RW_PASSED_ON(RW_NEXT)
   RW_TUNED(RW_NEXT)
+  RW_MATCHED(RW_NEXT)
 } rw_next_functions;
 extern rw_next_functions rw_next;
 
