@@ -52,7 +52,9 @@ static int is_planned(const MPI_Fint *comm) {
 
 static void attach(const MPI_Fint *old, const MPI_Fint *comm, int is_off, MPI_Fint *code) {
   if (*code != MPI_SUCCESS) return;
-  int own = rw_state_attach(MPI_Comm_f2c(*old), MPI_Comm_f2c(*comm), is_off);
+  MPI_Comm made = MPI_Comm_f2c(*comm);
+  rw_matching_created(*code, &made);
+  int own = rw_state_attach(MPI_Comm_f2c(*old), made, is_off);
   if (own != MPI_SUCCESS) *code = rw_raise(MPI_Comm_f2c(*comm), own);
 }
 
