@@ -1,0 +1,210 @@
+import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { RankweaveError } from '../../errors.js'
+import { type CallRecords, readCallRecords } from '../../shim/matching-calls.js'
+import { type MatchingSummary, summarizedTrace } from '../../shim/matching-summary.js'
+import { type RecordedMatching, recordedMatching } from '../../shim/recorded-matching.js'
+import { fileError, writeWholeFile } from '../../text/whole-file.js'
+import { counted, figure, type Reporter, table } from '../output/reporter.js'
+import { runWithLibrary, temporaryRecordFolder } from './preloaded-program.js'
+
+export interface MatchingRecording {
+  /** What starts the program; empty: it has run before. */
+  readonly command: readonly string[]
+  /** For traces and records. */
+  readonly folder: string
+  readonly library: string | undefined
+  readonly mpicc: string | undefined
+  /** That a process records at most. */
+  readonly operations: number | undefined
+}
+
+/**
+ * Runs an MPI program whose processes record how messages are matched, and makes a trace of each process.
+ *
+ * @throws ERR_SHIM where the program fails, or has recorded nothing
+ */
+export async function recordMatching(report: Reporter, recording: MatchingRecording): Promise<void> {
+  const folder = resolve(recording.folder)
+  if (recording.command.length > 0) await runRecording(report, folder, recording)
+  const ranks = ranksIn(folder)
+  const matching = recordedMatching(ranks, (rank) => callsOf(folder, rank))
+  const summaries: TraceOfRank[] = []
+  for (let rank = 0; rank < ranks; rank++) {
+    const recorded = matching.process(rank)
+    report.progress(() => `traces: rank ${rank} of ${ranks}`)
+    const { lines, summary } = summarizedTrace(recorded)
+    await writeWholeFile(join(folder, `rank-${rank}.jsonl`), lines)
+    const sampled = await samplesOf(folder, matching, rank)
+    summaries.push({ rank, isEnded: recorded.isEnded, summary: summary(), sampled })
+  }
+  if (recording.command.length > 0) removeFiles(folder, /^calls-\d+\.bin$/)
+  finish(report, recording.folder, matching, summaries)
+}
+
+async function runRecording(
+  report: Reporter,
+  folder: string,
+  { command, library, mpicc, operations, folder: name }: MatchingRecording,
+): Promise<void> {
+  try {
+    mkdirSync(folder, { recursive: true })
+  } catch (cause) {
+    throw fileError('write', folder, cause)
+  }
+  const temporary = temporaryRecordFolder(folder)
+  try {
+    removeFiles(folder, /^(calls-\d+\.bin|rank-\d+\.jsonl|queues-\d+\.json)$/)
+    const most = operations === undefined ? {} : { RANKWEAVE_SHIM_MATCHING_OPERATIONS: String(operations) }
+    await runWithLibrary(report, command, {
+      ...{ library, mpicc, folder: temporary },
+      variables: { RANKWEAVE_SHIM: `matching:${folder}`, ...most },
+      ifItFails: `so no traces are made; rankweave record --matching -o ${name} makes them of what is recorded`,
+    })
+  } finally {
+    rmSync(temporary, { recursive: true, force: true })
+  }
+}
+
+function removeFiles(folder: string, names: RegExp): void {
+  for (const name of readdirSync(folder)) if (names.test(name)) rmSync(join(folder, name))
+}
+
+function callsOf(folder: string, rank: number): CallRecords {
+  const file = join(folder, `calls-${rank}.bin`)
+  try {
+    return readCallRecords(file, readFileSync(file))
+  } catch (cause) {
+    throw cause instanceof RankweaveError ? cause : fileError('read', file, cause)
+  }
+}
+
+/** How many processes have recorded. */
+function ranksIn(folder: string): number {
+  const files = readFolder(folder).filter((name) => /^calls-\d+\.bin$/.test(name))
+  if (files.length === 0)
+    throw new RankweaveError(
+      'ERR_SHIM',
+      `expected records of an MPI program in ${folder}, got none: it does not call MPI_Init, or it is compiled with another ` +
+        'MPI than the library (--mpicc)',
+    )
+  const rank = Number(/\d+/.exec(files[0])?.[0])
+  return callsOf(folder, rank).ranks
+}
+
+function readFolder(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder)
+  } catch (cause) {
+    throw fileError('read', folder, cause)
+  }
+}
+
+interface Sampled {
+  readonly samples: number
+  /** The longest of MPI's own queues on a communicator. */
+  readonly unexpected: number
+  readonly posted: number
+}
+
+interface TraceOfRank {
+  readonly rank: number
+  readonly isEnded: boolean
+  readonly summary: MatchingSummary
+  /** null: MPI offers no lengths, or nothing was sampled. */
+  readonly sampled: Sampled | null
+}
+
+/** Adds to the samples of a process the contexts that its communicators have in traces. */
+async function samplesOf(folder: string, matching: RecordedMatching, rank: number): Promise<Sampled | null> {
+  const file = join(folder, `queues-${rank}.json`)
+  if (!readFolder(folder).includes(`queues-${rank}.json`)) return null
+  let read: { readonly offered: boolean; readonly samples: readonly (readonly number[])[] }
+  try {
+    read = JSON.parse(readFileSync(file, 'utf8'))
+  } catch (cause) {
+    throw fileError('read', file, cause)
+  }
+  const { samples } = read
+  await writeWholeFile(file, [JSON.stringify({ ...read, contexts: matching.contextsOf(rank) }), '\n'])
+  if (!read.offered || samples.length === 0) return null
+  const longest = (column: number) => samples.reduce((most, sample) => Math.max(most, sample[column]), 0)
+  return { samples: samples.length, unexpected: longest(2), posted: longest(3) }
+}
+
+function finish(
+  report: Reporter,
+  folder: string,
+  { processes, isBounded, lostMessages, leftOut }: RecordedMatching,
+  traces: readonly TraceOfRank[],
+): void {
+  const sum = (of: (summary: MatchingSummary) => number) =>
+    traces.reduce((total, { summary }) => total + of(summary), 0)
+  const longest = (of: (summary: MatchingSummary) => number) => {
+    const { rank, summary } = traces.reduce((a, b) => (of(b.summary) > of(a.summary) ? b : a))
+    return { rank, length: of(summary) }
+  }
+  const [posted, unexpected] = [longest((s) => s.posted.longest), longest((s) => s.unexpected.longest)]
+  const sampled = traces.flatMap(({ sampled }) => (sampled === null ? [] : [sampled]))
+  const most = (of: (sampled: Sampled) => number) =>
+    sampled.reduce((length, one) => Math.max(length, of(one)), 0)
+  const notEnded = traces.filter(({ isEnded }) => !isEnded).map(({ rank }) => rank)
+  const result = {
+    ...{ folder, ranks: processes, operations: sum((s) => s.operations), receives: sum((s) => s.receives) },
+    ...{ inferredArrivals: sum((s) => s.arrivals), otherMatches: sum((s) => s.otherMatches) },
+    ...{ longest: { posted, unexpected }, isBounded, notEnded, lostMessages, leftOut },
+    sampled:
+      sampled.length === 0 ? null : { posted: most((s) => s.posted), unexpected: most((s) => s.unexpected) },
+  }
+  const atRank = ({ rank, length }: { rank: number; length: number }) => `${figure(length)} at rank ${rank}`
+  report.result(
+    result,
+    table([
+      [
+        'traces',
+        `${folder}: ${counted(processes, 'rank', 'ranks')}, ${counted(result.operations, 'operation', 'operations')}`,
+      ],
+      ['receives', figure(result.receives)],
+      ['messages', `${figure(result.inferredArrivals)}, arrivals inferred from their sends`],
+      [
+        'other matches',
+        result.otherMatches === 0
+          ? null
+          : `${figure(result.otherMatches)} receives get another message than in the program`,
+      ],
+      ['longest posted', atRank(posted)],
+      ['longest unexpected', atRank(unexpected)],
+      [
+        'sampled',
+        result.sampled === null
+          ? null
+          : `MPI's own queues: posted ${figure(result.sampled.posted)}, unexpected ${figure(result.sampled.unexpected)} at most`,
+      ],
+      [
+        'bound',
+        isBounded
+          ? 'reached: traces end when the first process had recorded as many operations (--operations)'
+          : null,
+      ],
+      [
+        'not ended',
+        notEnded.length === 0
+          ? null
+          : `${counted(notEnded.length, 'rank', 'ranks')} without MPI_Finalize: ${notEnded.slice(0, 8).join(', ')}`,
+      ],
+      [
+        'left out',
+        leftOut === 0
+          ? null
+          : `${figure(leftOut)} operations on intercommunicators or too many communicators`,
+      ],
+      [
+        'lost',
+        lostMessages === 0
+          ? null
+          : `${figure(lostMessages)} messages to processes that never used the communicator`,
+      ],
+      ['next', `rankweave match ${folder}`],
+    ]),
+  )
+}

@@ -1,0 +1,59 @@
+import { MatchingReplay, type QueueReport } from '../messages/matching-designs/replay.js'
+import { traceLines } from '../messages/matching-designs/trace-lines.js'
+import type { RecordedProcess } from './recorded-matching.js'
+
+/** What a trace of a recorded process has. */
+export interface MatchingSummary {
+  readonly operations: number
+  readonly receives: number
+  /** Messages, all with an inferred time of arrival. */
+  readonly arrivals: number
+  readonly posted: QueueReport
+  readonly unexpected: QueueReport
+  /** Receives that get another message in the trace than in the program: several could have matched. */
+  readonly otherMatches: number
+}
+
+/** The lines of a trace, and what is in those that have been taken. */
+export interface SummarizedTrace {
+  /** With their ends; to be taken once. */
+  readonly lines: Iterable<string>
+  summary(): MatchingSummary
+}
+
+/**
+ * The trace of a process. Memory grows with the queues, and with the receives by the messages that they get.
+ */
+export function summarizedTrace({ header, operations, partners }: RecordedProcess): SummarizedTrace {
+  const replay = new MatchingReplay({ name: 'index' }, header)
+  const messageOf = new Map<number, number>()
+  let [receives, arrivals] = [0, 0]
+  const replayed = function* () {
+    for (const operation of operations) {
+      const match = replay.apply(operation)
+      if (operation.kind === 'post') {
+        if (match >= 0) messageOf.set(receives, match)
+        receives++
+      } else if (operation.kind === 'arrive') {
+        if (match >= 0) messageOf.set(match, arrivals)
+        arrivals++
+      }
+      yield operation
+    }
+  }
+  const lines = function* () {
+    for (const line of traceLines(header, replayed())) yield `${line}\n`
+  }
+  return {
+    lines: { [Symbol.iterator]: lines },
+    summary: () => {
+      let otherMatches = 0
+      for (const [receive, message] of partners) if (messageOf.get(receive) !== message) otherMatches++
+      return {
+        ...{ operations: replay.operations, receives, arrivals, otherMatches },
+        posted: replay.report('posted'),
+        unexpected: replay.report('unexpected'),
+      }
+    },
+  }
+}

@@ -1,0 +1,311 @@
+import { GrowingFloat64Array } from '../base/growing-array.js'
+import { RankweaveError } from '../errors.js'
+import type { MatchingOperation } from '../messages/matching-designs/operation.js'
+import type { TraceHeader } from '../messages/matching-designs/trace-lines.js'
+import { type CallRecords, cancelledPeer, recordKind } from './matching-calls.js'
+
+/** What has become of one process of a recorded program. */
+export interface RecordedProcess {
+  readonly header: TraceHeader
+  /** Whether it came to `MPI_Finalize`. */
+  readonly isEnded: boolean
+  /** In order. Messages arrive in the order that {@link recordedMatching} infers. */
+  readonly operations: Iterable<MatchingOperation>
+  /**
+   * For each receive and each matched probe that has a message, in order: the number of the receive, -1 of a probe,
+   * and the number of the message among the arrivals of the trace. Known after `operations` has been read.
+   */
+  readonly partners: ReadonlyMap<number, number>
+}
+
+/** The traces of a program, made of what its processes have recorded. */
+export interface RecordedMatching {
+  readonly processes: number
+  /** Whether a process has recorded as many operations as it may: all traces end at that time. */
+  readonly isBounded: boolean
+  /** Messages to processes that never used their communicator: they are in no trace. */
+  readonly lostMessages: number
+  /** Operations on communicators that are not traced. */
+  readonly leftOut: number
+  /** The trace of one process; it reads the records of that process. */
+  process(rank: number): RecordedProcess
+  /** Contexts of the traces by the numbers that communicators have in the records of a process. */
+  contextsOf(rank: number): readonly number[]
+}
+
+/**
+ * Merges what the processes of a program have recorded into traces of matching. Calls do not show when a message
+ * arrives, so this is inferred:
+ *
+ * - a message arrives when its send starts, which is earlier than it really does;
+ * - messages from one sender arrive in the order of its sends;
+ * - a message arrives before the receive that got it is complete, before a probe returns that has found it, and
+ *   before a cancel of its receive that came too late. Which message a receive got follows from the source and tag of
+ *   its status: of several receives with the same, the first that was posted got the first message.
+ *
+ * The traces end when the first process has recorded as many operations as it may: later messages of that process are
+ * not known. Memory grows by 40 bytes per message of all processes, and by the records of one process at a time.
+ *
+ * @param read the records of a rank; called several times for each
+ * @throws ERR_SHIM where records are of different programs
+ */
+export function recordedMatching(ranks: number, read: (rank: number) => CallRecords): RecordedMatching {
+  const contexts = new Contexts(ranks)
+  let end = Number.POSITIVE_INFINITY
+  let leftOut = 0
+  for (let rank = 0; rank < ranks; rank++) {
+    const calls = read(rank)
+    if (calls.rank !== rank || calls.ranks !== ranks)
+      throw new RankweaveError(
+        'ERR_SHIM',
+        `expected the records of rank ${rank} of ${ranks}, got those of rank ${calls.rank} of ${calls.ranks}`,
+      )
+    contexts.add(calls)
+    end = Math.min(end, calls.boundAt ?? end)
+    leftOut += calls.leftOut
+  }
+  const messages = Array.from({ length: ranks }, () => new GrowingFloat64Array())
+  let lostMessages = 0
+  for (let rank = 0; rank < ranks; rank++) lostMessages += addMessages(messages, read(rank), contexts, end)
+  return {
+    ...{ processes: ranks, isBounded: end < Number.POSITIVE_INFINITY, lostMessages, leftOut },
+    process: (rank) => recordedProcess(read(rank), messages[rank].toArray(), contexts, end),
+    contextsOf: (rank) => contexts.of(rank).map(({ context }) => context),
+  }
+}
+
+interface Communicator {
+  readonly context: number
+  readonly ranks: number
+  /** World ranks of its ranks; -1 of those that never used it. */
+  readonly worldRanks: Int32Array
+}
+
+/** The communicators of all processes, numbered in the order of ranks. The world is 0. */
+class Contexts {
+  readonly #byName = new Map<string, Communicator>()
+  readonly #ofRank: (readonly { context: number; own: number; communicator: Communicator }[])[] = []
+  readonly #ranks: number
+
+  constructor(ranks: number) {
+    this.#ranks = ranks
+  }
+
+  add(calls: CallRecords): void {
+    const own: { context: number; own: number; communicator: Communicator }[] = []
+    for (let record = 1; record < calls.records; record++) {
+      if (calls.kind(record) !== recordKind.communicator) continue
+      const [name, rank, ranks] = [calls.name(record), calls.peer(record), calls.tag(record)]
+      const communicator = this.#byName.get(name) ?? {
+        context: this.#byName.size,
+        ranks,
+        worldRanks: new Int32Array(Math.min(ranks, this.#ranks)).fill(-1),
+      }
+      this.#byName.set(name, communicator)
+      if (communicator.ranks !== ranks || rank < 0 || rank >= communicator.worldRanks.length)
+        throw new RankweaveError('ERR_SHIM', `rank ${calls.rank}: a communicator differs from that of others`)
+      communicator.worldRanks[rank] = calls.rank
+      own[calls.communicator(record)] = { context: communicator.context, own: rank, communicator }
+    }
+    this.#ofRank[calls.rank] = own
+  }
+
+  of(rank: number) {
+    return this.#ofRank[rank]
+  }
+}
+
+/** Of a message: ns when its send starts, context, source, tag, bytes. */
+const fields = 5
+
+/** Returns how many messages have no destination. */
+function addMessages(
+  messages: readonly GrowingFloat64Array[],
+  calls: CallRecords,
+  contexts: Contexts,
+  end: number,
+): number {
+  const own = contexts.of(calls.rank)
+  let lost = 0
+  let latest = Number.NEGATIVE_INFINITY
+  for (let record = 0; record < calls.records; record++) {
+    if (calls.kind(record) !== recordKind.send) continue
+    // Threads may record their sends in another order than that of their times.
+    latest = Math.max(latest, calls.time(record))
+    if (latest > end) break
+    const { communicator, own: source } = own[calls.communicator(record)]
+    const destination = communicator.worldRanks[calls.peer(record)] ?? -1
+    if (destination < 0) lost++
+    else
+      for (const value of [latest, communicator.context, source, calls.tag(record), calls.value(record)])
+        messages[destination].push(value)
+  }
+  return lost
+}
+
+function recordedProcess(
+  calls: CallRecords,
+  messages: Float64Array,
+  contexts: Contexts,
+  end: number,
+): RecordedProcess {
+  const own = contexts.of(calls.rank)
+  const outcome = receiveOutcomes(calls)
+  const { deadlines, takers } = deadlinesOf(calls, messages, own, outcome, end)
+  const arrivals = arrivalsOf(messages, deadlines)
+  const partners = new Map<number, number>()
+  const sizes = own
+    .filter(({ communicator }) => communicator.ranks !== calls.ranks)
+    .map(({ context, communicator }): [number, number] => [context, communicator.ranks])
+  return {
+    header: { processes: calls.ranks, rank: calls.rank, communicatorSizes: new Map(sizes) },
+    isEnded: calls.isEnded,
+    operations: {
+      [Symbol.iterator]: () => operationsOf(calls, messages, own, { arrivals, takers, partners }, end),
+    },
+    partners,
+  }
+}
+
+/** What has become of posts, by their numbers: the record with their status, and that of their cancel; 0: none. */
+interface Outcomes {
+  readonly done: Uint32Array
+  readonly cancel: Uint32Array
+}
+
+function receiveOutcomes(calls: CallRecords): Outcomes {
+  let posts = 0
+  for (let record = 0; record < calls.records; record++) if (calls.kind(record) === recordKind.post) posts++
+  const outcomes = { done: new Uint32Array(posts), cancel: new Uint32Array(posts) }
+  for (let record = 0; record < calls.records; record++) {
+    const kind = calls.kind(record)
+    if (kind === recordKind.done) outcomes.done[calls.value(record)] = record
+    if (kind === recordKind.cancel) outcomes.cancel[calls.value(record)] = record
+  }
+  return outcomes
+}
+
+type OwnCommunicators = ReturnType<Contexts['of']>
+
+/** Messages of one context, source and tag that no receive has taken yet. */
+interface Waiting {
+  readonly messages: number[]
+  next: number
+}
+
+/** The times before which messages have arrived, and the posts that got them: -1 without. */
+function deadlinesOf(
+  calls: CallRecords,
+  messages: Float64Array,
+  own: OwnCommunicators,
+  { done, cancel }: Outcomes,
+  end: number,
+): { readonly deadlines: Float64Array; readonly takers: Int32Array } {
+  const count = messages.length / fields
+  const deadlines = new Float64Array(count).fill(Number.POSITIVE_INFINITY)
+  const takers = new Int32Array(count).fill(-1)
+  const byEnvelope = new Map<string, Waiting>()
+  for (let message = 0; message < count; message++) {
+    const at = message * fields
+    const key = `${messages[at + 1]},${messages[at + 2]},${messages[at + 3]}`
+    const waiting = byEnvelope.get(key)
+    if (waiting === undefined) byEnvelope.set(key, { messages: [message], next: 0 })
+    else waiting.messages.push(message)
+  }
+  const note = (communicator: number, source: number, tag: number, time: number, post: number | null) => {
+    const waiting = byEnvelope.get(`${own[communicator].context},${source},${tag}`)
+    const message = waiting?.messages[waiting.next]
+    if (waiting === undefined || message === undefined) return
+    deadlines[message] = Math.min(deadlines[message], time)
+    if (post === null) return
+    waiting.next++
+    takers[message] = post
+  }
+  let post = -1
+  for (let record = 0; record < calls.records; record++) {
+    const kind = calls.kind(record)
+    if (kind === recordKind.post) {
+      post++
+      const completion = done[post]
+      if (completion === 0 || calls.peer(completion) === cancelledPeer || calls.time(record) > end) continue
+      const last = cancel[post] === 0 ? completion : Math.min(cancel[post], completion)
+      note(calls.communicator(record), calls.peer(completion), calls.tag(completion), calls.time(last), post)
+    } else if (kind === recordKind.probe || kind === recordKind.mprobe) {
+      const found = calls.found(record)
+      if (found === null || calls.time(record) > end) continue
+      const taker = kind === recordKind.mprobe ? -1 : null
+      note(calls.communicator(record), found[0], found[1], calls.time(record), taker)
+    }
+  }
+  return { deadlines, takers }
+}
+
+interface Arrivals {
+  /** Numbers of messages in the order in which they arrive. */
+  readonly order: Uint32Array
+  /** ns, by message. */
+  readonly times: Float64Array
+}
+
+function arrivalsOf(messages: Float64Array, deadlines: Float64Array): Arrivals {
+  const count = deadlines.length
+  const times = new Float64Array(count)
+  // Messages of one sender and context do not overtake each other.
+  const latest = new Map<number, number>()
+  for (let message = count - 1; message >= 0; message--) {
+    const at = message * fields
+    const stream = messages[at + 1] * 2 ** 24 + messages[at + 2]
+    times[message] = Math.min(
+      messages[at],
+      deadlines[message],
+      latest.get(stream) ?? Number.POSITIVE_INFINITY,
+    )
+    latest.set(stream, times[message])
+  }
+  const order = Uint32Array.from(times, (_, message) => message)
+  return { order: order.sort((a, b) => times[a] - times[b] || a - b), times }
+}
+
+interface Inferred {
+  readonly arrivals: Arrivals
+  readonly takers: Int32Array
+  readonly partners: Map<number, number>
+}
+
+function* operationsOf(
+  calls: CallRecords,
+  messages: Float64Array,
+  own: OwnCommunicators,
+  { arrivals, takers, partners }: Inferred,
+  end: number,
+): Generator<MatchingOperation> {
+  const { order, times } = arrivals
+  let arrived = 0
+  let time = Number.NEGATIVE_INFINITY
+  const next = (): MatchingOperation => {
+    const message = order[arrived]
+    const at = message * fields
+    if (takers[message] >= 0) partners.set(takers[message], arrived)
+    arrived++
+    const [, context, source, tag, bytes] = messages.subarray(at, at + fields)
+    return { kind: 'arrive', context, source, tag, bytes }
+  }
+  for (let record = 1; record < calls.records; record++) {
+    const kind = calls.kind(record)
+    if (kind === recordKind.communicator || kind === recordKind.send || kind >= recordKind.bound) continue
+    // Threads may record in another order than that of their times.
+    time = Math.max(time, calls.time(record))
+    if (time > end) break
+    while (arrived < order.length && times[order[arrived]] <= time) yield next()
+    if (kind === recordKind.done) continue
+    if (kind === recordKind.cancel) {
+      yield { kind: 'cancel', receive: calls.value(record) }
+      continue
+    }
+    const { context } = own[calls.communicator(record)]
+    const [source, tag] = [calls.peer(record), calls.tag(record)]
+    if (kind === recordKind.post) yield { kind: 'post', context, source, tag, bytes: calls.value(record) }
+    else yield { kind: kind === recordKind.probe ? 'probe' : 'mprobe', context, source, tag }
+  }
+  while (arrived < order.length) yield next()
+}
