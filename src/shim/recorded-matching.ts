@@ -81,10 +81,28 @@ interface Communicator {
   readonly worldRanks: Int32Array
 }
 
+/** A communicator as a process has it. */
+interface OwnCommunicator {
+  readonly context: number
+  /** The rank of the process. */
+  readonly own: number
+  readonly communicator: Communicator
+}
+
+/** By their numbers in the records of a process. */
+type OwnCommunicators = readonly (OwnCommunicator | undefined)[]
+
+/** That of a record. @throws ERR_SHIM where there was none of this number */
+function ownCommunicator(own: OwnCommunicators, calls: CallRecords, record: number): OwnCommunicator {
+  const found = own[calls.communicator(record)]
+  if (found !== undefined) return found
+  throw new RankweaveError('ERR_SHIM', `rank ${calls.rank}: record ${record} has an unknown communicator`)
+}
+
 /** The communicators of all processes, numbered in the order of ranks. The world is 0. */
 class Contexts {
   readonly #byName = new Map<string, Communicator>()
-  readonly #ofRank: (readonly { context: number; own: number; communicator: Communicator }[])[] = []
+  readonly #ofRank: (readonly OwnCommunicator[])[] = []
   readonly #ranks: number
 
   constructor(ranks: number) {
@@ -92,7 +110,7 @@ class Contexts {
   }
 
   add(calls: CallRecords): void {
-    const own: { context: number; own: number; communicator: Communicator }[] = []
+    const own: OwnCommunicator[] = []
     for (let record = 1; record < calls.records; record++) {
       if (calls.kind(record) !== recordKind.communicator) continue
       const [name, rank, ranks] = [calls.name(record), calls.peer(record), calls.tag(record)]
@@ -110,7 +128,7 @@ class Contexts {
     this.#ofRank[calls.rank] = own
   }
 
-  of(rank: number) {
+  of(rank: number): readonly OwnCommunicator[] {
     return this.#ofRank[rank]
   }
 }
@@ -133,7 +151,7 @@ function addMessages(
     // Threads may record their sends in another order than that of their times.
     latest = Math.max(latest, calls.time(record))
     if (latest > end) break
-    const { communicator, own: source } = own[calls.communicator(record)]
+    const { communicator, own: source } = ownCommunicator(own, calls, record)
     const destination = communicator.worldRanks[calls.peer(record)] ?? -1
     if (destination < 0) lost++
     else
@@ -185,8 +203,6 @@ function receiveOutcomes(calls: CallRecords): Outcomes {
   return outcomes
 }
 
-type OwnCommunicators = ReturnType<Contexts['of']>
-
 /** Messages of one context, source and tag that no receive has taken yet. */
 interface Waiting {
   readonly messages: number[]
@@ -212,8 +228,9 @@ function deadlinesOf(
     if (waiting === undefined) byEnvelope.set(key, { messages: [message], next: 0 })
     else waiting.messages.push(message)
   }
-  const note = (communicator: number, source: number, tag: number, time: number, post: number | null) => {
-    const waiting = byEnvelope.get(`${own[communicator].context},${source},${tag}`)
+  const note = (record: number, source: number, tag: number, time: number, post: number | null) => {
+    const { context } = ownCommunicator(own, calls, record)
+    const waiting = byEnvelope.get(`${context},${source},${tag}`)
     const message = waiting?.messages[waiting.next]
     if (waiting === undefined || message === undefined) return
     deadlines[message] = Math.min(deadlines[message], time)
@@ -229,12 +246,12 @@ function deadlinesOf(
       const completion = done[post]
       if (completion === 0 || calls.peer(completion) === cancelledPeer || calls.time(record) > end) continue
       const last = cancel[post] === 0 ? completion : Math.min(cancel[post], completion)
-      note(calls.communicator(record), calls.peer(completion), calls.tag(completion), calls.time(last), post)
+      note(record, calls.peer(completion), calls.tag(completion), calls.time(last), post)
     } else if (kind === recordKind.probe || kind === recordKind.mprobe) {
       const found = calls.found(record)
       if (found === null || calls.time(record) > end) continue
       const taker = kind === recordKind.mprobe ? -1 : null
-      note(calls.communicator(record), found[0], found[1], calls.time(record), taker)
+      note(record, found[0], found[1], calls.time(record), taker)
     }
   }
   return { deadlines, takers }
@@ -302,7 +319,7 @@ function* operationsOf(
       yield { kind: 'cancel', receive: calls.value(record) }
       continue
     }
-    const { context } = own[calls.communicator(record)]
+    const { context } = ownCommunicator(own, calls, record)
     const [source, tag] = [calls.peer(record), calls.tag(record)]
     if (kind === recordKind.post) yield { kind: 'post', context, source, tag, bytes: calls.value(record) }
     else yield { kind: kind === recordKind.probe ? 'probe' : 'mprobe', context, source, tag }

@@ -149,8 +149,10 @@ describeEitherMpi('matching of an MPI program with the preloaded library', (mpi)
     })
     const longest = (column: number) =>
       Math.max(0, ...sampled.samples.map((sample: readonly number[]) => sample[column]))
-    // Before the last of the receives of a queue.
-    if (sampled.offered) expect([longest(2), longest(3)]).toEqual([messages, messages - 1])
-    else expect(sampled.samples).toEqual([])
+    if (sampled.offered) {
+      // With messages of barriers, and before the last receive of a queue.
+      expect(longest(2)).toBeGreaterThanOrEqual(messages)
+      expect(longest(3)).toBeGreaterThanOrEqual(messages - 1)
+    } else expect(sampled.samples).toEqual([])
   })
 })
