@@ -1,7 +1,7 @@
 import { RankweaveError } from '../errors.js'
 
 /** What a record of the preloaded library says; `c/matching.h` has the same. */
-export const recordKind = {
+export const callRecordKind = {
   header: 1,
   communicator: 2,
   send: 3,
@@ -63,18 +63,19 @@ export function readCallRecords(file: string, bytes: Uint8Array): CallRecords {
   while ((records + 1) * recordBytes <= bytes.length && kind(records) !== 0) records++
   const wrong = (expected: string) =>
     new RankweaveError('ERR_SHIM', `${file}: expected ${expected}; the preloaded library has not written it`)
-  if (records === 0 || kind(0) !== recordKind.header) throw wrong('a header')
+  if (records === 0 || kind(0) !== callRecordKind.header) throw wrong('a header')
   if (word(0, 20) !== version) throw wrong(`version ${version}, got ${word(0, 20)}`)
   const [rank, ranks] = [word(0, 24), word(0, 28)]
   if (ranks < 1 || rank < 0 || rank >= ranks) throw wrong(`a rank below ${ranks}, got ${rank}`)
   let bound = -1
   for (let record = 1; record < records; record++) {
     const found = kind(record)
-    if (found < recordKind.communicator || found > recordKind.end) throw wrong('a known kind of record')
-    if (found === recordKind.bound) bound = record
+    if (found < callRecordKind.communicator || found > callRecordKind.end)
+      throw wrong('a known kind of record')
+    if (found === callRecordKind.bound) bound = record
   }
   const last = records - 1
-  const isEnded = kind(last) === recordKind.end
+  const isEnded = kind(last) === callRecordKind.end
   const [begin, offset] = [long(0, 0), long(0, 8)]
   const drift = isEnded && long(last, 0) > begin ? (long(last, 8) - offset) / (long(last, 0) - begin) : 0
   const time = (record: number) => {

@@ -2,7 +2,7 @@ import { GrowingFloat64Array } from '../base/growing-array.js'
 import { RankweaveError } from '../errors.js'
 import type { MatchingOperation } from '../messages/matching-designs/operation.js'
 import type { TraceHeader } from '../messages/matching-designs/trace-lines.js'
-import { type CallRecords, cancelledPeer, recordKind } from './matching-calls.js'
+import { type CallRecords, callRecordKind, cancelledPeer } from './matching-calls.js'
 
 /** What has become of one process of a recorded program. */
 export interface RecordedProcess {
@@ -112,7 +112,7 @@ class Contexts {
   add(calls: CallRecords): void {
     const own: OwnCommunicator[] = []
     for (let record = 1; record < calls.records; record++) {
-      if (calls.kind(record) !== recordKind.communicator) continue
+      if (calls.kind(record) !== callRecordKind.communicator) continue
       const [name, rank, ranks] = [calls.name(record), calls.peer(record), calls.tag(record)]
       const communicator = this.#byName.get(name) ?? {
         context: this.#byName.size,
@@ -147,7 +147,7 @@ function addMessages(
   let lost = 0
   let latest = Number.NEGATIVE_INFINITY
   for (let record = 0; record < calls.records; record++) {
-    if (calls.kind(record) !== recordKind.send) continue
+    if (calls.kind(record) !== callRecordKind.send) continue
     // Threads may record their sends in another order than that of their times.
     latest = Math.max(latest, calls.time(record))
     if (latest > end) break
@@ -193,12 +193,13 @@ interface Outcomes {
 
 function receiveOutcomes(calls: CallRecords): Outcomes {
   let posts = 0
-  for (let record = 0; record < calls.records; record++) if (calls.kind(record) === recordKind.post) posts++
+  for (let record = 0; record < calls.records; record++)
+    if (calls.kind(record) === callRecordKind.post) posts++
   const outcomes = { done: new Uint32Array(posts), cancel: new Uint32Array(posts) }
   for (let record = 0; record < calls.records; record++) {
     const kind = calls.kind(record)
-    if (kind === recordKind.done) outcomes.done[calls.value(record)] = record
-    if (kind === recordKind.cancel) outcomes.cancel[calls.value(record)] = record
+    if (kind === callRecordKind.done) outcomes.done[calls.value(record)] = record
+    if (kind === callRecordKind.cancel) outcomes.cancel[calls.value(record)] = record
   }
   return outcomes
 }
@@ -241,16 +242,16 @@ function deadlinesOf(
   let post = -1
   for (let record = 0; record < calls.records; record++) {
     const kind = calls.kind(record)
-    if (kind === recordKind.post) {
+    if (kind === callRecordKind.post) {
       post++
       const completion = done[post]
       if (completion === 0 || calls.peer(completion) === cancelledPeer || calls.time(record) > end) continue
       const last = cancel[post] === 0 ? completion : Math.min(cancel[post], completion)
       note(record, calls.peer(completion), calls.tag(completion), calls.time(last), post)
-    } else if (kind === recordKind.probe || kind === recordKind.mprobe) {
+    } else if (kind === callRecordKind.probe || kind === callRecordKind.mprobe) {
       const found = calls.found(record)
       if (found === null || calls.time(record) > end) continue
-      const taker = kind === recordKind.mprobe ? -1 : null
+      const taker = kind === callRecordKind.mprobe ? -1 : null
       note(record, found[0], found[1], calls.time(record), taker)
     }
   }
@@ -309,20 +310,21 @@ function* operationsOf(
   }
   for (let record = 1; record < calls.records; record++) {
     const kind = calls.kind(record)
-    if (kind === recordKind.communicator || kind === recordKind.send || kind >= recordKind.bound) continue
+    if (kind === callRecordKind.communicator || kind === callRecordKind.send || kind >= callRecordKind.bound)
+      continue
     // Threads may record in another order than that of their times.
     time = Math.max(time, calls.time(record))
     if (time > end) break
     while (arrived < order.length && times[order[arrived]] <= time) yield next()
-    if (kind === recordKind.done) continue
-    if (kind === recordKind.cancel) {
+    if (kind === callRecordKind.done) continue
+    if (kind === callRecordKind.cancel) {
       yield { kind: 'cancel', receive: calls.value(record) }
       continue
     }
     const { context } = ownCommunicator(own, calls, record)
     const [source, tag] = [calls.peer(record), calls.tag(record)]
-    if (kind === recordKind.post) yield { kind: 'post', context, source, tag, bytes: calls.value(record) }
-    else yield { kind: kind === recordKind.probe ? 'probe' : 'mprobe', context, source, tag }
+    if (kind === callRecordKind.post) yield { kind: 'post', context, source, tag, bytes: calls.value(record) }
+    else yield { kind: kind === callRecordKind.probe ? 'probe' : 'mprobe', context, source, tag }
   }
   while (arrived < order.length) yield next()
 }

@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { beforeAll, expect, it } from 'vitest'
@@ -10,6 +10,7 @@ import type { TuningFile } from '../../src/tuning/tuning-file.js'
 import { describeMpi, type Mpi } from '../support/mpi.js'
 import { compilerOf } from '../support/mpi-collectives.js'
 import { treeBySize, tuningFileOf } from '../support/mpi-tuning-file.js'
+import { matchingIn, operationWords, otherMatchesOf } from '../support/recorded-calls.js'
 import { compileShim, runPreloaded } from '../support/shim.js'
 import { temporaryFolder } from '../support/temporary-folder.js'
 import { onlyObject } from '../unit/cli/run-cli.js'
@@ -125,6 +126,26 @@ describeMpi('a Fortran program with the preloaded library', (mpi) => {
       const ended = await runPreloaded(mpi, 6, library, [program], env)
       const moved = calls.length === 0 ? '0 0 0 0 0' : '4 4 4 4 4'
       expect(ended).toEqual({ code: 0, stdout: `0 wrong, moved ${moved}\n`, stderr: '' })
+    },
+  )
+
+  it.skipIf(mpicc === null || mpifort === null).each(modules)(
+    'has its matching recorded: %s',
+    async (_, define, calls) => {
+      const program = compiled(define, 'matching')
+      const path = join(folder(), `matching-${define}.calls`)
+      const ended = await runPreloaded(mpi, 2, library, [program], { RANKWEAVE_SHIM: `matching:${path}` })
+      expect(ended).toEqual({ code: 0, stdout: 'done\n', stderr: '' })
+      if (calls.length === 0) return expect(existsSync(path)).toBe(false)
+      const tags = [1, 2, 3, 4, 5, 6, 7, 8]
+      const recorded = matchingIn(path, 2)
+      expect(operationWords(recorded.process(0).operations)).toEqual([
+        ...tags.map(() => 'post 1:*/*'),
+        ...[...tags.map((tag) => `arrive 1:1/${tag}`), 'arrive 0:1/50', 'probe 0:1/50', 'post 0:1/50'],
+        ...['post 0:1/51', 'cancel 9', 'post 1:0/60', 'arrive 1:0/60'],
+        ...[1, 2].flatMap(() => ['post 1:0/61', 'arrive 1:0/61']),
+      ])
+      expect(otherMatchesOf(recorded, 0)).toBe(0)
     },
   )
 

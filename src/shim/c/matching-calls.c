@@ -111,7 +111,7 @@ RW_EXPORT int MPI_Iprobe(int source, int tag, MPI_Comm comm, int *flag, MPI_Stat
   return code;
 }
 
-/* One that waits is a receive. The receive of its message matches nothing any more. */
+/* One that waits is a receive. The receive of its message no longer matches anything. */
 RW_EXPORT int MPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message *message, MPI_Status *status) {
   MPI_Status own;
   if (!rw_matching_is_on) return rw_next.Mprobe(source, tag, comm, message, status);

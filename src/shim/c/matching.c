@@ -34,7 +34,7 @@ int64_t rw_matching_now(void) {
 }
 
 static void say(const char *what, int error) {
-  fprintf(stderr, "rankweave shim: matching: rank %d records no more: %s%s%s\n", rank, what, error ? ": " : "",
+  fprintf(stderr, "rankweave shim: matching: rank %d stops recording: %s%s%s\n", rank, what, error ? ": " : "",
           error ? strerror(error) : "");
 }
 

@@ -45,7 +45,7 @@ int64_t rw_matching_now(void);
 void rw_matching_send(MPI_Comm comm, int destination, int tag, int count, MPI_Datatype type);
 /* Which post it is; -1: it is not recorded. */
 int64_t rw_matching_post(MPI_Comm comm, int source, int tag, int count, MPI_Datatype type);
-/* After a receive that is no request any more. */
+/* After a receive that has returned. */
 void rw_matching_done(int64_t post, int code, const MPI_Status *status);
 /* After a probe that has returned. */
 void rw_matching_probe(int kind, MPI_Comm comm, int source, int tag, int is_found, const MPI_Status *status);

@@ -135,7 +135,7 @@ describeEitherMpi('matching of an MPI program with the preloaded library', (mpi)
     const { code, stdout, stderr } = await runPreloaded(mpi, 1, library, [program, 'none'], env)
     expect({ code, stdout }).toEqual({ code: 0, stdout: 'done\n' })
     expect(stderr).toBe(
-      `rankweave shim: matching: rank 0 records no more: ${program}/inside/calls-0.bin: Not a directory\n`,
+      `rankweave shim: matching: rank 0 stops recording: ${program}/inside/calls-0.bin: Not a directory\n`,
     )
   })
 

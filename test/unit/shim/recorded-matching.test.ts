@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { readCallRecords, recordKind } from '../../../src/shim/matching-calls.js'
+import { callRecordKind, readCallRecords } from '../../../src/shim/matching-calls.js'
 import { type RecordedMatching, recordedMatching } from '../../../src/shim/recorded-matching.js'
 import {
   operationWords,
@@ -8,7 +8,7 @@ import {
   recordBytes,
 } from '../../support/recorded-calls.js'
 
-const { header, communicator, send, post, done, probe, mprobe, cancel, bound, end } = recordKind
+const { header, communicator, send, post, done, probe, mprobe, cancel, bound, end } = callRecordKind
 
 /** A process with a clock that is `offset` ns before that of rank 0, and in the end `drift` more. */
 function recordsOf(
