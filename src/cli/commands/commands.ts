@@ -111,7 +111,7 @@ export const commands: readonly ListedCommand[] = [
   },
   {
     name: 'record',
-    usage: '[options] <command...>',
+    usage: '[options] [command...]',
     description: 'Run an MPI program and write the graphs on which it calls neighborhood collectives.',
     load: async () => (await import('./record.js')).recordCommand,
   },

@@ -57,7 +57,7 @@ RW_ENTRIES(wait, (MPI_Fint * request, MPI_Fint *status, MPI_Fint *code), (reques
   end(&f);
 })
 
-RW_ENTRIES(test, (MPI_Fint * request, MPI_Fint *flag, MPI_Fint *status, MPI_Fint *code), (request, flag, status, code), {
+RW_LOGICAL_ENTRIES(test, (MPI_Fint * request, MPI_Fint *flag, MPI_Fint *status, MPI_Fint *code), (request, flag, status, code), {
   completion f;
   if (!is_seen()) {
     library(request, flag, status, code);
@@ -82,7 +82,7 @@ RW_ENTRIES(waitall, (MPI_Fint * count, MPI_Fint *requests, MPI_Fint *statuses, M
              end(&f);
            })
 
-RW_ENTRIES(testall, (MPI_Fint * count, MPI_Fint *requests, MPI_Fint *flag, MPI_Fint *statuses, MPI_Fint *code),
+RW_LOGICAL_ENTRIES(testall, (MPI_Fint * count, MPI_Fint *requests, MPI_Fint *flag, MPI_Fint *statuses, MPI_Fint *code),
            (count, requests, flag, statuses, code), {
              completion f;
              if (!is_seen()) {
@@ -108,7 +108,7 @@ RW_ENTRIES(waitany, (MPI_Fint * count, MPI_Fint *requests, MPI_Fint *index, MPI_
              end(&f);
            })
 
-RW_ENTRIES(testany,
+RW_LOGICAL_ENTRIES(testany,
            (MPI_Fint * count, MPI_Fint *requests, MPI_Fint *index, MPI_Fint *flag, MPI_Fint *status, MPI_Fint *code),
            (count, requests, index, flag, status, code), {
              completion f;
@@ -122,8 +122,8 @@ RW_ENTRIES(testany,
              end(&f);
            })
 
-#define SOME(name)                                                                                              \
-  RW_ENTRIES(name,                                                                                              \
+#define SOME(entries, name)                                                                                              \
+  entries(name,                                                                                              \
              (MPI_Fint * count, MPI_Fint *requests, MPI_Fint *done, MPI_Fint *indices, MPI_Fint *statuses,      \
               MPI_Fint *code),                                                                                  \
              (count, requests, done, indices, statuses, code), {                                                \
@@ -139,8 +139,8 @@ RW_ENTRIES(testany,
                end(&f);                                                                                         \
              })
 
-SOME(waitsome)
-SOME(testsome)
+SOME(RW_ENTRIES, waitsome)
+SOME(RW_LOGICAL_ENTRIES, testsome)
 
 RW_ENTRIES(cancel, (MPI_Fint * request, MPI_Fint *code), (request, code), {
   if (is_seen()) rw_matching_cancel(MPI_Request_f2c(*request));

@@ -123,7 +123,7 @@ RW_ENTRIES(probe, (MPI_Fint * source, MPI_Fint *tag, MPI_Fint *comm, MPI_Fint *s
              probed(RW_MATCHING_PROBE, COMM, *source, *tag, 1, code, status);
            })
 
-RW_ENTRIES(iprobe, (MPI_Fint * source, MPI_Fint *tag, MPI_Fint *comm, MPI_Fint *flag, MPI_Fint *status, MPI_Fint *code),
+RW_LOGICAL_ENTRIES(iprobe, (MPI_Fint * source, MPI_Fint *tag, MPI_Fint *comm, MPI_Fint *flag, MPI_Fint *status, MPI_Fint *code),
            (source, tag, comm, flag, status, code), {
              STATUS;
              library(source, tag, comm, flag, status, code);
@@ -138,7 +138,7 @@ RW_ENTRIES(mprobe, (MPI_Fint * source, MPI_Fint *tag, MPI_Fint *comm, MPI_Fint *
              done(post, code, status);
            })
 
-RW_ENTRIES(improbe,
+RW_LOGICAL_ENTRIES(improbe,
            (MPI_Fint * source, MPI_Fint *tag, MPI_Fint *comm, MPI_Fint *flag, MPI_Fint *message, MPI_Fint *status,
             MPI_Fint *code),
            (source, tag, comm, flag, message, status, code), {
@@ -147,13 +147,21 @@ RW_ENTRIES(improbe,
              probed(RW_MATCHING_MPROBE, COMM, *source, *tag, *flag != 0, code, status);
            })
 
+static void created(const MPI_Fint *comm, const MPI_Fint *code) {
+  if (!rw_matching_is_on || *code != MPI_SUCCESS) return;
+  MPI_Comm made = MPI_Comm_f2c(*comm);
+  rw_matching_created(*code, &made);
+}
+
 #define CREATE(name, parameters, arguments)                    \
   RW_ENTRIES(name, parameters, arguments, {                    \
     library arguments;                                         \
-    if (rw_matching_is_on && *code == MPI_SUCCESS) {           \
-      MPI_Comm made = MPI_Comm_f2c(*comm);                     \
-      rw_matching_created(*code, &made);                       \
-    }                                                          \
+    created(comm, code);                                       \
+  })
+#define CREATE_LOGICAL(name, parameters, arguments)            \
+  RW_LOGICAL_ENTRIES(name, parameters, arguments, {            \
+    library arguments;                                         \
+    created(comm, code);                                       \
   })
 
 CREATE(comm_dup, (MPI_Fint * old, MPI_Fint *comm, MPI_Fint *code), (old, comm, code))
@@ -166,10 +174,10 @@ CREATE(comm_split_type,
 CREATE(comm_create, (MPI_Fint * old, MPI_Fint *group, MPI_Fint *comm, MPI_Fint *code), (old, group, comm, code))
 CREATE(comm_create_group, (MPI_Fint * old, MPI_Fint *group, MPI_Fint *tag, MPI_Fint *comm, MPI_Fint *code),
        (old, group, tag, comm, code))
-CREATE(cart_sub, (MPI_Fint * old, MPI_Fint *remain, MPI_Fint *comm, MPI_Fint *code), (old, remain, comm, code))
-CREATE(graph_create,
+CREATE_LOGICAL(cart_sub, (MPI_Fint * old, MPI_Fint *remain, MPI_Fint *comm, MPI_Fint *code), (old, remain, comm, code))
+CREATE_LOGICAL(graph_create,
        (MPI_Fint * old, MPI_Fint *count, MPI_Fint *index, MPI_Fint *edges, MPI_Fint *reorder, MPI_Fint *comm, MPI_Fint *code),
        (old, count, index, edges, reorder, comm, code))
-CREATE(intercomm_merge, (MPI_Fint * old, MPI_Fint *high, MPI_Fint *comm, MPI_Fint *code), (old, high, comm, code))
+CREATE_LOGICAL(intercomm_merge, (MPI_Fint * old, MPI_Fint *high, MPI_Fint *comm, MPI_Fint *code), (old, high, comm, code))
 
 #endif

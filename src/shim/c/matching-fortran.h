@@ -25,6 +25,11 @@
   RW_ENTRY(mpi_##name##_, parameters, arguments, body)          \
   RW_ENTRY(ompi_##name##_f, parameters, arguments, body)
 
+/* With logical arguments those behind `use mpi_f08` call another one. */
+#define RW_LOGICAL_ENTRIES(name, parameters, arguments, body)   \
+  RW_ENTRY(pmpi_##name##_, parameters, arguments, body)         \
+  RW_ENTRIES(name, parameters, arguments, body)
+
 enum { RW_FORTRAN_STATUS = sizeof(MPI_Status) / sizeof(MPI_Fint) };
 
 /* Whether an address stands for no status, or for no statuses. */

@@ -1,0 +1,128 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { readTraceLines } from '../../../../src/messages/matching-designs/trace-lines.js'
+import { callRecordKind } from '../../../../src/shim/matching-calls.js'
+import { operationWords, type RecordFields, recordBytes } from '../../../support/recorded-calls.js'
+import { temporaryFolder } from '../../../support/temporary-folder.js'
+import { cli, onlyObject } from '../run-cli.js'
+
+const { header, communicator, send, post, done, bound, end } = callRecordKind
+
+/** Rank 0 receives from rank 1 what was sent before. */
+const receiver: readonly RecordFields[] = [
+  [header, 0, 1, 0, 2, 0],
+  [communicator, 77, 0, 0, 2, 0],
+  [post, 500, 0, 1, 4, 8],
+  [done, 600, 0, 1, 4, 0],
+  [end, 900, 0, 0, 0, 0],
+]
+const sender: readonly RecordFields[] = [
+  [header, 0, 1, 1, 2, 0],
+  [communicator, 77, 0, 1, 2, 0],
+  [send, 100, 0, 0, 3, 8],
+  [send, 200, 0, 0, 4, 8],
+  [bound, 700, 0, 0, 0, 0],
+  [end, 900, 0, 3, 0, 0],
+]
+
+describe('rankweave record --matching', () => {
+  const folder = temporaryFolder('record-matching')
+
+  /** A script in place of mpirun: it writes what two processes would record, then runs `rest`. */
+  function launcherThat(rest: string): readonly string[] {
+    const made = join(folder(), 'made')
+    mkdirSync(made, { recursive: true })
+    for (const [rank, records] of [receiver, sender].entries())
+      writeFileSync(join(made, `calls-${rank}.bin`), recordBytes(records))
+    const samples = '{"format":"rankweave-queues","version":1,"rank":0,"offered":true,"samples":[[1,0,3,2]]}'
+    writeFileSync(join(made, 'queues-0.json'), samples)
+    writeFileSync(join(folder(), 'library.so'), '')
+    const path = join(folder(), 'mpirun.script')
+    const text = `#!/bin/sh
+if [ "$1" = --version ]; then echo 'mpirun (Open MPI) 4'; exit; fi
+for word; do
+  case "$word" in RANKWEAVE_SHIM=matching:*) cp ${made}/* "\${word#*:}" ;; esac
+  case "$word" in RANKWEAVE_SHIM_MATCHING_OPERATIONS=*) echo "$word" > "${folder()}/most" ;; esac
+done
+${rest}
+`
+    writeFileSync(path, text, { mode: 0o755 })
+    return ['--library', join(folder(), 'library.so'), '--', path, './program']
+  }
+
+  const wordsIn = (path: string) => {
+    const lines = readFileSync(path, 'utf8').trimEnd().split('\n')
+    return operationWords(readTraceLines(lines).operations)
+  }
+
+  const summary = (path: string) => ({
+    ...{ folder: path, ranks: 2, operations: 3, receives: 1, inferredArrivals: 2, otherMatches: 0 },
+    longest: { posted: { rank: 0, length: 0 }, unexpected: { rank: 0, length: 2 } },
+    ...{ isBounded: true, notEnded: [], lostMessages: 0, leftOut: 3, sampled: { posted: 2, unexpected: 3 } },
+  })
+
+  it('writes a trace per rank in place of old ones, and says what is in them', async () => {
+    const path = join(folder(), 'traces')
+    mkdirSync(path)
+    for (const old of ['rank-0.jsonl', 'rank-7.jsonl', 'calls-9.bin', 'notes.txt'])
+      writeFileSync(join(path, old), 'old')
+    const words = [
+      'record',
+      '--json',
+      '--matching',
+      '-o',
+      path,
+      '--operations',
+      '12',
+      ...launcherThat('exit 0'),
+    ]
+    expect(onlyObject(await cli(...words))).toEqual(summary(path))
+    expect(readdirSync(path).sort()).toEqual(['notes.txt', 'queues-0.json', 'rank-0.jsonl', 'rank-1.jsonl'])
+    expect(wordsIn(join(path, 'rank-0.jsonl'))).toEqual(['arrive 0:1/3', 'arrive 0:1/4', 'post 0:1/4'])
+    expect(wordsIn(join(path, 'rank-1.jsonl'))).toEqual([])
+    expect(JSON.parse(readFileSync(join(path, 'queues-0.json'), 'utf8'))).toMatchObject({ contexts: [0] })
+    expect(readFileSync(join(folder(), 'most'), 'utf8')).toBe('RANKWEAVE_SHIM_MATCHING_OPERATIONS=12\n')
+  })
+
+  it('keeps the records of a program that fails, and makes traces of them without a program', async () => {
+    const path = join(folder(), 'failed')
+    const refused = await cli('record', '--matching', '-o', path, ...launcherThat('exit 5'))
+    expect(refused.exitCode).toBe(3)
+    expect(refused.stderr).toContain(
+      `ended with exit code 5, so no traces are made; rankweave record --matching -o ${path} makes them of what is recorded`,
+    )
+    expect(readdirSync(path).sort()).toEqual(['calls-0.bin', 'calls-1.bin', 'queues-0.json'])
+    const made = await cli('record', '--matching', '-o', path)
+    expect(made).toMatchObject({ exitCode: 0, stderr: '' })
+    expect(made.stdout).toContain('bound')
+    expect(existsSync(join(path, 'calls-0.bin'))).toBe(true)
+    expect(onlyObject(await cli('record', '--json', '--matching', '-o', path))).toEqual(summary(path))
+  })
+
+  it.each([
+    ['nothing is recorded', () => {}, 'ERR_SHIM: expected records of an MPI program in'],
+    [
+      'a rank is missing',
+      (path: string) => writeFileSync(join(path, 'calls-0.bin'), recordBytes(receiver)),
+      'ERR_FILE',
+    ],
+    ['a file is damaged', (path: string) => writeFileSync(join(path, 'calls-0.bin'), 'damaged'), 'ERR_SHIM'],
+  ])('refuses a folder where %s', async (title, prepare, message) => {
+    const path = join(folder(), title)
+    mkdirSync(path)
+    prepare(path)
+    const { exitCode, stderr } = await cli('record', '--matching', '-o', path)
+    expect(exitCode).toBe(2)
+    expect(stderr).toContain(message)
+  })
+
+  it('refuses options of the other kind of recording', async () => {
+    const refused = async (...words: readonly string[]) => (await cli('record', ...words)).stderr
+    expect(await refused('--operations', '5', '--', 'mpirun', './program')).toContain(
+      '--operations: expected --matching',
+    )
+    expect(await refused('--matching', '--operations', '0')).toContain('--operations: expected an integer')
+    expect(await refused()).toContain('expected a command that starts the program')
+  })
+})
