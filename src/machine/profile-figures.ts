@@ -37,7 +37,10 @@ export function figuresOf(profile: Profile): ProfileFigure[] {
   }))
 }
 
-function valuesOf({ levels: costs, hop, memory, eagerLimitBytes }: Profile): [path: string, value: number][] {
+function valuesOf(profile: Profile): [path: string, value: number][] {
+  const { levels: costs, hop, memory, eagerLimitBytes, matchNsPerEntry } = profile
+  const match: [string, number][] =
+    matchNsPerEntry === undefined ? [] : [['matchNsPerEntry', matchNsPerEntry]]
   return [
     ...levels.flatMap((level) =>
       messageKeys.map((key): [string, number] => [`levels.${level}.${key}`, costs[level][key]]),
@@ -49,6 +52,7 @@ function valuesOf({ levels: costs, hop, memory, eagerLimitBytes }: Profile): [pa
     ...hopKeys.map((key): [string, number] => [`hop.${key}`, hop[key]]),
     ...memoryKeys.map((key): [string, number] => [`memory.${key}`, memory[key]]),
     ['eagerLimitBytes', eagerLimitBytes],
+    ...match,
   ]
 }
 

@@ -31,6 +31,7 @@ const fileKeys = [
   'memory',
   'eagerLimitBytes',
 ] as const
+const optionalKeys = ['coresPerNode', 'matchNsPerEntry'] as const
 
 /**
  * A profile from the JSON text that {@link formatProfile} writes. Units are in the keys; `eagerLimitBytes` is
@@ -42,7 +43,7 @@ export function parseProfile(text: string): Profile {
   requireText('parseProfile', text)
   if (text.length > longestProfileText)
     failMachine(`profile: expected at most ${longestProfileText} characters, got ${text.length}`)
-  const file = withKeys(jsonOf(text), 'profile', fileKeys, ['coresPerNode'])
+  const file = withKeys(jsonOf(text), 'profile', fileKeys, optionalKeys)
   if (file.format !== format) failMachine(`profile, format: expected '${format}', got ${shown(file.format)}`)
   if (file.version !== 1) failMachine(`profile, version: expected 1, got ${shown(file.version)}`)
   const costs = withKeys(file.levels, 'profile, levels', levels)
@@ -60,7 +61,7 @@ export function parseProfile(text: string): Profile {
     name: file.name as string,
     provenance: file.provenance as Origin['provenance'],
     source: file.source as string,
-    ...(Object.hasOwn(file, 'coresPerNode') ? { coresPerNode: coresOf(file) } : {}),
+    ...optionalFigures(file),
     exceptions: exceptions as Record<string, Origin>,
     levels: costs as Record<Level, MessageCosts>,
     hop: withKeys(file.hop, 'profile, hop', hopKeys) as unknown as HopCosts,
@@ -72,9 +73,11 @@ export function parseProfile(text: string): Profile {
   return profile
 }
 
-/** `checkProfile` checks it. */
-function coresOf(file: object): number {
-  return (file as { readonly coresPerNode: number }).coresPerNode
+/** `checkProfile` checks them. */
+function optionalFigures(file: object): Pick<Profile, (typeof optionalKeys)[number]> {
+  return Object.fromEntries(
+    Object.entries(file).filter(([key]) => optionalKeys.some((known) => known === key)),
+  )
 }
 
 /**
@@ -114,11 +117,13 @@ function jsonOf(text: string): unknown {
 /** A profile as JSON text, which {@link parseProfile} reads. @throws ERR_MACHINE as {@link checkProfile} */
 export function formatProfile(profile: Profile): string {
   checkProfile(profile)
-  const { name, provenance, source, exceptions, levels, hop, memory, eagerLimitBytes, coresPerNode } = profile
+  const { name, provenance, source, exceptions, levels, hop, memory, eagerLimitBytes } = profile
+  const { coresPerNode, matchNsPerEntry } = profile
   const file = {
     ...{ format, version: 1, name, provenance, source, exceptions, levels, hop, memory },
     ...(coresPerNode === undefined ? {} : { coresPerNode }),
     eagerLimitBytes: Number.isFinite(eagerLimitBytes) ? eagerLimitBytes : null,
+    ...(matchNsPerEntry === undefined ? {} : { matchNsPerEntry }),
   }
   return `${JSON.stringify(file, null, 2)}\n`
 }

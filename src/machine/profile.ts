@@ -101,4 +101,9 @@ export interface Profile extends Origin {
   readonly coresPerNode?: number
   /** Longer messages wait for their receiver (rendezvous); bytes, Infinity where none does. */
   readonly eagerLimitBytes: number
+  /**
+   * Per entry that a search of a matching queue passes, in a linked list of posted receives or of unexpected
+   * messages; nanoseconds. Default 0: searches take no time.
+   */
+  readonly matchNsPerEntry?: number
 }

@@ -121,6 +121,9 @@ function profileText(profile: Profile): string {
       'eager limit',
       Number.isFinite(profile.eagerLimitBytes) ? counted(profile.eagerLimitBytes, 'byte', 'bytes') : 'none',
     ],
+    ...(profile.matchNsPerEntry === undefined
+      ? []
+      : [['matching', `${nanoseconds(profile.matchNsPerEntry)} per entry passed`] as const]),
   ])
   const exceptions = Object.entries(profile.exceptions).map(
     ([path, { provenance, source }]): [string, string] => [path, `${provenance}: ${source}`],

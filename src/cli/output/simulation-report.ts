@@ -1,4 +1,5 @@
 import { meanOf } from '../../base/search.js'
+import type { SimulatedSearches } from '../../cost/simulate/queue-searches.js'
 import type { Activity, PathStep, Simulation } from '../../cost/simulate/simulation.js'
 import type { Machine } from '../../machine/machine.js'
 import { profileOf } from '../../machine/network.js'
@@ -8,7 +9,7 @@ import { counted, figure, table } from './reporter.js'
 
 /** What a simulation's table says. @param first rows before those of the simulation */
 export function simulationRows(
-  { criticalPath, timeUs, traffic, waitUs }: Simulation,
+  { criticalPath, matching, timeUs, traffic, waitUs }: Simulation,
   machine: Machine,
   first: Parameters<typeof table>[0] = [],
 ): string {
@@ -18,6 +19,7 @@ export function simulationRows(
     ['simulated time', microseconds(timeUs)],
     ['wait per rank', wait],
     ['critical path', pathText(criticalPath)],
+    ['matching', matching === null ? null : searchesText(matching)],
     ...levels.map((level): readonly [string, string | null] => {
       const { messages, bytes } = traffic[level]
       const text = `${counted(messages, 'message', 'messages')}, ${counted(bytes, 'byte', 'bytes')}`
@@ -27,6 +29,12 @@ export function simulationRows(
   ])
   const remark = profileRemark(machine)
   return remark === null ? rows : `${rows}\n${remark}`
+}
+
+/** `14,280 entries passed in 480 searches, 64 us in all, at most 4.3 us of a process`. */
+function searchesText({ searches, entriesPassed, searchUs, mostSearchUs }: SimulatedSearches): string {
+  const passed = `${counted(entriesPassed, 'entry', 'entries')} passed in ${counted(searches, 'search', 'searches')}`
+  return `${passed}, ${microseconds(searchUs)} in all, at most ${microseconds(mostSearchUs)} of a process`
 }
 
 const levelLabels = {

@@ -2,6 +2,7 @@ import type { Costs } from './costs.js'
 import type { FramePaths } from './frame-paths.js'
 import type { FrameTable } from './frame-table.js'
 import type { JobLog } from './job-log.js'
+import type { QueueSearches } from './queue-searches.js'
 import type { Activity } from './simulation.js'
 
 /** A run, to be told as intervals. */
@@ -11,6 +12,14 @@ export interface RunRecord {
   readonly paths: FramePaths
   readonly log: JobLog
   readonly eagerLimitBytes: number
+  /** Null where searches take no time. */
+  readonly searches: QueueSearches | null
+}
+
+/** How long a frame that has arrived takes its receiver before it is unpacked. */
+export function receiveNs(costs: Costs, searches: QueueSearches | null, frame: number): number {
+  const { receiveOverheadNs } = costs.messages[costs.level[frame]]
+  return searches === null ? receiveOverheadNs : receiveOverheadNs + searches.searchNs(frame)
 }
 
 /** Takes an interval of a job or a frame, which is -1 of others; empty intervals are left out. */
@@ -24,7 +33,8 @@ export type Tell = (
 ) => void
 
 /** The one or two intervals of a job, in order. */
-export function tellJob({ frames, costs, log }: RunRecord, process: number, job: number, tell: Tell): void {
+export function tellJob(record: RunRecord, process: number, job: number, tell: Tell): void {
+  const { frames, costs, log, searches } = record
   const { from, to, frameAt } = frames
   const start = log.startNs[job]
   const end = log.endNs[job]
@@ -34,7 +44,7 @@ export function tellJob({ frames, costs, log }: RunRecord, process: number, job:
     if (end > packed) tell('send', process, to[job], job, packed, end)
   } else if (job < log.combinations) {
     const frame = frameAt[job - log.receives]
-    const received = Math.min(end, start + costs.messages[costs.level[frame]].receiveOverheadNs)
+    const received = Math.min(end, start + receiveNs(costs, searches, frame))
     if (received > start) tell('receive', process, from[frame], frame, start, received)
     if (end > received) tell('unpack', process, -1, frame, received, end)
   } else if (end > start) tell(job < log.copies ? 'combine' : 'copy', process, -1, -1, start, end)

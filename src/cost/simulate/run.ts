@@ -1,13 +1,14 @@
 import type { Machine } from '../../machine/machine.js'
 import { networkOf, profileOf } from '../../machine/network.js'
 import type { ProcessProgram } from '../../schedule/lower/program.js'
-import type { RunRecord } from './activities.js'
+import { type RunRecord, receiveNs } from './activities.js'
 import { failSimulation } from './block-lengths.js'
 import type { Costs, ProcessPlaces } from './costs.js'
 import { EventQueue } from './event-queue.js'
 import { FramePaths } from './frame-paths.js'
 import type { FrameTable } from './frame-table.js'
 import { emptyLog, type JobLog } from './job-log.js'
+import { QueueSearches } from './queue-searches.js'
 import { Transport } from './transport.js'
 
 /**
@@ -22,6 +23,8 @@ export interface RunSetting {
   readonly costs: Costs
   readonly eagerLimitBytes: number
   readonly progress: FrameStart
+  /** The matching queues; null where searches take no time. */
+  readonly searches: QueueSearches | null
 }
 
 /** What a run needs of a process's program: what its frames and combinations wait for. */
@@ -123,6 +126,7 @@ export class SimulatedRun {
     this.#early = new Uint8Array(this.#isPhased || this.#hasGates ? count : 0)
     this.#unposted = new Uint8Array(this.#hasGates ? count : 0)
     if (this.#hasGates) this.#holdReceives()
+    if (!this.#isPhased) this.#postReceives()
   }
 
   /** @throws ERR_SIMULATION when processes wait for each other */
@@ -138,7 +142,8 @@ export class SimulatedRun {
       const now = queue.next()
       const event = queue.number
       if (event < processes) this.#done(event, now)
-      else this.#transport.event(event, now)
+      else if (event < this.#transport.events) this.#transport.event(event, now)
+      else this.#setting.searches?.arrive(event - this.#transport.events)
     }
     if (this.#left > 0)
       failSimulation(
@@ -153,6 +158,15 @@ export class SimulatedRun {
     for (const [p, { gates }] of this.#programs.entries())
       for (const [i, gate] of gates.ofReceive.entries())
         if (gate >= 0) this.#unposted[receiveStart[p] + i] = 1
+  }
+
+  /** Receives behind no gate are posted before anything is sent. */
+  #postReceives(): void {
+    const { searches } = this.#setting
+    if (searches === null) return
+    const { frameAt } = this.#frames
+    for (let at = 0; at < frameAt.length; at++)
+      if (!this.#hasGates || this.#unposted[at] === 0) searches.post(frameAt[at])
   }
 
   /** A task waits for nothing more. In phases, sends leave in their order when their round has come. */
@@ -183,9 +197,9 @@ export class SimulatedRun {
       }
       if (this.#arrivedBegun[process] < this.#arrivedEnd[process]) {
         const frame = this.#arrived[this.#arrivedBegun[process]++]
-        const { level, messages, unpackNs } = this.#setting.costs
+        const { costs, searches } = this.#setting
         const job = this.log.receives + receiveOf[frame]
-        this.#run(process, job, now, messages[level[frame]].receiveOverheadNs + unpackNs[frame], wokenBy)
+        this.#run(process, job, now, receiveNs(costs, searches, frame) + costs.unpackNs[frame], wokenBy)
         return
       }
       if (!this.#isPhased || this.#outstanding[process] > 0 || !this.#enterRound(process, now, wokenBy))
@@ -270,6 +284,7 @@ export class SimulatedRun {
     }
     const at = first + gate - count
     this.#unposted[at] = 0
+    this.#setting.searches?.post(frameAt[at])
     if (this.#early[at] === 1) this.#arrived[this.#arrivedEnd[process]++] = frameAt[at]
     else if (this.#early[at] === 2) this.#clear(process, frameAt[at], now, wokenBy)
   }
@@ -294,6 +309,7 @@ export class SimulatedRun {
     }
     if (this.#isPhased) this.#outstanding[from[frame]]++
     const latencyNs = this.#setting.paths.latencyNs(frame)
+    if (this.#setting.searches !== null) this.#queue.push(now + latencyNs, this.#transport.events + frame)
     if (this.#isPosted(frame)) {
       this.#transport.sendAt(frame, now + 2 * latencyNs)
     } else {
@@ -315,6 +331,7 @@ export class SimulatedRun {
     const sender = from[frame]
     const isLong = bytes[frame] > this.#setting.eagerLimitBytes
     this.log.arrivedNs[frame] = now
+    this.#setting.searches?.arrive(frame)
     if (this.#isPhased) {
       if (isLong && --this.#outstanding[sender] === 0)
         if (this.#running[sender] === -1) this.#next(sender, now, frame)
@@ -344,6 +361,7 @@ export class SimulatedRun {
     for (; at < end && round[frameAt[at]] === current; at++) {
       this.#outstanding[process]++
       const early = frameAt[at]
+      this.#setting.searches?.post(early)
       if (this.#early[at] === 1) this.#arrived[this.#arrivedEnd[process]++] = early
       else if (this.#early[at] === 2) this.#clear(process, early, now, wokenBy)
     }
@@ -382,8 +400,10 @@ export function runOnMachine(
   programs: readonly WaitingProgram[],
   progress: FrameStart,
 ): RunRecord {
-  const { eagerLimitBytes } = profileOf(machine)
+  const { eagerLimitBytes, matchNsPerEntry = 0 } = profileOf(machine)
   const paths = new FramePaths(networkOf(machine), frames, costs, places)
-  const log = new SimulatedRun(frames, programs, { paths, costs, eagerLimitBytes, progress }).toEnd()
-  return { frames, costs, paths, log, eagerLimitBytes }
+  const searches = matchNsPerEntry === 0 ? null : new QueueSearches(frames, matchNsPerEntry)
+  const setting = { paths, costs, eagerLimitBytes, progress, searches }
+  const log = new SimulatedRun(frames, programs, setting).toEnd()
+  return { frames, costs, paths, log, eagerLimitBytes, searches }
 }

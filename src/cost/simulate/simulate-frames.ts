@@ -35,7 +35,7 @@ export function simulateFrames(
   graph: FrameGraph,
   machine: Machine,
   blockBytes: number,
-): Pick<Simulation, 'timeUs' | 'endUs' | 'traffic'> {
+): Pick<Simulation, 'timeUs' | 'endUs' | 'traffic' | 'matching'> {
   checkMachine(machine)
   const profile = profileOf(machine)
   const frames = frameTableOfRanks(graph, blockBytes)
@@ -46,11 +46,12 @@ export function simulateFrames(
     copyNs: Float64Array.from(graph.copies, (count) => count * blockCopyNs(profile, blockBytes)),
   }
   const programs = waitingOf(graph, frames)
-  const { log } = runOnMachine(machine, places, frames, costs, programs, 'dependencies')
+  const { log, searches } = runOnMachine(machine, places, frames, costs, programs, 'dependencies')
   const { last, endNs } = log
   const endUs = Float64Array.from(last, (job) => (job === -1 ? 0 : endNs[job] / 1000))
   const timeUs = endUs.reduce((latest, us) => Math.max(latest, us), 0)
-  return { timeUs, endUs, traffic: trafficOfFrames(frames, costs) }
+  const matching = searches?.report() ?? null
+  return { timeUs, endUs, traffic: trafficOfFrames(frames, costs), matching }
 }
 
 /** The frames of each rank that wait, and the receives that they wait for. */

@@ -112,6 +112,7 @@ function simulationOf(
     waitUs: Float64Array.from(placement, (process) => waits[process] / 1000),
     criticalPath: processes === 0 ? [] : criticalPath(record, slowest, rankOf),
     traffic: trafficOf(frames, record.costs, lowered, bytesOf),
+    matching: record.searches?.report() ?? null,
     timeline: hasTimeline ? timelineOf(record, rankOf) : null,
   }
 }

@@ -1,5 +1,6 @@
 import { meanOf } from '../../base/search.js'
 import { type Level, levels } from '../../machine/profile.js'
+import type { SimulatedSearches } from './queue-searches.js'
 
 /**
  * What a schedule costs on a machine, predicted. Times are microseconds of the machine after a common start;
@@ -16,6 +17,8 @@ export interface Simulation {
   readonly criticalPath: readonly PathStep[]
   /** Messages between processes (frames) and their payload, by how far they went. */
   readonly traffic: Readonly<Record<Level, Traffic>>
+  /** Searches of the matching queues; null where the profile has no `matchNsPerEntry` above 0. */
+  readonly matching: SimulatedSearches | null
   /**
    * Recorded only on demand (`timeline: true`): about 44 bytes per interval, 5 to 8 intervals per message.
    */
@@ -77,13 +80,14 @@ export interface Timeline {
 export const mostPathSteps = 10_000
 
 /** What a simulation's JSON object says besides its input; all times are simulated. */
-export function simulationObject({ criticalPath, timeUs, traffic, waitUs }: Simulation) {
+export function simulationObject({ criticalPath, matching, timeUs, traffic, waitUs }: Simulation) {
   return {
     origin: 'simulated' as const,
     timeUs,
     waitUs: { mean: meanOf(waitUs), max: waitUs.reduce((most, us) => Math.max(most, us), 0) },
     messages: Object.fromEntries(levels.map((level) => [level, traffic[level].messages])),
     bytes: Object.fromEntries(levels.map((level) => [level, traffic[level].bytes])),
+    ...(matching === null ? {} : { matching }),
     pathSteps: criticalPath.length,
     criticalPath: criticalPath.slice(-mostPathSteps),
   }

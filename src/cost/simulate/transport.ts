@@ -28,6 +28,8 @@ export class Transport {
    * links.
    */
   readonly #lines: Lines
+  /** Numbers of events are below. */
+  readonly events: number
   // Numbers of the first event of each kind, in order; those below are the processors'.
   readonly #lineEvents: number
   readonly #linkEvents: number
@@ -52,6 +54,7 @@ export class Transport {
     this.#entries = this.#sends + from.length
     this.#arrivals = this.#entries + from.length
     this.#afterGap = this.#arrivals + from.length
+    this.events = this.#afterGap + from.length
     this.#links = new SharedLinks(paths, costs.wireBytes, queue, this.#linkEvents)
     this.#lines = new Lines(queue, 2 * processes, from.length, this.#lineEvents)
     this.#sendGap = new Float64Array(processes)

@@ -47,6 +47,17 @@ test('the bytes of a header may be left out, and are a figure where they are not
   expect(() => formatProfile({ ...simgridFast, levels: negative })).toThrow('levels.network.headerBytes')
 })
 
+test('the time per entry of a matching queue may be left out, and is a figure where it is not', () => {
+  const given = { provenance: 'given', source: 'a test' } as const
+  const slow = { ...simgridFast, matchNsPerEntry: 4.5, exceptions: { matchNsPerEntry: given } }
+  expect(parseProfile(formatProfile(slow))).toEqual(slow)
+  expect(figuresOf(slow).at(-1)).toEqual({ path: 'matchNsPerEntry', value: 4.5, origin: given })
+  for (const matchNsPerEntry of [-1, Number.NaN, Number.POSITIVE_INFINITY, 2e15, '4'])
+    expect(() => formatProfile({ ...simgridFast, matchNsPerEntry: matchNsPerEntry as number })).toThrow(
+      "profile 'simgrid-fast', matchNsPerEntry: expected",
+    )
+})
+
 describe('tables of PLogP', () => {
   const plogp = {
     latencyNs: -20,

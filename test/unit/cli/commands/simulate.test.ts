@@ -1,8 +1,17 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { SimulatedSearches } from '../../../../src/cost/simulate/queue-searches.js'
+import { formatProfile } from '../../../../src/machine/profile-file.js'
+import { simgridFast } from '../../../../src/machine/simgrid-profiles.js'
 import { cli, onlyObject } from '../run-cli.js'
+
+/** Of a simulation. */
+interface Reported {
+  readonly timeUs: number
+  readonly matching: SimulatedSearches
+}
 
 let folder: string
 beforeAll(() => {
@@ -43,6 +52,25 @@ describe('simulate', () => {
     expect(text.stdout).toMatch(/^ {2}simulated time +[\d.]+ us$/m)
     expect(text.stdout).toMatch(/^ {2}profile +simgrid-\w+ \(costs given/m)
     expect(text.stdout).toMatch(/^ {2}between nodes +60 messages, 240 bytes$/m)
+  })
+
+  it('reports searches of matching queues where the profile has their cost', async () => {
+    const file = join(folder, 'slow.json')
+    writeFileSync(file, formatProfile({ ...simgridFast, name: 'slow', matchNsPerEntry: 4.5 }))
+    const words = ['gather-linear', '--machine', `cluster:nodes=8,cores=1,profile=${file}`, '--bytes', '8']
+    const { matching, timeUs } = onlyObject(await cli('simulate', ...words, '--json')) as unknown as Reported
+    expect(matching.searches).toBe(14)
+    expect(matching.searchUs).toBeCloseTo((matching.entriesPassed * 4.5) / 1000, 9)
+    expect(matching.mostSearchUs).toBe(matching.searchUs)
+    const fast = words.with(2, 'cluster:nodes=8,cores=1,profile=simgrid-fast')
+    const without = onlyObject(await cli('simulate', ...fast, '--json')) as unknown as Reported
+    expect(without).not.toHaveProperty('matching')
+    expect(timeUs).toBeGreaterThan(without.timeUs)
+    const text = await cli('simulate', ...words)
+    expect(text.stdout).toMatch(
+      /^ {2}matching +\d+ entries passed in 14 searches, [\d.]+ us in all, at most/m,
+    )
+    expect((await cli('simulate', ...fast)).stdout).not.toContain('matching')
   })
 
   it('takes parameters in the text of an algorithm, and cuts segments by --bytes', async () => {
