@@ -4,7 +4,7 @@ import type { HyperedgeRow } from './hyperedge-counts.js'
 import type { Claim, PaperFigures } from './paper-figures.js'
 import type { ProductRow } from './sparse-products.js'
 
-const model = 'Queues and message rates, see above.'
+const model = 'Queues (see the section on them) and message rates.'
 
 /** What chapter 7 states in its text. */
 export function claimsOf(data: PaperFigures): Claim[] {

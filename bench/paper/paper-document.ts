@@ -4,6 +4,7 @@ import type { Study } from '../../src/study/study.js'
 import { graham, niagara } from './chapter.js'
 import { type HyperedgeRow, workLimit } from './hyperedge-counts.js'
 import type { Claim, PaperStudy } from './paper-figures.js'
+import { queueSections } from './queue-sections.js'
 
 /**
  * Chapter 7 again, as a document. Values of the publication stand only beside those of ours of one origin.
@@ -18,6 +19,7 @@ export function paperDocument(study: PaperStudy): StudyDocument {
     ],
     sections: [
       ...claimSections(study.claims),
+      ...queueSections(study),
       hyperedgeSection(
         'Hyperedges of Moore neighborhoods (Fig. 7.5, 7.7)',
         '4,096 ranks, 40 per node',
@@ -54,7 +56,7 @@ function claimSections(claims: readonly Claim[]): Section[] {
       'Printed values beside ours: speedups',
       'ours on built-in profiles; printed ones were measured on the clusters',
       [
-        'The simulator charges overheads, links and copies. It charges neither the search of queues of posted receives nor limits of a network interface on messages per second. Both grow with the number of messages, which combining reduces, so printed speedups may be larger.',
+        'The simulator charges overheads, links and copies. Here it charges neither searches of matching queues nor limits of a network interface on messages per second. Both grow with the number of messages, which combining reduces, so printed speedups may be larger. The sections on matching queues say what searches explain.',
       ],
     ],
     [

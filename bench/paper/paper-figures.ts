@@ -1,5 +1,7 @@
 import type { Study } from '../../src/study/study.js'
 import type { HyperedgeRow } from './hyperedge-counts.js'
+import type { ListCost } from './linked-list-cost.js'
+import type { QueueRow } from './queue-speedups.js'
 import type { ProductRow } from './sparse-products.js'
 
 /** What we find: counts, simulated times, planning measured here. */
@@ -9,6 +11,9 @@ export interface PaperFigures {
   readonly moore: readonly Study[]
   readonly random: readonly Study[]
   readonly products: readonly ProductRow[]
+  /** Moore neighborhoods and random graphs with costs of searches. */
+  readonly queues: readonly QueueRow[]
+  readonly listCosts: readonly ListCost[]
 }
 
 /** Chapter 7 of Ghazimirsaeed 2019 again, and what is printed beside our values. */

@@ -3,7 +3,9 @@ import type { Study } from '../../src/study/study.js'
 import { mooreSettings, randomSettings, type Setting } from './chapter.js'
 import { claimsOf } from './claims.js'
 import { mooreHyperedges, randomHyperedges } from './hyperedge-counts.js'
+import { linkedListCosts } from './linked-list-cost.js'
 import type { PaperFigures, PaperStudy } from './paper-figures.js'
+import { queueSpeedups } from './queue-speedups.js'
 import { type NamedPattern, sparseProducts } from './sparse-products.js'
 
 export interface PaperOptions {
@@ -27,12 +29,17 @@ export function paperStudy({ matrices, planSeconds, now, onSetting = () => {} }:
       now,
       onStrategy: (strategy) => onSetting(`${name}, ${strategy}`),
     })
+  const settings = [...mooreSettings(), ...randomSettings()]
+  const [moore, random] = [mooreSettings().map(studied), randomSettings().map(studied)]
+  onSetting('matching queues')
   const data: PaperFigures = {
     mooreHyperedges: mooreHyperedges((name) => onSetting(`hyperedges, ${name}`)),
     randomHyperedges: randomHyperedges((name) => onSetting(`hyperedges, ${name}`)),
-    moore: mooreSettings().map(studied),
-    random: randomSettings().map(studied),
+    moore,
+    random,
     products: sparseProducts(matrices, { planSeconds, now, onSetting }),
+    queues: queueSpeedups(settings, [...moore, ...random], onSetting),
+    listCosts: linkedListCosts(now),
   }
   return { ...data, claims: claimsOf(data) }
 }

@@ -3,6 +3,7 @@ import { mooreSettings, printedRules, randomSettings } from '../../../bench/pape
 import { claimsOf } from '../../../bench/paper/claims.js'
 import { paperDocument } from '../../../bench/paper/paper-document.js'
 import type { PaperFigures } from '../../../bench/paper/paper-figures.js'
+import { queueSpeedups } from '../../../bench/paper/queue-speedups.js'
 import { sparseProducts } from '../../../bench/paper/sparse-products.js'
 import { parseMachine } from '../../../src/machine/machine-text.js'
 import { htmlOf } from '../../../src/study/html.js'
@@ -13,7 +14,10 @@ import { buildTopology } from '../../../src/topology/files/topology-from-spec.js
 import { readMatrix } from '../../support/matrices.js'
 import { elementsOf } from '../../support/well-formed-xml.js'
 
-const none: PaperFigures = { mooreHyperedges: [], randomHyperedges: [], moore: [], random: [], products: [] }
+const none: PaperFigures = {
+  ...{ mooreHyperedges: [], randomHyperedges: [], moore: [], random: [], products: [] },
+  ...{ queues: [], listCosts: [] },
+}
 
 /** A small study under the name of one of the chapter. */
 function named(name: string, bytes: readonly number[]): Study {
@@ -28,12 +32,20 @@ const products = sparseProducts([{ name: 'ash292', pattern: readMatrix('ash292')
   planSeconds: 60,
   now: () => 0,
 })
+const small = {
+  name: 'd=2, r=4',
+  topology: () => buildTopology('moore:8x8:r=2'),
+  machine: parseMachine('cluster:nodes=4,cores=16,profile=niagara'),
+  strategies: [printedRules(2, 'aware'), printedRules(4, 'aware'), printedRules(2, 'agnostic')],
+}
 const figures: PaperFigures = {
   mooreHyperedges: [{ setting: 'd=2, r=4', mode: 'aware', counts: [{ k: 8, perRank: 12.19 }] }],
   randomHyperedges: [{ setting: 'density 0.05', mode: 'aware', counts: [{ k: 3, perRank: null }] }],
   moore: [named('d=2, r=1', [4]), named('d=2, r=4', [4, 4096])],
   random: [named('density 0.2', [4, 4096]), named('density 0.4', [4, 4096])],
   products,
+  queues: queueSpeedups([small], [named('d=2, r=4', [4])], () => {}),
+  listCosts: [{ entries: 1024, medianNs: 4.5, leastNs: 4, mostNs: 6 }],
 }
 
 describe('chapter 7 again', () => {
@@ -102,6 +114,24 @@ describe('chapter 7 again', () => {
     expect(row).toMatchObject({ matrix: 'ash292', rows: 292, ranks: 288, bytes: 16 })
     expect(row.allgather).toBe('allgather-bruck')
     for (const time of [row.allgatherUs, row.directUs, row.combined!.timeUs]) expect(time).toBeGreaterThan(0)
+  })
+
+  it('searches of queues favor combining, the more the longer an entry takes', () => {
+    const [row] = figures.queues
+    // 24 messages per rank.
+    expect(row!.mostPassed).toBe((24 * 25) / 2)
+    expect(row!.directPassed).toBeGreaterThan(24)
+    expect(row!.directPassed).toBeLessThanOrEqual(row!.mostPassed)
+    expect(row!.combinedPassed).toBeLessThan(row!.directPassed)
+    let before = row!.speedup
+    for (const speedup of row!.withSearches) {
+      expect(speedup).toBeGreaterThan(before)
+      before = speedup
+    }
+    const page = [...markdownOf(paperDocument({ ...figures, claims: [] }))].join('')
+    expect(page).toMatch(
+      /The most that combining gains is [\d.]+ without costs of searches; chapter 7 prints/,
+    )
   })
 
   it('as a document is well-formed; printed values are marked, and stand beside figures of one origin', () => {
