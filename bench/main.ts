@@ -8,6 +8,7 @@ import { collectivesBench } from './collectives.js'
 import { exportedBench } from './exported.js'
 import { groupingBench } from './grouping.js'
 import { mappingBench } from './mapping/mapping.js'
+import { matchingBench } from './matching/matching.js'
 import { mpiBench } from './mpi.js'
 import { mutantsBench } from './mutants/mutants.js'
 import { neighborhoodBench } from './neighborhood/neighborhood.js'
@@ -36,6 +37,7 @@ const benches: readonly Bench[] = [
   paperBench,
   tuningBench,
   mappingBench,
+  matchingBench,
   tunedBench,
 ]
 
