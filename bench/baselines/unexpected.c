@@ -123,8 +123,8 @@ int main(int argc, char **argv) {
       const int n = atoi(argv[a]);
       plan(argv[2], n);
       repeat(1);
-      const int enough = 8192 / n, count = enough > 200 ? 200 : enough < 3 ? 3 : enough;
-      double times[200];
+      const int enough = 4096 / n, count = enough > 40 ? 40 : enough < 3 ? 3 : enough;
+      double times[40];
       for (int i = 0; i < count; i++) times[i] = repeat(0);
       print_figure(argv[a], median(times, count));
     }

@@ -35,7 +35,7 @@ const [goTag, sentTag] = [100_000, 100_001]
 const groupMessages = [2, 10, 50, 100]
 const warmUps = { messages: 1024, repetitions: 12 }
 /** Receives of a length, all repetitions together; fewest and most repetitions. */
-const effort = { receives: 8192, fewest: 3, most: 200 }
+const effort = { receives: 4096, fewest: 3, most: 40 }
 
 /** Microseconds per receive, by number of messages. Ranks from 1 send when rank 0 says so. */
 export default async function main(world: Communicator, { program, lengths }: Unexpected) {
