@@ -1,5 +1,6 @@
 import { type Headline, headlines } from './headline-ratios.js'
 import { markdown } from './markdown-table.js'
+import { queueTable } from './matching/queue-table.js'
 import type {
   Origin,
   PaperResults,
@@ -158,6 +159,7 @@ function tableLink(page: string, heading: string, text: string): string {
 
 /** A page of docs/benchmarks: every figure of a file of results. */
 export function tablesPage({
+  name,
   title,
   command,
   paperTable,
@@ -171,7 +173,14 @@ export function tablesPage({
   if (whole !== undefined) parts.push(phasesSection(whole, origin(whole)))
   if (replication !== undefined) parts.push(replicationSection(replication, origin(replication)))
   if (paperTable !== undefined) parts.push(paperSection(paperTable))
+  if (name === 'matching') parts.push(queueSection(tables))
   return [...parts, ...tables.map(tableSection)].join('\n')
+}
+
+/** Times by length of the queue, of every side. */
+function queueSection(tables: readonly ResultTable[]): string {
+  const table = queueTable(tables.flatMap(({ figures }) => figures))
+  return `## Time of a receive by unexpected messages\n\n${origin(tables[0])}\n\n${table}\n`
 }
 
 function tableSection(table: ResultTable): string {

@@ -1,7 +1,7 @@
 import type { Bench, BenchOptions, Figure } from '../bench.js'
 import { BuiltPrograms } from '../build-programs.js'
 import { type Case, figuresOf, type Suite } from '../comparison.js'
-import { queueLengths, queuePrograms } from './queue-programs.js'
+import { queueCase, queueLengths, queuePrograms } from './queue-programs.js'
 import { queueTable } from './queue-table.js'
 
 /**
@@ -56,7 +56,7 @@ function suiteOf(built: BuiltPrograms, { key: program, what, ranks }: QueueProgr
   const words = [program, ...queueLengths]
   const sides = ['threads', 'Open MPI', 'MPICH'] as const
   const of = (side: string, messages: number, baseline: string): Case => ({
-    case: `${what}, ${messages.toLocaleString('en-US')} unexpected, ${side}`,
+    case: queueCase(what, messages, side),
     unit: 'us',
     ours: side,
     key: String(messages),

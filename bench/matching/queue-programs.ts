@@ -12,3 +12,8 @@ export type QueueProgram = (typeof queuePrograms)[number]['key']
 
 /** Unexpected messages when the first receive begins. */
 export const queueLengths = [1, 4, 16, 64, 256, 1024, 4096, 16_384] as const
+
+/** The case of a figure. @param side `threads`, an MPI on which ours runs, or C on one */
+export function queueCase(what: string, messages: number, side: string): string {
+  return `${what}, ${messages.toLocaleString('en-US')} unexpected, ${side}`
+}

@@ -1,25 +1,24 @@
-import type { Figure } from '../bench.js'
 import { markdown } from '../markdown-table.js'
-import { queueLengths, queuePrograms } from './queue-programs.js'
+import { queueCase, queueLengths, queuePrograms } from './queue-programs.js'
 
-const sides = ['threads', 'Open MPI', 'MPICH'] as const
+/** A figure of the bench `matching`, as it is measured or as it is stored. */
+interface QueueFigure {
+  readonly case: string
+  readonly ours: number | null
+  readonly peer?: number | null
+}
 
 /** Microseconds per receive by number of messages, a table in Markdown. */
-export function queueTable(figures: readonly Figure[]): string {
-  const rows = queuePrograms.flatMap(({ key, what }) =>
+export function queueTable(figures: readonly QueueFigure[]): string {
+  const byCase = new Map(figures.map((figure) => [figure.case, figure]))
+  const rows = queuePrograms.flatMap(({ what }) =>
     queueLengths.flatMap((messages) => {
-      const of = (side: string) =>
-        figures.find(
-          (figure) => figure['program'] === key && figure['side'] === side && figure['messages'] === messages,
-        )
+      const of = (side: string) => byCase.get(queueCase(what, messages, side))
       const threads = of('threads')
       if (threads === undefined) return []
-      const values = [
-        ...sides.map((side) => of(side)?.ours ?? null),
-        threads.peer,
-        of('C on MPICH')?.ours ?? null,
-      ]
-      return [[what, messages.toLocaleString('en-US'), ...values.map(timeText)]]
+      const ours = [threads, of('Open MPI'), of('MPICH')].map((figure) => figure?.ours ?? null)
+      const inC = [threads.peer ?? null, of('C on MPICH')?.ours ?? null]
+      return [[what, messages.toLocaleString('en-US'), ...[...ours, ...inC].map(timeText)]]
     }),
   )
   const heads = ['program', 'unexpected', 'threads', 'Open MPI', 'MPICH', 'C on Open MPI', 'C on MPICH']
