@@ -19,7 +19,7 @@ export interface SimulatedSearches {
  * the unexpected messages up to its own, all of them where its own has not arrived. A message that arrives passes
  * the posted receives in the same way.
  *
- * Every message has a receive of its own: programs tell frames apart by sender and by number.
+ * Every message matches exactly one receive: programs tell frames apart by sender and by number.
  */
 export class QueueSearches {
   readonly nsPerEntry: number
