@@ -13,6 +13,7 @@ import { type LocalFactory, local } from '../fabric/local/local.js'
 import type { RunOptions } from '../launch/run.js'
 import { checkWorldMachine } from '../machine/check-machine.js'
 import { machineOption } from '../machine/machine-option.js'
+import { requireMailboxDesigns } from '../messages/matching/mailbox-lists.js'
 import { matchingOptions, refuseTrace } from '../messages/process/matching-options.js'
 import { maxWorldRanks } from '../messages/process/world-layout.js'
 import { ownTuning } from '../tuning/read-tuning-file.js'
@@ -79,5 +80,6 @@ function checkRun<T, A>(main: unknown, options: PageRunOptions<A, T>): void {
   if (typeof main !== 'function') throw wrongValue('ERR_ARGUMENT', 'run: expected a function as main', main)
   checkOptions('run', runOptions, options)
   refuseTrace('run', options.matching)
+  requireMailboxDesigns('run', options.matching?.design)
   if (options.machine !== undefined) checkWorldMachine(options.machine, options.ranks)
 }

@@ -2,6 +2,7 @@ import { CollectiveEngine } from '../calls/collective-engine.js'
 import { returnCharge } from '../calls/collective-frame.js'
 import { CollectivePlans } from '../calls/plan/collective-plan.js'
 import { RankweaveError } from '../errors.js'
+import type { MailboxDesign } from '../messages/matching-designs/mailbox-designs.js'
 import { Matching } from '../messages/p2p/message-matching.js'
 import type { MadeBy } from '../messages/process/comm-context.js'
 import type { ContextId } from '../messages/process/context-id.js'
@@ -27,13 +28,22 @@ import type { TableContext } from './table/table-context.js'
 /** Frames of kinds below this one belong to point-to-point messages. */
 const firstCollectiveKind = 16
 
+/** What ranks of a process have chosen for their mailboxes, by world rank. */
+type MatchingDesigns = ReadonlyMap<number, MailboxDesign>
+
 /** One process of a world with its communicators, which it opens and drops. */
 export class CommRuntime extends Runtime<CommState> {
   /** The distributed tables of all its communicators. */
   readonly slices = new SliceService(this)
 
-  createContext(id: ContextId, table: CommTable, processes?: ProcessList): CommState {
-    return this.router.open(id, () => new CommState(this, id, table, processes))
+  /** @param matchingDesigns those of the communicator from which it is made, or of the call that makes it */
+  createContext(
+    id: ContextId,
+    table: CommTable,
+    processes?: ProcessList,
+    matchingDesigns?: MatchingDesigns,
+  ): CommState {
+    return this.router.open(id, () => new CommState(this, id, table, processes, matchingDesigns))
   }
 
   /** False for the name of a communicator that is open here, was retired or will be opened. */
@@ -72,6 +82,7 @@ export class CommState implements TableContext, FrameContext {
   readonly localRanks: Int32Array
   readonly collectives: CollectiveEngine
   readonly losses: KnownLosses
+  readonly matchingDesigns: MatchingDesigns | undefined
   /** The name that a rank here gave it; empty without. */
   label = ''
   listedHandles: readonly unknown[] | undefined
@@ -106,9 +117,16 @@ export class CommState implements TableContext, FrameContext {
    * @param processes world processes that host ranks, that of rank 0 first: for a distributed table, which
    *   does not have them, and for one that was distributed, so that every process uses the same numbers
    */
-  constructor(runtime: CommRuntime, id: ContextId, table: CommTable, processes?: ProcessList) {
+  constructor(
+    runtime: CommRuntime,
+    id: ContextId,
+    table: CommTable,
+    processes?: ProcessList,
+    matchingDesigns?: MatchingDesigns,
+  ) {
     this.runtime = runtime
     this.id = id
+    this.matchingDesigns = matchingDesigns
     this.#table = table
     this.wasDistributed = processes !== undefined
     if (table.kind === 'distributed') {
@@ -253,7 +271,7 @@ export class CommState implements TableContext, FrameContext {
       this,
       () => runtime.drawCounter(),
       (id, table) => {
-        const survivors = runtime.createContext(id, table)
+        const survivors = runtime.createContext(id, table, undefined, this.matchingDesigns)
         survivors.made = { call: 'shrink()', parent: this.id, at: '' }
         return survivors
       },

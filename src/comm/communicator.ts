@@ -10,7 +10,7 @@ import type { Request } from '../messages/p2p/request.js'
 import type { WaitOptions } from '../messages/process/abort.js'
 import { blockingCalls, type CollectiveCalls, type StartedCalls, startedCalls } from './collective-calls.js'
 import type { CommState } from './comm-state.js'
-import { create, dup } from './create.js'
+import { create, type DupOptions, dup } from './create.js'
 import { free } from './free.js'
 import type { CommHandle } from './handle.js'
 import { type JointCalls, jointCalls } from './joint-calls.js'
@@ -232,8 +232,13 @@ export class Communicator extends (RankCommunicator as typeof RankCommunicator &
     return promiseTry(() => range(this, makeHandle, first, last, stride))
   }
 
-  /** The same ranks with a context of their own. @see MPI-4.1 §7.4.2 */
-  dup(options?: WaitOptions): Promise<Communicator> {
+  /**
+   * The same ranks with a context of their own.
+   *
+   * @throws ERR_ARGUMENT for options, such as an unknown design of matching queues
+   * @see MPI-4.1 §7.4.2 (MPI_Comm_dup, MPI_Comm_dup_with_info)
+   */
+  dup(options?: DupOptions): Promise<Communicator> {
     return promiseTry(() => dup(this, makeHandle, options))
   }
 

@@ -1,8 +1,12 @@
+import { type OptionTable, wordOption } from '../base/option.js'
+import { requireOption } from '../base/option-table.js'
 import { type CollectiveCall, failAllRanks } from '../calls/collective-call.js'
 import type { Exchange } from '../calls/exchange.js'
 import { allgatherBytes } from '../calls/exchange-patterns.js'
 import { RankweaveError } from '../errors.js'
-import { requireWaitOptions, type WaitOptions } from '../messages/process/abort.js'
+import { loadMailboxDesigns, requireMailboxDesigns } from '../messages/matching/mailbox-lists.js'
+import { type MailboxDesign, mailboxDesigns } from '../messages/matching-designs/mailbox-designs.js'
+import { requireWaitOptions, type WaitOptions, waitOptions } from '../messages/process/abort.js'
 import type { CommState } from './comm-state.js'
 import { type CommHandle, handlesOf, type MakeHandle } from './handle.js'
 import { contextLike } from './new-context.js'
@@ -106,16 +110,44 @@ function nonMemberIn(state: CommState, group: Group): number | undefined {
   return nonMember
 }
 
-export function dup<H>(comm: CommHandle, make: MakeHandle<H>, options?: WaitOptions): Promise<H> {
+export interface DupOptions extends WaitOptions {
+  /**
+   * The design of the matching queues of this rank, on the copy and on communicators that are made from it. Local, like
+   * a hint of MPI: ranks may choose different ones. Default: that of this communicator.
+   */
+  readonly matchingDesign?: MailboxDesign
+}
+
+const dupOptions: OptionTable<DupOptions> = { ...waitOptions, matchingDesign: wordOption(mailboxDesigns) }
+
+export function dup<H>(comm: CommHandle, make: MakeHandle<H>, options?: DupOptions): Promise<H> {
   const { state, localIndex } = comm.seat()
-  requireWaitOptions('dup', options)
-  const call: CollectiveCall<null, H> = {
+  requireWaitOptions('dup', options, dupOptions)
+  const chosen = options?.matchingDesign
+  requireOption('dup', 'matchingDesign', dupOptions.matchingDesign, chosen)
+  requireMailboxDesigns('dup', chosen)
+  const call: CollectiveCall<MailboxDesign | null, H> = {
     signature: { name: 'dup' },
     unplaced: true,
     run: async (hosted, exchange) => {
-      const copy = await contextLike(state, exchange)
+      const copy = await contextLike(state, exchange, await designsOfCopy(state, hosted))
       return hosted.map((_, index) => make(copy, index))
     },
   }
-  return state.collectives.call(localIndex, call, null, options)
+  return state.collectives.call(localIndex, call, chosen ?? null, options)
+}
+
+/** Those of a communicator, and what its ranks here choose for the copy. */
+async function designsOfCopy(
+  state: CommState,
+  chosen: readonly (MailboxDesign | null)[],
+): Promise<ReadonlyMap<number, MailboxDesign> | undefined> {
+  if (chosen.every((design) => design === null)) return state.matchingDesigns
+  const designs = new Map(state.matchingDesigns)
+  for (const [index, design] of chosen.entries()) {
+    if (design === null) continue
+    await loadMailboxDesigns(design)
+    designs.set(state.worldRank(index), design)
+  }
+  return designs
 }

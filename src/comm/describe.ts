@@ -1,8 +1,10 @@
 import { type AlgorithmUse, algorithmUses } from '../calls/plan/algorithm-use.js'
 import { formatMachine } from '../machine/format-machine.js'
 import type { Machine } from '../machine/machine.js'
+import { usedMailboxDesign } from '../messages/matching/mailbox-lists.js'
 import type { MatchingStatistics } from '../messages/matching/matching-meter.js'
-import { madeBy } from '../messages/process/comm-context.js'
+import type { MailboxDesign } from '../messages/matching-designs/mailbox-designs.js'
+import { madeBy, matchingDesignOf } from '../messages/process/comm-context.js'
 import type { CommState } from './comm-state.js'
 import type { SplitOrigin } from './split/split-call.js'
 import type { PhaseCosts } from './split/split-meter.js'
@@ -80,6 +82,8 @@ export interface CommDescription {
   readonly machine: MachineUse
   /** Algorithms that have carried out its collectives here; none where one process has all ranks. */
   readonly collectives: readonly AlgorithmUse[]
+  /** The designs of the matching queues of the ranks here, each once: `index` unless another one was chosen. */
+  readonly matchingDesigns: readonly MailboxDesign[]
   /** Message matching of the ranks here that have taken part in a message; null unless the world counts it. */
   readonly matching: readonly MatchingStatistics[] | null
   /**
@@ -117,10 +121,20 @@ export function describeComm(state: CommState, machine?: Machine): CommDescripti
     retained: retainedBytes(state),
     machine: machineUse(state, machine),
     collectives: algorithmUses(state.plans),
+    matchingDesigns: designsOf(state),
     matching: counts ? (state.openedMatching?.statistics ?? []) : null,
     split: state.origin === undefined ? null : reportOf(state.origin),
     lastSplit: state.lastSplit === undefined ? null : reportOf(state.lastSplit),
   }
+}
+
+function designsOf(state: CommState): MailboxDesign[] {
+  const { length } = state.localRanks
+  const ranks = state.matchingDesigns === undefined ? Math.min(1, length) : length
+  const designs = Array.from({ length: ranks }, (_, index) =>
+    usedMailboxDesign(matchingDesignOf(state, state.worldRank(index))),
+  )
+  return [...new Set(designs)]
 }
 
 function machineUse({ runtime }: CommState, machine: Machine | undefined): MachineUse {

@@ -28,7 +28,7 @@ export function handlesOf<H>(
   const made = madeIn(parent, exchange)
   const handles: (H | null)[] = new Array(parent.localRanks.length).fill(null)
   for (const { id, table, hosted, processes } of parts) {
-    const state = parent.runtime.createContext(id, table, processes)
+    const state = parent.runtime.createContext(id, table, processes, parent.matchingDesigns)
     state.origin = origin
     state.made = made
     for (let index = 0; index < hosted.length; index++) {

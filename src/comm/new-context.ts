@@ -21,7 +21,7 @@ export async function contextOver(
   const root = processes.processes.indexOf(processOf(runtime.layout, leader))
   const counter = await drawCounterOn(parent, exchange, root)
   if (!processesOf(table, runtime.layout).includes(runtime.process)) return null
-  const made = runtime.createContext({ leader, counter }, table)
+  const made = runtime.createContext({ leader, counter }, table, undefined, parent.matchingDesigns)
   made.made = madeIn(parent, exchange)
   return made
 }
@@ -29,13 +29,19 @@ export async function contextOver(
 /**
  * A new context over the ranks of `state`; its table need not be placed. Each process calls this within the
  * same collective.
+ *
+ * @param matchingDesigns of its ranks here. Default: those of `state`
  */
-export async function contextLike(state: CommState, exchange: Exchange): Promise<CommState> {
+export async function contextLike(
+  state: CommState,
+  exchange: Exchange,
+  matchingDesigns = state.matchingDesigns,
+): Promise<CommState> {
   // Process 0 hosts rank 0, which is the leader of the copy as of the original.
   const counter = await drawCounterOn(state, exchange, 0)
   const { table, processes, runtime } = state
   const numbered = state.wasDistributed ? processes.processes : undefined
-  const copy = runtime.createContext({ leader: state.leader, counter }, table, numbered)
+  const copy = runtime.createContext({ leader: state.leader, counter }, table, numbered, matchingDesigns)
   copy.made = madeIn(state, exchange)
   return copy
 }

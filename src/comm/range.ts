@@ -23,7 +23,12 @@ export async function range<H>(
   // The call counts only from here, but ranks of one process get here in the order of their calls.
   state.ranges ??= new RangeContexts()
   const child = state.ranges.next(wanted, localIndex, (nth) => {
-    const made = state.runtime.createContext(nameOf(state.id, wanted, nth), tableOf(parentTable, wanted))
+    const made = state.runtime.createContext(
+      nameOf(state.id, wanted, nth),
+      tableOf(parentTable, wanted),
+      undefined,
+      state.matchingDesigns,
+    )
     made.made = {
       call: `range(${first}, ${last}${stride === 1 ? '' : `, ${stride}`})`,
       parent: state.id,

@@ -14,7 +14,12 @@ const tags = 4
 export const matchingChecks: readonly WorldCase[] = [
   {
     name: 'matching keeps the order of every sender, with wildcards, under random interleavings',
-    settings: [...flowSettings, { matching: { count: true } }],
+    settings: [
+      ...flowSettings,
+      { matching: { count: true } },
+      { matching: { design: 'bins' } },
+      { matching: { count: true, design: 'partners-dynamic' } },
+    ],
     async check(world, { seed, rounds }) {
       for (let round = 0; round < rounds; round++) {
         const plan = draw(world.size, seed + round)

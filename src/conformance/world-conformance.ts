@@ -198,7 +198,10 @@ const objectSettings: Readonly<Record<string, string>> = {
 }
 
 function settingText(setting: WorldSetting): string {
-  const given = Object.entries(setting).map(([name, value]) => objectSettings[name] ?? `${name} ${value}`)
+  const { matching = {}, ...others } = setting
+  const given = Object.entries(others).map(([name, value]) => objectSettings[name] ?? `${name} ${value}`)
+  if (matching.count === true) given.push('matching counted')
+  if (matching.design !== undefined) given.push(`matching by ${matching.design}`)
   return given.length === 0 ? '' : ` (${given.join(', ')})`
 }
 

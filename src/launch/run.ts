@@ -18,6 +18,7 @@ import { threads } from '../fabric/threads/threads.js'
 import { checkWorldMachine } from '../machine/check-machine.js'
 import type { Machine } from '../machine/machine.js'
 import { machineOption } from '../machine/machine-option.js'
+import { installMailboxDesigns } from '../messages/matching/install-designs.js'
 import {
   checkTraceOptions,
   type MatchingOptions,
@@ -103,8 +104,8 @@ export interface RunOptions<A = unknown, T = unknown> {
    */
   readonly machine?: Machine
   /**
-   * What is counted of message matching: `describe().matching` has it; and what is recorded, in files. Default: nothing
-   * (docs/diagnosing-hangs.md#how-long-queues-are, docs/message-matching.md).
+   * What is counted of message matching: `describe().matching` has it; what is recorded, in files; and the design of its
+   * queues. Default: nothing, and the index (docs/diagnosing-hangs.md#how-long-queues-are, docs/message-matching.md).
    */
   readonly matching?: MatchingOptions
 }
@@ -167,6 +168,7 @@ export interface RunOptions<A = unknown, T = unknown> {
 export async function run<T, A = undefined>(main: Main<T, A> | URL, options: RunOptions<A, T>): Promise<T[]> {
   // Before anything else runs: what the caller starts besides this world may wake it.
   const eventLoop = new EventLoopWatch()
+  installMailboxDesigns()
   const factory = checked(main, options)
   const { ranksPerProcess } = factory
   const { ranks, args, signal, eagerLimitBytes, creditBytes, detectDeadlock, diagnose, report } = options

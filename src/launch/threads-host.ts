@@ -2,6 +2,7 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { givenOptions } from '../base/option-table.js'
 import { bindThisThread } from '../fabric/threads/core-binding.js'
 import { openThreads } from '../fabric/threads/threads.js'
+import { installMailboxDesigns } from '../messages/matching/install-designs.js'
 import { worldLayout } from '../messages/process/world-layout.js'
 import type { UserProgram } from '../world/user-program.js'
 import { hostSession } from '../world/world.js'
@@ -11,6 +12,7 @@ import type { FromProcess, ProcessData, ToProcess } from './processes/process-pr
 
 /** Hosts one process of a world in this worker thread, until the world has ended. */
 export async function hostProcess(): Promise<void> {
+  installMailboxDesigns()
   const port = parentPort!
   const { program, connection, world: data } = workerData as ProcessData
   const { hosted, ...world } = data

@@ -1,3 +1,4 @@
+import type { DupOptions } from '../comm/create.js'
 import { RankweaveError } from '../errors.js'
 import type { WaitOptions } from '../messages/process/abort.js'
 import { cartNeighborSlots, cartShift, coordsOf, rankOf, sizeOf } from '../topology/cart-shape.js'
@@ -80,7 +81,7 @@ export class CartCommunicator extends TopologyCommunicator {
     return new CartCommunicator(state, localIndex, neighborhood)
   }
 
-  override async dup(options?: WaitOptions): Promise<CartCommunicator> {
+  override async dup(options?: DupOptions): Promise<CartCommunicator> {
     const { state, localIndex } = (await super.dup(options)).seat()
     return new CartCommunicator(state, localIndex, this.neighborhood)
   }

@@ -1,8 +1,8 @@
 import { promiseTry } from '../base/turn.js'
 import type { CommState } from '../comm/comm-state.js'
 import { addMethods, Communicator } from '../comm/communicator.js'
+import type { DupOptions } from '../comm/create.js'
 import type { Machine } from '../machine/machine.js'
-import type { WaitOptions } from '../messages/process/abort.js'
 import type { Choice } from '../neighborhood/choose/choice.js'
 import type { Plan } from '../neighborhood/strategies/strategy.js'
 import type { ProcessTopology } from '../topology/process-topology.js'
@@ -130,7 +130,7 @@ export class TopologyCommunicator extends Communicator {
   }
 
   /** The same ranks and topology with a new context. @see MPI-4.1 §7.4.2 */
-  override async dup(options?: WaitOptions): Promise<TopologyCommunicator> {
+  override async dup(options?: DupOptions): Promise<TopologyCommunicator> {
     const { state, localIndex } = (await super.dup(options)).seat()
     return new TopologyCommunicator(state, localIndex, this.neighborhood)
   }

@@ -4,6 +4,7 @@ import { stridedTable } from '../comm/table/rank-table.js'
 import { isRankweaveError, noteRank, RankweaveError, readableError, reasonText } from '../errors.js'
 import type { FabricSession } from '../fabric/fabric.js'
 import type { TraceRecorder } from '../messages/matching-designs/trace-recorder.js'
+import { loadMailboxDesigns } from '../messages/matching/mailbox-lists.js'
 import { isSurvived } from '../messages/process/acknowledgements.js'
 import type { RuntimeOptions } from '../messages/process/frame-port.js'
 import { runtimeOptions } from '../messages/process/runtime.js'
@@ -93,6 +94,7 @@ export async function hostSession<T, A>(
 ): Promise<T[]> {
   let world: World<T, A>
   try {
+    if (options.matching?.design !== undefined) await loadMailboxDesigns(options.matching.design)
     world = new World(session, options)
   } catch (error) {
     await session.close()

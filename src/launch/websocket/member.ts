@@ -1,3 +1,4 @@
+import { installMailboxDesigns } from '../../messages/matching/install-designs.js'
 import { ownVersion } from '../../package-paths.js'
 import { PeerListener } from '../../websocket/peer-listener.js'
 import { defaultWorldLimits } from '../../websocket/protocol/limits.js'
@@ -78,6 +79,7 @@ export async function hostMember<T, A>(
   program: UserProgram<T, A>,
   world: WorldOptions<A>,
 ): Promise<T[]> {
+  installMailboxDesigns()
   let failure: string | undefined
   try {
     return await hostSession(session, program, world)

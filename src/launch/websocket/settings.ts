@@ -38,7 +38,10 @@ export interface RanksOptions {
   readonly diagnose?: boolean
   /** The machine of the world, as of `run`, for all its processes. */
   readonly machine?: Machine
-  /** What is counted of message matching, as of `run`, in all its processes. Traces are refused: ERR_ARGUMENT. */
+  /**
+   * What is counted of message matching, and the design of its queues, as of `run`, in all its processes. Traces are
+   * refused: ERR_ARGUMENT.
+   */
   readonly matching?: MatchingOptions
 }
 
@@ -111,8 +114,9 @@ export function parseSettings(text: string): WorldSettings {
   // The opener of a world must not make this process write files.
   const { trace, traceOperations } = Object(settings.matching) as MatchingOptions
   if (trace !== undefined || traceOperations !== undefined) throw notSettings(text)
-  if (machine === undefined) return settings
   try {
+    requireOption('settings', 'matching', ranksOptions.matching, settings.matching)
+    if (machine === undefined) return settings
     return { ...settings, machine: machineOfSetting(machine, ranks) }
   } catch {
     throw notSettings(text)

@@ -1,5 +1,5 @@
 import { type Collective, collectives } from '../../schedule/specification.js'
-import type { Entry } from './entry-list.js'
+import type { Entry } from './entry.js'
 import { ANY_SOURCE, ANY_TAG } from './wildcards.js'
 
 /**

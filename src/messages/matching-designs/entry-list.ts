@@ -1,18 +1,6 @@
+import type { Entry } from './entry.js'
+import type { MatchingList } from './matching-list.js'
 import { ANY_SOURCE, ANY_TAG } from './wildcards.js'
-
-/**
- * What a matching queue holds: a posted receive (source and tag may be wildcards) or a message (both are
- * exact).
- */
-export interface Entry {
-  readonly source: number
-  readonly tag: number
-  /** Place in the order of its list. These four belong to the list. */
-  order: number
-  listed: boolean
-  previous: Entry | undefined
-  next: Entry | undefined
-}
 
 /** A search that passes more entries than these builds an index for those that follow. */
 const indexBeyond = 24
@@ -25,7 +13,7 @@ const indexBeyond = 24
  * The index is lazy: removed entries stay in it until a search passes them, and it is rebuilt when as many
  * entries were removed as are left, so the cost per entry stays constant.
  */
-export class EntryList<E extends Entry> {
+export class EntryList<E extends Entry> implements MatchingList<E> {
   readonly #holds: 'patterns' | 'messages'
   #first: Entry | undefined
   #last: Entry | undefined

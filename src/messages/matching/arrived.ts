@@ -3,7 +3,8 @@ import { RankweaveError } from '../../errors.js'
 import type { MemoryLocation } from '../../fabric/fabric.js'
 import type { TypedArray } from '../datatype/elements.js'
 import type { ReceiveBuffer } from '../datatype/strided-view.js'
-import type { Entry, EntryList } from '../matching-designs/entry-list.js'
+import type { Entry } from '../matching-designs/entry.js'
+import type { MatchingList } from '../matching-designs/matching-list.js'
 import { type WaitOptions, waitOptions } from '../process/abort.js'
 import type { MatchingWatch } from '../process/matching-traces.js'
 import type { Incoming } from '../process/transfer-sides.js'
@@ -82,7 +83,7 @@ export type Content =
 /** A message that arrived before its receive. */
 export class Arrived implements Entry, QueuedMessage {
   /** Where it waits for its receive, while it is listed. */
-  readonly queue: EntryList<Arrived>
+  readonly queue: MatchingList<Arrived>
   readonly source: number
   readonly tag: number
   readonly type: number
@@ -96,7 +97,7 @@ export class Arrived implements Entry, QueuedMessage {
   previous: Entry | undefined = undefined
   next: Entry | undefined = undefined
 
-  constructor(queue: EntryList<Arrived>, envelope: Envelope, content: Content) {
+  constructor(queue: MatchingList<Arrived>, envelope: Envelope, content: Content) {
     this.queue = queue
     this.source = envelope.source
     this.tag = envelope.tag

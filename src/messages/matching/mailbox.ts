@@ -1,11 +1,12 @@
 import type { RankweaveError } from '../../errors.js'
-import { EntryList } from '../matching-designs/entry-list.js'
+import type { MatchingList } from '../matching-designs/matching-list.js'
 import type { CallSites } from '../process/call-sites.js'
-import { type CommContext, communicatorText, madeBy } from '../process/comm-context.js'
+import { type CommContext, communicatorText, madeBy, matchingDesignOf } from '../process/comm-context.js'
 import { contextKey } from '../process/context-id.js'
 import type { ProcessCounters, RankCounters } from '../process/counters.js'
 import type { MatchingWatch } from '../process/matching-traces.js'
 import type { Arrived } from './arrived.js'
+import { mailboxList } from './mailbox-lists.js'
 import { MatchingMeter } from './matching-meter.js'
 import type { Receive, Receiver } from './receive.js'
 import { type Send, type Sender, Sent } from './send.js'
@@ -28,9 +29,9 @@ export class Mailbox implements Sender, Receiver {
   readonly processCounters: ProcessCounters
   readonly callSites: CallSites | undefined
   /** Receives and matched probes without a message, in the order they were posted. */
-  readonly posted: EntryList<Receive<unknown>>
+  readonly posted: MatchingList<Receive<unknown>>
   /** Messages without a receive, in the order they arrived. */
-  readonly arrived: EntryList<Arrived>
+  readonly arrived: MatchingList<Arrived>
   /** Probes without a message. */
   readonly probes = new Set<Receive<unknown>>()
   /** Undefined unless the world counts matching: then nothing is paid for it. */
@@ -49,10 +50,15 @@ export class Mailbox implements Sender, Receiver {
     this.counters = context.runtime.rankCounters(worldRank)
     this.processCounters = context.runtime.processCounters
     this.callSites = context.runtime.callSites
-    this.meter = context.runtime.options.matching?.count === true ? new MatchingMeter() : undefined
+    const design = matchingDesignOf(context, worldRank)
+    const facts = { processes: context.size }
+    const posted = mailboxList<Receive<unknown>>(design, 'patterns', facts)
+    const arrived = mailboxList<Arrived>(design, 'messages', facts)
+    const counts = context.runtime.options.matching?.count === true
+    this.meter = counts ? new MatchingMeter(posted, arrived) : undefined
     this.watch = context.runtime.matchingTraces?.watch(contextKey(context.id), context.size, worldRank)
-    this.posted = this.meter?.posted ?? new EntryList('patterns')
-    this.arrived = this.meter?.unexpected ?? new EntryList('messages')
+    this.posted = this.meter?.posted ?? posted
+    this.arrived = this.meter?.unexpected ?? arrived
   }
 
   /** One object for all sends that were complete when they were started. */

@@ -1,3 +1,4 @@
+import type { MatchingList } from '../matching-designs/matching-list.js'
 import type { Arrived } from './arrived.js'
 import { ANY_SOURCE, ANY_TAG } from './envelope.js'
 import { MeteredList } from './metered-list.js'
@@ -22,11 +23,16 @@ export interface MatchingStatistics {
 
 /** Counts the matching of one mailbox. */
 export class MatchingMeter {
-  readonly posted = new MeteredList<Receive<unknown>>('patterns')
-  readonly unexpected = new MeteredList<Arrived>('messages')
+  readonly posted: MeteredList<Receive<unknown>>
+  readonly unexpected: MeteredList<Arrived>
   #receives = 0
   #anySource = 0
   #anyTag = 0
+
+  constructor(posted: MatchingList<Receive<unknown>>, unexpected: MatchingList<Arrived>) {
+    this.posted = new MeteredList(posted)
+    this.unexpected = new MeteredList(unexpected)
+  }
 
   /** A receive or probe starts. */
   receives(source: number, tag: number): void {

@@ -1,21 +1,44 @@
-import { type Entry, EntryList } from '../matching-designs/entry-list.js'
+import type { Entry } from '../matching-designs/entry.js'
+import type { MatchingList } from '../matching-designs/matching-list.js'
 import { QueueMeter, type QueueStatistics } from './queue-meter.js'
 
-/** An entry list whose searches are counted and timed. */
-export class MeteredList<E extends Entry> extends EntryList<E> {
+/** A list whose searches are counted and timed. */
+export class MeteredList<E extends Entry> implements MatchingList<E> {
+  readonly #list: MatchingList<E>
   readonly #meter = new QueueMeter()
 
-  override add(entry: E): void {
-    super.add(entry)
+  constructor(list: MatchingList<E>) {
+    this.#list = list
+  }
+
+  get size(): number {
+    return this.#list.size
+  }
+
+  get passed(): number {
+    return this.#list.passed
+  }
+
+  add(entry: E): void {
+    this.#list.add(entry)
     this.#meter.grew(this.size)
   }
 
-  override find(source: number, tag: number): E | undefined {
+  find(source: number, tag: number): E | undefined {
     const before = this.passed
     const begin = performance.now()
-    const found = super.find(source, tag)
-    this.#meter.searched(this.size, this.passed - before, found !== undefined, performance.now() - begin)
+    const found = this.#list.find(source, tag)
+    const ms = performance.now() - begin
+    this.#meter.searched(this.size, this.passed - before, found !== undefined, ms)
     return found
+  }
+
+  remove(entry: E): void {
+    this.#list.remove(entry)
+  }
+
+  [Symbol.iterator](): Iterator<E> {
+    return this.#list[Symbol.iterator]()
   }
 
   get statistics(): QueueStatistics {

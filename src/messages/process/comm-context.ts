@@ -1,4 +1,5 @@
 import type { RankweaveError } from '../../errors.js'
+import type { MailboxDesign } from '../matching-designs/mailbox-designs.js'
 import type { ContextId } from './context-id.js'
 import type { KnownLosses } from './known-losses.js'
 import type { ProcessPort } from './process-port.js'
@@ -74,6 +75,14 @@ export function communicatorText({ id, label }: Pick<CommContext, 'id' | 'label'
   return `communicator ${id.leader}.${id.counter}${name}`
 }
 
+/** The design that the mailbox of a rank here is to have; undefined where nothing names one. */
+export function matchingDesignOf(
+  { matchingDesigns, runtime }: Pick<CommContext, 'matchingDesigns' | 'runtime'>,
+  worldRank: number,
+): MailboxDesign | undefined {
+  return matchingDesigns?.get(worldRank) ?? runtime.options.matching?.design
+}
+
 /** One communicator in one process, as messages and collective calls see it. */
 export interface CommContext {
   readonly id: ContextId
@@ -86,6 +95,11 @@ export interface CommContext {
   /** Handles of ranks here that have been freed. */
   readonly freedHandles?: number
   readonly runtime: ProcessPort
+  /**
+   * The designs that ranks here have chosen for their mailboxes, by world rank: of this communicator, or of the one from
+   * which it was made. Undefined where none has.
+   */
+  readonly matchingDesigns?: ReadonlyMap<number, MailboxDesign> | undefined
   /** Payload that follows its envelope when the receiver is ready. */
   readonly transfers: Transfers
   /** Its lost processes, as known here, and who has acknowledged them. */

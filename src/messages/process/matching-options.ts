@@ -1,5 +1,10 @@
-import { flagOption, integerOption, type OptionTable, textOption } from '../../base/option.js'
+import { flagOption, integerOption, type OptionTable, textOption, wordOption } from '../../base/option.js'
 import { RankweaveError, wrongValue } from '../../errors.js'
+import {
+  defaultMailboxDesign,
+  type MailboxDesign,
+  mailboxDesigns,
+} from '../matching-designs/mailbox-designs.js'
 
 /** What a world counts and records of its message matching. */
 export interface MatchingOptions {
@@ -16,6 +21,11 @@ export interface MatchingOptions {
   readonly trace?: string
   /** Operations that a rank records, its first, 16 bytes each; all ranks of a process at most 2^24. Default 1,000,000. */
   readonly traceOperations?: number
+  /**
+   * The design of both queues of every rank: which structure a search passes. Communicators inherit it, and a `dup` may
+   * choose another one. Default `index`.
+   */
+  readonly design?: MailboxDesign
 }
 
 export const defaultTraceOperations = 1_000_000
@@ -27,6 +37,7 @@ export const matchingOptions: OptionTable<MatchingOptions> = {
   count: flagOption(),
   trace: textOption(),
   traceOperations: integerOption({ least: 1, most: 2 ** 24 }),
+  design: wordOption(mailboxDesigns, { default: defaultMailboxDesign }),
 }
 
 /** @throws ERR_ARGUMENT for a trace that could not be written, or a bound without one */

@@ -155,7 +155,7 @@ export async function movedContext(
   })
   // A split that fails here throws, or the collective has failed, which tells its ranks.
   if (part === undefined) throw new Error('the collective has failed')
-  const state = parent.runtime.createContext(part.id, part.table, part.processes)
+  const state = parent.runtime.createContext(part.id, part.table, part.processes, parent.matchingDesigns)
   state.origin = origin
   state.made = madeIn(parent, exchange)
   const members = Int32Array.from({ length: exchange.count }, (_, process) =>

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type Entry, EntryList } from '../../../../src/messages/matching-designs/entry-list.js'
+import type { Entry } from '../../../../src/messages/matching-designs/entry.js'
+import { EntryList } from '../../../../src/messages/matching-designs/entry-list.js'
 import { ANY_SOURCE, ANY_TAG } from '../../../../src/messages/matching-designs/wildcards.js'
 
 class TestEntry implements Entry {

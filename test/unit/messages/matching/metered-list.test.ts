@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { ANY_SOURCE, ANY_TAG } from '../../../../src/messages/matching/envelope.js'
 import { MeteredList } from '../../../../src/messages/matching/metered-list.js'
-import type { Entry } from '../../../../src/messages/matching-designs/entry-list.js'
+import type { Entry } from '../../../../src/messages/matching-designs/entry.js'
+import { EntryList } from '../../../../src/messages/matching-designs/entry-list.js'
 
 const entry = (source: number, tag: number): Entry => ({
   ...{ source, tag, order: 0, listed: false },
@@ -10,7 +11,7 @@ const entry = (source: number, tag: number): Entry => ({
 
 describe('a metered list', () => {
   it('counts searches, matches, entries passed and lengths', () => {
-    const list = new MeteredList('messages')
+    const list = new MeteredList(new EntryList('messages'))
     expect(list.find(0, 0)).toBeUndefined()
     const entries = [entry(1, 5), entry(2, 5), entry(3, 6)]
     for (const each of entries) list.add(each)
@@ -26,7 +27,7 @@ describe('a metered list', () => {
   })
 
   it('counts an index when it is built, then one entry a search', () => {
-    const list = new MeteredList('messages')
+    const list = new MeteredList(new EntryList('messages'))
     for (let tag = 0; tag < 1000; tag++) list.add(entry(1, tag))
     list.find(1, 999)
     const { passed } = list.statistics
@@ -36,7 +37,7 @@ describe('a metered list', () => {
   })
 
   it('is empty at first', () => {
-    expect(new MeteredList('patterns').statistics).toEqual({
+    expect(new MeteredList(new EntryList('patterns')).statistics).toEqual({
       ...{
         length: 0,
         searches: 0,

@@ -1,0 +1,45 @@
+import { wrongValue } from '../../errors.js'
+import type { ProcessFacts } from '../matching-designs/design.js'
+import type { Entry } from '../matching-designs/entry.js'
+import { EntryList } from '../matching-designs/entry-list.js'
+import { defaultMailboxDesign, type MailboxDesign } from '../matching-designs/mailbox-designs.js'
+import type { MatchingList } from '../matching-designs/matching-list.js'
+
+/** The module with all designs but the default. */
+type DesignModule = typeof import('./design-list.js')
+
+let load: (() => Promise<DesignModule>) | undefined
+let loaded: DesignModule | undefined
+
+/** How the designs are loaded where a world or a `dup` chooses one. Pages do not have them. */
+export function loadMailboxDesignsBy(loader: () => Promise<DesignModule>): void {
+  load ??= loader
+}
+
+/** Loads the designs, unless the chosen one is the default, or this is a page. */
+export async function loadMailboxDesigns(design: MailboxDesign | undefined): Promise<void> {
+  if (design !== undefined && design !== defaultMailboxDesign) loaded ??= await load?.()
+}
+
+/** @throws ERR_ARGUMENT for a design that a page does not have */
+export function requireMailboxDesigns(where: string, design: MailboxDesign | undefined): void {
+  if (load !== undefined || design === undefined || design === defaultMailboxDesign) return
+  throw wrongValue('ERR_ARGUMENT', `${where}: expected design '${defaultMailboxDesign}' in a page`, design)
+}
+
+/** The design that a mailbox gets: the one it is to have, or the default where designs are not loaded. */
+export function usedMailboxDesign(design: MailboxDesign | undefined): MailboxDesign {
+  return loaded === undefined || design === undefined ? defaultMailboxDesign : design
+}
+
+/** An empty queue of a mailbox. */
+export function mailboxList<E extends Entry>(
+  design: MailboxDesign | undefined,
+  holds: 'patterns' | 'messages',
+  facts: ProcessFacts,
+): MatchingList<E> {
+  const used = usedMailboxDesign(design)
+  return used === defaultMailboxDesign || loaded === undefined
+    ? new EntryList<E>(holds)
+    : new loaded.DesignList<E>(used, holds, facts)
+}
