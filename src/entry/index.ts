@@ -29,6 +29,7 @@ export type {
 export type { Gathered } from '../calls/plan/placement.js'
 export type { PersistentRequest } from '../calls/program/persistent-request.js'
 export { Communicator, type JointForms } from '../comm/communicator.js'
+export type { DupOptions } from '../comm/create.js'
 export type { CommDescription, SplitReport } from '../comm/describe.js'
 export type { JointCalls } from '../comm/joint-calls.js'
 export type { PhaseCost, PhaseCosts } from '../comm/split/split-meter.js'

@@ -4,6 +4,7 @@ import { RankweaveError, reasonText } from '../../errors.js'
 import { host, type OpenWorld } from '../../launch/websocket/host.js'
 import { shortestSilenceMs, silenceLimits } from '../../launch/websocket/settings.js'
 import { addListenOptions, listenOf, listenSchema } from '../input/listen-options.js'
+import { addMatchingDesignOption, matchingDesignSchema } from '../input/matching-design.js'
 import { parseOptions, seconds, whole } from '../input/options.js'
 import { machineHelp } from '../input/spec-help.js'
 import { addTuningOption, tuningOf, tuningSchema } from '../input/tuning-option.js'
@@ -50,6 +51,7 @@ const schema = z.object({
   ...listenSchema,
   ...tuningSchema,
   ...worldMachineSchema,
+  ...matchingDesignSchema,
   tokenFile: z.string().optional(),
   diagnose: z.boolean(),
   silence: seconds(86_400, shortestSilenceMs / 1000).optional(),
@@ -60,7 +62,7 @@ export const hostCommand: AddCommand = (command, act) => {
   command
     .requiredOption('-n, --ranks <number>', 'ranks in the world')
     .option('--processes <number>', 'processes that are to join (default: one per rank)')
-  addWorldMachineOption(addTuningOption(addListenOptions(command, '127.0.0.1:0')))
+  addMatchingDesignOption(addWorldMachineOption(addTuningOption(addListenOptions(command, '127.0.0.1:0'))))
     .option('--token-file <file>', 'write the token there instead of printing it')
     .option('--silence <seconds>', 'a process that has been silent for so long is lost (default: 30)')
     .option('--diagnose', 'every process names the line of its program in errors and reports', false)
@@ -69,7 +71,7 @@ export const hostCommand: AddCommand = (command, act) => {
     .action(
       act(async (report: Reporter, raw: unknown) => {
         const options = parseOptions(schema, raw)
-        const { ranks, processes, tokenFile, silence } = options
+        const { ranks, processes, tokenFile, silence, matchingDesign: design } = options
         const listen = listenOf(options)
         const tuning = await tuningOf(options, 'websocket')
         const machine = await worldMachineOf(options)
@@ -79,6 +81,7 @@ export const hostCommand: AddCommand = (command, act) => {
           ...(processes === undefined ? {} : { processes }),
           ...(options.diagnose ? { diagnose: true } : {}),
           ...(machine === undefined ? {} : { machine }),
+          ...(design === undefined ? {} : { matching: { design } }),
           ...(listen === undefined ? {} : { listen }),
           ...(silence === undefined ? {} : { limits: silenceLimits(Math.round(silence * 1000)) }),
         })

@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import * as z from 'zod'
 import { mostProcessOperations } from '../../messages/process/matching-traces.js'
+import { addMatchingDesignOption, matchingDesignSchema } from '../input/matching-design.js'
 import { parseOptions, refuseGiven, whole } from '../input/options.js'
 import { machineHelp } from '../input/spec-help.js'
 import { addTuningOption, tuningOf, tuningSchema } from '../input/tuning-option.js'
@@ -43,6 +44,7 @@ const schema = z.object({
   ...worldSchema,
   ...tuningSchema,
   ...worldMachineSchema,
+  ...matchingDesignSchema,
   tagOutput: z.boolean(),
   diagnose: z.boolean(),
   reportAlgorithms: z.boolean(),
@@ -58,7 +60,7 @@ export const runCommand: AddCommand = (command, act) => {
   command
     .argument('<program>', 'file with the program')
     .argument('[args...]', 'arguments for the program, after --')
-  addWorldMachineOption(addTuningOption(addWorldOptions(command)))
+  addMatchingDesignOption(addWorldMachineOption(addTuningOption(addWorldOptions(command))))
     .option('--tag-output', 'begin every line with the rank that wrote it', false)
     .option('--no-hosted', 'call the default export once per rank, also where the program exports hosted')
     .option('--diagnose', 'name the line of the program in errors and reports', false)
@@ -94,6 +96,7 @@ export const runCommand: AddCommand = (command, act) => {
           reportMatching: options.reportMatching,
           traceMatching: options.traceMatching,
           traceOperations: options.traceOperations,
+          matchingDesign: options.matchingDesign,
           hosted: options.hosted,
           tuning,
           machine,

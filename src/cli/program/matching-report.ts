@@ -2,6 +2,7 @@ import type { Communicator } from '../../comm/communicator.js'
 import { describeComm } from '../../comm/describe.js'
 import type { MatchingStatistics } from '../../messages/matching/matching-meter.js'
 import type { QueueStatistics } from '../../messages/matching/queue-meter.js'
+import { defaultMailboxDesign } from '../../messages/matching-designs/mailbox-designs.js'
 import { communicatorText, madeBy } from '../../messages/process/comm-context.js'
 
 /** Ranks that the report lists; those beyond are counted. */
@@ -25,13 +26,14 @@ export function matchingReport(world: Communicator): string {
   found.sort((a, b) => b.passed - a.passed)
   const lines = [`message matching of process ${runtime.process}`]
   for (const { state, matching } of found.slice(0, mostRanks)) {
-    const { rank, receives, anySource, anyTag } = matching
+    const { rank, design, receives, anySource, anyTag } = matching
+    const by = design === defaultMailboxDesign ? '' : `, design ${design}`
     const shares =
       receives === 0
         ? ''
         : `, ${shareText(anySource, receives)} of any source, ${shareText(anyTag, receives)} of any tag`
     lines.push(
-      `  rank ${rank} of ${madeBy(state) ?? `${communicatorText(state)}, the world`}: ${receives} receives${shares}`,
+      `  rank ${rank} of ${madeBy(state) ?? `${communicatorText(state)}, the world`}${by}: ${receives} receives${shares}`,
     )
     lines.push(`    posted receives:     ${queueText(matching.posted)}`)
     lines.push(`    unexpected messages: ${queueText(matching.unexpected)}`)

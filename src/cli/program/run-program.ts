@@ -4,6 +4,7 @@ import type { FabricFactory } from '../../fabric/fabric.js'
 import type { ReportOptions } from '../../launch/processes/report-triggers.js'
 import { run } from '../../launch/run.js'
 import type { Machine } from '../../machine/machine.js'
+import type { MailboxDesign } from '../../messages/matching-designs/mailbox-designs.js'
 import type { TuningFile } from '../../tuning/tuning-file.js'
 import { guardUserCode } from './guard-user-code.js'
 import { checkProgramFile, loadProgram } from './load-program.js'
@@ -25,6 +26,8 @@ export interface ProgramOptions {
   /** Where matching is recorded, and how much of it. Undefined: not at all. */
   readonly traceMatching?: string | undefined
   readonly traceOperations?: number | undefined
+  /** Undefined: the default. */
+  readonly matchingDesign: MailboxDesign | undefined
   /** False: only the default export runs. */
   readonly hosted: boolean
   readonly tuning: TuningFile | null
@@ -40,8 +43,8 @@ export interface ProgramOptions {
  */
 export async function runUserProgram(options: ProgramOptions): Promise<readonly unknown[]> {
   const { file, ranks, fabric, args, tagOutput, diagnose, reportAlgorithms, reportMatching, hosted } = options
-  const { tuning, machine, report, traceMatching: trace, traceOperations } = options
-  const matching = givenOptions({ count: reportMatching || undefined, trace, traceOperations })
+  const { tuning, machine, report, matchingDesign: design, traceMatching: trace, traceOperations } = options
+  const matching = givenOptions({ count: reportMatching || undefined, design, trace, traceOperations })
   const world = {
     ...{ ranks, fabric, diagnose, tuning, report },
     ...(machine === undefined ? {} : { machine }),

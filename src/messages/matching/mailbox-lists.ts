@@ -32,14 +32,13 @@ export function usedMailboxDesign(design: MailboxDesign | undefined): MailboxDes
   return loaded === undefined || design === undefined ? defaultMailboxDesign : design
 }
 
-/** An empty queue of a mailbox. */
+/** An empty queue of a mailbox. @param design from {@link usedMailboxDesign} */
 export function mailboxList<E extends Entry>(
-  design: MailboxDesign | undefined,
+  design: MailboxDesign,
   holds: 'patterns' | 'messages',
   facts: ProcessFacts,
 ): MatchingList<E> {
-  const used = usedMailboxDesign(design)
-  return used === defaultMailboxDesign || loaded === undefined
+  return design === defaultMailboxDesign || loaded === undefined
     ? new EntryList<E>(holds)
-    : new loaded.DesignList<E>(used, holds, facts)
+    : new loaded.DesignList<E>(design, holds, facts)
 }

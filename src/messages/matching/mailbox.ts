@@ -6,7 +6,7 @@ import { contextKey } from '../process/context-id.js'
 import type { ProcessCounters, RankCounters } from '../process/counters.js'
 import type { MatchingWatch } from '../process/matching-traces.js'
 import type { Arrived } from './arrived.js'
-import { mailboxList } from './mailbox-lists.js'
+import { mailboxList, usedMailboxDesign } from './mailbox-lists.js'
 import { MatchingMeter } from './matching-meter.js'
 import type { Receive, Receiver } from './receive.js'
 import { type Send, type Sender, Sent } from './send.js'
@@ -50,12 +50,12 @@ export class Mailbox implements Sender, Receiver {
     this.counters = context.runtime.rankCounters(worldRank)
     this.processCounters = context.runtime.processCounters
     this.callSites = context.runtime.callSites
-    const design = matchingDesignOf(context, worldRank)
+    const design = usedMailboxDesign(matchingDesignOf(context, worldRank))
     const facts = { processes: context.size }
     const posted = mailboxList<Receive<unknown>>(design, 'patterns', facts)
     const arrived = mailboxList<Arrived>(design, 'messages', facts)
     const counts = context.runtime.options.matching?.count === true
-    this.meter = counts ? new MatchingMeter(posted, arrived) : undefined
+    this.meter = counts ? new MatchingMeter(design, posted, arrived) : undefined
     this.watch = context.runtime.matchingTraces?.watch(contextKey(context.id), context.size, worldRank)
     this.posted = this.meter?.posted ?? posted
     this.arrived = this.meter?.unexpected ?? arrived

@@ -1,3 +1,4 @@
+import type { MailboxDesign } from '../matching-designs/mailbox-designs.js'
 import type { MatchingList } from '../matching-designs/matching-list.js'
 import type { Arrived } from './arrived.js'
 import { ANY_SOURCE, ANY_TAG } from './envelope.js'
@@ -9,6 +10,8 @@ import type { Receive } from './receive.js'
 export interface MatchingStatistics {
   /** In the communicator. */
   readonly rank: number
+  /** Of both queues. */
+  readonly design: MailboxDesign
   /** Posted receives, searched by messages that arrive (PRQ). */
   readonly posted: QueueStatistics
   /** Messages without a receive, searched by receives and probes (UMQ). */
@@ -25,11 +28,17 @@ export interface MatchingStatistics {
 export class MatchingMeter {
   readonly posted: MeteredList<Receive<unknown>>
   readonly unexpected: MeteredList<Arrived>
+  readonly #design: MailboxDesign
   #receives = 0
   #anySource = 0
   #anyTag = 0
 
-  constructor(posted: MatchingList<Receive<unknown>>, unexpected: MatchingList<Arrived>) {
+  constructor(
+    design: MailboxDesign,
+    posted: MatchingList<Receive<unknown>>,
+    unexpected: MatchingList<Arrived>,
+  ) {
+    this.#design = design
     this.posted = new MeteredList(posted)
     this.unexpected = new MeteredList(unexpected)
   }
@@ -44,6 +53,7 @@ export class MatchingMeter {
   statistics(rank: number): MatchingStatistics {
     return {
       rank,
+      design: this.#design,
       posted: this.posted.statistics,
       unexpected: this.unexpected.statistics,
       receives: this.#receives,

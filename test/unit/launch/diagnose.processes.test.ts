@@ -131,6 +131,23 @@ describe('--report-matching', () => {
     )
     expect(stderr).toMatch(/message matching of process 1\n {2}none: no rank here took part in a message/)
   })
+
+  it.each(['local', 'threads', 'websocket'])('and their design on %s', async (fabric) => {
+    const flags = ['-n', '4', '--fabric', fabric, '--processes', '2', '--report-matching']
+    const by = ['--matching-design', 'list', '--', 'queues']
+    const { exitCode, stderr } = await spawnCli(['run', file, ...flags, ...by])
+    expect(exitCode).toBe(0)
+    expect(stderr).toMatch(/rank 0 of communicator 0\.0, the world, design list: 120 receives, /)
+    expect(stderr).toMatch(/unexpected messages: 120 searches, 120 found; 60\.5 long, at most 120; /)
+  })
+
+  it('--matching-design refuses a design that starts from an earlier run', async () => {
+    const answer = await spawnCli(['run', file, '-n', '4', '--matching-design', 'clusters', '--', 'queues'])
+    expect(answer.exitCode).toBe(2)
+    expect(answer.stderr).toMatch(
+      /--matching-design: expected index, list, source-lists, bins, partners-dynamic, array-list or vector-list, got "clusters"/,
+    )
+  })
 })
 
 describe('--report-algorithms', () => {

@@ -1,0 +1,13 @@
+import type { Command } from 'commander'
+import { mailboxDesigns } from '../../messages/matching-designs/mailbox-designs.js'
+import { oneOf } from './options.js'
+
+/** The option of every subcommand that runs or opens a world whose messages the user's program matches. */
+export function addMatchingDesignOption(command: Command): Command {
+  return command.option(
+    '--matching-design <name>',
+    `structure of matching queues: ${mailboxDesigns.join(', ')} (default: ${mailboxDesigns[0]})`,
+  )
+}
+
+export const matchingDesignSchema = { matchingDesign: oneOf(...mailboxDesigns).optional() }
