@@ -1,4 +1,5 @@
 import type { Entry } from './entry.js'
+import { EntryIndex } from './entry-index.js'
 import type { MatchingList } from './matching-list.js'
 import { ANY_SOURCE, ANY_TAG } from './wildcards.js'
 
@@ -18,9 +19,7 @@ export class EntryList<E extends Entry> implements MatchingList<E> {
   #first: Entry | undefined
   #last: Entry | undefined
   #size = 0
-  #nextOrder = 0
-  #index: Index | undefined
-  #gone = 0
+  #index: EntryIndex | undefined
   /** Entries that searches have compared, or put into an index, so far. */
   passed = 0
 
@@ -33,13 +32,12 @@ export class EntryList<E extends Entry> implements MatchingList<E> {
     return this.#size
   }
 
-  /** Entries of the index; 0 while there is none. */
+  /** Places of entries in the index; 0 while there is none. */
   get indexed(): number {
-    return this.#index === undefined ? 0 : (this.#size + this.#gone) * this.#index.linesPerEntry
+    return this.#index?.lined ?? 0
   }
 
   add(entry: E): void {
-    entry.order = this.#nextOrder++
     entry.listed = true
     entry.previous = this.#last
     if (this.#last === undefined) this.#first = entry
@@ -51,12 +49,12 @@ export class EntryList<E extends Entry> implements MatchingList<E> {
 
   /** The earliest entry that matches, left in the list. */
   find(source: number, tag: number): E | undefined {
-    if (this.#index !== undefined) return this.#findIndexed(this.#index, source, tag)
+    const most = this.#index === undefined ? indexBeyond : 1
     let passed = 0
     for (let entry = this.#first; entry !== undefined; entry = entry.next, passed++) {
-      if (passed === indexBeyond) {
+      if (passed === most) {
         this.passed += passed
-        return this.#findIndexed(this.#reindex(), source, tag)
+        return this.#findIndexed(source, tag)
       }
       if (
         (entry.source === source || entry.source === ANY_SOURCE || source === ANY_SOURCE) &&
@@ -79,9 +77,11 @@ export class EntryList<E extends Entry> implements MatchingList<E> {
     entry.previous = entry.next = undefined
     entry.listed = false
     this.#size--
-    if (this.#index === undefined) return
+    const index = this.#index
+    if (index === undefined) return
+    index.remove(entry)
     if (this.#size === 0) this.#index = undefined
-    else if (++this.#gone > this.#size + indexBeyond) this.#reindex()
+    else if (index.gone > this.#size + indexBeyond) this.#index = this.#newIndex()
   }
 
   /** In order. The current entry may be removed during the iteration. */
@@ -93,119 +93,19 @@ export class EntryList<E extends Entry> implements MatchingList<E> {
     }
   }
 
-  #findIndexed(index: Index, source: number, tag: number): E | undefined {
-    this.passed += index.linesPerSearch
-    return index.find(source, tag) as E | undefined
+  #findIndexed(source: number, tag: number): E | undefined {
+    this.#index ??= this.#newIndex()
+    const index = this.#index
+    const { lined } = index
+    const found = index.find(source, tag) as E | undefined
+    this.passed += index.lined - lined + 1
+    return found
   }
 
-  #reindex(): Index {
-    this.#gone = 0
-    this.passed += this.#size
-    const index = this.#holds === 'patterns' ? new PatternIndex() : new MessageIndex()
+  #newIndex(): EntryIndex {
+    const index = new EntryIndex(this.#holds)
     for (let entry = this.#first; entry !== undefined; entry = entry.next) index.add(entry)
-    this.#index = index
+    this.passed += index.lined
     return index
   }
-}
-
-interface Index {
-  /** Lines in which an entry stands. */
-  readonly linesPerEntry: number
-  /** Lines whose first entries a search compares. */
-  readonly linesPerSearch: number
-  add(entry: Entry): void
-  find(source: number, tag: number): Entry | undefined
-}
-
-/** First in, first out; entries that were removed from the list are skipped. */
-class Line {
-  readonly #entries: Entry[]
-  #head = 0
-
-  constructor(...entries: Entry[]) {
-    this.#entries = entries
-  }
-
-  push(entry: Entry): void {
-    this.#entries.push(entry)
-  }
-
-  first(): Entry | undefined {
-    while (this.#head < this.#entries.length && !this.#entries[this.#head].listed) this.#head++
-    return this.#entries[this.#head]
-  }
-}
-
-/** By source or tag. An entry alone needs no line: where each has another tag, lines would take most memory. */
-class Lines {
-  readonly #lines = new Map<number, Line | Entry>()
-
-  push(key: number, entry: Entry): void {
-    const before = this.#lines.get(key)
-    if (before instanceof Line) before.push(entry)
-    else if (before?.listed !== true) this.#lines.set(key, entry)
-    else this.#lines.set(key, new Line(before, entry))
-  }
-
-  first(key: number): Entry | undefined {
-    const found = this.#lines.get(key)
-    if (found instanceof Line) return found.first()
-    return found?.listed === true ? found : undefined
-  }
-}
-
-/** Exact: sources are below 2^22 and tags below 2^31. */
-const keyOf = (source: number, tag: number) => source * 2 ** 31 + tag
-
-/** Every receive under its own pattern; a message is searched under the four patterns that accept it. */
-class PatternIndex implements Index {
-  readonly linesPerEntry = 1
-  readonly linesPerSearch = 4
-  readonly #exact = new Lines()
-  readonly #ofSource = new Lines()
-  readonly #ofTag = new Lines()
-  readonly #any = new Line()
-
-  add(entry: Entry): void {
-    const { source, tag } = entry
-    if (source === ANY_SOURCE && tag === ANY_TAG) this.#any.push(entry)
-    else if (tag === ANY_TAG) this.#ofSource.push(source, entry)
-    else if (source === ANY_SOURCE) this.#ofTag.push(tag, entry)
-    else this.#exact.push(keyOf(source, tag), entry)
-  }
-
-  find(source: number, tag: number): Entry | undefined {
-    let first = this.#exact.first(keyOf(source, tag))
-    first = earlier(first, this.#ofSource.first(source))
-    first = earlier(first, this.#ofTag.first(tag))
-    return earlier(first, this.#any.first())
-  }
-}
-
-/** Every message under the four patterns that accept it; a receive is searched under its own pattern. */
-class MessageIndex implements Index {
-  readonly linesPerEntry = 4
-  readonly linesPerSearch = 1
-  readonly #exact = new Lines()
-  readonly #ofSource = new Lines()
-  readonly #ofTag = new Lines()
-  readonly #any = new Line()
-
-  add(entry: Entry): void {
-    const { source, tag } = entry
-    this.#exact.push(keyOf(source, tag), entry)
-    this.#ofSource.push(source, entry)
-    this.#ofTag.push(tag, entry)
-    this.#any.push(entry)
-  }
-
-  find(source: number, tag: number): Entry | undefined {
-    if (source === ANY_SOURCE) return tag === ANY_TAG ? this.#any.first() : this.#ofTag.first(tag)
-    return tag === ANY_TAG ? this.#ofSource.first(source) : this.#exact.first(keyOf(source, tag))
-  }
-}
-
-function earlier(a: Entry | undefined, b: Entry | undefined): Entry | undefined {
-  if (a === undefined || b === undefined) return a ?? b
-  return a.order < b.order ? a : b
 }

@@ -1,0 +1,97 @@
+const [sourceWord, tagWord, nextWord, firstWord, lastWord] = [0, 1, 2, 3, 4]
+const nodeWords = 5
+const none = -1
+
+/**
+ * Lines of places by two integers, first in, first out, in a hash table of integers: no object is made for a place. A
+ * place whose entry is gone leaves its line when a search passes it.
+ */
+export class KeyLines {
+  /** First node of each bucket; as many as there may be nodes. */
+  #buckets: Int32Array
+  /** Of each key its source and tag, the next key in its bucket, and the first and last place of its line. */
+  #nodes: Int32Array
+  #made = 0
+  /** By place: the one behind it in its line. */
+  #behind: Int32Array
+
+  /** @param capacity places that are to have room, at least 1 */
+  constructor(capacity: number) {
+    const buckets = 2 ** (32 - Math.clz32(capacity))
+    this.#buckets = new Int32Array(buckets).fill(none)
+    this.#nodes = new Int32Array(nodeWords * buckets)
+    this.#behind = new Int32Array(buckets)
+  }
+
+  /** @param place after all that have been pushed before */
+  push(source: number, tag: number, place: number): void {
+    if (place >= this.#behind.length) this.#behind = enlargedTo(2 * place, this.#behind)
+    this.#behind[place] = none
+    const found = this.#nodeOf(source, tag)
+    const node = found === none ? this.#newNode(source, tag) : found
+    const nodes = this.#nodes
+    if (nodes[node + firstWord] === none) nodes[node + firstWord] = place
+    else this.#behind[nodes[node + lastWord]] = place
+    nodes[node + lastWord] = place
+  }
+
+  /**
+   * The first place of a line whose entry is there; -1 without one.
+   * @param entries by place, undefined where they are gone
+   */
+  first(source: number, tag: number, entries: readonly unknown[]): number {
+    const node = this.#nodeOf(source, tag)
+    if (node === none) return none
+    let place = this.#nodes[node + firstWord]
+    if (place === none || entries[place] !== undefined) return place
+    do place = this.#behind[place]
+    while (place !== none && entries[place] === undefined)
+    this.#nodes[node + firstWord] = place
+    return place
+  }
+
+  #nodeOf(source: number, tag: number): number {
+    const nodes = this.#nodes
+    let node = this.#buckets[hashOf(source, tag) & (this.#buckets.length - 1)]
+    while (node !== none && (nodes[node + tagWord] !== tag || nodes[node + sourceWord] !== source))
+      node = nodes[node + nextWord]
+    return node
+  }
+
+  #newNode(source: number, tag: number): number {
+    if (this.#made === this.#buckets.length) this.#grow()
+    const node = nodeWords * this.#made++
+    const nodes = this.#nodes
+    nodes[node + sourceWord] = source
+    nodes[node + tagWord] = tag
+    nodes[node + firstWord] = none
+    this.#chain(node)
+    return node
+  }
+
+  /** Puts a node before those of its bucket. */
+  #chain(node: number): void {
+    const nodes = this.#nodes
+    const bucket = hashOf(nodes[node + sourceWord], nodes[node + tagWord]) & (this.#buckets.length - 1)
+    nodes[node + nextWord] = this.#buckets[bucket]
+    this.#buckets[bucket] = node
+  }
+
+  #grow(): void {
+    this.#buckets = new Int32Array(2 * this.#buckets.length).fill(none)
+    this.#nodes = enlargedTo(2 * this.#nodes.length, this.#nodes)
+    for (let n = 0; n < this.#made; n++) this.#chain(nodeWords * n)
+  }
+}
+
+function enlargedTo(length: number, items: Int32Array): Int32Array {
+  const larger = new Int32Array(length)
+  larger.set(items)
+  return larger
+}
+
+/** The upper bits are folded into the lower ones, which choose the bucket. */
+function hashOf(source: number, tag: number): number {
+  const hash = Math.imul(source, 0x9e3779b1) ^ Math.imul(tag, 0x85ebca6b)
+  return hash ^ (hash >>> 15)
+}
