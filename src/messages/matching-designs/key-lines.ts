@@ -7,31 +7,29 @@ const none = -1
  * place whose entry is gone leaves its line when a search passes it.
  */
 export class KeyLines {
+  // Arrays of small integers: V8 makes short ones faster than typed arrays.
   /** First node of each bucket; as many as there may be nodes. */
-  #buckets: Int32Array
+  #buckets: number[]
   /** Of each key its source and tag, the next key in its bucket, and the first and last place of its line. */
-  #nodes: Int32Array
-  #made = 0
+  readonly #nodes: number[] = []
   /** By place: the one behind it in its line. */
-  #behind: Int32Array
+  readonly #behind: number[] = []
 
-  /** @param capacity places that are to have room, at least 1 */
-  constructor(capacity: number) {
-    const buckets = 2 ** (32 - Math.clz32(capacity))
-    this.#buckets = new Int32Array(buckets).fill(none)
-    this.#nodes = new Int32Array(nodeWords * buckets)
-    this.#behind = new Int32Array(buckets)
+  /** @param keys that are expected, at least 1 */
+  constructor(keys: number) {
+    this.#buckets = new Array<number>(2 ** (32 - Math.clz32(keys))).fill(none)
   }
 
   /** @param place after all that have been pushed before */
   push(source: number, tag: number, place: number): void {
-    if (place >= this.#behind.length) this.#behind = enlargedTo(2 * place, this.#behind)
-    this.#behind[place] = none
+    const behind = this.#behind
+    // Other lines have the places before.
+    while (behind.length <= place) behind.push(none)
     const found = this.#nodeOf(source, tag)
     const node = found === none ? this.#newNode(source, tag) : found
     const nodes = this.#nodes
     if (nodes[node + firstWord] === none) nodes[node + firstWord] = place
-    else this.#behind[nodes[node + lastWord]] = place
+    else behind[nodes[node + lastWord]] = place
     nodes[node + lastWord] = place
   }
 
@@ -59,12 +57,10 @@ export class KeyLines {
   }
 
   #newNode(source: number, tag: number): number {
-    if (this.#made === this.#buckets.length) this.#grow()
-    const node = nodeWords * this.#made++
     const nodes = this.#nodes
-    nodes[node + sourceWord] = source
-    nodes[node + tagWord] = tag
-    nodes[node + firstWord] = none
+    if (nodes.length === nodeWords * this.#buckets.length) this.#grow()
+    const node = nodes.length
+    nodes.push(source, tag, none, none, none)
     this.#chain(node)
     return node
   }
@@ -78,16 +74,9 @@ export class KeyLines {
   }
 
   #grow(): void {
-    this.#buckets = new Int32Array(2 * this.#buckets.length).fill(none)
-    this.#nodes = enlargedTo(2 * this.#nodes.length, this.#nodes)
-    for (let n = 0; n < this.#made; n++) this.#chain(nodeWords * n)
+    this.#buckets = new Array<number>(2 * this.#buckets.length).fill(none)
+    for (let node = 0; node < this.#nodes.length; node += nodeWords) this.#chain(node)
   }
-}
-
-function enlargedTo(length: number, items: Int32Array): Int32Array {
-  const larger = new Int32Array(length)
-  larger.set(items)
-  return larger
 }
 
 /** The upper bits are folded into the lower ones, which choose the bucket. */
