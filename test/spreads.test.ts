@@ -20,6 +20,7 @@ const shortLists: Readonly<Record<string, readonly (readonly [spread: string, wh
   'cli/commands/models.ts': [['...levels', 'a constant']],
   'cli/commands/planned-topology.ts': [['...wanted', 'arguments of a call']],
   'cli/commands/topology.ts': [['...topologyFormats', 'a constant']],
+  'cli/input/matching-design.ts': [['...mailboxDesigns', 'a constant']],
   'cli/input/measure-options.ts': [
     ['...elementTypes', 'a constant'],
     ['...levels', 'a constant'],

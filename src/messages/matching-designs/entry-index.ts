@@ -52,12 +52,19 @@ export class EntryIndex {
   }
 
   #addPattern({ source, tag }: Entry, place: number): void {
-    this.lined++
-    if (source !== ANY_SOURCE) {
-      if (tag !== ANY_TAG) (this.#exact ??= this.#newLines()).push(source, tag, place)
-      else (this.#ofSource ??= this.#newLines()).push(source, wild, place)
-    } else if (tag !== ANY_TAG) (this.#ofTag ??= this.#newLines()).push(wild, tag, place)
-    else (this.#ofAny ??= this.#newLines()).push(wild, wild, place)
+    if (source !== ANY_SOURCE && tag !== ANY_TAG) {
+      this.#exact ??= this.#newLines()
+      this.#line(this.#exact, source, tag, place)
+    } else if (source !== ANY_SOURCE) {
+      this.#ofSource ??= this.#newLines()
+      this.#line(this.#ofSource, source, wild, place)
+    } else if (tag !== ANY_TAG) {
+      this.#ofTag ??= this.#newLines()
+      this.#line(this.#ofTag, wild, tag, place)
+    } else {
+      this.#ofAny ??= this.#newLines()
+      this.#line(this.#ofAny, wild, wild, place)
+    }
   }
 
   #findPattern(source: number, tag: number): number {
