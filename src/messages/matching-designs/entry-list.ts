@@ -49,12 +49,13 @@ export class EntryList<E extends Entry> implements MatchingList<E> {
 
   /** The earliest entry that matches, left in the list. */
   find(source: number, tag: number): E | undefined {
-    const most = this.#index === undefined ? indexBeyond : 1
+    if (this.#index !== undefined) return this.#findIndexed(this.#index, source, tag)
     let passed = 0
     for (let entry = this.#first; entry !== undefined; entry = entry.next, passed++) {
-      if (passed === most) {
+      if (passed === indexBeyond) {
         this.passed += passed
-        return this.#findIndexed(source, tag)
+        this.#index = this.#newIndex()
+        return this.#findInLines(this.#index, source, tag)
       }
       if (
         (entry.source === source || entry.source === ANY_SOURCE || source === ANY_SOURCE) &&
@@ -93,9 +94,19 @@ export class EntryList<E extends Entry> implements MatchingList<E> {
     }
   }
 
-  #findIndexed(source: number, tag: number): E | undefined {
-    this.#index ??= this.#newIndex()
-    const index = this.#index
+  /** What is taken in the order in which it was added is found without the index. */
+  #findIndexed(index: EntryIndex, source: number, tag: number): E | undefined {
+    const entry = this.#first!
+    this.passed++
+    if (
+      (entry.source === source || entry.source === ANY_SOURCE || source === ANY_SOURCE) &&
+      (entry.tag === tag || entry.tag === ANY_TAG || tag === ANY_TAG)
+    )
+      return entry as E
+    return this.#findInLines(index, source, tag)
+  }
+
+  #findInLines(index: EntryIndex, source: number, tag: number): E | undefined {
     const { lined } = index
     const found = index.find(source, tag) as E | undefined
     this.passed += index.lined - lined + 1

@@ -7,7 +7,7 @@ const none = -1
  * place whose entry is gone leaves its line when a search passes it.
  */
 export class KeyLines {
-  // Arrays of small integers: V8 makes short ones faster than typed arrays.
+  // Arrays of small integers: short lines took longer in typed arrays (docs/decisions/0088).
   /** First node of each bucket; as many as there may be nodes. */
   #buckets: number[]
   /** Of each key its source and tag, the next key in its bucket, and the first and last place of its line. */
