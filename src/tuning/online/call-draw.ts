@@ -1,0 +1,26 @@
+/**
+ * A number that the ranks of a call draw alike without a message: it depends on nothing but its arguments, so it does
+ * not matter which other calls a rank has made. One of 2^32 values, evenly spread over [0, 1).
+ *
+ * All arguments count modulo 2^32. Allocates nothing.
+ *
+ * @param seed of the run
+ * @param communicator alike on all its members
+ * @param call number of the call on that communicator
+ * @param collective place of the collective among all
+ */
+export function callDraw(seed: number, communicator: number, call: number, collective: number): number {
+  let hash = mixed(seed ^ 0x9e3779b9)
+  hash = mixed(hash ^ communicator)
+  hash = mixed((hash + 0x7f4a7c15) ^ call)
+  hash = mixed((hash + 0x2545f491) ^ collective)
+  return (hash >>> 0) / 2 ** 32
+}
+
+/** The finalizer of MurmurHash3: every bit of the result depends on every bit of the word. */
+function mixed(word: number): number {
+  let hash = word | 0
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35)
+  return hash ^ (hash >>> 16)
+}

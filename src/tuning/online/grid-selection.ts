@@ -1,0 +1,139 @@
+import { wrongValue } from '../../errors.js'
+import { cellOfPlace, intervalOf } from './call-cells.js'
+import type { OpenGrid } from './decision-grid.js'
+import { boundedProbabilities, cumulative, defaultBounds, type ProbabilityBounds, placeOfDraw } from './probabilities.js'
+
+/**
+ * How a cell is decided: what the settings that may serve a call are worth there, as probabilities. A logic is a pure
+ * function, so a further one changes neither the grid nor the calls.
+ *
+ * @see Steiner 2023 §4.6.2
+ */
+export interface SelectionLogic {
+  readonly name: string
+  /** Without performances every setting may be tried: 1 of each. */
+  readonly untrained: 'uniform' | 'default'
+  /**
+   * @param performances 0 to 1, one at least, of the settings that may serve; not all 0
+   * @returns as many probabilities, of sum 1
+   */
+  readonly probabilities: (performances: Float64Array) => Float64Array
+}
+
+/** Explores: each setting in proportion to its speed, within bounds. */
+export function tuningLogic(bounds: ProbabilityBounds = defaultBounds): SelectionLogic {
+  return {
+    name: 'tuning',
+    untrained: 'uniform',
+    probabilities: (performances) => boundedProbabilities(performances, bounds),
+  }
+}
+
+/** Takes the best, of equal ones that of the lowest number. */
+export const tunedLogic: SelectionLogic = {
+  name: 'tuned',
+  untrained: 'default',
+  probabilities: (performances) => {
+    let best = 0
+    for (let i = 1; i < performances.length; i++) if (performances[i] > performances[best]) best = i
+    return performances.map((_, i) => Number(i === best))
+  },
+}
+
+/** A cell that is ready: numbers of settings, and sums of their probabilities. */
+interface ReadyCell {
+  readonly numbers: Int32Array
+  readonly sums: Float64Array
+}
+
+/** No setting is chosen: the call is left to the default. */
+export const leftToDefault = 0
+
+/**
+ * Chooses among the settings of a grid for the calls of one communicator that the same settings may serve. A cell is
+ * made ready at its first call: 12 bytes for each of its settings.
+ */
+export class GridSelection {
+  readonly #grid: OpenGrid
+  readonly #logic: SelectionLogic
+  readonly #eligible: Int32Array
+  readonly #firstCell: number
+  /** By interval of bytes. */
+  readonly #cells: (ReadyCell | undefined)[]
+
+  /**
+   * @param eligible numbers of the settings that may serve, ascending: those that are blacklisted are not among them
+   * @param nodes and processesPerNode of the communicator
+   * @throws ERR_ARGUMENT for a logic that explores, of a grid without performances
+   */
+  constructor(
+    grid: OpenGrid,
+    logic: SelectionLogic,
+    eligible: Iterable<number>,
+    nodes: number,
+    processesPerNode: number,
+  ) {
+    if (grid.isTrained && grid.performances === undefined && logic !== tunedLogic)
+      throw wrongValue('ERR_ARGUMENT', `logic ${logic.name}: expected a grid with performances`, undefined)
+    this.#grid = grid
+    this.#logic = logic
+    this.#eligible = Int32Array.from(eligible)
+    this.#firstCell = cellOfPlace(grid.axes, nodes, processesPerNode) * grid.axes.bytes.length
+    this.#cells = new Array(grid.axes.bytes.length).fill(undefined)
+  }
+
+  /**
+   * The number of the setting for a call; 0 to leave it to the default. Allocates nothing after the first call of a cell.
+   *
+   * @param drawn from 0 to 1
+   */
+  choose(bytes: number, drawn: number): number {
+    const interval = intervalOf(this.#grid.axes.bytes, bytes)
+    const { numbers, sums } = this.#cells[interval] ?? this.#ready(interval)
+    if (numbers.length <= 1) return numbers.length === 0 ? leftToDefault : numbers[0]
+    return numbers[placeOfDraw(sums, drawn)]
+  }
+
+  /** How probable each setting is for calls of so many bytes, by number; empty where calls are left to the default. */
+  probabilitiesOf(bytes: number): ReadonlyMap<number, number> {
+    const interval = intervalOf(this.#grid.axes.bytes, bytes)
+    const { numbers, sums } = this.#cells[interval] ?? this.#ready(interval)
+    return new Map(Array.from(numbers, (number, i) => [number, sums[i] - (i === 0 ? 0 : sums[i - 1])]))
+  }
+
+  #ready(interval: number): ReadyCell {
+    const ready = this.#made(this.#firstCell + interval)
+    this.#cells[interval] = ready
+    return ready
+  }
+
+  #made(cell: number): ReadyCell {
+    const { settings, isTrained, performances, best } = this.#grid
+    const eligible = this.#eligible
+    if (!isTrained) {
+      if (this.#logic.untrained === 'default' || eligible.length === 0) return nothingReady
+      return readyCell(eligible, new Float64Array(eligible.length).fill(1 / eligible.length))
+    }
+    if (performances === undefined)
+      return eligible.includes(best[cell]) ? readyCell(Int32Array.of(best[cell]), Float64Array.of(1)) : nothingReady
+    const first = cell * settings.length
+    const known = Float64Array.from(eligible, (number) => performances[first + number - 1])
+    // Nothing is known of those that may serve this call, though it is of others.
+    if (!known.some((value) => value > 0)) {
+      if (this.#logic.untrained === 'default' || eligible.length === 0) return nothingReady
+      known.fill(1)
+    }
+    const probabilities = this.#logic.probabilities(known)
+    const chosen = [...eligible.keys()].filter((i) => probabilities[i] > 0)
+    return readyCell(
+      Int32Array.from(chosen, (i) => eligible[i]),
+      Float64Array.from(chosen, (i) => probabilities[i]),
+    )
+  }
+}
+
+const nothingReady: ReadyCell = { numbers: new Int32Array(0), sums: new Float64Array(0) }
+
+function readyCell(numbers: Int32Array, probabilities: Float64Array): ReadyCell {
+  return { numbers, sums: cumulative(probabilities) }
+}

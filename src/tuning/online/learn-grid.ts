@@ -1,0 +1,159 @@
+import { wrongValue } from '../../errors.js'
+import { type TuningSetting, settingLine } from '../setting.js'
+import { type BoostedTrees, growBoostedTrees, predictBoosted } from './boosted-trees.js'
+import { type CellAxes, cellPoint, countCells } from './call-cells.js'
+import type { OpenGrid } from './decision-grid.js'
+
+/** A call that took place, with the setting that served it. */
+export interface TimedCall {
+  /** Number of the setting in its collective, from 1. */
+  readonly setting: number
+  readonly bytes: number
+  readonly nodes: number
+  readonly processesPerNode: number
+  /** Microseconds, at least 0: the longest time that a measured process spent in it. */
+  readonly timeUs: number
+}
+
+export interface GridLearning {
+  /** Calls that a setting needs before it has a regressor. Default 10. */
+  readonly leastCalls?: number
+  /** Settings with regressors that a collective needs; all that there are if these are fewer. Default 5. */
+  readonly leastSettings?: number
+  /** Settings that are never chosen, by number. Default none. */
+  readonly blacklist?: ReadonlySet<number>
+  /** Whether performances are retained, by which runs explore. Default true. */
+  readonly hasPerformances?: boolean
+}
+
+/** A grid with what it was learned from. */
+export interface LearnedGrid {
+  readonly grid: OpenGrid
+  /** By setting: calls that it has served. */
+  readonly calls: Int32Array
+  /** By setting: what predicts its time in microseconds from bytes, nodes and processes per node. */
+  readonly regressors: readonly (BoostedTrees | undefined)[]
+}
+
+/**
+ * Learns the grid of one collective: a regressor of boosted trees for each setting, from all of its calls, asked for
+ * every cell at its lower edges. The order of the calls matters by rounding only.
+ *
+ * A setting with fewer calls than `leastCalls` has performance 0. Of a collective with fewer settings that have
+ * regressors than `leastSettings` nothing is trusted: the grid is untrained.
+ *
+ * Time: for each setting 200 trees over its distinct calls, and 1,200 steps for each cell.
+ *
+ * @throws ERR_ARGUMENT for a call whose setting is not in the table
+ * @see Steiner 2023 §4.5
+ */
+export function learnGrid(
+  settings: readonly TuningSetting[],
+  axes: CellAxes,
+  timed: Iterable<TimedCall>,
+  { leastCalls = 10, leastSettings = 5, blacklist = new Set(), hasPerformances = true }: GridLearning = {},
+): LearnedGrid {
+  const points = collectPoints(settings, timed)
+  const calls = Int32Array.from(points, (ofSetting) => countCalls(ofSetting))
+  const regressors = points.map((ofSetting, i) =>
+    calls[i] >= Math.max(1, leastCalls) && !blacklist.has(i + 1) ? regressorOf(ofSetting) : undefined,
+  )
+  const trained = regressors.filter((regressor) => regressor !== undefined).length
+  const available = settings.filter((_, i) => !blacklist.has(i + 1)).length
+  const isTrained = trained > 0 && trained >= Math.min(leastSettings, available)
+  const grid = isTrained ? askedGrid(settings, axes, regressors, hasPerformances) : emptyGrid(settings, axes)
+  return { grid, calls, regressors }
+}
+
+/** The grid of a collective of which nothing is known. */
+export function emptyGrid(settings: readonly TuningSetting[], axes: CellAxes): OpenGrid {
+  return { settings, axes, isTrained: false, best: new Int32Array(countCells(axes)), performances: undefined }
+}
+
+/** The time that a regressor predicts for a call, in microseconds. */
+export function predictedCallUs(
+  regressor: BoostedTrees,
+  bytes: number,
+  nodes: number,
+  processesPerNode: number,
+): number {
+  return predictBoosted(regressor, [bytes, nodes, processesPerNode])
+}
+
+/** Calls of one setting that have the same size. */
+interface CallPoint {
+  readonly features: readonly [number, number, number]
+  calls: number
+  sumUs: number
+}
+
+function collectPoints(settings: readonly TuningSetting[], timed: Iterable<TimedCall>): Map<string, CallPoint>[] {
+  const points = settings.map(() => new Map<string, CallPoint>())
+  for (const { setting, bytes, nodes, processesPerNode, timeUs } of timed) {
+    const ofSetting = points[setting - 1]
+    if (ofSetting === undefined)
+      throw wrongValue('ERR_ARGUMENT', `timed call: expected setting from 1 to ${settings.length}`, setting)
+    if (!(timeUs >= 0) || !Number.isFinite(timeUs))
+      throw wrongValue(
+        'ERR_ARGUMENT',
+        `timed call by ${settingLine(settings[setting - 1])}: expected timeUs of at least 0`,
+        timeUs,
+      )
+    const key = `${bytes} ${nodes} ${processesPerNode}`
+    let point = ofSetting.get(key)
+    if (point === undefined) {
+      point = { features: [bytes, nodes, processesPerNode], calls: 0, sumUs: 0 }
+      ofSetting.set(key, point)
+    }
+    point.calls++
+    point.sumUs += timeUs
+  }
+  return points
+}
+
+function countCalls(points: ReadonlyMap<string, CallPoint>): number {
+  let calls = 0
+  for (const point of points.values()) calls += point.calls
+  return calls
+}
+
+function regressorOf(points: ReadonlyMap<string, CallPoint>): BoostedTrees {
+  // By size, so that equal points come in the same order.
+  const all = [...points.values()].sort(
+    ({ features: a }, { features: b }) => a[0] - b[0] || a[1] - b[1] || a[2] - b[2],
+  )
+  return growBoostedTrees({
+    features: [0, 1, 2].map((feature) => Float64Array.from(all, ({ features }) => features[feature])),
+    counts: Float64Array.from(all, ({ calls }) => calls),
+    sums: Float64Array.from(all, ({ sumUs }) => sumUs),
+  })
+}
+
+function askedGrid(
+  settings: readonly TuningSetting[],
+  axes: CellAxes,
+  regressors: readonly (BoostedTrees | undefined)[],
+  hasPerformances: boolean,
+): OpenGrid {
+  const cells = countCells(axes)
+  const count = settings.length
+  const best = new Int32Array(cells)
+  const performances = hasPerformances ? new Float32Array(cells * count) : undefined
+  const timesUs = new Float64Array(count)
+  for (let cell = 0; cell < cells; cell++) {
+    const { bytes, nodes, processesPerNode } = cellPoint(axes, cell)
+    let least = Number.POSITIVE_INFINITY
+    for (let i = 0; i < count; i++) {
+      const regressor = regressors[i]
+      timesUs[i] =
+        regressor === undefined
+          ? Number.POSITIVE_INFINITY
+          : predictedCallUs(regressor, bytes, nodes, processesPerNode)
+      if (timesUs[i] >= least) continue
+      least = timesUs[i]
+      best[cell] = i + 1
+    }
+    for (let i = 0; performances !== undefined && i < count; i++) performances[cell * count + i] = least / timesUs[i]
+  }
+  return { settings, axes, isTrained: true, best, performances }
+}
