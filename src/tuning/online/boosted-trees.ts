@@ -132,8 +132,9 @@ class Booster {
     this.#node.fill(root)
     let level = [root]
     for (let depth = 0; depth < this.#options.depth && level.length > 0; depth++) level = this.#splitLevel(level)
-    const weights = this.#weights()
-    for (let point = 0; point < this.#points; point++) this.#sum[point] += weights(this.#node[point])
+    this.#weigh(root)
+    const { value } = this.#nodes
+    for (let point = 0; point < this.#points; point++) this.#sum[point] += value[this.#node[point]]
     return root
   }
 
@@ -225,18 +226,12 @@ class Booster {
   }
 
   /** Gives the leaves of the tree that has grown what they add. */
-  #weights(): (node: number) => number {
+  #weigh(root: number): void {
     const { lambda, step } = this.#options
-    const { value } = this.#nodes
-    const first = new Map<number, number>()
-    const second = new Map<number, number>()
-    for (let point = 0; point < this.#points; point++) {
-      const node = this.#node[point]
-      first.set(node, (first.get(node) ?? 0) + this.#first[point])
-      second.set(node, (second.get(node) ?? 0) + this.#second[point])
-    }
-    for (const [node, g] of first) value[node] = (-step * g) / (second.get(node)! + lambda)
-    return (node) => value[node]
+    const { value, feature } = this.#nodes
+    const [first, second] = this.#sumsOf(root, feature.length - root)
+    for (let node = root; node < feature.length; node++)
+      if (feature[node] < 0) value[node] = (-step * first[node - root]) / (second[node - root] + lambda)
   }
 }
 

@@ -59,10 +59,20 @@ export function learnGrid(
     calls[i] >= Math.max(1, leastCalls) && !blacklist.has(i + 1) ? regressorOf(ofSetting) : undefined,
   )
   const trained = regressors.filter((regressor) => regressor !== undefined).length
-  const available = settings.filter((_, i) => !blacklist.has(i + 1)).length
+  const available = availableSettings(calls, leastCalls, blacklist)
   const isTrained = trained > 0 && trained >= Math.min(leastSettings, available)
   const grid = isTrained ? askedGrid(settings, axes, regressors, hasPerformances) : emptyGrid(settings, axes)
   return { grid, calls, regressors }
+}
+
+/**
+ * Settings that can be trained. Of settings that are equally probable one is hardly left out of so many calls by chance:
+ * one that has none cannot serve the calls of these programs.
+ */
+function availableSettings(calls: Int32Array, leastCalls: number, blacklist: ReadonlySet<number>): number {
+  const total = calls.reduce((sum, count) => sum + count, 0)
+  const isLate = total >= leastCalls * calls.length
+  return calls.filter((count, i) => !blacklist.has(i + 1) && (count > 0 || !isLate)).length
 }
 
 /** The grid of a collective of which nothing is known. */
@@ -139,21 +149,51 @@ function askedGrid(
   const count = settings.length
   const best = new Int32Array(cells)
   const performances = hasPerformances ? new Float32Array(cells * count) : undefined
-  const timesUs = new Float64Array(count)
-  for (let cell = 0; cell < cells; cell++) {
-    const { bytes, nodes, processesPerNode } = cellPoint(axes, cell)
-    let least = Number.POSITIVE_INFINITY
-    for (let i = 0; i < count; i++) {
-      const regressor = regressors[i]
-      timesUs[i] =
-        regressor === undefined
-          ? Number.POSITIVE_INFINITY
-          : predictedCallUs(regressor, bytes, nodes, processesPerNode)
-      if (timesUs[i] >= least) continue
-      least = timesUs[i]
-      best[cell] = i + 1
-    }
-    for (let i = 0; performances !== undefined && i < count; i++) performances[cell * count + i] = least / timesUs[i]
-  }
+  const leastUs = new Float64Array(cells).fill(Number.POSITIVE_INFINITY)
+  const timesUs = regressors.map((regressor, i) => {
+    if (regressor === undefined) return undefined
+    const ofSetting = predictedCells(axes, regressor)
+    for (let cell = 0; cell < cells; cell++)
+      if (ofSetting[cell] < leastUs[cell]) {
+        leastUs[cell] = ofSetting[cell]
+        best[cell] = i + 1
+      }
+    return ofSetting
+  })
+  if (performances !== undefined)
+    for (const [i, ofSetting] of timesUs.entries())
+      for (let cell = 0; ofSetting !== undefined && cell < cells; cell++)
+        performances[cell * count + i] = leastUs[cell] / ofSetting[cell]
   return { settings, axes, isTrained: true, best, performances }
+}
+
+/** What a regressor predicts for every cell. Cells between the same tests have one prediction, made once. */
+function predictedCells(axes: CellAxes, regressor: BoostedTrees): Float64Array {
+  const tested = [0, 1, 2].map((feature) => testedValues(regressor, feature))
+  const known = new Map<string, number>()
+  return Float64Array.from({ length: countCells(axes) }, (_, cell) => {
+    const { bytes, nodes, processesPerNode } = cellPoint(axes, cell)
+    const key = `${placeAmong(tested[0], bytes)} ${placeAmong(tested[1], nodes)} ${placeAmong(tested[2], processesPerNode)}`
+    let timeUs = known.get(key)
+    if (timeUs === undefined) {
+      timeUs = predictedCallUs(regressor, bytes, nodes, processesPerNode)
+      known.set(key, timeUs)
+    }
+    return timeUs
+  })
+}
+
+function testedValues({ feature, value }: BoostedTrees, wanted: number): Float64Array {
+  return Float64Array.from(new Set(value.filter((_, node) => feature[node] === wanted))).sort()
+}
+
+/** How many of ascending values are at most a number: tests are of numbers below a value. */
+function placeAmong(values: Float64Array, number: number): number {
+  let [low, high] = [0, values.length]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if (values[middle] <= number) low = middle + 1
+    else high = middle
+  }
+  return low
 }

@@ -1,0 +1,93 @@
+import type { Collective } from '../../schedule/specification.js'
+import type { TuningSetting } from '../setting.js'
+import type { CellAxes } from './call-cells.js'
+import type { CallFile } from './call-file.js'
+import { emptyGrid, type GridLearning, type LearnedGrid, learnGrid, type TimedCall } from './learn-grid.js'
+import { NumberedSettings } from './numbered-settings.js'
+import { timedCalls } from './timed-calls.js'
+
+/** What of a collective is never chosen: settings by their lines of text. */
+export type Blacklist = ReadonlyMap<Collective, ReadonlySet<string>>
+
+/**
+ * The calls of all runs so far, by collective: what an iteration learns from. Runs of other modes than `tuning` evaluate
+ * and teach nothing.
+ *
+ * Memory: about 100 bytes a call.
+ *
+ * @see Steiner 2023 §4.1.2, §5.4.3
+ */
+export class CallHistory {
+  readonly table: NumberedSettings
+  readonly #timed = new Map<Collective, TimedCall[]>()
+  #runs = 0
+  #skipped = 0
+
+  constructor(table: NumberedSettings) {
+    this.table = table
+  }
+
+  /** Runs that were learned from. */
+  get runs(): number {
+    return this.#runs
+  }
+
+  /** Calls whose setting the table does not have. */
+  get skipped(): number {
+    return this.#skipped
+  }
+
+  /** Calls that were learned from. */
+  get calls(): number {
+    let calls = 0
+    for (const timed of this.#timed.values()) calls += timed.length
+    return calls
+  }
+
+  /** @returns whether it is a run to learn from */
+  add(file: CallFile): boolean {
+    if (file.mode !== 'tuning') return false
+    const { timed, skipped } = timedCalls(file, this.table)
+    this.#runs++
+    this.#skipped += skipped
+    for (const [collective, calls] of timed) {
+      const known = this.#timed.get(collective)
+      if (known === undefined) this.#timed.set(collective, [...calls])
+      else for (const call of calls) known.push(call)
+    }
+    return true
+  }
+
+  of(collective: Collective): readonly TimedCall[] {
+    return this.#timed.get(collective) ?? []
+  }
+
+  /** A grid for every collective of the table. */
+  learn(axes: CellAxes, learning: Omit<GridLearning, 'blacklist'> = {}): ReadonlyMap<Collective, LearnedGrid> {
+    return new Map(
+      this.table.collectives.map((collective) => [
+        collective,
+        learnGrid(this.table.of(collective), axes, this.of(collective), learning),
+      ]),
+    )
+  }
+}
+
+/** Settings of all runs, those of the first run first: a number of theirs never changes when further runs come. */
+export function settingsOfRuns(files: Iterable<CallFile>): NumberedSettings {
+  const settings = new Map<string, TuningSetting>()
+  for (const file of files)
+    for (const setting of file.settings) settings.set(JSON.stringify([setting.collective, setting.algorithm, setting.parameters]), setting)
+  return new NumberedSettings(settings.values())
+}
+
+/** Grids before anything was learned. */
+export function emptyGrids(table: NumberedSettings, axes: CellAxes): ReadonlyMap<Collective, LearnedGrid> {
+  return new Map(
+    table.collectives.map((collective) => {
+      const settings = table.of(collective)
+      const calls = new Int32Array(settings.length)
+      return [collective, { grid: emptyGrid(settings, axes), calls, regressors: settings.map(() => undefined) }]
+    }),
+  )
+}

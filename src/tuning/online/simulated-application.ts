@@ -1,0 +1,198 @@
+import { below, mulberry32 } from '../../base/random.js'
+import { type Collective, collectives } from '../../schedule/specification.js'
+import { defaultAlgorithm, type TuningSetting } from '../setting.js'
+import type { TuningCall } from '../tuning-call.js'
+import { callDraw } from './call-draw.js'
+import { type CallFileHeader, formatCallFile } from './call-file.js'
+import { CallRecords } from './call-records.js'
+import { GridSelection, type SelectionLogic } from './grid-selection.js'
+import type { LearnedGrid } from './learn-grid.js'
+import type { NumberedSettings } from './numbered-settings.js'
+import type { SimulatedMachine } from './simulated-machine.js'
+
+/** What an application calls, drawn call by call. */
+export interface SimulatedApplication {
+  readonly name: string
+  readonly calls: readonly SimulatedCall[]
+  /** Where it runs, one of them drawn for each run. */
+  readonly places: readonly SimulatedPlace[]
+}
+
+export interface SimulatedCall {
+  readonly collective: Collective
+  readonly bytes: number
+  /** How often it is drawn, in proportion. */
+  readonly weight: number
+}
+
+export interface SimulatedPlace {
+  readonly nodes: number
+  readonly processesPerNode: number
+}
+
+/**
+ * When the processes of a call enter it:
+ *
+ * - `together`: at once;
+ * - `late`: all but one, that one later;
+ * - `ramp`: one after the other, in equal steps;
+ * - `random`: evenly spread.
+ *
+ * All leave together, so a process that comes early measures its wait, too.
+ *
+ * @see Steiner 2023 §4.3, fig. 4.3
+ */
+export const arrivalPatterns = ['together', 'late', 'ramp', 'random'] as const
+
+export type ArrivalPattern = (typeof arrivalPatterns)[number]
+
+export interface SimulatedConditions {
+  /** Calls of a run. */
+  readonly calls: number
+  /** Of these, how many are chosen and recorded: the first ones. */
+  readonly tunedCalls: number
+  /** Standard deviation of the logarithm of a time. */
+  readonly noise: number
+  readonly arrival: ArrivalPattern
+  /** Between the first and the last process that enters, in parts of the true time of the call. */
+  readonly imbalance: number
+  /** Processes whose times are recorded. */
+  readonly measured: number
+}
+
+export const usualConditions: SimulatedConditions = {
+  ...{ calls: 20_000, tunedCalls: 1000, noise: 0.1, arrival: 'together', imbalance: 0.5, measured: 4 },
+}
+
+/** One run of an application. */
+export interface SimulatedRun {
+  readonly file: Uint8Array
+  readonly place: SimulatedPlace
+  /** True time of all of its calls, and what they had taken by default. */
+  readonly timeUs: number
+  readonly defaultUs: number
+  /** The same of the calls that were chosen. */
+  readonly chosenUs: number
+  readonly chosenDefaultUs: number
+}
+
+/**
+ * Runs an application on a machine: chooses as a real run does, and returns the file that a real run writes. Clocks of
+ * processes are hours apart. Pure: equal arguments give equal runs.
+ */
+export function simulateRun(
+  application: SimulatedApplication,
+  machine: SimulatedMachine,
+  grids: ReadonlyMap<Collective, LearnedGrid>,
+  table: NumberedSettings,
+  logic: SelectionLogic,
+  conditions: SimulatedConditions,
+  seed: number,
+): SimulatedRun {
+  const next = mulberry32(seed)
+  const place = application.places[below(next, application.places.length)]
+  const draw = drawCall(application.calls)
+  const trueTimes = application.calls.map((call) => timesOf(machine, table, { ...call, ...place }))
+  const selections = new Map(
+    [...grids].map(([collective, { grid }]) => [
+      collective,
+      new GridSelection(grid, logic, servedNumbers(table, machine, collective, place), place.nodes, place.processesPerNode),
+    ]),
+  )
+  const records = new Map<number, CallRecords>()
+  const measured = Math.min(conditions.measured, place.nodes * place.processesPerNode)
+  for (let process = 0; process < measured; process++) records.set(process, new CallRecords(conditions.tunedCalls))
+  const sums = { timeUs: 0, defaultUs: 0, chosenUs: 0, chosenDefaultUs: 0 }
+  let now = 0
+  for (let i = 0; i < conditions.calls; i++) {
+    const drawn = draw(next() / 2 ** 32)
+    const { collective, bytes } = application.calls[drawn]
+    const timeUs = trueTimes[drawn]
+    const byDefault = timeUs(0)
+    const ordinal = collectives.indexOf(collective)
+    const isChosen = i < conditions.tunedCalls
+    const number = isChosen ? (selections.get(collective)?.choose(bytes, callDraw(seed, 0, i, ordinal)) ?? 0) : 0
+    const trueUs = timeUs(number)
+    sums.timeUs += trueUs
+    sums.defaultUs += byDefault
+    if (!isChosen) continue
+    sums.chosenUs += trueUs
+    sums.chosenDefaultUs += byDefault
+    const lengthUs = trueUs * Math.exp(conditions.noise * normal(next))
+    const spreadUs = conditions.imbalance * byDefault
+    const end = now + spreadUs + lengthUs
+    for (const [process, own] of records) {
+      const clock = process * 3.6e9
+      const enters = now + spreadUs * arrivalOf(conditions.arrival, process, measured, next)
+      own.end(own.start(0, i, ordinal, number, bytes, clock + enters), clock + end)
+    }
+    now = end
+  }
+  const header: CallFileHeader = {
+    source: { kind: 'simulator', name: application.name, machine: machine.name },
+    ...{ mode: logic.name, model: '', seed, processes: place.nodes * place.processesPerNode },
+    clock: { name: 'simulated', tickUs: 0 },
+    settings: table.collectives.flatMap((collective) => table.of(collective)),
+    communicators: [{ id: 0, ...place, processes: place.nodes * place.processesPerNode }],
+  }
+  const bytes = new Map([...records].map(([process, own]) => [process, own.bytes()]))
+  return { file: formatCallFile(header, bytes), place, ...sums }
+}
+
+/** Numbers of the settings of a collective that can serve some call there. */
+export function servedNumbers(
+  table: NumberedSettings,
+  machine: SimulatedMachine,
+  collective: Collective,
+  place: SimulatedPlace,
+): number[] {
+  const settings = table.of(collective)
+  return [...settings.keys()]
+    .filter((i) => Number.isFinite(machine.timeUs(settings[i], { collective, bytes: 1, ...place })))
+    .map((i) => i + 1)
+}
+
+/** The true times of a call by number, 0 for the default; each is asked for once. */
+function timesOf(machine: SimulatedMachine, table: NumberedSettings, call: TuningCall): (number: number) => number {
+  const { collective } = call
+  const known: (number | undefined)[] = []
+  const settingOf = (number: number): TuningSetting =>
+    number === 0 ? { collective, algorithm: defaultAlgorithm, parameters: {} } : table.settingOf(collective, number)
+  return (number) => {
+    known[number] ??= machine.timeUs(settingOf(number), call)
+    return known[number]
+  }
+}
+
+/** The place of a drawn call. */
+function drawCall(calls: readonly SimulatedCall[]): (drawn: number) => number {
+  const total = calls.reduce((sum, { weight }) => sum + weight, 0)
+  return (drawn) => {
+    let left = drawn * total
+    for (const [place, call] of calls.entries()) {
+      left -= call.weight
+      if (left < 0) return place
+    }
+    return calls.length - 1
+  }
+}
+
+/** When a process enters, from 0 to 1. */
+function arrivalOf(pattern: ArrivalPattern, process: number, processes: number, next: () => number): number {
+  switch (pattern) {
+    case 'together':
+      return 1
+    case 'late':
+      return Number(process === processes - 1)
+    case 'ramp':
+      return processes === 1 ? 1 : process / (processes - 1)
+    case 'random':
+      return next() / 2 ** 32
+  }
+}
+
+/** A draw of the normal distribution (Box and Muller). */
+function normal(next: () => number): number {
+  const radius = Math.sqrt(-2 * Math.log((next() + 1) / (2 ** 32 + 1)))
+  return radius * Math.cos((2 * Math.PI * next()) / 2 ** 32)
+}
