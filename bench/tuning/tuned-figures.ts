@@ -1,6 +1,7 @@
 // Figures of the bench `tuned`: what was measured, what was learned, and what calls gain and lose in all.
 import { type EvenSpread, spreadText } from '../../src/measure/spread.js'
 import { bestEntry, entryOf, type MeasuredData, measuredData } from '../../src/tuning/measured-data.js'
+import { treeOfDecisions } from '../../src/tuning/online/decisions.js'
 import { treeSelector } from '../../src/tuning/packed-tree.js'
 import { readMeasurements } from '../../src/tuning/read-measurements.js'
 import { readTuningFile } from '../../src/tuning/read-tuning-file.js'
@@ -77,7 +78,8 @@ export function choicesOf(measurements: string, tuning: string): (call: TuningCa
   const all = readMeasurements(measurements.split('\n'))
   const { decisions } = readTuningFile(tuning)
   const collectives = new Map(
-    Object.entries(decisions).map(([collective, tree]) => {
+    Object.entries(decisions).map(([collective, learned]) => {
+      const tree = treeOfDecisions(learned)
       const own = all.filter((measurement) => measurement.collective === collective)
       return [collective, { tree, select: treeSelector(tree), data: measuredData(withUncutTimes(own)) }]
     }),

@@ -2,6 +2,7 @@ import { RankweaveError } from '../errors.js'
 import type { Collective } from '../schedule/specification.js'
 import { type DecisionStep, layoutSteps, type WrittenLayout } from './decision-steps.js'
 import type { DecisionTree } from './decision-tree.js'
+import { treeOfDecisions } from './online/decisions.js'
 import type { TuningSetting } from './setting.js'
 import type { TuningFile } from './tuning-file.js'
 
@@ -86,7 +87,8 @@ export function mpichSelection(
 ): MpichSelection {
   if (source.kind !== 'mpi' || !/^MPICH 4\.0(\.|$)/.test(source.name))
     throw refusal(`source.name: expected MPICH 4.0, got ${source.name} (${source.kind})`)
-  const written = Object.entries(decisions).flatMap(([collective, tree]) => {
+  const written = Object.entries(decisions).flatMap(([collective, learned]) => {
+    const tree = treeOfDecisions(learned)
     const known = functions[collective as Collective]
     if (known === undefined)
       throw refusal(`decisions.${collective}: a selection cannot say ${collective} by ranks and bytes`)

@@ -2,6 +2,7 @@ import { RankweaveError } from '../errors.js'
 import type { Collective } from '../schedule/specification.js'
 import { type LayoutSteps, layoutSteps, type WrittenLayout } from './decision-steps.js'
 import type { DecisionTree } from './decision-tree.js'
+import { treeOfDecisions } from './online/decisions.js'
 import type { RuleAssumption, WrittenRules } from './rule-assumptions.js'
 import { defaultAlgorithm, settingLine, type TuningSetting } from './setting.js'
 import type { TuningFile } from './tuning-file.js'
@@ -117,7 +118,8 @@ export function openMpiRules(
 ): WrittenRules {
   if (source.kind !== 'mpi' || !/^Open MPI 4\.1\./.test(source.name))
     throw refusal(`source.name: expected Open MPI 4.1, got ${source.name} (${source.kind})`)
-  const blocks = Object.entries(decisions).flatMap(([collective, tree]) => {
+  const blocks = Object.entries(decisions).flatMap(([collective, learned]) => {
+    const tree = treeOfDecisions(learned)
     const known = functions[collective as Collective]
     if (known === undefined) throw refusal(`decisions.${collective}: rules cannot say ${collective}`)
     checkAlgorithms(collective, tree, known)

@@ -5,9 +5,10 @@ import type { Collective } from '../schedule/specification.js'
 import { checkDecisionTree } from './check-decision-tree.js'
 import { decidedCollectives } from './check-setting.js'
 import { checkSource } from './check-source.js'
-import type { DecisionTree } from './decision-tree.js'
 import { fnvHash } from './fnv-hash.js'
 import type { MeasurementSource } from './measurement.js'
+import { checkDecisionGrid } from './online/check-decision-grid.js'
+import type { Decisions } from './online/decisions.js'
 import { requireOwnSource } from './require-own-source.js'
 import { type TuningFile, tuningFormat, tuningVersion } from './tuning-file.js'
 
@@ -88,7 +89,7 @@ export function ownTuning(where: string, value: unknown, fabric: string): Tuning
  */
 export function formatTuningFile(
   source: MeasurementSource,
-  decisions: Readonly<Partial<Record<Collective, DecisionTree>>>,
+  decisions: Readonly<Partial<Record<Collective, Decisions>>>,
 ): string {
   const { kind, name, machine } = source
   const content = JSON.stringify({
@@ -104,9 +105,10 @@ function checkDecisions(where: string, decisions: unknown): void {
   const known = Object.fromEntries(decidedCollectives.map((name) => [name, true]))
   requireKnownOptions(where, decisions, known, 'ERR_TUNING')
   const entries = Object.entries(decisions as Readonly<Record<string, unknown>>)
-  if (entries.length === 0) throw fail(where, 'the tree of a collective at least', 'none')
+  if (entries.length === 0) throw fail(where, 'the tree or grid of a collective at least', 'none')
   for (const [collective, value] of entries) {
-    const { settings } = checkDecisionTree(`${where}.${collective}`, value)
+    const check = Object(value).kind === 'grid' ? checkDecisionGrid : checkDecisionTree
+    const { settings } = check(`${where}.${collective}`, value)
     settings.forEach((setting, i) => {
       if (setting.collective === collective) return
       throw fail(`${where}.${collective}.settings[${i}].collective`, collective, setting.collective)

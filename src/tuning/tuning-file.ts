@@ -1,10 +1,10 @@
 import type { Collective } from '../schedule/specification.js'
-import type { DecisionTree } from './decision-tree.js'
 import type { MeasurementSource } from './measurement.js'
+import type { Decisions } from './online/decisions.js'
 
 /**
- * What `rankweave tune` learns and a run, a preloaded library and generators read: a decision tree for each
- * collective.
+ * What `rankweave tune` and `rankweave learn` learn and a run, a preloaded library and generators read: a decision tree or
+ * a grid for each collective.
  *
  * **File.** JSON in UTF-8, at most 16 MiB, nesting at most 44 deep; members that are not listed here are refused.
  *
@@ -16,7 +16,7 @@ import type { MeasurementSource } from './measurement.js'
  *  "checksum":"6d7e53f5a76fccd2"}
  * ```
  *
- * **Which calls.** `decisions` has a tree for each collective that was measured. A call of another collective, a
+ * **Which calls.** `decisions` has a tree or a grid for each collective that was measured. A call of another collective, a
  * setting that cannot serve a call (its numbers of ranks, its operation) and one that the reader does not know are
  * left to the reader's default rule.
  *
@@ -35,8 +35,8 @@ export interface TuningFile {
   readonly version: typeof tuningVersion
   /** What was measured. */
   readonly source: MeasurementSource
-  /** Each tree names settings of its collective only. */
-  readonly decisions: Readonly<Partial<Record<Collective, DecisionTree>>>
+  /** Each tree or grid names settings of its collective only. */
+  readonly decisions: Readonly<Partial<Record<Collective, Decisions>>>
   readonly checksum: string
 }
 

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { leafOf } from '../../src/tuning/decision-tree.js'
+import { type DecisionTree, leafOf } from '../../src/tuning/decision-tree.js'
 import { mpichSelection, ownMpichSelection } from '../../src/tuning/mpich-selection.js'
 import { openMpiRules } from '../../src/tuning/open-mpi-rules.js'
 import { ruleAssumptions } from '../../src/tuning/rule-assumptions.js'
@@ -197,7 +197,7 @@ describeMpi('tuned collectives', (mpi) => {
     const file = () => tuningFileOf(name, few[mpi.name])
     const changed = (change: Record<string, unknown>) =>
       JSON.stringify(tuningFileOf(name, { ...few[mpi.name], ...change } as Decisions))
-    const bcast = () => few[mpi.name].bcast!
+    const bcast = () => few[mpi.name].bcast as DecisionTree
     const cases: readonly (readonly [string, () => string, string])[] = [
       ['is empty', () => '', 'at byte 0 it is cut off'],
       ['is cut off', () => JSON.stringify(file()).slice(0, -9), 'it is cut off'],

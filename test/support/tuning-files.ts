@@ -32,9 +32,6 @@ export function treeByBytes(
 
 export const simulated: MeasurementSource = { kind: 'simulator', name: 'loggp', machine: 'cluster:nodes=4' }
 
-export function tuningFileOf(
-  decisions: Readonly<Partial<Record<Collective, DecisionTree>>>,
-  source = simulated,
-): TuningFile {
+export function tuningFileOf(decisions: TuningFile['decisions'], source = simulated): TuningFile {
   return readTuningFile(formatTuningFile(source, decisions))
 }

@@ -5,6 +5,7 @@ import { reasonText } from '../../errors.js'
 import type { CommContext } from '../../messages/process/comm-context.js'
 import type { Collective } from '../../schedule/specification.js'
 import { leafConditions } from '../../tuning/leaf-conditions.js'
+import { treeOfDecisions } from '../../tuning/online/decisions.js'
 import { findLeaf, type PackedTree, packTree } from '../../tuning/packed-tree.js'
 import { defaultAlgorithm, settingLine, type TuningSetting } from '../../tuning/setting.js'
 import type { TuningFile } from '../../tuning/tuning-file.js'
@@ -45,7 +46,8 @@ function readyDecisions(file: TuningFile): ReadonlyMap<Collective, Decisions> {
   const known = ready.get(file)
   if (known !== undefined) return known
   const decisions = new Map<Collective, Decisions>()
-  for (const [collective, tree] of Object.entries(file.decisions)) {
+  for (const [collective, learned] of Object.entries(file.decisions)) {
+    const tree = treeOfDecisions(learned)
     const packed = packTree(tree)
     const settings = tree.settings.map(readySetting)
     const lines = tree.settings.map(settingLine)

@@ -98,7 +98,12 @@ class Booster {
   readonly #second: Float64Array
   /** By point: its node in the tree that grows. */
   readonly #node: Int32Array
-  readonly #nodes = { feature: [] as number[], value: [] as number[], below: [] as number[], above: [] as number[] }
+  readonly #nodes = {
+    feature: [] as number[],
+    value: [] as number[],
+    below: [] as number[],
+    above: [] as number[],
+  }
 
   constructor(data: Observations, options: Required<BoostingOptions>) {
     this.#data = data
@@ -131,7 +136,8 @@ class Booster {
     const root = this.#add()
     this.#node.fill(root)
     let level = [root]
-    for (let depth = 0; depth < this.#options.depth && level.length > 0; depth++) level = this.#splitLevel(level)
+    for (let depth = 0; depth < this.#options.depth && level.length > 0; depth++)
+      level = this.#splitLevel(level)
     this.#weigh(root)
     const { value } = this.#nodes
     for (let point = 0; point < this.#points; point++) this.#sum[point] += value[this.#node[point]]
@@ -244,10 +250,17 @@ const ranges = {
   power: [1 + Number.EPSILON, 2 - Number.EPSILON, false],
 } as const satisfies Record<keyof BoostingOptions, readonly [number, number, boolean]>
 
-function checked({ features, counts, sums }: Observations, options: BoostingOptions): Required<BoostingOptions> {
+function checked(
+  { features, counts, sums }: Observations,
+  options: BoostingOptions,
+): Required<BoostingOptions> {
   const points = counts.length
   if (points === 0 || sums.length !== points || features.some((values) => values.length !== points))
-    throw wrongValue('ERR_ARGUMENT', 'boosted trees: expected as many counts, sums and values, one at least', points)
+    throw wrongValue(
+      'ERR_ARGUMENT',
+      'boosted trees: expected as many counts, sums and values, one at least',
+      points,
+    )
   const settings = { trees: 200, depth: 6, step: 0.3, lambda: 1, leastWeight: 1, power: 1.5, ...options }
   for (const [name, [least, most, isWhole]] of Object.entries(ranges)) {
     const value = settings[name as keyof BoostingOptions]

@@ -43,7 +43,8 @@ export function cellAxes({ nodes, processesPerNode }: MachineLimits): CellAxes {
 
 function linear(limit: number, count: number): number[] {
   const edges = [1]
-  for (let i = 1; i < count; i++) edges.push(Math.max(edges[i - 1] + 1, Math.round((limit * i) / (count - 1))))
+  for (let i = 1; i < count; i++)
+    edges.push(Math.max(edges[i - 1] + 1, Math.round((limit * i) / (count - 1))))
   return edges
 }
 

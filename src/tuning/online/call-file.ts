@@ -1,5 +1,5 @@
-import { concatenate } from '../../base/packing.js'
 import { requireKnownOptions } from '../../base/known-options.js'
+import { concatenate } from '../../base/packing.js'
 import { RankweaveError, reasonText, wrongValue } from '../../errors.js'
 import { type Collective, collectives } from '../../schedule/specification.js'
 import { checkSetting } from '../check-setting.js'
@@ -159,7 +159,11 @@ function checkLists(where: string, header: Members, processes: number): void {
   const known = new Set<number>()
   for (const entry of Array.isArray(records) ? records : [undefined]) {
     const [process, count] = Array.isArray(entry) ? entry : []
-    if (!isInteger(process, 0, processes - 1) || known.has(process) || !isInteger(count, 0, callFileLimits.records))
+    if (
+      !isInteger(process, 0, processes - 1) ||
+      known.has(process) ||
+      !isInteger(count, 0, callFileLimits.records)
+    )
       throw fail(`${where}, records`, `pairs of a process below ${processes}, each once, and a number`, entry)
     known.add(process)
     total += count

@@ -114,7 +114,11 @@ export function* readCallRecords(
   collectives: readonly Collective[],
 ): Generator<CallRecord> {
   if (bytes.byteLength % recordBytes !== 0)
-    throw wrongValue('ERR_MEASUREMENT', `${where}: expected records of ${recordBytes} bytes`, bytes.byteLength)
+    throw wrongValue(
+      'ERR_MEASUREMENT',
+      `${where}: expected records of ${recordBytes} bytes`,
+      bytes.byteLength,
+    )
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   for (let at = 0; at < bytes.byteLength; at += recordBytes) {
     const startUs = view.getFloat64(at, true)
@@ -123,7 +127,11 @@ export function* readCallRecords(
     const collective = collectives[(packed >>> 8) & 15]
     const here = `${where}, record ${at / recordBytes}`
     if (!(endUs >= startUs) || !Number.isFinite(endUs - startUs))
-      throw wrongValue('ERR_MEASUREMENT', `${here}: expected an end that is not before the start`, endUs - startUs)
+      throw wrongValue(
+        'ERR_MEASUREMENT',
+        `${here}: expected an end that is not before the start`,
+        endUs - startUs,
+      )
     if (packed >>> 24 !== 0 || collective === undefined)
       throw wrongValue('ERR_MEASUREMENT', `${here}: expected a collective and a setting`, packed)
     yield {

@@ -40,7 +40,12 @@ export interface OpenGrid {
 }
 
 /** The number of the setting that a trained grid has for a call; 0 where it knows none. One look-up, allocates nothing. */
-export function bestNumber({ axes, best }: OpenGrid, bytes: number, nodes: number, processesPerNode: number): number {
+export function bestNumber(
+  { axes, best }: OpenGrid,
+  bytes: number,
+  nodes: number,
+  processesPerNode: number,
+): number {
   return best[cellOf(axes, bytes, nodes, processesPerNode)]
 }
 
@@ -62,12 +67,17 @@ export function openGrid(where: string, grid: DecisionGrid): OpenGrid {
   const best = new Int32Array(bytesOfBase64(`${where}.best`, grid.best, 4 * cells))
   const wrong = best.findIndex((number) => number < 0 || number > settings.length)
   if (wrong >= 0)
-    throw wrongValue('ERR_TUNING', `${where}.best: expected numbers from 0 to ${settings.length}`, best[wrong])
+    throw wrongValue(
+      'ERR_TUNING',
+      `${where}.best: expected numbers from 0 to ${settings.length}`,
+      best[wrong],
+    )
   if (grid.performances === undefined) return { settings, axes, isTrained, best, performances: undefined }
   const bytes = bytesOfBase64(`${where}.performances`, grid.performances, 4 * cells * settings.length)
   const performances = new Float32Array(bytes)
   const odd = performances.find((value) => !(value >= 0 && value <= 1))
-  if (odd !== undefined) throw wrongValue('ERR_TUNING', `${where}.performances: expected numbers from 0 to 1`, odd)
+  if (odd !== undefined)
+    throw wrongValue('ERR_TUNING', `${where}.performances: expected numbers from 0 to 1`, odd)
   return { settings, axes, isTrained, best, performances }
 }
 
@@ -79,7 +89,8 @@ function base64Of(values: Int32Array | Float32Array): string {
   let text = ''
   const bytes = new Uint8Array(view.buffer)
   const piece = 0x8000
-  for (let at = 0; at < bytes.length; at += piece) text += String.fromCharCode(...bytes.subarray(at, at + piece))
+  for (let at = 0; at < bytes.length; at += piece)
+    text += String.fromCharCode(...bytes.subarray(at, at + piece))
   return btoa(text)
 }
 
@@ -91,7 +102,8 @@ function bytesOfBase64(where: string, text: string, length: number): ArrayBuffer
   } catch (cause) {
     throw new RankweaveError('ERR_TUNING', `${where}: expected base64`, { cause })
   }
-  if (binary.length !== length) throw wrongValue('ERR_TUNING', `${where}: expected ${length} bytes`, binary.length)
+  if (binary.length !== length)
+    throw wrongValue('ERR_TUNING', `${where}: expected ${length} bytes`, binary.length)
   const view = new DataView(new ArrayBuffer(length))
   for (let i = 0; i < length; i++) view.setUint8(i, binary.charCodeAt(i))
   const words = new Int32Array(length / 4)

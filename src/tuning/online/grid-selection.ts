@@ -1,7 +1,13 @@
 import { wrongValue } from '../../errors.js'
 import { cellOfPlace, intervalOf } from './call-cells.js'
 import type { OpenGrid } from './decision-grid.js'
-import { boundedProbabilities, cumulative, defaultBounds, type ProbabilityBounds, placeOfDraw } from './probabilities.js'
+import {
+  boundedProbabilities,
+  cumulative,
+  defaultBounds,
+  type ProbabilityBounds,
+  placeOfDraw,
+} from './probabilities.js'
 
 /**
  * How a cell is decided: what the settings that may serve a call are worth there, as probabilities. A logic is a pure
@@ -115,7 +121,9 @@ export class GridSelection {
       return readyCell(eligible, new Float64Array(eligible.length).fill(1 / eligible.length))
     }
     if (performances === undefined)
-      return eligible.includes(best[cell]) ? readyCell(Int32Array.of(best[cell]), Float64Array.of(1)) : nothingReady
+      return eligible.includes(best[cell])
+        ? readyCell(Int32Array.of(best[cell]), Float64Array.of(1))
+        : nothingReady
     const first = cell * settings.length
     const known = Float64Array.from(eligible, (number) => performances[first + number - 1])
     // Nothing is known of those that may serve this call, though it is of others.

@@ -1,5 +1,5 @@
 import { wrongValue } from '../../errors.js'
-import { type TuningSetting, settingLine } from '../setting.js'
+import { settingLine, type TuningSetting } from '../setting.js'
 import { type BoostedTrees, growBoostedTrees, predictBoosted } from './boosted-trees.js'
 import { type CellAxes, cellPoint, countCells } from './call-cells.js'
 import type { OpenGrid } from './decision-grid.js'
@@ -97,7 +97,10 @@ interface CallPoint {
   sumUs: number
 }
 
-function collectPoints(settings: readonly TuningSetting[], timed: Iterable<TimedCall>): Map<string, CallPoint>[] {
+function collectPoints(
+  settings: readonly TuningSetting[],
+  timed: Iterable<TimedCall>,
+): Map<string, CallPoint>[] {
   const points = settings.map(() => new Map<string, CallPoint>())
   for (const { setting, bytes, nodes, processesPerNode, timeUs } of timed) {
     const ofSetting = points[setting - 1]

@@ -63,7 +63,10 @@ export class CallHistory {
   }
 
   /** A grid for every collective of the table. */
-  learn(axes: CellAxes, learning: Omit<GridLearning, 'blacklist'> = {}): ReadonlyMap<Collective, LearnedGrid> {
+  learn(
+    axes: CellAxes,
+    learning: Omit<GridLearning, 'blacklist'> = {},
+  ): ReadonlyMap<Collective, LearnedGrid> {
     return new Map(
       this.table.collectives.map((collective) => [
         collective,
@@ -77,7 +80,8 @@ export class CallHistory {
 export function settingsOfRuns(files: Iterable<CallFile>): NumberedSettings {
   const settings = new Map<string, TuningSetting>()
   for (const file of files)
-    for (const setting of file.settings) settings.set(JSON.stringify([setting.collective, setting.algorithm, setting.parameters]), setting)
+    for (const setting of file.settings)
+      settings.set(JSON.stringify([setting.collective, setting.algorithm, setting.parameters]), setting)
   return new NumberedSettings(settings.values())
 }
 
@@ -87,7 +91,10 @@ export function emptyGrids(table: NumberedSettings, axes: CellAxes): ReadonlyMap
     table.collectives.map((collective) => {
       const settings = table.of(collective)
       const calls = new Int32Array(settings.length)
-      return [collective, { grid: emptyGrid(settings, axes), calls, regressors: settings.map(() => undefined) }]
+      return [
+        collective,
+        { grid: emptyGrid(settings, axes), calls, regressors: settings.map(() => undefined) },
+      ]
     }),
   )
 }

@@ -19,7 +19,11 @@ export class NumberedSettings {
       const ofCollective = this.#settings.get(setting.collective) ?? []
       const key = keyOf(setting)
       if (this.#numbers.has(key))
-        throw wrongValue('ERR_ARGUMENT', `settings of ${setting.collective}: expected each once`, settingLine(setting))
+        throw wrongValue(
+          'ERR_ARGUMENT',
+          `settings of ${setting.collective}: expected each once`,
+          settingLine(setting),
+        )
       this.#numbers.set(key, ofCollective.push(setting))
       this.#settings.set(setting.collective, ofCollective)
     }
@@ -45,7 +49,11 @@ export class NumberedSettings {
     const settings = this.of(collective)
     const setting = settings[number - 1]
     if (setting !== undefined) return setting
-    throw wrongValue('ERR_ARGUMENT', `settings of ${collective}: expected a number from 1 to ${settings.length}`, number)
+    throw wrongValue(
+      'ERR_ARGUMENT',
+      `settings of ${collective}: expected a number from 1 to ${settings.length}`,
+      number,
+    )
   }
 }
 

@@ -96,12 +96,19 @@ export function simulateRun(
   const selections = new Map(
     [...grids].map(([collective, { grid }]) => [
       collective,
-      new GridSelection(grid, logic, servedNumbers(table, machine, collective, place), place.nodes, place.processesPerNode),
+      new GridSelection(
+        grid,
+        logic,
+        servedNumbers(table, machine, collective, place),
+        place.nodes,
+        place.processesPerNode,
+      ),
     ]),
   )
   const records = new Map<number, CallRecords>()
   const measured = Math.min(conditions.measured, place.nodes * place.processesPerNode)
-  for (let process = 0; process < measured; process++) records.set(process, new CallRecords(conditions.tunedCalls))
+  for (let process = 0; process < measured; process++)
+    records.set(process, new CallRecords(conditions.tunedCalls))
   const sums = { timeUs: 0, defaultUs: 0, chosenUs: 0, chosenDefaultUs: 0 }
   let now = 0
   for (let i = 0; i < conditions.calls; i++) {
@@ -111,7 +118,9 @@ export function simulateRun(
     const byDefault = timeUs(0)
     const ordinal = collectives.indexOf(collective)
     const isChosen = i < conditions.tunedCalls
-    const number = isChosen ? (selections.get(collective)?.choose(bytes, callDraw(seed, 0, i, ordinal)) ?? 0) : 0
+    const number = isChosen
+      ? (selections.get(collective)?.choose(bytes, callDraw(seed, 0, i, ordinal)) ?? 0)
+      : 0
     const trueUs = timeUs(number)
     sums.timeUs += trueUs
     sums.defaultUs += byDefault
@@ -153,11 +162,17 @@ export function servedNumbers(
 }
 
 /** The true times of a call by number, 0 for the default; each is asked for once. */
-function timesOf(machine: SimulatedMachine, table: NumberedSettings, call: TuningCall): (number: number) => number {
+function timesOf(
+  machine: SimulatedMachine,
+  table: NumberedSettings,
+  call: TuningCall,
+): (number: number) => number {
   const { collective } = call
   const known: (number | undefined)[] = []
   const settingOf = (number: number): TuningSetting =>
-    number === 0 ? { collective, algorithm: defaultAlgorithm, parameters: {} } : table.settingOf(collective, number)
+    number === 0
+      ? { collective, algorithm: defaultAlgorithm, parameters: {} }
+      : table.settingOf(collective, number)
   return (number) => {
     known[number] ??= machine.timeUs(settingOf(number), call)
     return known[number]

@@ -73,7 +73,8 @@ export function simulateIterations(
     const sums = { timeUs: 0, defaultUs: 0, chosenUs: 0, chosenDefaultUs: 0 }
     for (let j = 0; j < runsPerIteration; j++) {
       const run = simulateRun(application, machine, grids, table, logic, conditions, nextSeed())
-      for (const name of ['timeUs', 'defaultUs', 'chosenUs', 'chosenDefaultUs'] as const) sums[name] += run[name]
+      for (const name of ['timeUs', 'defaultUs', 'chosenUs', 'chosenDefaultUs'] as const)
+        sums[name] += run[name]
       history.add(readCallFile(`run ${j} of iteration ${i}`, run.file))
     }
     grids = history.learn(axes, learning)

@@ -35,13 +35,26 @@ export function formulaMachine(
   collectives: readonly Collective[],
   ruleOf: (call: TuningCall) => Pick<TuningSetting, 'algorithm' | 'parameters'> | null,
 ): SimulatedMachine {
-  const levelUs = (setting: Pick<TuningSetting, 'algorithm' | 'parameters'>, model: CostModel, ranks: number, bytes: number) => {
+  const levelUs = (
+    setting: Pick<TuningSetting, 'algorithm' | 'parameters'>,
+    model: CostModel,
+    ranks: number,
+    bytes: number,
+  ) => {
     if (ranks === 1) return 0
-    if ((modelledAlgorithmOf(setting.algorithm).refuses?.(ranks) ?? null) !== null) return Number.POSITIVE_INFINITY
+    if ((modelledAlgorithmOf(setting.algorithm).refuses?.(ranks) ?? null) !== null)
+      return Number.POSITIVE_INFINITY
     const { segment } = setting.parameters
-    return predictUs(setting.algorithm, model, { ranks, bytes, ...(segment === undefined ? {} : { segmentBytes: segment }) })
+    return predictUs(setting.algorithm, model, {
+      ranks,
+      bytes,
+      ...(segment === undefined ? {} : { segmentBytes: segment }),
+    })
   }
-  const ofAlgorithm = (setting: Pick<TuningSetting, 'algorithm' | 'parameters'>, call: TuningCall): number => {
+  const ofAlgorithm = (
+    setting: Pick<TuningSetting, 'algorithm' | 'parameters'>,
+    call: TuningCall,
+  ): number => {
     const { nodes, processesPerNode, bytes } = call
     const apart = levelUs(setting, network, nodes, bytes)
     return leastUs + apart + levelUs(setting, memory, processesPerNode, bytes)
