@@ -10,13 +10,13 @@ import { RankweaveError } from '../errors.js'
 const chunkLength = 1 << 20
 
 /**
- * Writes a file in pieces. It appears complete or not at all: it is written to a temporary file in the same
+ * Writes a file in pieces of text, or its bytes. It appears complete or not at all: it is written to a temporary file in the same
  * folder and renamed. An existing file keeps its permissions, and a link to it remains a link. A name that
- * ends in `.gz` makes it a gzip file.
+ * ends in `.gz` makes text a gzip file.
  *
  * @throws ERR_FILE, also when the path is that of a directory or device; whatever producing the pieces throws
  */
-export async function writeWholeFile(path: string, pieces: Iterable<string>): Promise<void> {
+export async function writeWholeFile(path: string, pieces: Iterable<string> | Uint8Array): Promise<void> {
   let part: FileHandle | undefined
   let partPath = ''
   try {
@@ -25,10 +25,11 @@ export async function writeWholeFile(path: string, pieces: Iterable<string>): Pr
     unfinished.add(partPath)
     part = await open(partPath, 'wx', target.mode)
     const file = part
-    const write = async (chunks: Iterable<string> | AsyncIterable<string | Uint8Array>) => {
+    const write = async (chunks: Iterable<string | Uint8Array> | AsyncIterable<string | Uint8Array>) => {
       for await (const chunk of chunks) await file.writeFile(chunk)
     }
-    if (path.endsWith('.gz')) await pipeline(Readable.from(chunksOf(pieces)), createGzip(), write)
+    if (pieces instanceof Uint8Array) await write([pieces])
+    else if (path.endsWith('.gz')) await pipeline(Readable.from(chunksOf(pieces)), createGzip(), write)
     else await write(chunksOf(pieces))
     await part.close()
     await rename(partPath, target.path)

@@ -166,4 +166,10 @@ export const commands: readonly ListedCommand[] = [
     description: 'Learn from measured times which algorithms collectives use, as a tuning file.',
     load: async () => (await import('./tune.js')).tuneCommand,
   },
+  {
+    name: 'learn',
+    usage: '[options] <folder>',
+    description: 'Learn from what runs with online tuning recorded, as a tuning file for the next runs.',
+    load: async () => (await import('./learn.js')).learnCommand,
+  },
 ]

@@ -51,7 +51,7 @@ export interface RecordedCommunicator {
 export const callFileFormat = 'rankweave-calls'
 export const callFileVersion = 1
 
-export const callFileLimits = { headerBytes: 2 ** 24, records: 2 ** 26, seed: 2 ** 32 - 1 } as const
+export const callFileLimits = { headerBytes: 2 ** 24, records: 2 ** 22, seed: 2 ** 32 - 1 } as const
 
 const members = {
   ...{ format: true, version: true, source: true, mode: true, model: true, seed: true, processes: true },

@@ -6,9 +6,6 @@ import { emptyGrid, type GridLearning, type LearnedGrid, learnGrid, type TimedCa
 import { NumberedSettings } from './numbered-settings.js'
 import { timedCalls } from './timed-calls.js'
 
-/** What of a collective is never chosen: settings by their lines of text. */
-export type Blacklist = ReadonlyMap<Collective, ReadonlySet<string>>
-
 /**
  * The calls of all runs so far, by collective: what an iteration learns from. Runs of other modes than `tuning` evaluate
  * and teach nothing.
@@ -62,16 +59,22 @@ export class CallHistory {
     return this.#timed.get(collective) ?? []
   }
 
-  /** A grid for every collective of the table. */
+  /**
+   * A grid for every collective of the table.
+   *
+   * @param blacklists numbers of the settings of a collective that are never chosen
+   */
   learn(
     axes: CellAxes,
     learning: Omit<GridLearning, 'blacklist'> = {},
+    blacklists: ReadonlyMap<Collective, ReadonlySet<number>> = new Map(),
   ): ReadonlyMap<Collective, LearnedGrid> {
     return new Map(
-      this.table.collectives.map((collective) => [
-        collective,
-        learnGrid(this.table.of(collective), axes, this.of(collective), learning),
-      ]),
+      this.table.collectives.map((collective) => {
+        const blacklist = blacklists.get(collective) ?? new Set<number>()
+        const settings = this.table.of(collective)
+        return [collective, learnGrid(settings, axes, this.of(collective), { ...learning, blacklist })]
+      }),
     )
   }
 }

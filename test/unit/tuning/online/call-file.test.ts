@@ -86,7 +86,7 @@ describe('a file of calls', () => {
       'with too many records',
       {
         records: [
-          [0, 2 ** 26],
+          [0, 2 ** 22],
           [1, 1],
         ],
       },

@@ -1,0 +1,78 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { RankweaveError, reasonText } from '../../errors.js'
+import { fileError } from '../../text/whole-file.js'
+import { type CallFile, callFileLimits, readCallFile } from '../../tuning/online/call-file.js'
+import { recordBytes } from '../../tuning/online/call-records.js'
+
+/** What runs wrote into a folder. */
+export interface CallFolder {
+  /** By name of file, in the order of names. */
+  readonly runs: ReadonlyMap<string, CallFile>
+  /** Files that are not used, each with its reason: what was not written to its end, or damaged since. */
+  readonly refused: readonly string[]
+}
+
+export const callFileEnding = '.calls'
+
+/** Of a folder, and of each file. */
+export const callFolderLimits = {
+  files: 4096,
+  fileBytes: callFileLimits.headerBytes + callFileLimits.records * recordBytes,
+} as const
+
+/**
+ * Reads the files of calls in a folder, `*.calls`. One that is damaged costs only itself.
+ *
+ * @throws ERR_FILE for a folder that cannot be read, and for more than 4,096 files
+ * @throws ERR_MEASUREMENT for runs of two sources, naming a file of each
+ */
+export function readCallFolder(folder: string): CallFolder {
+  const names = callFilesIn(folder)
+  const runs = new Map<string, CallFile>()
+  const refused: string[] = []
+  for (const name of names) {
+    const path = join(folder, name)
+    try {
+      const { size } = statSync(path)
+      if (size > callFolderLimits.fileBytes)
+        throw new RankweaveError(
+          'ERR_MEASUREMENT',
+          `${path}: expected at most ${callFolderLimits.fileBytes} bytes, got ${size}`,
+        )
+      runs.set(name, readCallFile(path, readFileSync(path)))
+    } catch (error) {
+      refused.push(error instanceof RankweaveError ? error.message : `${path}: ${reasonText(error)}`)
+    }
+  }
+  requireOneSource(folder, runs)
+  return { runs, refused }
+}
+
+function callFilesIn(folder: string): string[] {
+  let names: string[]
+  try {
+    names = readdirSync(folder, { withFileTypes: true })
+      .filter((entry) => entry.isFile() && entry.name.endsWith(callFileEnding))
+      .map(({ name }) => name)
+      .sort()
+  } catch (cause) {
+    throw fileError('read', folder, cause)
+  }
+  if (names.length > callFolderLimits.files) {
+    const expected = `expected at most ${callFolderLimits.files} files of calls, got ${names.length}`
+    throw fileError('read', folder, new Error(`${expected}; move the oldest away`))
+  }
+  return names
+}
+
+function requireOneSource(folder: string, runs: ReadonlyMap<string, CallFile>): void {
+  let first: { readonly name: string; readonly text: string } | undefined
+  for (const [name, { source }] of runs) {
+    const text = `${source.kind} '${source.name}' on '${source.machine}'`
+    first ??= { name, text }
+    if (text === first.text) continue
+    const message = `${folder}: expected runs of one machine and fabric, got ${first.name} of ${first.text} and ${name} of ${text}`
+    throw new RankweaveError('ERR_MEASUREMENT', message)
+  }
+}

@@ -1,0 +1,89 @@
+import type { Collective } from '../../schedule/specification.js'
+import type { CallGain } from '../../tuning/online/call-gains.js'
+import type { LearnedGrid } from '../../tuning/online/learn-grid.js'
+import { settingLine } from '../../tuning/setting.js'
+import { columns, counted, significant } from './reporter.js'
+
+/** What was learned of a collective. */
+export interface LearnedCollective {
+  readonly collective: Collective
+  readonly learned: LearnedGrid
+  readonly gains: readonly CallGain[]
+}
+
+/** Sizes of calls that a report lists, those with the most calls first, and settings of each. */
+const shown = { sizes: 12, settings: 3 } as const
+
+/** What was learned, gained and comes next, as lines of text. */
+export function learnText(collectives: readonly LearnedCollective[]): string {
+  return collectives
+    .filter(({ gains }) => gains.length > 0)
+    .map(collectiveText)
+    .join('\n\n')
+}
+
+function collectiveText({ collective, learned, gains }: LearnedCollective): string {
+  const { grid, regressors } = learned
+  const calls = learned.calls.reduce((sum, count) => sum + count, 0)
+  const trained = regressors.filter((regressor) => regressor !== undefined).length
+  const state = grid.isTrained ? 'trained' : 'not trained yet: all settings are tried alike'
+  const head = `${collective}: ${counted(calls, 'call', 'calls')}, ${trained} of ${counted(grid.settings.length, 'setting', 'settings')} with enough calls, ${state}`
+  const rows = gains
+    .slice(0, shown.sizes)
+    .map((gain) => [
+      sizeText(gain),
+      ...[String(gain.calls), timeText(gain.defaultUs), timeText(gain.bestUs), ratioText(gain)],
+    ])
+  const table = columns([['size', 'calls', 'default', 'best', 'best / default'], ...rows])
+  const settings = gains
+    .slice(0, shown.sizes)
+    .map((gain) => `  ${sizeText(gain)}: ${nextText(gain, learned)}`)
+  const left = gains.length - rows.length
+  const more = left > 0 ? [`  and ${counted(left, 'size', 'sizes')} with fewer calls`] : []
+  return [head, table, ...more, '  next runs try', ...settings].join('\n')
+}
+
+function sizeText({ call: { bytes, nodes, processesPerNode } }: CallGain): string {
+  return `${bytes} B on ${nodes} x ${processesPerNode}`
+}
+
+function timeText(timeUs: number): string {
+  return Number.isNaN(timeUs) ? '-' : `${significant(timeUs)} us`
+}
+
+function ratioText({ ratio, interval }: CallGain): string {
+  if (Number.isNaN(ratio)) return '-'
+  if (interval === null) return ratio.toFixed(2)
+  return `${ratio.toFixed(2)} (${interval[0].toFixed(2)} to ${interval[1].toFixed(2)})`
+}
+
+function nextText({ next }: CallGain, { grid }: LearnedGrid): string {
+  const order = [...next].sort((a, b) => b[1] - a[1] || a[0] - b[0])
+  const texts = order
+    .slice(0, shown.settings)
+    .map(([number, share]) => `${settingLine(grid.settings[number - 1])} ${(100 * share).toFixed(0)}%`)
+  const left = order.length - texts.length
+  if (texts.length === 0) return 'the default'
+  return left > 0 ? `${texts.join(', ')}, ${left} others` : texts.join(', ')
+}
+
+/** The same as plain data. */
+export function learnOutcome(collectives: readonly LearnedCollective[]) {
+  return collectives.map(({ collective, learned, gains }) => {
+    const { grid, calls, regressors } = learned
+    const line = (number: number) => (number === 0 ? null : settingLine(grid.settings[number - 1]))
+    return {
+      ...{ collective, isTrained: grid.isTrained },
+      settings: grid.settings.map((setting, i) => ({
+        setting: settingLine(setting),
+        calls: calls[i],
+        isTrained: regressors[i] !== undefined,
+      })),
+      sizes: gains.map(({ call, best, next, ...figures }) => ({
+        ...{ bytes: call.bytes, nodes: call.nodes, processesPerNode: call.processesPerNode, ...figures },
+        best: line(best),
+        next: Object.fromEntries([...next].map(([number, share]) => [line(number), share])),
+      })),
+    }
+  })
+}
