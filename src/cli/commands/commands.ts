@@ -169,7 +169,8 @@ export const commands: readonly ListedCommand[] = [
   {
     name: 'learn',
     usage: '[options] <folder>',
-    description: 'Learn from what runs with online tuning recorded, as a tuning file for the next runs.',
+    description:
+      'Learn from the calls that runs recorded which algorithms collectives use, as a tuning file.',
     load: async () => (await import('./learn.js')).learnCommand,
   },
 ]

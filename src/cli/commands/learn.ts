@@ -31,20 +31,18 @@ import { counted, type Reporter } from '../output/reporter.js'
 import type { AddCommand } from './command.js'
 
 const help = `
-FOLDER has what runs with online tuning wrote, one file of each run. All runs that explored are learned from, again and in
-any order; runs with mode 'tuned' are for evaluation only. The model is a tuning file, and FOLDER/model.json is what the
-next runs read.
+FOLDER has what runs recorded, one file of each run. All runs that explored are learned from, in any order; runs of mode
+'tuned' are for evaluation only. The model is a tuning file; the next simulated runs learn from the same files.
 
 A setting needs --least-calls calls, and a collective --least-settings settings that have them, before anything is trusted.
 Until then runs try all settings alike.
 
---simulate adds runs of an application on a machine whose times are known: to see how many runs it takes, without a
+--simulate first adds runs of an application on a machine whose times are known: to see how many runs it takes, without a
 cluster.
 
 Examples:
   rankweave learn runs --simulate refinement --runs 10     ten simulated runs, then a model
-  rankweave run program.ts -n 8 --fabric threads --processes 4 --tuning online:runs
-  rankweave learn runs
+  rankweave learn runs --simulate refinement --evaluate    ten more, which use what was learned
   rankweave learn runs -o tuning.json --best-only --without bcast-linear`
 
 const applicationNames = simulatedApplications.map(({ name }) => name) as [string, ...string[]]
@@ -71,7 +69,7 @@ const ofSimulation = ['runs', 'arrival', 'noise', 'evaluate', 'seed']
 /** `rankweave learn`: a model from what runs recorded. */
 export const learnCommand: AddCommand = (command, act) => {
   command
-    .argument('<folder>', 'where runs with online tuning write')
+    .argument('<folder>', 'where runs record their calls')
     .option('-o, --output <file>', 'the model to write (default: model.json in the folder)')
     .option('--least-calls <number>', 'calls that a setting needs', '10')
     .option('--least-settings <number>', 'settings with so many calls that a collective needs', '5')
@@ -115,12 +113,13 @@ export const learnCommand: AddCommand = (command, act) => {
           blacklists,
         )
         const decisions = Object.fromEntries([...grids].map(([name, { grid }]) => [name, closedGrid(grid)]))
+        const logic = bestOnly ? tunedLogic : tuningLogic()
         const { source } = files[0]
         await writeOutput(report, output, [formatTuningFile(source, decisions)])
         report.note(`wrote ${output}`)
         const collectives = [...grids].map(([collective, learned]) => ({
           ...{ collective, learned },
-          gains: callGains(collective, learned, history.of(collective), tuningLogic()),
+          gains: callGains(collective, learned, history.of(collective), logic),
         }))
         const evaluating = files.length - history.runs
         const counts = {

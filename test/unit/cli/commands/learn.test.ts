@@ -1,0 +1,113 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, it } from 'vitest'
+import { readCallFile } from '../../../../src/tuning/online/call-file.js'
+import { readTuningFile } from '../../../../src/tuning/read-tuning-file.js'
+import { cli, onlyObject } from '../run-cli.js'
+
+const root = mkdtempSync(join(tmpdir(), 'rankweave-learn-'))
+afterAll(() => rmSync(root, { recursive: true }))
+const folderOf = (name: string) => join(root, name)
+
+describe('learn', () => {
+  it('adds simulated runs, and writes the model of all of them', async () => {
+    const folder = folderOf('two')
+    const first = await cli('learn', folder, '--simulate', 'solver', '--runs', '3')
+    expect(first.exitCode).toBe(0)
+    expect(first.stderr).toContain('simulated 3 runs: ')
+    expect(first.stdout).toMatch(/^3 runs of solver on two levels, 3,000 calls; 0 evaluation runs\n/)
+    const evaluated = ['--simulate', 'solver', '--runs', '2', '--evaluate']
+    const second = onlyObject(await cli('learn', folder, ...evaluated, '--json'))
+    expect(second).toMatchObject({
+      runs: 3,
+      calls: 3000,
+      evaluationRuns: 2,
+      refusedFiles: 0,
+      skippedCalls: 0,
+    })
+    const model = readTuningFile(readFileSync(join(folder, 'model.json'), 'utf8'))
+    expect(model.decisions.allreduce).toMatchObject({ kind: 'grid', isTrained: true })
+    expect(readdirSync(folder).filter((name) => name.endsWith('.calls'))).toHaveLength(5)
+  })
+
+  it('takes nothing from the default calls of evaluation runs, and is repeatable', async () => {
+    const [a, b] = await Promise.all(
+      ['a', 'b'].map(async (name) => {
+        await cli('learn', folderOf(name), '--simulate', 'graph', '--runs', '2', '--seed', '5')
+        return readFileSync(join(folderOf(name), 'model.json'), 'utf8')
+      }),
+    )
+    expect(a).toBe(b)
+  })
+
+  it('uses what is whole, and says of the rest why not', async () => {
+    const folder = folderOf('damaged')
+    await cli('learn', folder, '--simulate', 'solver', '--runs', '2')
+    const [first] = readdirSync(folder).filter((name) => name.endsWith('.calls'))
+    const bytes = readFileSync(join(folder, first))
+    writeFileSync(join(folder, 'cut.calls'), bytes.subarray(0, bytes.length - 100))
+    writeFileSync(join(folder, 'empty.calls'), '')
+    writeFileSync(join(folder, 'foreign.calls'), '{"format":"x"}\n')
+    const answer = await cli('learn', folder)
+    expect(answer.exitCode).toBe(0)
+    expect(answer.stderr).toMatch(
+      /not used: .*cut\.calls: expected \d+ bytes: the file was cut off or damaged/,
+    )
+    expect(answer.stderr).toMatch(/not used: .*empty\.calls: expected a file of calls/)
+    expect(answer.stderr).toMatch(/not used: .*foreign\.calls, format: expected 'rankweave-calls'/)
+    expect(answer.stdout).toMatch(/^2 runs /)
+  })
+
+  it('refuses runs of two sources', async () => {
+    const folder = folderOf('sources')
+    await cli('learn', folder, '--simulate', 'solver', '--runs', '1')
+    const answer = await cli('learn', folder, '--simulate', 'graph', '--runs', '1')
+    expect(answer.stderr).toMatch(/ERR_MEASUREMENT.*expected runs of one machine and fabric/s)
+    expect(answer.exitCode).not.toBe(0)
+  })
+
+  it.each([
+    [['--runs', '2'], 'is for --simulate'],
+    [['--simulate', 'x'], 'refinement'],
+    [['--least-calls', '0'], 'least-calls'],
+    [['--simulate', 'solver', '--noise', '-1'], 'noise'],
+  ])('refuses %j', async (args, expected) => {
+    const answer = await cli('learn', folderOf('refused'), ...args)
+    expect(answer.exitCode).not.toBe(0)
+    expect(answer.stderr).toContain(expected)
+  })
+
+  it('refuses an empty folder, none, and settings that no run has', async () => {
+    const folder = folderOf('whole')
+    await cli('learn', folder, '--simulate', 'solver', '--runs', '1')
+    const unknown = await cli('learn', folder, '--without', 'bcast-of-mine')
+    expect(unknown.stderr).toMatch(/ERR_USAGE.*--without: expected a setting that runs have/s)
+    expect((await cli('learn', folderOf('none'))).stderr).toContain('ERR_FILE')
+    expect((await cli('learn', root)).stderr).toMatch(/expected files of calls \(\*\.calls\)/)
+  })
+
+  it('writes a model without performances, in which no blacklisted setting is the best', async () => {
+    const folder = folderOf('best')
+    await cli('learn', folder, '--simulate', 'solver', '--runs', '5')
+    const output = join(root, 'best.json')
+    const doubling = 'allreduce-recursive-doubling'
+    const answer = onlyObject(
+      await cli('learn', folder, '-o', output, '--best-only', '--without', doubling, '--json'),
+    )
+    const { sizes } = (answer['collectives'] as { collective: string; sizes: { best: string }[] }[]).find(
+      ({ collective }) => collective === 'allreduce',
+    )!
+    expect(sizes.length).toBeGreaterThan(0)
+    for (const { best } of sizes) expect(best).not.toBe(doubling)
+    expect(readFileSync(output, 'utf8')).not.toContain('performances')
+  })
+})
+
+it('files of simulated runs are read as those of real ones', async () => {
+  const folder = folderOf('files')
+  await cli('learn', folder, '--simulate', 'transform', '--runs', '1')
+  const file = readCallFile('f', readFileSync(join(folder, 'simulated-0000.calls')))
+  expect(file.mode).toBe('tuning')
+  expect([...file.records.values()].map((records) => records.length)).toEqual([1000, 1000, 1000, 1000])
+})
