@@ -2,8 +2,8 @@ import { RankweaveError } from '../errors.js'
 import type { Collective } from '../schedule/specification.js'
 import { type DecisionStep, layoutSteps, type WrittenLayout } from './decision-steps.js'
 import type { DecisionTree } from './decision-tree.js'
-import { treeOfDecisions } from './online/decisions.js'
 import type { TuningSetting } from './setting.js'
+import { treeOfDecisions } from './tree-or-grid.js'
 import type { TuningFile } from './tuning-file.js'
 
 /** A tree of MPICH's selection: tests by name in their order, or the name of an algorithm. */

@@ -2,9 +2,9 @@ import { RankweaveError } from '../errors.js'
 import type { Collective } from '../schedule/specification.js'
 import { type LayoutSteps, layoutSteps, type WrittenLayout } from './decision-steps.js'
 import type { DecisionTree } from './decision-tree.js'
-import { treeOfDecisions } from './online/decisions.js'
 import type { RuleAssumption, WrittenRules } from './rule-assumptions.js'
 import { defaultAlgorithm, settingLine, type TuningSetting } from './setting.js'
+import { treeOfDecisions } from './tree-or-grid.js'
 import type { TuningFile } from './tuning-file.js'
 
 /** What a function of Open MPI has in a file of rules. */

@@ -2,14 +2,14 @@ import { jsonDepth } from '../base/json-depth.js'
 import { requireKnownOptions } from '../base/known-options.js'
 import { RankweaveError, shown, wrongValue } from '../errors.js'
 import type { Collective } from '../schedule/specification.js'
+import { checkDecisionGrid } from './check-decision-grid.js'
 import { checkDecisionTree } from './check-decision-tree.js'
 import { decidedCollectives } from './check-setting.js'
 import { checkSource } from './check-source.js'
 import { fnvHash } from './fnv-hash.js'
 import type { MeasurementSource } from './measurement.js'
-import { checkDecisionGrid } from './online/check-decision-grid.js'
-import type { Decisions } from './online/decisions.js'
 import { requireOwnSource } from './require-own-source.js'
+import type { TreeOrGrid } from './tree-or-grid.js'
 import { type TuningFile, tuningFormat, tuningVersion } from './tuning-file.js'
 
 /** Of a tuning file: bytes of UTF-8, and levels of lists and objects. */
@@ -89,7 +89,7 @@ export function ownTuning(where: string, value: unknown, fabric: string): Tuning
  */
 export function formatTuningFile(
   source: MeasurementSource,
-  decisions: Readonly<Partial<Record<Collective, Decisions>>>,
+  decisions: Readonly<Partial<Record<Collective, TreeOrGrid>>>,
 ): string {
   const { kind, name, machine } = source
   const content = JSON.stringify({

@@ -1,6 +1,6 @@
 import type { Collective } from '../schedule/specification.js'
 import type { MeasurementSource } from './measurement.js'
-import type { Decisions } from './online/decisions.js'
+import type { TreeOrGrid } from './tree-or-grid.js'
 
 /**
  * What `rankweave tune` and `rankweave learn` learn and a run, a preloaded library and generators read: a decision tree or
@@ -36,7 +36,7 @@ export interface TuningFile {
   /** What was measured. */
   readonly source: MeasurementSource
   /** Each tree or grid names settings of its collective only. */
-  readonly decisions: Readonly<Partial<Record<Collective, Decisions>>>
+  readonly decisions: Readonly<Partial<Record<Collective, TreeOrGrid>>>
   readonly checksum: string
 }
 

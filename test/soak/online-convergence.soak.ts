@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { ruleOf } from '../../src/calls/plan/default-rule.js'
-import { cellAxes } from '../../src/tuning/online/call-cells.js'
+import { cellAxes } from '../../src/tuning/call-cells.js'
 import { tuningLogic } from '../../src/tuning/online/grid-selection.js'
 import { NumberedSettings } from '../../src/tuning/online/numbered-settings.js'
 import { arrivalPatterns, usualConditions } from '../../src/tuning/online/simulated-application.js'

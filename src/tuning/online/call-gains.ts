@@ -1,8 +1,8 @@
 import { type Interval, medianInterval } from '../../base/median-interval.js'
 import type { Collective } from '../../schedule/specification.js'
+import { bestNumber } from '../decision-grid.js'
 import { defaultAlgorithm } from '../setting.js'
 import type { TuningCall } from '../tuning-call.js'
-import { bestNumber } from './decision-grid.js'
 import { GridSelection, type SelectionLogic } from './grid-selection.js'
 import type { LearnedGrid, TimedCall } from './learn-grid.js'
 

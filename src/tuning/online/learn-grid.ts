@@ -1,8 +1,8 @@
 import { wrongValue } from '../../errors.js'
+import { type CellAxes, cellPoint, countCells } from '../call-cells.js'
+import type { OpenGrid } from '../decision-grid.js'
 import { settingLine, type TuningSetting } from '../setting.js'
 import { type BoostedTrees, growBoostedTrees, predictBoosted } from './boosted-trees.js'
-import { type CellAxes, cellPoint, countCells } from './call-cells.js'
-import type { OpenGrid } from './decision-grid.js'
 
 /** A call that took place, with the setting that served it. */
 export interface TimedCall {

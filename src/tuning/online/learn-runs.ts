@@ -1,6 +1,6 @@
 import type { Collective } from '../../schedule/specification.js'
+import type { CellAxes } from '../call-cells.js'
 import type { TuningSetting } from '../setting.js'
-import type { CellAxes } from './call-cells.js'
 import type { CallFile } from './call-file.js'
 import { emptyGrid, type GridLearning, type LearnedGrid, learnGrid, type TimedCall } from './learn-grid.js'
 import { NumberedSettings } from './numbered-settings.js'

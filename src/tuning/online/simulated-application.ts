@@ -65,7 +65,7 @@ export const usualConditions: SimulatedConditions = {
 }
 
 /** One run of an application. */
-export interface SimulatedRun {
+export interface ApplicationRun {
   readonly file: Uint8Array
   readonly place: SimulatedPlace
   /** True time of all of its calls, and what they had taken by default. */
@@ -88,7 +88,7 @@ export function simulateRun(
   logic: SelectionLogic,
   conditions: SimulatedConditions,
   seed: number,
-): SimulatedRun {
+): ApplicationRun {
   const next = mulberry32(seed)
   const place = application.places[below(next, application.places.length)]
   const draw = drawCall(application.calls)

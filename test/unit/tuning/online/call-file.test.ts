@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { collectives } from '../../../../src/schedule/specification.js'
-import { cellAxes } from '../../../../src/tuning/online/call-cells.js'
+import { cellAxes } from '../../../../src/tuning/call-cells.js'
 import { type CallFileHeader, formatCallFile, readCallFile } from '../../../../src/tuning/online/call-file.js'
 import { CallRecords, recordBytes } from '../../../../src/tuning/online/call-records.js'
 import { CallHistory, settingsOfRuns } from '../../../../src/tuning/online/learn-runs.js'

@@ -1,9 +1,9 @@
-import { requireKnownOptions } from '../../base/known-options.js'
-import { wrongValue } from '../../errors.js'
-import { checkSetting } from '../check-setting.js'
-import { callLimits } from '../tuning-call.js'
+import { requireKnownOptions } from '../base/known-options.js'
+import { wrongValue } from '../errors.js'
 import type { CellAxes } from './call-cells.js'
+import { checkSetting } from './check-setting.js'
 import { type DecisionGrid, openGrid } from './decision-grid.js'
+import { callLimits } from './tuning-call.js'
 
 /** Largest grid that is read. */
 export const gridLimits = { settings: 4095, edges: 64, cells: 2 ** 16 } as const

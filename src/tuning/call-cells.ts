@@ -1,4 +1,4 @@
-import { wrongValue } from '../../errors.js'
+import { wrongValue } from '../errors.js'
 
 /** Which cell of a grid a call is in: bytes, nodes and processes per node, each between two of these marks. */
 export interface CellAxes {

@@ -1,7 +1,7 @@
-import type { NumberAttribute } from '../attributes.js'
-import type { DecisionNode, DecisionTree } from '../decision-tree.js'
-import { defaultAlgorithm } from '../setting.js'
+import type { NumberAttribute } from './attributes.js'
 import type { OpenGrid } from './decision-grid.js'
+import type { DecisionNode, DecisionTree } from './decision-tree.js'
+import { defaultAlgorithm } from './setting.js'
 
 /** Intervals of an axis, from the first to before the last. */
 type Range = readonly [number, number]

@@ -1,6 +1,6 @@
-import { RankweaveError, wrongValue } from '../../errors.js'
-import type { TuningSetting } from '../setting.js'
+import { RankweaveError, wrongValue } from '../errors.js'
 import { type CellAxes, cellOf, countCells } from './call-cells.js'
+import type { TuningSetting } from './setting.js'
 
 /**
  * Decisions as a grid of cells: what online tuning learns between runs. Plain data, which a tuning file holds where a
