@@ -3,7 +3,7 @@ import { cellOfPlace, intervalOf } from '../call-cells.js'
 import type { OpenGrid } from '../decision-grid.js'
 import {
   boundedProbabilities,
-  cumulative,
+  cumulativeSums,
   defaultBounds,
   type ProbabilityBounds,
   placeOfDraw,
@@ -143,5 +143,5 @@ export class GridSelection {
 const nothingReady: ReadyCell = { numbers: new Int32Array(0), sums: new Float64Array(0) }
 
 function readyCell(numbers: Int32Array, probabilities: Float64Array): ReadyCell {
-  return { numbers, sums: cumulative(probabilities) }
+  return { numbers, sums: cumulativeSums(probabilities) }
 }

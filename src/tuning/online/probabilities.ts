@@ -67,7 +67,7 @@ function sumOf(values: Float64Array): number {
 }
 
 /** Sums of probabilities up to each place; the last is 1, whatever rounding did. */
-export function cumulative(probabilities: ArrayLike<number>): Float64Array {
+export function cumulativeSums(probabilities: ArrayLike<number>): Float64Array {
   const sums = Float64Array.from(probabilities)
   for (let i = 1; i < sums.length; i++) sums[i] += sums[i - 1]
   sums[sums.length - 1] = 1

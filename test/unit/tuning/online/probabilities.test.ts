@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { callDraw } from '../../../../src/tuning/online/call-draw.js'
 import {
   boundedProbabilities,
-  cumulative,
+  cumulativeSums,
   type ProbabilityBounds,
   placeOfDraw,
 } from '../../../../src/tuning/online/probabilities.js'
@@ -15,7 +15,7 @@ describe('probabilities', () => {
   it('without bounds are in proportion to weights (Steiner 2023, table 4.2)', () => {
     const shares = boundedProbabilities([6, 4, 2, 2, 4, 2], { kind: 'none' })
     expect([...shares].map((share) => Number(share.toFixed(12)))).toEqual([0.3, 0.2, 0.1, 0.1, 0.2, 0.1])
-    const sums = cumulative(shares)
+    const sums = cumulativeSums(shares)
     const choose = (drawn: number) => `A${placeOfDraw(sums, drawn) + 1}`
     expect(choose(0.645)).toBe('A4')
     expect([0, 0.3, 0.300001, 0.95, 1].map(choose)).toEqual(['A1', 'A1', 'A2', 'A6', 'A6'])
@@ -68,7 +68,7 @@ describe('probabilities', () => {
 
   it('are met by 10^6 draws within three standard deviations', () => {
     const shares = boundedProbabilities(printed)
-    const sums = cumulative(shares)
+    const sums = cumulativeSums(shares)
     const counts = new Float64Array(shares.length)
     const draws = 1_000_000
     for (let call = 0; call < draws; call++) counts[placeOfDraw(sums, callDraw(2023, 5, call, 7))]++
