@@ -23,8 +23,13 @@ export interface SummarizedTrace {
 
 /**
  * The trace of a process. Memory grows with the queues, and with the receives by the messages that they get.
+ *
+ * @param isBounded whether traces end before the program does, which the last line says
  */
-export function summarizedTrace({ header, operations, partners }: RecordedProcess): SummarizedTrace {
+export function summarizedTrace(
+  { header, operations, partners }: RecordedProcess,
+  isBounded: boolean,
+): SummarizedTrace {
   const replay = new MatchingReplay({ name: 'index' }, header)
   const messageOf = new Map<number, number>()
   let [receives, arrivals] = [0, 0]
@@ -42,7 +47,7 @@ export function summarizedTrace({ header, operations, partners }: RecordedProces
     }
   }
   const lines = function* () {
-    for (const line of traceLines(header, replayed())) yield `${line}\n`
+    for (const line of traceLines(header, replayed(), { bounded: isBounded })) yield `${line}\n`
   }
   return {
     lines: { [Symbol.iterator]: lines },

@@ -24,7 +24,7 @@ export function operationWords(operations: Iterable<MatchingOperation>): string[
 
 /** Receives of a rank that get another message in its trace than in the program. */
 export function otherMatchesOf(matching: RecordedMatching, rank: number): number {
-  const { lines, summary } = summarizedTrace(matching.process(rank))
+  const { lines, summary } = summarizedTrace(matching.process(rank), matching.isBounded)
   for (const _ of lines);
   return summary().otherMatches
 }

@@ -33,7 +33,7 @@ export async function recordMatching(report: Reporter, recording: MatchingRecord
   for (let rank = 0; rank < ranks; rank++) {
     const recorded = matching.process(rank)
     report.progress(() => `traces: rank ${rank} of ${ranks}`)
-    const { lines, summary } = summarizedTrace(recorded)
+    const { lines, summary } = summarizedTrace(recorded, matching.isBounded)
     await writeWholeFile(join(folder, `rank-${rank}.jsonl`), lines)
     const sampled = await samplesOf(folder, matching, rank)
     summaries.push({ rank, isEnded: recorded.isEnded, summary: summary(), sampled })

@@ -8,7 +8,7 @@ import { fnvHash } from '../fnv-hash.js'
 import type { MeasurementSource } from '../measurement.js'
 import type { TuningSetting } from '../setting.js'
 import { callLimits } from '../tuning-call.js'
-import { type CallRecord, readCallRecords, recordBytes } from './call-records.js'
+import { type CallRecord, readTimedCalls, recordBytes } from './call-records.js'
 
 /**
  * The calls of one run, of all its measured processes: what a run writes at its end and `rankweave learn` reads.
@@ -63,7 +63,7 @@ const checksumBytes = 16
 /**
  * The bytes of a file.
  *
- * @param records of each measured process, as `CallRecords.bytes` gives them
+ * @param records of each measured process, as `CallTimes.bytes` gives them
  */
 export function formatCallFile(header: CallFileHeader, records: ReadonlyMap<number, Uint8Array>): Uint8Array {
   const { source, mode, model, seed, processes, clock, settings, communicators } = header
@@ -99,7 +99,7 @@ export function readCallFile(where: string, bytes: Uint8Array): CallFile {
   const records = new Map<number, CallRecord[]>()
   for (const [process, count] of lengths) {
     const own = bytes.subarray(at, at + count * recordBytes)
-    records.set(process, [...readCallRecords(`${where}, process ${process}`, own, names)])
+    records.set(process, [...readTimedCalls(`${where}, process ${process}`, own, names)])
     at += own.byteLength
   }
   const { source, mode, model, seed, processes, clock, settings, communicators } =

@@ -28,7 +28,7 @@ export const recordLimits = { setting: 2 ** 12 - 1, bytes: 2 ** 40 - 1 } as cons
  *
  * @see Steiner 2023 §4.6, §4.7
  */
-export class CallRecords {
+export class CallTimes {
   readonly #times: Float64Array
   readonly #words: Uint32Array
   #length = 0
@@ -102,13 +102,13 @@ export class CallRecords {
 const wordsOfRecord = recordBytes / 4
 
 /**
- * The calls in bytes that {@link CallRecords.bytes} or a preloaded library wrote.
+ * The calls in bytes that {@link CallTimes.bytes} or a preloaded library wrote.
  *
  * @param where they are from, for messages
  * @param collectives by the places that records have, at most 16
  * @throws ERR_MEASUREMENT for a length that is no multiple of a record, and for a record that is out of range
  */
-export function* readCallRecords(
+export function* readTimedCalls(
   where: string,
   bytes: Uint8Array,
   collectives: readonly Collective[],

@@ -4,7 +4,7 @@ import { defaultAlgorithm, type TuningSetting } from '../setting.js'
 import type { TuningCall } from '../tuning-call.js'
 import { callDraw } from './call-draw.js'
 import { type CallFileHeader, formatCallFile } from './call-file.js'
-import { CallRecords } from './call-records.js'
+import { CallTimes } from './call-records.js'
 import { GridSelection, type SelectionLogic } from './grid-selection.js'
 import type { LearnedGrid } from './learn-grid.js'
 import type { NumberedSettings } from './numbered-settings.js'
@@ -105,10 +105,10 @@ export function simulateRun(
       ),
     ]),
   )
-  const records = new Map<number, CallRecords>()
+  const records = new Map<number, CallTimes>()
   const measured = Math.min(conditions.measured, place.nodes * place.processesPerNode)
   for (let process = 0; process < measured; process++)
-    records.set(process, new CallRecords(conditions.tunedCalls))
+    records.set(process, new CallTimes(conditions.tunedCalls))
   const sums = { timeUs: 0, defaultUs: 0, chosenUs: 0, chosenDefaultUs: 0 }
   let now = 0
   for (let i = 0; i < conditions.calls; i++) {

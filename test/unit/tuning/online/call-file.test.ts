@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { collectives } from '../../../../src/schedule/specification.js'
 import { cellAxes } from '../../../../src/tuning/call-cells.js'
 import { type CallFileHeader, formatCallFile, readCallFile } from '../../../../src/tuning/online/call-file.js'
-import { CallRecords, recordBytes } from '../../../../src/tuning/online/call-records.js'
+import { CallTimes, recordBytes } from '../../../../src/tuning/online/call-records.js'
 import { CallHistory, settingsOfRuns } from '../../../../src/tuning/online/learn-runs.js'
 import { NumberedSettings } from '../../../../src/tuning/online/numbered-settings.js'
 import { timedCalls } from '../../../../src/tuning/online/timed-calls.js'
@@ -20,8 +20,8 @@ const header: CallFileHeader = {
 }
 const allreduce = collectives.indexOf('allreduce')
 
-function recordsOf(clockUs: number, lengths: readonly number[]): CallRecords {
-  const records = new CallRecords(lengths.length)
+function recordsOf(clockUs: number, lengths: readonly number[]): CallTimes {
+  const records = new CallTimes(lengths.length)
   for (const [call, length] of lengths.entries()) {
     const start = clockUs + 100 * call
     records.end(records.start(3, call, allreduce, 1 + (call % 2), 2 ** 33 + call, start), start + length)
@@ -29,7 +29,7 @@ function recordsOf(clockUs: number, lengths: readonly number[]): CallRecords {
   return records
 }
 
-const file = (...of: readonly CallRecords[]) =>
+const file = (...of: readonly CallTimes[]) =>
   formatCallFile(header, new Map(of.map((records, process) => [process, records.bytes()])))
 
 describe('records of calls', () => {
@@ -42,14 +42,14 @@ describe('records of calls', () => {
   })
 
   it('of a call that has not ended are not written', () => {
-    const records = new CallRecords(2)
+    const records = new CallTimes(2)
     records.start(3, 0, allreduce, 1, 8, 0)
     records.end(records.start(3, 1, allreduce, 1, 8, 5), 6)
     expect(records.bytes().byteLength).toBe(32)
   })
 
   it.each([-1, 1.5, 2 ** 21])('are refused for capacity %d', (capacity) => {
-    expect(() => new CallRecords(capacity)).toThrow('capacity')
+    expect(() => new CallTimes(capacity)).toThrow('capacity')
   })
 })
 
