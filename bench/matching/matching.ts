@@ -3,10 +3,12 @@ import { BuiltPrograms } from '../build-programs.js'
 import { type Case, figuresOf, type Suite } from '../comparison.js'
 import { queueCase, queueLengths, queuePrograms } from './queue-programs.js'
 import { queueTable } from './queue-table.js'
+import { measureWorkloads } from './workloads.js'
 
 /**
  * Time of a receive by the number of unexpected messages among which it finds its own: ours on threads and on both MPIs,
- * C on both MPIs. Suites are the microbenchmarks: `mb1` to `mb5`.
+ * C on both MPIs. Suites are the microbenchmarks, `mb1` to `mb5`, and `workloads`: entries that searches of each design
+ * pass on synthetic workloads.
  */
 export const matchingBench: Bench = {
   name: 'matching',
@@ -14,9 +16,14 @@ export const matchingBench: Bench = {
   measure: measureMatching,
 }
 
+const workloadsSuite = 'workloads'
+
 type QueueProgramOf = (typeof queuePrograms)[number]
 
 async function* measureMatching(options: BenchOptions = {}): AsyncGenerator<Figure> {
+  const { only = '', quick = false } = options
+  if (only === '' || workloadsSuite.startsWith(only)) yield* measureWorkloads(quick)
+  if (only !== '' && workloadsSuite.startsWith(only)) return
   const built = new BuiltPrograms(['Open MPI', 'MPICH'])
   const figures: Figure[] = []
   try {

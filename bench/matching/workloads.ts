@@ -1,0 +1,93 @@
+import { countSources } from '../../src/messages/matching-designs/count-sources.js'
+import type { ProcessFacts } from '../../src/messages/matching-designs/design.js'
+import {
+  type MatchingDesignName,
+  matchingDesignNames,
+  type NamedDesign,
+} from '../../src/messages/matching-designs/designs.js'
+import { MatchingReplay } from '../../src/messages/matching-designs/replay.js'
+import {
+  type MatchingWorkload,
+  matchingWorkloadNames,
+  workloadTrace,
+} from '../../src/messages/matching-designs/workloads.js'
+import type { Figure } from '../bench.js'
+import { markdown } from '../markdown-table.js'
+
+/** Processes of the generated traces. */
+const sizes = [1024, 4096, 16_384] as const
+
+/**
+ * What the source prints of applications like these: by how much queue searches become faster than those of one list.
+ * Measured on other machines, so beside our counts and never among them.
+ *
+ * @see Ghazimirsaeed 2019 §3.5, §4.6, §5.5, §6.6
+ */
+const printed: Readonly<Record<MatchingWorkload, string>> = {
+  hotspot: 'FDS: clusters 44.2, partners 28, collectives 27 to 52, array list 2.9 and 4.5',
+  'heavy-sources': 'AMG: partners 2.32, array list 1.44 and 1.17; LAMMPS: clusters 2.6',
+  'short-collectives': 'Radix: collectives 1.15',
+  'point-to-point': 'Nbody: partners 2.24 and 2.15',
+  allreduce: 'MiniAMR: collectives 1.45 and 1.4',
+}
+
+interface Passed {
+  readonly searches: number
+  readonly entries: number
+  readonly overheadBytes: number
+}
+
+/** Entries that searches of each design pass on synthetic workloads: counts, the same on every machine. */
+export function* measureWorkloads(quick: boolean): Generator<Figure> {
+  const rows: string[][] = []
+  for (const workload of matchingWorkloadNames)
+    for (const processes of quick ? sizes.slice(0, 1) : sizes) {
+      const facts: ProcessFacts = {
+        processes,
+        counts: countSources(traceOf(workload, processes), { processes }),
+      }
+      const passed = new Map(matchingDesignNames.map((name) => [name, passedBy(name, workload, facts)]))
+      const list = perSearch(passed.get('list')!)
+      for (const [name, design] of passed) {
+        const ours = perSearch(design)
+        yield {
+          ...{ case: `${workload}, ${processes} processes: ${name}`, unit: 'entries a search' },
+          ...{ ours, peer: list, ratio: ours / list, target: null, met: null, runs: 1 },
+          ...{
+            workload,
+            processes,
+            design: name,
+            searches: design.searches,
+            overheadBytes: design.overheadBytes,
+          },
+        }
+      }
+      rows.push([
+        workload,
+        String(processes),
+        ...[...passed.values()].map((one) => perSearch(one).toFixed(1)),
+      ])
+    }
+  console.error(markdown(['workload', 'processes', ...matchingDesignNames], rows))
+  for (const [workload, factors] of Object.entries(printed))
+    console.error(`${workload}: the source prints ${factors}`)
+}
+
+function traceOf(workload: MatchingWorkload, processes: number) {
+  return workloadTrace(workload, { processes })
+}
+
+function passedBy(name: MatchingDesignName, workload: MatchingWorkload, facts: ProcessFacts): Passed {
+  const replay = new MatchingReplay({ name } as NamedDesign, facts)
+  for (const operation of traceOf(workload, facts.processes)) replay.apply(operation)
+  const [posted, unexpected] = [replay.report('posted'), replay.report('unexpected')]
+  return {
+    searches: posted.searches + unexpected.searches,
+    entries: posted.traversals + unexpected.traversals,
+    overheadBytes: posted.overheadBytes + unexpected.overheadBytes,
+  }
+}
+
+function perSearch({ entries, searches }: Passed): number {
+  return entries / searches
+}
