@@ -18,6 +18,8 @@ export interface Exchange {
   readonly count: number
   /** Which collective of its lane this is: the same number on all processes. */
   readonly seq: number
+  /** What online tuning has made of the call; undefined where it does not watch it. */
+  readonly watched?: unknown
   /** Larger messages may be offered, and borrowed. */
   readonly eagerLimitBytes: number
   /**

@@ -1,7 +1,7 @@
 import { append, appendLinked, linked, NumberMap, takeFirst, takeFirstLinked } from '../base/number-map.js'
 import { isRankweaveError, type RankweaveError } from '../errors.js'
 import { requireIntact } from '../messages/datatype/elements.js'
-import type { CommContext } from '../messages/process/comm-context.js'
+import type { CommContext, WatchedCall } from '../messages/process/comm-context.js'
 import { type Credit, waitCharge } from '../messages/process/credit.js'
 import {
   collectiveWord,
@@ -44,7 +44,7 @@ export interface ExchangeOwner {
  * What arrives eagerly has been charged to its sender's credit, which is returned exactly once: when the
  * algorithm takes the message, or when the message is dropped.
  */
-export class SlotExchange implements Exchange {
+export class SlotExchange implements Exchange, WatchedCall {
   readonly me: number
   readonly count: number
   readonly eagerLimitBytes: number
@@ -65,6 +65,7 @@ export class SlotExchange implements Exchange {
   /** Made when the first message is offered. */
   #offers: Offers | undefined
   #memoryWait: MemoryWait | undefined
+  watched: unknown
   #signed: Signature | undefined
   #failed: Error | undefined
   #released: (() => void) | undefined

@@ -1,8 +1,8 @@
 import type { RankweaveError } from '../errors.js'
-import type { CommContext } from '../messages/process/comm-context.js'
+import type { CallWatch, CommContext } from '../messages/process/comm-context.js'
 import { hold, mayComplete } from '../messages/process/completion-budget.js'
 import { failedIn } from './call-report.js'
-import { CallLanes, type Lane } from './lane.js'
+import { CallLanes, type Lane, plainLane } from './lane.js'
 import type { Slot } from './slot.js'
 import type { ExchangeOwner, SlotExchange } from './slot-exchange.js'
 import { noteFailures, unblock } from './slot-waits.js'
@@ -14,12 +14,14 @@ export class SlotRunner implements ExchangeOwner {
   hasEnded = false
   readonly #state: CommContext
   readonly #revoke: (error: RankweaveError) => void
+  readonly #watch: CallWatch | undefined
   #lastLane: Lane | undefined
 
   /** @param revoke fails all collectives of the communicator */
   constructor(state: CommContext, revoke: (error: RankweaveError) => void) {
     this.#state = state
     this.#revoke = revoke
+    this.#watch = state.callWatch
     this.lanes = new CallLanes(state, this)
   }
 
@@ -30,6 +32,8 @@ export class SlotRunner implements ExchangeOwner {
   runNow(lane: Lane, slot: Slot, localIndex: number, waits: boolean): void {
     const { progress } = this.#state.runtime
     slot.runner = localIndex
+    if (this.#watch !== undefined && lane.id === plainLane)
+      this.#watch.begin(lane.exchange(slot), slot.call!.signature.name)
     if (this.#run(lane, slot) && waits && !slot.settled && progress.mayPoll) progress.pollFor(slot)
     slot.runner = -1
   }
@@ -41,7 +45,9 @@ export class SlotRunner implements ExchangeOwner {
       return false
     }
     try {
-      const results = slot.call!.run((slot.contributions ?? []) as never[], lane.exchange(slot))
+      const exchange = lane.exchange(slot)
+      if (exchange.watched !== undefined) this.#watch?.start(exchange)
+      const results = slot.call!.run((slot.contributions ?? []) as never[], exchange)
       if (results === undefined) return true
       if (results instanceof Promise) {
         this.#completeWhen(results, lane, slot)
@@ -74,6 +80,7 @@ export class SlotRunner implements ExchangeOwner {
       this.#completeWhenSent(lane, slot, results)
       return
     }
+    if (exchange?.watched !== undefined) this.#watch?.ended(exchange)
     lane.complete(slot)
     unblock(this.#state, lane, slot)
     this.lanes.noteIfOnlyCall()

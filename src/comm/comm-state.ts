@@ -1,6 +1,7 @@
 import { CollectiveEngine } from '../calls/collective-engine.js'
 import { returnCharge } from '../calls/collective-frame.js'
 import { CollectivePlans } from '../calls/plan/collective-plan.js'
+import { OnlineCalls } from '../calls/plan/online-calls.js'
 import { RankweaveError } from '../errors.js'
 import type { MailboxDesign } from '../messages/matching-designs/mailbox-designs.js'
 import { Matching } from '../messages/p2p/message-matching.js'
@@ -107,6 +108,7 @@ export class CommState implements TableContext, FrameContext {
   #tables: SharedTables | undefined
   #transfers: Transfers | undefined
   #plans: CollectivePlans | undefined
+  #online: OnlineCalls | undefined
   #survival: Survival<CommState> | undefined
   #isReleased = false
   /** Ranks here that have called `free`. */
@@ -257,6 +259,17 @@ export class CommState implements TableContext, FrameContext {
   get transfers(): Transfers {
     this.#transfers ??= new Transfers(this.runtime, this.id)
     return this.#transfers
+  }
+
+  get online(): OnlineCalls | undefined {
+    const { online } = this.runtime
+    if (online !== undefined) this.#online ??= new OnlineCalls(online, this)
+    return this.#online
+  }
+
+  /** The same, as what runs its collectives sees it. */
+  get callWatch(): OnlineCalls | undefined {
+    return this.online
   }
 
   get plans(): CollectivePlans {

@@ -7,12 +7,14 @@ import type { Machine } from '../machine/machine.js'
 import { decodeError, encodeError } from '../messages/process/error-record.js'
 import { worldLayout } from '../messages/process/world-layout.js'
 import { machineFacts } from '../neighborhood/choose/machine-facts.js'
+import type { OnlineOptions } from '../tuning/online/online-options.js'
 import { hostUntilEmpty } from '../world/empty-loop.js'
 import type { UserProgram } from '../world/user-program.js'
 import { hostSession, type WorldOptions } from '../world/world.js'
 import { notCloneable } from './processes/hosted-program.js'
 import type { Launcher } from './processes/launcher.js'
 import { hostHere, loadRequested } from './processes/session-launcher.js'
+import { withCallRecords } from './processes/with-call-records.js'
 
 /** How long a world that has failed may take to end on all processes before the job is aborted. */
 const graceMs = 5000
@@ -33,16 +35,27 @@ export const launchMpi: Launcher = (factory, request) => {
   for (const early of [ready, opened]) early.catch(() => {})
   return hostHere(request, loading, async (program, world) => {
     const session = await opened
-    const file = await tuning
-    await requireSame(session, 'tuning file', 'ERR_TUNING_MISMATCH', file?.checksum)
+    const { tuning: file, online } = (await tuning) ?? {}
+    await requireSame(session, 'tuning file', 'ERR_TUNING_MISMATCH', file?.checksum ?? onlineText(online))
     await requireSame(
       session,
       'machine',
       'ERR_MACHINE_MISMATCH',
       world.machine && machineChecksum(world.machine),
     )
-    return runMpi(session, program, { ...world, ...givenOptions({ tuning: file }) })
+    const agreed = online && { ...online, seed: await seedOfAll(session, online) }
+    const tuned = { ...world, ...givenOptions({ tuning: file, online: agreed }) }
+    return runMpi(session, await withCallRecords(program, agreed), tuned)
   })
+}
+
+/** What of online tuning all processes must have alike: all but the seed. */
+const onlineText = (online: OnlineOptions | undefined): string | undefined =>
+  online && `${online.mode} ${online.calls} ${online.measured} ${online.model?.checksum ?? ''}`
+
+/** The one of process 0. */
+async function seedOfAll(session: MpiSession, { seed }: OnlineOptions): Promise<number> {
+  return Number((await session.textsOfAll(String(seed)))[0])
 }
 
 const machineChecksum = (machine: Machine): string =>

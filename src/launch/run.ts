@@ -36,10 +36,10 @@ import {
   requireHostedForm,
 } from '../world/user-program.js'
 import type { WorldOptions } from '../world/world.js'
-import type { Launcher } from './processes/launcher.js'
-import { makeTraceDirectory } from './processes/matching-trace-files.js'
+import type { Launcher, LoadedTuning } from './processes/launcher.js'
 import { type ReportOptions, reportOptions } from './processes/report-triggers.js'
-import { type TuningOption, tuningGiven } from './processes/tuning-option.js'
+import { onlineRequestOf, type TuningOption, tuningGiven } from './processes/tuning-option.js'
+import { makeWritableDirectory } from './processes/writable-directory.js'
 import { launchThreads } from './threads-launcher.js'
 
 export type { HostedMain, HostedResults, Main } from '../world/user-program.js'
@@ -175,7 +175,7 @@ export async function run<T, A = undefined>(main: Main<T, A> | URL, options: Run
   const { hosted, machine } = options
   const { trace } = options.matching ?? {}
   const matching =
-    trace === undefined ? options.matching : { ...options.matching, trace: makeTraceDirectory(trace) }
+    trace === undefined ? options.matching : { ...options.matching, trace: makeWritableDirectory(trace) }
   const tuning = loadedTuning(options.tuning, factory.kind)
   const world: WorldOptions<A> = {
     ranks,
@@ -199,19 +199,25 @@ export async function run<T, A = undefined>(main: Main<T, A> | URL, options: Run
   }
   // On mpi the order of calls counts, so nothing is awaited before.
   if (tuning === undefined || factory.kind === 'mpi') return launch<T, A>(factory, request)
-  return launch<T, A>(factory, { ...request, world: { ...world, tuning: await tuning } })
+  return launch<T, A>(factory, { ...request, world: { ...world, ...(await tuning) } })
 }
 
 /** The tuning file of a world; undefined without one. */
-function loadedTuning(option: TuningOption | undefined, fabric: string): Promise<TuningFile> | undefined {
+function loadedTuning(option: TuningOption | undefined, fabric: string): Promise<LoadedTuning> | undefined {
   const given = tuningGiven(option)
   if (given === null) return undefined
-  const loaded = import('./processes/load-tuning.js').then(({ loadTuning }) =>
-    loadTuning('run', given, fabric),
-  )
+  const loaded = loadTuningOf(given, fabric)
   // It is awaited where the world starts.
   loaded.catch(() => {})
   return loaded
+}
+
+async function loadTuningOf(given: NonNullable<TuningOption>, fabric: string): Promise<LoadedTuning> {
+  const request = onlineRequestOf(given)
+  if (request !== undefined)
+    return { online: await (await import('./processes/load-online.js')).loadOnline('run', request, fabric) }
+  const { loadTuning } = await import('./processes/load-tuning.js')
+  return { tuning: await loadTuning('run', given as string | URL | TuningFile, fabric) }
 }
 
 let warned = false

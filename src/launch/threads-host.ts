@@ -9,6 +9,7 @@ import { hostSession } from '../world/world.js'
 import { HostedPart } from './processes/hosted-part.js'
 import { loadHere, notCloneable } from './processes/hosted-program.js'
 import type { FromProcess, ProcessData, ToProcess } from './processes/process-protocol.js'
+import { withCallRecords } from './processes/with-call-records.js'
 
 /** Hosts one process of a world in this worker thread, until the world has ended. */
 export async function hostProcess(): Promise<void> {
@@ -43,7 +44,7 @@ export async function hostProcess(): Promise<void> {
   let loaded: UserProgram<unknown, unknown>
   try {
     if (connection.processors !== null) await bindThisThread(connection.processors)
-    loaded = await loadHere(program, port, givenOptions({ hosted }))
+    loaded = await withCallRecords(await loadHere(program, port, givenOptions({ hosted })), world.online)
   } catch (error) {
     part.failed(error)
     return

@@ -3,10 +3,10 @@ import type { CostModel } from '../cost/models/parameters.js'
 import { predictUs } from '../cost/models/predict.js'
 import { RankweaveError } from '../errors.js'
 import type { Level } from '../machine/profile.js'
+import { ownAlgorithms, ownSettings } from '../tuning/own-settings.js'
 import { settingLine, type TuningSetting } from '../tuning/setting.js'
 import { callProcesses, type TuningCall } from '../tuning/tuning-call.js'
 import type { Meter } from './meter.js'
-import { ownAlgorithms, ownSettings } from './own-settings.js'
 import { type EvenSpread, spreadText } from './spread.js'
 
 export interface FormulaOptions {

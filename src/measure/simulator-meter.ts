@@ -3,11 +3,11 @@ import { formatMachine } from '../machine/format-machine.js'
 import type { Machine } from '../machine/machine.js'
 import { profileOf } from '../machine/network.js'
 import { measurementLimits } from '../tuning/measurement.js'
+import { ownAlgorithms, ownSettings } from '../tuning/own-settings.js'
 import { simulatedCallUs } from '../tuning/predictors.js'
 import { settingLine, type TuningSetting } from '../tuning/setting.js'
 import type { TuningCall } from '../tuning/tuning-call.js'
 import type { Meter } from './meter.js'
-import { ownAlgorithms, ownSettings } from './own-settings.js'
 import { largestSpread, membersOf, type PlacedSpread } from './spread.js'
 
 /** The spread of a machine with one process on every core. */

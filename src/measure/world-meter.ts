@@ -2,11 +2,11 @@ import type { Communicator } from '../comm/communicator.js'
 import { isRankweaveError } from '../errors.js'
 import type { Collective } from '../schedule/specification.js'
 import type { ElementType, MeasurementSource } from '../tuning/measurement.js'
+import { ownAlgorithms, ownSettings } from '../tuning/own-settings.js'
 import { defaultAlgorithm, settingLine, type TuningSetting } from '../tuning/setting.js'
 import { callProcesses, type TuningCall } from '../tuning/tuning-call.js'
 import { type CallMethod, type MeasuredCall, measuredCall } from './measured-call.js'
 import { type CallVerdict, defaultSetting, type Meter } from './meter.js'
-import { ownAlgorithms, ownSettings } from './own-settings.js'
 import { largestSpread, membersOf, type PlacedSpread, spreadText } from './spread.js'
 
 /** What rank 0 has all ranks do. Orders travel as text. */

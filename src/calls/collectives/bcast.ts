@@ -79,10 +79,14 @@ const headStep = 0
 /** Most processes to which the root sends the head itself. */
 const mostInStar = 8
 /**
- * It begins with the element type and whether the payload follows it at once; else a {@link CallHead} does.
+ * It begins with the element type, whether the payload follows it at once, else a {@link CallHead} does, and the setting
+ * of online tuning.
  */
 const inlineBytes = 8
-const planned = Uint8Array.of(0, 1, 0, 0, 0, 0, 0, 0)
+/** The number of the setting that online tuning has chosen, else 0. */
+const settingBytes = (setting: number): Uint8Array => Uint8Array.of(setting & 255, setting >> 8)
+const settingIn = (head: Uint8Array): number => head[2] | (head[3] << 8)
+const plannedHead = (setting: number): Uint8Array => Uint8Array.of(0, 1, ...settingBytes(setting), 0, 0, 0, 0)
 
 /**
  * Only the root knows type and size, so it sends a head, down a binomial tree of processes unless they are
@@ -167,17 +171,22 @@ function sendFromRoot(
   }
   const { me } = exchange
   const chosen = chooseBcast(state, method, bytes.byteLength, exchange)
+  const setting = state.online?.settingOf(exchange) ?? 0
   if (chosen === null) {
     state.plans.inlineBcasts++
     const head = new Uint8Array(inlineBytes + bytes.byteLength)
     head[0] = type
+    head.set(settingBytes(setting), 2)
     head.set(bytes, inlineBytes)
     sendHead(state, exchange, me, head)
     finish()
     return
   }
-  const head = encodeHead({ ...chosen, type, sizes: Float64Array.of(bytes.byteLength) }, state.plans.tuned)
-  sendHead(state, exchange, me, joinedBlocks([planned, head]))
+  const head = encodeHead(
+    { ...chosen, type, sizes: Float64Array.of(bytes.byteLength) },
+    state.online ?? state.plans.tuned,
+  )
+  sendHead(state, exchange, me, joinedBlocks([plannedHead(setting), head]))
   const plan = planMove(state, chosen, me)
   moveBlocks(plan, unitLengths(bytes.byteLength, plan.parts), [bytes], noBytes, exchange, finish)
 }
@@ -230,11 +239,17 @@ function receive(
       const type = head[0]
       // A decoded value may be a view of its bytes.
       const bytes = (owned || type !== typeCode.value ? head : copyOf(head)).subarray(inlineBytes)
+      state.online?.arrived(exchange, 'bcast', settingIn(head), bytes.byteLength)
       exchange.finish(intos.map((into) => deliver(state, type, bytes, into)))
       return
     }
-    const chosen = decodeHead(copyOf(head.subarray(inlineBytes)), method?.algorithm, state.plans.tuned)
+    const chosen = decodeHead(
+      copyOf(head.subarray(inlineBytes)),
+      method?.algorithm,
+      state.online ?? state.plans.tuned,
+    )
     const sizeBytes = chosen.sizes[0]
+    state.online?.arrived(exchange, 'bcast', settingIn(head), sizeBytes)
     const plan = planMove(state, chosen, root)
     const landing = new SharedLanding(state, chosen.type, sizeBytes, intos)
     moveBlocks(plan, unitLengths(sizeBytes, plan.parts), [noBytes], landing.bytes, exchange, () =>

@@ -24,8 +24,8 @@ export function planLists(
   method: Method | undefined,
   root: number,
 ): ListPlans {
-  const { algorithm } = chooseMove(state, collective, method, 0)!
-  const long = chooseMove(state, collective, method, Infinity)!
+  const { algorithm } = chooseMove(state, collective, method, 0, false)!
+  const long = chooseMove(state, collective, method, Infinity, false)!
   return {
     lists: planMove(state, { algorithm, segments: 1 }, root),
     long: () => planMove(state, long, root),

@@ -12,7 +12,7 @@ import type { Method } from '../plan/method.js'
 import type { Participants, WholeKind } from '../plan/participants.js'
 import { factsOf, namedSegments } from '../plan/planned-move.js'
 import { isUnplaced, participantsFor, requiredOrder, serves } from '../plan/required-order.js'
-import { type TunedLeaf, tunedSegments } from '../plan/tuned-calls.js'
+import { leftToRule, type TunedLeaf, tunedSegments } from '../plan/tuned-calls.js'
 import type { Reduction } from './reduction.js'
 
 /**
@@ -55,7 +55,10 @@ export function planReduction(
   if (leaf === undefined) return planByRule(call, { by: 'rule', facts })
   const instead = (refusal: string) => planByRule(call, { by: 'rule', facts, leaf, refusal })
   const plan = planTuned(call, leaf)
-  if (typeof plan === 'string') return instead(plan)
+  if (typeof plan === 'string') {
+    if (plan !== leftToRule) state.online?.refused()
+    return instead(plan)
+  }
   if (!(plan instanceof Promise)) return noted(plan, { by: 'file', facts, leaf })
   return plan.then(
     (found) => noted(found, { by: 'file', facts, leaf }),
@@ -82,7 +85,11 @@ interface PlannedCall {
 function leafOf({ state, collective, reduction, required, facts }: PlannedCall): TunedLeaf | undefined {
   const { op } = reduction
   const operation = op.kind === 'function' ? 'user-defined' : op.name
-  return state.plans.tuned?.choiceOf(collective, unitBytesOf(state, facts), operation, required)?.leaf
+  const bytes = unitBytesOf(state, facts)
+  const tuned =
+    state.online?.choiceOf(collective, bytes, required) ??
+    state.plans.tuned?.choiceOf(collective, bytes, operation, required)
+  return tuned?.leaf
 }
 
 /** Of a reduce-scatter, MPI's count describes the block of one rank. */

@@ -89,7 +89,8 @@ export abstract class ReductionCall<P> implements CollectiveCall<ReduceContribut
     contributions: readonly ReduceContribution[],
     exchange: Exchange,
   ): readonly unknown[] | Promise<readonly unknown[] | undefined> | undefined {
-    if (this.#planned !== undefined) {
+    // What explores chooses anew for every call.
+    if (this.#planned !== undefined && this.state.online === undefined) {
       this.runBy(this.#planned, contributions, exchange)
       return undefined
     }

@@ -22,12 +22,14 @@ export interface Chosen {
  * for the messages that its own file writes.
  *
  * @param sizeBytes of a unit of data
+ * @param isOnline whether all processes know it, so that online tuning may choose
  */
 export function chooseMove(
   state: CollectiveContext,
   collective: Collective,
   method: Method | undefined,
   sizeBytes: number,
+  isOnline = true,
 ): Chosen | null {
   const facts = factsOf(state, collective, sizeBytes)
   if (method?.algorithm !== undefined) {
@@ -35,7 +37,7 @@ export function chooseMove(
     const segments = namedSegments({ ...method, algorithm }, sizeBytes, state.processes.count)
     return { algorithm, segments, choice: { by: 'call', facts } }
   }
-  const tuned = chooseTuned(state, collective, method?.segments, facts)
+  const tuned = chooseTuned(state, collective, method?.segments, facts, isOnline)
   if (tuned !== undefined && 'algorithm' in tuned) return tuned
   const choice = defaultChoice(facts)
   const why: PlanChoice = tuned === undefined ? { by: 'rule', facts } : { by: 'rule', facts, ...tuned }
@@ -53,9 +55,11 @@ function chooseTuned(
   collective: Collective,
   given: number | undefined,
   facts: CallFacts,
+  isOnline: boolean,
 ): Chosen | Pick<PlanChoice, 'leaf' | 'refusal'> | undefined {
   const { sizeBytes } = facts
-  const tuned = state.plans.tuned?.choiceOf(collective, sizeBytes)
+  const online = isOnline ? state.online : undefined
+  const tuned = online?.choiceOf(collective, sizeBytes) ?? state.plans.tuned?.choiceOf(collective, sizeBytes)
   if (tuned === undefined) return undefined
   const { leaf, parts } = tuned
   const { setting } = leaf
@@ -66,7 +70,10 @@ function chooseTuned(
     tuned.segments = segments
     tuned.refusal = refusalOf(state, algorithm, segments, 0)
   }
-  if (tuned.refusal !== null) return { leaf, refusal: tuned.refusal }
+  if (tuned.refusal !== null) {
+    online?.refused()
+    return { leaf, refusal: tuned.refusal }
+  }
   return { algorithm, segments, choice: { by: 'file', facts, leaf } }
 }
 

@@ -71,7 +71,8 @@ function readyDecisions(file: TuningFile): ReadonlyMap<Collective, Decisions> {
 /** What a leaf says whose setting is `default`. */
 export const leftToRule = 'the rule decides'
 
-function readySetting(setting: TuningSetting): ReadySetting {
+/** A setting as this version has it. */
+export function readySetting(setting: TuningSetting): ReadySetting {
   if (setting.algorithm === defaultAlgorithm) return { reason: leftToRule }
   const { segment, ...parameters } = setting.parameters
   const isCut = segment !== undefined && segment > 0

@@ -4,7 +4,7 @@ import { mostProcessOperations } from '../../messages/process/matching-traces.js
 import { addMatchingDesignOption, matchingDesignSchema } from '../input/matching-design.js'
 import { parseOptions, refuseGiven, whole } from '../input/options.js'
 import { machineHelp } from '../input/spec-help.js'
-import { addTuningOption, tuningOf, tuningSchema } from '../input/tuning-option.js'
+import { addTuningOption, tuningOfRun, tuningSchema } from '../input/tuning-option.js'
 import { addWorldMachineOption, worldMachineOf, worldMachineSchema } from '../input/world-machine.js'
 import { addWorldOptions, fabricOf, reportOf, worldSchema } from '../input/world-options.js'
 import { plainValue, resultLines } from '../output/plain-value.js'
@@ -82,7 +82,7 @@ export const runCommand: AddCommand = (command, act) => {
         const { ranks } = options
         const fabric = fabricOf(options)
         const { processes } = fabric
-        const tuning = await tuningOf(options, fabric.kind)
+        const tuning = await tuningOfRun(options, fabric.kind)
         const machine = await worldMachineOf(options)
         const started = performance.now()
         const results = await runUserProgram({

@@ -13,7 +13,7 @@ export interface CallFolder {
   readonly refused: readonly string[]
 }
 
-export const callFileEnding = '.calls'
+import { callFileEnding } from '../../launch/processes/call-files.js'
 
 /** Of a folder, and of each file. */
 export const callFolderLimits = {

@@ -1,14 +1,19 @@
 import type { Command } from 'commander'
 import * as z from 'zod'
 import { loadTuning } from '../../launch/processes/load-tuning.js'
-import { tuningGiven } from '../../launch/processes/tuning-option.js'
+import {
+  type OnlineRequest,
+  onlineRequestOf,
+  refuseOnline,
+  tuningGiven,
+} from '../../launch/processes/tuning-option.js'
 import type { TuningFile } from '../../tuning/tuning-file.js'
 
 /** The option of every subcommand that runs a world whose collectives the user tunes. */
 export function addTuningOption(command: Command): Command {
   return command.option(
     '--tuning <file>',
-    'file of rankweave tune that chooses the algorithms of collectives (default: RANKWEAVE_TUNING)',
+    'file of rankweave tune that chooses the algorithms of collectives; of run also online:FOLDER and tuned:FOLDER (default: RANKWEAVE_TUNING)',
   )
 }
 
@@ -23,7 +28,15 @@ export async function tuningOf(
   { tuning }: { readonly tuning?: string | undefined },
   fabric: string,
 ): Promise<TuningFile | null> {
-  const given = tuningGiven(tuning)
-  if (given === null) return null
-  return loadTuning(tuning === undefined ? 'RANKWEAVE_TUNING' : '--tuning', given, fabric)
+  const where = tuning === undefined ? 'RANKWEAVE_TUNING' : '--tuning'
+  const given = refuseOnline(where, tuningGiven(tuning))
+  return given === null ? null : loadTuning(where, given, fabric)
+}
+
+/** The same for a run, which may tune online. */
+export async function tuningOfRun(
+  options: { readonly tuning?: string | undefined },
+  fabric: string,
+): Promise<TuningFile | OnlineRequest | null> {
+  return onlineRequestOf(tuningGiven(options.tuning)) ?? tuningOf(options, fabric)
 }

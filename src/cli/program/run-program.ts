@@ -2,6 +2,7 @@ import { givenOptions } from '../../base/option-table.js'
 import { RankweaveError } from '../../errors.js'
 import type { FabricFactory } from '../../fabric/fabric.js'
 import type { ReportOptions } from '../../launch/processes/report-triggers.js'
+import type { OnlineRequest } from '../../launch/processes/tuning-option.js'
 import { run } from '../../launch/run.js'
 import type { Machine } from '../../machine/machine.js'
 import type { MailboxDesign } from '../../messages/matching-designs/mailbox-designs.js'
@@ -30,7 +31,7 @@ export interface ProgramOptions {
   readonly matchingDesign: MailboxDesign | undefined
   /** False: only the default export runs. */
   readonly hosted: boolean
-  readonly tuning: TuningFile | null
+  readonly tuning: TuningFile | OnlineRequest | null
   /** Undefined: none. */
   readonly machine: Machine | undefined
   readonly report: ReportOptions

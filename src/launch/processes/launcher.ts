@@ -1,9 +1,12 @@
 import type { FabricFactory } from '../../fabric/fabric.js'
-import type { TuningFile } from '../../tuning/tuning-file.js'
+import type { RuntimeOptions } from '../../messages/process/frame-port.js'
 import type { EventLoopWatch } from '../../world/event-loop.js'
 import type { UserProgram } from '../../world/user-program.js'
 import type { WorldOptions } from '../../world/world.js'
 import type { ReportOptions } from './report-triggers.js'
+
+/** A tuning file, or how the calls of a run are tuned online. */
+export type LoadedTuning = Pick<RuntimeOptions, 'tuning' | 'online'>
 
 /** A world that `run` was called for; its options have been checked. */
 export interface LaunchRequest<T, A> {
@@ -12,7 +15,7 @@ export interface LaunchRequest<T, A> {
   readonly hosted: boolean
   readonly world: WorldOptions<A>
   /** Of the world, which has it where the launcher need not take its turn before; undefined: it has none. */
-  readonly tuning: Promise<TuningFile> | undefined
+  readonly tuning: Promise<LoadedTuning> | undefined
   readonly signal: AbortSignal | undefined
   readonly report: ReportOptions | undefined
   /** What kept the event loop alive when `run` was called. */

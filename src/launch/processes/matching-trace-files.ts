@@ -1,30 +1,11 @@
-import { accessSync, constants } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { traceLines } from '../../messages/matching-designs/trace-lines.js'
-import { fileError, makeDirectory, writeWholeFile } from '../../text/whole-file.js'
+import { writeWholeFile } from '../../text/whole-file.js'
 import type { RunningWorld } from '../../world/world.js'
 
 /** The file of a rank in the directory of a trace. */
 export function traceFileName(worldRank: number): string {
   return `rank-${worldRank}.jsonl`
-}
-
-/**
- * Makes the directory before the world starts.
- *
- * @returns its absolute path: the program may change the working directory
- * @throws ERR_FILE where files cannot be written
- */
-export function makeTraceDirectory(directory: string): string {
-  try {
-    makeDirectory(directory)
-    accessSync(directory, constants.W_OK)
-    // Of what is there and is no directory.
-    accessSync(join(directory, '.'), constants.X_OK)
-  } catch (cause) {
-    throw fileError('write', directory, cause)
-  }
-  return resolve(directory)
 }
 
 /** Writes what the ranks of a part of a world have recorded of matching. @throws ERR_FILE */

@@ -2,6 +2,7 @@ import type { Decision } from '../../fabric/fabric.js'
 import type { ThreadsConnection } from '../../fabric/threads/threads-connect.js'
 import type { Machine } from '../../machine/machine.js'
 import type { MatchingOptions } from '../../messages/process/matching-options.js'
+import type { OnlineOptions } from '../../tuning/online/online-options.js'
 import type { TuningFile } from '../../tuning/tuning-file.js'
 import type { ProcessState } from '../../world/diagnosis.js'
 
@@ -15,6 +16,7 @@ export interface WorldData {
   readonly detectDeadlock?: boolean
   readonly diagnose?: boolean
   readonly tuning?: TuningFile
+  readonly online?: OnlineOptions
   readonly machine?: Machine
   readonly matching?: MatchingOptions
   /** False: of the program only the default export runs. */

@@ -6,6 +6,7 @@ import { hostSession, type RunningWorld, type WorldOptions } from '../../world/w
 import type { Launcher, LaunchRequest } from './launcher.js'
 import { loadExports } from './load-program.js'
 import { ReportTriggers } from './report-triggers.js'
+import { withCallRecords } from './with-call-records.js'
 import { withMatchingTraces } from './with-matching-traces.js'
 
 /** On a fabric whose session opens in this thread. */
@@ -51,7 +52,7 @@ export async function hostHere<T, A>(
   loading: Promise<UserProgram<T, A>>,
   host: (program: UserProgram<T, A>, world: WorldOptions<A>) => Promise<T[]>,
 ): Promise<T[]> {
-  const program = await loading
+  const program = await withCallRecords(await loading, world.online)
   let running: RunningWorld | undefined
   const triggers = new ReportTriggers(report, realClock, () => describeRunning(running))
   try {

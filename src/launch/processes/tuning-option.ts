@@ -1,7 +1,46 @@
+import { wrongValue } from '../../errors.js'
+import type { OnlineMode } from '../../tuning/online/online-options.js'
 import type { TuningFile } from '../../tuning/tuning-file.js'
 
-/** A tuning file: its path or URL, or what it holds; null: none, also where the environment names one. */
-export type TuningOption = string | URL | TuningFile | null
+/** A run whose calls `rankweave learn` learns from (docs/online-tuning.md#programs). */
+export interface OnlineRequest {
+  /** The folder, made where it is not there: the run reads `model.json` in it, and writes one file. */
+  readonly online: string
+  /** `tuning`: tries settings, to learn from. `tuned`: takes the best, to compare. Default `tuning`. */
+  readonly mode?: OnlineMode
+  /** Calls of a rank that are chosen and recorded, 0 to 2^20. Default 1,000; afterwards the rule decides. */
+  readonly calls?: number
+  /** Processes that record, from process 0. Default: all. */
+  readonly measured?: number
+  /** 0 to 2^32 - 1. Default: drawn; the file has it. */
+  readonly seed?: number
+}
+
+/**
+ * A tuning file: its path or URL, or what it holds; null: none, also where the environment names one. Of `run` also a
+ * folder of online tuning, as text `online:FOLDER` and `tuned:FOLDER`.
+ */
+export type TuningOption = string | URL | TuningFile | OnlineRequest | null
+
+/** The folder that an option names, or a text. */
+export function onlineRequestOf(given: TuningOption): OnlineRequest | undefined {
+  if (typeof given === 'string') {
+    const [, word, online] = /^(online|tuned):(.*)$/s.exec(given) ?? []
+    return word === undefined ? undefined : { online, mode: word === 'tuned' ? 'tuned' : 'tuning' }
+  }
+  if (given === null || given instanceof URL || typeof given !== 'object') return undefined
+  return 'online' in given ? given : undefined
+}
+
+/** @throws ERR_ARGUMENT for a folder where only files serve */
+export function refuseOnline(where: string, given: TuningOption): string | URL | TuningFile | null {
+  if (onlineRequestOf(given) === undefined) return given as string | URL | TuningFile | null
+  throw wrongValue(
+    'ERR_ARGUMENT',
+    `${where}: expected a tuning file: only run takes a folder of online tuning`,
+    given,
+  )
+}
 
 /** The file that an option names, else the one of the environment variable RANKWEAVE_TUNING; null: none. */
 export function tuningGiven(option: TuningOption | undefined): TuningOption {
@@ -13,7 +52,7 @@ export async function requestedTuning(
   where: string,
   option: TuningOption | undefined,
 ): Promise<TuningFile | undefined> {
-  const given = tuningGiven(option)
+  const given = refuseOnline(where, tuningGiven(option))
   if (given === null) return undefined
   return (await import('./load-tuning.js')).loadTuning(where, given, 'websocket')
 }

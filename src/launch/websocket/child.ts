@@ -14,6 +14,7 @@ import {
   type ToProcess,
 } from '../processes/process-protocol.js'
 import { programDigest } from '../processes/program-digest.js'
+import { withCallRecords } from '../processes/with-call-records.js'
 import { hostMember, type OpenMember, openMember } from './member.js'
 
 /** As Node has it, before a program's guard replaces it. */
@@ -40,7 +41,10 @@ export async function hostChild(): Promise<void> {
   let loaded: UserProgram<unknown, unknown>
   let member: OpenMember
   try {
-    loaded = await loadHere(child.program, port, givenOptions({ hosted }))
+    loaded = await withCallRecords(
+      await loadHere(child.program, port, givenOptions({ hosted })),
+      world.online,
+    )
     const program = await programDigest(new URL(child.program))
     const { url, token, node } = child
     const { ppid: parentPid } = process

@@ -83,6 +83,24 @@ export function matchingDesignOf(
   return matchingDesigns?.get(worldRank) ?? runtime.options.matching?.design
 }
 
+/** A collective call while it runs in one process. */
+export interface WatchedCall {
+  /** Number of the collective on its communicator. */
+  readonly seq: number
+  /** What the watch has made of it; undefined where it does not watch it. */
+  watched: unknown
+}
+
+/** Is told of the collective calls of one communicator in one process. */
+export interface CallWatch {
+  /** All ranks here have joined a call: in the order of the calls, the same on all processes. */
+  begin(call: WatchedCall, name: string): void
+  /** A call that is watched starts to run: what it chooses before it returns is for it. */
+  start(call: WatchedCall): void
+  /** A call that is watched is complete here. */
+  ended(call: WatchedCall): void
+}
+
 /** One communicator in one process, as messages and collective calls see it. */
 export interface CommContext {
   readonly id: ContextId
@@ -100,6 +118,8 @@ export interface CommContext {
    * which it was made. Undefined where none has.
    */
   readonly matchingDesigns?: ReadonlyMap<number, MailboxDesign> | undefined
+  /** Undefined unless the world learns from its calls: then nothing is paid for it. */
+  readonly callWatch?: CallWatch | undefined
   /** Payload that follows its envelope when the receiver is ready. */
   readonly transfers: Transfers
   /** Its lost processes, as known here, and who has acknowledged them. */

@@ -1,6 +1,7 @@
 import type { RankweaveError } from '../../errors.js'
 import type { Fabric } from '../../fabric/fabric.js'
 import type { Machine } from '../../machine/machine.js'
+import type { OnlineOptions } from '../../tuning/online/online-options.js'
 import type { TuningFile } from '../../tuning/tuning-file.js'
 import type { MatchingOptions } from './matching-options.js'
 import type { WorldLayout } from './world-layout.js'
@@ -23,6 +24,8 @@ export interface RuntimeOptions {
   readonly diagnose?: boolean
   /** Decides which algorithms collectives use, the same file in all processes. Default: the rule does. */
   readonly tuning?: TuningFile
+  /** How calls of collectives are chosen and recorded for runs to come. Default: not at all. */
+  readonly online?: OnlineOptions
   /**
    * The machine of the world, the same in all processes: rank r of the world is on core r. Reorderings and neighborhood
    * collectives read it. Default: only the nodes of the processes are known.

@@ -1,3 +1,4 @@
+import type { OnlineProcess } from '../../tuning/online/online-process.js'
 import type { CheckedBuffers } from '../datatype/checked-buffers.js'
 import type { Acknowledgements } from './acknowledgements.js'
 import type { CallSites } from './call-sites.js'
@@ -26,6 +27,8 @@ export interface ProcessPort extends FramePort {
   readonly callSites?: CallSites | undefined
   /** Undefined unless the world records matching: then nothing is paid for it. */
   readonly matchingTraces?: MatchingTraces | undefined
+  /** Undefined unless the world learns from its calls: then nothing is paid for it. */
+  readonly online?: OnlineProcess | undefined
   readonly progress: Progress
   /** Flow control of payload, over all communicators. */
   readonly credit: Credit

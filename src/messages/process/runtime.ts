@@ -1,5 +1,6 @@
 import { RankweaveError, reasonText, wrongValue } from '../../errors.js'
 import type { Fabric, FrameSink } from '../../fabric/fabric.js'
+import { OnlineProcess } from '../../tuning/online/online-process.js'
 import { CheckedBuffers } from '../datatype/checked-buffers.js'
 import { Acknowledgements } from './acknowledgements.js'
 import { CallSites } from './call-sites.js'
@@ -47,6 +48,7 @@ export function runtimeOptions(
     sendsAhead: given.eagerLimitBytes === undefined,
     ...(given.diagnose === true ? { diagnose: true } : {}),
     ...(given.tuning === undefined ? {} : { tuning: given.tuning }),
+    ...(given.online === undefined ? {} : { online: given.online }),
     ...(given.machine === undefined ? {} : { machine: given.machine }),
     ...(given.matching === undefined ? {} : { matching: given.matching }),
   }
@@ -66,6 +68,7 @@ export class Runtime<C extends FrameContext> implements ProcessPort {
   readonly waits: WaitTracker
   readonly callSites: CallSites | undefined
   readonly matchingTraces: MatchingTraces | undefined
+  readonly online: OnlineProcess | undefined
   readonly progress: Progress
   readonly credit: Credit
   readonly processCounters = newProcessCounters()
@@ -94,6 +97,7 @@ export class Runtime<C extends FrameContext> implements ProcessPort {
     this.callSites = options.diagnose === true ? new CallSites(this.firstRank, this.hostedRanks) : undefined
     const { matching } = options
     this.matchingTraces = matching?.trace === undefined ? undefined : new MatchingTraces(matching)
+    this.online = options.online === undefined ? undefined : new OnlineProcess(options.online, fabric.process)
     this.progress = new Progress(fabric, this.waits, this.processCounters, this.#failures)
     this.waits.listener = {
       waiting: () => fabric.ref(),

@@ -20,6 +20,9 @@ export interface CallRecord {
 /** 8 + 8 + 4 + 4 + 4 + 4: start, end, communicator, call, low 32 bits of bytes; 8 further ones, collective and setting. */
 export const recordBytes = 32
 
+/** Where a record has the number of its communicator, a little-endian uint32. */
+export const communicatorOffset = 16
+
 export const recordLimits = { setting: 2 ** 12 - 1, bytes: 2 ** 40 - 1 } as const
 
 /**
@@ -75,6 +78,11 @@ export class CallTimes {
     this.#words[word + 6] = size >>> 0
     this.#words[word + 7] = Math.floor(size / 2 ** 32) | (collective << 8) | (setting << 12)
     return place
+  }
+
+  /** The call at a place was not by its setting. */
+  refuse(place: number): void {
+    this.#words[place * wordsOfRecord + 7] &= 0xfff
   }
 
   /** The call at a place has ended. One that never ends is not written. */

@@ -125,7 +125,9 @@ export class GridSelection {
         ? readyCell(Int32Array.of(best[cell]), Float64Array.of(1))
         : nothingReady
     const first = cell * settings.length
-    const known = Float64Array.from(eligible, (number) => performances[first + number - 1])
+    const known = Float64Array.from(eligible, (number) =>
+      number <= settings.length ? performances[first + number - 1] : 0,
+    )
     // Nothing is known of those that may serve this call, though it is of others.
     if (!known.some((value) => value > 0)) {
       if (this.#logic.untrained === 'default' || eligible.length === 0) return nothingReady

@@ -2,8 +2,8 @@ import { algorithms } from '../collective/algorithms.js'
 import type { Algorithm } from '../collective/patterns/algorithm.js'
 import { modelledAlgorithms } from '../cost/models/modelled-algorithms.js'
 import type { Collective } from '../schedule/specification.js'
-import type { TuningSetting } from '../tuning/setting.js'
-import { callProcesses, type TuningCall } from '../tuning/tuning-call.js'
+import { defaultAlgorithm, type TuningSetting } from './setting.js'
+import { callProcesses, type TuningCall } from './tuning-call.js'
 
 /** Those that pass segments on while others arrive. */
 const cutting: ReadonlySet<string> = new Set(
@@ -31,16 +31,46 @@ export function ownSettings(call: TuningCall, segments: readonly number[]): Tuni
     .filter((algorithm) => algorithm.collective === collective)
     .flatMap((algorithm) => [algorithm, ...variants(algorithm, ranks)])
     .filter((algorithm) => isServed(algorithm, ranks, call.order ?? 'any'))
-    .flatMap((algorithm) => {
-      const [family] = algorithm.id.split(':', 1)
-      const parameters = parametersOf(algorithm)
-      const cuts = cutting.has(family) ? segments.filter((length) => length < bytes) : [0]
-      return cuts.map((segment) => ({
-        collective,
-        algorithm: family,
-        parameters: segment === 0 ? parameters : { ...parameters, segment },
-      }))
-    })
+    .flatMap((algorithm) =>
+      cutSettings(
+        algorithm,
+        segments.filter((length) => length < bytes),
+      ),
+    )
+}
+
+/** @param segments where it cuts data */
+function cutSettings(algorithm: Algorithm, segments: readonly number[]): TuningSetting[] {
+  const [family] = algorithm.id.split(':', 1)
+  const parameters = parametersOf(algorithm)
+  const cuts = cutting.has(family) ? segments : [0]
+  return cuts.map((segment) => ({
+    collective: algorithm.collective,
+    algorithm: family,
+    parameters: segment === 0 ? parameters : { ...parameters, segment },
+  }))
+}
+
+/** Of a communicator that may have any number of them. */
+const anyRanks = Number.POSITIVE_INFINITY
+
+/**
+ * Every setting of the library's own algorithms of some collectives, whatever calls they serve, and before those of each
+ * the default.
+ *
+ * @param segments bytes; 0 stands for whole data
+ */
+export function ownSettingTable(
+  collectives: readonly Collective[],
+  segments: readonly number[],
+): TuningSetting[] {
+  return collectives.flatMap((collective) => [
+    { collective, algorithm: defaultAlgorithm, parameters: {} },
+    ...algorithms
+      .filter((algorithm) => algorithm.collective === collective)
+      .flatMap((algorithm) => [algorithm, ...variants(algorithm, anyRanks)])
+      .flatMap((algorithm) => cutSettings(algorithm, segments)),
+  ])
 }
 
 /** With one parameter that is not at its default, and makes a difference among so many ranks. */

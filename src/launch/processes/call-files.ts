@@ -1,0 +1,23 @@
+import { join } from 'node:path'
+import { reasonText } from '../../errors.js'
+import { writeWholeFile } from '../../text/whole-file.js'
+
+/** How names of files end that runs write of their calls. */
+export const callFileEnding = '.calls'
+
+/**
+ * Writes the file of a run: whole, or not at all. Two runs never write one file. Where it cannot be written, the run
+ * warns and has its results all the same.
+ */
+export async function writeCallFile(folder: string, file: Uint8Array): Promise<void> {
+  const time = new Date().toISOString().replaceAll(/[:.]/g, '-')
+  const path = join(folder, `run-${time}-${crypto.randomUUID().slice(0, 8)}${callFileEnding}`)
+  try {
+    await writeWholeFile(path, file)
+  } catch (error) {
+    process.emitWarning(`the calls of this run are not recorded: ${reasonText(error)}`, {
+      type: 'RankweaveWarning',
+      code: 'RANKWEAVE_CALLS',
+    })
+  }
+}

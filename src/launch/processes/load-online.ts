@@ -1,0 +1,75 @@
+import { existsSync } from 'node:fs'
+import { hostname } from 'node:os'
+import { join } from 'node:path'
+import { integerOption, type OptionTable, uncheckedOption, wordOption } from '../../base/option.js'
+import { checkOptions } from '../../base/option-table.js'
+import { RankweaveError, wrongValue } from '../../errors.js'
+import type { MeasurementSource } from '../../tuning/measurement.js'
+import { NumberedSettings } from '../../tuning/online/numbered-settings.js'
+import {
+  type OnlineOptions,
+  onlineCollectives,
+  onlineLimits,
+  onlineModes,
+  onlineSegments,
+} from '../../tuning/online/online-options.js'
+import { ownSettingTable } from '../../tuning/own-settings.js'
+import type { TuningSetting } from '../../tuning/setting.js'
+import { isGrid } from '../../tuning/tree-or-grid.js'
+import { loadTuning } from './load-tuning.js'
+import type { OnlineRequest } from './tuning-option.js'
+import { makeWritableDirectory } from './writable-directory.js'
+
+export const modelFileName = 'model.json'
+
+const requestOptions: OptionTable<OnlineRequest> = {
+  online: uncheckedOption,
+  mode: wordOption(onlineModes, { default: 'tuning' }),
+  calls: integerOption({ least: 0, most: onlineLimits.calls }),
+  measured: integerOption({ least: 1, most: 2 ** 22 }),
+  seed: integerOption({ least: 0, most: 2 ** 32 - 1 }),
+}
+
+/** What runs on a fabric of this machine. */
+export function onlineSource(fabric: string): MeasurementSource {
+  return { kind: 'rankweave', name: fabric, machine: hostname() || 'unnamed' }
+}
+
+/**
+ * What a run needs that tunes its calls: the model of its folder, if there is one, and the settings it may choose.
+ *
+ * @param fabric of the world
+ * @throws ERR_ARGUMENT for options; ERR_FILE for a folder that cannot be made and a model that cannot be read; ERR_TUNING
+ *   for a model that is damaged, of another fabric or of another machine
+ */
+export async function loadOnline(
+  where: string,
+  request: OnlineRequest,
+  fabric: string,
+): Promise<OnlineOptions> {
+  checkOptions(`${where}, tuning`, requestOptions, request)
+  const { online: folder, mode = 'tuning', calls = onlineLimits.defaultCalls, measured = 2 ** 22 } = request
+  if (typeof folder !== 'string' || folder === '')
+    throw wrongValue('ERR_ARGUMENT', `${where}: expected tuning.online, the name of a folder`, folder)
+  const directory = makeWritableDirectory(folder)
+  const path = join(directory, modelFileName)
+  const model = existsSync(path) ? await loadTuning(where, path, fabric) : undefined
+  if (model !== undefined) requireSameMachine(path, model.source, onlineSource(fabric))
+  const { seed = crypto.getRandomValues(new Uint32Array(1))[0] } = request
+  const learned = Object.values(model?.decisions ?? {}).flatMap((each) => (isGrid(each) ? each.settings : []))
+  const settings = merged(learned, ownSettingTable(onlineCollectives, onlineSegments))
+  const told = { source: onlineSource(fabric), folder: directory }
+  return { mode, seed, calls, measured, settings, ...told, ...(model === undefined ? {} : { model }) }
+}
+
+function requireSameMachine(path: string, learned: MeasurementSource, here: MeasurementSource): void {
+  if (learned.kind !== 'rankweave' || learned.machine === here.machine) return
+  const message = `${path}: expected a model of machine '${here.machine}', got one of '${learned.machine}': use another folder`
+  throw new RankweaveError('ERR_TUNING', message)
+}
+
+/** Those of the model keep their numbers; what it lacks comes after them. */
+function merged(learned: readonly TuningSetting[], own: readonly TuningSetting[]): TuningSetting[] {
+  const known = new NumberedSettings(learned)
+  return [...learned, ...own.filter((setting) => known.numberOf(setting) === 0)]
+}

@@ -1,0 +1,21 @@
+import { accessSync, constants } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { fileError, makeDirectory } from '../../text/whole-file.js'
+
+/**
+ * Makes the directory before the world starts.
+ *
+ * @returns its absolute path: the program may change the working directory
+ * @throws ERR_FILE where files cannot be written
+ */
+export function makeWritableDirectory(directory: string): string {
+  try {
+    makeDirectory(directory)
+    accessSync(directory, constants.W_OK)
+    // Of what is there and is no directory.
+    accessSync(join(directory, '.'), constants.X_OK)
+  } catch (cause) {
+    throw fileError('write', directory, cause)
+  }
+  return resolve(directory)
+}

@@ -1,0 +1,72 @@
+import type { Collective } from '../../schedule/specification.js'
+import { cellAxes } from '../call-cells.js'
+import { type OpenGrid, openGrid } from '../decision-grid.js'
+import { isGrid } from '../tree-or-grid.js'
+import { CallTimes } from './call-records.js'
+import { type SelectionLogic, tunedLogic, tuningLogic } from './grid-selection.js'
+import { emptyGrid } from './learn-grid.js'
+import { NumberedSettings } from './numbered-settings.js'
+import type { OnlineOptions } from './online-options.js'
+
+/** A communicator whose calls one process has recorded. */
+export interface OnlineCommunicator {
+  /** Its name, alike on all members. */
+  readonly key: number
+  readonly nodes: number
+  /** On the node with most. */
+  readonly processesPerNode: number
+  readonly processes: number
+}
+
+/**
+ * Online tuning of one process, over all of its communicators: what has been learned, and the records.
+ *
+ * Memory: 32 bytes for each of `calls`, and what the model has.
+ */
+export class OnlineProcess {
+  readonly options: OnlineOptions
+  readonly table: NumberedSettings
+  readonly logic: SelectionLogic
+  readonly records: CallTimes
+  readonly communicators: OnlineCommunicator[] = []
+  readonly #grids = new Map<Collective, OpenGrid>()
+  /** Calls that communicators to come may choose, by their parent and the call that makes them. */
+  readonly #grants = new Map<string, number>()
+
+  constructor(options: OnlineOptions, process: number) {
+    this.options = options
+    this.table = new NumberedSettings(options.settings)
+    this.logic = options.mode === 'tuned' ? tunedLogic : tuningLogic()
+    this.records = new CallTimes(process < options.measured ? options.calls : 0)
+  }
+
+  /** @returns its place in records */
+  add(communicator: OnlineCommunicator): number {
+    return this.communicators.push(communicator) - 1
+  }
+
+  grid(collective: Collective): OpenGrid {
+    let grid = this.#grids.get(collective)
+    if (grid === undefined) {
+      const learned = this.options.model?.decisions[collective]
+      grid =
+        learned !== undefined && isGrid(learned)
+          ? openGrid(collective, learned)
+          : emptyGrid(this.table.of(collective), anyAxes)
+      this.#grids.set(collective, grid)
+    }
+    return grid
+  }
+
+  /** Reserves calls for what call `seq` on a communicator makes. All members reserve alike. */
+  grant(parent: number, seq: number, calls: number): void {
+    if (calls > 0) this.#grants.set(`${parent} ${seq}`, calls)
+  }
+
+  granted(parent: number, seq: number): number {
+    return this.#grants.get(`${parent} ${seq}`) ?? 0
+  }
+}
+
+/** Of a grid that has no decision in any cell. */
+const anyAxes = cellAxes({ nodes: 1, processesPerNode: 1 })

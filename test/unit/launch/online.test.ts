@@ -1,0 +1,205 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { hostname, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Communicator, createOperation, local, run } from 'rankweave'
+import { afterAll, describe, expect, it } from 'vitest'
+import { cellAxes, countCells } from '../../../src/tuning/call-cells.js'
+import { closedGrid } from '../../../src/tuning/decision-grid.js'
+import { formatTuningFile } from '../../../src/tuning/read-tuning-file.js'
+import { callFilesOf, disagreements, recordsByCall } from '../../support/call-folders.js'
+import onlineCalls from '../../support/online-calls.js'
+import { cli } from '../cli/run-cli.js'
+
+const root = mkdtempSync(join(tmpdir(), 'rankweave-online-'))
+afterAll(() => rmSync(root, { recursive: true }))
+let folders = 0
+const newFolder = () => join(root, `runs-${folders++}`)
+
+const world = (ranks: number, processes: number) => ({ ranks, fabric: local({ processes }) })
+const joined = createOperation((a: string, b: string) => a + b, { commutative: false })
+const allreduces = (calls: number) => async (comm: Communicator) => {
+  for (let i = 0; i < calls; i++) await comm.allreduce(Int32Array.of(comm.rank), 'sum')
+  return comm.describe().collectives.map(({ algorithm, calls: count }) => `${count} x ${algorithm}`)
+}
+
+describe('a run that tunes online', () => {
+  it('records every call of each process, in one file', async () => {
+    const online = newFolder()
+    await run(onlineCalls, {
+      ...world(16, 8),
+      args: { calls: 300, seed: 3 },
+      tuning: { online, calls: 2000 },
+    })
+    const [file, ...others] = callFilesOf(online)
+    expect(others).toEqual([])
+    expect(file).toMatchObject({ mode: 'tuning', model: '', processes: 8 })
+    expect(file.source).toEqual({ kind: 'rankweave', name: 'local', machine: hostname() })
+    expect(disagreements(file)).toEqual([])
+    const calls = recordsByCall(file)
+    expect(calls.size).toBeGreaterThan(300)
+    const places = new Map(file.communicators.map((each) => [each.id, each.processes]))
+    for (const [key, records] of calls) {
+      expect(records).toHaveLength(places.get(Number(key.split(' ')[0]))!)
+      for (const { startUs, endUs } of records) expect(endUs).toBeGreaterThanOrEqual(startUs)
+    }
+    const settings = new Set(
+      [...calls.values()].map(([{ collective, setting }]) => `${collective} ${setting}`),
+    )
+    expect(settings.size).toBeGreaterThan(40)
+  })
+
+  it('chooses and records the first calls only, and the rule decides the others', async () => {
+    const online = newFolder()
+    const [used] = await run(allreduces(1001), { ...world(4, 4), tuning: { online } })
+    const [file] = callFilesOf(online)
+    expect(recordsByCall(file).size).toBe(1000)
+    expect(used.reduce((sum, text) => sum + Number(text.split(' ')[0]), 0)).toBeGreaterThanOrEqual(1001)
+  })
+
+  it('divides its calls among communicators that are made one from the other', async () => {
+    const online = newFolder()
+    const main = async (comm: Communicator) => {
+      const copy = await comm.dup()
+      const part = await comm.split(comm.rank % 2)
+      for (const each of [comm, copy, part!])
+        for (let i = 0; i < 100; i++) await each.allreduce(Int32Array.of(1), 'sum')
+    }
+    await run(main, { ...world(4, 4), tuning: { online, calls: 100 } })
+    const [file] = callFilesOf(online)
+    const counts = new Map<number, number>()
+    for (const key of recordsByCall(file).keys()) {
+      const communicator = Number(key.split(' ')[0])
+      counts.set(communicator, (counts.get(communicator) ?? 0) + 1)
+    }
+    // The copy gets 50 of 100, each part of the split 25 of the 50 that are left, the world keeps 25.
+    expect([...counts.values()].sort((a, b) => a - b)).toEqual([25, 25, 25, 50])
+    for (const records of file.records.values()) expect(records).toHaveLength(100)
+  })
+
+  it('records on the processes that are to be measured, and all choose alike', async () => {
+    const online = newFolder()
+    await run(allreduces(30), { ...world(4, 4), tuning: { online, measured: 2, seed: 7 } })
+    const [file] = callFilesOf(online)
+    expect(file.seed).toBe(7)
+    expect([...file.records.values()].map((records) => records.length)).toEqual([30, 30, 0, 0])
+  })
+
+  it('with one seed takes the same settings again, with another one others', async () => {
+    const settingsOf = async (seed: number) => {
+      const online = newFolder()
+      await run(allreduces(50), { ...world(3, 3), tuning: { online, seed } })
+      return callFilesOf(online)[0]
+        .records.get(0)!
+        .map(({ setting }) => setting)
+    }
+    const first = await settingsOf(11)
+    expect(await settingsOf(11)).toEqual(first)
+    expect(await settingsOf(12)).not.toEqual(first)
+  })
+
+  it('keeps the bits of floating-point sums, and the order of operations that do not commute', async () => {
+    const main = async (comm: Communicator) => {
+      const texts: string[] = []
+      for (let i = 0; i < 40; i++) {
+        const sums = await comm.allreduce(
+          Float64Array.of(0.1 * (comm.rank + 1), 1e16 / (comm.rank + 3)),
+          'sum',
+        )
+        const text = await comm.allreduce(String(comm.rank), joined)
+        texts.push(`${[...sums].join()} ${text}`)
+      }
+      return texts
+    }
+    const without = await run(main, world(7, 7))
+    expect(await run(main, { ...world(7, 7), tuning: { online: newFolder() } })).toEqual(without)
+  })
+
+  it('writes nothing when it fails, and nothing without the option', async () => {
+    const online = newFolder()
+    const failing = async (comm: Communicator) => {
+      await comm.allreduce(Int32Array.of(1), 'sum')
+      if (comm.rank === 1) throw new Error('mine')
+    }
+    await expect(run(failing, { ...world(3, 3), tuning: { online } })).rejects.toThrow('mine')
+    expect(callFilesOf(online)).toEqual([])
+    await run(allreduces(3), { ...world(3, 3), tuning: null })
+    expect(callFilesOf(online)).toEqual([])
+  })
+
+  it('has its results and a warning where its folder is gone at the end', async () => {
+    const online = newFolder()
+    const warnings: string[] = []
+    const onWarning = (warning: Error) => warnings.push(warning.message)
+    process.on('warning', onWarning)
+    const main = async (comm: Communicator) => {
+      await comm.barrier()
+      if (comm.rank === 0) rmSync(online, { recursive: true })
+      return comm.rank
+    }
+    expect(await run(main, { ...world(2, 2), tuning: { online } })).toEqual([0, 1])
+    await new Promise((resolve) => setImmediate(resolve))
+    process.off('warning', onWarning)
+    expect(warnings.join()).toMatch(/the calls of this run are not recorded: cannot write/)
+    expect(existsSync(online)).toBe(false)
+  })
+
+  it('learns: after some runs, tuned ones take settings of the model and teach nothing', async () => {
+    const online = newFolder()
+    for (let i = 0; i < 3; i++) await run(allreduces(400), { ...world(4, 4), tuning: { online, seed: i } })
+    expect((await cli('learn', online)).exitCode).toBe(0)
+    const checksum = JSON.parse(readFileSync(join(online, 'model.json'), 'utf8')).checksum
+    const [used] = await run(allreduces(60), { ...world(4, 4), tuning: `tuned:${online}` })
+    const tuned = callFilesOf(online).find(({ mode }) => mode === 'tuned')!
+    expect(tuned.model).toBe(checksum)
+    expect(new Set(tuned.records.get(0)!.map(({ setting }) => setting)).size).toBe(1)
+    expect(used.filter((text) => text.startsWith('60 x'))).toHaveLength(1)
+    const again = await cli('learn', online)
+    expect(again.stdout).toMatch(/^3 runs of local .* 1,200 calls; 1 evaluation run\n/)
+  })
+})
+
+describe('is refused', () => {
+  const model = (machine: string, fabric = 'local') => {
+    const settings = [{ collective: 'bcast', algorithm: 'bcast-linear', parameters: {} }] as const
+    const axes = cellAxes({ nodes: 1, processesPerNode: 1 })
+    const best = new Int32Array(countCells(axes)).fill(1)
+    const grid = closedGrid({ settings, axes, isTrained: true, best, performances: undefined })
+    return formatTuningFile({ kind: 'rankweave', name: fabric, machine }, { bcast: grid })
+  }
+  const withModel = (text: string) => {
+    const online = newFolder()
+    return { online, prepare: () => cli('learn', online, '--simulate', 'solver', '--runs', '1'), text }
+  }
+
+  it.each([
+    ['of another machine', model('elsewhere'), /expected a model of machine .* got one of 'elsewhere'/],
+    ['of another fabric', model(hostname(), 'threads'), /expected decisions measured on fabric local/],
+    ['that is damaged', model(hostname()).replace('bcast-linear', 'bcast-linean'), /checksum/],
+    ['that is empty', '', /ERR_TUNING|expected JSON/],
+  ])('a model %s', async (_, text, expected) => {
+    const { online, prepare } = withModel(text)
+    await prepare()
+    writeFileSync(join(online, 'model.json'), text)
+    await expect(run(allreduces(1), { ...world(2, 2), tuning: { online } })).rejects.toThrow(expected)
+  })
+
+  it.each([
+    [{ online: '' }, /name of a folder/],
+    [{ online: 3 }, /name of a folder/],
+    [{ online: 'x', mode: 'best' }, /mode/],
+    [{ online: 'x', calls: -1 }, /calls/],
+    [{ online: 'x', calls: 2 ** 21 }, /calls/],
+    [{ online: 'x', measured: 0 }, /measured/],
+    [{ online: 'x', seed: 1.5 }, /seed/],
+    [{ online: 'x', more: 1 }, /more/],
+    ['online:', /name of a folder/],
+  ])('%j', async (tuning, expected) => {
+    await expect(run(allreduces(1), { ...world(2, 2), tuning: tuning as never })).rejects.toThrow(expected)
+  })
+
+  it('a folder that is a file', async () => {
+    const file = join(root, 'a-file')
+    writeFileSync(file, '')
+    await expect(run(allreduces(1), { ...world(2, 2), tuning: { online: file } })).rejects.toThrow('a-file')
+  })
+})
