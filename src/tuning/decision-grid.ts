@@ -110,3 +110,8 @@ function bytesOfBase64(where: string, text: string, length: number): ArrayBuffer
   for (let i = 0; i < words.length; i++) words[i] = view.getInt32(4 * i, true)
   return words.buffer
 }
+
+/** The grid of a collective of which nothing is known. */
+export function emptyGrid(settings: readonly TuningSetting[], axes: CellAxes): OpenGrid {
+  return { settings, axes, isTrained: false, best: new Int32Array(countCells(axes)), performances: undefined }
+}

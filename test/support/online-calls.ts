@@ -22,7 +22,7 @@ export default async function onlineCalls(
     return ((state >>> 8) & 0xffff) % below
   }
   let made = 0
-  for (let round = 0; made < calls; round++) {
+  while (made < calls) {
     const colors = Array.from({ length: world.size }, () => draw(3))
     const part = await world.split(colors[world.rank])
     for (let i = 0; i < 40 && made < calls; i++, made++)

@@ -86,7 +86,11 @@ const inlineBytes = 8
 /** The number of the setting that online tuning has chosen, else 0. */
 const settingBytes = (setting: number): Uint8Array => Uint8Array.of(setting & 255, setting >> 8)
 const settingIn = (head: Uint8Array): number => head[2] | (head[3] << 8)
-const plannedHead = (setting: number): Uint8Array => Uint8Array.of(0, 1, ...settingBytes(setting), 0, 0, 0, 0)
+const plannedHead = (setting: number): Uint8Array => {
+  const head = Uint8Array.of(0, 1, 0, 0, 0, 0, 0, 0)
+  head.set(settingBytes(setting), 2)
+  return head
+}
 
 /**
  * Only the root knows type and size, so it sends a head, down a binomial tree of processes unless they are

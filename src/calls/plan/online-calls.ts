@@ -119,7 +119,7 @@ export class OnlineCalls implements CallWatch {
     return (watched as OnlineCall | undefined)?.setting ?? 0
   }
 
-  /** A process that did not choose is told what the others have. */
+  /** For a process that did not choose: what the one has chosen that did. */
   arrived(
     { watched }: Pick<Exchange, 'watched'>,
     collective: Collective,

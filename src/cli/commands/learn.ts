@@ -44,6 +44,7 @@ cluster.
 Examples:
   rankweave learn runs --simulate refinement --runs 10     ten simulated runs, then a model
   rankweave learn runs --simulate refinement --evaluate    ten more, which use what was learned
+  rankweave run program.ts -n 8 --fabric threads --processes 4 --tuning online:runs && rankweave learn runs
   rankweave learn runs -o tuning.json --best-only --without bcast-linear`
 
 const applicationNames = simulatedApplications.map(({ name }) => name) as [string, ...string[]]

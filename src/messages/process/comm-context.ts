@@ -91,7 +91,7 @@ export interface WatchedCall {
   watched: unknown
 }
 
-/** Is told of the collective calls of one communicator in one process. */
+/** Follows the collective calls of one communicator in one process. */
 export interface CallWatch {
   /** All ranks here have joined a call: in the order of the calls, the same on all processes. */
   begin(call: WatchedCall, name: string): void

@@ -1,6 +1,6 @@
 import { wrongValue } from '../../errors.js'
 import { type CellAxes, cellPoint, countCells } from '../call-cells.js'
-import type { OpenGrid } from '../decision-grid.js'
+import { emptyGrid, type OpenGrid } from '../decision-grid.js'
 import { settingLine, type TuningSetting } from '../setting.js'
 import { type BoostedTrees, growBoostedTrees, predictBoosted } from './boosted-trees.js'
 
@@ -73,11 +73,6 @@ function availableSettings(calls: Int32Array, leastCalls: number, blacklist: Rea
   const total = calls.reduce((sum, count) => sum + count, 0)
   const isLate = total >= leastCalls * calls.length
   return calls.filter((count, i) => !blacklist.has(i + 1) && (count > 0 || !isLate)).length
-}
-
-/** The grid of a collective of which nothing is known. */
-export function emptyGrid(settings: readonly TuningSetting[], axes: CellAxes): OpenGrid {
-  return { settings, axes, isTrained: false, best: new Int32Array(countCells(axes)), performances: undefined }
 }
 
 /** The time that a regressor predicts for a call, in microseconds. */

@@ -1,8 +1,9 @@
 import type { Collective } from '../../schedule/specification.js'
 import type { CellAxes } from '../call-cells.js'
+import { emptyGrid } from '../decision-grid.js'
 import type { TuningSetting } from '../setting.js'
 import type { CallFile } from './call-file.js'
-import { emptyGrid, type GridLearning, type LearnedGrid, learnGrid, type TimedCall } from './learn-grid.js'
+import { type GridLearning, type LearnedGrid, learnGrid, type TimedCall } from './learn-grid.js'
 import { NumberedSettings } from './numbered-settings.js'
 import { timedCalls } from './timed-calls.js'
 

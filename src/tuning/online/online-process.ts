@@ -1,10 +1,9 @@
 import type { Collective } from '../../schedule/specification.js'
 import { cellAxes } from '../call-cells.js'
-import { type OpenGrid, openGrid } from '../decision-grid.js'
+import { emptyGrid, type OpenGrid, openGrid } from '../decision-grid.js'
 import { isGrid } from '../tree-or-grid.js'
 import { CallTimes } from './call-records.js'
 import { type SelectionLogic, tunedLogic, tuningLogic } from './grid-selection.js'
-import { emptyGrid } from './learn-grid.js'
 import { NumberedSettings } from './numbered-settings.js'
 import type { OnlineOptions } from './online-options.js'
 

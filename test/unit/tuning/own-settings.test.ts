@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { parseAlgorithm } from '../../../src/collective/algorithm-text.js'
 import { algorithms } from '../../../src/collective/algorithms.js'
-import { ownSettings } from '../../../src/tuning/own-settings.js'
 import type { Collective } from '../../../src/schedule/specification.js'
+import { ownSettings } from '../../../src/tuning/own-settings.js'
 import { settingLine } from '../../../src/tuning/setting.js'
 import type { TuningCall } from '../../../src/tuning/tuning-call.js'
 

@@ -15,8 +15,8 @@ describe('receives of long fresh arrays', () => {
       processes: 2,
       args: { sizeBytes: 3 * 2 ** 23, messages: 64 },
     })
-    // Of 6,144 pages; some hundred where glibc returns the memory to Linux.
-    expect(Math.max(...pageFaults)).toBeLessThan(64)
+    // Of 6,144 pages, which it costs without retained memory. On Node 20, 200 to 400 of other memory are among them.
+    expect(Math.max(...pageFaults)).toBeLessThan(768)
   })
 
   it.skipIf(process.platform !== 'linux')(
