@@ -37,9 +37,9 @@ import {
 } from '../world/user-program.js'
 import type { WorldOptions } from '../world/world.js'
 import type { Launcher, LoadedTuning } from './processes/launcher.js'
+import { prepareTraceDirectory } from './processes/matching-trace-files.js'
 import { type ReportOptions, reportOptions } from './processes/report-triggers.js'
 import { onlineRequestOf, type TuningOption, tuningGiven } from './processes/tuning-option.js'
-import { makeWritableDirectory } from './processes/writable-directory.js'
 import { launchThreads } from './threads-launcher.js'
 
 export type { HostedMain, HostedResults, Main } from '../world/user-program.js'
@@ -175,7 +175,7 @@ export async function run<T, A = undefined>(main: Main<T, A> | URL, options: Run
   const { hosted, machine } = options
   const { trace } = options.matching ?? {}
   const matching =
-    trace === undefined ? options.matching : { ...options.matching, trace: makeWritableDirectory(trace) }
+    trace === undefined ? options.matching : { ...options.matching, trace: prepareTraceDirectory(trace) }
   const tuning = loadedTuning(options.tuning, factory.kind)
   const world: WorldOptions<A> = {
     ranks,

@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import * as z from 'zod'
 import { mulberry32 } from '../../base/random.js'
@@ -6,7 +6,7 @@ import { ruleOf } from '../../calls/plan/default-rule.js'
 import { RankweaveError, wrongValue } from '../../errors.js'
 import { callFileEnding } from '../../launch/processes/call-files.js'
 import type { Collective } from '../../schedule/specification.js'
-import { fileError, writeWholeFile } from '../../text/whole-file.js'
+import { fileError, makeDirectory, writeWholeFile } from '../../text/whole-file.js'
 import { cellAxes } from '../../tuning/call-cells.js'
 import { closedGrid } from '../../tuning/decision-grid.js'
 import type { CallFile } from '../../tuning/online/call-file.js'
@@ -92,7 +92,14 @@ export const learnCommand: AddCommand = (command, act) => {
         const options = parseOptions(schema, raw)
         if (options.simulate === undefined) refuseGiven(command, ofSimulation, 'is for --simulate')
         const output = options.output ?? join(folder, 'model.json')
-        if (options.simulate !== undefined) makeFolder(folder)
+        if (output.endsWith(callFileEnding))
+          throw wrongValue(
+            'ERR_USAGE',
+            `-o: expected a model, not a file of calls (*${callFileEnding})`,
+            output,
+          )
+        if (options.simulate === undefined) requireFolder(folder)
+        else makeFolder(folder)
         await checkOutputs(report, output)
         if (options.simulate !== undefined) await simulate(report, folder, options as SimulationOptions)
         report.step('reading runs')
@@ -208,9 +215,18 @@ async function simulate(report: Reporter, folder: string, options: SimulationOpt
   report.note(`simulated ${counted(options.runs, 'run', 'runs')}: ${ratio} times the true time by default`)
 }
 
+/** Before its model is found to be unwritable. @throws ERR_FILE */
+function requireFolder(folder: string): void {
+  try {
+    readdirSync(folder)
+  } catch (cause) {
+    throw fileError('read', folder, cause)
+  }
+}
+
 function makeFolder(folder: string): void {
   try {
-    mkdirSync(folder, { recursive: true })
+    makeDirectory(folder)
   } catch (cause) {
     throw fileError('make', folder, cause)
   }

@@ -61,13 +61,13 @@ export const matchCommand: AddCommand = (command, act) => {
       act(async (report: Reporter, paths: readonly string[], raw: unknown) => {
         const { designs: given, svg } = parseOptions(schema, raw)
         const designs = designsOf(given)
+        await checkOutputs(report, svg)
+        const files = findTraceFiles(paths)
         if (svg !== undefined)
           requireDistinctFiles(
             [{ option: '--svg', file: svg }],
-            paths.map((file) => ({ option: 'trace', file })),
+            files.map(({ file }) => ({ option: 'trace', file })),
           )
-        await checkOutputs(report, svg)
-        const files = findTraceFiles(paths)
         const ranks: ReportedRank[] = []
         const limits = {
           metered: { clock: () => performance.now(), mostMs: mostReplayMs },

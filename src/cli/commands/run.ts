@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import * as z from 'zod'
+import { prepareTraceDirectory } from '../../launch/processes/matching-trace-files.js'
 import { mostProcessOperations } from '../../messages/process/matching-traces.js'
 import { addMatchingDesignOption, matchingDesignSchema } from '../input/matching-design.js'
 import { parseOptions, refuseGiven, whole } from '../input/options.js'
@@ -79,6 +80,7 @@ export const runCommand: AddCommand = (command, act) => {
         const options = parseOptions(schema, raw)
         if (options.traceMatching === undefined)
           refuseGiven(command, ['traceOperations'], 'is for --trace-matching')
+        if (options.traceMatching !== undefined) prepareTraceDirectory(options.traceMatching)
         const { ranks } = options
         const fabric = fabricOf(options)
         const { processes } = fabric

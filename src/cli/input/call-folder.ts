@@ -29,18 +29,28 @@ export const callFolderLimits = {
  */
 export function readCallFolder(folder: string): CallFolder {
   const names = callFilesIn(folder)
+  const known = new Map<string, string>()
   const runs = new Map<string, CallFile>()
   const refused: string[] = []
   for (const name of names) {
     const path = join(folder, name)
     try {
-      const { size } = statSync(path)
+      const status = statSync(path)
+      // A pipe without a writer, or a device without an end, would be read without end.
+      if (!status.isFile()) throw new RankweaveError('ERR_FILE', `${path}: expected a regular file`)
+      const { size } = status
       if (size > callFolderLimits.fileBytes)
         throw new RankweaveError(
           'ERR_MEASUREMENT',
           `${path}: expected at most ${callFolderLimits.fileBytes} bytes, got ${size}`,
         )
-      runs.set(name, readCallFile(path, readFileSync(path)))
+      const bytes = readFileSync(path)
+      const run = readCallFile(path, bytes)
+      const checksum = bytes.toString('latin1', bytes.length - 16)
+      const same = known.get(checksum)
+      if (same !== undefined) throw new RankweaveError('ERR_MEASUREMENT', `${path}: the same run as ${same}`)
+      known.set(checksum, name)
+      runs.set(name, run)
     } catch (error) {
       refused.push(error instanceof RankweaveError ? error.message : `${path}: ${reasonText(error)}`)
     }
@@ -52,9 +62,8 @@ export function readCallFolder(folder: string): CallFolder {
 function callFilesIn(folder: string): string[] {
   let names: string[]
   try {
-    names = readdirSync(folder, { withFileTypes: true })
-      .filter((entry) => entry.isFile() && entry.name.endsWith(callFileEnding))
-      .map(({ name }) => name)
+    names = readdirSync(folder)
+      .filter((name) => name.endsWith(callFileEnding))
       .sort()
   } catch (cause) {
     throw fileError('read', folder, cause)

@@ -84,7 +84,11 @@ function filesOf(path: string): string[] {
     const hint = 'files rank-0.jsonl and so on, as run --trace-matching writes them'
     throw fileError(path, `'${path}': expected ${hint}, got a directory without any`)
   }
-  return found.sort().map((name) => join(path, name))
+  const files = found.sort().map((name) => join(path, name))
+  for (const file of files)
+    if (!readingFile(file, () => statSync(file)).isFile())
+      throw fileError(file, `'${file}': expected a regular file`)
+  return files
 }
 
 /** @throws ERR_FILE naming the file too */

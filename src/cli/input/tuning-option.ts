@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import * as z from 'zod'
+import { loadOnline } from '../../launch/processes/load-online.js'
 import { loadTuning } from '../../launch/processes/load-tuning.js'
 import {
   type OnlineRequest,
@@ -38,5 +39,9 @@ export async function tuningOfRun(
   options: { readonly tuning?: string | undefined },
   fabric: string,
 ): Promise<TuningFile | OnlineRequest | null> {
-  return onlineRequestOf(tuningGiven(options.tuning)) ?? tuningOf(options, fabric)
+  const request = onlineRequestOf(tuningGiven(options.tuning))
+  if (request === undefined) return tuningOf(options, fabric)
+  // What is wrong with the folder is an error of the command, not of the program.
+  await loadOnline(options.tuning === undefined ? 'RANKWEAVE_TUNING' : '--tuning', request, fabric)
+  return request
 }

@@ -1,11 +1,31 @@
+import { lstatSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { traceLines } from '../../messages/matching-designs/trace-lines.js'
-import { writeWholeFile } from '../../text/whole-file.js'
+import { fileError, writeWholeFile } from '../../text/whole-file.js'
 import type { RunningWorld } from '../../world/world.js'
+import { makeWritableDirectory } from './writable-directory.js'
 
 /** The file of a rank in the directory of a trace. */
 export function traceFileName(worldRank: number): string {
   return `rank-${worldRank}.jsonl`
+}
+
+/**
+ * Makes the directory of a trace before the world starts, and removes the files of another run that are there.
+ *
+ * @returns its absolute path
+ * @throws ERR_FILE where files cannot be written
+ */
+export function prepareTraceDirectory(directory: string): string {
+  const path = makeWritableDirectory(directory)
+  for (const name of readdirSync(path)) {
+    if (!/^rank-\d+\.jsonl$/.test(name)) continue
+    const file = join(path, name)
+    if (!lstatSync(file).isFile())
+      throw fileError('write', file, new Error('expected a file or nothing there'))
+    rmSync(file)
+  }
+  return path
 }
 
 /** Writes what the ranks of a part of a world have recorded of matching. @throws ERR_FILE */

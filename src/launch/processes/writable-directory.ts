@@ -1,4 +1,4 @@
-import { accessSync, constants } from 'node:fs'
+import { accessSync, constants, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { fileError, makeDirectory } from '../../text/whole-file.js'
 
@@ -11,6 +11,7 @@ import { fileError, makeDirectory } from '../../text/whole-file.js'
 export function makeWritableDirectory(directory: string): string {
   try {
     makeDirectory(directory)
+    if (!statSync(directory).isDirectory()) throw new Error('expected a directory, got a file or device')
     accessSync(directory, constants.W_OK)
     // Of what is there and is no directory.
     accessSync(join(directory, '.'), constants.X_OK)

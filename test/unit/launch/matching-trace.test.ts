@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
@@ -189,6 +189,21 @@ describe('matching.trace is refused', () => {
     const promise = run(main, { ranks: 1, matching })
     await expect(promise).rejects.toMatchObject({ code: 'ERR_ARGUMENT' })
     await expect(promise).rejects.toThrow(message)
+  })
+
+  it('removes the files of another run before the world starts, and refuses what is no file', async () => {
+    const trace = fresh()
+    const options = (ranks: number) => ({ ranks, fabric: local(), matching: { trace } })
+    await run(() => {}, options(3))
+    await run(() => {}, options(1))
+    expect(readdirSync(trace)).toEqual(['rank-0.jsonl'])
+    mkdirSync(join(trace, 'rank-7.jsonl'))
+    let started = false
+    const main = () => {
+      started = true
+    }
+    await expect(run(main, options(1))).rejects.toThrow(/rank-7\.jsonl': expected a file or nothing there/)
+    expect(started).toBe(false)
   })
 
   it('for a world of more ranks than files', async () => {

@@ -1,4 +1,13 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
@@ -59,6 +68,29 @@ describe('learn', () => {
     expect(answer.stdout).toMatch(/^2 runs /)
   })
 
+  it('counts a run once, and leaves out what is no regular file', async () => {
+    const folder = folderOf('twice')
+    await cli('learn', folder, '--simulate', 'solver', '--runs', '1')
+    copyFileSync(join(folder, 'simulated-0000.calls'), join(folder, 'copy.calls'))
+    mkdirSync(join(folder, 'folder.calls'))
+    symlinkSync('/dev/zero', join(folder, 'zero.calls'))
+    const answer = await cli('learn', folder)
+    expect(answer.stdout).toMatch(/^1 run /)
+    expect(answer.stderr).toMatch(/not used: .*simulated-0000\.calls: the same run as copy\.calls/)
+    expect(answer.stderr).toMatch(/not used: .*folder\.calls: expected a regular file/)
+    expect(answer.stderr).toMatch(/not used: .*zero\.calls: expected a regular file/)
+  })
+
+  it('never writes a model over the calls of a run', async () => {
+    const folder = folderOf('over')
+    await cli('learn', folder, '--simulate', 'solver', '--runs', '1')
+    const calls = join(folder, 'simulated-0000.calls')
+    const before = readFileSync(calls)
+    const answer = await cli('learn', folder, '-o', calls)
+    expect(answer.stderr).toMatch(/ERR_USAGE.*-o: expected a model/s)
+    expect(readFileSync(calls)).toEqual(before)
+  })
+
   it('refuses runs of two sources', async () => {
     const folder = folderOf('sources')
     await cli('learn', folder, '--simulate', 'solver', '--runs', '1')
@@ -83,7 +115,7 @@ describe('learn', () => {
     await cli('learn', folder, '--simulate', 'solver', '--runs', '1')
     const unknown = await cli('learn', folder, '--without', 'bcast-of-mine')
     expect(unknown.stderr).toMatch(/ERR_USAGE.*--without: expected a setting that runs have/s)
-    expect((await cli('learn', folderOf('none'))).stderr).toContain('ERR_FILE')
+    expect((await cli('learn', folderOf('none'))).stderr).toMatch(/ERR_FILE.*cannot read/s)
     expect((await cli('learn', root)).stderr).toMatch(/expected files of calls \(\*\.calls\)/)
   })
 

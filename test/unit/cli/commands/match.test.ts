@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
@@ -186,6 +186,25 @@ describe('match refuses', () => {
     expect((await cli('match', empty)).stderr).toMatch(/expected files rank-0\.jsonl and so on/)
     expect((await cli('match', '/dev/zero')).stderr).toMatch(/'\/dev\/zero': expected a file or a directory/)
     expect((await cli('match', join(folder, 'absent'))).stderr).toMatch(/cannot read '.*absent'/)
+  })
+
+  it('what is no regular file in a directory, before it opens it', async () => {
+    const directory = join(folder, 'devices')
+    mkdirSync(directory)
+    symlinkSync('/dev/zero', join(directory, 'rank-0.jsonl'))
+    const answer = await cli('match', directory)
+    expect(answer.exitCode).not.toBe(0)
+    expect(answer.stderr).toMatch(/ERR_FILE.*rank-0\.jsonl': expected a regular file/s)
+  })
+
+  it('a picture over a trace of a directory', async () => {
+    const directory = join(folder, 'over')
+    mkdirSync(directory)
+    const trace = traced('over/rank-0.jsonl', 0, inOrder(3))
+    const before = readFileSync(trace)
+    const answer = await cli('match', directory, '--svg', trace)
+    expect(answer.stderr).toMatch(/ERR_USAGE.*expected different files/s)
+    expect(readFileSync(trace)).toEqual(before)
   })
 
   it('two files of one rank, and files of different worlds', async () => {
