@@ -82,6 +82,10 @@ export class OnlineCalls implements CallWatch {
     this.#current = watched as OnlineCall
   }
 
+  stop(): void {
+    this.#current = undefined
+  }
+
   ended({ watched }: WatchedCall): void {
     const { place } = watched as OnlineCall
     if (place >= 0) this.#process.records.end(place, nowUs())

@@ -97,6 +97,8 @@ export interface CallWatch {
   begin(call: WatchedCall, name: string): void
   /** A call that is watched starts to run: what it chooses before it returns is for it. */
   start(call: WatchedCall): void
+  /** It has returned: what is chosen from now on is for no call that is watched. */
+  stop(): void
   /** A call that is watched is complete here. */
   ended(call: WatchedCall): void
 }
