@@ -1,10 +1,12 @@
-import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { readdirSync, rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import * as z from 'zod'
 import { RankweaveError } from '../../errors.js'
 import { type CallRecords, readCallRecords } from '../../shim/matching-calls.js'
 import { type MatchingSummary, summarizedTrace } from '../../shim/matching-summary.js'
 import { type RecordedMatching, recordedMatching } from '../../shim/recorded-matching.js'
-import { fileError, writeWholeFile } from '../../text/whole-file.js'
+import { fileError, makeDirectory, writeWholeFile } from '../../text/whole-file.js'
+import { readRegularFile } from '../input/regular-file.js'
 import { counted, figure, type Reporter, table } from '../output/reporter.js'
 import { runWithLibrary, temporaryRecordFolder } from './preloaded-program.js'
 
@@ -27,8 +29,9 @@ export interface MatchingRecording {
 export async function recordMatching(report: Reporter, recording: MatchingRecording): Promise<void> {
   const folder = resolve(recording.folder)
   if (recording.command.length > 0) await runRecording(report, folder, recording)
-  const ranks = ranksIn(folder)
-  const matching = recordedMatching(ranks, (rank) => callsOf(folder, rank))
+  const mostBytes = longestCalls(recording.operations)
+  const ranks = ranksIn(folder, mostBytes)
+  const matching = recordedMatching(ranks, (rank) => callsOf(folder, rank, mostBytes))
   const summaries: TraceOfRank[] = []
   for (let rank = 0; rank < ranks; rank++) {
     const recorded = matching.process(rank)
@@ -48,7 +51,7 @@ async function runRecording(
   { command, library, mpicc, operations, folder: name }: MatchingRecording,
 ): Promise<void> {
   try {
-    mkdirSync(folder, { recursive: true })
+    makeDirectory(folder)
   } catch (cause) {
     throw fileError('write', folder, cause)
   }
@@ -67,20 +70,29 @@ async function runRecording(
 }
 
 function removeFiles(folder: string, names: RegExp): void {
-  for (const name of readdirSync(folder)) if (names.test(name)) rmSync(join(folder, name))
-}
-
-function callsOf(folder: string, rank: number): CallRecords {
-  const file = join(folder, `calls-${rank}.bin`)
-  try {
-    return readCallRecords(file, readFileSync(file))
-  } catch (cause) {
-    throw cause instanceof RankweaveError ? cause : fileError('read', file, cause)
+  for (const name of readFolder(folder)) {
+    const file = join(folder, name)
+    try {
+      if (names.test(name)) rmSync(file)
+    } catch (cause) {
+      throw fileError('replace', file, cause)
+    }
   }
 }
 
+/** Of `calls-N.bin`: operations and their completions, communicators, ends, and the space taken ahead. */
+function longestCalls(operations = 1_000_000): number {
+  return 32 * (2 * operations + 65_536 + 4) + 2 ** 20
+}
+
+function callsOf(folder: string, rank: number, mostBytes: number): CallRecords {
+  const file = join(folder, `calls-${rank}.bin`)
+  const hint = '; --operations permits more'
+  return readCallRecords(file, readRegularFile(file, mostBytes, hint))
+}
+
 /** How many processes have recorded. */
-function ranksIn(folder: string): number {
+function ranksIn(folder: string, mostBytes: number): number {
   const files = readFolder(folder).filter((name) => /^calls-\d+\.bin$/.test(name))
   if (files.length === 0)
     throw new RankweaveError(
@@ -89,7 +101,7 @@ function ranksIn(folder: string): number {
         'MPI than the library (--mpicc)',
     )
   const rank = Number(/\d+/.exec(files[0])?.[0])
-  return callsOf(folder, rank).ranks
+  return callsOf(folder, rank, mostBytes).ranks
 }
 
 function readFolder(folder: string): readonly string[] {
@@ -115,16 +127,29 @@ interface TraceOfRank {
   readonly sampled: Sampled | null
 }
 
+/** Bytes of `queues-N.json`: 10,000 samples, and a context of each communicator. */
+const longestQueues = 2 ** 22
+
+const queuesSchema = z.looseObject({
+  offered: z.boolean(),
+  samples: z.array(z.tuple([z.number(), z.number(), z.number(), z.number()])),
+})
+
+function queuesIn(file: string): z.infer<typeof queuesSchema> {
+  const bytes = readRegularFile(file, longestQueues)
+  try {
+    return queuesSchema.parse(JSON.parse(bytes.toString()))
+  } catch (cause) {
+    const reason = cause instanceof z.ZodError ? 'expected samples of queues' : cause
+    throw fileError('read', file, reason)
+  }
+}
+
 /** Adds to the samples of a process the contexts that its communicators have in traces. */
 async function samplesOf(folder: string, matching: RecordedMatching, rank: number): Promise<Sampled | null> {
   const file = join(folder, `queues-${rank}.json`)
   if (!readFolder(folder).includes(`queues-${rank}.json`)) return null
-  let read: { readonly offered: boolean; readonly samples: readonly (readonly number[])[] }
-  try {
-    read = JSON.parse(readFileSync(file, 'utf8'))
-  } catch (cause) {
-    throw fileError('read', file, cause)
-  }
+  const read = queuesIn(file)
   const { samples } = read
   await writeWholeFile(file, [JSON.stringify({ ...read, contexts: matching.contextsOf(rank) }), '\n'])
   if (!read.offered || samples.length === 0) return null

@@ -1,4 +1,13 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { readTraceLines } from '../../../../src/messages/matching-designs/trace-lines.js'
@@ -25,6 +34,12 @@ const sender: readonly RecordFields[] = [
   [bound, 700, 0, 0, 0, 0],
   [end, 900, 0, 3, 0, 0],
 ]
+
+/** Without taking its space. */
+function longFile(file: string): void {
+  writeFileSync(file, '')
+  truncateSync(file, 2 ** 31)
+}
 
 describe('rankweave record --matching', () => {
   const folder = temporaryFolder('record-matching')
@@ -115,6 +130,36 @@ ${rest}
     const { exitCode, stderr } = await cli('record', '--matching', '-o', path)
     expect(exitCode).toBe(2)
     expect(stderr).toContain(message)
+  })
+
+  it.each([
+    ['calls-1.bin', 'a pipe', (file: string) => spawnSync('mkfifo', [file]), 'got a pipe or device'],
+    ['calls-1.bin', 'endless', (file: string) => symlinkSync('/dev/zero', file), 'got a pipe or device'],
+    ['calls-1.bin', 'a directory', (file: string) => mkdirSync(file), 'got a directory'],
+    ['calls-1.bin', 'too long', longFile, '--operations permits more'],
+    ['queues-0.json', 'a pipe', (file: string) => spawnSync('mkfifo', [file]), 'got a pipe or device'],
+    ['queues-0.json', 'too long', longFile, 'expected at most'],
+    [
+      'queues-0.json',
+      'of no samples',
+      (file: string) => writeFileSync(file, '{"samples":[null]}'),
+      'expected samples of queues',
+    ],
+  ])('refuses a file %s that is %s', async (name, kind, prepare, message) => {
+    const path = join(folder(), `${name} ${kind}`)
+    mkdirSync(path)
+    writeFileSync(join(path, 'calls-0.bin'), recordBytes(receiver))
+    if (name !== 'calls-1.bin') writeFileSync(join(path, 'calls-1.bin'), recordBytes(sender))
+    prepare(join(path, name))
+    const { exitCode, stderr } = await cli('record', '--matching', '-o', path)
+    expect(exitCode).toBe(2)
+    expect(stderr).toContain(`ERR_FILE: cannot read '${join(path, name)}'`)
+    expect(stderr).toContain(message)
+  })
+
+  it('refuses a folder that cannot be made', async () => {
+    const { stderr } = await cli('record', '--matching', '-o', '/proc/x', ...launcherThat('exit 0'))
+    expect(stderr).toContain("ERR_FILE: cannot write '/proc/x'")
   })
 
   it('refuses options of the other kind of recording', async () => {

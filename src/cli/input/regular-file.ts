@@ -1,0 +1,30 @@
+import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
+import { fileError } from '../../text/whole-file.js'
+
+/**
+ * The bytes of a file. A pipe without a writer, or a device without an end, is refused before it is read.
+ *
+ * @param mostBytes that it may have
+ * @param hint ends the message about a longer one
+ * @throws ERR_FILE naming the path
+ */
+export function readRegularFile(path: string, mostBytes: number, hint = ''): Buffer {
+  let file: number | undefined
+  try {
+    file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
+    const status = fstatSync(file)
+    if (!status.isFile())
+      throw new Error(`expected a file, got a ${status.isDirectory() ? 'directory' : 'pipe or device'}`)
+    if (status.size > mostBytes)
+      throw new Error(`expected at most ${mostBytes} bytes, got ${status.size}${hint}`)
+    const bytes = Buffer.alloc(status.size)
+    let count = 0
+    for (let read = -1; read !== 0 && count < bytes.length; count += read)
+      read = readSync(file, bytes, count, bytes.length - count, count)
+    return bytes.subarray(0, count)
+  } catch (cause) {
+    throw fileError('read', path, cause)
+  } finally {
+    if (file !== undefined) closeSync(file)
+  }
+}
