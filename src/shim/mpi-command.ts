@@ -157,12 +157,13 @@ export function withVariables(
 ): readonly string[] {
   const [launcher = '', ...words] = command
   const name = basename(launcher)
-  if (!launcherName.test(name) && name !== 'srun') throw unknownLauncher(launcher, 'another program')
+  if (!launcherName.test(name) && name !== 'srun')
+    throw unknownLauncher(launcher, 'another program', variables)
   const printed = versionOf(launcher)
-  if (printed === null) throw unknownLauncher(launcher, 'one that does not start')
+  if (printed === null) throw unknownLauncher(launcher, 'one that does not start', variables)
   const kind = launchers.find(({ version }) => version.test(printed))
   if (kind === undefined)
-    throw unknownLauncher(launcher, `one of another MPI: ${printed.trim().split('\n')[0]}`)
+    throw unknownLauncher(launcher, `one of another MPI: ${printed.trim().split('\n')[0]}`, variables)
   const taken = [...Object.keys(variables), ...(kind.name === 'Slurm' ? ['--export'] : [])]
   for (const name of taken) {
     if (!words.some((word) => word.split('=')[0] === name)) continue
@@ -178,10 +179,11 @@ function printedVersion(launcher: string): string | null {
   return error === undefined ? stdout + stderr : null
 }
 
-function unknownLauncher(launcher: string, got: string): RankweaveError {
+function unknownLauncher(launcher: string, got: string, variables: Variables): RankweaveError {
+  const records = variables['RANKWEAVE_SHIM']?.startsWith('matching:') ? 'matching:FOLDER' : 'record:FILE'
   return new RankweaveError(
     'ERR_SHIM',
     `expected a command that begins with srun, or mpirun or mpiexec of Open MPI or MPICH, got '${launcher}', ${got}; with another ` +
-      'launcher set LD_PRELOAD and RANKWEAVE_SHIM=record:FILE for the processes yourself',
+      `launcher set LD_PRELOAD and RANKWEAVE_SHIM=${records} for the processes yourself`,
   )
 }
