@@ -1,4 +1,4 @@
-import { RankweaveError } from '../errors.js'
+import { fileError } from '../text/whole-file.js'
 
 /** What a record of the preloaded library says; `c/matching.h` has the same. */
 export const callRecordKind = {
@@ -12,16 +12,24 @@ export const callRecordKind = {
   cancel: 8,
   bound: 9,
   end: 10,
+  run: 11,
 } as const
 
 /** The peer of a completion that was a cancellation. */
 export const cancelledPeer = -2
 
 const recordBytes = 32
-const version = 1
+const version = 2
+
+/** Communicators that a process records at most. */
+const mostCommunicators = 65_536
 
 /** The records of one process, as `RANKWEAVE_SHIM=matching:FOLDER` writes them. */
 export interface CallRecords {
+  /** Its name, for errors. */
+  readonly file: string
+  /** Equal in the records of all processes of a run, and in no other. */
+  readonly run: string
   /** World rank. */
   readonly rank: number
   /** Ranks of the world. */
@@ -50,7 +58,7 @@ export interface CallRecords {
  * Reads the records of one process. They end where the process was killed, or at the last one.
  *
  * @param file its name, for errors
- * @throws ERR_SHIM for bytes that the library of this version has not written on such a machine
+ * @throws ERR_FILE naming the file, for bytes that the library of this version has not written on such a machine
  */
 export function readCallRecords(file: string, bytes: Uint8Array): CallRecords {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
@@ -62,16 +70,20 @@ export function readCallRecords(file: string, bytes: Uint8Array): CallRecords {
   let records = 0
   while ((records + 1) * recordBytes <= bytes.length && kind(records) !== 0) records++
   const wrong = (expected: string) =>
-    new RankweaveError('ERR_SHIM', `${file}: expected ${expected}; the preloaded library has not written it`)
+    fileError('read', file, `expected ${expected}; the preloaded library of this version has not written it`)
   if (records === 0 || kind(0) !== callRecordKind.header) throw wrong('a header')
   if (word(0, 20) !== version) throw wrong(`version ${version}, got ${word(0, 20)}`)
   const [rank, ranks] = [word(0, 24), word(0, 28)]
   if (ranks < 1 || rank < 0 || rank >= ranks) throw wrong(`a rank below ${ranks}, got ${rank}`)
+  if (records < 2 || kind(1) !== callRecordKind.run) throw wrong('the number of a run')
   let bound = -1
-  for (let record = 1; record < records; record++) {
+  for (let record = 2; record < records; record++) {
     const found = kind(record)
     if (found < callRecordKind.communicator || found > callRecordKind.end)
       throw wrong('a known kind of record')
+    const number = word(record, 20)
+    if (number < 0 || number >= mostCommunicators)
+      throw wrong(`a communicator from 0 to ${mostCommunicators - 1}, got ${number}`)
     if (found === callRecordKind.bound) bound = record
   }
   const last = records - 1
@@ -83,7 +95,8 @@ export function readCallRecords(file: string, bytes: Uint8Array): CallRecords {
     return own - offset - drift * (own - begin)
   }
   return {
-    ...{ rank, ranks, records, isEnded, kind, time },
+    ...{ file, run: view.getBigInt64(recordBytes + 8, true).toString(), rank, ranks, records, isEnded },
+    ...{ kind, time },
     boundAt: bound < 0 ? null : time(bound),
     leftOut: isEnded ? word(last, 24) : 0,
     communicator: (record) => word(record, 20),

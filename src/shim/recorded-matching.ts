@@ -1,7 +1,7 @@
 import { GrowingFloat64Array } from '../base/growing-array.js'
-import { RankweaveError } from '../errors.js'
 import type { MatchingOperation } from '../messages/matching-designs/operation.js'
 import type { TraceHeader } from '../messages/matching-designs/trace-lines.js'
+import { fileError } from '../text/whole-file.js'
 import { type CallRecords, callRecordKind, cancelledPeer } from './matching-calls.js'
 
 /** What has become of one process of a recorded program. */
@@ -47,17 +47,26 @@ export interface RecordedMatching {
  * not known. Memory grows by 40 bytes per message of all processes, and by the records of one process at a time.
  *
  * @param read the records of a rank; called several times for each
- * @throws ERR_SHIM where records are of different programs
+ * @throws ERR_FILE naming the files, where records are of different runs or contradict each other
  */
 export function recordedMatching(ranks: number, read: (rank: number) => CallRecords): RecordedMatching {
   const contexts = new Contexts(ranks)
   let end = Number.POSITIVE_INFINITY
   let leftOut = 0
+  let first: { readonly file: string; readonly run: string } | undefined
   for (let rank = 0; rank < ranks; rank++) {
     const calls = read(rank)
+    first ??= { file: calls.file, run: calls.run }
+    if (calls.run !== first.run)
+      throw fileError(
+        'read',
+        calls.file,
+        `expected records of the same run as '${first.file}', got another run`,
+      )
     if (calls.rank !== rank || calls.ranks !== ranks)
-      throw new RankweaveError(
-        'ERR_SHIM',
+      throw fileError(
+        'read',
+        calls.file,
         `expected the records of rank ${rank} of ${ranks}, got those of rank ${calls.rank} of ${calls.ranks}`,
       )
     contexts.add(calls)
@@ -92,11 +101,11 @@ interface OwnCommunicator {
 /** By their numbers in the records of a process. */
 type OwnCommunicators = readonly (OwnCommunicator | undefined)[]
 
-/** That of a record. @throws ERR_SHIM where there was none of this number */
+/** That of a record. @throws ERR_FILE where there was none of this number */
 function ownCommunicator(own: OwnCommunicators, calls: CallRecords, record: number): OwnCommunicator {
   const found = own[calls.communicator(record)]
   if (found !== undefined) return found
-  throw new RankweaveError('ERR_SHIM', `rank ${calls.rank}: record ${record} has an unknown communicator`)
+  throw fileError('read', calls.file, `record ${record} has an unknown communicator`)
 }
 
 /** The communicators of all processes, numbered in the order of ranks. The world is 0. */
@@ -114,14 +123,16 @@ class Contexts {
     for (let record = 1; record < calls.records; record++) {
       if (calls.kind(record) !== callRecordKind.communicator) continue
       const [name, rank, ranks] = [calls.name(record), calls.peer(record), calls.tag(record)]
+      if (ranks < 1 || ranks > this.#ranks)
+        throw fileError('read', calls.file, `a communicator has ${ranks} ranks, of ${this.#ranks}`)
       const communicator = this.#byName.get(name) ?? {
         context: this.#byName.size,
         ranks,
-        worldRanks: new Int32Array(Math.min(ranks, this.#ranks)).fill(-1),
+        worldRanks: new Int32Array(ranks).fill(-1),
       }
       this.#byName.set(name, communicator)
       if (communicator.ranks !== ranks || rank < 0 || rank >= communicator.worldRanks.length)
-        throw new RankweaveError('ERR_SHIM', `rank ${calls.rank}: a communicator differs from that of others`)
+        throw fileError('read', calls.file, 'a communicator differs from that of other processes')
       communicator.worldRanks[rank] = calls.rank
       own[calls.communicator(record)] = { context: communicator.context, own: rank, communicator }
     }

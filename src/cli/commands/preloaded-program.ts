@@ -18,8 +18,8 @@ export interface Preloading {
   readonly folder: string
   /** The environment of the processes besides. */
   readonly variables: Readonly<Record<string, string>>
-  /** Ends the message about a program that fails: `so nothing is recorded`. */
-  readonly ifItFails: string
+  /** Ends the message about a program that fails, asked then: `so nothing is recorded`. */
+  ifItFails(): string
 }
 
 /**
@@ -92,7 +92,7 @@ const leaveToLauncher = () => {}
 async function runToEnd(
   [launcher, ...words]: readonly string[],
   isJson: boolean,
-  ifItFails: string,
+  ifItFails: () => string,
 ): Promise<void> {
   let child: ChildProcess | undefined
   // Signals are heard before there is a launcher, and handled after.
@@ -111,7 +111,7 @@ async function runToEnd(
     if (code === 0) return
     const how = code === null ? `signal ${signal}` : `exit code ${code}`
     const advice = code === anotherMpi ? '; start the program with the launcher of the MPI that it uses' : ''
-    const cause = new RankweaveError('ERR_SHIM', `${launcher} ended with ${how}, ${ifItFails}${advice}`)
+    const cause = new RankweaveError('ERR_SHIM', `${launcher} ended with ${how}, ${ifItFails()}${advice}`)
     throw new WorldFailure(cause.message, { cause })
   } finally {
     process.off('SIGINT', leaveToLauncher)

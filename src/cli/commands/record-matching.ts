@@ -1,7 +1,7 @@
 import { readdirSync, rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import * as z from 'zod'
-import { RankweaveError } from '../../errors.js'
+import { isRankweaveError, RankweaveError } from '../../errors.js'
 import { type CallRecords, readCallRecords } from '../../shim/matching-calls.js'
 import { type MatchingSummary, summarizedTrace } from '../../shim/matching-summary.js'
 import { type RecordedMatching, recordedMatching } from '../../shim/recorded-matching.js'
@@ -9,6 +9,9 @@ import { fileError, makeDirectory, writeWholeFile } from '../../text/whole-file.
 import { readRegularFile } from '../input/regular-file.js'
 import { counted, figure, type Reporter, table } from '../output/reporter.js'
 import { runWithLibrary, temporaryRecordFolder } from './preloaded-program.js'
+
+const callsName = /^calls-\d+\.bin$/
+const traceName = /^rank-\d+\.jsonl$/
 
 export interface MatchingRecording {
   /** What starts the program; empty: it has run before. */
@@ -34,15 +37,30 @@ export async function recordMatching(report: Reporter, recording: MatchingRecord
   const matching = recordedMatching(ranks, (rank) => callsOf(folder, rank, mostBytes))
   const summaries: TraceOfRank[] = []
   for (let rank = 0; rank < ranks; rank++) {
-    const recorded = matching.process(rank)
     report.progress(() => `traces: rank ${rank} of ${ranks}`)
+    const made = await makeTrace(folder, matching, rank)
+    const sampled = await samplesOf(folder, matching, rank)
+    summaries.push({ rank, ...made, sampled })
+  }
+  if (recording.command.length > 0) removeFiles(folder, callsName)
+  finish(report, recording.folder, matching, summaries)
+}
+
+/** @throws ERR_FILE naming the records, where no program makes such operations */
+async function makeTrace(
+  folder: string,
+  matching: RecordedMatching,
+  rank: number,
+): Promise<Pick<TraceOfRank, 'isEnded' | 'summary'>> {
+  try {
+    const recorded = matching.process(rank)
     const { lines, summary } = summarizedTrace(recorded, matching.isBounded)
     await writeWholeFile(join(folder, `rank-${rank}.jsonl`), lines)
-    const sampled = await samplesOf(folder, matching, rank)
-    summaries.push({ rank, isEnded: recorded.isEnded, summary: summary(), sampled })
+    return { isEnded: recorded.isEnded, summary: summary() }
+  } catch (cause) {
+    if (isRankweaveError(cause, 'ERR_FILE')) throw cause
+    throw fileError('read', join(folder, `calls-${rank}.bin`), cause)
   }
-  if (recording.command.length > 0) removeFiles(folder, /^calls-\d+\.bin$/)
-  finish(report, recording.folder, matching, summaries)
 }
 
 async function runRecording(
@@ -62,7 +80,11 @@ async function runRecording(
     await runWithLibrary(report, command, {
       ...{ library, mpicc, folder: temporary },
       variables: { RANKWEAVE_SHIM: `matching:${folder}`, ...most },
-      ifItFails: `so no traces are made; rankweave record --matching -o ${name} makes them of what is recorded`,
+      ifItFails: () => {
+        if (!readFolder(folder).some((file) => callsName.test(file))) return 'so nothing is recorded'
+        const bound = operations === undefined ? '' : ` --operations ${operations}`
+        return `so no traces are made; rankweave record --matching -o ${name}${bound} makes them of what is recorded`
+      },
     })
   } finally {
     rmSync(temporary, { recursive: true, force: true })
@@ -93,15 +115,31 @@ function callsOf(folder: string, rank: number, mostBytes: number): CallRecords {
 
 /** How many processes have recorded. */
 function ranksIn(folder: string, mostBytes: number): number {
-  const files = readFolder(folder).filter((name) => /^calls-\d+\.bin$/.test(name))
+  const names = readFolder(folder)
+  const files = names.filter((name) => callsName.test(name))
+  if (files.length === 0 && names.some((name) => traceName.test(name)))
+    throw new RankweaveError(
+      'ERR_SHIM',
+      `expected records of an MPI program in ${folder}, got none: its traces are made, for rankweave match ${folder}`,
+    )
   if (files.length === 0)
     throw new RankweaveError(
       'ERR_SHIM',
       `expected records of an MPI program in ${folder}, got none: it does not call MPI_Init, or it is compiled with another ` +
         'MPI than the library (--mpicc)',
     )
-  const rank = Number(/\d+/.exec(files[0])?.[0])
-  return callsOf(folder, rank, mostBytes).ranks
+  const recorded = new Set(files.map((name) => Number(/\d+/.exec(name)?.[0])))
+  const { ranks } = callsOf(
+    folder,
+    [...recorded].reduce((a, b) => Math.min(a, b)),
+    mostBytes,
+  )
+  for (let rank = 0; rank < ranks; rank++) {
+    if (recorded.has(rank)) continue
+    const file = join(folder, `calls-${rank}.bin`)
+    throw fileError('read', file, `expected records of each of ${ranks} ranks, got none`)
+  }
+  return ranks
 }
 
 function readFolder(folder: string): readonly string[] {

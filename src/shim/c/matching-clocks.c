@@ -4,6 +4,9 @@
  */
 #include "shim.h"
 
+#include <time.h>
+#include <unistd.h>
+
 enum { TAG = 0, QUESTIONS = 16 };
 
 static int make_node(const rw_settings *world, int rank, MPI_Comm *node) {
@@ -57,6 +60,17 @@ int64_t rw_matching_offset(void) {
   PMPI_Bcast(&offset, 1, MPI_INT64_T, 0, node);
   PMPI_Comm_free(&node);
   return offset;
+}
+
+/* The time of day and the process, mixed so that runs of a moment differ. */
+int64_t rw_matching_run(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_REALTIME, &now);
+  uint64_t mixed = ((uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec) ^ (uint64_t)getpid() << 40;
+  mixed = (mixed ^ mixed >> 30) * 0xbf58476d1ce4e5b9u;
+  int64_t run = (int64_t)((mixed ^ mixed >> 27) & INT64_MAX);
+  PMPI_Bcast(&run, 1, MPI_INT64_T, 0, MPI_COMM_WORLD);
+  return run;
 }
 
 int64_t rw_matching_skew(void) {

@@ -187,7 +187,7 @@ void rw_matching_begin(void) {
   PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
   PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
   skew = rw_matching_skew();
-  int64_t offset = rw_matching_offset();
+  int64_t offset = rw_matching_offset(), run = rw_matching_run();
   if (hang_end() != MPI_SUCCESS) return say("MPI makes no attribute", 0);
   most = (int64_t)rw_own_settings()->matching_operations;
   mkdir(rw_matching_path(), 0777);
@@ -197,6 +197,7 @@ void rw_matching_begin(void) {
   pthread_mutex_lock(&lock);
   rw_matching_is_on = 1;
   append(RW_MATCHING_HEADER, rw_matching_now(), RW_MATCHING_VERSION, rank, ranks, offset);
+  append(RW_MATCHING_RUN, rw_matching_now(), 0, 0, 0, run);
   pthread_mutex_unlock(&lock);
   rw_matching_communicator(MPI_COMM_WORLD);
   rw_matching_queues_begin();

@@ -22,10 +22,11 @@ enum {
   RW_MATCHING_MPROBE,       /* the same, of MPI_Improbe */
   RW_MATCHING_CANCEL,       /* before the call; value: which post, from 0 */
   RW_MATCHING_BOUND,        /* no more operations are recorded */
-  RW_MATCHING_END           /* in MPI_Finalize; value: as of the header; peer: operations on communicators without a
+  RW_MATCHING_END,          /* in MPI_Finalize; value: as of the header; peer: operations on communicators without a
                                number, which are left out */
+  RW_MATCHING_RUN           /* after the header; value: a number that all processes of a run have, and no other run */
 };
-enum { RW_MATCHING_VERSION = 1, RW_MATCHING_ANY = -1, RW_MATCHING_CANCELLED = -2 };
+enum { RW_MATCHING_VERSION = 2, RW_MATCHING_ANY = -1, RW_MATCHING_CANCELLED = -2 };
 
 typedef struct {
   int64_t time; /* ns of CLOCK_MONOTONIC */
@@ -62,6 +63,8 @@ void rw_matching_leave_out(void);
 
 /* ns by which the clock of this process is before that of rank 0. Collective. */
 int64_t rw_matching_offset(void);
+/* A number of this run that rank 0 draws. Collective. */
+int64_t rw_matching_run(void);
 /* ns that tests add to clocks. */
 int64_t rw_matching_skew(void);
 

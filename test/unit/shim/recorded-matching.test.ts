@@ -8,17 +8,18 @@ import {
   recordBytes,
 } from '../../support/recorded-calls.js'
 
-const { header, communicator, send, post, done, probe, mprobe, cancel, bound, end } = callRecordKind
+const { header, run, communicator, send, post, done, probe, mprobe, cancel, bound, end } = callRecordKind
 
 /** A process with a clock that is `offset` ns before that of rank 0, and in the end `drift` more. */
 function recordsOf(
   rank: number,
   ranks: number,
   operations: readonly RecordFields[],
-  { offset = 0, drift = 0, begin = 0, isEnded = true } = {},
+  { offset = 0, drift = 0, begin = 0, isEnded = true, ofRun = 1 } = {},
 ): Uint8Array {
   return recordBytes([
-    [header, begin, 1, rank, ranks, offset],
+    [header, begin, 2, rank, ranks, offset],
+    [run, begin, 0, 0, 0, ofRun],
     [communicator, 77, 0, rank, ranks, 0],
     ...operations,
     ...(isEnded ? ([[end, begin + 1_000_000, 0, 2, 0, offset + drift]] as const) : []),
@@ -180,15 +181,25 @@ describe('recordedMatching', () => {
     it.each([
       ['an empty file', [new Uint8Array(0)]],
       ['a file without a header', changed(16, send)],
-      ['another version', changed(20, 2)],
+      ['another version', changed(20, 1)],
       ['a rank beyond the world', changed(24, 1)],
-      ['an unknown kind', changed(48, 11)],
+      ['an unknown kind', changed(80, 12)],
+      ['a file without the number of a run', changed(48, send)],
+      ['a communicator beyond the bound', changed(84, 65_536)],
+      ['a communicator of more ranks than the world', changed(92, 2)],
       ['the records of another rank', [good, recordsOf(0, 2, [])]],
       ['the records of another program', [recordsOf(0, 3, []), recordsOf(1, 2, [])]],
       ['a rank beyond a communicator', [recordsOf(0, 1, [[communicator, 88, 1, 3, 1, 0]])]],
       ['an operation on a communicator without a number', [recordsOf(0, 1, [[send, 100, 5, 0, 0, 8]])]],
     ])('%s', (_, files) => {
-      expect(() => matchingOf(files)).toThrow(expect.objectContaining({ code: 'ERR_SHIM' }))
+      expect(() => matchingOf(files)).toThrow(expect.objectContaining({ code: 'ERR_FILE' }))
+    })
+
+    it('the records of another run, naming both files', () => {
+      const files = [recordsOf(0, 2, []), recordsOf(1, 2, [], { ofRun: 2 })]
+      const message =
+        "cannot read 'calls-1.bin': expected records of the same run as 'calls-0.bin', got another run"
+      expect(() => matchingOf(files)).toThrow(message)
     })
   })
 })

@@ -10,30 +10,41 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { seededRandom } from '../../../../src/base/random.js'
 import { readTraceLines } from '../../../../src/messages/matching-designs/trace-lines.js'
 import { callRecordKind } from '../../../../src/shim/matching-calls.js'
 import { operationWords, type RecordFields, recordBytes } from '../../../support/recorded-calls.js'
 import { temporaryFolder } from '../../../support/temporary-folder.js'
 import { cli, onlyObject } from '../run-cli.js'
 
-const { header, communicator, send, post, done, bound, end } = callRecordKind
+const { header, run, communicator, send, post, done, bound, end } = callRecordKind
 
 /** Rank 0 receives from rank 1 what was sent before. */
 const receiver: readonly RecordFields[] = [
-  [header, 0, 1, 0, 2, 0],
+  [header, 0, 2, 0, 2, 0],
+  [run, 0, 0, 0, 0, 12],
   [communicator, 77, 0, 0, 2, 0],
   [post, 500, 0, 1, 4, 8],
   [done, 600, 0, 1, 4, 0],
   [end, 900, 0, 0, 0, 0],
 ]
 const sender: readonly RecordFields[] = [
-  [header, 0, 1, 1, 2, 0],
+  [header, 0, 2, 1, 2, 0],
+  [run, 0, 0, 0, 0, 12],
   [communicator, 77, 0, 1, 2, 0],
   [send, 100, 0, 0, 3, 8],
   [send, 200, 0, 0, 4, 8],
   [bound, 700, 0, 0, 0, 0],
   [end, 900, 0, 3, 0, 0],
 ]
+
+/** Near a bound, or anything. */
+function wordOf(random: () => number): number {
+  const bounds = [-2, -1, 0, 1, 2, 3, 11, 12, 65_535, 65_536, 2 ** 31 - 1, -(2 ** 31)]
+  return random() < 0.7
+    ? bounds[Math.floor(random() * bounds.length)]
+    : Math.floor((random() - 0.5) * 2 ** 32)
+}
 
 /** Without taking its space. */
 function longFile(file: string): void {
@@ -115,14 +126,33 @@ ${rest}
     expect(onlyObject(await cli('record', '--json', '--matching', '-o', path))).toEqual(summary(path))
   })
 
+  it('does not promise traces of a program that has recorded nothing', async () => {
+    const path = join(folder(), 'unrecorded')
+    const launcher = launcherThat(`rm "${path}"/*; exit 5`)
+    const { exitCode, stderr } = await cli('record', '--matching', '-o', path, ...launcher)
+    expect(exitCode).toBe(3)
+    expect(stderr).toContain('ended with exit code 5, so nothing is recorded')
+  })
+
+  it('names its own setting for an unknown launcher', async () => {
+    const path = join(folder(), 'launcher')
+    const { stderr } = await cli('record', '--matching', '-o', path, '--', 'true')
+    expect(stderr).toContain('set LD_PRELOAD and RANKWEAVE_SHIM=matching:FOLDER for the processes')
+  })
+
   it.each([
+    [
+      'traces are made',
+      (path: string) => writeFileSync(join(path, 'rank-0.jsonl'), ''),
+      'its traces are made, for rankweave match',
+    ],
     ['nothing is recorded', () => {}, 'ERR_SHIM: expected records of an MPI program in'],
     [
       'a rank is missing',
       (path: string) => writeFileSync(join(path, 'calls-0.bin'), recordBytes(receiver)),
       'ERR_FILE',
     ],
-    ['a file is damaged', (path: string) => writeFileSync(join(path, 'calls-0.bin'), 'damaged'), 'ERR_SHIM'],
+    ['a file is damaged', (path: string) => writeFileSync(join(path, 'calls-0.bin'), 'damaged'), 'ERR_FILE'],
   ])('refuses a folder where %s', async (title, prepare, message) => {
     const path = join(folder(), title)
     mkdirSync(path)
@@ -155,6 +185,24 @@ ${rest}
     expect(exitCode).toBe(2)
     expect(stderr).toContain(`ERR_FILE: cannot read '${join(path, name)}'`)
     expect(stderr).toContain(message)
+  })
+
+  it('makes traces of changed records, or refuses them and names their file', async () => {
+    const path = join(folder(), 'changed')
+    mkdirSync(path)
+    const random = seededRandom(7)
+    for (let round = 0; round < 150; round++) {
+      for (const [rank, records] of [receiver, sender].entries()) {
+        const bytes = recordBytes(records)
+        const words = new DataView(bytes.buffer)
+        for (let change = 0; change < 2; change++)
+          words.setInt32(4 * Math.floor(random() * (bytes.length / 4)), wordOf(random), true)
+        writeFileSync(join(path, `calls-${rank}.bin`), bytes)
+      }
+      const { exitCode, stderr } = await cli('record', '--matching', '-o', path)
+      if (exitCode === 0) continue
+      expect(stderr).toMatch(/ERR_FILE: cannot read '.*calls-\d+\.bin'/)
+    }
   })
 
   it('refuses a folder that cannot be made', async () => {
