@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, expect, it } from 'vitest'
+import { readCallRecords } from '../../../src/shim/matching-calls.js'
 import { describeEitherMpi } from '../../support/mpi.js'
 import { compilerOf } from '../../support/mpi-collectives.js'
 import { matchingIn, operationWords, otherMatchesOf } from '../../support/recorded-calls.js'
@@ -52,6 +53,20 @@ describeEitherMpi('matching of an MPI program with the preloaded library', (mpi)
 
   skipped('has messages that wait for receives, and receives that wait for messages', async () => {
     expect(await wordsOf('order')).toEqual(inOrder)
+  })
+
+  skipped('has a number of the run, which another run has not', async () => {
+    const runs: string[] = []
+    for (const name of ['run', 'another-run']) {
+      expect(await start('order', name)).toEqual(done)
+      const [first, second] = [0, 1].map((rank) => {
+        const file = join(pathOf(name), `calls-${rank}.bin`)
+        return readCallRecords(file, readFileSync(file)).run
+      })
+      expect(second).toBe(first)
+      runs.push(first)
+    }
+    expect(runs[1]).not.toBe(runs[0])
   })
 
   skipped('is the same where clocks of nodes are seconds apart', async () => {
