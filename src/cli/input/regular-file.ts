@@ -1,6 +1,9 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
 import { fileError } from '../../text/whole-file.js'
 
+/** A call of the system reads less than 2 GiB. */
+const pieceBytes = 2 ** 30
+
 /**
  * The bytes of a file. A pipe without a writer, or a device without an end, is refused before it is read.
  *
@@ -20,7 +23,7 @@ export function readRegularFile(path: string, mostBytes: number, hint = ''): Buf
     const bytes = Buffer.alloc(status.size)
     let count = 0
     for (let read = -1; read !== 0 && count < bytes.length; count += read)
-      read = readSync(file, bytes, count, bytes.length - count, count)
+      read = readSync(file, bytes, count, Math.min(bytes.length - count, pieceBytes), count)
     return bytes.subarray(0, count)
   } catch (cause) {
     throw fileError('read', path, cause)
