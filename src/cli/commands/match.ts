@@ -3,7 +3,9 @@ import {
   baselineDesign,
   compareRank,
   matchingVerdict,
+  openMpiDesign,
   ownDesign,
+  type ReplayProgress,
   summedDesigns,
 } from '../../messages/matching-designs/compare-designs.js'
 import {
@@ -35,7 +37,7 @@ queues. It says what each design passes and takes, from which queue length on it
 program would gain by another one. TRACE is a file, or a directory with those of all ranks.
 Of each rank the first ${figure(mostReadOperations)} operations are replayed; a replay is stopped after ${mostReplayMs / 1000} s. Times are processor time.
 
-Designs, with their options after a colon (clusters:method=k-means,k=8); ${baselineDesign} and ${ownDesign} are always among them:
+Designs, with their options after a colon (clusters:method=k-means,k=8); ${baselineDesign}, ${openMpiDesign} and ${ownDesign} are always among them:
 ${matchingDesignsHelp}
 
 Examples:
@@ -73,11 +75,21 @@ export const matchCommand: AddCommand = (command, act) => {
           metered: { clock: () => performance.now(), mostMs: mostReplayMs },
           timed: { clock: processorMs, mostMs: mostReplayMs },
         }
-        for (const each of files) {
+        for (const [i, each] of files.entries()) {
           const { file, header } = each
           report.step(`replaying ${file}`)
+          const progress: ReplayProgress = (design, made, planned) =>
+            report.progress(
+              () =>
+                `replaying rank ${header.rank}, file ${i + 1} of ${files.length}: ${design}, replay ${made + 1} of ${made < planned ? planned : 'more'}`,
+            )
           const { trace, bounded, shortened } = readTraceFile(each)
-          ranks.push({ ...compareRank(header.rank, trace, designs, limits), file, bounded, shortened })
+          ranks.push({
+            ...compareRank(header.rank, trace, designs, limits, progress),
+            file,
+            bounded,
+            shortened,
+          })
         }
         const sums = summedDesigns(ranks)
         const verdict = matchingVerdict(ranks, sums)
@@ -127,8 +139,10 @@ function designsOf(text: string | undefined): NamedDesign[] {
   const none = { posted: new Map(), unexpected: new Map() }
   for (const design of designs) makeMatchingDesign(design, 'posted', { processes: 1, counts: none })
   const others = designs.filter(({ name }) => name !== baselineDesign)
-  const own: NamedDesign[] = others.some(({ name }) => name === ownDesign) ? [] : [{ name: ownDesign }]
-  return [{ name: baselineDesign }, ...own, ...others]
+  const added = ([openMpiDesign, ownDesign] as const).filter((name) =>
+    others.every((other) => other.name !== name),
+  )
+  return [{ name: baselineDesign }, ...added.map((name): NamedDesign => ({ name })), ...others]
 }
 
 /** `k=8` belongs to the design before it. */

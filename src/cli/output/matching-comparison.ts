@@ -3,8 +3,8 @@ import type {
   MatchingVerdict,
   SummedDesign,
 } from '../../messages/matching-designs/compare-designs.js'
-import type { SearchCause } from '../../messages/matching-designs/search-causes.js'
-import { columns, counted, figure } from './reporter.js'
+import { deepestSearchText, searchCauseText, searchRemedyText } from './matching-causes.js'
+import { columns, counted, figure, significant } from './reporter.js'
 
 /** A rank that was compared, and where its trace ends. */
 export interface ReportedRank extends ComparedRank {
@@ -28,7 +28,7 @@ export function matchingComparisonText(
     `${counted(ranks.length, 'rank', 'ranks')}, ${counted(operations, 'operation', 'operations')}`,
     designTable(sums),
     ...(sums.some(({ stopped }) => stopped)
-      ? ['  * its replays were stopped: time and entries are those until then']
+      ? ['  * its replays were stopped: time and entries are of the operations until then']
       : []),
     ...listed.map(rankText),
     ...(active.length > listed.length
@@ -71,21 +71,25 @@ function rankText({
   receives,
   messages,
   matches,
+  matchedOperations,
   bounded,
   shortened,
   designs,
   cause,
 }: ReportedRank): string {
-  const [{ posted, unexpected }] = designs
+  const [{ posted, unexpected, countedOperations }] = designs
+  const firstOf = (done: number) =>
+    done < operations ? ` of the first ${counted(done, 'operation', 'operations')}` : ''
   const end = shortened ? ', the first of its file' : bounded ? ', the first of its run' : ''
   const lines = [
-    `rank ${rank}: ${counted(operations, 'operation', 'operations')}${end}; ${counted(receives, 'receive', 'receives')}, ${counted(messages, 'message', 'messages')}, ${figure(matches)} matched`,
+    `rank ${rank}: ${counted(operations, 'operation', 'operations')}${end}; ${counted(receives, 'receive', 'receives')}, ${counted(messages, 'message', 'messages')}, ${figure(matches)} matched${firstOf(matchedOperations)}`,
     ...[['posted receives', posted] as const, ['unexpected messages', unexpected] as const].map(
       ([name, { searches, meanLength, longest, traversals }]) =>
-        `  ${name}: ${counted(searches, 'search', 'searches')}, ${perSearch({ searches, traversals })} entries each in a list; ${figure(meanLength)} long, at most ${figure(longest)}`,
+        `  ${name}: ${counted(searches, 'search', 'searches')}${firstOf(countedOperations)}, ${perSearch({ searches, traversals })} entries each in a list; ${figure(meanLength)} long, at most ${figure(longest)}`,
     ),
   ]
-  if (cause !== undefined) lines.push(`  worst search: ${searchCauseText(rank, cause)}`)
+  if (cause !== undefined)
+    lines.push(`  worst search: ${deepestSearchText(rank, cause.queue, cause.deepest)}`)
   return lines.join('\n')
 }
 
@@ -95,62 +99,50 @@ const passedBy = ({ designs: [{ posted, unexpected }] }: ComparedRank) =>
 const perSearch = ({ searches, traversals }: { readonly searches: number; readonly traversals: number }) =>
   (traversals / Math.max(1, searches)).toFixed(1)
 
-/** Which receive waits for which sender: `rank 0 receives from source 63, tag 9 while 124 messages of ...`. */
-export function searchCauseText(
-  rank: number,
-  { queue, context, isCollective, source, tag, found, passed, before }: SearchCause,
-): string {
-  const what = `${source < 0 ? 'any source' : `source ${source}`}, ${tag < 0 ? 'any tag' : `tag ${tag}`}`
-  const where = `communicator ${context}${isCollective ? ', a collective' : ''}`
-  const ahead = found ? passed - 1 : passed
-  const of = sourcesText(source, before)
-  return queue === 'unexpected'
-    ? `rank ${rank} posts a receive from ${what} (${where}) while ${counted(ahead, 'message', 'messages')}${of} ${ahead === 1 ? 'lies' : 'lie'} before ${found ? 'its message' : 'it, none of which matches'}`
-    : `a message from ${what} (${where}) arrives at rank ${rank} while ${counted(ahead, 'receive', 'receives')}${of} ${ahead === 1 ? 'lies' : 'lie'} before ${found ? 'its receive' : 'it, none of which matches'}`
-}
-
-function sourcesText(
-  source: number,
-  { sources, distinctSources, distinctTags, anySource }: SearchCause['before'],
-): string {
-  if (sources === undefined) return anySource > 0 ? ' from any source' : ''
-  const [first, last] = sources
-  const tags = distinctTags > 1 ? ` with ${figure(distinctTags)} tags` : ''
-  if (distinctSources === 1)
-    return first === source ? ` of the same source${tags}` : ` of source ${first}${tags}`
-  return ` of ${figure(distinctSources)} sources, ${first} to ${last},`
-}
-
-/** What the program would gain, with which design, and what in the program causes it. */
-export function matchingVerdictText({
-  kind,
-  baseline,
-  own,
-  best,
-  fewestPassed,
-  worst,
-}: MatchingVerdict): string {
+/** What the program would gain, with which design, what in the program causes it, and how to change that. */
+export function matchingVerdictText(verdict: MatchingVerdict): string {
+  const { kind, baseline, openMpi, own, best, fewestPassed, worst } = verdict
   const ns = ({ nsPerOperation }: SummedDesign) => `${figure(Math.round(nsPerOperation))} ns`
-  const times = (from: SummedDesign, to: SummedDesign) =>
-    `${(from.ms / Math.max(1e-9, to.ms)).toFixed(1)} times`
-  const cause = worst?.cause === undefined ? '' : ` Cause: ${searchCauseText(worst.rank, worst.cause)}.`
+  const all = `Matching took ${tookText(baseline)} in all by one list and ${tookText(own)} by the index of Rankweave, replayed on this machine.`
+  const cause =
+    worst?.cause === undefined
+      ? ''
+      : ` Cause: ${searchCauseText(worst.rank, worst.cause)}. Remedy: ${searchRemedyText(worst.cause)}.`
   const differs =
-    fewestPassed.design.name === best.design.name
+    fewestPassed.design.name === best.design.name || kind === 'own'
       ? ''
       : ` ${fewestPassed.design.name} passes fewest entries, ${perSearch(fewestPassed)} a search, but takes ${ns(fewestPassed)}.`
+  const fromList = `${gainText(baseline, own)} against one list, the design of MPICH`
+  const fromSources = `${gainText(openMpi, own)} against a list per source, that of Open MPI`
   switch (kind) {
     case 'none':
       return 'No message was matched: there is nothing to gain.'
     case 'healthy':
-      return `Matching costs this program nothing worth changing: a list passes ${perSearch(baseline)} entries a search and takes ${ns(baseline)} an operation${best.design.name === baseline.design.name ? ', which no design undercuts' : `, the fastest design, ${best.design.name}, ${ns(best)}`}.`
-    case 'own': {
-      const is =
-        best.design.name === own.design.name
-          ? 'is the fastest'
-          : `is as fast as the fastest, ${best.design.name}`
-      return `In an MPI library with one list this program would gain ${times(baseline, own)} in matching by an index: ${ns(own)} an operation instead of ${ns(baseline)}. Rankweave has that index already, which ${is}.${differs}${cause}`
+      return `${all} Matching costs this program nothing worth changing: a list passes ${perSearch(baseline)} entries a search and takes ${ns(baseline)} an operation${best.design.name === baseline.design.name ? ', which no design undercuts' : `, the fastest design, ${best.design.name}, ${ns(best)}`}.`
+    case 'own':
+      return `${all} By an index this program would gain ${fromList}, and ${fromSources}. Rankweave has that index already.${cause}`
+    case 'other': {
+      const ofSources =
+        best.design.name === openMpi.design.name
+          ? 'which Open MPI has already'
+          : `${gainText(openMpi, best)} against a list per source, that of Open MPI`
+      return `${all} By ${best.design.name} this program would gain ${gainText(baseline, best)} against one list, the design of MPICH, ${ofSources}, and ${gainText(own, best)} against the index of Rankweave. That index gains ${fromList}, and ${fromSources}.${differs}${cause}`
     }
-    case 'other':
-      return `This program would gain ${times(own, best)} in matching by ${best.design.name}: ${ns(best)} an operation instead of ${ns(own)} by the index of Rankweave and ${ns(baseline)} by one list.${differs}${cause}`
   }
+}
+
+/** `54 ms (50 ms of one rank)`; `at least` where a replay was stopped. */
+function tookText({ stopped, leastMs, ms, longestRankMs }: SummedDesign): string {
+  if (stopped) return `at least ${msText(leastMs)}`
+  return longestRankMs < 0.99 * ms ? `${msText(ms)} (${msText(longestRankMs)} of one rank)` : msText(ms)
+}
+
+const msText = (ms: number) => (ms < 999.5 ? `${significant(ms)} ms` : `${(ms / 1000).toFixed(1)} s`)
+
+/** `27.1 times`, or nothing; a bound or an estimate where replays were stopped. */
+function gainText(from: SummedDesign, to: SummedDesign): string {
+  const known = to.stopped || !from.stopped
+  const gain = (known ? from.ms : from.leastMs) / Math.max(1e-9, to.ms)
+  const about = to.stopped ? 'about ' : from.stopped ? 'at least ' : ''
+  return gain < 1.05 ? 'nothing' : `${about}${figure(Number(gain.toFixed(1)))} times`
 }

@@ -13,8 +13,9 @@ import type { PackedTrace } from './packed-trace.js'
 import type { QueueReport } from './replay.js'
 import { type SearchCause, SearchCauses } from './search-causes.js'
 
-/** The design that all others are compared with, and the one of this library: both are always measured. */
+/** The designs of MPICH, with which all others are compared, of Open MPI and of this library: always measured. */
 export const baselineDesign = 'list'
+export const openMpiDesign = 'source-lists'
 export const ownDesign = 'index'
 
 /** Replays of a trace with one design: at least so many, unless one takes long, and at most so many. */
@@ -37,6 +38,9 @@ export interface ComparedDesign {
   readonly unexpected: QueueReport
   /** Operations that were timed: fewer than the trace has where replays were stopped. */
   readonly operations: number
+  /** Operations that searches and entries are of: fewer where the replay with a clock around each was stopped. */
+  readonly countedOperations: number
+  /** Either of them is fewer. */
   readonly stopped: boolean
   /** Median of the replays: searches, insertions and removals. */
   readonly nsPerOperation: number
@@ -49,15 +53,20 @@ export interface ComparedRank {
   readonly operations: number
   readonly receives: number
   readonly messages: number
-  /** Receives and matched probes that got a message. */
+  /** Receives and matched probes that got a message, in the first `matchedOperations`. */
   readonly matches: number
+  /** Fewer than `operations` where the replays with all designs were stopped. */
+  readonly matchedOperations: number
   /** Lengths of both queues over time. */
   readonly samples: MeteredReplay['samples']
-  /** The worst search of the single list; undefined where none passed more than one entry. */
+  /** The costliest searches of the single list; undefined where none passed more than one entry. */
   readonly cause: SearchCause | undefined
   /** As they were given. */
   readonly designs: readonly ComparedDesign[]
 }
+
+/** What is replayed next: its design, and how many replays were made and are planned at least. */
+export type ReplayProgress = (design: string, made: number, planned: number) => void
 
 /**
  * Replays the trace of one rank with each design: once with a clock around each search, then several times with
@@ -71,6 +80,7 @@ export function compareRank(
   trace: PackedTrace,
   designs: readonly NamedDesign[],
   limits: ReplayLimits,
+  progress: ReplayProgress = () => {},
 ): ComparedRank {
   const needsCounts = designs.some(({ name }) => matchingDesigns[name].needsCounts === true)
   const facts: ProcessFacts = needsCounts
@@ -82,16 +92,23 @@ export function compareRank(
     meteredReplay(first, design, facts, limits.metered)
   }
   const causes = new SearchCauses()
-  const metered = designs.map((design, i) =>
-    meteredReplay(trace, design, facts, limits.metered, i === 0 ? causes.observe : undefined),
-  )
-  const compared = measured(trace, designs, facts, limits.timed).map((times, i): ComparedDesign => {
-    const { posted, unexpected, times: ofSearches } = metered[i]
-    return { design: designs[i], posted, unexpected, times: ofSearches, ...times }
+  let made = 0
+  const next = ({ name }: NamedDesign) => progress(name, made++, (1 + fewestReplays) * designs.length)
+  const metered = designs.map((design, i) => {
+    next(design)
+    return meteredReplay(trace, design, facts, limits.metered, i === 0 ? causes.observe : undefined)
   })
-  const [{ samples, matches }] = metered
+  const compared = measured(trace, designs, facts, limits.timed, next).map((times, i): ComparedDesign => {
+    const { operations: countedOperations, posted, unexpected, times: ofSearches } = metered[i]
+    const stopped = Math.min(times.operations, countedOperations) < trace.length
+    return { design: designs[i], posted, unexpected, times: ofSearches, ...times, countedOperations, stopped }
+  })
+  // All designs match alike: the replay that came furthest knows most.
+  const furthest = metered.reduce((so, one) => (one.operations > so.operations ? one : so))
+  const { samples, matches, operations: matchedOperations } = furthest
   const { length: operations, receives, messages } = trace
-  return { rank, operations, receives, messages, matches, samples, cause: causes.worst, designs: compared }
+  const counts = { rank, operations, receives, messages, matches, matchedOperations, samples }
+  return { ...counts, cause: causes.worst, designs: compared }
 }
 
 /** Replays in turns, so that what else the machine does meets all designs alike. */
@@ -100,11 +117,13 @@ function measured(
   designs: readonly NamedDesign[],
   facts: ProcessFacts,
   limit: ReplayLimit,
-): Pick<ComparedDesign, 'operations' | 'stopped' | 'nsPerOperation' | 'replays'>[] {
+  next: (design: NamedDesign) => void,
+): Pick<ComparedDesign, 'operations' | 'nsPerOperation' | 'replays'>[] {
   const all = designs.map((design) => ({ design, ns: [] as number[], ms: 0, operations: trace.length }))
   for (let round = 0; round < mostReplays; round++) {
     for (const one of all) {
       if (one.ms >= (round < fewestReplays ? limit.mostMs : repeatedMs)) continue
+      next(one.design)
       const replay = timedReplay(trace, one.design, facts, limit)
       one.operations = replay.operations
       one.ms += replay.ms
@@ -113,7 +132,6 @@ function measured(
   }
   return all.map(({ ns, operations }) => ({
     operations,
-    stopped: operations < trace.length,
     nsPerOperation: medianOf(ns),
     replays: ns.length,
   }))
@@ -124,8 +142,12 @@ export interface SummedDesign {
   readonly design: NamedDesign
   readonly searches: number
   readonly traversals: number
-  /** Of all ranks together, at the measured rate of each. */
+  /** Of all ranks together, at the measured rate of each: an estimate where replays were stopped. */
   readonly ms: number
+  /** The same, but of stopped replays only what they took until then. */
+  readonly leastMs: number
+  /** Of the rank that takes longest. */
+  readonly longestRankMs: number
   readonly nsPerOperation: number
   readonly stopped: boolean
   /** The most of any rank, both queues together. */
@@ -153,12 +175,15 @@ export function summedDesigns(ranks: readonly ComparedRank[]): SummedDesign[] {
     const sum = (value: (one: ComparedDesign) => number) => all.reduce((so, one) => so + value(one), 0)
     const most = (value: (queue: QueueReport) => number) =>
       all.reduce((so, { posted, unexpected }) => Math.max(so, value(posted) + value(unexpected)), 0)
-    const ms = ranks.reduce((so, rank) => so + (rank.designs[i].nsPerOperation * rank.operations) / 1e6, 0)
+    const msOf = ranks.map((rank) => (rank.designs[i].nsPerOperation * rank.operations) / 1e6)
+    const ms = msOf.reduce((so, one) => so + one, 0)
     return {
       design,
       searches: sum(({ posted, unexpected }) => posted.searches + unexpected.searches),
       traversals: sum(({ posted, unexpected }) => posted.traversals + unexpected.traversals),
       ms,
+      leastMs: sum(({ nsPerOperation, operations: timed }) => (nsPerOperation * timed) / 1e6),
+      longestRankMs: msOf.reduce((so, one) => Math.max(so, one), 0),
       nsPerOperation: operations === 0 ? 0 : (1e6 * ms) / operations,
       stopped: all.some(({ stopped }) => stopped),
       queues: most(({ queues }) => queues),
@@ -196,33 +221,37 @@ function summedTimes(all: readonly SearchTimes[]): SearchTimes {
 export interface MatchingVerdict {
   /**
    * - `none`: the traces have no search;
-   * - `healthy`: the single list passes few entries, or takes hardly longer than the fastest design;
+   * - `healthy`: the single list passes few entries, takes less than a millisecond for all ranks together, or hardly
+   *   longer than the fastest design;
    * - `own`: the index of this library is fastest, or hardly slower;
    * - `other`: another design is faster than that.
    */
   readonly kind: 'none' | 'healthy' | 'own' | 'other'
   readonly baseline: SummedDesign
+  readonly openMpi: SummedDesign
   readonly own: SummedDesign
   /** The fastest. */
   readonly best: SummedDesign
   /** Passes fewest entries. */
   readonly fewestPassed: SummedDesign
-  /** Whose cause passed most entries. */
+  /** Whose costliest searches passed most entries together. */
   readonly worst: ComparedRank | undefined
 }
 
-/** Up to so many times the fastest, times are alike: the list may take more than the index. */
-const [alikeList, alikeOwn] = [1.25, 1.1]
+/** Up to so many times the fastest, times are alike. */
+const alike = 1.25
+/** What the single list takes in all, in milliseconds, where no design can gain much. */
+const littleMs = 1
 /** Entries that a search of the single list passes in the mean, where no design can gain much. */
 const fewEntries = 2
 
-/** @param sums at least those of the baseline and of the design of this library */
+/** @param sums at least those of the designs of MPICH, of Open MPI and of this library */
 export function matchingVerdict(
   ranks: readonly ComparedRank[],
   sums: readonly SummedDesign[],
 ): MatchingVerdict {
   const named = (name: string) => sums.find(({ design }) => design.name === name)!
-  const [baseline, own] = [named(baselineDesign), named(ownDesign)]
+  const [baseline, openMpi, own] = [baselineDesign, openMpiDesign, ownDesign].map(named)
   const least = (value: (sum: SummedDesign) => number) =>
     sums.reduce((so, sum) => (value(sum) < value(so) ? sum : so))
   const best = least(({ ms }) => ms)
@@ -230,9 +259,9 @@ export function matchingVerdict(
   const kind =
     searches === 0
       ? 'none'
-      : traversals <= fewEntries * searches || baseline.ms <= alikeList * best.ms
+      : traversals <= fewEntries * searches || baseline.ms < littleMs || baseline.ms <= alike * best.ms
         ? 'healthy'
-        : own.ms <= alikeOwn * best.ms
+        : own.ms <= alike * best.ms
           ? 'own'
           : 'other'
   const passed = ({ cause }: ComparedRank) => cause?.passed ?? 0
@@ -241,5 +270,5 @@ export function matchingVerdict(
     undefined,
   )
   const fewestPassed = least((sum) => sum.traversals / Math.max(1, sum.searches))
-  return { kind, baseline, own, best, fewestPassed, worst }
+  return { kind, baseline, openMpi, own, best, fewestPassed, worst }
 }

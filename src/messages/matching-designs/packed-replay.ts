@@ -66,6 +66,7 @@ export type SearchObserver = (
   found: QueueElement | undefined,
   traversals: number,
   last: QueueElement | undefined,
+  isProbe: boolean,
 ) => void
 
 export interface MeteredReplay {
@@ -115,7 +116,7 @@ export function meteredReplay(
     posted: undefined,
     unexpected: undefined,
   }
-  const find = (queue: MatchingQueue, key: QueueElement): QueueElement | undefined => {
+  const find = (queue: MatchingQueue, key: QueueElement, isProbe = false): QueueElement | undefined => {
     const searched = queues[queue]
     const { size } = searched
     const before = observe === undefined ? 0 : searched.counters().traversals
@@ -132,6 +133,7 @@ export function meteredReplay(
       found,
       searched.counters().traversals - before,
       last[queue]?.listed ? last[queue] : undefined,
+      isProbe,
     )
     return found
   }
@@ -151,7 +153,7 @@ export function meteredReplay(
         if (receive === undefined) counts.unexpected.inserted++
         else matches++
       } else {
-        const message = find('unexpected', element)
+        const message = find('unexpected', element, kind !== 'post')
         if (kind === 'post' && message === undefined) {
           queues.posted.insert(element)
           last.posted = element

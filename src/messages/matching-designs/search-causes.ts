@@ -10,57 +10,181 @@ export interface PassedElements {
   readonly anySource: number
 }
 
-/** A search that passed many entries in the single list: a receive that waits for its message, or the reverse. */
-export interface SearchCause {
-  /** `unexpected`: a receive or a probe searched messages; `posted`: a message searched receives. */
-  readonly queue: MatchingQueue
-  readonly context: number
-  readonly isCollective: boolean
+/** The search of a group that passed most entries in the single list, to half as many again. */
+export interface DeepestSearch {
   /** What was searched for; -1: any. */
   readonly source: number
   readonly tag: number
+  readonly isProbe: boolean
   readonly found: boolean
   /** Entries that it passed. */
   readonly passed: number
-  readonly before: PassedElements
-  /** Entries that all searches of this queue passed, of all of both queues: 0 to 1. */
-  readonly share: number
+  /** Undefined where too many elements had been looked at before. */
+  readonly before: PassedElements | undefined
 }
 
-/** Elements that are looked at of those that a search has passed. */
-const mostLookedAt = 100_000
+/**
+ * In which order searches take entries: those that came last first, those that came first first, or neither.
+ * It is that of the entries of one source.
+ */
+export type SearchOrder = 'newest-first' | 'oldest-first' | 'mixed'
+
+/** What searches of one group, or of several, passed together. */
+export interface PassedTogether {
+  /** The lowest and the highest source that was searched for; -1: any. */
+  readonly sources: readonly [number, number]
+  readonly distinctSources: number
+  /** The lowest and the highest tag; undefined where all searches were for any tag. */
+  readonly tags: readonly [number, number] | undefined
+  readonly searches: number
+  /** Entries. */
+  readonly passed: number
+  /** Of all entries that were passed in both queues: 0 to 1. */
+  readonly share: number
+  /** Most of the entries were passed by probes. */
+  readonly isProbe: boolean
+  /** Most of the entries were passed by searches that found nothing. */
+  readonly isMissing: boolean
+  readonly order: SearchOrder
+}
+
+/** The searches of one queue for one source that passed most entries in the single list together. */
+export interface SearchCause extends PassedTogether {
+  /** `unexpected`: receives or probes searched messages; `posted`: messages searched receives. */
+  readonly queue: MatchingQueue
+  readonly context: number
+  readonly isCollective: boolean
+  /** -1: any. */
+  readonly source: number
+  /** All groups of its queue and context, itself among them. */
+  readonly alike: PassedTogether
+  readonly deepest: DeepestSearch
+}
+
+/** Elements that are looked at of those that a search has passed, and of those of all searches. */
+const [mostLookedAt, mostLookedAtInAll] = [100_000, 10_000_000]
+/** Groups of which sums are kept; searches of more groups count only in the sum of all. */
+const mostGroups = 4096
+/** Of the takings of a group, in one direction: an order. */
+const mostlyOrdered = 0.75
+
+interface SearchGroup {
+  readonly queue: MatchingQueue
+  readonly context: number
+  readonly traffic: number
+  readonly source: number
+  tags: readonly [number, number] | undefined
+  searches: number
+  passed: number
+  passedByProbes: number
+  passedMissing: number
+  /** Number of the entry that was found last. */
+  last: number
+  /** Entries found that came after the one found before, and before it. */
+  rises: number
+  falls: number
+  deepest: DeepestSearch | undefined
+}
 
 /**
- * Finds the search of a replay in the single list that passed most. What lay before it is looked at only where a
- * search has passed a tenth more than any before, so seldom.
+ * Finds the group of searches of a replay in the single list that passed most entries: those of a queue, a context and
+ * a source. What lay before an entry is looked at only where a search has passed half as much again as any before of
+ * its group, so seldom.
  */
 export class SearchCauses {
-  readonly #passed = { posted: 0, unexpected: 0 }
-  readonly #worst: { posted?: Omit<SearchCause, 'share'>; unexpected?: Omit<SearchCause, 'share'> } = {}
+  readonly #groups = new Map<string, SearchGroup>()
+  #passed = 0
+  #lookedAt = 0
 
-  readonly observe: SearchObserver = (queue, key, found, traversals, last) => {
-    this.#passed[queue] += traversals
-    const worst = this.#worst[queue]?.passed ?? 0
-    if (traversals < 2 || (worst > 0 && traversals < 1.1 * worst)) return
-    this.#worst[queue] = {
-      queue,
-      context: key.context,
-      isCollective: key.traffic !== pointToPoint,
-      source: key.sourceMask === 0 ? -1 : key.source,
-      tag: key.tagMask === 0 ? -1 : key.tag,
-      found: found !== undefined,
-      passed: traversals,
-      before: passedBefore(found === undefined ? last : (found.previous as QueueElement | undefined)),
+  readonly observe: SearchObserver = (queue, key, found, traversals, last, isProbe) => {
+    this.#passed += traversals
+    const source = key.sourceMask === 0 ? -1 : key.source
+    const group = this.#group(queue, key, source, traversals)
+    if (group === undefined) return
+    group.searches++
+    group.passed += traversals
+    if (isProbe) group.passedByProbes += traversals
+    if (found === undefined) group.passedMissing += traversals
+    else {
+      if (group.last >= 0 && found.number > group.last) group.rises++
+      if (found.number < group.last) group.falls++
+      group.last = found.number
+    }
+    const tag = key.tagMask === 0 ? -1 : key.tag
+    if (tag >= 0) group.tags = rangeWith(group.tags, [tag, tag])
+    const { deepest } = group
+    if (deepest !== undefined && traversals < 1.5 * deepest.passed) return
+    const before = found === undefined ? last : (found.previous as QueueElement | undefined)
+    group.deepest = {
+      ...{ source, tag, isProbe, found: found !== undefined, passed: traversals },
+      before: this.#lookedAt < mostLookedAtInAll ? passedBefore(before) : undefined,
+    }
+    this.#lookedAt += Math.min(traversals, mostLookedAt)
+  }
+
+  /** Undefined where no search passed more than one entry. */
+  get worst(): SearchCause | undefined {
+    const groups = [...this.#groups.values()]
+    if (groups.length === 0) return undefined
+    const worst = groups.reduce((so, group) => (group.passed > so.passed ? group : so))
+    const { queue, context, traffic, source } = worst
+    const alike = groups.filter(
+      (group) => group.queue === queue && group.context === context && group.traffic === traffic,
+    )
+    return {
+      ...{ queue, context, isCollective: traffic !== pointToPoint, source },
+      ...passedTogether([worst], this.#passed),
+      alike: passedTogether(alike, this.#passed),
+      deepest: worst.deepest!,
     }
   }
 
-  /** Of the queue whose searches passed more; undefined where none passed more than one entry. */
-  get worst(): SearchCause | undefined {
-    const { posted, unexpected } = this.#passed
-    const queue = posted > unexpected ? 'posted' : 'unexpected'
-    const cause = this.#worst[queue]
-    return cause && { ...cause, share: this.#passed[queue] / (posted + unexpected) }
+  /** Undefined where there is none yet, and the search passes too little or there are too many. */
+  #group(
+    queue: MatchingQueue,
+    { context, traffic }: QueueElement,
+    source: number,
+    traversals: number,
+  ): SearchGroup | undefined {
+    const name = `${queue} ${context} ${traffic} ${source}`
+    const known = this.#groups.get(name)
+    if (known !== undefined || traversals < 2 || this.#groups.size >= mostGroups) return known
+    const group: SearchGroup = {
+      ...{ queue, context, traffic, source, tags: undefined, searches: 0, passed: 0, passedByProbes: 0 },
+      ...{ passedMissing: 0, last: -1, rises: 0, falls: 0, deepest: undefined },
+    }
+    this.#groups.set(name, group)
+    return group
   }
+}
+
+/** @param all entries that were passed in both queues */
+function passedTogether(groups: readonly SearchGroup[], all: number): PassedTogether {
+  const sum = (value: (group: SearchGroup) => number) => groups.reduce((so, group) => so + value(group), 0)
+  const passed = sum((group) => group.passed)
+  const [rises, falls] = [sum((group) => group.rises), sum((group) => group.falls)]
+  const least = mostlyOrdered * Math.max(1, rises + falls)
+  let sources: readonly [number, number] | undefined
+  let tags: readonly [number, number] | undefined
+  for (const group of groups) {
+    sources = rangeWith(sources, [group.source, group.source])
+    if (group.tags !== undefined) tags = rangeWith(tags, group.tags)
+  }
+  return {
+    ...{ sources: sources!, distinctSources: groups.length, tags, passed },
+    searches: sum((group) => group.searches),
+    share: passed / Math.max(1, all),
+    isProbe: sum((group) => group.passedByProbes) > passed / 2,
+    isMissing: sum((group) => group.passedMissing) > passed / 2,
+    order: falls >= least ? 'newest-first' : rises >= least ? 'oldest-first' : 'mixed',
+  }
+}
+
+function rangeWith(
+  range: readonly [number, number] | undefined,
+  [least, most]: readonly [number, number],
+): readonly [number, number] {
+  return range === undefined ? [least, most] : [Math.min(range[0], least), Math.max(range[1], most)]
 }
 
 /** @param last of those that were passed */

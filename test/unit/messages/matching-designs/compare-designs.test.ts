@@ -84,10 +84,70 @@ describe('a comparison', () => {
   const reversed = () => compareRank(0, packed(reverseSearch(64, 10), 64), all, limits())
 
   it('names the receive that waits, and what lies before its message', () => {
-    expect(reversed().cause).toMatchObject({
-      ...{ queue: 'unexpected', context: 0, source: 63, tag: 9, found: true, passed: 630, share: 1 },
-      before: { sources: [1, 63], distinctSources: 63, distinctTags: 10, anySource: 0 },
+    const { cause } = reversed()
+    // The receives of source s pass 10 s entries first, and one less each.
+    const passed = 10 * 630 - 45
+    const shared = passed / ((630 * 631) / 2)
+    expect(cause).toMatchObject({
+      ...{ queue: 'unexpected', context: 0, source: 63, tags: [0, 9], searches: 10, passed, share: shared },
+      ...{ isProbe: false, isMissing: false, order: 'newest-first' },
+      alike: { sources: [1, 63], distinctSources: 63, searches: 630, order: 'newest-first' },
+      deepest: {
+        ...{ source: 63, tag: 9, found: true, passed: 630 },
+        before: { sources: [1, 63], distinctSources: 63, distinctTags: 10, anySource: 0 },
+      },
     })
+  })
+
+  it('names the source whose searches pass most together, not the deepest search', () => {
+    const arrive = (source: number, tag: number): MatchingOperation => {
+      return { kind: 'arrive', context: 0, source, tag }
+    }
+    const take = (source: number, tag: number): MatchingOperation => {
+      return { kind: 'post', context: 0, source, tag }
+    }
+    const tags = Array.from({ length: 50 }, (_, tag) => tag)
+    const operations = [
+      ...tags.map((tag) => arrive(2, tag)),
+      ...[arrive(1, 99), take(1, 99)],
+      ...tags.map((tag) => take(2, 49 - tag)),
+    ]
+    const { cause } = compareRank(0, packed(operations, 4), all, limits())
+    const passed = (50 * 51) / 2
+    expect(cause).toMatchObject({
+      ...{ source: 2, tags: [0, 49], passed, share: passed / (passed + 51), order: 'newest-first' },
+      alike: { distinctSources: 2, share: 1 },
+    })
+  })
+
+  it('knows probes as the cause, and those that find nothing', () => {
+    const operations = [
+      ...Array.from({ length: 9 }, (_, tag): MatchingOperation => {
+        return { kind: 'arrive', context: 0, source: 1, tag }
+      }),
+      ...Array.from({ length: 9 }, (): MatchingOperation => {
+        return { kind: 'probe', context: 0, source: 2, tag: -1 }
+      }),
+    ]
+    const { cause } = compareRank(0, packed(operations, 4), all, limits())
+    expect(cause).toMatchObject({
+      source: 2,
+      tags: undefined,
+      isProbe: true,
+      isMissing: true,
+      order: 'mixed',
+    })
+    expect(cause?.deepest).toMatchObject({ isProbe: true, found: false, passed: 9 })
+  })
+
+  it('keeps sums of at most 4,096 groups, and counts the others', () => {
+    const sources = Array.from({ length: 5000 }, (_, i) => i)
+    const operations = [
+      ...[0, 1].map((tag): MatchingOperation => ({ kind: 'arrive', context: 0, source: 5000, tag })),
+      ...sources.map((source): MatchingOperation => ({ kind: 'probe', context: 0, source, tag: -1 })),
+    ]
+    const { cause } = compareRank(0, packed(operations, 5001), [{ name: 'list' }], limits())
+    expect(cause?.alike).toMatchObject({ distinctSources: 4096, share: 4096 / 5000 })
   })
 
   it('names the message that arrives where receives are long', () => {
@@ -96,9 +156,22 @@ describe('a comparison', () => {
     })
     const trace = packed([...posts, { kind: 'arrive', context: 2, source: 3, tag: 49 }], 4)
     expect(compareRank(1, trace, all, limits()).cause).toMatchObject({
-      ...{ queue: 'posted', context: 2, source: 3, tag: 49, passed: 50 },
-      before: { sources: [3, 3], distinctSources: 1, distinctTags: 49, anySource: 25 },
+      ...{ queue: 'posted', context: 2, source: 3, tags: [49, 49], passed: 50 },
+      deepest: { before: { sources: [3, 3], distinctSources: 1, distinctTags: 49, anySource: 25 } },
     })
+  })
+
+  it('marks designs whose replays were stopped, those with a clock around each search too', () => {
+    const trace = packed(randomTrace({ operations: 20_000, processes: 8, wildcards: 0, seed: 7 }), 8)
+    const stopping = { ...limits(), metered: { clock: ticking(), mostMs: 5000 } }
+    const steps: string[] = []
+    const rank = compareRank(0, trace, [{ name: 'list' }, { name: 'index' }], stopping, (name) =>
+      steps.push(name),
+    )
+    expect(rank.matchedOperations).toBeLessThan(trace.length)
+    expect(rank.designs[0]).toMatchObject({ stopped: true, operations: trace.length })
+    expect(rank.designs[0].countedOperations).toBeLessThanOrEqual(rank.matchedOperations)
+    expect(steps.slice(0, 4)).toEqual(['list', 'index', 'list', 'index'])
   })
 
   it('samples the lengths of both queues', () => {
@@ -148,6 +221,8 @@ describe('a verdict', () => {
 
   it('goes by time', () => {
     expect(verdictOf({ list: 50, index: 10, bins: 9.5 })).toMatchObject({ kind: 'own', best: { ms: 9.5 } })
+    expect(verdictOf({ list: 50, index: 10, bins: 8.1 }).kind).toBe('own')
+    expect(verdictOf({ list: 50, index: 10, bins: 7.9 }).kind).toBe('other')
     expect(verdictOf({ list: 50, index: 10, bins: 5 })).toMatchObject({
       kind: 'other',
       best: { design: { name: 'bins' } },
@@ -159,6 +234,11 @@ describe('a verdict', () => {
   it('is that a program is healthy where a list passes few entries', () => {
     expect(verdictOf({ list: 50, index: 10 }, 2).kind).toBe('healthy')
     expect(verdictOf({ list: 50, index: 10 }, 2.1).kind).toBe('own')
+  })
+
+  it('is that a program is healthy where a list takes less than a millisecond in all', () => {
+    expect(verdictOf({ list: 0.9, index: 0.1 }).kind).toBe('healthy')
+    expect(verdictOf({ list: 1.1, index: 0.1 }).kind).toBe('own')
   })
 
   it('is none where nothing was searched', () => {
