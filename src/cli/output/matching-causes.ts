@@ -1,5 +1,4 @@
 import type {
-  DeepestSearch,
   PassedElements,
   PassedTogether,
   SearchCause,
@@ -11,12 +10,12 @@ const mostlyOne = 0.5
 
 /** `99% of the entries passed: rank 0 receives from source 2, tags 0 to 799 (communicator 0), newest first`. */
 export function searchCauseText(rank: number, cause: SearchCause): string {
-  const { queue, context, isCollective, source, share, alike } = cause
+  const { queue, source, share, alike } = cause
   const together = share < mostlyOne && alike.distinctSources > 1
   const named = together ? alike : cause
   const from = together ? sourcesText(alike) : source < 0 ? 'any source' : `source ${source}`
   const tags = tagsText(named.tags)
-  const where = `(communicator ${context}${isCollective ? ', a collective' : ''})`
+  const where = communicatorText(cause)
   const most = together ? `; ${percent(share)} from ${source < 0 ? 'any source' : `source ${source}`}` : ''
   const what =
     queue === 'posted'
@@ -35,6 +34,9 @@ function percent(share: number): string {
   return whole === 0 ? 'less than 1%' : `${whole}%`
 }
 
+const communicatorText = ({ context, isCollective }: SearchCause) =>
+  `(communicator ${context}${isCollective ? ', a collective' : ''})`
+
 const sourcesText = ({ distinctSources, sources: [first, last] }: PassedTogether) =>
   first < 0
     ? `any source and ${counted(distinctSources - 1, 'source', 'sources')}, up to ${last}`
@@ -44,10 +46,11 @@ const tagsText = (tags: PassedTogether['tags']) =>
   tags === undefined ? 'any tag' : tags[0] === tags[1] ? `tag ${tags[0]}` : `tags ${tags[0]} to ${tags[1]}`
 
 /** One receive that waits: `rank 0 receives from source 63, tag 9 while 124 messages of ...`. */
-export function deepestSearchText(rank: number, queue: SearchCause['queue'], search: DeepestSearch): string {
-  const { source, tag, isProbe, found, passed, before } = search
+export function deepestSearchText(rank: number, cause: SearchCause): string {
+  const { queue, deepest } = cause
+  const { source, tag, isProbe, found, passed, before } = deepest
   const ahead = found ? passed - 1 : passed
-  const what = `${source < 0 ? 'any source' : `source ${source}`}, ${tag < 0 ? 'any tag' : `tag ${tag}`}`
+  const what = `${source < 0 ? 'any source' : `source ${source}`}, ${tag < 0 ? 'any tag' : `tag ${tag}`} ${communicatorText(cause)}`
   const of = before === undefined ? '' : passedText(source, before)
   const lie = ahead === 1 ? 'lies' : 'lie'
   return queue === 'unexpected'

@@ -88,8 +88,7 @@ function rankText({
         `  ${name}: ${counted(searches, 'search', 'searches')}${firstOf(countedOperations)}, ${perSearch({ searches, traversals })} entries each in a list; ${figure(meanLength)} long, at most ${figure(longest)}`,
     ),
   ]
-  if (cause !== undefined)
-    lines.push(`  worst search: ${deepestSearchText(rank, cause.queue, cause.deepest)}`)
+  if (cause !== undefined) lines.push(`  worst search: ${deepestSearchText(rank, cause)}`)
   return lines.join('\n')
 }
 
@@ -103,11 +102,11 @@ const perSearch = ({ searches, traversals }: { readonly searches: number; readon
 export function matchingVerdictText(verdict: MatchingVerdict): string {
   const { kind, baseline, openMpi, own, best, fewestPassed, worst } = verdict
   const ns = ({ nsPerOperation }: SummedDesign) => `${figure(Math.round(nsPerOperation))} ns`
-  const all = `Matching took ${tookText(baseline)} in all by one list and ${tookText(own)} by the index of Rankweave, replayed on this machine.`
+  const all = `Matching took ${tookText(baseline)} in all by one list and ${tookText(own)} by the index of Rankweave, replayed on this machine: compare it with the time of the run.`
   const cause =
     worst?.cause === undefined
       ? ''
-      : ` Cause: ${searchCauseText(worst.rank, worst.cause)}. Remedy: ${searchRemedyText(worst.cause)}.`
+      : `\nCause: ${searchCauseText(worst.rank, worst.cause)}.\nRemedy: ${searchRemedyText(worst.cause)}.`
   const differs =
     fewestPassed.design.name === best.design.name || kind === 'own'
       ? ''
@@ -118,15 +117,15 @@ export function matchingVerdictText(verdict: MatchingVerdict): string {
     case 'none':
       return 'No message was matched: there is nothing to gain.'
     case 'healthy':
-      return `${all} Matching costs this program nothing worth changing: a list passes ${perSearch(baseline)} entries a search and takes ${ns(baseline)} an operation${best.design.name === baseline.design.name ? ', which no design undercuts' : `, the fastest design, ${best.design.name}, ${ns(best)}`}.`
+      return `${all}\nMatching costs this program nothing worth changing: a list passes ${perSearch(baseline)} entries a search and takes ${ns(baseline)} an operation${best.design.name === baseline.design.name ? ', which no design undercuts' : `, the fastest design, ${best.design.name}, ${ns(best)}`}.`
     case 'own':
-      return `${all} By an index this program would gain ${fromList}, and ${fromSources}. Rankweave has that index already.${cause}`
+      return `${all}\nBy an index this program would gain ${fromList}, and ${fromSources}. Rankweave has that index already.${cause}`
     case 'other': {
       const ofSources =
         best.design.name === openMpi.design.name
           ? 'which Open MPI has already'
           : `${gainText(openMpi, best)} against a list per source, that of Open MPI`
-      return `${all} By ${best.design.name} this program would gain ${gainText(baseline, best)} against one list, the design of MPICH, ${ofSources}, and ${gainText(own, best)} against the index of Rankweave. That index gains ${fromList}, and ${fromSources}.${differs}${cause}`
+      return `${all}\nBy ${best.design.name} this program would gain ${gainText(baseline, best)} against one list, the design of MPICH, ${ofSources}, and ${gainText(own, best)} against the index of Rankweave. That index gains ${fromList}, and ${fromSources}.${differs}${cause}`
     }
   }
 }
