@@ -39,7 +39,7 @@ describe('run --trace-matching, then match', () => {
     const { stdout } = await cli('match', directory, '--designs', 'bins')
     expect(stdout).toMatch(/rank 0: \d+ operations; 300 receives, 300 messages, 300 matched/)
     expect(stdout).toMatch(
-      /rank 0 posts a receive from source \d, tag \d+ \(communicator 0\) while \d+ messages/,
+      /worst search: rank 0 receives from source \d, tag \d+ \(communicator 0\) while \d+ messages/,
     )
   })
 
