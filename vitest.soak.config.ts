@@ -33,6 +33,7 @@ const soak = [
   'test/unit/export/exported-c.processes.test.ts',
   'test/unit/export/waits.processes.test.ts',
   'test/unit/launch/mpi-*.processes.test.ts',
+  'test/unit/launch/online.processes.test.ts',
   'test/unit/messages/process/cancelled-transfers.processes.test.ts',
   'test/unit/shim/matching.processes.test.ts',
   'test/unit/shim/shim.processes.test.ts',
