@@ -22,7 +22,7 @@ interface Section {
 
 /** Of the bench `matching`. */
 const queueNote =
-  'Messages of 8 B. Rank 0 waits until all have arrived, then receives; nothing is subtracted, so the first receive after the wait counts as it comes. MB1 to MB3 have four senders: five processes in C, whose senders sleep while rank 0 receives, and five ranks on two processes in ours. MB4 and MB5 have one sender. Other jobs kept both cores busy, so single figures are rough.'
+  'Messages of 8 B. Rank 0 waits until all have arrived, then receives; nothing is subtracted, so the first receive after the wait counts as it comes. MB1 to MB3 have four senders: five processes in C, whose senders sleep while rank 0 receives, and five ranks on two processes in ours. MB4 and MB5 have one sender.'
 
 const sections: Readonly<Record<string, Section>> = {
   threads: {
