@@ -25,7 +25,7 @@ const fabrics: Readonly<Record<string, Fabric>> = {
 const processes: Readonly<Record<string, number>> = { 'local with random delivery': 33, threads: 12 }
 
 const cases = Object.entries(fabrics).flatMap(([name, fabric]) =>
-  [...sampled(walks, 2), drawnWalk(processes[name]!)].map(
+  [...sampled(walks, 4), drawnWalk(processes[name]!)].map(
     (walk) => [name, walk.processes, walk.mostRanks, walk.order, walk, fabric] as const,
   ),
 )

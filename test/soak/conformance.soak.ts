@@ -4,7 +4,7 @@ import { collectiveConformance } from 'rankweave/conformance'
 import type { FabricFactory } from 'rankweave/fabric'
 import { describe, it } from 'vitest'
 import { seededRandom } from '../../src/base/random.js'
-import { demanded, perTier, sampled } from '../support/soak.js'
+import { perTier, sampled } from '../support/soak.js'
 
 /** Every run draws anew; RANKWEAVE_SOAK_SEED repeats one. Names of tests hold the seeds of what they do. */
 const soakSeed = Number(process.env['RANKWEAVE_SOAK_SEED'] ?? randomInt(2 ** 31))
@@ -53,9 +53,9 @@ const fourThreads = [
 ].map((what): Drawn => ({ fabric: threads(what), places: 'threads', seed: 4, what }))
 
 const draws = [
-  ...Array.from({ length: demanded(10, 3) }, drawLocal),
-  ...sampled([1, 2, 2, 4], 3).map(drawThreads),
-  ...fourThreads,
+  ...Array.from({ length: perTier({ test: 1, soak: 2, long: 10 }) }, drawLocal),
+  ...perTier({ test: [2], soak: [2], long: [1, 2, 2, 4] }).map(drawThreads),
+  ...perTier({ test: [one(fourThreads)], soak: [one(fourThreads)], long: fourThreads }),
 ]
 
 describe(`conformance, RANKWEAVE_SOAK_SEED=${soakSeed}`, () => {
@@ -74,12 +74,14 @@ describe(`conformance, RANKWEAVE_SOAK_SEED=${soakSeed}`, () => {
   })
 
   // Two ranks hold two copies each.
-  describe.each([
+  const large = [
     { fabric: local({ processes: 2 }), places: 'one thread' as const },
     { fabric: local({ processes: 2, bulk: false }), places: 'one thread' as const },
     { fabric: threads({ processes: 2 }), places: 'threads' as const },
+    // Takes minutes: some 65,000 laps of the ring for each message.
     { fabric: threads({ processes: 2, ringBytes: 4096 }), places: 'threads' as const },
-  ])('messages of 256 MiB on $fabric.kind', ({ fabric, places }) => {
+  ]
+  describe.each(sampled(large, 2))('messages of 256 MiB on $fabric.kind', ({ fabric, places }) => {
     const { kind, processes } = fabric
     const options = { ranks: 2, expected: { kind, processes, places }, large: true }
     for (const { name, run } of collectiveConformance(fabric, options)) {
