@@ -10,6 +10,7 @@ const property = [
   'test/conformance/fabric-local.test.ts',
   'test/conformance/world.test.ts',
   'test/conformance/world-local.test.ts',
+  'test/unit/calls/detached-inputs.test.ts',
   'test/unit/comm/survive/random-kills.test.ts',
   'test/unit/service/http/fuzz.test.ts',
   'test/unit/service/worlds/fuzz.test.ts',

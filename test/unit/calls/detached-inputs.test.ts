@@ -6,18 +6,20 @@ import { hostSession } from '../../../src/world/world.js'
 import { expectHonest } from '../../support/detached-outcomes.js'
 import main, { detachingCalls, partsOf } from '../../support/detached-program.js'
 import { MemoryWorld } from '../../support/memory-membership.js'
+import { sampled } from '../../support/soak.js'
 
 installNeighborhood()
 
 describe.each(Object.keys(detachingCalls))('%s', (call) => {
-  it.each([
+  const rows = [
     ['data', [2, 2]],
     ['data', [1, 1, 1, 1]],
     ['data', [4]],
-    ['into', [2, 2]],
     ['into', [1, 1, 1, 1]],
+    ['into', [2, 2]],
     ['into', [4]],
-  ] as const)(
+  ] as const
+  it.each(sampled(rows, 4))(
     'with %s transferred on processes of %j ranks is never a wrong result',
     async (which, hosted) => {
       const parts = partsOf(call, which)
