@@ -1,16 +1,16 @@
-import { countSources } from '../../src/messages/matching-designs/count-sources.js'
-import type { ProcessFacts } from '../../src/messages/matching-designs/design.js'
+import { countSources } from '../../src/messages/matching-queues/count-sources.js'
+import type { ProcessFacts } from '../../src/messages/matching-queues/design.js'
 import {
   type MatchingDesignName,
   matchingDesignNames,
   type NamedDesign,
-} from '../../src/messages/matching-designs/designs.js'
-import { MatchingReplay } from '../../src/messages/matching-designs/replay.js'
+} from '../../src/messages/matching-queues/designs.js'
+import { MatchingReplay } from '../../src/messages/matching-queues/replay.js'
 import {
   type MatchingWorkload,
   matchingWorkloadNames,
   workloadTrace,
-} from '../../src/messages/matching-designs/workloads.js'
+} from '../../src/messages/matching-queues/workloads.js'
 import type { Figure } from '../bench.js'
 import { markdown } from '../markdown-table.js'
 

@@ -1,6 +1,6 @@
 import { medianOf } from '../../src/base/search.js'
-import { QueueElement } from '../../src/messages/matching-designs/element.js'
-import { LinkedListDesign } from '../../src/messages/matching-designs/linked-list.js'
+import { QueueElement } from '../../src/messages/matching-queues/element.js'
+import { LinkedListDesign } from '../../src/messages/matching-queues/linked-list.js'
 
 /** What an entry takes that a search of the linked list passes, measured on this computer. */
 export interface ListCost {

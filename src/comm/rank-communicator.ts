@@ -1,7 +1,7 @@
 import { RankweaveError, wrongValue } from '../errors.js'
 import type { Machine } from '../machine/machine.js'
 import type { TypedArray, TypedArrayConstructor } from '../messages/datatype/elements.js'
-import type { Mailbox } from '../messages/matching/mailbox.js'
+import type { Mailbox } from '../messages/mailboxes/mailbox.js'
 import type { Matching } from '../messages/p2p/message-matching.js'
 import type { ProcessCounters, RankCounters } from '../messages/process/counters.js'
 import { alloc } from './alloc.js'

@@ -1,6 +1,6 @@
 import type { Communicator } from '../comm/communicator.js'
-import type { Message } from '../messages/matching/arrived.js'
-import { ANY_SOURCE, ANY_TAG } from '../messages/matching/envelope.js'
+import type { Message } from '../messages/mailboxes/arrived.js'
+import { ANY_SOURCE, ANY_TAG } from '../messages/mailboxes/envelope.js'
 import { waitall } from '../messages/p2p/request.js'
 import { elements, types } from './collective-oracles.js'
 import { type Draw, drawn, same, shuffled } from './expect.js'

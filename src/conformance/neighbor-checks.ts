@@ -1,7 +1,7 @@
 import type { Communicator } from '../comm/communicator.js'
 import { cluster } from '../machine/machine.js'
 import { simgridSlow } from '../machine/simgrid-profiles.js'
-import { PROC_NULL } from '../messages/matching/envelope.js'
+import { PROC_NULL } from '../messages/mailboxes/envelope.js'
 import { type AutoStrategy, formatAuto } from '../neighborhood/choose/auto.js'
 import type { Strategy } from '../neighborhood/strategies/strategy.js'
 import { formatStrategy } from '../neighborhood/strategies/strategy-text.js'

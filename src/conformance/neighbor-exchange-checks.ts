@@ -1,5 +1,5 @@
 import { createOperation } from '../messages/datatype/operation.js'
-import { PROC_NULL } from '../messages/matching/envelope.js'
+import { PROC_NULL } from '../messages/mailboxes/envelope.js'
 import type { CartCommunicator } from '../topology-communicator/cart-communicator.js'
 import type { TopologyCommunicator } from '../topology-communicator/topology-communicator.js'
 import { same } from './expect.js'

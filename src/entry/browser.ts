@@ -42,8 +42,8 @@ export {
   type StridedView,
   strided,
 } from '../messages/datatype/strided-view.js'
-export type { Message, RecvOptions, Status } from '../messages/matching/arrived.js'
-export { ANY_SOURCE, ANY_TAG, PROC_NULL } from '../messages/matching/envelope.js'
+export type { Message, RecvOptions, Status } from '../messages/mailboxes/arrived.js'
+export { ANY_SOURCE, ANY_TAG, PROC_NULL } from '../messages/mailboxes/envelope.js'
 export type { MatchedMessage } from '../messages/p2p/matched-message.js'
 export { type Request, testall, testany, waitall, waitany, waitsome } from '../messages/p2p/request.js'
 

@@ -62,8 +62,8 @@ export type { TopologyMethods } from '../topology-communicator/topology-methods.
 
 // messages and requests
 
-export type { Message, RecvOptions, Status } from '../messages/matching/arrived.js'
-export { ANY_SOURCE, ANY_TAG, PROC_NULL } from '../messages/matching/envelope.js'
+export type { Message, RecvOptions, Status } from '../messages/mailboxes/arrived.js'
+export { ANY_SOURCE, ANY_TAG, PROC_NULL } from '../messages/mailboxes/envelope.js'
 export type { MatchedMessage } from '../messages/p2p/matched-message.js'
 export type { SendrecvTags } from '../messages/p2p/point-to-point.js'
 export {

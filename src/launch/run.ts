@@ -18,7 +18,7 @@ import { threads } from '../fabric/threads/threads.js'
 import { checkWorldMachine } from '../machine/check-machine.js'
 import type { Machine } from '../machine/machine.js'
 import { machineOption } from '../machine/machine-option.js'
-import { installMailboxDesigns } from '../messages/matching/install-designs.js'
+import { installMailboxDesigns } from '../messages/mailboxes/install-designs.js'
 import {
   checkTraceOptions,
   type MatchingOptions,

@@ -1,5 +1,5 @@
-import { MatchingReplay, type QueueReport } from '../messages/matching-designs/replay.js'
-import { traceLines } from '../messages/matching-designs/trace-lines.js'
+import { MatchingReplay, type QueueReport } from '../messages/matching-queues/replay.js'
+import { traceLines } from '../messages/matching-queues/trace-lines.js'
 import type { RecordedProcess } from './recorded-matching.js'
 
 /** What a trace of a recorded process has. */

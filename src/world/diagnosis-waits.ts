@@ -1,5 +1,5 @@
 import { addToList, getOrAdd } from '../base/maps.js'
-import { ANY_SOURCE, ANY_TAG } from '../messages/matching/envelope.js'
+import { ANY_SOURCE, ANY_TAG } from '../messages/mailboxes/envelope.js'
 import type { PointToPointWaits } from './diagnosis.js'
 import { RangeList, rangesText, union } from './rank-ranges.js'
 

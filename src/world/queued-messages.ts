@@ -1,5 +1,5 @@
 import type { CommState } from '../comm/comm-state.js'
-import { Receive } from '../messages/matching/receive.js'
+import { Receive } from '../messages/mailboxes/receive.js'
 import { communicatorText } from '../messages/process/comm-context.js'
 
 /** Ranks with queued messages that one communicator reports, and messages of each that are named. */

@@ -5,7 +5,7 @@ import { matchingChecks } from '../../src/conformance/matching-checks.js'
 import { messageChecks } from '../../src/conformance/message-checks.js'
 import { checkCases } from '../../src/conformance/world-conformance.js'
 import { run } from '../../src/launch/run.js'
-import { mailboxDesigns } from '../../src/messages/matching-designs/mailbox-designs.js'
+import { mailboxDesigns } from '../../src/messages/matching-queues/mailbox-designs.js'
 import { perTier } from '../support/soak.js'
 
 const cases = [...messageChecks, ...matchingChecks, ...flowChecks].filter(({ fails }) => fails === undefined)

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { countSources } from '../../src/messages/matching-designs/count-sources.js'
-import { replayTrace } from '../../src/messages/matching-designs/replay.js'
-import { ANY_SOURCE } from '../../src/messages/matching-designs/wildcards.js'
+import { countSources } from '../../src/messages/matching-queues/count-sources.js'
+import { replayTrace } from '../../src/messages/matching-queues/replay.js'
+import { ANY_SOURCE } from '../../src/messages/matching-queues/wildcards.js'
 import { allDesigns, designTexts, naiveMatches, randomTrace } from '../support/matching-traces.js'
 import { cases } from '../support/soak.js'
 

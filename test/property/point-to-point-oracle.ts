@@ -1,4 +1,4 @@
-import { ANY_SOURCE, ANY_TAG } from '../../src/messages/matching/envelope.js'
+import { ANY_SOURCE, ANY_TAG } from '../../src/messages/mailboxes/envelope.js'
 
 export interface OracleMessage {
   readonly id: number

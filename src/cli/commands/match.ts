@@ -7,14 +7,14 @@ import {
   ownDesign,
   type ReplayProgress,
   summedDesigns,
-} from '../../messages/matching-designs/compare-designs.js'
+} from '../../messages/matching-queues/compare-designs.js'
 import {
   makeMatchingDesign,
   matchingDesignNames,
   matchingDesignsHelp,
   type NamedDesign,
   parsedMatchingDesign,
-} from '../../messages/matching-designs/designs.js'
+} from '../../messages/matching-queues/designs.js'
 import { findTraceFiles, mostReadOperations, readTraceFile } from '../input/matching-traces.js'
 import { parseOptions } from '../input/options.js'
 import { requireDistinctFiles } from '../output/distinct-files.js'

@@ -2,7 +2,7 @@ import type {
   PassedElements,
   PassedTogether,
   SearchCause,
-} from '../../messages/matching-designs/search-causes.js'
+} from '../../messages/matching-queues/search-causes.js'
 import { counted, figure } from './reporter.js'
 
 /** Of all entries: a group with less is named together with those alike. */

@@ -2,7 +2,7 @@ import type {
   ComparedRank,
   MatchingVerdict,
   SummedDesign,
-} from '../../messages/matching-designs/compare-designs.js'
+} from '../../messages/matching-queues/compare-designs.js'
 import { deepestSearchText, searchCauseText, searchRemedyText } from './matching-causes.js'
 import { columns, counted, figure, significant } from './reporter.js'
 

@@ -1,4 +1,4 @@
-import type { ComparedRank, SummedDesign } from '../../messages/matching-designs/compare-designs.js'
+import type { ComparedRank, SummedDesign } from '../../messages/matching-queues/compare-designs.js'
 import type { LinePlot } from '../../study/document.js'
 import { plotSvg } from '../../study/plot-svg.js'
 

@@ -1,8 +1,8 @@
 import type { Communicator } from '../../comm/communicator.js'
 import { describeComm } from '../../comm/describe.js'
-import type { MatchingStatistics } from '../../messages/matching/matching-meter.js'
-import type { QueueStatistics } from '../../messages/matching/queue-meter.js'
-import { defaultMailboxDesign } from '../../messages/matching-designs/mailbox-designs.js'
+import type { MatchingStatistics } from '../../messages/mailboxes/matching-meter.js'
+import type { QueueStatistics } from '../../messages/mailboxes/queue-meter.js'
+import { defaultMailboxDesign } from '../../messages/matching-queues/mailbox-designs.js'
 import { communicatorText, madeBy } from '../../messages/process/comm-context.js'
 
 /** Ranks that the report lists; those beyond are counted. */

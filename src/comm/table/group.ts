@@ -1,6 +1,6 @@
 import { RankweaveError, shown, wrongValue } from '../../errors.js'
 import { requireFixed, type TypedArray } from '../../messages/datatype/elements.js'
-import { PROC_NULL } from '../../messages/matching/envelope.js'
+import { PROC_NULL } from '../../messages/mailboxes/envelope.js'
 import { type LocalRankTable, rankTable, stridedTable, worldRanksOf } from './rank-table.js'
 
 /** Whether two tables hold the same world ranks, in the same order or at all. O(1) when both are strided. */

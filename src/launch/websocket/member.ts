@@ -1,4 +1,4 @@
-import { installMailboxDesigns } from '../../messages/matching/install-designs.js'
+import { installMailboxDesigns } from '../../messages/mailboxes/install-designs.js'
 import { ownVersion } from '../../package-paths.js'
 import { PeerListener } from '../../websocket/peer-listener.js'
 import { defaultWorldLimits } from '../../websocket/protocol/limits.js'

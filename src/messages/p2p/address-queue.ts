@@ -1,5 +1,5 @@
 import type { RankweaveError } from '../../errors.js'
-import type { Send } from '../matching/send.js'
+import type { Send } from '../mailboxes/send.js'
 
 /**
  * Sends to ranks whose addresses are being looked up. A send to a rank waits behind those that were started

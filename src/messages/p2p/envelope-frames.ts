@@ -2,7 +2,7 @@ import { bytesOf } from '../../base/bytes.js'
 import type { MemoryLocation } from '../../fabric/fabric.js'
 import type { Payload } from '../datatype/payload.js'
 import { pack, StridedView } from '../datatype/strided-view.js'
-import type { Send } from '../matching/send.js'
+import type { Send } from '../mailboxes/send.js'
 import type { CommContext } from '../process/comm-context.js'
 import {
   envelopeWord,

@@ -1,5 +1,5 @@
 import { abortedError } from '../../base/abort.js'
-import type { JointWaiter, OperationOwner, Pending, Waiter } from '../matching/pending.js'
+import type { JointWaiter, OperationOwner, Pending, Waiter } from '../mailboxes/pending.js'
 import { onAbort } from '../process/abort.js'
 import { inTurn } from '../process/completion-budget.js'
 

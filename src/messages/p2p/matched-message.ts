@@ -8,10 +8,10 @@ import {
   type RecvOptions,
   recvOptions,
   type Status,
-} from '../matching/arrived.js'
-import { ANY_TAG, PROC_NULL } from '../matching/envelope.js'
-import type { Mailbox } from '../matching/mailbox.js'
-import { Receive } from '../matching/receive.js'
+} from '../mailboxes/arrived.js'
+import { ANY_TAG, PROC_NULL } from '../mailboxes/envelope.js'
+import type { Mailbox } from '../mailboxes/mailbox.js'
+import { Receive } from '../mailboxes/receive.js'
 import { requireWaitOptions, type WaitOptions } from '../process/abort.js'
 import type { Matching } from './message-matching.js'
 import { Request } from './request.js'

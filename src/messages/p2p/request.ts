@@ -1,6 +1,6 @@
 import { promiseTry } from '../../base/turn.js'
 import { RankweaveError, shown, wrongValue } from '../../errors.js'
-import type { Pending } from '../matching/pending.js'
+import type { Pending } from '../mailboxes/pending.js'
 import { requireWaitOptions, type WaitOptions } from '../process/abort.js'
 import { inTurn, nextTurn, resolvedInTurn } from '../process/completion-budget.js'
 import { waitForSeveral } from './joint-wait.js'

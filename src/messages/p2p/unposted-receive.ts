@@ -1,9 +1,9 @@
 import type { CheckedBuffer } from '../datatype/checked-buffers.js'
 import type { ReceiveBuffer } from '../datatype/strided-view.js'
-import type { Message } from '../matching/arrived.js'
-import { ANY_SOURCE, ANY_TAG } from '../matching/envelope.js'
-import type { Mailbox } from '../matching/mailbox.js'
-import { Receive } from '../matching/receive.js'
+import type { Message } from '../mailboxes/arrived.js'
+import { ANY_SOURCE, ANY_TAG } from '../mailboxes/envelope.js'
+import type { Mailbox } from '../mailboxes/mailbox.js'
+import { Receive } from '../mailboxes/receive.js'
 
 /**
  * A receive whose rank polls for its message before it waits: it is posted only when another message must see

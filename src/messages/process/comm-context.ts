@@ -1,5 +1,5 @@
 import type { RankweaveError } from '../../errors.js'
-import type { MailboxDesign } from '../matching-designs/mailbox-designs.js'
+import type { MailboxDesign } from '../matching-queues/mailbox-designs.js'
 import type { ContextId } from './context-id.js'
 import type { KnownLosses } from './known-losses.js'
 import type { ProcessPort } from './process-port.js'

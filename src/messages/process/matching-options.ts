@@ -4,7 +4,7 @@ import {
   defaultMailboxDesign,
   type MailboxDesign,
   mailboxDesigns,
-} from '../matching-designs/mailbox-designs.js'
+} from '../matching-queues/mailbox-designs.js'
 
 /** What a world counts and records of its message matching. */
 export interface MatchingOptions {

@@ -1,4 +1,4 @@
-import { type RecordBudget, TraceRecorder } from '../matching-designs/trace-recorder.js'
+import { type RecordBudget, TraceRecorder } from '../matching-queues/trace-recorder.js'
 import { defaultTraceOperations, type MatchingOptions } from './matching-options.js'
 
 /** Operations that one process records of all its ranks: 256 MiB. */

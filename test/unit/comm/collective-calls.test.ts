@@ -5,7 +5,7 @@ import { callByName } from '../../../src/conformance/forms.js'
 import { local } from '../../../src/fabric/local/local.js'
 import { run } from '../../../src/launch/run.js'
 import { createOperation } from '../../../src/messages/datatype/operation.js'
-import type { Message } from '../../../src/messages/matching/arrived.js'
+import type { Message } from '../../../src/messages/mailboxes/arrived.js'
 import { Request, testall, waitall, waitany, waitsome } from '../../../src/messages/p2p/request.js'
 
 const codeOf = (call: () => unknown) =>

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { ANY_SOURCE, ANY_TAG } from '../../../src/messages/matching/envelope.js'
+import { ANY_SOURCE, ANY_TAG } from '../../../src/messages/mailboxes/envelope.js'
 import { inWorlds } from '../../support/in-worlds.js'
 
 describe('dup, compare and group', () => {

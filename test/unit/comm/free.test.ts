@@ -3,7 +3,7 @@ import { mulberry32 } from '../../../src/base/random.js'
 import type { Communicator } from '../../../src/comm/communicator.js'
 import { local } from '../../../src/fabric/local/local.js'
 import { run } from '../../../src/launch/run.js'
-import { ANY_SOURCE } from '../../../src/messages/matching/envelope.js'
+import { ANY_SOURCE } from '../../../src/messages/mailboxes/envelope.js'
 import { contextsOf, inWorlds, talk } from '../../support/in-worlds.js'
 
 describe('free', () => {

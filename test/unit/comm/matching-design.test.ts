@@ -1,6 +1,6 @@
 import { ANY_SOURCE, ANY_TAG, run } from 'rankweave'
 import { describe, expect, it } from 'vitest'
-import { mailboxDesigns } from '../../../src/messages/matching-designs/mailbox-designs.js'
+import { mailboxDesigns } from '../../../src/messages/matching-queues/mailbox-designs.js'
 
 const refused = { code: 'ERR_ARGUMENT', message: expect.stringContaining(mailboxDesigns.join(', ')) }
 

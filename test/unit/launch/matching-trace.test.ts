@@ -9,9 +9,9 @@ import { local } from '../../../src/fabric/local/local.js'
 import { type RunOptions, run } from '../../../src/launch/run.js'
 import { host } from '../../../src/launch/websocket/host.js'
 import { parseSettings } from '../../../src/launch/websocket/settings.js'
-import type { MatchingOperation } from '../../../src/messages/matching-designs/operation.js'
-import { replayTrace } from '../../../src/messages/matching-designs/replay.js'
-import { readTraceLines } from '../../../src/messages/matching-designs/trace-lines.js'
+import type { MatchingOperation } from '../../../src/messages/matching-queues/operation.js'
+import { replayTrace } from '../../../src/messages/matching-queues/replay.js'
+import { readTraceLines } from '../../../src/messages/matching-queues/trace-lines.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'rankweave-matching-trace-'))
 afterAll(() => rmSync(folder, { recursive: true }))

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Communicator } from '../../../src/comm/communicator.js'
 import { run } from '../../../src/launch/run.js'
-import { PROC_NULL } from '../../../src/messages/matching/envelope.js'
+import { PROC_NULL } from '../../../src/messages/mailboxes/envelope.js'
 import { cartTopology } from '../../../src/topology/generate/cartesian.js'
 import { CartCommunicator } from '../../../src/topology-communicator/cart-communicator.js'
 import { installNeighborhood } from '../../../src/topology-communicator/install.js'

@@ -9,11 +9,11 @@ import {
   matchingVerdict,
   type SummedDesign,
   summedDesigns,
-} from '../../../../src/messages/matching-designs/compare-designs.js'
-import type { NamedDesign } from '../../../../src/messages/matching-designs/designs.js'
-import { reverseSearch } from '../../../../src/messages/matching-designs/microbenchmarks.js'
-import type { MatchingOperation } from '../../../../src/messages/matching-designs/operation.js'
-import { PackedTrace } from '../../../../src/messages/matching-designs/packed-trace.js'
+} from '../../../../src/messages/matching-queues/compare-designs.js'
+import type { NamedDesign } from '../../../../src/messages/matching-queues/designs.js'
+import { reverseSearch } from '../../../../src/messages/matching-queues/microbenchmarks.js'
+import type { MatchingOperation } from '../../../../src/messages/matching-queues/operation.js'
+import { PackedTrace } from '../../../../src/messages/matching-queues/packed-trace.js'
 
 const designs: readonly NamedDesign[] = [
   { name: 'list' },

@@ -3,7 +3,7 @@ import type { Communicator } from '../../../../src/comm/communicator.js'
 import { isRankweaveError } from '../../../../src/errors.js'
 import type { Fabric } from '../../../../src/fabric/fabric.js'
 import { type LocalOptions, type LocalSession, local } from '../../../../src/fabric/local/local.js'
-import { ANY_SOURCE } from '../../../../src/messages/matching/envelope.js'
+import { ANY_SOURCE } from '../../../../src/messages/mailboxes/envelope.js'
 import { hostSession } from '../../../../src/world/world.js'
 
 type Main<T> = (world: Communicator, kill: (process: number) => void) => Promise<T>

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { Group, type RankRange } from '../../../../src/comm/table/group.js'
 import { rankTable, stridedTable } from '../../../../src/comm/table/rank-table.js'
 import { isRankweaveError } from '../../../../src/errors.js'
-import { PROC_NULL } from '../../../../src/messages/matching/envelope.js'
+import { PROC_NULL } from '../../../../src/messages/mailboxes/envelope.js'
 
 const group = (...worldRanks: number[]) => Group.ofTable(rankTable(Int32Array.from(worldRanks)))
 const ranksOf = async (g: Group) => [...(await g.worldRanks())]

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { RankweaveError } from '../../../../src/errors.js'
 import { run } from '../../../../src/launch/run.js'
-import { ANY_SOURCE } from '../../../../src/messages/matching/envelope.js'
+import { ANY_SOURCE } from '../../../../src/messages/mailboxes/envelope.js'
 import { codeOf, drained, onEveryRank, openWorld } from './point-to-point-world.js'
 
 describe('message matching with many entries', () => {

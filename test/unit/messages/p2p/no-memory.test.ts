@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { typeCode } from '../../../../src/messages/datatype/elements.js'
-import { Arrived } from '../../../../src/messages/matching/arrived.js'
-import { Receive } from '../../../../src/messages/matching/receive.js'
+import { Arrived } from '../../../../src/messages/mailboxes/arrived.js'
+import { Receive } from '../../../../src/messages/mailboxes/receive.js'
 import { drained, openWorld } from './point-to-point-world.js'
 
 // An envelope states the size of its message; only memory that is there at the receiver limits it.

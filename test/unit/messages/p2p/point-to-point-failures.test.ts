@@ -3,7 +3,7 @@ import type { Communicator } from '../../../../src/comm/communicator.js'
 import { local } from '../../../../src/fabric/local/local.js'
 import { run } from '../../../../src/launch/run.js'
 import { typeCode } from '../../../../src/messages/datatype/elements.js'
-import { ANY_SOURCE, ANY_TAG } from '../../../../src/messages/matching/envelope.js'
+import { ANY_SOURCE, ANY_TAG } from '../../../../src/messages/mailboxes/envelope.js'
 import { waitall } from '../../../../src/messages/p2p/request.js'
 import { codeOf, drained, openWorld } from './point-to-point-world.js'
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { run } from '../../../../src/launch/run.js'
-import type { Message } from '../../../../src/messages/matching/arrived.js'
+import type { Message } from '../../../../src/messages/mailboxes/arrived.js'
 import {
   Request,
   testall,

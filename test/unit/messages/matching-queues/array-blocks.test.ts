@@ -4,14 +4,14 @@ import {
   ArrayBlocks,
   type EntryBlockLayout,
   entriesOfLine,
-} from '../../../../src/messages/matching-designs/array-blocks.js'
-import { isMatch, matchingQueues, QueueElement } from '../../../../src/messages/matching-designs/element.js'
+} from '../../../../src/messages/matching-queues/array-blocks.js'
+import { isMatch, matchingQueues, QueueElement } from '../../../../src/messages/matching-queues/element.js'
 import {
   receivesInOrder,
   reverseWithAnyTag,
-} from '../../../../src/messages/matching-designs/microbenchmarks.js'
-import { replayTrace } from '../../../../src/messages/matching-designs/replay.js'
-import { ANY_SOURCE, ANY_TAG } from '../../../../src/messages/matching-designs/wildcards.js'
+} from '../../../../src/messages/matching-queues/microbenchmarks.js'
+import { replayTrace } from '../../../../src/messages/matching-queues/replay.js'
+import { ANY_SOURCE, ANY_TAG } from '../../../../src/messages/matching-queues/wildcards.js'
 import { elementOf } from '../../../support/matching-traces.js'
 
 const layout = (over: Partial<EntryBlockLayout> = {}): EntryBlockLayout => ({

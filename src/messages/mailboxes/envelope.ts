@@ -24,7 +24,7 @@ export function envelopeIn(header: Int32Array): Envelope {
   }
 }
 
-export { ANY_SOURCE, ANY_TAG } from '../matching-designs/wildcards.js'
+export { ANY_SOURCE, ANY_TAG } from '../matching-queues/wildcards.js'
 
 /** No process: sends to it and receives from it complete at once, without data. MPI-4.1 §3.10. */
 export const PROC_NULL = -2

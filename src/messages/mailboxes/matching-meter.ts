@@ -1,5 +1,5 @@
-import type { MailboxDesign } from '../matching-designs/mailbox-designs.js'
-import type { MatchingList } from '../matching-designs/matching-list.js'
+import type { MailboxDesign } from '../matching-queues/mailbox-designs.js'
+import type { MatchingList } from '../matching-queues/matching-list.js'
 import type { Arrived } from './arrived.js'
 import { ANY_SOURCE, ANY_TAG } from './envelope.js'
 import { MeteredList } from './metered-list.js'

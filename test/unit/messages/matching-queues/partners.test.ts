@@ -1,21 +1,21 @@
 import { describe, expect, it } from 'vitest'
 import { below, mulberry32 } from '../../../../src/base/random.js'
-import { countSources } from '../../../../src/messages/matching-designs/count-sources.js'
-import { makeMatchingDesign } from '../../../../src/messages/matching-designs/designs.js'
-import { DynamicPartners } from '../../../../src/messages/matching-designs/dynamic-partners.js'
-import { QueueElement } from '../../../../src/messages/matching-designs/element.js'
-import { reverseSearch } from '../../../../src/messages/matching-designs/microbenchmarks.js'
+import { countSources } from '../../../../src/messages/matching-queues/count-sources.js'
+import { makeMatchingDesign } from '../../../../src/messages/matching-queues/designs.js'
+import { DynamicPartners } from '../../../../src/messages/matching-queues/dynamic-partners.js'
+import { QueueElement } from '../../../../src/messages/matching-queues/element.js'
+import { reverseSearch } from '../../../../src/messages/matching-queues/microbenchmarks.js'
 import {
   type EdgeRule,
   edgeOfCounts,
   partnerKeys,
-} from '../../../../src/messages/matching-designs/partner-edge.js'
-import { PartnerTable } from '../../../../src/messages/matching-designs/partner-table.js'
-import { perfectHash, placeOfKey } from '../../../../src/messages/matching-designs/perfect-hash.js'
-import { replayTrace } from '../../../../src/messages/matching-designs/replay.js'
-import { RoutedDesign } from '../../../../src/messages/matching-designs/routed-design.js'
-import { SourceKeys } from '../../../../src/messages/matching-designs/source-keys.js'
-import { workloadTrace } from '../../../../src/messages/matching-designs/workloads.js'
+} from '../../../../src/messages/matching-queues/partner-edge.js'
+import { PartnerTable } from '../../../../src/messages/matching-queues/partner-table.js'
+import { perfectHash, placeOfKey } from '../../../../src/messages/matching-queues/perfect-hash.js'
+import { replayTrace } from '../../../../src/messages/matching-queues/replay.js'
+import { RoutedDesign } from '../../../../src/messages/matching-queues/routed-design.js'
+import { SourceKeys } from '../../../../src/messages/matching-queues/source-keys.js'
+import { workloadTrace } from '../../../../src/messages/matching-queues/workloads.js'
 import { elementOf, passedBy, randomTrace } from '../../../support/matching-traces.js'
 
 const rule = (over: Partial<EdgeRule> = {}): EdgeRule => ({

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { makeMatchingDesign } from '../../../../src/messages/matching-designs/designs.js'
-import { isMatch, matchingTraffic, QueueElement } from '../../../../src/messages/matching-designs/element.js'
-import { lastElement, reverseSearch } from '../../../../src/messages/matching-designs/microbenchmarks.js'
-import { MatchingReplay, replayTrace } from '../../../../src/messages/matching-designs/replay.js'
-import { RoutedDesign } from '../../../../src/messages/matching-designs/routed-design.js'
-import { ListsBySource } from '../../../../src/messages/matching-designs/source-lists.js'
-import { ANY_SOURCE, ANY_TAG } from '../../../../src/messages/matching-designs/wildcards.js'
+import { makeMatchingDesign } from '../../../../src/messages/matching-queues/designs.js'
+import { isMatch, matchingTraffic, QueueElement } from '../../../../src/messages/matching-queues/element.js'
+import { lastElement, reverseSearch } from '../../../../src/messages/matching-queues/microbenchmarks.js'
+import { MatchingReplay, replayTrace } from '../../../../src/messages/matching-queues/replay.js'
+import { RoutedDesign } from '../../../../src/messages/matching-queues/routed-design.js'
+import { ListsBySource } from '../../../../src/messages/matching-queues/source-lists.js'
+import { ANY_SOURCE, ANY_TAG } from '../../../../src/messages/matching-queues/wildcards.js'
 import { allDesigns, designTexts, elementOf, passedBy } from '../../../support/matching-traces.js'
 
 const facts = { processes: 8, counts: { posted: new Map(), unexpected: new Map() } }

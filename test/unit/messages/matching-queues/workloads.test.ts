@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest'
 import {
   collectivePatterns,
   sourcesOfCall,
-} from '../../../../src/messages/matching-designs/collective-streams.js'
-import { countSources } from '../../../../src/messages/matching-designs/count-sources.js'
-import { replayTrace } from '../../../../src/messages/matching-designs/replay.js'
-import { matchingWorkloadNames, workloadTrace } from '../../../../src/messages/matching-designs/workloads.js'
+} from '../../../../src/messages/matching-queues/collective-streams.js'
+import { countSources } from '../../../../src/messages/matching-queues/count-sources.js'
+import { replayTrace } from '../../../../src/messages/matching-queues/replay.js'
+import { matchingWorkloadNames, workloadTrace } from '../../../../src/messages/matching-queues/workloads.js'
 import { allDesigns } from '../../../support/matching-traces.js'
 
 describe('collective streams', () => {

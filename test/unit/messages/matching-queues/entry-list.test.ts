@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { Entry } from '../../../../src/messages/matching-designs/entry.js'
-import { EntryList } from '../../../../src/messages/matching-designs/entry-list.js'
-import { ANY_SOURCE, ANY_TAG } from '../../../../src/messages/matching-designs/wildcards.js'
+import type { Entry } from '../../../../src/messages/matching-queues/entry.js'
+import { EntryList } from '../../../../src/messages/matching-queues/entry-list.js'
+import { ANY_SOURCE, ANY_TAG } from '../../../../src/messages/matching-queues/wildcards.js'
 
 class TestEntry implements Entry {
   readonly source: number

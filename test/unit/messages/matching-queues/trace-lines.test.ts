@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import type { MatchingOperation } from '../../../../src/messages/matching-designs/operation.js'
-import { replayTrace } from '../../../../src/messages/matching-designs/replay.js'
-import { readTraceLines, traceLines } from '../../../../src/messages/matching-designs/trace-lines.js'
+import type { MatchingOperation } from '../../../../src/messages/matching-queues/operation.js'
+import { replayTrace } from '../../../../src/messages/matching-queues/replay.js'
+import { readTraceLines, traceLines } from '../../../../src/messages/matching-queues/trace-lines.js'
 import { randomTrace } from '../../../support/matching-traces.js'
 
 const header = '{"format":"rankweave-matching","version":1,"processes":4,"rank":0,"communicators":[[1,2]]}'

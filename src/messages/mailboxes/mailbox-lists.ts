@@ -1,9 +1,9 @@
 import { wrongValue } from '../../errors.js'
-import type { ProcessFacts } from '../matching-designs/design.js'
-import type { Entry } from '../matching-designs/entry.js'
-import { EntryList } from '../matching-designs/entry-list.js'
-import { defaultMailboxDesign, type MailboxDesign } from '../matching-designs/mailbox-designs.js'
-import type { MatchingList } from '../matching-designs/matching-list.js'
+import type { ProcessFacts } from '../matching-queues/design.js'
+import type { Entry } from '../matching-queues/entry.js'
+import { EntryList } from '../matching-queues/entry-list.js'
+import { defaultMailboxDesign, type MailboxDesign } from '../matching-queues/mailbox-designs.js'
+import type { MatchingList } from '../matching-queues/matching-list.js'
 
 /** The module with all designs but the default. */
 type DesignModule = typeof import('./design-list.js')

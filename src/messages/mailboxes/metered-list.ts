@@ -1,5 +1,5 @@
-import type { Entry } from '../matching-designs/entry.js'
-import type { MatchingList } from '../matching-designs/matching-list.js'
+import type { Entry } from '../matching-queues/entry.js'
+import type { MatchingList } from '../matching-queues/matching-list.js'
 import { QueueMeter, type QueueStatistics } from './queue-meter.js'
 
 /** A list whose searches are counted and timed. */

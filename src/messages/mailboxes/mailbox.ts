@@ -1,5 +1,5 @@
 import type { RankweaveError } from '../../errors.js'
-import type { MatchingList } from '../matching-designs/matching-list.js'
+import type { MatchingList } from '../matching-queues/matching-list.js'
 import type { CallSites } from '../process/call-sites.js'
 import { type CommContext, communicatorText, madeBy, matchingDesignOf } from '../process/comm-context.js'
 import { contextKey } from '../process/context-id.js'

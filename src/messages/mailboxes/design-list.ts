@@ -1,9 +1,9 @@
-import type { MatchingDesign, ProcessFacts } from '../matching-designs/design.js'
-import { makeMatchingDesign } from '../matching-designs/designs.js'
-import { type MatchingElement, type MatchingKey, pointToPoint } from '../matching-designs/element.js'
-import type { Entry } from '../matching-designs/entry.js'
-import type { MailboxDesign } from '../matching-designs/mailbox-designs.js'
-import type { MatchingList } from '../matching-designs/matching-list.js'
+import type { MatchingDesign, ProcessFacts } from '../matching-queues/design.js'
+import { makeMatchingDesign } from '../matching-queues/designs.js'
+import { type MatchingElement, type MatchingKey, pointToPoint } from '../matching-queues/element.js'
+import type { Entry } from '../matching-queues/entry.js'
+import type { MailboxDesign } from '../matching-queues/mailbox-designs.js'
+import type { MatchingList } from '../matching-queues/matching-list.js'
 import { ANY_SOURCE, ANY_TAG } from './envelope.js'
 
 /** An entry as its design has it: one object while the entry is queued. */

@@ -1,26 +1,26 @@
 import { describe, expect, it } from 'vitest'
 import { below, mulberry32 } from '../../../../src/base/random.js'
-import { ClusterLists } from '../../../../src/messages/matching-designs/cluster-lists.js'
-import { countSources } from '../../../../src/messages/matching-designs/count-sources.js'
-import { makeMatchingDesign } from '../../../../src/messages/matching-designs/designs.js'
-import type { QueueElement } from '../../../../src/messages/matching-designs/element.js'
-import { kMeansClusters } from '../../../../src/messages/matching-designs/k-means.js'
-import { LinkedListDesign } from '../../../../src/messages/matching-designs/linked-list.js'
+import { ClusterLists } from '../../../../src/messages/matching-queues/cluster-lists.js'
+import { countSources } from '../../../../src/messages/matching-queues/count-sources.js'
+import { makeMatchingDesign } from '../../../../src/messages/matching-queues/designs.js'
+import type { QueueElement } from '../../../../src/messages/matching-queues/element.js'
+import { kMeansClusters } from '../../../../src/messages/matching-queues/k-means.js'
+import { LinkedListDesign } from '../../../../src/messages/matching-queues/linked-list.js'
 import {
   groupedSenders,
   groupOfSender,
   reverseSearch,
-} from '../../../../src/messages/matching-designs/microbenchmarks.js'
-import type { MatchingOperation } from '../../../../src/messages/matching-designs/operation.js'
-import { replayTrace } from '../../../../src/messages/matching-designs/replay.js'
-import { RoutedDesign } from '../../../../src/messages/matching-designs/routed-design.js'
-import { heuristicClusters } from '../../../../src/messages/matching-designs/source-clusters.js'
+} from '../../../../src/messages/matching-queues/microbenchmarks.js'
+import type { MatchingOperation } from '../../../../src/messages/matching-queues/operation.js'
+import { replayTrace } from '../../../../src/messages/matching-queues/replay.js'
+import { RoutedDesign } from '../../../../src/messages/matching-queues/routed-design.js'
+import { heuristicClusters } from '../../../../src/messages/matching-queues/source-clusters.js'
 import {
   countsOfSources,
   matrixRows,
   matrixText,
-} from '../../../../src/messages/matching-designs/source-counts.js'
-import { ANY_SOURCE } from '../../../../src/messages/matching-designs/wildcards.js'
+} from '../../../../src/messages/matching-queues/source-counts.js'
+import { ANY_SOURCE } from '../../../../src/messages/matching-queues/wildcards.js'
 import { elementOf } from '../../../support/matching-traces.js'
 
 /** Elements passed per search of the unexpected messages, with a list per cluster. */

@@ -6,10 +6,10 @@ import {
   matchingDesignsHelp,
   type NamedDesign,
   parsedMatchingDesign,
-} from '../../../../src/messages/matching-designs/designs.js'
-import type { MatchingOperation } from '../../../../src/messages/matching-designs/operation.js'
-import { MatchingReplay, replayTrace } from '../../../../src/messages/matching-designs/replay.js'
-import { ANY_SOURCE, ANY_TAG } from '../../../../src/messages/matching-designs/wildcards.js'
+} from '../../../../src/messages/matching-queues/designs.js'
+import type { MatchingOperation } from '../../../../src/messages/matching-queues/operation.js'
+import { MatchingReplay, replayTrace } from '../../../../src/messages/matching-queues/replay.js'
+import { ANY_SOURCE, ANY_TAG } from '../../../../src/messages/matching-queues/wildcards.js'
 
 const facts = { processes: 4 }
 const list: NamedDesign = { name: 'list' }
