@@ -1,4 +1,5 @@
-import { MatchingReplay, type QueueReport } from '../messages/matching-queues/replay.js'
+import type { QueueReport } from '../messages/matching-queues/queue-lengths.js'
+import { MatchingReplay } from '../messages/matching-queues/replay.js'
 import { traceLines } from '../messages/matching-queues/trace-lines.js'
 import type { RecordedProcess } from './recorded-matching.js'
 

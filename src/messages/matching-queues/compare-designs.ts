@@ -10,7 +10,7 @@ import {
   timedReplay,
 } from './packed-replay.js'
 import type { PackedTrace } from './packed-trace.js'
-import type { QueueReport } from './replay.js'
+import type { QueueReport } from './queue-lengths.js'
 import { type SearchCause, SearchCauses } from './search-causes.js'
 
 /** The designs of MPICH, with which all others are compared, of Open MPI and of this library: always measured. */

@@ -2,7 +2,7 @@ import type { MatchingDesign, ProcessFacts } from './design.js'
 import { makeMatchingDesign, type NamedDesign } from './designs.js'
 import { type MatchingQueue, matchingQueues, type QueueElement } from './element.js'
 import type { PackedTrace } from './packed-trace.js'
-import type { QueueReport } from './replay.js'
+import { QueueLengths, type QueueReport } from './queue-lengths.js'
 
 /** A clock in milliseconds. */
 export type MatchingClock = () => number
@@ -107,7 +107,7 @@ export function meteredReplay(
   const times = { searches: new Float64Array(lengthClasses), ms: new Float64Array(lengthClasses) }
   const samples: MeteredReplay['samples'][number][] = []
   const distance = Math.max(1, Math.ceil(trace.length / mostSamples))
-  const counts = { posted: new Lengths(), unexpected: new Lengths() }
+  const counts = { posted: new QueueLengths(), unexpected: new QueueLengths() }
   const end = clock() + mostMs
   let matches = 0
   let done = 0
@@ -170,11 +170,7 @@ export function meteredReplay(
       if (done % distance === 0) samples.push({ operation: done, posted, unexpected })
     }
   }
-  const [posted, unexpected] = matchingQueues.map((queue): QueueReport => {
-    const { inserted, longest, sum } = counts[queue]
-    const meanLength = done === 0 ? 0 : sum / done
-    return { ...queues[queue].counters(), inserted, size: queues[queue].size, longest, meanLength }
-  })
+  const [posted, unexpected] = matchingQueues.map((queue) => counts[queue].report(queues[queue], done))
   return { operations: done, posted, unexpected, matches, times, samples }
 }
 
@@ -230,16 +226,5 @@ class PackedQueues {
   cancel(number: number): void {
     const receive = this.#cancelled.get(number)!
     if (receive.listed) this.posted.remove(receive)
-  }
-}
-
-class Lengths {
-  inserted = 0
-  longest = 0
-  sum = 0
-
-  note(length: number): void {
-    if (length > this.longest) this.longest = length
-    this.sum += length
   }
 }

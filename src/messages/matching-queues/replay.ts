@@ -1,21 +1,10 @@
 import { GrowingFloat64Array } from '../../base/growing-array.js'
 import { wrongValue } from '../../errors.js'
-import type { MatchingCounters, MatchingDesign, ProcessFacts } from './design.js'
+import type { MatchingDesign, ProcessFacts } from './design.js'
 import { makeMatchingDesign, type NamedDesign } from './designs.js'
 import { type MatchingQueue, matchingTraffic, QueueElement } from './element.js'
 import { checkOperation, type MatchingOperation, type OperationFields } from './operation.js'
-
-/** What a replay says of one queue. */
-export interface QueueReport extends MatchingCounters {
-  /** Elements that were added to it: the others were matched at once. */
-  readonly inserted: number
-  /** Elements that are left in it. */
-  readonly size: number
-  /** Most elements at any time. */
-  readonly longest: number
-  /** Elements in it after an operation, the mean over all operations; 0 without any. */
-  readonly meanLength: number
-}
+import { QueueLengths, type QueueReport } from './queue-lengths.js'
 
 export interface Replay {
   readonly operations: number
@@ -56,7 +45,7 @@ export class MatchingReplay {
   readonly #facts: ProcessFacts
   /** Posted receives by their numbers, for cancels. */
   readonly #waiting = new Map<number, QueueElement>()
-  readonly #lengths = { posted: new LengthStatistics(), unexpected: new LengthStatistics() }
+  readonly #lengths = { posted: new QueueLengths(), unexpected: new QueueLengths() }
   #receives = 0
   #messages = 0
   operations = 0
@@ -86,9 +75,7 @@ export class MatchingReplay {
   }
 
   report(queue: MatchingQueue): QueueReport {
-    const { inserted, longest, sum } = this.#lengths[queue]
-    const meanLength = this.operations === 0 ? 0 : sum / this.operations
-    return { ...this[queue].counters(), inserted, size: this[queue].size, longest, meanLength }
+    return this.#lengths[queue].report(this[queue], this.operations)
   }
 
   #match(operation: Exclude<MatchingOperation, { readonly kind: 'cancel' }>): number {
@@ -138,15 +125,4 @@ export class MatchingReplay {
 /** The element of an operation. */
 function queueElement(number: number, fields: OperationFields): QueueElement {
   return new QueueElement(number, fields, matchingTraffic(fields.collective))
-}
-
-class LengthStatistics {
-  inserted = 0
-  longest = 0
-  sum = 0
-
-  note(length: number): void {
-    if (length > this.longest) this.longest = length
-    this.sum += length
-  }
 }
