@@ -127,7 +127,12 @@ function headerIn(object: Readonly<Record<string, unknown>>): TraceHeader {
     isInteger(pair[1], 1, processes)
   if (!Array.isArray(communicators) || !communicators.every(isPair))
     throw fileError(1, `communicators as pairs of a context and a number of ranks from 1 to ${processes}`)
-  return { processes, rank, communicatorSizes: new Map(communicators) }
+  const communicatorSizes = new Map<number, number>()
+  for (const [context, ranks] of communicators) {
+    if (communicatorSizes.has(context)) throw fileError(1, `each context once, got ${context} again`)
+    communicatorSizes.set(context, ranks)
+  }
+  return { processes, rank, communicatorSizes }
 }
 
 function objectIn(line: string, number: number): Readonly<Record<string, unknown>> {

@@ -57,6 +57,10 @@ describe('the lines of a trace', () => {
       [header.replace('[1,2]', '[1,9]')],
       'line 1 of a trace: expected communicators as pairs of a context and a number of ranks from 1 to 4',
     ],
+    [
+      [header.replace('[1,2]', '[1,2],[3,2],[1,2]')],
+      'line 1 of a trace: expected each context once, got 1 again',
+    ],
     [[header], 'line 2 of a trace: expected the number of operations as the last line: the trace is cut off'],
     [
       [header, post],
