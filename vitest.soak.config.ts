@@ -48,6 +48,7 @@ const longest = [
   'soak/every-move',
   'soak/conformance',
   'soak/mpi',
+  'soak/matching-conformance',
   'soak/collectives-mpi',
   'soak/valgrind',
   'soak/collectives',

@@ -55,7 +55,10 @@ const shortLists: Readonly<Record<string, readonly (readonly [spread: string, wh
     ["...(['expected', 'seed', 'rounds', 'large'] as const)", 'a constant'],
   ],
   'conformance/world-conformance.ts': [
-    ["...(['ranks', 'expected', 'seed', 'rounds', 'large', 'sharedWorlds'] as const)", 'a constant'],
+    [
+      "...(['ranks', 'expected', 'seed', 'rounds', 'large', 'sharedWorlds', 'matchingDesign'] as const)",
+      'a constant',
+    ],
   ],
   'conformance/hosted-checks.ts': [['...jointArguments(name, forms)', 'arguments of a call']],
   'conformance/process-cases.ts': [['...placeHere()', 'two numbers']],

@@ -4,6 +4,7 @@ import type { Communicator } from '../comm/communicator.js'
 import { type ErrorCode, isRankweaveError, reasonText } from '../errors.js'
 import type { FabricFactory } from '../fabric/fabric.js'
 import { type Main, run } from '../launch/run.js'
+import type { MailboxDesign } from '../messages/matching-queues/mailbox-designs.js'
 import { ownModule } from '../package-paths.js'
 import { allCases } from './all-cases.js'
 import type { ConformanceCase } from './fabric-conformance.js'
@@ -30,10 +31,12 @@ export interface ConformanceOptions {
    * own.
    */
   readonly sharedWorlds?: boolean
+  /** Of the matching queues of all worlds, unless a case chooses one. Default: `index`. */
+  readonly matchingDesign?: MailboxDesign
 }
 
 const knownOptions: OptionTable<ConformanceOptions> = uncheckedOptions(
-  ...(['ranks', 'expected', 'seed', 'rounds', 'large', 'sharedWorlds'] as const),
+  ...(['ranks', 'expected', 'seed', 'rounds', 'large', 'sharedWorlds', 'matchingDesign'] as const),
 )
 
 /** The cases that one world is started for; sent to its processes unchanged. */
@@ -62,7 +65,7 @@ export function collectiveConformance(
   requireKnownOptions('collectiveConformance', options, knownOptions)
   const context = contextOf(factory, options)
   const named = (cases: readonly AnyCase[], name: string, setting: WorldSetting, fails?: ErrorCode) => {
-    const given = { ...setting, isHosted: isHosted(cases[0]) }
+    const given = { ...withDesign(setting, options.matchingDesign), isHosted: isHosted(cases[0]) }
     return {
       name,
       run: () => runWorld(factory, { names: cases.map((each) => each.name), context }, given, fails),
@@ -106,7 +109,7 @@ function isHosted(each: AnyCase): each is HostedCase {
 export async function checkWorld(
   world: Communicator,
   expected: ExpectedFabric,
-  options: Omit<ConformanceOptions, 'ranks' | 'expected' | 'sharedWorlds'> = {},
+  options: Omit<ConformanceOptions, 'ranks' | 'expected' | 'sharedWorlds' | 'matchingDesign'> = {},
 ): Promise<readonly string[]> {
   const names = allCases.filter(({ fails }) => fails === undefined).map(({ name }) => name)
   const context = contextOf(expected, { ...options, ranks: world.size, expected })
@@ -149,6 +152,10 @@ export async function checkHostedCases(
     }
     await Promise.all(comms.map((comm) => comm.free()))
   }
+}
+
+function withDesign(setting: WorldSetting, design: MailboxDesign | undefined): WorldSetting {
+  return design === undefined ? setting : { ...setting, matching: { design, ...setting.matching } }
 }
 
 function contextOf(
