@@ -11,10 +11,10 @@ import {
 import { manifestFile } from '../package-paths.js'
 import type { Act } from './commands/command.js'
 import { commands, type ListedCommand } from './commands/commands.js'
-import { type ExitCode, exitCodes } from './output/exit-codes.js'
+import { type ExitCode, exitCodeOfSignal, exitCodes } from './output/exit-codes.js'
 import { type Reporter, reporter } from './output/reporter.js'
 import { exitCodeOf, type Streams } from './output/streams.js'
-import { OutputLost, WorldFailure } from './program/world-failure.js'
+import { Interrupted, OutputLost, WorldFailure } from './program/world-failure.js'
 import { userFrames } from './user-frames.js'
 
 const help = `
@@ -45,7 +45,7 @@ Exit codes:
   2   bad input: options, files, a full disk, a program that cannot be loaded, no MPI
   3   the program's world failed: a rank threw, a deadlock, a lost process
   70  a defect of rankweave
-  130 Ctrl-C ended a command that runs neither a world nor a service
+  130 Ctrl-C ended a command that runs neither a world nor a service; 129 and 143: SIGHUP, SIGTERM
   141 the reader of the output left early (| head), which ends a program's world`
 
 /** The commands that a command line may run: the first word, or where that is no command any word. */
@@ -126,6 +126,7 @@ function fail(error: unknown, report: Reporter): number {
   }
   // The owner of the streams reports it.
   if (error instanceof OutputLost) return exitCodeOf(error)
+  if (error instanceof Interrupted) return refuse(error.cause, exitCodeOfSignal(error.signal), report)
   if (error instanceof WorldFailure) return refuse(error.cause, exitCodes.worldFailed, report)
   if (error instanceof RankweaveError) return refuse(error, exitCodes.badInput, report)
   report.note(

@@ -1,12 +1,13 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process'
 import { accessSync, constants, mkdtempSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { laterTurn } from '../../base/turn.js'
 import { RankweaveError } from '../../errors.js'
 import { compileLibrary } from '../../shim/library.js'
 import { compilerOfCommand, withVariables } from '../../shim/mpi-command.js'
 import { fileError } from '../../text/whole-file.js'
 import type { Reporter } from '../output/reporter.js'
-import { WorldFailure } from '../program/world-failure.js'
+import { Interrupted, WorldFailure } from '../program/world-failure.js'
 
 /** How the library is preloaded into the processes of a program. */
 export interface Preloading {
@@ -23,9 +24,10 @@ export interface Preloading {
 }
 
 /**
- * Runs an MPI program with the library preloaded to its end.
+ * Runs an MPI program with the library preloaded to its end. A signal to end this process is the launcher's, which ends
+ * the processes.
  *
- * @throws ERR_SHIM, as a `WorldFailure`, where the program fails
+ * @throws ERR_SHIM, as a `WorldFailure`, where the program fails; ERR_ABORTED, as an `Interrupted`, after a signal
  */
 export async function runWithLibrary(
   report: Reporter,
@@ -36,12 +38,34 @@ export async function runWithLibrary(
     LD_PRELOAD: preloaded(library === undefined ? join(folder, 'librankweave_shim.so') : resolve(library)),
     ...variables,
   })
-  if (library === undefined) {
-    const compiler = mpicc ?? compilerOfCommand(command)
-    report.step(`compiling with ${compiler}`)
-    compileLibrary(folder, compiler)
+  let launcher: ChildProcess | undefined
+  const heard: NodeJS.Signals[] = []
+  const hear = (signal: NodeJS.Signals) => {
+    heard.push(signal)
+    signalGroup(launcher, signal)
   }
-  await runToEnd(words, report.json, ifItFails)
+  for (const signal of endings) process.on(signal, hear)
+  try {
+    if (library === undefined) {
+      const compiler = mpicc ?? compilerOfCommand(command)
+      report.step(`compiling with ${compiler}`)
+      compileLibrary(folder, compiler)
+      await signalsOfCompiler()
+    }
+    if (heard.length === 0) {
+      const stdio: StdioOptions = ['inherit', report.json ? 2 : 'inherit', 'inherit']
+      launcher = spawn(words[0], words.slice(1), { stdio, detached: true })
+      return await hasEnded(launcher, words[0], ifItFails)
+    }
+  } catch (error) {
+    await signalsOfCompiler()
+    if (heard.length === 0) throw error
+  } finally {
+    for (const signal of endings) process.off(signal, hear)
+  }
+  const [signal] = heard
+  const message = `${command[0]} was interrupted by ${signal}, ${ifItFails()}`
+  throw new Interrupted(signal, new RankweaveError('ERR_ABORTED', message))
 }
 
 /** In a folder that the processes can write as well. A comma ends a setting of the library. */
@@ -81,40 +105,37 @@ function preloaded(library: string): string {
 /** The exit code with which the library ends a process of another MPI (`own-mpi.c`). */
 const anotherMpi = 78
 
-const forwarded = ['SIGTERM', 'SIGHUP'] as const
+const endings = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
-const leaveToLauncher = () => {}
+/** Signals that came while the compiler ran are heard in a later turn of the event loop. */
+async function signalsOfCompiler(): Promise<void> {
+  for (let turn = 0; turn < 2; turn++) await laterTurn()
+}
 
 /**
- * A signal to end is the launcher's, which ends the processes. Ctrl-C reaches the launcher from the terminal;
- * forwarded besides it would be its second, upon which launchers leave processes behind.
+ * Sends a signal to the launcher and to what it has started in its group. Ctrl-C of a terminal does not reach that group
+ * besides: after a second signal launchers leave processes behind.
  */
-async function runToEnd(
-  [launcher, ...words]: readonly string[],
-  isJson: boolean,
-  ifItFails: () => string,
-): Promise<void> {
-  let child: ChildProcess | undefined
-  // Signals are heard before there is a launcher, and handled after.
-  const forward = (signal: NodeJS.Signals) => child?.kill(signal)
-  process.on('SIGINT', leaveToLauncher)
-  for (const signal of forwarded) process.on(signal, forward)
+function signalGroup(launcher: ChildProcess | undefined, signal: NodeJS.Signals): void {
+  if (launcher?.pid === undefined) return
   try {
-    const started = spawn(launcher, words, { stdio: ['inherit', isJson ? 2 : 'inherit', 'inherit'] })
-    child = started
-    const [code, signal] = await new Promise<readonly [number | null, NodeJS.Signals | null]>(
-      (done, failed) => {
-        started.on('error', failed)
-        started.on('close', (...ended) => done(ended))
-      },
-    )
-    if (code === 0) return
-    const how = code === null ? `signal ${signal}` : `exit code ${code}`
-    const advice = code === anotherMpi ? '; start the program with the launcher of the MPI that it uses' : ''
-    const cause = new RankweaveError('ERR_SHIM', `${launcher} ended with ${how}, ${ifItFails()}${advice}`)
-    throw new WorldFailure(cause.message, { cause })
-  } finally {
-    process.off('SIGINT', leaveToLauncher)
-    for (const signal of forwarded) process.off(signal, forward)
+    process.kill(-launcher.pid, signal)
+  } catch {
+    // They have just ended.
   }
+}
+
+/** @throws ERR_SHIM, as a `WorldFailure`, unless the launcher ends with exit code 0 */
+async function hasEnded(launcher: ChildProcess, name: string, ifItFails: () => string): Promise<void> {
+  const [code, signal] = await new Promise<readonly [number | null, NodeJS.Signals | null]>(
+    (done, failed) => {
+      launcher.on('error', failed)
+      launcher.on('close', (...ended) => done(ended))
+    },
+  )
+  if (code === 0) return
+  const how = code === null ? `signal ${signal}` : `exit code ${code}`
+  const advice = code === anotherMpi ? '; start the program with the launcher of the MPI that it uses' : ''
+  const cause = new RankweaveError('ERR_SHIM', `${name} ended with ${how}, ${ifItFails()}${advice}`)
+  throw new WorldFailure(cause.message, { cause })
 }

@@ -1,3 +1,5 @@
+import { constants } from 'node:os'
+
 /** What the shell sees. */
 /** `outputClosed` is what a shell reports of a program that SIGPIPE ends. */
 export const exitCodes = {
@@ -11,3 +13,8 @@ export const exitCodes = {
 } as const
 
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes]
+
+/** As a shell reports a program that the signal ends. */
+export function exitCodeOfSignal(signal: NodeJS.Signals): number {
+  return 128 + constants.signals[signal]
+}

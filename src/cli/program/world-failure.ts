@@ -1,4 +1,4 @@
-import { type ErrorCode, isRankweaveError } from '../../errors.js'
+import { type ErrorCode, isRankweaveError, type RankweaveError } from '../../errors.js'
 import { isAbortedWorld } from '../../world/aborted-world.js'
 
 /**
@@ -33,6 +33,17 @@ export function watchOutput(end: (error: OutputLost) => void): () => void {
 /** The error of a command whose program's world failed; `cause` is the world's first error. */
 export class WorldFailure extends Error {
   override readonly name = 'WorldFailure'
+}
+
+/** A signal has ended what a command ran; `cause` says what follows. */
+export class Interrupted extends Error {
+  override readonly name = 'Interrupted'
+  readonly signal: NodeJS.Signals
+
+  constructor(signal: NodeJS.Signals, cause: RankweaveError) {
+    super(cause.message, { cause })
+    this.signal = signal
+  }
 }
 
 /** Codes of errors before there is a world: bad input. */

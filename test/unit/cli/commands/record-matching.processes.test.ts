@@ -16,6 +16,7 @@ import { callRecordKind } from '../../../../src/shim/matching-calls.js'
 import { operationWords, type RecordFields, recordBytes } from '../../../support/recorded-calls.js'
 import { temporaryFolder } from '../../../support/temporary-folder.js'
 import { cli, onlyObject } from '../run-cli.js'
+import { spawnCli } from '../spawn-cli.js'
 
 const { header, run, communicator, send, post, done, bound, end } = callRecordKind
 
@@ -124,6 +125,22 @@ ${rest}
     expect(made.stdout).toContain('bound')
     expect(existsSync(join(path, 'calls-0.bin'))).toBe(true)
     expect(onlyObject(await cli('record', '--json', '--matching', '-o', path))).toEqual(summary(path))
+  })
+
+  it.each([
+    ['INT', 130],
+    ['TERM', 143],
+  ])('ends the launcher by SIG%s, and keeps the records', async (signal, exitCode) => {
+    const path = join(folder(), `ended by ${signal}`)
+    const launcher = launcherThat(`trap 'exit 1' ${signal}
+kill -${signal} $PPID
+while :; do sleep 0.05; done`)
+    const answer = await spawnCli(['record', '--matching', '-o', path, ...launcher])
+    expect(answer.exitCode).toBe(exitCode)
+    expect(answer.stderr).toContain(`was interrupted by SIG${signal}, so no traces are made; rankweave record`)
+    expect(readdirSync(path).sort()).toEqual(['calls-0.bin', 'calls-1.bin', 'queues-0.json'])
+    const { ranks } = onlyObject(await cli('record', '--json', '--matching', '-o', path)) as { ranks: number }
+    expect(ranks).toBe(2)
   })
 
   it('does not promise traces of a program that has recorded nothing', async () => {

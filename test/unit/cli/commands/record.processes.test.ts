@@ -75,19 +75,23 @@ ${rest}
     expect(recorded.stdout).toContain(`rankweave study edges:${output} --machine MACHINE`)
   })
 
-  it('leaves Ctrl-C to the launcher, which the terminal tells, and forwards other signals', async () => {
-    const launcher = launcherThat(`trap 'echo INT >> "$0.signals"' INT
-trap 'echo TERM >> "$0.signals"; exit 1' TERM
-kill -INT $PPID
-kill -TERM $PPID
+  it.each([
+    ['INT', 130],
+    ['TERM', 143],
+    ['HUP', 129],
+  ])('passes SIG%s to the launcher, once, and ends with exit code %i', async (signal, exitCode) => {
+    const launcher = launcherThat(`trap 'echo ${signal} >> "$0.signals"; exit 1' ${signal}
+kill -${signal} $PPID
 while :; do sleep 0.05; done`)
     const library = join(folder, 'library.so')
     writeFileSync(library, '')
     const words = ['-o', join(folder, 'graph.txt'), '--library', library]
     const answer = await spawnCli(['record', ...words, '--', launcher, './program'])
-    expect(answer.exitCode).toBe(3)
-    expect(answer.stderr).toContain('ended with exit code 1, so nothing is recorded')
-    expect(readFileSync(`${launcher}.signals`, 'utf8')).toBe('TERM\n')
+    expect(answer.exitCode).toBe(exitCode)
+    expect(answer.stderr).toContain(
+      `ERR_ABORTED: ${launcher} was interrupted by SIG${signal}, so nothing is recorded`,
+    )
+    expect(readFileSync(`${launcher}.signals`, 'utf8')).toBe(`${signal}\n`)
     expect(readdirSync(folder).sort()).toEqual(['library.so', 'mpirun.script', 'mpirun.script.signals'])
   })
 })
