@@ -77,6 +77,11 @@ export class Matching implements Withdrawal {
     return [...this.#mailboxes.values()].flatMap(({ rank, meter }) => meter?.statistics(rank) ?? [])
   }
 
+  /** Of the local ranks that have taken part in a message. */
+  get mailboxes(): Iterable<Mailbox> {
+    return this.#mailboxes.values()
+  }
+
   /** The mailbox of a local rank. */
   mailbox(rank: number): Mailbox {
     return this.#mailboxes.get(rank) ?? this.#mailboxes.add(rank, this.#state.table.lookup(rank) as number)

@@ -115,6 +115,18 @@ export async function serve(options: ServeOptions): Promise<Service> {
     worlds: { help: 'Worlds of members that ask.', value: () => worlds.metrics().worlds },
     mounted_worlds: { help: 'Worlds of programs.', value: () => mounted.open },
     world_sockets: { help: 'Their sockets.', value: () => worlds.metrics().sockets },
+    member_messages: {
+      help: 'Messages of programs that wait for members.',
+      value: () => worlds.waiting().messages,
+    },
+    member_message_bytes: {
+      help: 'Bytes of their data in the service.',
+      value: () => worlds.waiting().bytes,
+    },
+    member_queue_longest: {
+      help: 'The most that have waited for one member on one communicator, in worlds that run.',
+      value: () => worlds.waiting().longest,
+    },
     data_bytes: { help: 'Bytes below the data folder.', value: () => store.bytes },
   })
   const context: ServiceContext = {

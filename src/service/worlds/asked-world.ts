@@ -5,6 +5,7 @@ import { RankweaveError } from '../../errors.js'
 import { CommunicatorTree, listBudget } from './communicator-tree.js'
 import { endedError, toCallError } from './decode-request.js'
 import type { MemberWorld, ServedMember } from './served-member.js'
+import type { WaitingMessages } from './waiting-messages.js'
 import type { WorldHost } from './world-host.js'
 
 export interface AskedWorldOptions {
@@ -62,6 +63,11 @@ export class AskedWorld implements MemberWorld {
   /** With what programs join it; null: it has none. */
   get token(): string | null {
     return this.#options.host.programs?.token ?? null
+  }
+
+  /** What programs have sent to its members. */
+  get waiting(): WaitingMessages {
+    return this.#options.host.waiting()
   }
 
   /** A socket that made it keeps it. */

@@ -4,6 +4,7 @@ import { RankweaveError } from '../../errors.js'
 import { type LocalSession, local } from '../../fabric/local/local.js'
 import { completionsHeld } from '../../messages/process/completion-budget.js'
 import { hostSession, type RunningWorld } from '../../world/world.js'
+import { nothingWaits, type WaitingMessages } from './waiting-messages.js'
 import type { WorldHost } from './world-host.js'
 
 /** Milliseconds between two looks whether a member that leaves may go. */
@@ -69,6 +70,10 @@ export class LocalHost implements WorldHost {
   leave(worldRank: number, isIdle: () => boolean): void {
     this.#leaving.set(worldRank, { isIdle, looks: 0 })
     this.#look()
+  }
+
+  waiting(): WaitingMessages {
+    return nothingWaits
   }
 
   fail(reason: string): void {

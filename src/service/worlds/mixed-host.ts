@@ -1,4 +1,5 @@
 import type { Clock } from '../../base/clock.js'
+import type { CommRuntime } from '../../comm/comm-state.js'
 import type { Communicator } from '../../comm/communicator.js'
 import { RankweaveError } from '../../errors.js'
 import { hostMember } from '../../launch/websocket/member.js'
@@ -10,6 +11,7 @@ import type { Rendezvous } from '../../websocket/rendezvous/rendezvous.js'
 import type { Socket } from '../../websocket/socket/socket.js'
 import { openWebSocket } from '../../websocket/websocket.js'
 import { socketPair } from './socket-pair.js'
+import { summedWaiting, type WaitingMessages, waitingIn } from './waiting-messages.js'
 import type { WorldHost } from './world-host.js'
 
 /** How long a world that has failed waits for programs that do not take part in its end, in milliseconds. */
@@ -44,6 +46,8 @@ export class MixedHost implements WorldHost {
   readonly #world: MountedWorld
   /** To the rendezvous, by process. */
   #sockets: readonly Socket[] = []
+  /** Processes of members, once the world runs. */
+  readonly #running: CommRuntime[] = []
   /** Until all processes have joined. */
   #starting: AbortController | undefined
   /** Processes that are lost by {@link lose}. */
@@ -103,6 +107,10 @@ export class MixedHost implements WorldHost {
    */
   leave(): void {}
 
+  waiting(): WaitingMessages {
+    return summedWaiting(this.#running.map(waitingIn))
+  }
+
   fail(reason: string): void {
     this.#world.close(reason)
   }
@@ -112,9 +120,16 @@ export class MixedHost implements WorldHost {
     try {
       await hostMember(
         { membership, session },
-        { main: begin },
+        {
+          main: (world) => {
+            this.#running.push(world.seat().state.runtime)
+            return begin(world)
+          },
+        },
         {
           ...{ ranks: membership.processes, creditBytes },
+          // For the longest queue. Members receive no messages, which would take longer.
+          matching: { count: true },
           // Members think as long as they like: that none of them calls is no deadlock.
           detectDeadlock: false,
           onFailed: (_, afterSurvived) => this.#failed(membership.process, afterSurvived),

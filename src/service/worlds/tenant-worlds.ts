@@ -3,6 +3,7 @@ import type { WorldInfo, WorldRequest } from '../../client/protocol/worlds.js'
 import { RankweaveError } from '../../errors.js'
 import { AskedWorld } from './asked-world.js'
 import { listBudget } from './communicator-tree.js'
+import { summedWaiting, type WaitingMessages } from './waiting-messages.js'
 import type { WorldHost } from './world-host.js'
 import type { WorldWatch } from './world-watch.js'
 
@@ -30,6 +31,10 @@ export class TenantWorlds {
 
   get count(): number {
     return this.#worlds.size
+  }
+
+  get waiting(): WaitingMessages {
+    return summedWaiting([...this.#worlds.values()].map(({ waiting }) => waiting))
   }
 
   get watch(): WorldWatch {

@@ -1,4 +1,5 @@
 import type { Communicator } from '../../comm/communicator.js'
+import type { WaitingMessages } from './waiting-messages.js'
 
 /** The processes of a world that members drive, one for each. */
 export interface WorldHost {
@@ -25,6 +26,8 @@ export interface WorldHost {
    * @param isIdle whether the calls that it had in flight have settled
    */
   leave(worldRank: number, isIdle: () => boolean): void
+  /** What programs have sent to members. */
+  waiting(): WaitingMessages
   /** Ends the world, or the wait for programs, with an error. */
   fail(reason: string): void
 }

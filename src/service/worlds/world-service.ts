@@ -14,6 +14,7 @@ import { MixedHost } from './mixed-host.js'
 import { mostWaiting, SocketTurns } from './socket-turns.js'
 import { TenantWorlds } from './tenant-worlds.js'
 import { UnreadOfAll } from './unread-of-all.js'
+import { summedWaiting, type WaitingMessages } from './waiting-messages.js'
 import type { WorldHost } from './world-host.js'
 import { type WatchListener, WorldWatch } from './world-watch.js'
 
@@ -139,6 +140,11 @@ export class WorldService {
       ...{ sockets: this.#connections.size, worlds },
       ...{ worldsEnded: this.#worldsEnded, messages: this.#messages },
     }
+  }
+
+  /** What programs have sent to members, in all worlds that run. */
+  waiting(): WaitingMessages {
+    return summedWaiting([...this.#tenants.values()].map(({ waiting }) => waiting))
   }
 
   /** Ends all worlds, tells all sockets why, and accepts none from here on. */

@@ -90,6 +90,26 @@ it('two members that ask and two programs split, meet, and the programs reduce a
   expect(service.list(tenant)).toEqual([])
 })
 
+it('what a program sends to members waits, and is counted', async () => {
+  const nothing = { messages: 0, bytes: 0, longest: 0 }
+  const { token, all } = await waitingWorld(2, 1)
+  const program = runs(token, async (world) => {
+    for (const dest of [0, 0, 0, 1]) await world.send(new Uint8Array(100), dest, 7)
+    for (let call = 0; call < 2; call++) await world.barrier()
+  })
+  await Promise.all(all.map((member) => member.event('begun')))
+  expect(service.waiting().longest).toBeLessThanOrEqual(3)
+  // The second is complete when all has arrived that was sent before the first.
+  for (let call = 0; call < 2; call++)
+    await Promise.all(all.map((member) => member.ask('barrier', { comm: 'world' })))
+  expect(service.waiting()).toEqual({ messages: 4, bytes: 400, longest: 3 })
+  const ended = oneEnds()
+  await Promise.all(all.map((member) => member.ask('leave', {})))
+  await program
+  await ended
+  expect(service.waiting()).toEqual(nothing)
+})
+
 it('a member is lost to the programs too, and all who live shrink the world', async () => {
   const { token, all } = await waitingWorld(2, 1)
   const [first, second] = all
