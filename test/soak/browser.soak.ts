@@ -24,6 +24,11 @@ const module = `
   const mains = {
     ring,
     barriers,
+    designs: async (world) => {
+      const next = (world.rank + 1) % world.size
+      await world.sendrecv(Int32Array.of(world.rank), next, (next + world.size - 2) % world.size)
+      return world.describe().matchingDesigns
+    },
     computing: async (world, ms) => {
       await world.barrier()
       for (const end = Date.now() + ms; Date.now() < end; );
@@ -113,6 +118,14 @@ describe.skipIf(reason !== undefined)('a world with tabs of a browser', () => {
     const options = { url, token, program: 'computing', args: 9_000 }
     const parts = await Promise.all([take('computing', options), take('computing', { ...options, args: 0 })])
     expect(parts.map(({ results }) => results)).toEqual([[2], [2]])
+    await world.close()
+  })
+
+  it('a tab in a world of another design of matching queues has the index, and says so', async () => {
+    const world = await host({ ranks: 2, matching: { design: 'bins' } })
+    const options = { url: world.url, token: world.token, program: 'designs' }
+    const parts = await Promise.all([take('designs', options), take('designs', options)])
+    expect(parts.map(({ results }) => results)).toEqual([[['index']], [['index']]])
     await world.close()
   })
 
