@@ -1,7 +1,7 @@
 // Every process runs its part of every case in worlds whose matching queues have the design that the argument names;
 // process 0 prints how many have passed.
 import { mpi } from 'rankweave'
-import { collectiveConformance, type ConformanceOptions } from 'rankweave/conformance'
+import { type ConformanceOptions, collectiveConformance } from 'rankweave/conformance'
 
 const factory = mpi()
 const session = await factory.open()

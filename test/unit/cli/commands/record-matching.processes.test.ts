@@ -137,7 +137,9 @@ kill -${signal} $PPID
 while :; do sleep 0.05; done`)
     const answer = await spawnCli(['record', '--matching', '-o', path, ...launcher])
     expect(answer.exitCode).toBe(exitCode)
-    expect(answer.stderr).toContain(`was interrupted by SIG${signal}, so no traces are made; rankweave record`)
+    expect(answer.stderr).toContain(
+      `was interrupted by SIG${signal}, so no traces are made; rankweave record`,
+    )
     expect(readdirSync(path).sort()).toEqual(['calls-0.bin', 'calls-1.bin', 'queues-0.json'])
     const { ranks } = onlyObject(await cli('record', '--json', '--matching', '-o', path)) as { ranks: number }
     expect(ranks).toBe(2)
