@@ -55,8 +55,10 @@ export async function runWithLibrary(
     if (heard.length === 0) {
       const stdio: StdioOptions = ['inherit', report.json ? 2 : 'inherit', 'inherit']
       launcher = spawn(words[0], words.slice(1), { stdio, detached: true })
-      return await hasEnded(launcher, words[0], ifItFails)
+      await hasEnded(launcher, words[0], ifItFails)
     }
+    // After a signal MPICH's launcher may end with exit code 0.
+    if (heard.length === 0) return
   } catch (error) {
     await signalsOfCompiler()
     if (heard.length === 0) throw error

@@ -76,22 +76,25 @@ ${rest}
   })
 
   it.each([
-    ['INT', 130],
-    ['TERM', 143],
-    ['HUP', 129],
-  ])('passes SIG%s to the launcher, once, and ends with exit code %i', async (signal, exitCode) => {
-    const launcher = launcherThat(`trap 'echo ${signal} >> "$0.signals"; exit 1' ${signal}
+    ['INT', 130, 1],
+    ['TERM', 143, 0],
+    ['HUP', 129, 1],
+  ])(
+    'passes SIG%s to the launcher, once, and ends with exit code %i',
+    async (signal, exitCode, ofLauncher) => {
+      const launcher = launcherThat(`trap 'echo ${signal} >> "$0.signals"; exit ${ofLauncher}' ${signal}
 kill -${signal} $PPID
 while :; do sleep 0.05; done`)
-    const library = join(folder, 'library.so')
-    writeFileSync(library, '')
-    const words = ['-o', join(folder, 'graph.txt'), '--library', library]
-    const answer = await spawnCli(['record', ...words, '--', launcher, './program'])
-    expect(answer.exitCode).toBe(exitCode)
-    expect(answer.stderr).toContain(
-      `ERR_ABORTED: ${launcher} was interrupted by SIG${signal}, so nothing is recorded`,
-    )
-    expect(readFileSync(`${launcher}.signals`, 'utf8')).toBe(`${signal}\n`)
-    expect(readdirSync(folder).sort()).toEqual(['library.so', 'mpirun.script', 'mpirun.script.signals'])
-  })
+      const library = join(folder, 'library.so')
+      writeFileSync(library, '')
+      const words = ['-o', join(folder, 'graph.txt'), '--library', library]
+      const answer = await spawnCli(['record', ...words, '--', launcher, './program'])
+      expect(answer.exitCode).toBe(exitCode)
+      expect(answer.stderr).toContain(
+        `ERR_ABORTED: ${launcher} was interrupted by SIG${signal}, so nothing is recorded`,
+      )
+      expect(readFileSync(`${launcher}.signals`, 'utf8')).toBe(`${signal}\n`)
+      expect(readdirSync(folder).sort()).toEqual(['library.so', 'mpirun.script', 'mpirun.script.signals'])
+    },
+  )
 })
