@@ -17,7 +17,7 @@ const places = [
   {
     fabric: threads({ ranksPerProcess: [1, 0, 3], ringBytes: 4096 }),
     places: 'threads' as const,
-    inSoak: ['list', 'partners-dynamic'] as const,
+    inSoak: ['partners-dynamic'] as const,
   },
   {
     fabric: websocket({ ranksPerProcess: [2, 2] }),
