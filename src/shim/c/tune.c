@@ -326,7 +326,7 @@ void rw_tune_share(void) {
   is_threaded = level == MPI_THREAD_MULTIPLE;
   rw_tuning *read = NULL;
   if (rank == 0 && path == NULL) why = "rank 0 names no tuning file, other processes do";
-  else if (rank == 0) read = rw_tune_read(path, wrong, sizeof wrong);
+  else if (rank == 0) read = rw_tune_read(path, NULL, wrong, sizeof wrong);
   if (read != NULL) {
     const rw_settings *own = rw_own_settings();
     read->cores = own->cores;

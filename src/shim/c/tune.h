@@ -115,12 +115,49 @@ int rw_tune_attribute(const char *name);
 int rw_tune_collective(const char *name);
 
 /*
+ * --- tune-cells.c
+ * --------------------------------------------------------------------------------------------------------
+ */
+
+/* What a call is looked up by in a grid. */
+enum { RW_GRID_BYTES, RW_GRID_NODES, RW_GRID_PER_NODE, RW_GRID_AXES };
+
+/* Decisions of a collective as cells, as src/tuning/decision-grid.ts has them: one block of memory. */
+typedef struct {
+  int32_t edges[RW_GRID_AXES]; /* along each axis: cells begin there */
+  int32_t settings, is_trained, has_performances;
+} rw_grid;
+
+/* Bytes of the block. */
+size_t rw_grid_bytes(const rw_grid *grid);
+int rw_grid_cells(const rw_grid *grid);
+const double *rw_grid_edges(const rw_grid *grid, int axis);
+/* By cell, bytes varying fastest, then nodes: the number of the best setting, from 1; 0: none. */
+const int32_t *rw_grid_best(const rw_grid *grid);
+/* By cell and setting: 0 to 1. NULL: the grid has none. */
+const float *rw_grid_performances(const rw_grid *grid);
+/* The last edge that is not above the value; the first of values below all. */
+int rw_grid_interval(const rw_grid *grid, int axis, double value);
+
+/*
  * --- tune-file.c
  * ---------------------------------------------------------------------------------------------------------
  */
 
-/* Reads a tuning file for the running library. NULL: `wrong` says why, with the member. */
-rw_tuning *rw_tune_read(const char *path, char *wrong, size_t room);
+enum { RW_TUNE_CHECKSUM = 17, RW_TUNE_MACHINE = 801 };
+
+/* What a tuning file has besides its decisions as tests. */
+typedef struct {
+  rw_grid *grids[RW_TUNE_COLLECTIVES]; /* NULL: a tree, or nothing */
+  char machine[RW_TUNE_MACHINE], checksum[RW_TUNE_CHECKSUM];
+} rw_tune_model;
+
+/*
+ * Reads a tuning file for the running library. NULL: `wrong` says why, with the member. The grids of `model` are the
+ * caller's; without one, grids are tests only.
+ */
+rw_tuning *rw_tune_read(const char *path, rw_tune_model *model, char *wrong, size_t room);
+void rw_tune_model_free(rw_tune_model *model);
 
 /*
  * --- tune-library.c

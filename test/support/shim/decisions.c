@@ -32,7 +32,7 @@ int main(int argc, char **argv) {
   int collective, nodes, per_node;
   double bytes;
   if (argc < 2) return 2;
-  rw_tuning *tuning = rw_tune_read(argv[1], wrong, sizeof wrong);
+  rw_tuning *tuning = rw_tune_read(argv[1], NULL, wrong, sizeof wrong);
   if (tuning == NULL) {
     printf("%s\n", wrong);
     return 1;
