@@ -5,6 +5,8 @@
 static int attached(MPI_Comm old, int code, MPI_Comm comm, int is_off) {
   if (code != MPI_SUCCESS) return code;
   rw_matching_created(code, &comm);
+  code = rw_tune_created(old, code, comm);
+  if (code != MPI_SUCCESS) return code;
   int own = rw_state_attach(old, comm, is_off);
   return own == MPI_SUCCESS ? code : rw_raise(comm, own);
 }
@@ -54,11 +56,13 @@ RW_EXPORT int MPI_Comm_dup(MPI_Comm old, MPI_Comm *comm) {
   int code = rw_next.Comm_dup(old, comm);
   rw_matching_created(code, comm);
   rw_state *state = code == MPI_SUCCESS ? rw_state_of(old) : NULL;
-  return state != NULL ? attached(old, code, *comm, state->left == RW_INFO_OFF) : code;
+  if (state != NULL) return attached(old, code, *comm, state->left == RW_INFO_OFF);
+  return rw_tune_created(old, code, code == MPI_SUCCESS ? *comm : MPI_COMM_NULL);
 }
 
 RW_EXPORT int MPI_Comm_dup_with_info(MPI_Comm old, MPI_Info info, MPI_Comm *comm) {
   int code = rw_next.Comm_dup_with_info(old, info, comm);
   rw_matching_created(code, comm);
-  return code == MPI_SUCCESS && rw_state_of(old) != NULL ? attached(old, code, *comm, rw_info_is_off(info)) : code;
+  if (code == MPI_SUCCESS && rw_state_of(old) != NULL) return attached(old, code, *comm, rw_info_is_off(info));
+  return rw_tune_created(old, code, code == MPI_SUCCESS ? *comm : MPI_COMM_NULL);
 }

@@ -54,6 +54,11 @@ static void attach(const MPI_Fint *old, const MPI_Fint *comm, int is_off, MPI_Fi
   if (*code != MPI_SUCCESS) return;
   MPI_Comm made = MPI_Comm_f2c(*comm);
   rw_matching_created(*code, &made);
+#ifdef OPEN_MPI
+  /* That of MPICH calls the function of C, which has done so. */
+  *code = rw_tune_created(MPI_Comm_f2c(*old), *code, made);
+  if (*code != MPI_SUCCESS) return;
+#endif
   int own = rw_state_attach(MPI_Comm_f2c(*old), made, is_off);
   if (own != MPI_SUCCESS) *code = rw_raise(MPI_Comm_f2c(*comm), own);
 }

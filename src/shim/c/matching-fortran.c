@@ -153,15 +153,21 @@ static void created(const MPI_Fint *comm, const MPI_Fint *code) {
   rw_matching_created(*code, &made);
 }
 
+static void created_by_all(const MPI_Fint *old, const MPI_Fint *comm, MPI_Fint *code) {
+  created(comm, code);
+  *code = rw_tune_created(MPI_Comm_f2c(*old), *code, *code == MPI_SUCCESS ? MPI_Comm_f2c(*comm) : MPI_COMM_NULL);
+}
+
+/* By all members of the old one. */
 #define CREATE(name, parameters, arguments)                    \
   RW_ENTRIES(name, parameters, arguments, {                    \
     library arguments;                                         \
-    created(comm, code);                                       \
+    created_by_all(old, comm, code);                           \
   })
 #define CREATE_LOGICAL(name, parameters, arguments)            \
   RW_LOGICAL_ENTRIES(name, parameters, arguments, {            \
     library arguments;                                         \
-    created(comm, code);                                       \
+    created_by_all(old, comm, code);                           \
   })
 
 CREATE(comm_dup, (MPI_Fint * old, MPI_Fint *comm, MPI_Fint *code), (old, comm, code))
@@ -172,12 +178,19 @@ CREATE(comm_split_type,
        (MPI_Fint * old, MPI_Fint *type, MPI_Fint *place, MPI_Fint *info, MPI_Fint *comm, MPI_Fint *code),
        (old, type, place, info, comm, code))
 CREATE(comm_create, (MPI_Fint * old, MPI_Fint *group, MPI_Fint *comm, MPI_Fint *code), (old, group, comm, code))
-CREATE(comm_create_group, (MPI_Fint * old, MPI_Fint *group, MPI_Fint *tag, MPI_Fint *comm, MPI_Fint *code),
-       (old, group, tag, comm, code))
+RW_ENTRIES(comm_create_group, (MPI_Fint * old, MPI_Fint *group, MPI_Fint *tag, MPI_Fint *comm, MPI_Fint *code),
+           (old, group, tag, comm, code), {
+             library(old, group, tag, comm, code);
+             created(comm, code);
+           })
 CREATE_LOGICAL(cart_sub, (MPI_Fint * old, MPI_Fint *remain, MPI_Fint *comm, MPI_Fint *code), (old, remain, comm, code))
 CREATE_LOGICAL(graph_create,
        (MPI_Fint * old, MPI_Fint *count, MPI_Fint *index, MPI_Fint *edges, MPI_Fint *reorder, MPI_Fint *comm, MPI_Fint *code),
        (old, count, index, edges, reorder, comm, code))
-CREATE_LOGICAL(intercomm_merge, (MPI_Fint * old, MPI_Fint *high, MPI_Fint *comm, MPI_Fint *code), (old, high, comm, code))
+RW_LOGICAL_ENTRIES(intercomm_merge, (MPI_Fint * old, MPI_Fint *high, MPI_Fint *comm, MPI_Fint *code),
+                   (old, high, comm, code), {
+                     library(old, high, comm, code);
+                     created(comm, code);
+                   })
 
 #endif

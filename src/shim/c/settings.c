@@ -23,7 +23,7 @@ static double figure(const char *name, double otherwise) {
 }
 
 /* One word of RANKWEAVE_SHIM. */
-static void read_mode(const char *word) {
+static void read_mode(char *word) {
   if (strcmp(word, "off") == 0) own.enabled = 0;
   else if (strcmp(word, "always") == 0) own.always = 1;
   else if (strcmp(word, "report") == 0) wants_report = 1;
@@ -31,10 +31,11 @@ static void read_mode(const char *word) {
   else if (strncmp(word, "tune:", 5) == 0 && word[5] != '\0') tune_path = word + 5, own.tunes = 1;
   else if (strncmp(word, "reorder:", 8) == 0 && word[8] != '\0') reorder_path = word + 8, own.reorders = RW_REORDER_BY_FILE;
   else if (strncmp(word, "matching:", 9) == 0 && word[9] != '\0') matching_path = word + 9, own.matches = 1;
+  else if (rw_online_word(word)) own.tunes = own.tunes || strchr(word, ':') != NULL;
   else if (strcmp(word, "reorder") == 0 && own.reorders < 1) own.reorders = RW_REORDER_BY_GRAPH;
   else if (strcmp(word, "on") != 0)
     fprintf(stderr,
-            "rankweave shim: RANKWEAVE_SHIM: expected on, off, always, report, record:FILE, tune:FILE, reorder, "
+            "rankweave shim: RANKWEAVE_SHIM: expected on, off, always, report, record:FILE, tune:FILE, online:FOLDER, reorder, "
             "reorder:FILE or matching:FOLDER, got %s\n",
             word);
 }
@@ -48,6 +49,7 @@ static void read_all(void) {
     char *rest;
     for (char *word = strtok_r(modes, ",", &rest); word != NULL; word = strtok_r(NULL, ",", &rest)) read_mode(word);
   }
+  rw_online_end_of_words();
   /* What is recorded is what MPI does for the program. */
   if (own.matches && !own.records && !own.tunes && !own.reorders && !own.always) own.enabled = 0;
   own.matching_operations = figure("RANKWEAVE_SHIM_MATCHING_OPERATIONS", 1e6);

@@ -415,6 +415,7 @@ int rw_exchange_run(rw_publisher *publisher, const rw_buffer *from, const rw_buf
 #include "matching.h"
 #include "reorder.h"
 #include "tune.h"
+#include "online.h"
 
 /*
  * --- choose.c

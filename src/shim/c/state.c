@@ -52,6 +52,7 @@ static int at_end(MPI_Comm comm, int keyval, void *hung, void *extra) {
   (void)extra;
   for (const rw_state *state = live; state != NULL; state = state->after) describe(state);
   rw_graphs_forget();
+  rw_online_stop();
   rw_tune_stop();
   PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
   if (rank == 0 && rw_wants_report()) rw_report_print();

@@ -123,20 +123,20 @@ static const char *waiting_variable(void) {
  * choose other algorithms for the same calls, and wait forever.
  */
 void rw_tune_library_before(void) {
-  if (!IS_OPEN_MPI || rw_tune_path() == NULL || rw_own_settings()->enabled < 1) return;
+  if (!IS_OPEN_MPI || (rw_tune_path() == NULL && rw_online_folder() == NULL) || rw_own_settings()->enabled < 1) return;
   if (waiting_variable() == NULL) setenv("OMPI_MCA_" DYNAMIC, "1", 0);
 }
 
 static const char *why_not_dynamic(void) {
   static char why[256];
   const char *waiting = waiting_variable();
-  if (waiting == NULL) return DYNAMIC " of Open MPI is not 1 on all processes: name the file in RANKWEAVE_SHIM of all";
+  if (waiting == NULL) return DYNAMIC " of Open MPI is not 1 on all processes: name the file or folder in RANKWEAVE_SHIM of all";
   snprintf(why, sizeof why, "%.*s is set: unset it, or set OMPI_MCA_" DYNAMIC " to 1 on all processes",
            (int)strcspn(waiting, "="), waiting);
   return why;
 }
 
-const char *rw_tune_library_begin(int threads) {
+static const char *begin(int threads) {
   int provided;
   is_threaded = threads;
   if (!IS_OPEN_MPI && threads) return "MPICH takes a setting in every call, so calls of several threads would mix them";
@@ -145,6 +145,14 @@ const char *rw_tune_library_begin(int threads) {
   if (!IS_OPEN_MPI) return NULL;
   if (has_rules_file()) return "coll_tuned_dynamic_rules_filename names a file of rules, which has precedence";
   return is_dynamic() ? NULL : why_not_dynamic();
+}
+
+const char *rw_tune_library_begin(int threads) {
+  static int is_begun;
+  static const char *wrong;
+  if (!is_begun) wrong = begin(threads);
+  is_begun = 1;
+  return wrong;
 }
 
 /* Names of MPICH's algorithms, so that they are found in descriptions. */
@@ -181,17 +189,23 @@ static int described(const char *description, const char *wanted) {
   return -1;
 }
 
+/* What a variable says of its values: a list of names, or a description. 0: nothing. */
+static int information(const variable *v, MPI_T_enum *values, char description[LONGEST]) {
+  static char name[LONGEST];
+  int name_length = sizeof name, length = LONGEST, verbosity, binding, scope;
+  MPI_Datatype type;
+  *values = MPI_T_ENUM_NULL;
+  return v->is_there && MPI_T_cvar_get_info(v->index, name, &name_length, &verbosity, &type, values, description, &length,
+                                            &binding, &scope) == MPI_SUCCESS;
+}
+
 /* The value of a name. */
 static int number_of(const variable *v, const char *wanted) {
   static char name[LONGEST], description[LONGEST];
-  int name_length = sizeof name, length = sizeof description, verbosity, binding, scope, count = 0;
-  MPI_Datatype type;
-  MPI_T_enum values = MPI_T_ENUM_NULL;
-  if (!v->is_there || MPI_T_cvar_get_info(v->index, name, &name_length, &verbosity, &type, &values, description, &length,
-                                          &binding, &scope) != MPI_SUCCESS)
-    return -1;
+  int name_length = sizeof name, count = 0;
+  MPI_T_enum values;
+  if (!information(v, &values, description)) return -1;
   if (values == MPI_T_ENUM_NULL) return IS_OPEN_MPI ? -1 : described(description, wanted);
-  name_length = sizeof name;
   if (MPI_T_enum_get_info(values, &count, name, &name_length) != MPI_SUCCESS) return -1;
   for (int i = 0; i < count; i++) {
     int value;
@@ -200,6 +214,28 @@ static int number_of(const variable *v, const char *wanted) {
       return value;
   }
   return -1;
+}
+
+/* Number 0 of Open MPI, and `auto` of MPICH, leave the choice to the library. */
+int rw_tune_library_algorithm(int collective, int i, char *name, size_t room) {
+  static char item[LONGEST], description[LONGEST];
+  int length = sizeof item, count = 0, value, seen = 0;
+  MPI_T_enum values;
+  if (!information(&variables[collective][ALGORITHM], &values, description)) return 0;
+  if (values == MPI_T_ENUM_NULL) {
+    for (size_t at = 0; !IS_OPEN_MPI && at < sizeof mpich_names / sizeof *mpich_names; at++) {
+      if (strcmp(mpich_names[at], "auto") == 0 || described(description, mpich_names[at]) < 0 || seen++ < i) continue;
+      return snprintf(name, room, "%s", mpich_names[at]) > 0;
+    }
+    return 0;
+  }
+  if (MPI_T_enum_get_info(values, &count, item, &length) != MPI_SUCCESS) return 0;
+  for (int at = 0; at < count; at++) {
+    length = sizeof item;
+    if (MPI_T_enum_get_item(values, at, &value, item, &length) != MPI_SUCCESS || value == 0 || seen++ < i) continue;
+    return snprintf(name, room, "%s", item) > 0;
+  }
+  return 0;
 }
 
 static int64_t parameter(const rw_tune_setting *setting, const char *name, int64_t otherwise) {
@@ -227,6 +263,8 @@ static int number_for(const rw_tune_setting *setting, int function) {
   const variable *own = variables[function];
   return has_parameters(setting, own) ? number_of(&own[ALGORITHM], setting->algorithm) : -1;
 }
+
+int rw_tune_library_has(const rw_tune_setting *setting) { return number_for(setting, setting->collective) >= 0; }
 
 int rw_tune_library_resolve(const rw_tuning *tuning) {
   settings = rw_tuning_settings(tuning);

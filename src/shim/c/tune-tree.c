@@ -111,3 +111,13 @@ void rw_tune_setting_name(const rw_tune_setting *setting, char *name, size_t roo
     used += snprintf(name + used, room - (size_t)used, "%c%s=%" PRId64, i == 0 ? ':' : ',', setting->names[i],
                      setting->values[i]);
 }
+
+int rw_tune_is_same(const rw_tune_setting *a, const rw_tune_setting *b) {
+  if (a->collective != b->collective || a->parameters != b->parameters || strcmp(a->algorithm, b->algorithm) != 0) return 0;
+  for (int i = 0; i < a->parameters; i++) {
+    int j = 0;
+    while (j < b->parameters && strcmp(a->names[i], b->names[j]) != 0) j++;
+    if (j == b->parameters || a->values[i] != b->values[j]) return 0;
+  }
+  return 1;
+}

@@ -9,63 +9,36 @@
  */
 #include "shim.h"
 
-#include <inttypes.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* What became of calls for which the file has decisions. Those behind RW_BY_SETTING are MPI's. */
-#define ALL_OUTCOMES(X)                                                        \
-  X(BY_SETTING, "in the setting")                                              \
-  X(BY_DEFAULT, "left to MPI: the file chooses so")                            \
-  X(EARLY, "left to MPI: too few calls yet")                                   \
-  X(UNKNOWN, "left to MPI: it does not know the setting, or not for such calls") \
-  X(LIMIT, "left to MPI: more settings in use than shadow communicators")      \
-  X(FAILED, "left to MPI: no shadow communicator could be made")
-#define NAME_OF(outcome, text) outcome,
-#define TEXT_OF(outcome, text) text,
-typedef enum { ALL_OUTCOMES(NAME_OF) OUTCOMES } outcome;
-static const char *const texts[OUTCOMES] = {ALL_OUTCOMES(TEXT_OF)};
-
-/* Why a function's calls are MPI's before a setting is chosen. */
-#define ALL_REASONS(X)                                                      \
-  X(WRONG, "arguments that MPI refuses")                                    \
-  X(IN_PLACE, "in place")                                                   \
-  X(UNEQUAL, "unequal counts")                                              \
-  X(EMPTY, "no data")                                                       \
-  X(IN_ORDER, "an operation that is not commutative")                       \
-  X(COMMUNICATOR, "a communicator of one rank, of two groups, or of another world") \
-  X(THREADS, "MPI_THREAD_MULTIPLE on another communicator than MPI_COMM_WORLD")
-typedef enum { ALL_REASONS(NAME_OF) REASONS } reason;
-static const char *const reasons[REASONS] = {ALL_REASONS(TEXT_OF)};
 
 /* A setting on a communicator. */
 typedef struct {
   MPI_Comm shadow; /* MPI_COMM_NULL: none */
   uint32_t calls;
-  outcome known; /* EARLY until it is decided */
+  rw_tune_outcome known; /* RW_TUNE_EARLY until it is decided */
 } seat;
 
 /* What hangs on a communicator that has called. */
 typedef struct {
   MPI_Comm comm;
   rw_tune_call call; /* what all its calls share */
-  int ranks, shadows;
+  int ranks, shadows, leader; /* the world's rank of its first one */
   int is_left; /* all calls are MPI's */
   seat *seats; /* by setting */
+  rw_online *online; /* NULL: calls are decided by a file */
 } tuned;
 
-static rw_tuning *tuning;
-static int is_on, is_used, is_threaded, key = MPI_KEYVAL_INVALID;
+static const rw_tuning *tuning;
+static int is_on, is_used, is_online, is_threaded, key = MPI_KEYVAL_INVALID;
+/* The thread carries out a call of a setting: a tool behind this library may call more in it, which no one chooses. */
+static __thread int is_inside;
 static int shadows; /* of the process */
 static int *world_node, world_ranks, nodes;
 static MPI_Group world_group;
 /* The communicator of the last call; of several threads MPI_COMM_WORLD's, the only one. */
 static tuned *recent;
-static uint64_t (*by_setting)[OUTCOMES], left[RW_TUNE_FUNCTIONS][REASONS];
-
-static void count(uint64_t *counter) { __atomic_fetch_add(counter, 1, __ATOMIC_RELAXED); }
 
 int rw_tune_is_on(void) { return is_on; }
 int rw_tune_is_used(void) { return is_used; }
@@ -77,6 +50,7 @@ static void destroy(tuned *t) {
     PMPI_Comm_free(&t->seats[i].shadow);
   }
   if (recent == t) recent = NULL;
+  rw_online_free(t->online);
   free(t->seats);
   free(t);
 }
@@ -109,6 +83,7 @@ static int spread(MPI_Comm comm, tuned *t) {
     used += here == 1;
     if (here > most) most = here;
   }
+  t->leader = is_known ? world[0] : -1;
   free(own);
   t->call.nodes = used;
   t->call.per_node = most;
@@ -128,8 +103,10 @@ static tuned *attach(MPI_Comm comm) {
   if (PMPI_Comm_test_inter(comm, &is_inter) != MPI_SUCCESS || PMPI_Comm_size(comm, &t->ranks) != MPI_SUCCESS) is_inter = 1;
   t->is_left = is_inter || t->ranks < 2 || !spread(comm, t);
   if (!t->is_left) t->seats = malloc((size_t)tuning->settings * sizeof *t->seats);
-  for (int i = 0; t->seats != NULL && i < tuning->settings; i++) t->seats[i] = (seat){MPI_COMM_NULL, 0, EARLY};
-  if ((t->is_left || t->seats != NULL) && PMPI_Comm_set_attr(comm, key, t) == MPI_SUCCESS) return t;
+  for (int i = 0; t->seats != NULL && i < tuning->settings; i++) t->seats[i] = (seat){MPI_COMM_NULL, 0, RW_TUNE_EARLY};
+  if (t->seats != NULL && is_online) t->online = rw_online_make(comm == MPI_COMM_WORLD, &t->call);
+  int has_memory = t->is_left || (t->seats != NULL && (!is_online || t->online != NULL));
+  if (has_memory && PMPI_Comm_set_attr(comm, key, t) == MPI_SUCCESS) return t;
   destroy(t);
   return NULL;
 }
@@ -160,35 +137,35 @@ static int make(MPI_Comm comm, int setting, MPI_Comm *shadow) {
 }
 
 /* On all ranks of the communicator or on none: processes have different numbers of shadows. Collective. */
-static outcome provide(tuned *t, int setting) {
+static rw_tune_outcome provide(tuned *t, int setting) {
   seat *s = &t->seats[setting];
   int has_room = t->shadows < tuning->per_communicator && shadows < tuning->per_process;
-  if (PMPI_Allreduce(MPI_IN_PLACE, &has_room, 1, MPI_INT, MPI_MIN, t->comm) != MPI_SUCCESS) return FAILED;
-  if (!has_room) return LIMIT;
+  if (PMPI_Allreduce(MPI_IN_PLACE, &has_room, 1, MPI_INT, MPI_MIN, t->comm) != MPI_SUCCESS) return RW_TUNE_FAILED;
+  if (!has_room) return RW_TUNE_LIMIT;
   int is_made = make(t->comm, setting, &s->shadow);
   if (PMPI_Allreduce(MPI_IN_PLACE, &is_made, 1, MPI_INT, MPI_MIN, t->comm) != MPI_SUCCESS) is_made = 0;
   if (is_made) {
     t->shadows++;
     shadows++;
-    return BY_SETTING;
+    return RW_TUNE_BY_SETTING;
   }
   if (s->shadow != MPI_COMM_NULL) PMPI_Comm_free(&s->shadow);
-  return FAILED;
+  return RW_TUNE_FAILED;
 }
 
-static outcome decide(tuned *t, int setting, int function) {
+static rw_tune_outcome decide(tuned *t, int setting, int function) {
   seat *s = &t->seats[setting];
-  if (s->known != EARLY) return s->known;
-  if (strcmp(rw_tuning_settings(tuning)[setting].algorithm, "default") == 0) return s->known = BY_DEFAULT;
-  if (!rw_tune_library_knows(setting, function, t->ranks)) return UNKNOWN;
-  if (!rw_tune_library_needs_shadows()) return s->known = BY_SETTING;
-  if (is_threaded) return LIMIT;
-  if (s->calls++ < tuning->after) return EARLY;
+  if (s->known != RW_TUNE_EARLY) return s->known;
+  if (strcmp(rw_tuning_settings(tuning)[setting].algorithm, "default") == 0) return s->known = RW_TUNE_BY_DEFAULT;
+  if (!rw_tune_library_knows(setting, function, t->ranks)) return RW_TUNE_UNKNOWN;
+  if (!rw_tune_library_needs_shadows()) return s->known = RW_TUNE_BY_SETTING;
+  if (is_threaded) return RW_TUNE_LIMIT;
+  if (s->calls++ < tuning->after) return RW_TUNE_EARLY;
   return s->known = provide(t, setting);
 }
 
-static int leave(int function, reason why) {
-  count(&left[function][why]);
+static int leave(int function, rw_tune_reason why) {
+  rw_tune_count_left(function, why);
   return 0;
 }
 
@@ -198,72 +175,99 @@ static int collective_of(int function) {
 
 int rw_tune_serves(MPI_Comm comm, int function) {
   int is_there;
-  if (!is_on || tuning->trees[collective_of(function)].settings == 0 || comm == MPI_COMM_NULL) return 0;
+  if (!is_on || is_inside || tuning->trees[collective_of(function)].settings == 0 || comm == MPI_COMM_NULL) return 0;
   const tuned *t = find(comm, &is_there);
   if (!is_there) return -1;
-  if (t == NULL) return leave(function, is_threaded ? THREADS : WRONG);
-  return t->is_left ? leave(function, COMMUNICATOR) : 1;
+  if (t == NULL) return leave(function, is_threaded ? RW_LEFT_THREADS : RW_LEFT_WRONG);
+  return t->is_left ? leave(function, RW_LEFT_COMMUNICATOR) : 1;
+}
+
+/* What becomes of a call that is to have a setting. What the library reads in each call is set afterwards. Collective in some calls. */
+static rw_tune_outcome take(tuned *t, int setting, int function, int64_t bytes, MPI_Datatype type) {
+  rw_tune_outcome became = decide(t, setting, function);
+  /* Of the two functions of reduce-scatter one may lack it. */
+  if (became == RW_TUNE_BY_SETTING &&
+      !(rw_tune_library_knows(setting, function, t->ranks) && rw_tune_library_takes(setting, bytes, type)))
+    became = RW_TUNE_UNKNOWN;
+  if (became == RW_TUNE_BY_SETTING && !rw_tune_library_set_call(setting, function)) {
+    rw_tune_library_reset_call(setting, function);
+    became = RW_TUNE_FAILED;
+  }
+  rw_tune_count(setting, became);
+  return became;
+}
+
+static MPI_Comm comm_of(const tuned *t, int setting) {
+  return rw_tune_library_needs_shadows() ? t->seats[setting].shadow : t->comm;
+}
+
+/* As rw_tune_begin, of a call that is counted. */
+static int begin_online(rw_turn *turn, tuned *t, rw_online_call counted, int function, int64_t bytes, MPI_Datatype type) {
+  rw_tune_outcome became = RW_TUNE_BY_DEFAULT;
+  if (!counted.is_chosen) return 0;
+  int number = rw_online_setting(t->online, &t->call, function, (double)bytes, counted.number);
+  if (number < 0) return -1;
+  int setting = tuning->trees[function].first_setting + number - 1;
+  if (number > 0) became = take(t, setting, function, bytes, type);
+  /* It says nothing of a setting that did not serve it. */
+  if (became != RW_TUNE_BY_SETTING && became != RW_TUNE_BY_DEFAULT) number = 0;
+  int is_own = became != RW_TUNE_BY_SETTING;
+  *turn = (rw_turn){t->comm, is_own ? t->comm : comm_of(t, setting), setting, function, -1, is_own};
+  is_inside = 1;
+  turn->place = rw_online_begin(t->online, counted, function, number, bytes);
+  return is_own ? RW_TURN_OWN : 1;
 }
 
 int rw_tune_begin(rw_turn *turn, MPI_Comm comm, int function, int64_t bytes, MPI_Op op, MPI_Datatype type) {
   int collective = collective_of(function), is_commutative = 1, is_there;
-  if (bytes < 0) return leave(function, bytes == RW_BYTES_IN_PLACE ? IN_PLACE : bytes == RW_BYTES_UNEQUAL ? UNEQUAL : WRONG);
-  if (bytes == 0 && function != RW_TUNE_BARRIER) return leave(function, EMPTY);
+  rw_online_call counted = {0};
+  tuned *t = find(comm, &is_there);
+  /* Before anything that may differ between ranks. */
+  if (is_online) counted = rw_online_count(t->online);
+  if (bytes < 0)
+    return leave(function, bytes == RW_BYTES_IN_PLACE  ? RW_LEFT_IN_PLACE
+                           : bytes == RW_BYTES_UNEQUAL ? RW_LEFT_UNEQUAL
+                                                       : RW_LEFT_WRONG);
+  if (bytes == 0 && function != RW_TUNE_BARRIER) return leave(function, RW_LEFT_EMPTY);
   int operation = rw_tune_operation(op);
   if (op != MPI_OP_NULL && operation == RW_WORD_UNSTATED && PMPI_Op_commutative(op, &is_commutative) != MPI_SUCCESS)
-    return leave(function, WRONG);
-  if (!is_commutative) return leave(function, IN_ORDER);
-  tuned *t = find(comm, &is_there);
+    return leave(function, RW_LEFT_WRONG);
+  if (!is_commutative) return leave(function, RW_LEFT_IN_ORDER);
+  if (is_online) return begin_online(turn, t, counted, function, bytes, type);
   rw_tune_call call = t->call;
   call.bytes = (double)bytes;
   call.collective = collective;
   call.operation = operation;
   call.order = op == MPI_OP_NULL ? RW_WORD_UNSTATED : RW_ORDER_ANY;
   int setting = rw_tune_decide(tuning, &call);
-  outcome became = decide(t, setting, function);
-  /* Of the two functions of reduce-scatter one may lack it. */
-  if (became == BY_SETTING &&
-      !(rw_tune_library_knows(setting, function, t->ranks) && rw_tune_library_takes(setting, bytes, type)))
-    became = UNKNOWN;
-  if (became == BY_SETTING && !rw_tune_library_set_call(setting, function)) {
-    rw_tune_library_reset_call(setting, function);
-    became = FAILED;
-  }
-  count(&by_setting[setting][became]);
-  if (became != BY_SETTING) return 0;
-  *turn = (rw_turn){comm, rw_tune_library_needs_shadows() ? t->seats[setting].shadow : comm, setting, function};
+  if (take(t, setting, function, bytes, type) != RW_TUNE_BY_SETTING) return 0;
+  *turn = (rw_turn){comm, comm_of(t, setting), setting, function, -1, 0};
   return 1;
 }
 
 int rw_tune_end(const rw_turn *turn, int code) {
+  if (turn->place >= 0 && code == MPI_SUCCESS) rw_online_end(turn->place);
+  is_inside = 0;
+  if (turn->is_own) return code;
   rw_tune_library_reset_call(turn->setting, turn->function);
   return code == MPI_SUCCESS || turn->comm == turn->user ? code : rw_raise(turn->user, code);
 }
 
-/* The same block on all ranks; NULL if rank 0 has none, or a rank has no memory. Collective. */
-static rw_tuning *spread_out(int rank, rw_tuning *read) {
-  int64_t bytes = read == NULL ? 0 : (int64_t)rw_tuning_bytes(read);
-  PMPI_Bcast(&bytes, 1, MPI_INT64_T, 0, MPI_COMM_WORLD);
-  if (bytes == 0) return NULL;
-  rw_tuning *own = rank == 0 ? read : malloc((size_t)bytes);
-  if (rw_agree_on_memory(MPI_COMM_WORLD, own != NULL) == MPI_SUCCESS &&
-      PMPI_Bcast(own, (int)bytes, MPI_BYTE, 0, MPI_COMM_WORLD) == MPI_SUCCESS)
-    return own;
-  free(own);
-  return NULL;
-}
-
-/* The reason of the first process that has one. Collective. */
-static const char *first_reason(const char *own) {
-  static char reason[512];
-  int rank, first;
-  PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  first = own == NULL ? INT_MAX : rank;
-  PMPI_Allreduce(MPI_IN_PLACE, &first, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
-  if (rank == first && rank == 0) snprintf(reason, sizeof reason, "%s", own);
-  else if (rank == first) snprintf(reason, sizeof reason, "process %d: %s", rank, own);
-  PMPI_Bcast(reason, sizeof reason, MPI_CHAR, first, MPI_COMM_WORLD);
-  return reason;
+int rw_tune_created(MPI_Comm old, int code, MPI_Comm comm) {
+  int is_there;
+  if (!is_on || !is_online || is_threaded || code != MPI_SUCCESS || old == MPI_COMM_NULL) return code;
+  tuned *from = find(old, &is_there), *made = NULL;
+  if (!is_there) return rw_raise(old, MPI_ERR_NO_MEM);
+  if (from == NULL || from->is_left) return code;
+  if (comm != MPI_COMM_NULL) {
+    void *hung;
+    int is_hung = 0;
+    if (PMPI_Comm_get_attr(comm, key, &hung, &is_hung) == MPI_SUCCESS && is_hung) return code;
+    made = attach(comm);
+    if (made == NULL) return rw_raise(comm, MPI_ERR_NO_MEM);
+  }
+  rw_online_divide(from->online, made == NULL ? NULL : made->online, made == NULL ? 0 : made->leader);
+  return code;
 }
 
 /* NULL, or why no process is tuned: alike on all. Collective. */
@@ -274,12 +278,11 @@ static const char *prepare(void) {
   if (wrong == NULL && rw_state_make_keys() != MPI_SUCCESS) wrong = "MPI gives no key";
   if (wrong == NULL && PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, delete_tuned, &key, NULL) != MPI_SUCCESS)
     wrong = "MPI gives no key";
-  by_setting = calloc((size_t)tuning->settings + 1, sizeof *by_setting);
-  if (wrong == NULL && by_setting == NULL) wrong = "there is no memory for it";
+  if (wrong == NULL && !rw_tune_report_begin(tuning, is_online)) wrong = "there is no memory for it";
   double sum = wrong == NULL ? rw_tune_library_sum() : 0;
   double least[] = {wrong == NULL, sum, -sum};
   PMPI_Allreduce(MPI_IN_PLACE, least, 3, MPI_DOUBLE, MPI_MIN, MPI_COMM_WORLD);
-  if (least[0] < 1) return first_reason(wrong);
+  if (least[0] < 1) return rw_tune_first_reason(wrong);
   if (least[1] != -least[2]) return "the libraries of MPI of the processes differ";
   if (rw_layout_make(MPI_COMM_WORLD, (int)tuning->cores, &layout) != MPI_SUCCESS) return "there is no memory for it";
   world_node = layout.node;
@@ -301,8 +304,9 @@ static void provide_world(void) {
     for (int c = 0; c < RW_TUNE_COLLECTIVES; c++) {
       rw_tune_call call = t->call;
       call.collective = c;
-      rw_tune_reach(tuning, &call, is_reached);
+      if (!is_online) rw_tune_reach(tuning, &call, is_reached);
     }
+    if (is_online) memset(is_reached, 1, (size_t)tuning->settings);
     for (int i = 0; i < tuning->settings; i++) {
       const rw_tune_setting *setting = &rw_tuning_settings(tuning)[i];
       int is_known = rw_tune_library_knows(i, setting->collective, t->ranks) ||
@@ -314,31 +318,55 @@ static void provide_world(void) {
   free(is_reached);
 }
 
+/* What rank 0 reads, with limits of its own settings. NULL: `wrong` says why. */
+static rw_tuning *read_file(const char *path, char *wrong, size_t room) {
+  const rw_settings *own = rw_own_settings();
+  rw_tuning *read = path == NULL ? NULL : rw_tune_read(path, NULL, wrong, room);
+  if (path == NULL) snprintf(wrong, room, "rank 0 names no tuning file, other processes do");
+  if (read == NULL) return NULL;
+  read->cores = own->cores;
+  read->after = own->tune_after;
+  read->per_communicator = own->tune_per_communicator;
+  read->per_process = own->tune_per_process;
+  return read;
+}
+
+static void say(const char *what, const char *path, const char *why) {
+  fprintf(stderr, "rankweave shim: %s%s%s is not used: %s\n", what, path == NULL ? "" : " ", path == NULL ? "" : path, why);
+}
+
+/* NULL, or why calls are MPI's. Rank 0 knows. Collective. */
+static const char *share_online(int rank) {
+  static rw_online_run run;
+  const char *why = rw_online_share(&run, rank, is_threaded);
+  if (why != NULL) return why;
+  tuning = run.tuning;
+  is_online = 1;
+  why = prepare();
+  return why == NULL ? rw_online_start(&run, rank) : why;
+}
+
 void rw_tune_share(void) {
   char wrong[512] = "";
   int rank, level = MPI_THREAD_SINGLE;
   const rw_settings *world = rw_world_settings();
   if (world == NULL || world->enabled < 1 || world->records > 0 || world->tunes < 1) return;
-  const char *path = rw_tune_path(), *why = NULL;
   PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
   PMPI_Query_thread(&level);
   PMPI_Allreduce(MPI_IN_PLACE, &level, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
   is_threaded = level == MPI_THREAD_MULTIPLE;
-  rw_tuning *read = NULL;
-  if (rank == 0 && path == NULL) why = "rank 0 names no tuning file, other processes do";
-  else if (rank == 0) read = rw_tune_read(path, NULL, wrong, sizeof wrong);
-  if (read != NULL) {
-    const rw_settings *own = rw_own_settings();
-    read->cores = own->cores;
-    read->after = own->tune_after;
-    read->per_communicator = own->tune_per_communicator;
-    read->per_process = own->tune_per_process;
+  const char *path = rw_tune_path(), *what = "the tuning file", *why = NULL;
+  if (rw_online_is_wanted()) {
+    what = "online tuning in";
+    path = rw_online_folder();
+    why = share_online(rank);
+  } else {
+    rw_tuning *read = rank == 0 ? read_file(path, wrong, sizeof wrong) : NULL;
+    tuning = rw_tune_spread(rank, read);
+    why = tuning != NULL ? prepare() : read == NULL ? wrong : "there is no memory for it";
   }
-  tuning = spread_out(rank, read);
-  if (tuning != NULL) why = prepare();
-  else if (why == NULL) why = read == NULL ? wrong : "there is no memory for it";
   if (why != NULL) {
-    if (rank == 0) fprintf(stderr, "rankweave shim: the tuning file%s%s is not used: %s\n", path == NULL ? "" : " ", path == NULL ? "" : path, why);
+    if (rank == 0) say(what, path, why);
     return;
   }
   is_on = is_used = 1;
@@ -346,34 +374,3 @@ void rw_tune_share(void) {
 }
 
 void rw_tune_stop(void) { is_on = 0; }
-
-static void report_setting(int setting) {
-  char line[512];
-  uint64_t calls = 0;
-  for (int o = 0; o < OUTCOMES; o++) calls += by_setting[setting][o];
-  if (calls == 0) return;
-  rw_tune_setting_name(&rw_tuning_settings(tuning)[setting], line, sizeof line);
-  size_t used = strlen(line);
-  used += (size_t)snprintf(line + used, sizeof line - used, ": %" PRIu64 " call%s", calls, calls == 1 ? "" : "s");
-  const char *between = ": ";
-  for (int o = 0; o < OUTCOMES && used < sizeof line; o++) {
-    if (by_setting[setting][o] == 0) continue;
-    used += (size_t)snprintf(line + used, sizeof line - used, "%s%" PRIu64 " %s", between, by_setting[setting][o], texts[o]);
-    between = "; ";
-  }
-  rw_report_line(line);
-}
-
-void rw_tune_report(void) {
-  char line[512];
-  if (!is_used) return;
-  for (int i = 0; i < tuning->settings; i++) report_setting(i);
-  for (int f = 0; f < RW_TUNE_FUNCTIONS; f++)
-    for (int r = 0; r < REASONS; r++) {
-      if (left[f][r] == 0) continue;
-      snprintf(line, sizeof line, "%s: %" PRIu64 " call%s left to MPI: %s",
-               f == RW_TUNE_REDUCE_SCATTER_BLOCK ? "reduce-scatter of equal blocks" : rw_tune_collective_name(f),
-               left[f][r], left[f][r] == 1 ? "" : "s", reasons[r]);
-      rw_report_line(line);
-    }
-}

@@ -107,6 +107,7 @@ void rw_tune_reach(const rw_tuning *tuning, const rw_tune_call *call, char *is_r
 /* `pipeline:segment=8192`. */
 void rw_tune_setting_name(const rw_tune_setting *setting, char *name, size_t room);
 const char *rw_tune_collective_name(int collective);
+int rw_tune_is_same(const rw_tune_setting *a, const rw_tune_setting *b);
 /* The number of a word of an attribute. */
 int rw_tune_word(int attribute, const char *word);
 int rw_tune_operation(MPI_Op op);
@@ -168,8 +169,12 @@ void rw_tune_model_free(rw_tune_model *model);
 void rw_tune_library_name(char *name, size_t room);
 /* Before MPI_Init. */
 void rw_tune_library_before(void);
-/* Before all others. NULL, or why the library cannot be tuned. */
+/* Before all others, and once more without effect. NULL, or why the library cannot be tuned. */
 const char *rw_tune_library_begin(int is_threaded);
+/* The name of an algorithm of the library for a collective, from 0; 0: there are no more. */
+int rw_tune_library_algorithm(int collective, int i, char *name, size_t room);
+/* Whether the library has the setting for its collective. */
+int rw_tune_library_has(const rw_tune_setting *setting);
 /* Looks up what the library needs for the settings. 0: there is no memory. */
 int rw_tune_library_resolve(const rw_tuning *tuning);
 /* A number that differs where settings resolve to other values. */
@@ -198,7 +203,12 @@ int rw_tune_library_reset_call(int setting, int function);
 typedef struct {
   MPI_Comm user, comm;
   int setting, function;
+  int place;  /* among records of online tuning; -1: it has none */
+  int is_own; /* it is the user's own call, without a setting */
 } rw_turn;
+
+/* What rw_tune_begin returns of a call that is the user's own, and ends all the same. */
+enum { RW_TURN_OWN = 2 };
 
 /* Bytes of calls that are left to MPI whatever the file says. */
 enum { RW_BYTES_WRONG = -1, RW_BYTES_IN_PLACE = -2, RW_BYTES_UNEQUAL = -3 };
@@ -214,15 +224,52 @@ int rw_tune_serves(MPI_Comm comm, int function);
 /* The same until the process ends. */
 int rw_tune_is_used(void);
 /*
- * Of a call that is served. 1: the call of so many bytes runs on `turn->comm`, and ends. 0: it is MPI's. Negative: there is no memory. Of
+ * Of a call that is served. 1: the call of so many bytes runs on `turn->comm`, and ends. RW_TURN_OWN: it is MPI's, and ends.
+ * 0: it is MPI's. Negative: there is no memory. Of
  * functions without an operation it is MPI_OP_NULL, and the type MPI_DATATYPE_NULL. Collective in some calls, in all
  * ranks alike.
  */
 int rw_tune_begin(rw_turn *turn, MPI_Comm comm, int function, int64_t bytes, MPI_Op op, MPI_Datatype type);
 /* Hands an error to the handler of the user's communicator. Returns the code. */
 int rw_tune_end(const rw_turn *turn, int code);
+/*
+ * After all members of `old` have made a communicator from it, with the code of that, or MPI_COMM_NULL. Returns the
+ * code. Local.
+ */
+int rw_tune_created(MPI_Comm old, int code, MPI_Comm comm);
 /* At the end. */
 void rw_tune_stop(void);
+
+/*
+ * --- tune-share.c
+ * ---------------------------------------------------------------------------------------------------------
+ */
+
+/* The same block on all ranks; NULL if rank 0 has none, or a rank has no memory. Collective. */
+rw_tuning *rw_tune_spread(int rank, rw_tuning *read);
+/* The reason of the first process that has one, or NULL. Collective. */
+const char *rw_tune_first_reason(const char *own);
+
+/*
+ * --- tune-report.c
+ * --------------------------------------------------------------------------------------------------------
+ */
+
+/* What became of calls that are to have a setting. Those behind RW_TUNE_BY_SETTING are MPI's. */
+typedef enum {
+  RW_TUNE_BY_SETTING, RW_TUNE_BY_DEFAULT, RW_TUNE_EARLY, RW_TUNE_UNKNOWN, RW_TUNE_LIMIT, RW_TUNE_FAILED, RW_TUNE_OUTCOMES
+} rw_tune_outcome;
+
+/* Why a function's calls are MPI's before a setting is chosen. */
+typedef enum {
+  RW_LEFT_WRONG, RW_LEFT_IN_PLACE, RW_LEFT_UNEQUAL, RW_LEFT_EMPTY, RW_LEFT_IN_ORDER, RW_LEFT_COMMUNICATOR,
+  RW_LEFT_THREADS, RW_LEFT_REASONS
+} rw_tune_reason;
+
+/* 0: no memory. */
+int rw_tune_report_begin(const rw_tuning *tuning, int is_online);
+void rw_tune_count(int setting, rw_tune_outcome outcome);
+void rw_tune_count_left(int function, rw_tune_reason reason);
 /* Lines of the report. */
 void rw_tune_report(void);
 
