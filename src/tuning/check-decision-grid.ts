@@ -15,7 +15,10 @@ const axisLimits: Readonly<Record<keyof CellAxes, readonly [number, number]>> = 
 }
 
 const known = {
-  grid: { kind: true, settings: true, axes: true, isTrained: true, best: true, performances: true },
+  grid: {
+    ...{ kind: true, settings: true, axes: true, isTrained: true, best: true, performances: true },
+    excluded: true,
+  },
   setting: { collective: true, algorithm: true, parameters: true },
 } as const
 
@@ -30,7 +33,7 @@ type Members = Readonly<Record<string, unknown>>
  */
 export function checkDecisionGrid(where: string, value: unknown): DecisionGrid {
   requireKnownOptions(where, value, known.grid, 'ERR_TUNING')
-  const { settings, axes, isTrained, best, performances } = value as Members
+  const { settings, axes, isTrained, best, performances, excluded } = value as Members
   if (!Array.isArray(settings) || settings.length === 0 || settings.length > gridLimits.settings)
     throw fail(`${where}.settings`, `a list of 1 to ${gridLimits.settings}`, settings)
   for (const [i, setting] of settings.entries()) {
@@ -42,9 +45,17 @@ export function checkDecisionGrid(where: string, value: unknown): DecisionGrid {
   if (typeof best !== 'string') throw fail(`${where}.best`, 'base64', best)
   if (performances !== undefined && typeof performances !== 'string')
     throw fail(`${where}.performances`, 'base64', performances)
+  if (excluded !== undefined) checkExcluded(`${where}.excluded`, excluded, settings.length)
   const grid = value as DecisionGrid
   openGrid(where, grid)
   return grid
+}
+
+function checkExcluded(where: string, excluded: unknown, settings: number): void {
+  const isNumber = (number: unknown) =>
+    Number.isInteger(number) && (number as number) >= 1 && (number as number) <= settings
+  if (!Array.isArray(excluded) || !excluded.every(isNumber) || new Set(excluded).size !== excluded.length)
+    throw fail(where, `numbers from 1 to ${settings}, each once`, excluded)
 }
 
 function checkAxes(where: string, axes: unknown): void {

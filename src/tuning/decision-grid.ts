@@ -26,6 +26,8 @@ export interface DecisionGrid {
    * with too few times. Little-endian float32 in base64. Absent: the grid is for runs that do not explore.
    */
   readonly performances?: string
+  /** Numbers of settings that are never chosen, neither to explore. Absent: none. */
+  readonly excluded?: readonly number[]
 }
 
 /** A grid of which each cell can be read. */
@@ -37,6 +39,8 @@ export interface OpenGrid {
   readonly best: Int32Array
   /** 4 bytes for each cell and setting, settings of a cell together. */
   readonly performances: Float32Array | undefined
+  /** As in {@link DecisionGrid}. */
+  readonly excluded?: readonly number[]
 }
 
 /** The number of the setting that a trained grid has for a call; 0 where it knows none. One look-up, allocates nothing. */
@@ -50,19 +54,28 @@ export function bestNumber(
 }
 
 /** A grid as a file has it. */
-export function closedGrid({ settings, axes, isTrained, best, performances }: OpenGrid): DecisionGrid {
+export function closedGrid({
+  settings,
+  axes,
+  isTrained,
+  best,
+  performances,
+  ...more
+}: OpenGrid): DecisionGrid {
   const known = performances === undefined ? {} : { performances: base64Of(performances) }
-  return { kind: 'grid', settings, axes, isTrained, best: base64Of(best), ...known }
+  return { kind: 'grid', settings, axes, isTrained, best: base64Of(best), ...known, ...more }
 }
 
 /**
  * The inverse of {@link closedGrid}.
  *
  * @param where the grid, for messages
- * @throws ERR_TUNING for arrays of another length than the axes and settings give, and for values out of range
+ * @throws ERR_TUNING for arrays of another length than the axes and settings give, for values out of range, and for a
+ *   cell whose best setting is excluded
  */
 export function openGrid(where: string, grid: DecisionGrid): OpenGrid {
-  const { settings, axes, isTrained } = grid
+  const { settings, axes, isTrained, excluded } = grid
+  const never = excluded === undefined ? {} : { excluded }
   const cells = countCells(axes)
   const best = new Int32Array(bytesOfBase64(`${where}.best`, grid.best, 4 * cells))
   const wrong = best.findIndex((number) => number < 0 || number > settings.length)
@@ -72,13 +85,17 @@ export function openGrid(where: string, grid: DecisionGrid): OpenGrid {
       `${where}.best: expected numbers from 0 to ${settings.length}`,
       best[wrong],
     )
-  if (grid.performances === undefined) return { settings, axes, isTrained, best, performances: undefined }
+  const bestExcluded = best.find((number) => excluded?.includes(number) === true)
+  if (bestExcluded !== undefined)
+    throw wrongValue('ERR_TUNING', `${where}.best: expected settings that are not excluded`, bestExcluded)
+  if (grid.performances === undefined)
+    return { settings, axes, isTrained, best, performances: undefined, ...never }
   const bytes = bytesOfBase64(`${where}.performances`, grid.performances, 4 * cells * settings.length)
   const performances = new Float32Array(bytes)
   const odd = performances.find((value) => !(value >= 0 && value <= 1))
   if (odd !== undefined)
     throw wrongValue('ERR_TUNING', `${where}.performances: expected numbers from 0 to 1`, odd)
-  return { settings, axes, isTrained, best, performances }
+  return { settings, axes, isTrained, best, performances, ...never }
 }
 
 function base64Of(values: Int32Array | Float32Array): string {

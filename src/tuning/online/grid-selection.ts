@@ -46,6 +46,9 @@ export const tunedLogic: SelectionLogic = {
   },
 }
 
+/** Leaves every call to the default, of grids that are not trained: what others are compared with. */
+export const defaultLogic: SelectionLogic = { ...tunedLogic, name: 'default' }
+
 /** A cell that is ready: numbers of settings, and sums of their probabilities. */
 interface ReadyCell {
   readonly numbers: Int32Array
@@ -83,7 +86,7 @@ export class GridSelection {
       throw wrongValue('ERR_ARGUMENT', `logic ${logic.name}: expected a grid with performances`, undefined)
     this.#grid = grid
     this.#logic = logic
-    this.#eligible = Int32Array.from(eligible)
+    this.#eligible = Int32Array.from(eligible).filter((number) => !grid.excluded?.includes(number))
     this.#firstCell = cellOfPlace(grid.axes, nodes, processesPerNode) * grid.axes.bytes.length
     this.#cells = new Array(grid.axes.bytes.length).fill(undefined)
   }

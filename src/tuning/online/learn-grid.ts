@@ -62,7 +62,8 @@ export function learnGrid(
   const available = availableSettings(calls, leastCalls, blacklist)
   const isTrained = trained > 0 && trained >= Math.min(leastSettings, available)
   const grid = isTrained ? askedGrid(settings, axes, regressors, hasPerformances) : emptyGrid(settings, axes)
-  return { grid, calls, regressors }
+  const excluded = [...blacklist].sort((a, b) => a - b)
+  return { grid: excluded.length === 0 ? grid : { ...grid, excluded }, calls, regressors }
 }
 
 /**
