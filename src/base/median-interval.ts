@@ -1,16 +1,14 @@
 export type Interval = readonly [low: number, high: number]
 
-/** Chance that the median lies outside of an interval, at most. */
-const mostOutside = 0.05
-
 /**
  * An interval that holds the median of what values are drawn from with a chance of at least 95%: the d-th
  * smallest to the d-th largest value, whatever the distribution is.
  *
- * @returns null of fewer than 6 values, which have no such interval
+ * @param mostOutside chance that the median lies outside, at most
+ * @returns null of fewer than 6 values, which have no interval of 95%
  * @see David and Nagaraja, Order Statistics, 3rd edition, section 7.1
  */
-export function medianInterval(values: readonly number[]): Interval | null {
+export function medianInterval(values: readonly number[], mostOutside = 0.05): Interval | null {
   const { length } = values
   // The chance that `below` values lie below the median, as a logarithm: of thousands of values it starts below every number.
   let lnChance = length * Math.log(0.5)

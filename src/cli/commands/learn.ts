@@ -1,31 +1,28 @@
-import { readdirSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import * as z from 'zod'
-import { mulberry32 } from '../../base/random.js'
-import { ruleOf } from '../../calls/plan/default-rule.js'
 import { RankweaveError, wrongValue } from '../../errors.js'
 import { callFileEnding } from '../../launch/processes/call-files.js'
-import type { Collective } from '../../schedule/specification.js'
-import { fileError, makeDirectory, writeWholeFile } from '../../text/whole-file.js'
+import { modelFileName } from '../../launch/processes/load-online.js'
+import { type Collective, collectives } from '../../schedule/specification.js'
+import { fileError, makeDirectory } from '../../text/whole-file.js'
 import { cellAxes } from '../../tuning/call-cells.js'
 import { closedGrid } from '../../tuning/decision-grid.js'
 import type { CallFile } from '../../tuning/online/call-file.js'
 import { callGains } from '../../tuning/online/call-gains.js'
 import { tunedLogic, tuningLogic } from '../../tuning/online/grid-selection.js'
 import type { LearnedGrid } from '../../tuning/online/learn-grid.js'
-import { CallHistory, emptyGrids, settingsOfRuns } from '../../tuning/online/learn-runs.js'
-import { NumberedSettings } from '../../tuning/online/numbered-settings.js'
-import { arrivalPatterns, simulateRun, usualConditions } from '../../tuning/online/simulated-application.js'
-import {
-  simulatedApplications,
-  simulatedCollectives,
-  simulatedLevels,
-} from '../../tuning/online/simulated-applications.js'
-import { formulaMachine } from '../../tuning/online/simulated-machine.js'
-import { formatTuningFile } from '../../tuning/read-tuning-file.js'
-import { settingLine } from '../../tuning/setting.js'
+import { CallHistory, settingsOfRuns } from '../../tuning/online/learn-runs.js'
+import { learningReport } from '../../tuning/online/learning-report.js'
+import { arrivalPatterns } from '../../tuning/online/simulated-application.js'
+import { simulatedApplications } from '../../tuning/online/simulated-applications.js'
+import { formatTuningFile, tuningFileLimits } from '../../tuning/read-tuning-file.js'
+import { callLimits, type TuningCall } from '../../tuning/tuning-call.js'
+import { blacklistsOf } from '../input/blacklists.js'
 import { readCallFolder } from '../input/call-folder.js'
 import { number, oneOf, parseOptions, refuseGiven, whole } from '../input/options.js'
+import { type SimulationOptions, simulateRuns } from '../input/simulated-runs.js'
+import { learnReportOutcome, learnReportText } from '../output/learn-report.js'
 import { learnOutcome, learnText } from '../output/learn-text.js'
 import { checkOutputs, reportBeside, writeOutput } from '../output/output-file.js'
 import { counted, type Reporter } from '../output/reporter.js'
@@ -43,7 +40,8 @@ cluster.
 
 Examples:
   rankweave learn runs --simulate refinement --runs 10     ten simulated runs, then a model
-  rankweave learn runs --simulate refinement --evaluate    ten more, which use what was learned
+  rankweave learn runs --simulate refinement --evaluate    ten more, which use what was learned, and ten by default
+  rankweave learn runs --report                            what was gained, and how choices moved
   rankweave run program.ts -n 8 --fabric threads --processes 4 --tuning online:runs && rankweave learn runs
   rankweave learn runs -o tuning.json --best-only --without bcast-linear`
 
@@ -62,11 +60,16 @@ const schema = z.object({
   arrival: oneOf(...arrivalPatterns),
   noise: number(0, 2),
   evaluate: z.boolean(),
+  report: z.boolean(),
+  call: z.string().optional(),
   seed: whole(0, 2 ** 32 - 1),
 })
 
 /** What only simulated runs have. */
 const ofSimulation = ['runs', 'arrival', 'noise', 'evaluate', 'seed']
+
+/** What a report, which writes nothing, does not have. */
+const notOfReport = [...ofSimulation, 'simulate', 'output', 'bestOnly']
 
 /** `rankweave learn`: a model from what runs recorded. */
 export const learnCommand: AddCommand = (command, act) => {
@@ -83,15 +86,27 @@ export const learnCommand: AddCommand = (command, act) => {
     .option('--runs <number>', 'of --simulate: how many', '10')
     .option('--arrival <pattern>', `of --simulate: ${arrivalPatterns.join(', ')}`, 'together')
     .option('--noise <deviation>', 'of --simulate: standard deviation of the logarithm of a time', '0.1')
-    .option('--evaluate', 'of --simulate: use what was learned, without exploring', false)
+    .option('--evaluate', 'of --simulate: use what was learned, each run followed by one by default', false)
     .option('--seed <number>', 'of --simulate', '1')
+    .option(
+      '--report',
+      'how learning went, what evaluation runs gained, what comes next; writes nothing',
+      false,
+    )
+    .option('--call <call>', 'of --report: follow this call, allreduce:bytes=16,nodes=24,per-node=32')
     .option('--json', 'one JSON object on standard output', false)
     .addHelpText('after', help)
     .action(
       act(async (report: Reporter, folder: string, raw: unknown, command) => {
         const options = parseOptions(schema, raw)
+        if (options.report) {
+          refuseGiven(command, notOfReport, 'is not for --report, which writes nothing')
+          reportLearning(report, folder, options)
+          return
+        }
+        refuseGiven(command, ['call'], 'is for --report')
         if (options.simulate === undefined) refuseGiven(command, ofSimulation, 'is for --simulate')
-        const output = options.output ?? join(folder, 'model.json')
+        const output = options.output ?? join(folder, modelFileName)
         if (output.endsWith(callFileEnding))
           throw wrongValue(
             'ERR_USAGE',
@@ -101,17 +116,9 @@ export const learnCommand: AddCommand = (command, act) => {
         if (options.simulate === undefined) requireFolder(folder)
         else makeFolder(folder)
         await checkOutputs(report, output)
-        if (options.simulate !== undefined) await simulate(report, folder, options as SimulationOptions)
-        report.step('reading runs')
-        const { runs, refused } = readCallFolder(folder)
-        for (const reason of refused) report.note(`not used: ${reason}`)
-        if (runs.size === 0)
-          throw new RankweaveError(
-            'ERR_MEASUREMENT',
-            `${folder}: expected files of calls (*${callFileEnding}), got none that can be used`,
-          )
+        if (options.simulate !== undefined) await simulateRuns(report, folder, options as SimulationOptions)
+        const { files, refused } = readRuns(report, folder)
         report.step('learning')
-        const files = [...runs.values()]
         const history = historyOf(files)
         const blacklists = blacklistsOf(history.table, options.without ?? [])
         const axes = cellAxes(limitsOf(files, options.nodes, options.perNode))
@@ -121,29 +128,109 @@ export const learnCommand: AddCommand = (command, act) => {
           { leastCalls, leastSettings, hasPerformances: !bestOnly },
           blacklists,
         )
-        const decisions = Object.fromEntries([...grids].map(([name, { grid }]) => [name, closedGrid(grid)]))
         const logic = bestOnly ? tunedLogic : tuningLogic()
         const { source } = files[0]
-        await writeOutput(report, output, [formatTuningFile(source, decisions)])
+        await writeOutput(report, output, [formatTuningFile(source, decisionsOf(grids))])
         report.note(`wrote ${output}`)
-        const collectives = [...grids].map(([collective, learned]) => ({
+        const learnedOnes = [...grids].map(([collective, learned]) => ({
           ...{ collective, learned },
           gains: callGains(collective, learned, history.of(collective), logic),
         }))
         const evaluating = files.length - history.runs
         const counts = {
           ...{ runs: history.runs, calls: history.calls, skippedCalls: history.skipped },
-          ...{ evaluationRuns: evaluating, refusedFiles: refused.length },
+          ...{ evaluationRuns: evaluating, refusedFiles: refused },
         }
-        const head = `${counted(history.runs, 'run', 'runs')} of ${source.name} on ${source.machine}, ${counted(history.calls, 'call', 'calls')}; ${counted(evaluating, 'evaluation run', 'evaluation runs')}`
         reportBeside(
           report,
           output,
-          { source, ...counts, collectives: learnOutcome(collectives), file: output },
-          `${head}\n\n${learnText(collectives)}`,
+          { source, ...counts, collectives: learnOutcome(learnedOnes), file: output },
+          `${headText(files, history)}\n\n${learnText(learnedOnes)}`,
         )
       }),
     )
+}
+
+/** The runs of a folder, in the order of their names, and how many files are not used. @throws ERR_MEASUREMENT */
+function readRuns(report: Reporter, folder: string): { files: readonly CallFile[]; refused: number } {
+  report.step('reading runs')
+  const { runs, refused } = readCallFolder(folder)
+  for (const reason of refused) report.note(`not used: ${reason}`)
+  if (runs.size === 0)
+    throw new RankweaveError(
+      'ERR_MEASUREMENT',
+      `${folder}: expected files of calls (*${callFileEnding}), got none that can be used`,
+    )
+  return { files: [...runs.values()], refused: refused.length }
+}
+
+function headText(files: readonly CallFile[], { runs, calls }: CallHistory): string {
+  const [{ source }] = files
+  const evaluating = counted(files.length - runs, 'evaluation run', 'evaluation runs')
+  return `${counted(runs, 'run', 'runs')} of ${source.name} on ${source.machine}, ${counted(calls, 'call', 'calls')}; ${evaluating}`
+}
+
+type ReportedOptions = Pick<
+  z.infer<typeof schema>,
+  'leastCalls' | 'leastSettings' | 'without' | 'nodes' | 'perNode' | 'call'
+>
+
+/** `learn --report`: reads only. */
+function reportLearning(report: Reporter, folder: string, options: ReportedOptions): void {
+  const { leastCalls, leastSettings, without = [], nodes, perNode } = options
+  const call = options.call === undefined ? undefined : callOf(options.call)
+  const { files, refused } = readRuns(report, folder)
+  report.step('learning')
+  const history = historyOf(files)
+  const { table } = history
+  if (call !== undefined && table.of(call.collective).length === 0)
+    throw wrongValue('ERR_USAGE', `--call: expected one of ${table.collectives.join(', ')}`, options.call)
+  const learned = learningReport(files, table, {
+    axes: cellAxes(limitsOf(files, nodes, perNode)),
+    learning: { leastCalls, leastSettings },
+    blacklists: blacklistsOf(table, without),
+    ...(call === undefined ? {} : { call }),
+  })
+  noteModel(
+    report,
+    join(folder, modelFileName),
+    formatTuningFile(files[0].source, decisionsOf(learned.grids)),
+  )
+  const clocks = [...new Map(files.map(({ clock }) => [JSON.stringify(clock), clock])).values()]
+  const counts = { runs: history.runs, calls: history.calls, skippedCalls: history.skipped }
+  const evaluationRuns = files.length - history.runs
+  report.result(
+    {
+      ...{ source: files[0].source, ...counts, evaluationRuns, refusedFiles: refused, clocks },
+      ...learnReportOutcome(learned),
+    },
+    `${headText(files, history)}\n${learnReportText(learned, files, call)}`,
+  )
+}
+
+function decisionsOf(grids: ReadonlyMap<Collective, LearnedGrid>) {
+  return Object.fromEntries([...grids].map(([name, { grid }]) => [name, closedGrid(grid)]))
+}
+
+/** What the next runs use is not what these runs give: says so. */
+function noteModel(report: Reporter, path: string, expected: string): void {
+  if (!existsSync(path)) report.note(`${path}: there is none, so the next runs try all settings alike`)
+  else if (!statSync(path).isFile() || statSync(path).size > tuningFileLimits.bytes)
+    report.note(`${path}: expected a tuning file`)
+  else if (readFileSync(path, 'utf8') !== expected)
+    report.note(`${path}: the next runs use it, and these runs and options give another one: rankweave learn`)
+}
+
+/** A call as a user names it. @throws ERR_USAGE */
+function callOf(text: string): TuningCall {
+  const [, collective, ...numbers] =
+    /^([a-z-]+):bytes=(\d{1,13}),nodes=(\d{1,7}),per-node=(\d{1,7})$/.exec(text) ?? []
+  const [bytes, nodes, processesPerNode] = numbers.map(Number)
+  const isKnown = (collectives as readonly string[]).includes(collective)
+  if (isKnown && bytes <= callLimits.bytes && nodes >= 1 && processesPerNode >= 1)
+    if (nodes * processesPerNode <= callLimits.processes)
+      return { collective: collective as Collective, bytes, nodes, processesPerNode }
+  throw wrongValue('ERR_USAGE', '--call: expected allreduce:bytes=16,nodes=24,per-node=32', text)
 }
 
 function historyOf(files: readonly CallFile[]): CallHistory {
@@ -161,58 +248,6 @@ function limitsOf(files: readonly CallFile[], nodes: number | undefined, perNode
       most.processesPerNode = Math.max(most.processesPerNode, communicator.processesPerNode)
     }
   return { nodes: nodes ?? most.nodes, processesPerNode: perNode ?? most.processesPerNode }
-}
-
-/** Settings by what the user named: an algorithm with all of its settings, or one of them. */
-function blacklistsOf(table: NumberedSettings, texts: readonly string[]): Map<Collective, Set<number>> {
-  const lists = new Map<Collective, Set<number>>()
-  for (const text of texts) {
-    let found = 0
-    for (const collective of table.collectives)
-      for (const [i, setting] of table.of(collective).entries()) {
-        if (settingLine(setting) !== text && setting.algorithm !== text) continue
-        found++
-        lists.set(collective, (lists.get(collective) ?? new Set()).add(i + 1))
-      }
-    if (found === 0) throw wrongValue('ERR_USAGE', '--without: expected a setting that runs have', text)
-  }
-  return lists
-}
-
-interface SimulationOptions {
-  readonly simulate: string
-  readonly runs: number
-  readonly arrival: (typeof arrivalPatterns)[number]
-  readonly noise: number
-  readonly evaluate: boolean
-  readonly seed: number
-}
-
-/** Adds simulated runs, which use what was learned from the runs that are there. */
-async function simulate(report: Reporter, folder: string, options: SimulationOptions): Promise<void> {
-  const application = simulatedApplications.find(({ name }) => name === options.simulate)!
-  const machine = formulaMachine('two levels', simulatedLevels, simulatedCollectives, ruleOf)
-  const before = [...readCallFolder(folder).runs.values()]
-  const table = new NumberedSettings(machine.settings)
-  const axes = cellAxes({ nodes: 32, processesPerNode: 32 })
-  const history = new CallHistory(table)
-  for (const file of before) history.add(file)
-  const grids: ReadonlyMap<Collective, LearnedGrid> =
-    history.runs === 0 ? emptyGrids(table, axes) : history.learn(axes)
-  const logic = options.evaluate ? tunedLogic : tuningLogic()
-  const conditions = { ...usualConditions, arrival: options.arrival, noise: options.noise }
-  const next = mulberry32(options.seed ^ before.length)
-  const sums = { timeUs: 0, defaultUs: 0 }
-  for (let i = 0; i < options.runs; i++) {
-    report.step(`simulating run ${i + 1} of ${options.runs}`)
-    const run = simulateRun(application, machine, grids, table, logic, conditions, next())
-    sums.timeUs += run.timeUs
-    sums.defaultUs += run.defaultUs
-    const name = `simulated-${String(before.length + i).padStart(4, '0')}${callFileEnding}`
-    await writeWholeFile(join(folder, name), run.file)
-  }
-  const ratio = (sums.timeUs / sums.defaultUs).toFixed(3)
-  report.note(`simulated ${counted(options.runs, 'run', 'runs')}: ${ratio} times the true time by default`)
 }
 
 /** Before its model is found to be unwritable. @throws ERR_FILE */

@@ -79,9 +79,10 @@ export function learnOutcome(collectives: readonly LearnedCollective[]) {
         calls: calls[i],
         isTrained: regressors[i] !== undefined,
       })),
-      sizes: gains.map(({ call, best, next, ...figures }) => ({
+      sizes: gains.map(({ call, best, fastest, next, ...figures }) => ({
         ...{ bytes: call.bytes, nodes: call.nodes, processesPerNode: call.processesPerNode, ...figures },
         best: line(best),
+        fastest: line(fastest),
         next: Object.fromEntries([...next].map(([number, share]) => [line(number), share])),
       })),
     }

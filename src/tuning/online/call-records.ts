@@ -85,9 +85,9 @@ export class CallTimes {
     this.#words[place * wordsOfRecord + 7] &= 0xfff
   }
 
-  /** The call at a place has ended. One that never ends is not written. */
+  /** The call at a place has ended. One that never ends is not written, nor one whose clock ran backwards. */
   end(place: number, endUs: number): void {
-    this.#times[place * 4 + 1] = endUs
+    if (endUs >= this.#times[place * 4]) this.#times[place * 4 + 1] = endUs
   }
 
   /** Bytes of the calls that have ended, one after the other. */

@@ -71,7 +71,7 @@ export class GridSelection {
   readonly #cells: (ReadyCell | undefined)[]
 
   /**
-   * @param eligible numbers of the settings that may serve, ascending: those that are blacklisted are not among them
+   * @param eligible numbers of the settings that may serve, ascending; those that the grid excludes are left out
    * @param nodes and processesPerNode of the communicator
    * @throws ERR_ARGUMENT for a logic that explores, of a grid without performances
    */

@@ -79,6 +79,8 @@ export interface ApplicationRun {
 /**
  * Runs an application on a machine: chooses as a real run does, and returns the file that a real run writes. Clocks of
  * processes are hours apart. Pure: equal arguments give equal runs.
+ *
+ * @param model checksum of the tuning file with these grids; empty of runs without one
  */
 export function simulateRun(
   application: SimulatedApplication,
@@ -88,6 +90,7 @@ export function simulateRun(
   logic: SelectionLogic,
   conditions: SimulatedConditions,
   seed: number,
+  model = '',
 ): ApplicationRun {
   const next = mulberry32(seed)
   const place = application.places[below(next, application.places.length)]
@@ -139,7 +142,7 @@ export function simulateRun(
   }
   const header: CallFileHeader = {
     source: { kind: 'simulator', name: application.name, machine: machine.name },
-    ...{ mode: logic.name, model: '', seed, processes: place.nodes * place.processesPerNode },
+    ...{ mode: logic.name, model, seed, processes: place.nodes * place.processesPerNode },
     clock: { name: 'simulated', tickUs: 0 },
     settings: table.collectives.flatMap((collective) => table.of(collective)),
     communicators: [{ id: 0, ...place, processes: place.nodes * place.processesPerNode }],

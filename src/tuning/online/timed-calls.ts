@@ -3,6 +3,7 @@ import type { CallFile } from './call-file.js'
 import type { CallRecord } from './call-records.js'
 import type { TimedCall } from './learn-grid.js'
 import type { NumberedSettings } from './numbered-settings.js'
+import { defaultNumber } from './size-times.js'
 
 /** Calls of one run by collective, and how many could not be used. */
 export interface RunCalls {
@@ -13,7 +14,7 @@ export interface RunCalls {
 
 /**
  * The calls of a run. The time of a call is the longest that one of its measured processes spent in it, so clocks of
- * two processes are never compared.
+ * two processes are never compared. A call that was left to the default counts as one by it.
  *
  * @param table whose numbers the result has; settings are found by what they are, not by the numbers of the run
  * @see Steiner 2023 §4.3
@@ -55,5 +56,6 @@ function numbersIn(file: CallFile, table: NumberedSettings): (record: CallRecord
     ofCollective.push(table.numberOf(setting))
     lines.set(setting.collective, ofCollective)
   }
-  return ({ collective, setting }) => lines.get(collective)?.[setting - 1] ?? 0
+  return ({ collective, setting }) =>
+    setting === 0 ? defaultNumber(table.of(collective)) : (lines.get(collective)?.[setting - 1] ?? 0)
 }

@@ -31,13 +31,13 @@ describe('learn', () => {
     expect(second).toMatchObject({
       runs: 3,
       calls: 3000,
-      evaluationRuns: 2,
+      evaluationRuns: 4,
       refusedFiles: 0,
       skippedCalls: 0,
     })
     const model = readTuningFile(readFileSync(join(folder, 'model.json'), 'utf8'))
     expect(model.decisions.allreduce).toMatchObject({ kind: 'grid', isTrained: true })
-    expect(readdirSync(folder).filter((name) => name.endsWith('.calls'))).toHaveLength(5)
+    expect(readdirSync(folder).filter((name) => name.endsWith('.calls'))).toHaveLength(7)
   })
 
   it('takes nothing from the default calls of evaluation runs, and is repeatable', async () => {

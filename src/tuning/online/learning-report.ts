@@ -1,0 +1,170 @@
+import type { Collective } from '../../schedule/specification.js'
+import type { CellAxes } from '../call-cells.js'
+import { callKey, type TuningCall } from '../tuning-call.js'
+import type { CallFile } from './call-file.js'
+import { type CallGain, callGains } from './call-gains.js'
+import { type EvaluatedRuns, evaluatedRuns } from './evaluated-runs.js'
+import { tuningLogic } from './grid-selection.js'
+import type { GridLearning, LearnedGrid, TimedCall } from './learn-grid.js'
+import { CallHistory } from './learn-runs.js'
+import { type CallTrend, type FollowedCall, learningTrend } from './learning-trend.js'
+import type { NumberedSettings } from './numbered-settings.js'
+import { runSequence } from './run-iterations.js'
+import { defaultNumber, type SizeTimes, type TotalRatio, timesBySize, totalRatio } from './size-times.js'
+
+/** How learning from runs went so far. */
+export interface LearningReport {
+  readonly iterations: readonly ExploredIteration[]
+  /** Recorded calls of all runs that explored. */
+  readonly explored: TotalRatio
+  /** By model, oldest first; nothing is learned from them. */
+  readonly evaluations: readonly (EvaluatedRuns & { readonly after: number })[]
+  readonly collectives: readonly CollectiveReport[]
+  /** What was learned from all of them, of every collective of the table. */
+  readonly grids: ReadonlyMap<Collective, LearnedGrid>
+}
+
+/** Runs that explored by one model. */
+export interface ExploredIteration {
+  readonly runs: number
+  readonly calls: number
+  /** What their recorded calls took. */
+  readonly cost: TotalRatio
+}
+
+export interface CollectiveReport {
+  readonly collective: Collective
+  readonly learned: LearnedGrid
+  /** Those with the most time first. */
+  readonly settings: readonly SettingTime[]
+  /** Sizes with the most calls, at most {@link reportLimits}, and how many others there are. */
+  readonly gains: readonly CallGain[]
+  readonly moreSizes: number
+  /** Of the first of these sizes, and of the call that is followed. */
+  readonly trends: readonly CallTrend[]
+}
+
+/** What one setting took in all runs that explored. */
+export interface SettingTime {
+  readonly number: number
+  readonly calls: number
+  readonly totalUs: number
+}
+
+/** Sizes of a collective, those of them that are followed, and iterations after which it is learned again. */
+export const reportLimits = { sizes: 64, followed: 12, points: 20 } as const
+
+export interface ReportOptions {
+  readonly axes: CellAxes
+  readonly learning: Omit<GridLearning, 'blacklist'>
+  readonly blacklists: ReadonlyMap<Collective, ReadonlySet<number>>
+  /** A call that is followed besides those with the most calls. It need not have taken place. */
+  readonly call?: TuningCall
+}
+
+/**
+ * What runs have explored, gained and will try next.
+ *
+ * Time: that of learning, at most 21 times.
+ *
+ * @param files in the order in which the runs took place
+ * @param table of the settings of these runs
+ */
+export function learningReport(
+  files: readonly CallFile[],
+  table: NumberedSettings,
+  { axes, learning, blacklists, call }: ReportOptions,
+): LearningReport {
+  const { iterations, evaluations, byDefault } = runSequence(files)
+  const all = historyOfRuns(iterations.flat(), table)
+  const sizes = new Map(table.collectives.map((name) => [name, timesBySize(name, all.of(name))]))
+  const defaultTimes = timesByDefault(sizes, table)
+  const logic = tuningLogic()
+  const followed = [...sizes.values()].flatMap((of) => followedCalls(of, table, call))
+  const trends = learningTrend(iterations, table, followed, {
+    ...{ axes, learning, blacklists, logic },
+    mostPoints: reportLimits.points,
+  })
+  const grids = all.learn(axes, { ...learning, hasPerformances: true }, blacklists)
+  return {
+    grids,
+    iterations: iterations.map((runs) => {
+      const own = historyOfRuns(runs, table)
+      const ofRuns = table.collectives.flatMap((name) => timesBySize(name, own.of(name)))
+      return { runs: own.runs, calls: own.calls, cost: totalRatio(ofRuns, defaultTimes) }
+    }),
+    explored: totalRatio([...sizes.values()].flat(), defaultTimes),
+    evaluations: evaluations.map(({ after, runs }) => ({
+      after,
+      ...evaluatedRuns(runs, byDefault, table, defaultTimes),
+    })),
+    collectives: table.collectives
+      .filter((collective) => all.of(collective).length > 0 || collective === call?.collective)
+      .map((collective): CollectiveReport => {
+        const learned = grids.get(collective)!
+        const gains = callGains(collective, learned, all.of(collective), logic)
+        return {
+          ...{ collective, learned, settings: settingTimes(all.of(collective)) },
+          gains: gains.slice(0, reportLimits.sizes),
+          moreSizes: Math.max(0, gains.length - reportLimits.sizes),
+          trends: trends.filter((trend) => trend.call.collective === collective),
+        }
+      }),
+  }
+}
+
+function historyOfRuns(files: readonly CallFile[], table: NumberedSettings): CallHistory {
+  const history = new CallHistory(table)
+  for (const file of files) history.add(file)
+  return history
+}
+
+function timesByDefault(
+  sizes: ReadonlyMap<Collective, readonly SizeTimes[]>,
+  table: NumberedSettings,
+): Map<string, readonly number[]> {
+  const times = new Map<string, readonly number[]>()
+  for (const [collective, ofCollective] of sizes) {
+    const number = defaultNumber(table.of(collective))
+    for (const { call, timesUs } of ofCollective) {
+      const own = timesUs.get(number)
+      if (own !== undefined) times.set(callKey(call), own)
+    }
+  }
+  return times
+}
+
+/** Those with the most calls, and the one that is named. */
+function followedCalls(
+  sizes: readonly SizeTimes[],
+  table: NumberedSettings,
+  named: TuningCall | undefined,
+): FollowedCall[] {
+  const most = sizes
+    .slice(0, reportLimits.followed)
+    .map(({ call, timesUs }) => ({ call, served: [...timesUs.keys()] }))
+  if (named === undefined || sizes[0]?.call.collective !== named.collective) return most
+  const key = callKey(named)
+  if (most.some(({ call }) => callKey(call) === key)) return most
+  const size = sizes.find(({ call }) => callKey(call) === key)
+  // Of a size that no run had: all that served a call of the collective.
+  const tried = new Set(sizes.flatMap(({ timesUs }) => [...timesUs.keys()]))
+  const served = size === undefined ? tried : new Set(size.timesUs.keys())
+  const numbers = table.of(named.collective).map((_, i) => i + 1)
+  return [...most, { call: named, served: numbers.filter((number) => served.has(number)) }]
+}
+
+function settingTimes(timed: readonly TimedCall[]): SettingTime[] {
+  const sums = new Map<number, { calls: number; totalUs: number }>()
+  for (const { setting, timeUs } of timed) {
+    const known = sums.get(setting)
+    if (known === undefined) sums.set(setting, { calls: 1, totalUs: timeUs })
+    else {
+      known.calls++
+      known.totalUs += timeUs
+    }
+  }
+  return [...sums]
+    .map(([number, { calls, totalUs }]) => ({ number, calls, totalUs }))
+    .sort((a, b) => b.totalUs - a.totalUs)
+}
