@@ -12,6 +12,7 @@ import { matchingBench } from './matching/matching.js'
 import { mpiBench } from './mpi.js'
 import { mutantsBench } from './mutants/mutants.js'
 import { neighborhoodBench } from './neighborhood/neighborhood.js'
+import { onlineBench } from './online/online.js'
 import { paperBench } from './paper/paper.js'
 import { planBench } from './plan.js'
 import { serviceBench } from './service/service.js'
@@ -39,6 +40,7 @@ const benches: readonly Bench[] = [
   mappingBench,
   matchingBench,
   tunedBench,
+  onlineBench,
 ]
 
 const { values, positionals } = parseWords()

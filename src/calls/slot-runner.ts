@@ -46,9 +46,10 @@ export class SlotRunner implements ExchangeOwner {
     }
     try {
       const exchange = lane.exchange(slot)
-      if (exchange.watched !== undefined) this.#watch?.start(exchange)
+      const isWatched = exchange.watched !== undefined
+      if (isWatched) this.#watch!.start(exchange)
       const results = slot.call!.run((slot.contributions ?? []) as never[], exchange)
-      if (exchange.watched !== undefined) this.#watch?.stop()
+      if (isWatched) this.#watch!.stop()
       if (results === undefined) return true
       if (results instanceof Promise) {
         this.#completeWhen(results, lane, slot)

@@ -25,10 +25,18 @@ const unknownLocations = 'the locations of the ranks are not known'
 
 type Planned = CollectivePlan | Promise<CollectivePlan>
 
+/** What online tuning has drawn for a call. */
+export interface DrawnSetting {
+  readonly leaf: TunedLeaf
+  /** Called when it cannot serve, so that the rule decides. */
+  refused(): void
+}
+
 /**
  * The plan of a reduction; a promise where addresses have to be looked up for it. Without {@link isUnplaced}
  * it needs the location of every rank.
  *
+ * @param drawn in place of the setting of a tuning file
  * @returns null where the rule's algorithm, and that along the tree, cannot serve
  * @throws ERR_ALGORITHM where the algorithm that the ranks have chosen cannot serve
  */
@@ -38,6 +46,7 @@ export function planReduction(
   reduction: Reduction,
   method: Method | undefined,
   root = 0,
+  drawn?: DrawnSetting,
 ): Planned | null {
   const required = requiredOrder(reduction, method?.isAnyOrder === true)
   const sizeBytes = reduction.countElems * elementSizeBytes(reduction.type)
@@ -51,12 +60,12 @@ export function planReduction(
     throw unserved(named, plan)
   }
   const call: PlannedCall = { state, collective, reduction, given: method?.segments, required, facts, root }
-  const leaf = leafOf(call)
+  const leaf = drawn?.leaf ?? leafOf(call)
   if (leaf === undefined) return planByRule(call, { by: 'rule', facts })
   const instead = (refusal: string) => planByRule(call, { by: 'rule', facts, leaf, refusal })
   const plan = planTuned(call, leaf)
   if (typeof plan === 'string') {
-    if (plan !== leftToRule) state.online?.refused()
+    if (plan !== leftToRule) drawn?.refused()
     return instead(plan)
   }
   if (!(plan instanceof Promise)) return noted(plan, { by: 'file', facts, leaf })
@@ -64,6 +73,7 @@ export function planReduction(
     (found) => noted(found, { by: 'file', facts, leaf }),
     (error) => {
       const other = isRankweaveError(error, 'ERR_ALGORITHM') ? instead(error.message) : null
+      drawn?.refused()
       if (other === null) throw error
       return other
     },
@@ -86,10 +96,7 @@ function leafOf({ state, collective, reduction, required, facts }: PlannedCall):
   const { op } = reduction
   const operation = op.kind === 'function' ? 'user-defined' : op.name
   const bytes = unitBytesOf(state, facts)
-  const tuned =
-    state.online?.choiceOf(collective, bytes, required) ??
-    state.plans.tuned?.choiceOf(collective, bytes, operation, required)
-  return tuned?.leaf
+  return state.plans.tuned?.choiceOf(collective, bytes, operation, required)?.leaf
 }
 
 /** Of a reduce-scatter, MPI's count describes the block of one rank. */

@@ -1,16 +1,30 @@
+import type { CombinationOrder } from '../../collective/patterns/algorithm.js'
 import { isRankweaveError } from '../../errors.js'
-import { type TypedArray, typeCode, typeCodeOf } from '../../messages/datatype/elements.js'
+import { elementSizeBytes, type TypedArray, typeCode, typeCodeOf } from '../../messages/datatype/elements.js'
 import type { Operation } from '../../messages/datatype/operation.js'
 import type { Collective } from '../../schedule/specification.js'
+import { onlineCollectives } from '../../tuning/online/online-options.js'
 import { type CollectiveCall, failAllRanks } from '../collective-call.js'
 import type { Exchange } from '../exchange.js'
 import type { CollectiveContext } from '../plan/collective-context.js'
 import type { CollectivePlan } from '../plan/collective-plan.js'
 import { isMethod, type Method, type OrderOptions } from '../plan/method.js'
+import type { OnlineCalls } from '../plan/online-calls.js'
 import { isUnplaced, requiredOrder } from '../plan/required-order.js'
 import type { Signature } from '../signature.js'
-import { planReduction } from './planned-reduction.js'
+import { type DrawnSetting, planReduction } from './planned-reduction.js'
 import { doubleOf, type ReduceContribution, type Reduction, signatureOf } from './reduction.js'
+
+/** What a call retains by settings of online tuning: so many, of data of at most so many bytes. */
+const mostDrawn = 32
+const mostDrawnBytes = 2 ** 16
+
+/** A setting that an earlier call has drawn. */
+interface DrawnPlan<P> {
+  readonly planned: P
+  /** It cannot serve, so the rule has decided. */
+  readonly isRefused: boolean
+}
 
 /**
  * A reduction by a plan. Ranks share the object, and so do consecutive calls: it retains its plan, and what a
@@ -28,6 +42,12 @@ export abstract class ReductionCall<P> implements CollectiveCall<ReduceContribut
   readonly #chosen: Method | undefined
   readonly #root: number
   #planned: P | undefined
+  /** Plans by the number of the setting that online tuning draws for each call. */
+  #drawnPlans: Map<number, DrawnPlan<P>> | undefined
+  readonly #bytes: number
+  readonly #order: CombinationOrder
+  /** Whether online tuning chooses its settings. */
+  readonly #isDrawn: boolean
 
   /**
    * @param collective what is planned
@@ -50,9 +70,10 @@ export abstract class ReductionCall<P> implements CollectiveCall<ReduceContribut
     this.#chosen = chosen
     this.#root = more.root ?? 0
     const named = chosen?.algorithm
-    this.unplaced =
-      collective !== 'reduce-scatter' &&
-      (named === undefined || isUnplaced(named, requiredOrder(reduction, chosen!.isAnyOrder)))
+    this.#bytes = reduction.countElems * elementSizeBytes(reduction.type)
+    this.#order = requiredOrder(reduction, chosen?.isAnyOrder === true)
+    this.#isDrawn = named === undefined && onlineCollectives.includes(collective)
+    this.unplaced = collective !== 'reduce-scatter' && (named === undefined || isUnplaced(named, this.#order))
   }
 
   /**
@@ -89,22 +110,66 @@ export abstract class ReductionCall<P> implements CollectiveCall<ReduceContribut
     contributions: readonly ReduceContribution[],
     exchange: Exchange,
   ): readonly unknown[] | Promise<readonly unknown[] | undefined> | undefined {
-    // What explores chooses anew for every call.
-    if (this.#planned !== undefined && this.state.online === undefined) {
+    const { online } = this.state
+    if (online !== undefined && this.#isDrawn) {
+      const number = online.numberFor(this.#collective, this.#bytes, this.#order)
+      if (number > 0) return this.#runDrawn(online, number, contributions, exchange)
+    }
+    if (this.#planned !== undefined) {
       this.runBy(this.#planned, contributions, exchange)
       return undefined
     }
+    return this.#planAndRun(contributions, exchange, (planned) => {
+      this.#planned = planned
+    })
+  }
+
+  /** By a setting that online tuning has drawn. */
+  #runDrawn(
+    online: OnlineCalls,
+    number: number,
+    contributions: readonly ReduceContribution[],
+    exchange: Exchange,
+  ) {
+    const known = this.#drawnPlans?.get(number)
+    if (known !== undefined) {
+      if (known.isRefused) online.refused()
+      this.runBy(known.planned, contributions, exchange)
+      return undefined
+    }
+    let isRefused = false
+    const { leaf } = online.choiceOfNumber(this.#collective, number)
+    const refused = () => {
+      isRefused = true
+      online.refusedLate(exchange)
+    }
+    const retain = (planned: P) => this.#retain(number, { planned, isRefused })
+    return this.#planAndRun(contributions, exchange, retain, { leaf, refused })
+  }
+
+  #retain(number: number, drawn: DrawnPlan<P>): void {
+    if (this.#bytes > mostDrawnBytes) return
+    this.#drawnPlans ??= new Map()
+    if (this.#drawnPlans.size < mostDrawn) this.#drawnPlans.set(number, drawn)
+  }
+
+  #planAndRun(
+    contributions: readonly ReduceContribution[],
+    exchange: Exchange,
+    retain: (planned: P) => void,
+    drawn?: DrawnSetting,
+  ): readonly unknown[] | Promise<readonly unknown[] | undefined> | undefined {
     const failed = (error: unknown): readonly unknown[] => {
       if (isRankweaveError(error) && error.code === 'ERR_ALGORITHM')
         return failAllRanks(contributions.length, error)
       throw error
     }
     const go = (planned: P): undefined => {
-      this.#planned = planned
+      retain(planned)
       this.runBy(planned, contributions, exchange)
     }
     try {
-      const planned = this.#plan()
+      const planned = this.#plan(drawn)
       return planned instanceof Promise ? planned.then(go, failed) : go(planned)
     } catch (error) {
       return failed(error)
@@ -117,12 +182,12 @@ export abstract class ReductionCall<P> implements CollectiveCall<ReduceContribut
   /** What runs a plan. @param plan null where neither the rule's algorithm nor the tree serves */
   protected abstract prepare(plan: CollectivePlan | null): P | Promise<P>
 
-  protected plan(collective: Collective, method: Method | undefined, root = 0) {
-    return planReduction(this.state, collective, this.reduction, method, root)
+  protected plan(collective: Collective, method: Method | undefined, root = 0, drawn?: DrawnSetting) {
+    return planReduction(this.state, collective, this.reduction, method, root, drawn)
   }
 
-  #plan(): P | Promise<P> {
-    const plan = this.plan(this.#collective, this.#chosen, this.#root)
+  #plan(drawn?: DrawnSetting): P | Promise<P> {
+    const plan = this.plan(this.#collective, this.#chosen, this.#root, drawn)
     return plan instanceof Promise ? plan.then((found) => this.prepare(found)) : this.prepare(plan)
   }
 }

@@ -16,17 +16,32 @@ import { readySetting, type ServableSetting, type TunedChoice } from './tuned-ca
 const making: ReadonlySet<string> = new Set(['split', 'dup', 'create', 'topology'])
 const tunable: ReadonlySet<string> = new Set(onlineCollectives)
 
-/** A call while it runs. */
+type NamedKind = 'making' | 'tunable' | 'other'
+
+/** A call while it runs. When it has ended, a later one uses the record. */
 interface OnlineCall {
   /** Of those on the communicator that are chosen, from 0. */
-  readonly number: number
+  number: number
   /** Whether it is one of the calls that are recorded. */
-  readonly isRecorded: boolean
-  readonly startUs: number
+  isRecorded: boolean
+  startUs: number
   /** In the records; -1: not there. */
   place: number
   setting: number
 }
+
+/** What serves the calls of one collective, of one order of combination, on a communicator. */
+interface Selector {
+  readonly selection: GridSelection
+  /** Place of the collective among all. */
+  readonly collective: number
+}
+
+/** No call that chooses: it is left to the rule. */
+const notChosen = -1
+
+/** Records of calls that have ended, of one communicator: as many as calls may overlap without a new one. */
+const mostSpares = 64
 
 /**
  * Online tuning of one communicator in one process: which setting each call takes, and how long it took.
@@ -42,7 +57,8 @@ export class OnlineCalls implements CallWatch {
   readonly #key: number
   readonly #draws: number
   #shape: Omit<OnlineCommunicator, 'key'> | undefined
-  readonly #selections = new Map<string, GridSelection>()
+  /** By collective, and of reductions by order. */
+  readonly #selectors = new Map<string, Selector>()
   readonly #choices = new Map<Collective, (TunedChoice | undefined)[]>()
   /** In records; -1 until a call is recorded. */
   #place = -1
@@ -50,6 +66,13 @@ export class OnlineCalls implements CallWatch {
   #left: number | undefined
   #calls = 0
   #current: OnlineCall | undefined
+  readonly #spares: OnlineCall[] = []
+  // What the last call looked up: most calls are like the one before.
+  #lastName = ''
+  #lastKind: NamedKind = 'other'
+  #lastCollective: Collective | undefined
+  #lastOrder: CombinationOrder | undefined
+  #lastSelector: Selector | undefined
 
   constructor(process: OnlineProcess, context: CommContext) {
     const { leader, counter } = context.id
@@ -63,18 +86,32 @@ export class OnlineCalls implements CallWatch {
     this.#current = undefined
     call.watched = undefined
     this.#left ??= this.#granted()
-    if (making.has(name)) {
+    if (name !== this.#lastName) {
+      this.#lastName = name
+      this.#lastKind = making.has(name) ? 'making' : tunable.has(name) ? 'tunable' : 'other'
+    }
+    if (this.#lastKind === 'other') return
+    if (this.#lastKind === 'making') {
       const half = this.#left >> 1
       this.#left -= half
       this.#process.grant(this.#key, call.seq, half)
       return
     }
-    if (!tunable.has(name)) return
     const isRecorded = this.#left > 0
     if (isRecorded) this.#left--
     else if (this.#process.options.mode === 'tuning') return
-    const startUs = isRecorded ? nowUs() : 0
-    const watched: OnlineCall = { number: this.#calls++, isRecorded, startUs, place: -1, setting: 0 }
+    const watched = this.#spares.pop() ?? {
+      number: 0,
+      isRecorded: false,
+      startUs: 0.5,
+      place: -1,
+      setting: 0,
+    }
+    watched.number = this.#calls++
+    watched.isRecorded = isRecorded
+    watched.place = -1
+    watched.setting = 0
+    if (isRecorded) watched.startUs = nowUs()
     call.watched = watched
   }
 
@@ -86,36 +123,52 @@ export class OnlineCalls implements CallWatch {
     this.#current = undefined
   }
 
-  ended({ watched }: WatchedCall): void {
-    const { place } = watched as OnlineCall
-    if (place >= 0) this.#process.records.end(place, nowUs())
+  ended(call: WatchedCall): void {
+    const watched = call.watched as OnlineCall
+    if (watched.place >= 0) this.#process.records.end(watched.place, nowUs())
+    call.watched = undefined
+    if (this.#spares.length < mostSpares) this.#spares.push(watched)
   }
 
   /**
-   * What the call that has begun takes; undefined where it is left to the rule.
+   * The number of the setting that the call takes which has begun; 0: the default, so the rule decides. {@link notChosen}
+   * of a call that is not watched. Allocates nothing, but for the first call of a cell.
    *
    * @param order of a reduction: what it requires
    */
-  choiceOf(collective: Collective, bytes: number, order?: CombinationOrder): TunedChoice | undefined {
+  numberFor(collective: Collective, bytes: number, order?: CombinationOrder): number {
     const current = this.#current
-    if (current === undefined || !tunable.has(collective)) return undefined
-    const drawn = callDraw(
-      this.#process.options.seed,
-      this.#draws,
-      current.number,
-      collectives.indexOf(collective),
-    )
-    const number = this.#selection(collective, order).choose(bytes, drawn)
-    this.#record(current, collective, number, bytes)
-    return number === 0 ? undefined : this.#choice(collective, number)
+    if (current === undefined) return notChosen
+    const selector =
+      collective === this.#lastCollective && order === this.#lastOrder
+        ? this.#lastSelector!
+        : this.#selectorOf(collective, order)
+    const drawn = callDraw(this.#process.options.seed, this.#draws, current.number, selector.collective)
+    const number = selector.selection.choose(bytes, drawn)
+    this.#record(current, selector.collective, number, bytes)
+    return number
+  }
+
+  /** The same as a choice; undefined where it is left to the rule. */
+  choiceOf(collective: Collective, bytes: number, order?: CombinationOrder): TunedChoice | undefined {
+    if (!tunable.has(collective)) return undefined
+    const number = this.numberFor(collective, bytes, order)
+    return number <= 0 ? undefined : this.choiceOfNumber(collective, number)
   }
 
   /** The setting that was chosen cannot serve the call, so the rule decides: the call says nothing of the setting. */
   refused(): void {
-    const current = this.#current
-    if (current === undefined) return
-    current.setting = 0
-    if (current.place >= 0) this.#process.records.refuse(current.place)
+    if (this.#current !== undefined) this.#refuse(this.#current)
+  }
+
+  /** The same of a call that is known later. */
+  refusedLate({ watched }: Pick<Exchange, 'watched'>): void {
+    if (watched !== undefined) this.#refuse(watched as OnlineCall)
+  }
+
+  #refuse(call: OnlineCall): void {
+    call.setting = 0
+    if (call.place >= 0) this.#process.records.refuse(call.place)
   }
 
   /** The number of the setting of a call, for processes that cannot choose themselves; 0: none. */
@@ -130,7 +183,8 @@ export class OnlineCalls implements CallWatch {
     number: number,
     bytes: number,
   ): void {
-    if (watched !== undefined) this.#record(watched as OnlineCall, collective, number, bytes)
+    if (watched !== undefined)
+      this.#record(watched as OnlineCall, collectives.indexOf(collective), number, bytes)
   }
 
   /** The number of a bcast's algorithm, by which the root names it to the others; -1: it is none of these. */
@@ -142,22 +196,15 @@ export class OnlineCalls implements CallWatch {
 
   /** The inverse of {@link numberOf}. */
   algorithmOf(number: number): Algorithm {
-    return (this.#choice('bcast', number).leaf.setting as ServableSetting).algorithm
+    return (this.choiceOfNumber('bcast', number).leaf.setting as ServableSetting).algorithm
   }
 
-  #record(call: OnlineCall, collective: Collective, number: number, bytes: number): void {
+  #record(call: OnlineCall, collective: number, number: number, bytes: number): void {
     call.setting = number
     if (!call.isRecorded) return
     const { records } = this.#process
     if (this.#place < 0) this.#place = this.#process.add({ key: this.#key, ...this.#shapeOf() })
-    call.place = records.start(
-      this.#place,
-      call.number,
-      collectives.indexOf(collective),
-      number,
-      bytes,
-      call.startUs,
-    )
+    call.place = records.start(this.#place, call.number, collective, number, bytes, call.startUs)
   }
 
   /** Calls that it may choose: all of them of the world. */
@@ -181,18 +228,22 @@ export class OnlineCalls implements CallWatch {
     return this.#shape
   }
 
-  #selection(collective: Collective, order: CombinationOrder | undefined): GridSelection {
+  #selectorOf(collective: Collective, order: CombinationOrder | undefined): Selector {
     const key = order === undefined ? collective : `${collective} ${order}`
-    let selection = this.#selections.get(key)
-    if (selection === undefined) {
+    let selector = this.#selectors.get(key)
+    if (selector === undefined) {
       const { logic } = this.#process
       const eligible = this.#eligible(collective, order)
       const grid = this.#process.grid(collective)
       const { nodes, processesPerNode } = this.#shapeOf()
-      selection = new GridSelection(grid, logic, eligible, nodes, processesPerNode)
-      this.#selections.set(key, selection)
+      const selection = new GridSelection(grid, logic, eligible, nodes, processesPerNode)
+      selector = { selection, collective: collectives.indexOf(collective) }
+      this.#selectors.set(key, selector)
     }
-    return selection
+    this.#lastCollective = collective
+    this.#lastOrder = order
+    this.#lastSelector = selector
+    return selector
   }
 
   /** Settings that give the same results as the rule would, for so many processes. */
@@ -207,7 +258,8 @@ export class OnlineCalls implements CallWatch {
     })
   }
 
-  #choice(collective: Collective, number: number): TunedChoice {
+  /** @param number above 0 */
+  choiceOfNumber(collective: Collective, number: number): TunedChoice {
     let choices = this.#choices.get(collective)
     if (choices === undefined) {
       choices = []

@@ -55,6 +55,8 @@ interface ReadyCell {
   readonly sums: Float64Array
 }
 
+const nothingReady: ReadyCell = { numbers: new Int32Array(0), sums: new Float64Array(0) }
+
 /** No setting is chosen: the call is left to the default. */
 export const leftToDefault = 0
 
@@ -69,6 +71,9 @@ export class GridSelection {
   readonly #firstCell: number
   /** By interval of bytes. */
   readonly #cells: (ReadyCell | undefined)[]
+  /** Of the last call: most calls have the size of the one before. */
+  #lastBytes = Number.NaN
+  #lastCell: ReadyCell = nothingReady
 
   /**
    * @param eligible numbers of the settings that may serve, ascending; those that the grid excludes are left out
@@ -97,17 +102,24 @@ export class GridSelection {
    * @param drawn from 0 to 1
    */
   choose(bytes: number, drawn: number): number {
-    const interval = intervalOf(this.#grid.axes.bytes, bytes)
-    const { numbers, sums } = this.#cells[interval] ?? this.#ready(interval)
+    if (bytes !== this.#lastBytes) {
+      this.#lastCell = this.#cellOf(bytes)
+      this.#lastBytes = bytes
+    }
+    const { numbers, sums } = this.#lastCell
     if (numbers.length <= 1) return numbers.length === 0 ? leftToDefault : numbers[0]
     return numbers[placeOfDraw(sums, drawn)]
   }
 
   /** How probable each setting is for calls of so many bytes, by number; empty where calls are left to the default. */
   probabilitiesOf(bytes: number): ReadonlyMap<number, number> {
-    const interval = intervalOf(this.#grid.axes.bytes, bytes)
-    const { numbers, sums } = this.#cells[interval] ?? this.#ready(interval)
+    const { numbers, sums } = this.#cellOf(bytes)
     return new Map(Array.from(numbers, (number, i) => [number, sums[i] - (i === 0 ? 0 : sums[i - 1])]))
+  }
+
+  #cellOf(bytes: number): ReadyCell {
+    const interval = intervalOf(this.#grid.axes.bytes, bytes)
+    return this.#cells[interval] ?? this.#ready(interval)
   }
 
   #ready(interval: number): ReadyCell {
@@ -144,8 +156,6 @@ export class GridSelection {
     )
   }
 }
-
-const nothingReady: ReadyCell = { numbers: new Int32Array(0), sums: new Float64Array(0) }
 
 function readyCell(numbers: Int32Array, probabilities: Float64Array): ReadyCell {
   return { numbers, sums: cumulativeSums(probabilities) }
