@@ -4,7 +4,7 @@
 import { givenOptions } from '../../src/base/option-table.js'
 import type { Communicator } from '../../src/comm/communicator.js'
 import { local } from '../../src/fabric/local/local.js'
-import { installMailboxDesigns } from '../../src/messages/matching/install-designs.js'
+import { installMailboxDesigns } from '../../src/messages/mailboxes/install-designs.js'
 import { cellAxes, countCells } from '../../src/tuning/call-cells.js'
 import { closedGrid } from '../../src/tuning/decision-grid.js'
 import type { OnlineOptions } from '../../src/tuning/online/online-options.js'
