@@ -27,11 +27,15 @@ export function treeBySize(
 }
 
 /** A file of a library of MPI, with its checksum. It may be one that readers refuse. */
-export function tuningFileOf(name: string, decisions: TuningFile['decisions']): TuningFile {
+export function tuningFileOf(
+  name: string,
+  decisions: TuningFile['decisions'],
+  machine = 'tests',
+): TuningFile {
   const file = {
     format: tuningFormat,
     version: tuningVersion,
-    source: { kind: 'mpi', name, machine: 'tests' },
+    source: { kind: 'mpi', name, machine },
     decisions,
   } as const
   return { ...file, checksum: fnvHash(new TextEncoder().encode(JSON.stringify(file).slice(0, -1))) }

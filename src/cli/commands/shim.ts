@@ -26,6 +26,8 @@ program with that MPI on this machine.
 Environment of the program:
   RANKWEAVE_SHIM=report         print what was planned, run and measured
   RANKWEAVE_SHIM=record:FILE    write the graph of every communicator, for rankweave plan edges:FILE
+  RANKWEAVE_SHIM=tune:FILE      run collectives in the settings of a tuning file
+  RANKWEAVE_SHIM=online:DIR     choose settings call by call and record them, for rankweave learn DIR
   RANKWEAVE_SHIM=matching:DIR   record how messages are matched, for rankweave record --matching -o DIR
   RANKWEAVE_SHIM=reorder        place the ranks of topologies that are made with reorder = 1
   RANKWEAVE_SHIM=reorder:FILE   place them as rankweave map -o FILE says

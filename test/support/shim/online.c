@@ -4,7 +4,7 @@
  *
  *   world CALLS          allreduce, bcast, allgather and alltoall in turn on MPI_COMM_WORLD, of several lengths
  *   parts CALLS          so many on MPI_COMM_WORLD, then on its even and odd ranks, then on a copy of these
- *   random CALLS SEED    on random parts of the world, each made and freed after at most 40 calls
+ *   random CALLS SEED    on random parts of the world, twelve times made and freed
  *   odd                  in place, without data, of one rank, of two groups, operations in order, copies that are freed
  *   threads CALLS        two threads, one on MPI_COMM_WORLD
  *   killed CALLS         the same as world, then the last rank kills itself
@@ -107,7 +107,7 @@ static void random_parts(int calls, int seed) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   state = (unsigned)seed | 1;
-  for (int made = 0; made < calls;) {
+  for (int turn = 0; turn < 12; turn++) {
     MPI_Comm part;
     int color = 0;
     for (int r = 0; r < ranks; r++) {
@@ -115,7 +115,7 @@ static void random_parts(int calls, int seed) {
       if (r == rank) color = drawn;
     }
     MPI_Comm_split(MPI_COMM_WORLD, color, 0, &part);
-    for (int i = 0; i < 40 && made < calls; i++, made++) {
+    for (int i = 0; i < (calls + 11) / 12; i++) {
       int kind = draw(4), count = counts[draw(4)], root = draw(64), is_world = draw(3) == 0, is_in_place = draw(4) == 0;
       call(is_world ? MPI_COMM_WORLD : part, kind, count, root, is_in_place);
     }

@@ -2,8 +2,11 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { collectives } from '../../../src/schedule/specification.js'
 import { bestNumber, type DecisionGrid, openGrid } from '../../../src/tuning/decision-grid.js'
 import { leafOf } from '../../../src/tuning/decision-tree.js'
+import { callDraw } from '../../../src/tuning/online/call-draw.js'
+import { GridSelection, tunedLogic, tuningLogic } from '../../../src/tuning/online/grid-selection.js'
 import type { TuningSetting } from '../../../src/tuning/setting.js'
 import { treeOfDecisions } from '../../../src/tuning/tree-or-grid.js'
 import type { TuningFile } from '../../../src/tuning/tuning-file.js'
@@ -66,6 +69,31 @@ describeEitherMpi('grids of tuning files in the preloaded library', (mpi) => {
       const own = table.findIndex(({ algorithm }) => algorithm === 'default')
       const best = calls.map((call) => bestNumber(open, call.bytes, call.nodes, call.processesPerNode))
       expect(chosen).toEqual(best.map((number) => (number > 0 ? number - 1 : own < 0 ? table.length : own)))
+    }
+  })
+
+  skipped('draw for online tuning as the library in TypeScript does', () => {
+    const table = settings('binomial', 'chain:fanout=2', 'pipeline:segment=1024', 'default', 'x', 'y', 'z')
+    const calls = [0, 1, 123_456_789, 4_294_967_295].flatMap((seed) =>
+      [0, 7, 0x9e3779b1, 4_294_967_295].flatMap((communicator) =>
+        Array.from({ length: 50 }, (_, call) => ({ seed, communicator, call, bytes: (call * 977) % 90_000 })),
+      ),
+    )
+    const input = calls.map((one) => Object.values(one).join(' ')).join('\n')
+    const place = collectives.indexOf('bcast')
+    for (const [i, eligible] of [[1, 2, 3, 4, 5, 6, 7, 8], [2, 5, 8], [4], []].entries()) {
+      const grid = randomGrid(table, 2 * i)
+      const path = write({ bcast: grid })
+      for (const [mode, logic] of [tuningLogic(), tunedLogic].entries()) {
+        const [nodes, perNode] = [1 + 2 * i, 1 + i]
+        const words = [path, 'draw', mode, nodes, perNode, ...eligible].map(String)
+        const output = execFileSync(decisions, words, { input, encoding: 'utf8' })
+        const selection = new GridSelection(openGrid('grid', grid), logic, eligible, nodes, perNode)
+        const expected = calls.map(({ seed, communicator, call, bytes }) =>
+          selection.choose(bytes, callDraw(seed, communicator, call, place)),
+        )
+        expect(output.trim().split('\n').map(Number)).toEqual(expected)
+      }
     }
   })
 

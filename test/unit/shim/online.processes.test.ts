@@ -2,25 +2,16 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { collectives } from '../../../src/schedule/specification.js'
-import { openGrid } from '../../../src/tuning/decision-grid.js'
-import { callDraw } from '../../../src/tuning/online/call-draw.js'
-import { GridSelection, tunedLogic, tuningLogic } from '../../../src/tuning/online/grid-selection.js'
 import { readTuningFile } from '../../../src/tuning/read-tuning-file.js'
-import type { TuningFile } from '../../../src/tuning/tuning-file.js'
 import { callFilesOf, disagreements, recordsByCall } from '../../support/call-folders.js'
 import { describeEitherMpi } from '../../support/mpi.js'
 import { compilerOf } from '../../support/mpi-collectives.js'
 import { childKey, otherChoices, worldKey } from '../../support/mpi-online.js'
-import { settingOf, tuningFileOf } from '../../support/mpi-tuning-file.js'
-import { randomGrid } from '../../support/random-grids.js'
-import { compileLinked, compileProgram, compileShim, runPreloaded } from '../../support/shim.js'
+import { compileProgram, compileShim, runPreloaded } from '../../support/shim.js'
 import { temporaryFolder } from '../../support/temporary-folder.js'
 
 const command = new URL('../../../dist/cli/main.js', import.meta.url).pathname
 const right = { code: 0, stdout: 'right\n', stderr: '' }
-const seeds = [0, 1, 4_294_967_295, 123_456_789]
-const draws = [0, 7, 0x9e3779b1, 4_294_967_295]
 
 describeEitherMpi('online tuning of an MPI program', (mpi) => {
   const mpicc = compilerOf(mpi)
@@ -46,51 +37,6 @@ describeEitherMpi('online tuning of an MPI program', (mpi) => {
     library = compileShim(folder(), mpicc).library
     program = compileProgram(folder(), mpicc, 'online', ['-pthread'])
   })
-
-  skipped('draws as the library in TypeScript does', () => {
-    const chooser = compileLinked(folder(), mpicc!, 'draws')
-    const texts = ['binomial', 'chain:fanout=2', 'pipeline:segment=1024', 'default', 'x', 'y', 'z']
-    const settings = texts.map((text) => settingOf('bcast', text))
-    const named = spawnSync(chooser, [writeModel('any', tuningFileOf('another 1', {})), '0', '1', '1'])
-    const name = /this program uses (.*)$/m.exec(String(named.stdout))![1]
-    for (const [i, eligible] of [[1, 2, 3, 4, 5, 6, 7, 8], [2, 5, 8], [4], []].entries()) {
-      const grid = randomGrid(settings, 2 * i)
-      const path = writeModel('chosen', tuningFileOf(name, { bcast: grid }))
-      for (const [mode, logic] of [tuningLogic(), tunedLogic].entries()) {
-        const [nodes, perNode] = [1 + 2 * i, 1 + i]
-        const calls = seeds.flatMap((seed) =>
-          draws.flatMap((communicator) =>
-            Array.from({ length: 50 }, (_, call) => ({
-              seed,
-              communicator,
-              call,
-              bytes: (call * 977) % 90_000,
-            })),
-          ),
-        )
-        const input = calls.map((one) => Object.values(one).join(' ')).join('\n')
-        const words = [path, mode, nodes, perNode, ...eligible].map(String)
-        const chosen = execFileSync(chooser, words, { input, encoding: 'utf8' })
-          .trim()
-          .split('\n')
-          .map(Number)
-        const selection = new GridSelection(openGrid('grid', grid), logic, eligible, nodes, perNode)
-        const place = collectives.indexOf('bcast')
-        expect(chosen).toEqual(
-          calls.map(({ seed, communicator, call, bytes }) =>
-            selection.choose(bytes, callDraw(seed, communicator, call, place)),
-          ),
-        )
-      }
-    }
-  })
-
-  const writeModel = (name: string, file: TuningFile) => {
-    mkdirSync(pathOf(name), { recursive: true })
-    const path = join(pathOf(name), 'model.json')
-    writeFileSync(path, JSON.stringify(file))
-    return path
-  }
 
   skipped('takes the settings that its seed draws, each call once', async () => {
     const file = await recorded(3, ['parts', '24'], ',seed=77,calls=200')
