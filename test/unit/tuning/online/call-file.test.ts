@@ -48,6 +48,13 @@ describe('records of calls', () => {
     expect(records.bytes().byteLength).toBe(32)
   })
 
+  it('of a clock that ran backwards are not written', () => {
+    const records = new CallTimes(2)
+    records.end(records.start(3, 0, allreduce, 1, 8, 10), 9)
+    records.end(records.start(3, 1, allreduce, 1, 8, 10), 10)
+    expect(records.bytes().byteLength).toBe(32)
+  })
+
   it.each([-1, 1.5, 2 ** 21])('are refused for capacity %d', (capacity) => {
     expect(() => new CallTimes(capacity)).toThrow('capacity')
   })
@@ -60,6 +67,24 @@ describe('a file of calls', () => {
     const common = { communicator: 3, call: 0, collective: 'allreduce', setting: 1, bytes: 2 ** 33 }
     expect(records.get(0)).toEqual([{ ...common, startUs: 0, endUs: 5 }])
     expect(records.get(1)).toEqual([{ ...common, startUs: 1e9, endUs: 1e9 + 6 }])
+  })
+
+  it('has the clock that times are from, and its step', () => {
+    const coarse = { name: 'gettimeofday', tickUs: 1000 }
+    expect(readCallFile('f', formatCallFile({ ...header, clock: coarse }, new Map())).clock).toEqual(coarse)
+  })
+
+  it.each([
+    [20, 10],
+    [Number.NaN, 10],
+    [0, Number.POSITIVE_INFINITY],
+  ])('is refused where a call is from %d to %d us, which no clock shows', (startUs, endUs) => {
+    const bytes = recordsOf(0, [5]).bytes()
+    const view = new DataView(bytes.buffer)
+    view.setFloat64(0, startUs, true)
+    view.setFloat64(8, endUs, true)
+    const whole = formatCallFile(header, new Map([[0, bytes]]))
+    expect(() => readCallFile('f', whole)).toThrow('record 0: expected an end that is not before the start')
   })
 
   it('is refused wherever it is cut off', () => {
@@ -133,6 +158,18 @@ describe('timed calls', () => {
     }))
     expect(near.timed.get('allreduce')).toEqual(expected)
     expect(far.timed.get('allreduce')!.map(({ timeUs }) => Math.round(timeUs))).toEqual([7, 9])
+  })
+
+  it('that were left to the default are calls by it, where the table has it', () => {
+    const records = new CallTimes(1)
+    records.end(records.start(3, 0, allreduce, 0, 8, 0), 4)
+    const read = readCallFile('f', file(records))
+    expect(timedCalls(read, table)).toEqual({ timed: new Map(), skipped: 1 })
+    const more = new NumberedSettings([
+      ...settings,
+      { collective: 'allreduce', algorithm: 'default', parameters: {} },
+    ])
+    expect(timedCalls(read, more).timed.get('allreduce')).toMatchObject([{ setting: 3, timeUs: 4 }])
   })
 
   it('find settings by what they are, and skip those that the table lacks', () => {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { seededRandom } from '../../../../src/base/random.js'
 import { cellAxes, cellOf, cellPoint, countCells } from '../../../../src/tuning/call-cells.js'
+import { checkDecisionGrid } from '../../../../src/tuning/check-decision-grid.js'
 import { bestNumber, closedGrid, openGrid } from '../../../../src/tuning/decision-grid.js'
 import { leafOf } from '../../../../src/tuning/decision-tree.js'
 import { gridTree } from '../../../../src/tuning/grid-tree.js'
@@ -183,11 +184,28 @@ describe('a selection', () => {
   })
 
   it('never takes a setting that is blacklisted, and the others have sum 1', () => {
-    for (const logic of [tuningLogic(), tunedLogic]) {
-      const probabilities = new GridSelection(grid, logic, all.slice(1), 4, 8).probabilitiesOf(1024)
-      expect(probabilities.has(1)).toBe(false)
-      expect([...probabilities.values()].reduce((sum, share) => sum + share)).toBeCloseTo(1, 12)
+    for (const timed of [calls, []]) {
+      const learned = learnGrid(settingsOf(8), axes, timed, { blacklist: new Set([1, 4]) }).grid
+      const read = openGrid('grid', JSON.parse(JSON.stringify(closedGrid(learned))))
+      expect(read).toEqual(learned)
+      for (const logic of [tuningLogic(), tunedLogic]) {
+        const probabilities = new GridSelection(read, logic, all, 4, 8).probabilitiesOf(1024)
+        expect([probabilities.has(1), probabilities.has(4)]).toEqual([false, false])
+        // Without a model, a run that does not explore takes the default.
+        if (probabilities.size === 0) expect([timed.length, logic]).toEqual([0, tunedLogic])
+        else expect([...probabilities.values()].reduce((sum, share) => sum + share)).toBeCloseTo(1, 12)
+      }
     }
+  })
+
+  it.each([
+    [[0], 'numbers from 1 to 8'],
+    [[9], 'numbers from 1 to 8'],
+    [[2, 2], 'each once'],
+    ['2', 'numbers from 1 to 8'],
+    [[1], 'settings that are not excluded'],
+  ])('refuses a grid that excludes %j', (excluded, expected) => {
+    expect(() => checkDecisionGrid('grid', { ...closedGrid(grid), excluded })).toThrow(expected)
   })
 
   it('of an untrained grid takes all alike to explore, and nothing otherwise', () => {

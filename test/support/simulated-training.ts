@@ -1,0 +1,102 @@
+import { mulberry32 } from '../../src/base/random.js'
+import { ruleOf } from '../../src/calls/plan/default-rule.js'
+import type { Collective } from '../../src/schedule/specification.js'
+import type { CellAxes } from '../../src/tuning/call-cells.js'
+import { type CallFile, readCallFile } from '../../src/tuning/online/call-file.js'
+import { tunedLogic, tuningLogic } from '../../src/tuning/online/grid-selection.js'
+import type { LearnedGrid } from '../../src/tuning/online/learn-grid.js'
+import { CallHistory, emptyGrids } from '../../src/tuning/online/learn-runs.js'
+import { NumberedSettings } from '../../src/tuning/online/numbered-settings.js'
+import {
+  type SimulatedApplication,
+  type SimulatedConditions,
+  type SimulatedPlace,
+  simulateRun,
+  usualConditions,
+} from '../../src/tuning/online/simulated-application.js'
+import {
+  simulatedApplications,
+  simulatedCollectives,
+  simulatedLevels,
+} from '../../src/tuning/online/simulated-applications.js'
+import { formulaMachine, type SimulatedMachine } from '../../src/tuning/online/simulated-machine.js'
+
+/** The machine of `learn --simulate`. */
+export const twoLevels = formulaMachine('two levels', simulatedLevels, simulatedCollectives, ruleOf)
+
+/** Another one: a slow network, where a message costs six times as much and a byte a tenth. */
+export const slowNetwork = formulaMachine(
+  'slow network',
+  {
+    memory: simulatedLevels.memory,
+    network: {
+      model: 'loggp',
+      ...{ latencyNs: 9000, overheadNs: 2400, gapNs: 4200, nsPerByte: 0.01, reduceNsPerByte: 0.1 },
+    },
+  },
+  simulatedCollectives,
+  ruleOf,
+)
+
+export const simulatedTable = new NumberedSettings(twoLevels.settings)
+
+/** A simulated application by name, at other places. */
+export function applicationAt(name: string, places: readonly SimulatedPlace[]): SimulatedApplication {
+  return { ...simulatedApplications.find((each) => each.name === name)!, places }
+}
+
+/** Every pair of them. */
+export function placesOf(nodes: readonly number[], perNode: readonly number[]): SimulatedPlace[] {
+  return nodes.flatMap((count) => perNode.map((processesPerNode) => ({ nodes: count, processesPerNode })))
+}
+
+export interface Training {
+  readonly iterations: number
+  readonly runs: number
+  readonly seed: number
+  readonly conditions?: Partial<SimulatedConditions>
+}
+
+/** What iterations teach whose runs are of these applications in turn, and the files of their runs. */
+export function trained(
+  applications: readonly SimulatedApplication[],
+  machine: SimulatedMachine,
+  axes: CellAxes,
+  { iterations, runs, seed, conditions }: Training,
+): { readonly grids: ReadonlyMap<Collective, LearnedGrid>; readonly files: readonly CallFile[] } {
+  const next = mulberry32(seed)
+  const history = new CallHistory(simulatedTable)
+  const files: CallFile[] = []
+  let grids = emptyGrids(simulatedTable, axes)
+  for (let i = 0; i < iterations; i++) {
+    const model = i === 0 ? '' : i.toString(16).padStart(16, '0')
+    for (let j = 0; j < runs; j++) {
+      const run = simulateRun(
+        applications[files.length % applications.length],
+        machine,
+        grids,
+        simulatedTable,
+        tuningLogic(),
+        { ...usualConditions, calls: usualConditions.tunedCalls, ...conditions },
+        next(),
+        model,
+      )
+      const file = readCallFile(`run ${files.length}`, run.file)
+      files.push(file)
+      history.add(file)
+    }
+    grids = history.learn(axes)
+  }
+  return { grids, files }
+}
+
+/** True time of 2,000 calls of an application by what was learned, over that by default. */
+export function tunedOverDefault(
+  application: SimulatedApplication,
+  machine: SimulatedMachine,
+  grids: ReadonlyMap<Collective, LearnedGrid>,
+): number {
+  const conditions = { ...usualConditions, calls: 2000, tunedCalls: 2000, noise: 0 }
+  const run = simulateRun(application, machine, grids, simulatedTable, tunedLogic, conditions, 5)
+  return run.timeUs / run.defaultUs
+}
