@@ -20,9 +20,9 @@ type ForcedMode = (typeof forcedModes)[number]
 export type ForcedCollective = 'allreduce' | 'bcast'
 
 const processes = Number(process.argv[2])
-const warmUpTurns = 200
+const warmUpTurns = 100
 const warmUpCalls = 200
-const turns = 1001
+const turns = 301
 const perTurn = 200
 
 /** As many settings of allreduce as this library has; all of them are recursive doubling without segments. */
