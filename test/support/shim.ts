@@ -43,7 +43,8 @@ export function compileExchanges(folder: string, mpicc: string): string {
 export function compileLinked(folder: string, mpicc: string, name: string): string {
   const sources = join(folder, 'sources') // of compileShim
   const units = readdirSync(sources).filter((name) => name.endsWith('.c'))
-  const flags = ['-pthread', '-D_GNU_SOURCE', '-DRW_MPI(name)=PMPI_##name', `-I${sources}`]
+  // Without optimization: it is compiled for a few runs.
+  const flags = ['-O0', '-pthread', '-D_GNU_SOURCE', '-DRW_MPI(name)=PMPI_##name', `-I${sources}`]
   return compileProgram(folder, mpicc, name, [
     ...flags,
     ...units.map((name) => join(sources, name)),

@@ -8,7 +8,8 @@
  *   odd                  in place, without data, of one rank, of two groups, operations in order, copies that are freed
  *   threads CALLS        two threads, one on MPI_COMM_WORLD
  *   killed CALLS         the same as world, then the last rank kills itself
- *   vanished FOLDER      one call, then the first rank removes the folder
+ *   vanished FOLDER      a few calls, then the first rank removes the folder
+ *   limited CALLS        the same as world, then the first rank may write files of 1,000 bytes only
  */
 #define _POSIX_C_SOURCE 200809L
 #include <mpi.h>
@@ -17,6 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 enum { LONGEST = 4096 };
@@ -196,6 +198,7 @@ int main(int argc, char **argv) {
     in_turn(MPI_COMM_WORLD, 4);
     if (rank == 0) expect(rmdir(argv[2]) == 0, "the folder");
   } else in_turn(MPI_COMM_WORLD, number);
+  if (strcmp(what, "limited") == 0 && rank == 0) setrlimit(RLIMIT_FSIZE, &(struct rlimit){1000, 1000});
   if (strcmp(what, "killed") == 0 && rank == ranks - 1) kill(getpid(), SIGKILL);
   int all = 0;
   MPI_Reduce(&wrong, &all, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);

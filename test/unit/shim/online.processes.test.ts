@@ -191,14 +191,20 @@ describeEitherMpi('online tuning of an MPI program', (mpi) => {
     })
   })
 
-  skipped('warns where the file cannot be written at the end, and the program ends as it would', async () => {
-    const path = pathOf('vanished')
-    const ended = await start(2, ['vanished', path], `online:${path}`)
-    expect(ended).toMatchObject({ code: 0, stdout: 'right\n' })
-    expect(ended.stderr).toBe(
-      `rankweave shim: online tuning: the calls of this run are not recorded in ${path}: No such file or directory\n`,
-    )
-  })
+  skipped.each([
+    ['has vanished', 'No such file or directory', (path: string) => ['vanished', path]],
+    ['takes no more', 'File too large', () => ['limited', '40']],
+  ] as const)(
+    'warns where the folder %s at the end, and the program ends as it would',
+    async (title, reason, words) => {
+      const path = pathOf(title.replaceAll(' ', '-'))
+      const ended = await start(2, words(path), `online:${path}`)
+      expect(ended).toMatchObject({ code: 0, stdout: 'right\n' })
+      const message = `the calls of this run are not recorded in ${path}: ${reason}`
+      expect(ended.stderr).toBe(`rankweave shim: online tuning: ${message}\n`)
+      if (existsSync(path)) expect(readdirSync(path)).toEqual([])
+    },
+  )
 
   skipped.each(['conjugate-gradients', 'transposition'])('serves the example %s', async (name) => {
     const source = new URL(`../../../examples/c/${name}.c`, import.meta.url).pathname
