@@ -19,6 +19,7 @@ import { bestCases } from '../../src/tuning/training-cases.js'
 import { treeText } from '../../src/tuning/tree-text.js'
 import type { TuningCall } from '../../src/tuning/tuning-call.js'
 import { type Bench, type Figure, median, ownFigure } from '../bench.js'
+import { comparedRegressors } from './boosting.js'
 import { compiledTimes } from './compiled.js'
 import { j48Tree, missingWeka, withoutCounts } from './j48.js'
 import { formulaMap, grigHockney, grigLogGP } from './tuning-maps.js'
@@ -26,12 +27,13 @@ import { formulaMap, grigHockney, grigLogGP } from './tuning-maps.js'
 /**
  * Do learned decisions hold? Suites: `j48` compares trees with those of Weka's C4.5, line by line; `held-out` learns
  * from times by formula with 5% noise; `look-up` times decisions, compared with
- * generated C, and all that a call does to find its setting in a tuning file; `models` has what decisions by formulas lose on the same times, and how long they take.
+ * generated C, and all that a call does to find its setting in a tuning file; `models` has what decisions by formulas lose on the same times, and how long they take;
+ * `boosting` compares regressors of online tuning with those of XGBoost.
  */
 export const tuningBench: Bench = {
   name: 'tuning',
   question:
-    'Are decision trees those of J48, what do they lose on held-out points, and how long is a decision?',
+    'Are decision trees those of J48, what do they lose on held-out points, how long is a decision, and are regressors those of XGBoost?',
   async *measure({ quick = false, only = '' } = {}) {
     const maps = (['allgather', 'bcast'] as const).map((name) => ({ name, data: formulaMap(name, 0.05) }))
     for (const { name, data } of maps) {
@@ -41,6 +43,8 @@ export const tuningBench: Bench = {
       if ('look-up'.startsWith(only)) yield* callLookUps(name, data)
       if ('models'.startsWith(only)) yield* byModels(name, data)
     }
+    if ('boosting'.startsWith(only))
+      for (const name of ['allreduce', 'bcast'] as const) yield* comparedRegressors(name, quick)
   },
 }
 

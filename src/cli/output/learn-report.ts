@@ -95,6 +95,7 @@ function collectiveText(of: CollectiveReport, followed: TuningCall | undefined):
   return [
     `${collective}: ${counted(calls, 'call', 'calls')}, ${state}`,
     settingsText(of),
+    ...slowText(of),
     '  default, choice of the model, and the setting whose calls were fastest',
     columns([
       ['size', 'calls', 'default', 'model', 'time', 'model / default', 'fastest', 'fastest / default'],
@@ -118,6 +119,14 @@ function settingsText({ settings, learned }: CollectiveReport): string {
   const left = settings.length - rows.length
   const more = left > 0 ? [`  and ${counted(left, 'setting', 'settings')} with less time`] : []
   return [columns([['setting', 'calls', 'time', 'of all'], ...rows]), ...more].join('\n')
+}
+
+function slowText({ slow, learned }: CollectiveReport): string[] {
+  if (slow.length === 0) return []
+  const names = slow.slice(0, most.rows).map(({ number }) => lineOf(learned, number))
+  const left = slow.length - names.length
+  const more = left > 0 ? `, and ${counted(left, 'other', 'others')}` : ''
+  return [`  at least twice the time of the fastest in every size: --without ${names.join(' ')}${more}`]
 }
 
 /** Where the choice changed, and where it stands. */
@@ -188,13 +197,14 @@ export function learnReportOutcome({ iterations, explored, evaluations, collecti
       sizes: sizes.slice(0, reportLimits.sizes),
       moreSizes: Math.max(0, sizes.length - reportLimits.sizes),
     })),
-    collectives: collectives.map(({ collective, learned, settings, gains, moreSizes, trends }) => {
+    collectives: collectives.map(({ collective, learned, settings, slow, gains, moreSizes, trends }) => {
       const line = (number: number) => (number === 0 ? null : lineOf(learned, number))
       const shares = (next: ReadonlyMap<number, number>) =>
         Object.fromEntries([...next].map(([number, share]) => [line(number), share]))
       return {
         ...{ collective, isTrained: learned.grid.isTrained, moreSizes },
         settings: settings.map(({ number, ...time }) => ({ setting: line(number), ...time })),
+        slow: slow.map(({ number, ...ratio }) => ({ setting: line(number), ...ratio })),
         sizes: gains.map(({ best, fastest, next, ...gain }) => ({
           ...{ ...gain, best: line(best), fastest: line(fastest), next: shares(next) },
         })),

@@ -2,7 +2,7 @@ import type { Collective } from '../../schedule/specification.js'
 import type { CellAxes } from '../call-cells.js'
 import { callKey, type TuningCall } from '../tuning-call.js'
 import type { CallFile } from './call-file.js'
-import { type CallGain, callGains } from './call-gains.js'
+import { type CallGain, callGains, type SlowSetting, slowSettings } from './call-gains.js'
 import { type EvaluatedRuns, evaluatedRuns } from './evaluated-runs.js'
 import { tuningLogic } from './grid-selection.js'
 import type { GridLearning, LearnedGrid, TimedCall } from './learn-grid.js'
@@ -37,6 +37,7 @@ export interface CollectiveReport {
   readonly learned: LearnedGrid
   /** Those with the most time first. */
   readonly settings: readonly SettingTime[]
+  readonly slow: readonly SlowSetting[]
   /** Sizes with the most calls, at most {@link reportLimits}, and how many others there are. */
   readonly gains: readonly CallGain[]
   readonly moreSizes: number
@@ -105,6 +106,7 @@ export function learningReport(
         const gains = callGains(collective, learned, all.of(collective), logic)
         return {
           ...{ collective, learned, settings: settingTimes(all.of(collective)) },
+          slow: slowSettings(sizes.get(collective)!),
           gains: gains.slice(0, reportLimits.sizes),
           moreSizes: Math.max(0, gains.length - reportLimits.sizes),
           trends: trends.filter((trend) => trend.call.collective === collective),

@@ -1,9 +1,12 @@
 import { expect, it } from 'vitest'
+import { seededRandom } from '../../../src/base/random.js'
+import { cellAxes, countCells } from '../../../src/tuning/call-cells.js'
+import { bestNumber, closedGrid } from '../../../src/tuning/decision-grid.js'
 import { decisionSteps } from '../../../src/tuning/decision-steps.js'
 import { openMpiRules } from '../../../src/tuning/open-mpi-rules.js'
 import { treeSelector } from '../../../src/tuning/packed-tree.js'
 import { ruleAssumptions } from '../../../src/tuning/rule-assumptions.js'
-import { treeBySize, tuningFileOf } from '../../support/mpi-tuning-file.js'
+import { settingOf, treeBySize, tuningFileOf } from '../../support/mpi-tuning-file.js'
 import { exampleTrees } from '../../support/tuning-trees.js'
 
 const name = 'Open MPI 4.1.4'
@@ -224,3 +227,26 @@ function refusalOf(call: () => unknown): string {
     return (error as Error).message
   }
 }
+
+it('openMpiRules of a grid has the setting that a look-up finds, for every size', () => {
+  const texts = ['default', 'binomial', 'chain:fanout=4,segment=1024', 'pipeline:segment=8192', 'knomial:radix=4']
+  const settings = texts.map((text) => settingOf('bcast', text))
+  const axes = cellAxes({ nodes: 4, processesPerNode: 2 })
+  const draw = seededRandom(5)
+  const best = Int32Array.from({ length: countCells(axes) }, () => 1 + Math.floor(draw() * texts.length))
+  const grid = { settings, axes, isTrained: true, best, performances: undefined }
+  const { text } = openMpiRules(tuningFileOf(name, { bcast: closedGrid(grid) }), layout, all)
+  const blocks = text.split(/\n\d+ # from this number of ranks on\n/).slice(1)
+  expect(blocks).toHaveLength(2)
+  for (const [i, block] of blocks.entries()) {
+    const rules = [...block.matchAll(/^(\d+) \d+ \d+ \d+ # (\S+)$/gm)].map(
+      ([, from, setting]) => [Number(from), setting] as const,
+    )
+    for (const edge of axes.bytes)
+      for (const bytes of [edge, edge + 1, 2 * edge + 3]) {
+        const expected = texts[bestNumber(grid, bytes, layout.nodes[i], layout.processesPerNode) - 1]
+        const [, setting] = rules.findLast(([from]) => from <= bytes)!
+        expect(setting, `${bytes} B on ${layout.nodes[i]} nodes`).toBe(expected)
+      }
+  }
+})

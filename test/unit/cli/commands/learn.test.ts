@@ -99,8 +99,49 @@ describe('learn', () => {
     expect(answer.exitCode).not.toBe(0)
   })
 
+  it('has the same model where it is started again from the files of runs alone', async () => {
+    const [whole, again] = ['driven', 'again'].map(folderOf)
+    const iteration = ['--simulate', 'solver', '--runs', '2']
+    await cli('learn', whole, ...iteration)
+    mkdirSync(again)
+    for (const name of readdirSync(whole).filter((name) => name.endsWith('.calls')))
+      copyFileSync(join(whole, name), join(again, name))
+    for (const folder of [whole, again]) await cli('learn', folder, ...iteration)
+    const [expected, got] = [whole, again].map((folder) => readFileSync(join(folder, 'model.json'), 'utf8'))
+    expect(got).toBe(expected)
+    const { iterations } = onlyObject(await cli('learn', again, '--report', '--json'))
+    expect(iterations).toMatchObject([
+      { runs: 2, calls: 2000 },
+      { runs: 2, calls: 2000 },
+    ])
+  })
+
+  it('simulates runs that never try what is left out', async () => {
+    const folder = folderOf('without')
+    const bruck = 'allgather-bruck'
+    await cli('learn', folder, '--simulate', 'solver', '--runs', '3', '--without', bruck)
+    const files = readdirSync(folder).filter((name) => name.endsWith('.calls'))
+    for (const name of files) {
+      const { settings, records } = readCallFile(name, readFileSync(join(folder, name)))
+      const own = settings.filter(({ collective }) => collective === 'allgather')
+      const taken = new Set(
+        [...records.values()].flat().flatMap(({ collective, setting }) =>
+          collective === 'allgather' ? [own[setting - 1].algorithm] : [],
+        ),
+      )
+      expect(taken.size).toBeGreaterThan(2)
+      expect(taken.has(bruck)).toBe(false)
+    }
+  })
+
   it.each([
     [['--runs', '2'], 'is for --simulate'],
+    [['--call', 'bcast:bytes=8,nodes=2,per-node=1'], '--call is for --report'],
+    [['--report', '-o', 'x'], '--output is not for --report'],
+    [['--report', '--simulate', 'solver'], '--simulate is not for --report'],
+    [['--report', '--call', 'bcast:8'], '--call: expected allreduce:bytes=16'],
+    [['--report', '--call', 'x:bytes=8,nodes=2,per-node=1'], '--call: expected allreduce:bytes=16'],
+    [['--report', '--call', 'bcast:bytes=8,nodes=0,per-node=1'], '--call: expected allreduce:bytes=16'],
     [['--simulate', 'x'], 'refinement'],
     [['--least-calls', '0'], 'least-calls'],
     [['--simulate', 'solver', '--noise', '-1'], 'noise'],
@@ -133,6 +174,61 @@ describe('learn', () => {
     expect(sizes.length).toBeGreaterThan(0)
     for (const { best } of sizes) expect(best).not.toBe(doubling)
     expect(readFileSync(output, 'utf8')).not.toContain('performances')
+  })
+})
+
+describe('learn --report', () => {
+  const folder = folderOf('reported')
+  const contents = () =>
+    readdirSync(folder).map((name) => [name, readFileSync(join(folder, name)).toString('base64')])
+
+  it('writes nothing, and has evaluation runs apart', async () => {
+    for (const more of [[], [], ['--evaluate']])
+      await cli('learn', folder, '--simulate', 'transform', '--runs', '7', ...more)
+    const before = contents()
+    const call = 'alltoall:bytes=2048,nodes=24,per-node=32'
+    const { stdout, stderr, exitCode } = await cli('learn', folder, '--report', '--call', call)
+    expect(exitCode).toBe(0)
+    expect(stderr).toBe('')
+    expect(contents()).toEqual(before)
+    expect(stdout).toMatch(/^14 runs of transform on two levels, 14,000 calls; 14 evaluation runs\nclock: simulated\n/)
+    expect(stdout).toMatch(/\nexploring: \d\.\d\d \(\d\.\d\d to \d\.\d\d\) times the time by default/)
+    expect(stdout).toMatch(/\n {2}2 +7 +7 +7 .* us +0\.\d\d \(0\.\d\d to \d\.\d\d\)\n/)
+    expect(stdout).toContain('what runs try after each iteration, for 2048 B on 24 x 32')
+    expect(stdout).toContain('of sizes: at least 95%')
+    expect(stdout.split('\n').length).toBeLessThan(150)
+  })
+
+  it('as one object has the same, bounded', async () => {
+    const report = onlyObject(await cli('learn', folder, '--report', '--json'))
+    expect(report).toMatchObject({ runs: 14, calls: 14_000, evaluationRuns: 14, refusedFiles: 0 })
+    expect(report['clocks']).toEqual([{ name: 'simulated', tickUs: 0 }])
+    expect(report['evaluations']).toMatchObject([{ after: 2, runs: 7, defaultRuns: 7, pairs: 7 }])
+    const collectives = report['collectives'] as {
+      readonly collective: string
+      readonly trends: readonly { readonly points: readonly { readonly next: Record<string, number> }[] }[]
+    }[]
+    expect(collectives.map(({ collective }) => collective).sort()).toEqual(['allreduce', 'alltoall'])
+    for (const { trends } of collectives)
+      for (const { points } of trends) {
+        expect(points).toHaveLength(2)
+        const sum = Object.values(points[1].next).reduce((total, share) => total + share, 0)
+        expect(sum).toBeCloseTo(1, 9)
+      }
+  })
+
+  it('says where the next runs have another model, or none', async () => {
+    const other = await cli('learn', folder, '--report', '--least-calls', '500')
+    expect(other.stderr).toMatch(/model\.json: the next runs use it, and these runs and options give another one/)
+    rmSync(join(folder, 'model.json'))
+    const none = await cli('learn', folder, '--report')
+    expect(none.stderr).toMatch(/model\.json: there is none, so the next runs try all settings alike/)
+    expect((await cli('learn', folderOf('nowhere'), '--report')).stderr).toMatch(/ERR_FILE.*cannot read/s)
+  })
+
+  it('refuses a call of a collective that no run may tune', async () => {
+    const answer = await cli('learn', folder, '--report', '--call', 'scan:bytes=8,nodes=2,per-node=1')
+    expect(answer.stderr).toMatch(/ERR_USAGE.*--call: expected one of allreduce, /s)
   })
 })
 
