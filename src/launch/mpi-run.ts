@@ -1,3 +1,4 @@
+import { hostname } from 'node:os'
 import { deserialize, serialize } from 'node:v8'
 import { givenOptions } from '../base/option-table.js'
 import { sha256 } from '../base/sha256.js'
@@ -13,6 +14,7 @@ import type { UserProgram } from '../world/user-program.js'
 import { hostSession, type WorldOptions } from '../world/world.js'
 import { notCloneable } from './processes/hosted-program.js'
 import type { Launcher } from './processes/launcher.js'
+import { onlineText, requireLearnedOn } from './processes/load-online.js'
 import { hostHere, loadRequested } from './processes/session-launcher.js'
 import { withCallRecords } from './processes/with-call-records.js'
 
@@ -36,26 +38,35 @@ export const launchMpi: Launcher = (factory, request) => {
   return hostHere(request, loading, async (program, world) => {
     const session = await opened
     const { tuning: file, online } = (await tuning) ?? {}
-    await requireSame(session, 'tuning file', 'ERR_TUNING_MISMATCH', file?.checksum ?? onlineText(online))
+    const text = file?.checksum ?? (online && onlineText(online))
+    await requireSame(session, 'tuning file', 'ERR_TUNING_MISMATCH', text)
     await requireSame(
       session,
       'machine',
       'ERR_MACHINE_MISMATCH',
       world.machine && machineChecksum(world.machine),
     )
-    const agreed = online && { ...online, seed: await seedOfAll(session, online) }
+    const agreed = online && (await agreedOnline(session, online))
     const tuned = { ...world, ...givenOptions({ tuning: file, online: agreed }) }
     return runMpi(session, await withCallRecords(program, agreed), tuned)
   })
 }
 
-/** What of online tuning all processes must have alike: all but the seed. */
-const onlineText = (online: OnlineOptions | undefined): string | undefined =>
-  online && `${online.mode} ${online.calls} ${online.measured} ${online.model?.checksum ?? ''}`
-
-/** The one of process 0. */
-async function seedOfAll(session: MpiSession, { seed }: OnlineOptions): Promise<number> {
-  return Number((await session.textsOfAll(String(seed)))[0])
+/**
+ * Options of online tuning with the seed of process 0. All processes call it, and fail alike.
+ *
+ * @throws ERR_TUNING for a model of another machine than that of process 0; the session is closed then
+ */
+async function agreedOnline(session: MpiSession, online: OnlineOptions): Promise<OnlineOptions> {
+  const [text] = await session.textsOfAll(JSON.stringify([online.seed, hostname()]))
+  const [seed, machine] = JSON.parse(text) as readonly [number, string]
+  try {
+    requireLearnedOn(online, machine)
+  } catch (error) {
+    await session.close()
+    throw error
+  }
+  return { ...online, seed }
 }
 
 const machineChecksum = (machine: Machine): string =>

@@ -214,8 +214,12 @@ function loadedTuning(option: TuningOption | undefined, fabric: string): Promise
 
 async function loadTuningOf(given: NonNullable<TuningOption>, fabric: string): Promise<LoadedTuning> {
   const request = onlineRequestOf(given)
-  if (request !== undefined)
-    return { online: await (await import('./processes/load-online.js')).loadOnline('run', request, fabric) }
+  if (request !== undefined) {
+    const { loadOnline, loadOnlineHere } = await import('./processes/load-online.js')
+    // Of the processes of a job, that of rank 0 counts.
+    const load = fabric === 'mpi' ? loadOnline : loadOnlineHere
+    return { online: await load('run', request, fabric) }
+  }
   const { loadTuning } = await import('./processes/load-tuning.js')
   return { tuning: await loadTuning('run', given as string | URL | TuningFile, fabric) }
 }

@@ -4,7 +4,7 @@ import { longestReportSeconds } from '../../launch/processes/report-triggers.js'
 import { installNeighborhood } from '../../topology-communicator/install.js'
 import { addListenOptions, listenOf, listenSchema, readNamedFile } from '../input/listen-options.js'
 import { parseOptions, seconds, whole } from '../input/options.js'
-import { addTuningOption, tuningOf, tuningSchema } from '../input/tuning-option.js'
+import { addTuningOption, tuningOfRun, tuningSchema } from '../input/tuning-option.js'
 import { reportOf } from '../input/world-options.js'
 import { plainValue, resultLines } from '../output/plain-value.js'
 import { counted, type Reporter, secondsText } from '../output/reporter.js'
@@ -95,7 +95,7 @@ export const joinCommand: AddCommand = (command, act) => {
         const chosen = listen === false ? null : listenOf({ ...options, listen })
         installNeighborhood()
         const started = performance.now()
-        const tuning = await tuningOf(options, 'websocket')
+        const tuning = await tuningOfRun(options, 'websocket')
         const joined = await joinProgram(file, {
           ...{
             url,

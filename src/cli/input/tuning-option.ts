@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import * as z from 'zod'
-import { loadOnline } from '../../launch/processes/load-online.js'
+import { loadOnline, loadOnlineHere } from '../../launch/processes/load-online.js'
 import { loadTuning } from '../../launch/processes/load-tuning.js'
 import {
   type OnlineRequest,
@@ -14,7 +14,7 @@ import type { TuningFile } from '../../tuning/tuning-file.js'
 export function addTuningOption(command: Command): Command {
   return command.option(
     '--tuning <file>',
-    'file of rankweave tune that chooses the algorithms of collectives; of run also online:FOLDER and tuned:FOLDER (default: RANKWEAVE_TUNING)',
+    'file of rankweave tune that chooses the algorithms of collectives; of run and join also online:FOLDER and tuned:FOLDER (default: RANKWEAVE_TUNING)',
   )
 }
 
@@ -34,7 +34,7 @@ export async function tuningOf(
   return given === null ? null : loadTuning(where, given, fabric)
 }
 
-/** The same for a run, which may tune online. */
+/** The same for a run or a process that joins, which may tune online. */
 export async function tuningOfRun(
   options: { readonly tuning?: string | undefined },
   fabric: string,
@@ -42,6 +42,7 @@ export async function tuningOfRun(
   const request = onlineRequestOf(tuningGiven(options.tuning))
   if (request === undefined) return tuningOf(options, fabric)
   // What is wrong with the folder is an error of the command, not of the program.
-  await loadOnline(options.tuning === undefined ? 'RANKWEAVE_TUNING' : '--tuning', request, fabric)
+  const load = fabric === 'mpi' || fabric === 'websocket' ? loadOnline : loadOnlineHere
+  await load(options.tuning === undefined ? 'RANKWEAVE_TUNING' : '--tuning', request, fabric)
   return request
 }

@@ -40,7 +40,7 @@ export function onlineSource(fabric: string): MeasurementSource {
  *
  * @param fabric of the world
  * @throws ERR_ARGUMENT for options; ERR_FILE for a folder that cannot be made and a model that cannot be read; ERR_TUNING
- *   for a model that is damaged, of another fabric or of another machine
+ *   for a model that is damaged or of another fabric
  */
 export async function loadOnline(
   where: string,
@@ -54,7 +54,6 @@ export async function loadOnline(
   const directory = makeWritableDirectory(folder)
   const path = join(directory, modelFileName)
   const model = existsSync(path) ? await loadTuning(where, path, fabric) : undefined
-  if (model !== undefined) requireSameMachine(path, model.source, onlineSource(fabric))
   const { seed = crypto.getRandomValues(new Uint32Array(1))[0] } = request
   const learned = Object.values(model?.decisions ?? {}).flatMap((each) => (isGrid(each) ? each.settings : []))
   const settings = merged(learned, ownSettingTable(onlineCollectives, onlineSegments))
@@ -62,10 +61,33 @@ export async function loadOnline(
   return { mode, seed, calls, measured, settings, ...told, ...(model === undefined ? {} : { model }) }
 }
 
-function requireSameMachine(path: string, learned: MeasurementSource, here: MeasurementSource): void {
-  if (learned.kind !== 'rankweave' || learned.machine === here.machine) return
-  const message = `${path}: expected a model of machine '${here.machine}', got one of '${learned.machine}': use another folder`
+/**
+ * A model is of the machine of rank 0, which writes the files of runs.
+ *
+ * @param machine where rank 0 is
+ * @throws ERR_TUNING for a model of another one
+ */
+export function requireLearnedOn({ folder, model }: OnlineOptions, machine: string): void {
+  if (model === undefined || model.source.kind !== 'rankweave' || model.source.machine === machine) return
+  const path = join(folder, modelFileName)
+  const message = `${path}: expected a model of machine '${machine}', got one of '${model.source.machine}': use another folder`
   throw new RankweaveError('ERR_TUNING', message)
+}
+
+/** The same for processes of this host, which have read one folder. */
+export async function loadOnlineHere(
+  where: string,
+  request: OnlineRequest,
+  fabric: string,
+): Promise<OnlineOptions> {
+  const online = await loadOnline(where, request, fabric)
+  requireLearnedOn(online, online.source.machine)
+  return online
+}
+
+/** What of online tuning all processes of a world must have alike. Their seed they take from what all know. */
+export function onlineText({ mode, calls, measured, model }: OnlineOptions): string {
+  return `${mode} ${calls} ${measured} ${model?.checksum ?? ''}`
 }
 
 /** Those of the model keep their numbers; what it lacks comes after them. */

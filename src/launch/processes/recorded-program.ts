@@ -1,4 +1,5 @@
 import type { Communicator } from '../../comm/communicator.js'
+import { isRankweaveError } from '../../errors.js'
 import type { MeasurementSource } from '../../tuning/measurement.js'
 import { formatCallFile, type RecordedCommunicator } from '../../tuning/online/call-file.js'
 import { communicatorOffset, recordBytes } from '../../tuning/online/call-records.js'
@@ -9,10 +10,10 @@ import type { UserProgram } from '../../world/user-program.js'
 export type TakeCallFile = (file: Uint8Array) => Promise<void>
 
 /**
- * The same program, whose ranks give what their processes have recorded to rank 0 when they have returned. Ranks that
- * fail give nothing, so a run that fails writes no file.
+ * The same program, whose ranks give what their processes have recorded to rank 0 when they have returned, or to the
+ * first one that lives. Ranks that fail give nothing, so a run that fails writes no file.
  *
- * @param take called on the process of rank 0
+ * @param take called on the process of that rank
  */
 export function recordedProgram<T, A>(
   { main, hosted }: UserProgram<T, A>,
@@ -44,21 +45,69 @@ interface ProcessCalls {
   readonly records: Uint8Array
 }
 
+/** Losses during the gathering that are survived. */
+const mostTries = 3
+
+/**
+ * Gives what this rank's process has recorded to the process of the first rank that lives. It never fails a rank that
+ * has returned: where it is not possible, the run has no file.
+ */
 async function gatherCalls(
   world: Communicator,
   source: MeasurementSource,
   take: TakeCallFile,
 ): Promise<void> {
-  const { online, firstRank, process, layout } = world.seat().state.runtime
+  const { state, localIndex } = world.seat()
+  const { online, fabric, process, layout } = state.runtime
   if (online === undefined) return
-  // Before, other ranks of a process may still call.
-  await world.barrier()
-  // One rank for each process.
-  const own = world.rank === firstRank ? callsOf(online, process) : null
-  const all = (await world.gather(own, 0)) as readonly (ProcessCalls | null)[] | null
-  if (all === null) return
-  const recorded = all.filter((each) => each !== null)
-  await take(callFileOf(online, source, recorded, layout.processes))
+  // The program has not survived it, so the world fails.
+  if (state.losses.unacknowledged(localIndex) !== undefined) return
+  try {
+    const all = await gatheredCalls(world, online, process, fabric.authority !== undefined)
+    if (all === null) return
+    const recorded = all.filter((each) => each !== null)
+    await take(callFileOf(online, source, recorded, layout.processes))
+  } catch (error) {
+    if (!isRankweaveError(error)) throw error
+  }
+}
+
+type GatheredCalls = readonly (ProcessCalls | null)[]
+
+/**
+ * What all processes have recorded, on the first rank; null on others.
+ *
+ * @param canSurvive whether the world can go without lost processes: then all ranks agree whether it has worked
+ */
+async function gatheredCalls(
+  world: Communicator,
+  online: OnlineProcess,
+  process: number,
+  canSurvive: boolean,
+): Promise<GatheredCalls | null> {
+  const { firstRank } = world.seat().state.runtime
+  const gather = async (comm: Communicator): Promise<GatheredCalls | null> => {
+    // Before, other ranks of a process may still call.
+    await comm.barrier()
+    // One rank for each process.
+    const own = world.rank === firstRank ? callsOf(online, process) : null
+    return (await comm.gather(own, 0)) as GatheredCalls | null
+  }
+  if (!canSurvive) return gather(world)
+  let comm = world
+  for (let tries = 0; tries < mostTries; tries++) {
+    let all: GatheredCalls | null | undefined
+    try {
+      all = await gather(comm)
+    } catch (error) {
+      if (!isRankweaveError(error, 'ERR_PEER_LOST') && !isRankweaveError(error, 'ERR_REVOKED')) throw error
+      await comm.revoke()
+    }
+    const hasWorked = await comm.agree(all === undefined ? 0 : 1).catch(() => 0)
+    if (hasWorked === 1) return all!
+    comm = await comm.shrink()
+  }
+  return null
 }
 
 function callsOf({ communicators, records }: OnlineProcess, process: number): ProcessCalls {

@@ -17,8 +17,8 @@ export interface OnlineRequest {
 }
 
 /**
- * A tuning file: its path or URL, or what it holds; null: none, also where the environment names one. Of `run` also a
- * folder of online tuning, as text `online:FOLDER` and `tuned:FOLDER`.
+ * A tuning file: its path or URL, or what it holds; null: none, also where the environment names one. Of `run` and `join`
+ * also a folder of online tuning, as text `online:FOLDER` and `tuned:FOLDER`.
  */
 export type TuningOption = string | URL | TuningFile | OnlineRequest | null
 
@@ -37,7 +37,7 @@ export function refuseOnline(where: string, given: TuningOption): string | URL |
   if (onlineRequestOf(given) === undefined) return given as string | URL | TuningFile | null
   throw wrongValue(
     'ERR_ARGUMENT',
-    `${where}: expected a tuning file: only run takes a folder of online tuning`,
+    `${where}: expected a tuning file: only run and join take a folder of online tuning`,
     given,
   )
 }

@@ -10,7 +10,6 @@ import {
 } from '../../base/option.js'
 import { checkOptions, givenOptions } from '../../base/option-table.js'
 import { RankweaveError, reasonText, wrongValue } from '../../errors.js'
-import type { TuningFile } from '../../tuning/tuning-file.js'
 import { connectMs } from '../../websocket/socket/socket.js'
 import { hostUntilEmpty } from '../../world/empty-loop.js'
 import {
@@ -22,11 +21,12 @@ import {
   type UserProgram,
 } from '../../world/user-program.js'
 import type { WorldOptions } from '../../world/world.js'
+import { type JoinedTuning, joinedTuning, onlineOfWorld } from '../processes/joined-tuning.js'
 import { loadExports } from '../processes/load-program.js'
 import { programDigest } from '../processes/program-digest.js'
 import { type ReportOptions, reportOptions } from '../processes/report-triggers.js'
 import { hostHere } from '../processes/session-launcher.js'
-import { requestedTuning, type TuningOption } from '../processes/tuning-option.js'
+import type { TuningOption } from '../processes/tuning-option.js'
 import { hostJoined, type Joined, type JoinOptions, memberOptions } from './joined.js'
 import type { OpenMember } from './member.js'
 import { failureText, type ListenOptions, parseSettings } from './settings.js'
@@ -50,7 +50,10 @@ export interface NodeJoinOptions<A = unknown, T = unknown> extends JoinOptions<A
   readonly diagnose?: boolean
   /** When to report who waits for what: of the ranks of this process. */
   readonly report?: ReportOptions
-  /** The tuning file, as of `run`: all processes of the world have the same. */
+  /**
+   * The tuning file, as of `run`: all processes of the world have the same. Of online tuning each names a folder on its
+   * host, with the same model; that of process 0 gets the file of the run.
+   */
   readonly tuning?: TuningOption
 }
 
@@ -78,7 +81,7 @@ export async function join<T, A = undefined>(
   if (program === undefined)
     throw new RankweaveError('ERR_ARGUMENT', 'join: expected program, a text, got undefined')
   const { hosted } = options
-  const tuning = await requestedTuning('join', options.tuning)
+  const tuning = await joinedTuning(options.tuning)
   const loaded =
     main instanceof URL
       ? await loadExports<T, A>(main.href, { hosted: hosted !== false })
@@ -91,7 +94,7 @@ export async function join<T, A = undefined>(
     ...{ url, token, program, node, listen },
     ...(process === undefined ? {} : { process }),
     ...(ca === undefined ? {} : { ca }),
-    ...(tuning === undefined ? {} : { tuning: tuning.checksum }),
+    ...(tuning.checksum === undefined ? {} : { tuning: tuning.checksum }),
     ...(signal === undefined ? {} : { signal }),
     ...(onWaiting === undefined ? {} : { onWaiting }),
   })
@@ -110,16 +113,17 @@ export async function join<T, A = undefined>(
 async function hostedHere<T, A>(
   member: OpenMember,
   program: UserProgram<T, A>,
-  { args, signal, report, diagnose }: NodeJoinOptions<A, T>,
-  tuning: TuningFile | undefined,
+  { args, signal, report, diagnose, tuning: option }: NodeJoinOptions<A, T>,
+  { tuning, online: loaded }: JoinedTuning,
 ): Promise<Joined<T>> {
   const { hostMember } = await import('./member.js')
   const { membership } = member
   const settings = parseSettings(membership.settings)
-  const world: WorldOptions<A> = { ...settings, ...givenOptions({ args, diagnose, tuning }) }
+  const online = loaded && (await onlineOfWorld(loaded, option, membership))
+  const world: WorldOptions<A> = { ...settings, ...givenOptions({ args, diagnose, tuning, online }) }
   return hostJoined(membership, settings, (onFailed) =>
-    hostHere<T, A>({ world, signal, report }, Promise.resolve(program), (loaded, given) =>
-      hostUntilEmpty({ ...given, onFailed }, (options) => hostMember(member, loaded, options)),
+    hostHere<T, A>({ world, signal, report }, Promise.resolve(program), (ready, given) =>
+      hostUntilEmpty({ ...given, onFailed }, (options) => hostMember(member, ready, options)),
     ),
   )
 }

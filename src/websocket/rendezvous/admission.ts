@@ -54,7 +54,9 @@ export function admit(
   const expectedTuning = own > 0 ? undefined : (tuning ?? first.tuning)
   if (request.tuning !== expectedTuning) {
     const named = (checksum: string | undefined) =>
-      checksum === undefined ? 'no tuning file' : `the tuning file with checksum ${checksum}`
+      checksum === undefined
+        ? 'no tuning file or online tuning'
+        : `the tuning file with checksum ${checksum}, or online tuning with it`
     const message = `expected ${named(expectedTuning)}, got ${named(request.tuning)}`
     throw refusal('ERR_TUNING_MISMATCH', message)
   }

@@ -1,0 +1,41 @@
+import { fnvHash } from '../../tuning/fnv-hash.js'
+import type { OnlineOptions } from '../../tuning/online/online-options.js'
+import type { TuningFile } from '../../tuning/tuning-file.js'
+import { onlineRequestOf, requestedTuning, type TuningOption, tuningGiven } from './tuning-option.js'
+
+/** What a process joins a world with. */
+export interface JoinedTuning {
+  readonly tuning?: TuningFile
+  readonly online?: OnlineOptions
+  /** What all processes of the world have alike; undefined of one without tuning. */
+  readonly checksum?: string
+}
+
+/** The tuning of a process that joins. @throws ERR_FILE, ERR_TUNING, ERR_ARGUMENT */
+export async function joinedTuning(option: TuningOption | undefined): Promise<JoinedTuning> {
+  const request = onlineRequestOf(tuningGiven(option))
+  if (request === undefined) {
+    const tuning = await requestedTuning('join', option)
+    return tuning === undefined ? {} : { tuning, checksum: tuning.checksum }
+  }
+  const { loadOnline, onlineText } = await import('./load-online.js')
+  const online = await loadOnline('join', request, 'websocket')
+  // A seed that is given must be the same everywhere.
+  const text = `online ${onlineText(online)} ${request.seed ?? ''}`
+  return { online, checksum: fnvHash(new TextEncoder().encode(text)) }
+}
+
+/**
+ * Options of online tuning in a world that has begun: all its processes draw alike, by its name.
+ *
+ * @throws ERR_TUNING on process 0 for a model of another machine than its own
+ */
+export async function onlineOfWorld(
+  online: OnlineOptions,
+  option: TuningOption | undefined,
+  { world, process }: { readonly world: string; readonly process: number },
+): Promise<OnlineOptions> {
+  if (process === 0) (await import('./load-online.js')).requireLearnedOn(online, online.source.machine)
+  if (onlineRequestOf(tuningGiven(option))?.seed !== undefined) return online
+  return { ...online, seed: Number.parseInt(fnvHash(new TextEncoder().encode(world)).slice(8), 16) }
+}
