@@ -229,7 +229,13 @@ function refusalOf(call: () => unknown): string {
 }
 
 it('openMpiRules of a grid has the setting that a look-up finds, for every size', () => {
-  const texts = ['default', 'binomial', 'chain:fanout=4,segment=1024', 'pipeline:segment=8192', 'knomial:radix=4']
+  const texts = [
+    'default',
+    'binomial',
+    'chain:fanout=4,segment=1024',
+    'pipeline:segment=8192',
+    'knomial:radix=4',
+  ]
   const settings = texts.map((text) => settingOf('bcast', text))
   const axes = cellAxes({ nodes: 4, processesPerNode: 2 })
   const draw = seededRandom(5)

@@ -125,9 +125,11 @@ describe('learn', () => {
       const { settings, records } = readCallFile(name, readFileSync(join(folder, name)))
       const own = settings.filter(({ collective }) => collective === 'allgather')
       const taken = new Set(
-        [...records.values()].flat().flatMap(({ collective, setting }) =>
-          collective === 'allgather' ? [own[setting - 1].algorithm] : [],
-        ),
+        [...records.values()]
+          .flat()
+          .flatMap(({ collective, setting }) =>
+            collective === 'allgather' ? [own[setting - 1].algorithm] : [],
+          ),
       )
       expect(taken.size).toBeGreaterThan(2)
       expect(taken.has(bruck)).toBe(false)
@@ -191,7 +193,9 @@ describe('learn --report', () => {
     expect(exitCode).toBe(0)
     expect(stderr).toBe('')
     expect(contents()).toEqual(before)
-    expect(stdout).toMatch(/^14 runs of transform on two levels, 14,000 calls; 14 evaluation runs\nclock: simulated\n/)
+    expect(stdout).toMatch(
+      /^14 runs of transform on two levels, 14,000 calls; 14 evaluation runs\nclock: simulated\n/,
+    )
     expect(stdout).toMatch(/\nexploring: \d\.\d\d \(\d\.\d\d to \d\.\d\d\) times the time by default/)
     expect(stdout).toMatch(/\n {2}2 +7 +7 +7 .* us +0\.\d\d \(0\.\d\d to \d\.\d\d\)\n/)
     expect(stdout).toContain('what runs try after each iteration, for 2048 B on 24 x 32')
@@ -219,7 +223,9 @@ describe('learn --report', () => {
 
   it('says where the next runs have another model, or none', async () => {
     const other = await cli('learn', folder, '--report', '--least-calls', '500')
-    expect(other.stderr).toMatch(/model\.json: the next runs use it, and these runs and options give another one/)
+    expect(other.stderr).toMatch(
+      /model\.json: the next runs use it, and these runs and options give another one/,
+    )
     rmSync(join(folder, 'model.json'))
     const none = await cli('learn', folder, '--report')
     expect(none.stderr).toMatch(/model\.json: there is none, so the next runs try all settings alike/)
