@@ -57,13 +57,16 @@ async function gatherCalls(
   source: MeasurementSource,
   take: TakeCallFile,
 ): Promise<void> {
-  const { state, localIndex } = world.seat()
-  const { online, fabric, process, layout } = state.runtime
+  // Also of a world that was revoked.
+  const { state, localIndex, rank } = world.seatToFree()
+  const { online, fabric, firstRank, process, layout } = state.runtime
   if (online === undefined) return
   // The program has not survived it, so the world fails.
   if (state.losses.unacknowledged(localIndex) !== undefined) return
   try {
-    const all = await gatheredCalls(world, online, process, fabric.authority !== undefined)
+    // One rank for each process.
+    const ownCalls = () => (rank === firstRank ? callsOf(online, process) : null)
+    const all = await gatheredCalls(world, ownCalls, fabric.authority !== undefined)
     if (all === null) return
     const recorded = all.filter((each) => each !== null)
     await take(callFileOf(online, source, recorded, layout.processes))
@@ -77,21 +80,18 @@ type GatheredCalls = readonly (ProcessCalls | null)[]
 /**
  * What all processes have recorded, on the first rank; null on others.
  *
+ * @param ownCalls what this rank gives
  * @param canSurvive whether the world can go without lost processes: then all ranks agree whether it has worked
  */
 async function gatheredCalls(
   world: Communicator,
-  online: OnlineProcess,
-  process: number,
+  ownCalls: () => ProcessCalls | null,
   canSurvive: boolean,
 ): Promise<GatheredCalls | null> {
-  const { firstRank } = world.seat().state.runtime
   const gather = async (comm: Communicator): Promise<GatheredCalls | null> => {
     // Before, other ranks of a process may still call.
     await comm.barrier()
-    // One rank for each process.
-    const own = world.rank === firstRank ? callsOf(online, process) : null
-    return (await comm.gather(own, 0)) as GatheredCalls | null
+    return (await comm.gather(ownCalls(), 0)) as GatheredCalls | null
   }
   if (!canSurvive) return gather(world)
   let comm = world

@@ -1,7 +1,7 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type Communicator, createOperation, local, run } from 'rankweave'
+import { type Communicator, createOperation, isRankweaveError, local, run } from 'rankweave'
 import { afterAll, describe, expect, it } from 'vitest'
 import { cellAxes, countCells } from '../../../src/tuning/call-cells.js'
 import { closedGrid } from '../../../src/tuning/decision-grid.js'
@@ -155,6 +155,121 @@ describe('a run that tunes online', () => {
     expect(used.filter((text) => text.startsWith('60 x'))).toHaveLength(1)
     const again = await cli('learn', online)
     expect(again.stdout).toMatch(/^3 runs of local .* 1,200 calls; 1 evaluation run\n/)
+  })
+})
+
+describe('a run that tunes online and loses a process', () => {
+  const surviving = async (world: Communicator) => {
+    let comm = world
+    let sums = 0
+    for (let i = 0; i < 60; ) {
+      let sum: Int32Array | undefined
+      try {
+        sum = await comm.allreduce(Int32Array.of(1), 'sum')
+      } catch (error) {
+        if (!isRankweaveError(error, 'ERR_PEER_LOST') && !isRankweaveError(error, 'ERR_REVOKED')) throw error
+        await comm.revoke()
+      }
+      const worked = await comm.agree(sum === undefined ? 0 : 1).catch(() => 0)
+      if (worked === 0) comm = await comm.shrink()
+      else {
+        sums += sum![0]
+        i++
+      }
+    }
+    return sums
+  }
+  const losing = (process: number) => ({
+    ranks: 4,
+    fabric: local({ processes: 4, seed: process, faults: { kill: [{ process, afterFrames: 40 }] } }),
+  })
+
+  it.each([0, 2])('writes what the others have recorded, if process %i is lost', async (lost) => {
+    const online = newFolder()
+    const sums = await run(surviving, { ...losing(lost), tuning: { online } })
+    expect(sums[lost]).toBeUndefined()
+    const [file, ...others] = callFilesOf(online)
+    expect(others).toEqual([])
+    expect(file.records.has(lost)).toBe(false)
+    expect(file.records.size).toBe(3)
+    expect(disagreements(file)).toEqual([])
+    expect(recordsByCall(file).size).toBeGreaterThan(0)
+  })
+
+  it.each(['online', 'tuned'])('has the results of a run without it: %s', async (mode) => {
+    const tuning = `${mode}:${newFolder()}`
+    expect(await run(surviving, { ...losing(1), tuning })).toEqual(expect.arrayContaining([undefined]))
+  })
+
+  it('fails as without it where no rank has acknowledged the loss', async () => {
+    const online = newFolder()
+    const ignoring = async (world: Communicator) => {
+      try {
+        for (let i = 0; i < 60; i++) await world.allreduce(Int32Array.of(1), 'sum')
+      } catch {
+        // The program does not survive it.
+      }
+    }
+    await expect(run(ignoring, { ...losing(3), tuning: { online } })).rejects.toMatchObject({
+      code: 'ERR_PEER_LOST',
+    })
+    expect(callFilesOf(online)).toEqual([])
+  })
+
+  it('writes a file where the world was revoked', async () => {
+    const online = newFolder()
+    const main = async (world: Communicator) => {
+      const copy = await world.dup()
+      for (let i = 0; i < 10; i++) await copy.allreduce(Int32Array.of(1), 'sum')
+      await copy.barrier()
+      await world.revoke()
+      return world.rank
+    }
+    expect(await run(main, { ...world(3, 3), tuning: { online } })).toEqual([0, 1, 2])
+    expect(recordsByCall(callFilesOf(online)[0]).size).toBe(10)
+  })
+})
+
+describe('communicators of a run that tunes online', () => {
+  it('of a shrink take the rule or what was learned, and those made from them agree', async () => {
+    const online = newFolder()
+    const main = async (world: Communicator) => {
+      const small = await world.shrink()
+      const copy = await small.dup()
+      const part = await copy.split(world.rank % 2)
+      let sum = 0
+      for (const comm of [small, copy, part!])
+        for (let i = 0; i < 20; i++) sum += (await comm.allreduce(Int32Array.of(1), 'sum'))[0]
+      return sum
+    }
+    expect(await run(main, { ...world(4, 4), tuning: { online } })).toEqual(Array(4).fill(20 * 10))
+    expect(await run(main, { ...world(4, 4), tuning: `tuned:${online}` })).toEqual(Array(4).fill(20 * 10))
+    for (const file of callFilesOf(online)) expect(disagreements(file)).toEqual([])
+  })
+
+  it('that are freed leave their records, and persistent calls between others none', async () => {
+    const online = newFolder()
+    const main = async (world: Communicator) => {
+      const own = Int32Array.of(world.rank)
+      const into = new Int32Array(1)
+      const sum = await world.allreduceInit(own, into, 'sum')
+      for (let i = 0; i < 30; i++) {
+        const part = await world.dup()
+        const started = sum.start()
+        await part.allreduce(Int32Array.of(i), 'sum')
+        await started
+        if (into[0] !== 6) throw new Error(`expected 6, got ${into[0]}`)
+        await part.free()
+      }
+      return into[0]
+    }
+    expect(await run(main, { ...world(4, 4), tuning: { online, calls: 2 ** 20 } })).toEqual(Array(4).fill(6))
+    const [file] = callFilesOf(online)
+    expect(disagreements(file)).toEqual([])
+    expect([...recordsByCall(file).values()].map((records) => records.length)).toEqual(
+      Array(recordsByCall(file).size).fill(4),
+    )
+    expect(recordsByCall(file).size).toBe(20)
   })
 })
 
