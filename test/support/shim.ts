@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process'
-import { readdirSync, renameSync } from 'node:fs'
+import { mkdirSync, readdirSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { type CompiledLibrary, compileLibrary } from '../../src/shim/library.js'
+import { type CompiledLibrary, compileLibrary, ownSources } from '../../src/shim/library.js'
 import { type Ended, type Mpi, startCommand } from './mpi.js'
 
 const strict = ['-Wall', '-Wextra', '-Werror']
@@ -39,9 +39,18 @@ export function compileExchanges(folder: string, mpicc: string): string {
   return compileLinked(folder, mpicc, 'exchanges')
 }
 
-/** A program that is linked with the library. It is compiled after the library, in its folder; returns its path. */
+/** The sources of the library where {@link compileLinked} finds them, without compiling the library. */
+export function writeShimSources(folder: string): void {
+  mkdirSync(join(folder, 'sources'))
+  for (const { name, text } of ownSources()) writeFileSync(join(folder, 'sources', name), text)
+}
+
+/**
+ * A program that is linked with the library. It is compiled after the library, or after {@link writeShimSources}, in its
+ * folder; returns its path.
+ */
 export function compileLinked(folder: string, mpicc: string, name: string): string {
-  const sources = join(folder, 'sources') // of compileShim
+  const sources = join(folder, 'sources')
   const units = readdirSync(sources).filter((name) => name.endsWith('.c'))
   // Without optimization: it is compiled for a few runs.
   const flags = ['-O0', '-pthread', '-D_GNU_SOURCE', '-DRW_MPI(name)=PMPI_##name', `-I${sources}`]

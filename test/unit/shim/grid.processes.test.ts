@@ -14,7 +14,7 @@ import { describeEitherMpi } from '../../support/mpi.js'
 import { compilerOf } from '../../support/mpi-collectives.js'
 import { settingOf, tuningFileOf } from '../../support/mpi-tuning-file.js'
 import { randomGrid } from '../../support/random-grids.js'
-import { compileLinked, compileShim } from '../../support/shim.js'
+import { compileLinked, writeShimSources } from '../../support/shim.js'
 import { temporaryFolder } from '../../support/temporary-folder.js'
 
 const settings = (...texts: readonly string[]) => texts.map((text) => settingOf('bcast', text))
@@ -41,7 +41,7 @@ describeEitherMpi('grids of tuning files in the preloaded library', (mpi) => {
 
   beforeAll(() => {
     if (mpicc === null) return
-    compileShim(folder(), mpicc)
+    writeShimSources(folder())
     decisions = compileLinked(folder(), mpicc, 'decisions')
     name = /this program uses (.*)$/m.exec(spawnSync(decisions, [write({})], { encoding: 'utf8' }).stdout)![1]
   })
