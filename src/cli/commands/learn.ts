@@ -21,12 +21,12 @@ import { callLimits, type TuningCall } from '../../tuning/tuning-call.js'
 import { blacklistsOf } from '../input/blacklists.js'
 import { readCallFolder } from '../input/call-folder.js'
 import { number, oneOf, parseOptions, refuseGiven, whole } from '../input/options.js'
-import { type SimulationOptions, simulateRuns } from '../input/simulated-runs.js'
 import { learnReportOutcome, learnReportText } from '../output/learn-report.js'
 import { learnOutcome, learnText } from '../output/learn-text.js'
 import { checkOutputs, reportBeside, writeOutput } from '../output/output-file.js'
 import { counted, type Reporter } from '../output/reporter.js'
 import type { AddCommand } from './command.js'
+import { type SimulationOptions, simulateRuns } from './simulated-runs.js'
 
 const help = `
 FOLDER has what runs recorded, one file of each run. All runs that explored are learned from, in any order; runs of mode

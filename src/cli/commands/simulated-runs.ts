@@ -22,9 +22,9 @@ import {
 } from '../../tuning/online/simulated-applications.js'
 import { formulaMachine } from '../../tuning/online/simulated-machine.js'
 import { formatTuningFile, readTuningFile } from '../../tuning/read-tuning-file.js'
+import { blacklistsOf } from '../input/blacklists.js'
+import { readCallFolder } from '../input/call-folder.js'
 import { counted, type Reporter } from '../output/reporter.js'
-import { blacklistsOf } from './blacklists.js'
-import { readCallFolder } from './call-folder.js'
 
 /** Runs to simulate. */
 export interface SimulationOptions {
