@@ -15,9 +15,14 @@ export async function writeCallFile(folder: string, file: Uint8Array): Promise<v
   try {
     await writeWholeFile(path, file)
   } catch (error) {
-    process.emitWarning(`the calls of this run are not recorded: ${reasonText(error)}`, {
-      type: 'RankweaveWarning',
-      code: 'RANKWEAVE_CALLS',
-    })
+    warnOfLostCalls(error)
   }
+}
+
+/** A run has its results, but no file. */
+export function warnOfLostCalls(error: unknown): void {
+  process.emitWarning(`the calls of this run are not recorded: ${reasonText(error)}`, {
+    type: 'RankweaveWarning',
+    code: 'RANKWEAVE_CALLS',
+  })
 }

@@ -26,16 +26,19 @@ export async function joinedTuning(option: TuningOption | undefined): Promise<Jo
 }
 
 /**
- * Options of online tuning in a world that has begun: all its processes draw alike, by its name.
+ * Options of online tuning in a world that has begun: all its processes draw alike, by its name, and fail alike. Its
+ * machine has the node label of process 0.
  *
- * @throws ERR_TUNING on process 0 for a model of another machine than its own
+ * @throws ERR_TUNING for a model of another machine
  */
 export async function onlineOfWorld(
   online: OnlineOptions,
   option: TuningOption | undefined,
-  { world, process }: { readonly world: string; readonly process: number },
+  { world, nodes }: { readonly world: string; readonly nodes: readonly string[] },
 ): Promise<OnlineOptions> {
-  if (process === 0) (await import('./load-online.js')).requireLearnedOn(online, online.source.machine)
-  if (onlineRequestOf(tuningGiven(option))?.seed !== undefined) return online
-  return { ...online, seed: Number.parseInt(fnvHash(new TextEncoder().encode(world)).slice(8), 16) }
+  const [machine] = nodes
+  ;(await import('./load-online.js')).requireLearnedOn(online, machine)
+  const source = { ...online.source, machine }
+  if (onlineRequestOf(tuningGiven(option))?.seed !== undefined) return { ...online, source }
+  return { ...online, source, seed: Number.parseInt(fnvHash(new TextEncoder().encode(world)).slice(8), 16) }
 }

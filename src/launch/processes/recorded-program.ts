@@ -5,8 +5,9 @@ import { formatCallFile, type RecordedCommunicator } from '../../tuning/online/c
 import { communicatorOffset, recordBytes } from '../../tuning/online/call-records.js'
 import type { OnlineCommunicator, OnlineProcess } from '../../tuning/online/online-process.js'
 import type { UserProgram } from '../../world/user-program.js'
+import { warnOfLostCalls } from './call-files.js'
 
-/** Takes the file of a run, on the process of rank 0. */
+/** Takes the file of a run, on the process of rank 0, or of the first one that lives. */
 export type TakeCallFile = (file: Uint8Array) => Promise<void>
 
 /**
@@ -58,20 +59,22 @@ async function gatherCalls(
   take: TakeCallFile,
 ): Promise<void> {
   // Also of a world that was revoked.
-  const { state, localIndex, rank } = world.seatToFree()
-  const { online, fabric, firstRank, process, layout } = state.runtime
+  const { state, rank } = world.seatToFree()
+  const { online, fabric, firstRank, process: own, layout, lostPeers, acknowledgements } = state.runtime
   if (online === undefined) return
+  const lost = [...lostPeers]
   // The program has not survived it, so the world fails.
-  if (state.losses.unacknowledged(localIndex) !== undefined) return
+  if (lost.length > 0 && !acknowledgements.cover(lost)) return
   try {
     // One rank for each process.
-    const ownCalls = () => (rank === firstRank ? callsOf(online, process) : null)
+    const ownCalls = () => (rank === firstRank ? callsOf(online, own) : null)
     const all = await gatheredCalls(world, ownCalls, fabric.authority !== undefined)
     if (all === null) return
     const recorded = all.filter((each) => each !== null)
     await take(callFileOf(online, source, recorded, layout.processes))
   } catch (error) {
     if (!isRankweaveError(error)) throw error
+    if (rank === firstRank && error.code !== 'ERR_WORLD_ENDED') warnOfLostCalls(error)
   }
 }
 
