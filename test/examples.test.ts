@@ -1,5 +1,6 @@
-import { run } from 'rankweave'
+import { type Communicator, run } from 'rankweave'
 import { describe, expect, it } from 'vitest'
+import * as conjugateGradients from '../examples/conjugate-gradients.js'
 import * as haloExchange from '../examples/halo-exchange.js'
 import * as persistentHalo from '../examples/persistent-halo.js'
 import * as ring from '../examples/ring.js'
@@ -18,6 +19,7 @@ describe.each([
   { name: 'persistent-halo', example: persistentHalo },
   { name: 'spmm', example: spmm },
   { name: 'ring', example: ring },
+  { name: 'conjugate-gradients', example: conjugateGradients },
 ])('$name', ({ example: { default: main, rankCounts } }) => {
   it.each(rankCounts)('gives the same bits on 1, 2 and 5 processes with %i ranks', async (ranks) => {
     const [reference, ...others] = await Promise.all(
@@ -77,6 +79,16 @@ describe('what the examples compute', () => {
     const [result] = await resultsOf(spmm.default, 16, 1)
     expect(result!.friendGroups).toBeGreaterThan(0)
   })
+
+  it.each(conjugateGradients.rankCounts)(
+    'conjugate-gradients: the known solution, of several systems, %i ranks',
+    async (ranks) => {
+      const main = (world: Communicator) => conjugateGradients.default(world, ['50', '3', '2'])
+      const [result] = await run(main, { ranks, processes: 2 })
+      expect(result).toEqual({ iterations: expect.any(Number), isRight: true })
+      expect(result!.iterations).toBeLessThan(100)
+    },
+  )
 
   it.each(ring.rankCounts)('ring: every rank once, and everything home again, %i ranks', async (ranks) => {
     const [result] = await resultsOf(ring.default, ranks, 2)
