@@ -122,14 +122,8 @@ class Chain {
     const world = this.#world
     const systems = this.#systems
     const end = (this.#rows + 1) * systems
-    const receives = [
-      world.irecv(this.#before, 0, { into: x.subarray(0, systems) }),
-      world.irecv(this.#after, 1, { into: x.subarray(end) }),
-    ]
-    const sends = [
-      world.isend(x.subarray(end - systems, end), this.#after, 0),
-      world.isend(x.subarray(systems, 2 * systems), this.#before, 1),
-    ]
-    await Promise.all([...receives, ...sends].map((request) => request.wait()))
+    const [first, last] = [x.subarray(systems, 2 * systems), x.subarray(end - systems, end)]
+    await world.sendrecv(last, this.#after, this.#before, { into: x.subarray(0, systems) })
+    await world.sendrecv(first, this.#before, this.#after, { into: x.subarray(end) })
   }
 }

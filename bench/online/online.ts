@@ -9,10 +9,12 @@ import { type Case, figuresOf, type Suite } from '../comparison.js'
 import { bytesText } from '../message-plans.js'
 import type { CallCase } from '../programs/calls.js'
 import { type Figures, runWithTimeout } from '../run-with-timeout.js'
+import { measurePrograms } from './real-programs.js'
 
 /**
  * What online tuning adds to a call. Suites: `added`, worlds that take turns in one process, whose settings all run the
- * algorithm of the rule; `before`, with `--before COMMIT`, calls without online tuning compared with that commit.
+ * algorithm of the rule; `before`, with `--before COMMIT`, calls without online tuning compared with that commit;
+ * `programs`, only where it is named: real programs on four nodes, tuned and by default.
  *
  * @see Steiner 2023 §5.4.2
  */
@@ -24,6 +26,8 @@ export const onlineBench: Bench = {
     if ('added'.startsWith(only) || only.startsWith('added')) yield* measureAdded(options)
     if (before !== undefined && ('before'.startsWith(only) || only.startsWith('before')))
       yield* measureBefore(before, options)
+    // About half an hour for each program.
+    if (only.startsWith('programs')) yield* measurePrograms(options)
   },
 }
 
