@@ -59,7 +59,7 @@ export const toRendezvous = {
         .string()
         .regex(/^[0-9a-f]{16}$/)
         .optional()
-        .describe('checksum of the tuning file; absent: it has none'),
+        .describe('checksum of the tuning file or of online tuning; absent: it has none'),
       node: z
         .string()
         .max(255)

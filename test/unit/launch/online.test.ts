@@ -5,6 +5,7 @@ import { type Communicator, createOperation, isRankweaveError, local, run } from
 import { afterAll, describe, expect, it } from 'vitest'
 import { cellAxes, countCells } from '../../../src/tuning/call-cells.js'
 import { closedGrid } from '../../../src/tuning/decision-grid.js'
+import { NumberedSettings } from '../../../src/tuning/online/numbered-settings.js'
 import { formatTuningFile } from '../../../src/tuning/read-tuning-file.js'
 import { callFilesOf, disagreements, recordsByCall } from '../../support/call-folders.js'
 import onlineCalls from '../../support/online-calls.js'
@@ -112,6 +113,29 @@ describe('a run that tunes online', () => {
     }
     const without = await run(main, world(7, 7))
     expect(await run(main, { ...world(7, 7), tuning: { online: newFolder() } })).toEqual(without)
+  })
+
+  it('records the default each time that a drawn setting cannot serve', async () => {
+    const online = newFolder()
+    const most = createOperation(
+      (a: Int32Array, b: Int32Array) => a.map((value, i) => Math.max(value, b[i])),
+      { commutative: true },
+    )
+    const main = async (comm: Communicator) => {
+      for (let i = 0; i < 300; i++) {
+        const got = await comm.allreduce(Int32Array.of(comm.rank, i), most)
+        if (got.join() !== `3,${i}`) throw new Error(`expected 3,${i}, got ${got.join()}`)
+      }
+    }
+    await run(main, { ...world(4, 4), tuning: { online, seed: 1 } })
+    const [file] = callFilesOf(online)
+    expect(disagreements(file)).toEqual([])
+    const table = new NumberedSettings(file.settings)
+    const numbers = file.records.get(0)!.map(({ setting }) => setting)
+    const used = numbers.map((number) => (number === 0 ? '' : table.settingOf('allreduce', number).algorithm))
+    expect(used).not.toContain('allreduce-segmented')
+    expect(used.filter((algorithm) => algorithm === '').length).toBeGreaterThan(5)
+    expect(new Set(used).size).toBeGreaterThan(3)
   })
 
   it('writes nothing when it fails, and nothing without the option', async () => {
