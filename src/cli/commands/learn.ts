@@ -16,6 +16,7 @@ import { CallHistory, settingsOfRuns } from '../../tuning/online/learn-runs.js'
 import { learningReport } from '../../tuning/online/learning-report.js'
 import { arrivalPatterns } from '../../tuning/online/simulated-application.js'
 import { simulatedApplications } from '../../tuning/online/simulated-applications.js'
+import { withSlowSettings } from '../../tuning/online/slow-settings.js'
 import { formatTuningFile, tuningFileLimits } from '../../tuning/read-tuning-file.js'
 import { callLimits, type TuningCall } from '../../tuning/tuning-call.js'
 import { blacklistsOf } from '../input/blacklists.js'
@@ -53,6 +54,7 @@ const schema = z.object({
   leastSettings: whole(1, 4095),
   bestOnly: z.boolean(),
   without: z.array(z.string()).optional(),
+  withoutSlower: number(1.1, 1e6).optional(),
   nodes: whole(1, 2 ** 22).optional(),
   perNode: whole(1, 2 ** 22).optional(),
   simulate: oneOf(...applicationNames).optional(),
@@ -80,6 +82,7 @@ export const learnCommand: AddCommand = (command, act) => {
     .option('--least-settings <number>', 'settings with so many calls that a collective needs', '5')
     .option('--best-only', 'a model for runs that do not explore, a fiftieth of the size', false)
     .option('--without <text...>', 'never choose these settings: bcast-linear, or bcast-chain:segment=1024')
+    .option('--without-slower <factor>', 'nor those that took so many times the fastest one in every size')
     .option('--nodes <number>', 'nodes of the machine (default: the most of any run)')
     .option('--per-node <number>', 'processes per node (default: the most of any run)')
     .option('--simulate <application>', `first simulate runs of ${applicationNames.join(', ')}`)
@@ -120,7 +123,8 @@ export const learnCommand: AddCommand = (command, act) => {
         const { files, refused } = readRuns(report, folder)
         report.step('learning')
         const history = historyOf(files)
-        const blacklists = blacklistsOf(history.table, options.without ?? [])
+        const named = blacklistsOf(history.table, options.without ?? [])
+        const blacklists = withSlowSettings(history, named, options.withoutSlower)
         const axes = cellAxes(limitsOf(files, options.nodes, options.perNode))
         const { leastCalls, leastSettings, bestOnly } = options
         const grids = history.learn(
@@ -172,7 +176,7 @@ function headText(files: readonly CallFile[], { runs, calls }: CallHistory): str
 
 type ReportedOptions = Pick<
   z.infer<typeof schema>,
-  'leastCalls' | 'leastSettings' | 'without' | 'nodes' | 'perNode' | 'call'
+  'leastCalls' | 'leastSettings' | 'without' | 'withoutSlower' | 'nodes' | 'perNode' | 'call'
 >
 
 /** `learn --report`: reads only. */
@@ -185,10 +189,11 @@ function reportLearning(report: Reporter, folder: string, options: ReportedOptio
   const { table } = history
   if (call !== undefined && table.of(call.collective).length === 0)
     throw wrongValue('ERR_USAGE', `--call: expected one of ${table.collectives.join(', ')}`, options.call)
+  const named = blacklistsOf(table, without)
   const learned = learningReport(files, table, {
     axes: cellAxes(limitsOf(files, nodes, perNode)),
     learning: { leastCalls, leastSettings },
-    blacklists: blacklistsOf(table, without),
+    blacklists: (runs) => withSlowSettings(runs, named, options.withoutSlower),
     ...(call === undefined ? {} : { call }),
   })
   noteModel(

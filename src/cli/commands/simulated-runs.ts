@@ -21,6 +21,7 @@ import {
   simulatedLevels,
 } from '../../tuning/online/simulated-applications.js'
 import { formulaMachine } from '../../tuning/online/simulated-machine.js'
+import { withSlowSettings } from '../../tuning/online/slow-settings.js'
 import { formatTuningFile, readTuningFile } from '../../tuning/read-tuning-file.js'
 import { blacklistsOf } from '../input/blacklists.js'
 import { readCallFolder } from '../input/call-folder.js'
@@ -39,6 +40,7 @@ export interface SimulationOptions {
   readonly leastCalls: number
   readonly leastSettings: number
   readonly without?: readonly string[] | undefined
+  readonly withoutSlower?: number | undefined
 }
 
 /** Adds simulated runs, which use what was learned from the runs that are there. @throws ERR_FILE */
@@ -56,8 +58,9 @@ export async function simulateRuns(
   for (const file of before.values()) history.add(file)
   const { leastCalls, leastSettings } = options
   const learning: GridLearning = { leastCalls, leastSettings }
-  const blacklists = blacklistsOf(table, options.without ?? [])
-  const isFirst = history.runs === 0 && blacklists.size === 0
+  const named = blacklistsOf(table, options.without ?? [])
+  const blacklists = withSlowSettings(history, named, options.withoutSlower)
+  const isFirst = history.runs === 0 && named.size === 0
   const grids = isFirst ? emptyGrids(table, axes) : history.learn(axes, learning, blacklists)
   const source = { kind: 'simulator', name: application.name, machine: machine.name } as const
   const model = isFirst ? '' : checksumOf(source, grids)

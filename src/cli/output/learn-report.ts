@@ -126,7 +126,9 @@ function slowText({ slow, learned }: CollectiveReport): string[] {
   const names = slow.slice(0, most.rows).map(({ number }) => lineOf(learned, number))
   const left = slow.length - names.length
   const more = left > 0 ? `, and ${counted(left, 'other', 'others')}` : ''
-  return [`  at least twice the time of the fastest in every size: --without ${names.join(' ')}${more}`]
+  return [
+    `  at least twice the time of the fastest in every size, see --without-slower: ${names.join(' ')}${more}`,
+  ]
 }
 
 /** Where the choice changed, and where it stands. */

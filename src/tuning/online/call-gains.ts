@@ -4,7 +4,8 @@ import { bestNumber } from '../decision-grid.js'
 import type { TuningCall } from '../tuning-call.js'
 import { GridSelection, type SelectionLogic } from './grid-selection.js'
 import type { LearnedGrid, TimedCall } from './learn-grid.js'
-import { defaultNumber, medianRatioInterval, middleUs, type SizeTimes, timesBySize } from './size-times.js'
+import { defaultNumber, medianRatioInterval, middleUs, timesBySize } from './size-times.js'
+import { fastestOf } from './slow-settings.js'
 
 /** Calls of one size that took place, and what was learned about them. */
 export interface CallGain {
@@ -29,9 +30,6 @@ export interface CallGain {
   /** What the next runs try, by number. */
   readonly next: ReadonlyMap<number, number>
 }
-
-/** Calls of one size that a setting needs to be compared with others. */
-const leastCompared = 7
 
 /**
  * What runs so far gained by size of calls, those with the most calls first. Every figure is from calls that took place:
@@ -73,52 +71,4 @@ export function nextProbabilities(
 ): ReadonlyMap<number, number> {
   const eligible = [...served].sort((a, b) => a - b)
   return new GridSelection(grid, logic, eligible, nodes, processesPerNode).probabilitiesOf(bytes)
-}
-
-function fastestOf(size: SizeTimes): Pick<CallGain, 'fastest' | 'fastestUs'> {
-  let [fastest, fastestUs] = [0, Number.NaN]
-  for (const [number, medianUs] of comparedMedians(size))
-    if (!(medianUs >= fastestUs)) [fastest, fastestUs] = [number, medianUs]
-  return { fastest, fastestUs }
-}
-
-function comparedMedians({ timesUs }: SizeTimes): (readonly [number: number, medianUs: number])[] {
-  return [...timesUs]
-    .filter(([, times]) => times.length >= leastCompared)
-    .map(([number, times]) => [number, middleUs(times)])
-}
-
-/** A setting that was far from the fastest in every size in which it was compared. */
-export interface SlowSetting {
-  readonly number: number
-  /** Its median over that of the fastest setting, in the size where it does best. */
-  readonly leastRatio: number
-  /** Sizes in which it has at least 7 calls. */
-  readonly sizes: number
-}
-
-/** How far above the fastest median a setting is that a blacklist may well have. */
-const slowFrom = 2
-
-/**
- * Settings that took at least twice the time of the fastest one in every size, slowest first: what a user may exclude by
- * what was learned.
- *
- * @see Steiner 2023 §4.7
- */
-export function slowSettings(sizes: Iterable<SizeTimes>): SlowSetting[] {
-  const found = new Map<number, { leastRatio: number; sizes: number }>()
-  for (const size of sizes) {
-    const medians = comparedMedians(size)
-    const { fastestUs } = fastestOf(size)
-    for (const [number, medianUs] of medians) {
-      const known = found.get(number) ?? { leastRatio: Number.POSITIVE_INFINITY, sizes: 0 }
-      const leastRatio = Math.min(known.leastRatio, medianUs / fastestUs)
-      found.set(number, { leastRatio, sizes: known.sizes + 1 })
-    }
-  }
-  return [...found]
-    .map(([number, figures]) => ({ number, ...figures }))
-    .filter(({ leastRatio }) => leastRatio >= slowFrom)
-    .sort((a, b) => b.leastRatio - a.leastRatio)
 }

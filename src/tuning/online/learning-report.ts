@@ -2,7 +2,7 @@ import type { Collective } from '../../schedule/specification.js'
 import type { CellAxes } from '../call-cells.js'
 import { callKey, type TuningCall } from '../tuning-call.js'
 import type { CallFile } from './call-file.js'
-import { type CallGain, callGains, type SlowSetting, slowSettings } from './call-gains.js'
+import { type CallGain, callGains } from './call-gains.js'
 import { type EvaluatedRuns, evaluatedRuns } from './evaluated-runs.js'
 import { tuningLogic } from './grid-selection.js'
 import type { GridLearning, LearnedGrid, TimedCall } from './learn-grid.js'
@@ -11,6 +11,7 @@ import { type CallTrend, type FollowedCall, learningTrend } from './learning-tre
 import type { NumberedSettings } from './numbered-settings.js'
 import { runSequence } from './run-iterations.js'
 import { defaultNumber, type SizeTimes, type TotalRatio, timesBySize, totalRatio } from './size-times.js'
+import { type Blacklists, type SlowSetting, slowSettings } from './slow-settings.js'
 
 /** How learning from runs went so far. */
 export interface LearningReport {
@@ -55,10 +56,14 @@ export interface SettingTime {
 /** Sizes of a collective, those of them that are followed, and iterations after which it is learned again. */
 export const reportLimits = { sizes: 64, followed: 12, points: 20 } as const
 
+/** How many times the fastest a setting takes that a report names as slow. */
+const slowFrom = 2
+
 export interface ReportOptions {
   readonly axes: CellAxes
   readonly learning: Omit<GridLearning, 'blacklist'>
-  readonly blacklists: ReadonlyMap<Collective, ReadonlySet<number>>
+  /** Settings that are never chosen, by the runs so far. */
+  readonly blacklists: (history: CallHistory) => Blacklists
   /** A call that is followed besides those with the most calls. It need not have taken place. */
   readonly call?: TuningCall
 }
@@ -86,7 +91,7 @@ export function learningReport(
     ...{ axes, learning, blacklists, logic },
     mostPoints: reportLimits.points,
   })
-  const grids = all.learn(axes, { ...learning, hasPerformances: true }, blacklists)
+  const grids = all.learn(axes, { ...learning, hasPerformances: true }, blacklists(all))
   return {
     grids,
     iterations: iterations.map((runs) => {
@@ -106,7 +111,7 @@ export function learningReport(
         const gains = callGains(collective, learned, all.of(collective), logic)
         return {
           ...{ collective, learned, settings: settingTimes(all.of(collective)) },
-          slow: slowSettings(sizes.get(collective)!),
+          slow: slowSettings(sizes.get(collective)!, slowFrom),
           gains: gains.slice(0, reportLimits.sizes),
           moreSizes: Math.max(0, gains.length - reportLimits.sizes),
           trends: trends.filter((trend) => trend.call.collective === collective),

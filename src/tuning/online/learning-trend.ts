@@ -1,4 +1,3 @@
-import type { Collective } from '../../schedule/specification.js'
 import type { CellAxes } from '../call-cells.js'
 import { bestNumber } from '../decision-grid.js'
 import { callKey, type TuningCall } from '../tuning-call.js'
@@ -8,6 +7,7 @@ import type { SelectionLogic } from './grid-selection.js'
 import { type GridLearning, type LearnedGrid, predictedCallUs } from './learn-grid.js'
 import { CallHistory } from './learn-runs.js'
 import type { NumberedSettings } from './numbered-settings.js'
+import type { Blacklists } from './slow-settings.js'
 
 /** A call whose choice is followed. */
 export interface FollowedCall {
@@ -39,7 +39,8 @@ export interface CallTrend {
 export interface TrendOptions {
   readonly axes: CellAxes
   readonly learning?: Omit<GridLearning, 'blacklist'>
-  readonly blacklists?: ReadonlyMap<Collective, ReadonlySet<number>>
+  /** Settings that are never chosen, by the runs so far. */
+  readonly blacklists: (history: CallHistory) => Blacklists
   readonly logic: SelectionLogic
   /** Iterations after which it is learned: all, or so many of them, evenly spaced; at least 2. */
   readonly mostPoints: number
@@ -64,7 +65,7 @@ export function learningTrend(
   for (const [i, runs] of iterations.entries()) {
     for (const run of runs) history.add(run)
     if (!wanted.has(i)) continue
-    const grids = history.learn(axes, { ...learning, hasPerformances: true }, blacklists)
+    const grids = history.learn(axes, { ...learning, hasPerformances: true }, blacklists(history))
     for (const { call, served } of followed) {
       const learned = grids.get(call.collective)!
       points.get(callKey(call))!.push({ after: i + 1, ...pointOf(learned, call, served, logic) })

@@ -18,7 +18,7 @@ import {
 } from '../../../support/simulated-training.js'
 
 const axes = cellAxes({ nodes: 32, processesPerNode: 32 })
-const options = { axes, learning: {}, blacklists: new Map() }
+const options = { axes, learning: {}, blacklists: () => new Map() }
 const application = applicationAt('transform', placesOf([4, 16], [1]))
 const conditions = { ...usualConditions, calls: 400, tunedCalls: 400 }
 const training = trained([application], twoLevels, axes, {
