@@ -26,7 +26,7 @@ export interface DecisionGrid {
    * with too few times. Little-endian float32 in base64. Absent: the grid is for runs that do not explore.
    */
   readonly performances?: string
-  /** Numbers of settings that are never chosen, neither to explore. Absent: none. */
+  /** Numbers of settings that are never chosen, also not to explore. Absent: none. */
   readonly excluded?: readonly number[]
 }
 

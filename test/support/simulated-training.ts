@@ -20,6 +20,7 @@ import {
   simulatedLevels,
 } from '../../src/tuning/online/simulated-applications.js'
 import { formulaMachine, type SimulatedMachine } from '../../src/tuning/online/simulated-machine.js'
+import { withSlowSettings } from '../../src/tuning/online/slow-settings.js'
 
 /** The machine of `learn --simulate`. */
 export const twoLevels = formulaMachine('two levels', simulatedLevels, simulatedCollectives, ruleOf)
@@ -55,21 +56,32 @@ export interface Training {
   readonly runs: number
   readonly seed: number
   readonly conditions?: Partial<SimulatedConditions>
+  /** Settings that are left out, by how many times the fastest they take in every size. */
+  readonly slowerThan?: number
 }
 
-/** What iterations teach whose runs are of these applications in turn, and the files of their runs. */
+/**
+ * What iterations teach whose runs are of these applications in turn, the files of their runs, and what the calls of each
+ * iteration cost over the default.
+ */
 export function trained(
   applications: readonly SimulatedApplication[],
   machine: SimulatedMachine,
   axes: CellAxes,
-  { iterations, runs, seed, conditions }: Training,
-): { readonly grids: ReadonlyMap<Collective, LearnedGrid>; readonly files: readonly CallFile[] } {
+  { iterations, runs, seed, conditions, slowerThan }: Training,
+): {
+  readonly grids: ReadonlyMap<Collective, LearnedGrid>
+  readonly files: readonly CallFile[]
+  readonly costs: readonly number[]
+} {
   const next = mulberry32(seed)
   const history = new CallHistory(simulatedTable)
   const files: CallFile[] = []
+  const costs: number[] = []
   let grids = emptyGrids(simulatedTable, axes)
   for (let i = 0; i < iterations; i++) {
     const model = i === 0 ? '' : i.toString(16).padStart(16, '0')
+    const sums = { chosenUs: 0, defaultUs: 0 }
     for (let j = 0; j < runs; j++) {
       const run = simulateRun(
         applications[files.length % applications.length],
@@ -84,10 +96,13 @@ export function trained(
       const file = readCallFile(`run ${files.length}`, run.file)
       files.push(file)
       history.add(file)
+      sums.chosenUs += run.chosenUs
+      sums.defaultUs += run.chosenDefaultUs
     }
-    grids = history.learn(axes)
+    costs.push(sums.chosenUs / sums.defaultUs)
+    grids = history.learn(axes, {}, withSlowSettings(history, new Map(), slowerThan))
   }
-  return { grids, files }
+  return { grids, files, costs }
 }
 
 /** True time of 2,000 calls of an application by what was learned, over that by default. */

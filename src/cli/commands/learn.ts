@@ -22,12 +22,12 @@ import { callLimits, type TuningCall } from '../../tuning/tuning-call.js'
 import { blacklistsOf } from '../input/blacklists.js'
 import { readCallFolder } from '../input/call-folder.js'
 import { number, oneOf, parseOptions, refuseGiven, whole } from '../input/options.js'
+import { type SimulationOptions, simulateRuns } from '../input/simulated-runs.js'
 import { learnReportOutcome, learnReportText } from '../output/learn-report.js'
 import { learnOutcome, learnText } from '../output/learn-text.js'
 import { checkOutputs, reportBeside, writeOutput } from '../output/output-file.js'
 import { counted, type Reporter } from '../output/reporter.js'
 import type { AddCommand } from './command.js'
-import { type SimulationOptions, simulateRuns } from './simulated-runs.js'
 
 const help = `
 FOLDER has what runs recorded, one file of each run. All runs that explored are learned from, in any order; runs of mode
@@ -82,7 +82,7 @@ export const learnCommand: AddCommand = (command, act) => {
     .option('--least-settings <number>', 'settings with so many calls that a collective needs', '5')
     .option('--best-only', 'a model for runs that do not explore, a fiftieth of the size', false)
     .option('--without <text...>', 'never choose these settings: bcast-linear, or bcast-chain:segment=1024')
-    .option('--without-slower <factor>', 'nor those that took so many times the fastest one in every size')
+    .option('--without-slower <factor>', 'leave out, too, what took so many times the fastest setting in every size')
     .option('--nodes <number>', 'nodes of the machine (default: the most of any run)')
     .option('--per-node <number>', 'processes per node (default: the most of any run)')
     .option('--simulate <application>', `first simulate runs of ${applicationNames.join(', ')}`)
@@ -119,7 +119,11 @@ export const learnCommand: AddCommand = (command, act) => {
         if (options.simulate === undefined) requireFolder(folder)
         else makeFolder(folder)
         await checkOutputs(report, output)
-        if (options.simulate !== undefined) await simulateRuns(report, folder, options as SimulationOptions)
+        if (options.simulate !== undefined) {
+          const ratio = await simulateRuns(folder, options as SimulationOptions, report.step)
+          const runs = counted(options.runs, 'run', 'runs')
+          report.note(`simulated ${runs}: ${ratio.toFixed(3)} times the true time by default`)
+        }
         const { files, refused } = readRuns(report, folder)
         report.step('learning')
         const history = historyOf(files)

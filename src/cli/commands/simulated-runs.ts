@@ -23,9 +23,14 @@ import {
 import { formulaMachine } from '../../tuning/online/simulated-machine.js'
 import { withSlowSettings } from '../../tuning/online/slow-settings.js'
 import { formatTuningFile, readTuningFile } from '../../tuning/read-tuning-file.js'
+<<<<<<< HEAD:src/cli/commands/simulated-runs.ts
 import { blacklistsOf } from '../input/blacklists.js'
 import { readCallFolder } from '../input/call-folder.js'
 import { counted, type Reporter } from '../output/reporter.js'
+=======
+import { blacklistsOf } from './blacklists.js'
+import { readCallFolder } from './call-folder.js'
+>>>>>>> 1fce812f ([fix] Rooms of learn: simulated runs report through their caller):src/cli/input/simulated-runs.ts
 
 /** Runs to simulate. */
 export interface SimulationOptions {
@@ -43,12 +48,18 @@ export interface SimulationOptions {
   readonly withoutSlower?: number | undefined
 }
 
-/** Adds simulated runs, which use what was learned from the runs that are there. @throws ERR_FILE */
+/**
+ * Adds simulated runs, which use what was learned from the runs that are there.
+ *
+ * @param step shows what comes next
+ * @returns their true time over that by default
+ * @throws ERR_FILE
+ */
 export async function simulateRuns(
-  report: Reporter,
   folder: string,
   options: SimulationOptions,
-): Promise<void> {
+  step: (line: string) => void,
+): Promise<number> {
   const application = simulatedApplications.find(({ name }) => name === options.simulate)!
   const machine = formulaMachine('two levels', simulatedLevels, simulatedCollectives, ruleOf)
   const { runs: before } = readCallFolder(folder)
@@ -69,7 +80,7 @@ export async function simulateRuns(
   const sums = { timeUs: 0, defaultUs: 0 }
   let written = before.size
   for (let i = 0; i < options.runs; i++) {
-    report.step(`simulating run ${i + 1} of ${options.runs}`)
+    step(`simulating run ${i + 1} of ${options.runs}`)
     const seed = next()
     for (const logic of options.evaluate ? [tunedLogic, defaultLogic] : [tuningLogic()]) {
       const used = logic === defaultLogic ? emptyGrids(table, axes) : grids
@@ -83,8 +94,7 @@ export async function simulateRuns(
       await writeWholeFile(join(folder, name), run.file)
     }
   }
-  const ratio = (sums.timeUs / sums.defaultUs).toFixed(3)
-  report.note(`simulated ${counted(options.runs, 'run', 'runs')}: ${ratio} times the true time by default`)
+  return sums.timeUs / sums.defaultUs
 }
 
 /** By which runs of one model are known. */

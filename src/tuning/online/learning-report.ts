@@ -59,7 +59,7 @@ export const reportLimits = { sizes: 64, followed: 12, points: 20 } as const
 /** How many times the fastest a setting takes that a report names as slow. */
 const slowFrom = 2
 
-export interface ReportOptions {
+export interface LearningReportOptions {
   readonly axes: CellAxes
   readonly learning: Omit<GridLearning, 'blacklist'>
   /** Settings that are never chosen, by the runs so far. */
@@ -79,7 +79,7 @@ export interface ReportOptions {
 export function learningReport(
   files: readonly CallFile[],
   table: NumberedSettings,
-  { axes, learning, blacklists, call }: ReportOptions,
+  { axes, learning, blacklists, call }: LearningReportOptions,
 ): LearningReport {
   const { iterations, evaluations, byDefault } = runSequence(files)
   const all = historyOfRuns(iterations.flat(), table)

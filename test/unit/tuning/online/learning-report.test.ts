@@ -8,6 +8,7 @@ import { learningReport, reportLimits } from '../../../../src/tuning/online/lear
 import { runSequence } from '../../../../src/tuning/online/run-iterations.js'
 import { simulateRun, usualConditions } from '../../../../src/tuning/online/simulated-application.js'
 import { medianRatioInterval, totalRatio } from '../../../../src/tuning/online/size-times.js'
+import { slowSettings } from '../../../../src/tuning/online/slow-settings.js'
 import { callKey } from '../../../../src/tuning/tuning-call.js'
 import {
   applicationAt,
@@ -156,6 +157,36 @@ describe('a report', () => {
     )
     expect([iterations, collectives, explored.interval]).toEqual([[], [], null])
     expect(evaluations).toHaveLength(1)
+  })
+})
+
+describe('slow settings', () => {
+  const call = { collective: 'bcast', bytes: 8, nodes: 2, processesPerNode: 1 } as const
+  const sizeOf = (bytes: number, ...medians: readonly (readonly [number, number])[]) => ({
+    ...{ call: { ...call, bytes }, calls: 0, totalUs: 0 },
+    timesUs: new Map(medians.map(([number, us]) => [number, new Array<number>(7).fill(us)])),
+  })
+
+  it('are those that are slow in every size in which they have 7 calls', () => {
+    const sizes = [sizeOf(8, [1, 1], [2, 3], [3, 9]), sizeOf(64, [1, 8], [2, 4], [3, 10])]
+    expect(slowSettings(sizes, 2)).toEqual([{ number: 3, leastRatio: 2.5, sizes: 2 }])
+    expect(slowSettings(sizes, 3)).toEqual([])
+    const few = { ...sizeOf(512), timesUs: new Map([[3, [1, 1, 1, 1, 1, 1]]]) }
+    expect(slowSettings([...sizes, few], 2)).toHaveLength(1)
+    // The fastest one is never slow, so a collective keeps a setting.
+    expect(slowSettings([sizeOf(8, [4, 7])], 1.1)).toEqual([])
+  })
+
+  it('that are left out after an iteration bring the calls that explore near the default', () => {
+    const mean = (drops: boolean) => {
+      const { costs } = trained([application], twoLevels, axes, {
+        ...{ iterations: 3, runs: 6, seed: 8, ...(drops ? { slowerThan: 2 } : {}) },
+      })
+      return costs.at(-1)!
+    }
+    expect(mean(false)).toBeGreaterThan(1)
+    expect(mean(true)).toBeLessThan(1.15)
+    expect(mean(true)).toBeLessThan(mean(false))
   })
 })
 

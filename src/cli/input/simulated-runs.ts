@@ -1,0 +1,101 @@
+import { join } from 'node:path'
+import { mulberry32 } from '../../base/random.js'
+import { ruleOf } from '../../calls/plan/default-rule.js'
+import { callFileEnding } from '../../launch/processes/call-files.js'
+import type { Collective } from '../../schedule/specification.js'
+import { writeWholeFile } from '../../text/whole-file.js'
+import { cellAxes } from '../../tuning/call-cells.js'
+import { closedGrid } from '../../tuning/decision-grid.js'
+import { defaultLogic, tunedLogic, tuningLogic } from '../../tuning/online/grid-selection.js'
+import type { GridLearning, LearnedGrid } from '../../tuning/online/learn-grid.js'
+import { CallHistory, emptyGrids } from '../../tuning/online/learn-runs.js'
+import { NumberedSettings } from '../../tuning/online/numbered-settings.js'
+import {
+  type ArrivalPattern,
+  simulateRun,
+  usualConditions,
+} from '../../tuning/online/simulated-application.js'
+import {
+  simulatedApplications,
+  simulatedCollectives,
+  simulatedLevels,
+} from '../../tuning/online/simulated-applications.js'
+import { formulaMachine } from '../../tuning/online/simulated-machine.js'
+import { withSlowSettings } from '../../tuning/online/slow-settings.js'
+import { formatTuningFile, readTuningFile } from '../../tuning/read-tuning-file.js'
+import { blacklistsOf } from './blacklists.js'
+import { readCallFolder } from './call-folder.js'
+
+/** Runs to simulate. */
+export interface SimulationOptions {
+  /** Name of the application. */
+  readonly simulate: string
+  readonly runs: number
+  readonly arrival: ArrivalPattern
+  readonly noise: number
+  /** Whether they use what was learned, each followed by the same run by default. */
+  readonly evaluate: boolean
+  readonly seed: number
+  readonly leastCalls: number
+  readonly leastSettings: number
+  readonly without?: readonly string[] | undefined
+  readonly withoutSlower?: number | undefined
+}
+
+/**
+ * Adds simulated runs, which use what was learned from the runs that are there.
+ *
+ * @param step shows what comes next
+ * @returns their true time over that by default
+ * @throws ERR_FILE
+ */
+export async function simulateRuns(
+  folder: string,
+  options: SimulationOptions,
+  step: (line: string) => void,
+): Promise<number> {
+  const application = simulatedApplications.find(({ name }) => name === options.simulate)!
+  const machine = formulaMachine('two levels', simulatedLevels, simulatedCollectives, ruleOf)
+  const { runs: before } = readCallFolder(folder)
+  const table = new NumberedSettings(machine.settings)
+  const axes = cellAxes({ nodes: 32, processesPerNode: 32 })
+  const history = new CallHistory(table)
+  for (const file of before.values()) history.add(file)
+  const { leastCalls, leastSettings } = options
+  const learning: GridLearning = { leastCalls, leastSettings }
+  const named = blacklistsOf(table, options.without ?? [])
+  const blacklists = withSlowSettings(history, named, options.withoutSlower)
+  const isFirst = history.runs === 0 && named.size === 0
+  const grids = isFirst ? emptyGrids(table, axes) : history.learn(axes, learning, blacklists)
+  const source = { kind: 'simulator', name: application.name, machine: machine.name } as const
+  const model = isFirst ? '' : checksumOf(source, grids)
+  const conditions = { ...usualConditions, arrival: options.arrival, noise: options.noise }
+  const next = mulberry32(options.seed ^ before.size)
+  const sums = { timeUs: 0, defaultUs: 0 }
+  let written = before.size
+  for (let i = 0; i < options.runs; i++) {
+    step(`simulating run ${i + 1} of ${options.runs}`)
+    const seed = next()
+    for (const logic of options.evaluate ? [tunedLogic, defaultLogic] : [tuningLogic()]) {
+      const used = logic === defaultLogic ? emptyGrids(table, axes) : grids
+      const named = logic === defaultLogic ? '' : model
+      const run = simulateRun(application, machine, used, table, logic, conditions, seed, named)
+      if (logic !== defaultLogic) {
+        sums.timeUs += run.timeUs
+        sums.defaultUs += run.defaultUs
+      }
+      const name = `simulated-${String(written++).padStart(4, '0')}${callFileEnding}`
+      await writeWholeFile(join(folder, name), run.file)
+    }
+  }
+  return sums.timeUs / sums.defaultUs
+}
+
+/** By which runs of one model are known. */
+function checksumOf(
+  source: Parameters<typeof formatTuningFile>[0],
+  grids: ReadonlyMap<Collective, LearnedGrid>,
+): string {
+  const decisions = Object.fromEntries([...grids].map(([name, { grid }]) => [name, closedGrid(grid)]))
+  return readTuningFile(formatTuningFile(source, decisions)).checksum
+}
