@@ -76,7 +76,6 @@ const shortLists: Readonly<Record<string, readonly (readonly [spread: string, wh
     ['...arrivalPatterns', 'names of patterns'],
   ],
   'tuning/decision-grid.ts': [['...bytes.subarray(at, at + piece)', '32,768 bytes']],
-  'tuning/online/simulated-iterations.ts': [['...served.map(timeOf)', 'settings of a collective']],
   'topology/grouping/improve-round.ts': [
     ['...free.slice(0, (largestPool - pool.length) >> 1)', 'the largest pool'],
     ['...this.#groups[g]', 'the largest pool'],

@@ -9,8 +9,8 @@ import {
   simulatedCollectives,
   simulatedLevels,
 } from '../../src/tuning/online/simulated-applications.js'
-import { simulateIterations } from '../../src/tuning/online/simulated-iterations.js'
 import { formulaMachine } from '../../src/tuning/online/simulated-machine.js'
+import { simulateIterations } from '../support/simulated-iterations.js'
 import { sampled } from '../support/soak.js'
 
 const machine = formulaMachine('two levels', simulatedLevels, simulatedCollectives, ruleOf)

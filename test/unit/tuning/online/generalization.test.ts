@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { cellAxes } from '../../../../src/tuning/call-cells.js'
 import { closedGrid, openGrid } from '../../../../src/tuning/decision-grid.js'
-import { convergenceOf } from '../../../../src/tuning/online/simulated-iterations.js'
+import { convergenceOf } from '../../../support/simulated-iterations.js'
 import {
   applicationAt,
   placesOf,

@@ -1,10 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { tunedNames, tunedSettings } from '../../../../src/collective/open-mpi-settings.js'
-import {
-  NumberedSettings,
-  settingOfTuned,
-  tunedOfSetting,
-} from '../../../../src/tuning/online/numbered-settings.js'
+import { NumberedSettings } from '../../../../src/tuning/online/numbered-settings.js'
+import { settingOfTuned, tunedOfSetting } from '../../../support/tuned-settings.js'
 
 const printed = tunedSettings.map(settingOfTuned)
 const table = new NumberedSettings(printed)

@@ -1,20 +1,20 @@
-import { mulberry32 } from '../../base/random.js'
-import type { Collective } from '../../schedule/specification.js'
-import type { CellAxes } from '../call-cells.js'
-import { bestNumber } from '../decision-grid.js'
-import type { TuningCall } from '../tuning-call.js'
-import { readCallFile } from './call-file.js'
-import type { SelectionLogic } from './grid-selection.js'
-import type { GridLearning, LearnedGrid } from './learn-grid.js'
-import { CallHistory, emptyGrids } from './learn-runs.js'
-import type { NumberedSettings } from './numbered-settings.js'
+import { mulberry32 } from '../../src/base/random.js'
+import type { Collective } from '../../src/schedule/specification.js'
+import type { CellAxes } from '../../src/tuning/call-cells.js'
+import { bestNumber } from '../../src/tuning/decision-grid.js'
+import type { TuningCall } from '../../src/tuning/tuning-call.js'
+import { readCallFile } from '../../src/tuning/online/call-file.js'
+import type { SelectionLogic } from '../../src/tuning/online/grid-selection.js'
+import type { GridLearning, LearnedGrid } from '../../src/tuning/online/learn-grid.js'
+import { CallHistory, emptyGrids } from '../../src/tuning/online/learn-runs.js'
+import type { NumberedSettings } from '../../src/tuning/online/numbered-settings.js'
 import {
   type SimulatedApplication,
   type SimulatedConditions,
   servedNumbers,
   simulateRun,
-} from './simulated-application.js'
-import type { SimulatedMachine } from './simulated-machine.js'
+} from '../../src/tuning/online/simulated-application.js'
+import type { SimulatedMachine } from '../../src/tuning/online/simulated-machine.js'
 
 /** A call of an application at one of its places, and what was learned about it. */
 export interface CallConvergence {
