@@ -171,7 +171,7 @@ void rw_tune_library_name(char *name, size_t room);
 void rw_tune_library_before(void);
 /* Before all others, and once more without effect. NULL, or why the library cannot be tuned. */
 const char *rw_tune_library_begin(int is_threaded);
-/* The name of an algorithm of the library for a collective, from 0; 0: there is none of that number. */
+/* The name of an algorithm of the library for a collective, from 0; 0: that was the last one. */
 int rw_tune_library_algorithm(int collective, int i, char *name, size_t room);
 /* Whether the library has the setting for its collective. */
 int rw_tune_library_has(const rw_tune_setting *setting);
