@@ -172,6 +172,7 @@ rw_tuning *rw_online_prepare(const char *folder, int mode, rw_tune_model *model,
   table t = {.items = NULL};
   int error = make_folder(folder);
   *model = (rw_tune_model){.checksum = ""};
+  rw_online_resolve();
   if (error != 0) snprintf(wrong, room, "files cannot be written there: %s", strerror(error));
   else if (read_model(folder, mode, &read, model, wrong, room)) {
     tuning = fill(&t, read, model) ? packed(&t) : NULL;

@@ -55,6 +55,11 @@ const char *rw_online_folder(void) {
   return folder;
 }
 
+void rw_online_resolve(void) {
+  char *whole = folder == NULL ? NULL : realpath(folder, NULL);
+  if (whole != NULL) folder = whole;
+}
+
 const char *rw_online_wrong(void) {
   rw_own_settings();
   if (folder != NULL && rw_tune_path() != NULL) return "RANKWEAVE_SHIM: expected online:FOLDER or tune:FILE, got both";

@@ -24,6 +24,8 @@ int rw_online_word(char *word);
 void rw_online_end_of_words(void);
 /* The folder of the word `online:FOLDER`, or NULL. */
 const char *rw_online_folder(void);
+/* The folder that is there stays the same where the program changes its own. */
+void rw_online_resolve(void);
 /* A word that is wrong, with the reason; empty: there is none. */
 const char *rw_online_wrong(void);
 const rw_online_words *rw_online_own_words(void);
