@@ -95,7 +95,9 @@ class Chain {
     let squares = await this.#products(residual, residual)
     for (let iteration = 1; iteration <= mostIterations; iteration++) {
       await this.multiply(direction, product)
-      const steps = (await this.#products(direction, product)).map((sum, s) => (sum > 0 ? squares[s] / sum : 0))
+      const steps = (await this.#products(direction, product)).map((sum, s) =>
+        sum > 0 ? squares[s] / sum : 0,
+      )
       for (let i = systems; i < (this.#rows + 1) * systems; i++) {
         x[i] += steps[i % systems] * direction[i]
         residual[i] -= steps[i % systems] * product[i]

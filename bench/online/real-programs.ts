@@ -41,7 +41,11 @@ function realPrograms(built: BuiltPrograms, folder: string): RealProgram[] {
     return {
       name: `${name}.c`,
       missing: null,
-      words: (runs, use) => [...(use === undefined ? [] : [...preloaded, ...shim(runs, use)]), program, ...words],
+      words: (runs, use) => [
+        ...(use === undefined ? [] : [...preloaded, ...shim(runs, use)]),
+        program,
+        ...words,
+      ],
     }
   }
   const ours = (name: string, ...words: readonly string[]): RealProgram => ({
@@ -101,7 +105,10 @@ async function measureProgram(
   const tuned: number[] = []
   const byDefault: number[] = []
   for (let i = 0; i < (quick ? 3 : evaluations); i++) {
-    const sides = [() => seconds('tuned').then((s) => tuned.push(s)), () => seconds().then((s) => byDefault.push(s))]
+    const sides = [
+      () => seconds('tuned').then((s) => tuned.push(s)),
+      () => seconds().then((s) => byDefault.push(s)),
+    ]
     for (const side of i % 2 === 0 ? sides : sides.toReversed()) await side()
     console.error(`${name}: tuned ${tuned[i].toFixed(3)} s, default ${byDefault[i].toFixed(3)} s`)
   }
@@ -109,7 +116,14 @@ async function measureProgram(
   const [ours, peer] = [median(tuned), median(byDefault)]
   return {
     case: `${name}, ${processes} processes on four nodes over TCP, tuned after ${count} iterations`,
-    ...{ unit: 's', ours, peer, ratio: ours / peer, target: intervalLimit, targetOf: '95% interval of ratio' },
+    ...{
+      unit: 's',
+      ours,
+      peer,
+      ratio: ours / peer,
+      target: intervalLimit,
+      targetOf: '95% interval of ratio',
+    },
     ...{ met: low <= intervalLimit, runs: tuned.length, low, high, exploringSeconds: median(exploring) },
   }
 }

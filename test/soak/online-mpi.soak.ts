@@ -79,7 +79,11 @@ describeMpi('online tuning of MPI programs', (mpi) => {
     const seeds = [1, 2, 3, 4, 5, 6]
     const all = seeds.map((seed) => start(2, ['world', '40'], `online:${path},seed=${seed}`))
     for (const ended of await Promise.all(all)) expect(ended).toEqual(right)
-    expect(callFilesOf(path).map(({ seed }) => seed).sort()).toEqual(seeds)
+    expect(
+      callFilesOf(path)
+        .map(({ seed }) => seed)
+        .sort(),
+    ).toEqual(seeds)
     expect(readdirSync(path).filter((name) => !name.endsWith('.calls'))).toEqual([])
   })
 

@@ -2,7 +2,6 @@ import { mulberry32 } from '../../src/base/random.js'
 import type { Collective } from '../../src/schedule/specification.js'
 import type { CellAxes } from '../../src/tuning/call-cells.js'
 import { bestNumber } from '../../src/tuning/decision-grid.js'
-import type { TuningCall } from '../../src/tuning/tuning-call.js'
 import { readCallFile } from '../../src/tuning/online/call-file.js'
 import type { SelectionLogic } from '../../src/tuning/online/grid-selection.js'
 import type { GridLearning, LearnedGrid } from '../../src/tuning/online/learn-grid.js'
@@ -15,6 +14,7 @@ import {
   simulateRun,
 } from '../../src/tuning/online/simulated-application.js'
 import type { SimulatedMachine } from '../../src/tuning/online/simulated-machine.js'
+import type { TuningCall } from '../../src/tuning/tuning-call.js'
 
 /** A call of an application at one of its places, and what was learned about it. */
 export interface CallConvergence {

@@ -82,7 +82,10 @@ export const learnCommand: AddCommand = (command, act) => {
     .option('--least-settings <number>', 'settings with so many calls that a collective needs', '5')
     .option('--best-only', 'a model for runs that do not explore, a fiftieth of the size', false)
     .option('--without <text...>', 'never choose these settings: bcast-linear, or bcast-chain:segment=1024')
-    .option('--without-slower <factor>', 'leave out, too, what took so many times the fastest setting in every size')
+    .option(
+      '--without-slower <factor>',
+      'leave out, too, what took so many times the fastest setting in every size',
+    )
     .option('--nodes <number>', 'nodes of the machine (default: the most of any run)')
     .option('--per-node <number>', 'processes per node (default: the most of any run)')
     .option('--simulate <application>', `first simulate runs of ${applicationNames.join(', ')}`)

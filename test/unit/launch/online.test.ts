@@ -118,7 +118,10 @@ describe('a run that tunes online', () => {
   it('records the default each time that a drawn setting cannot serve', async () => {
     const online = newFolder()
     const most = createOperation(
-      (a: Int32Array, b: Int32Array) => a.map((value, i) => Math.max(value, b[i])),
+      (a: Int32Array, b: Int32Array) => {
+        for (let i = 0; i < a.length; i++) a[i] = Math.max(a[i], b[i])
+        return undefined
+      },
       { commutative: true },
     )
     const main = async (comm: Communicator) => {
