@@ -11,6 +11,8 @@ import type { CallCase } from '../programs/calls.js'
 import { type Figures, runWithTimeout } from '../run-with-timeout.js'
 import { measurePrograms } from './real-programs.js'
 
+const root = fileURLToPath(new URL('../..', import.meta.url))
+
 /**
  * What online tuning adds to a call. Suites: `added`, worlds that take turns in one process, whose settings all run the
  * algorithm of the rule; `before`, with `--before COMMIT`, calls without online tuning compared with that commit;
@@ -47,7 +49,7 @@ const worlds = [
 const limits = { 'off again': null, 'tuned, not recorded': 150, tuned: 150, tuning: 500 } as const
 
 async function* measureAdded({ quick = false, runs }: BenchOptions): AsyncGenerator<Figure> {
-  const folder = mkdtempSync(fileURLToPath(new URL('../../node_modules/.cache-online-', import.meta.url)))
+  const folder = mkdtempSync(join(root, 'node_modules/.cache-online-'))
   const program = join(folder, 'forced-calls.mjs')
   try {
     buildSync({
