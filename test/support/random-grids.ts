@@ -3,8 +3,16 @@ import { countCells } from '../../src/tuning/call-cells.js'
 import { closedGrid, type DecisionGrid } from '../../src/tuning/decision-grid.js'
 import type { TuningSetting } from '../../src/tuning/setting.js'
 
-/** A trained grid of a few cells, in which some cells know no setting. */
-export function randomGrid(settings: readonly TuningSetting[], seed: number): DecisionGrid {
+/**
+ * A trained grid of a few cells, in which some cells know no setting.
+ *
+ * @param excluded numbers of settings that are never chosen
+ */
+export function randomGrid(
+  settings: readonly TuningSetting[],
+  seed: number,
+  excluded: readonly number[] = [],
+): DecisionGrid {
   const next = mulberry32(seed)
   const edges = (first: number, count: number, step: number) => {
     const all = [first]
@@ -17,12 +25,16 @@ export function randomGrid(settings: readonly TuningSetting[], seed: number): De
     processesPerNode: edges(1, 1 + below(next, 5), 2),
   }
   const cells = countCells(axes)
-  const best = Int32Array.from({ length: cells }, () => below(next, settings.length + 1))
+  const best = Int32Array.from({ length: cells }, () => {
+    const number = below(next, settings.length + 1)
+    return excluded.includes(number) ? 0 : number
+  })
   const isOpen = seed % 2 === 0
   const performances = isOpen
     ? Float32Array.from({ length: cells * settings.length }, () =>
         below(next, 4) === 0 ? 0 : next() / 2 ** 32,
       )
     : undefined
-  return closedGrid({ settings, axes, isTrained: true, best, performances })
+  const never = excluded.length === 0 ? {} : { excluded }
+  return closedGrid({ settings, axes, isTrained: true, best, performances, ...never })
 }

@@ -6,7 +6,10 @@
 
 int rw_online_choice_make(rw_online_choice *choice, const rw_grid *grid, int mode, double nodes, double per_node,
                           int32_t *numbers, int count) {
-  *choice = (rw_online_choice){.grid = grid, .mode = mode, .intervals = 1, .eligible = count, .numbers = numbers};
+  *choice = (rw_online_choice){.grid = grid, .mode = mode, .intervals = 1, .numbers = numbers};
+  for (int i = 0; i < count; i++)
+    if (grid == NULL || numbers[i] > grid->settings || !rw_grid_excluded(grid)[numbers[i] - 1])
+      numbers[choice->eligible++] = numbers[i];
   if (grid != NULL) {
     int place = rw_grid_interval(grid, RW_GRID_PER_NODE, per_node) * grid->edges[RW_GRID_NODES] +
                 rw_grid_interval(grid, RW_GRID_NODES, nodes);

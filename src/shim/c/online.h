@@ -87,7 +87,10 @@ typedef struct {
   rw_online_cell *cells; /* by interval of bytes */
 } rw_online_choice;
 
-/* `numbers` of the settings that may serve, ascending, are the choice's afterwards. 0: no memory. */
+/*
+ * `numbers` of the settings that may serve, ascending, are the choice's afterwards, without those that the grid
+ * excludes. 0: no memory.
+ */
 int rw_online_choice_make(rw_online_choice *choice, const rw_grid *grid, int mode, double nodes, double per_node,
                           int32_t *numbers, int count);
 void rw_online_choice_free(rw_online_choice *choice);

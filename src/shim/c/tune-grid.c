@@ -101,6 +101,8 @@ static int best_of(rw_file *f, uint32_t value, const rw_grid *grid) {
   if (!words_of(f, value, (uint32_t *)best, (size_t)cells)) return 0;
   for (int cell = 0; cell < cells; cell++)
     if (best[cell] < 0 || best[cell] > grid->settings) return rw_file_fail(f, "expected numbers from 0 to %d", grid->settings);
+  for (int cell = 0; cell < cells; cell++)
+    if (best[cell] > 0 && rw_grid_excluded(grid)[best[cell] - 1]) return rw_file_fail(f, "expected settings that are not excluded");
   return 1;
 }
 
@@ -115,6 +117,19 @@ static int performances_of(rw_file *f, uint32_t value, const rw_grid *grid) {
   for (size_t i = 0; is_read && i < count; i++)
     if (!(performances[i] >= 0 && performances[i] <= 1)) return rw_file_fail(f, "expected numbers from 0 to 1");
   return is_read;
+}
+
+static int excluded_of(rw_file *f, uint32_t list, const rw_grid *grid) {
+  char *excluded = (char *)rw_grid_excluded(grid);
+  const rw_json_value *whole = rw_file_value(f, list);
+  int is_right = whole->kind == RW_JSON_LIST;
+  for (uint32_t at = list + 1; is_right && at < whole->after; at = rw_file_value(f, at)->after) {
+    double number;
+    is_right = rw_json_number(&f->json, at, &number) && number >= 1 && number <= grid->settings && number == (int)number &&
+               !excluded[(int)number - 1];
+    if (is_right) excluded[(int)number - 1] = 1;
+  }
+  return is_right || rw_file_fail(f, "expected numbers from 1 to %d, each once", grid->settings);
 }
 
 /* 1 or 0; -1: it is neither true nor false. */
@@ -174,8 +189,8 @@ static int default_of(rw_file *f, int collective) {
 }
 
 int rw_file_grid(rw_file *f, uint32_t object, int collective) {
-  static const char *const names[] = {"kind", "settings", "axes", "isTrained", "best", "performances"};
-  enum { KIND, SETTINGS, AXES, IS_TRAINED, BEST, PERFORMANCES, MEMBERS };
+  static const char *const names[] = {"kind", "settings", "axes", "isTrained", "best", "performances", "excluded"};
+  enum { KIND, SETTINGS, AXES, IS_TRAINED, BEST, PERFORMANCES, EXCLUDED, MEMBERS };
   uint32_t values[MEMBERS];
   rw_tree *tree = &f->head.trees[collective];
   if (!rw_file_members(f, object, MEMBERS, PERFORMANCES, names, values)) return 0;
@@ -190,6 +205,9 @@ int rw_file_grid(rw_file *f, uint32_t object, int collective) {
   rw_file_enter(f, ".isTrained");
   grid->is_trained = truth(f, values[IS_TRAINED]);
   if (grid->is_trained < 0) return rw_file_fail(f, "expected true or false");
+  rw_file_leave(f, before);
+  rw_file_enter(f, ".excluded");
+  if (values[EXCLUDED] != UINT32_MAX && !excluded_of(f, values[EXCLUDED], grid)) return 0;
   rw_file_leave(f, before);
   rw_file_enter(f, ".best");
   if (!best_of(f, values[BEST], grid)) return 0;

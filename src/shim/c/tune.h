@@ -137,6 +137,8 @@ const double *rw_grid_edges(const rw_grid *grid, int axis);
 const int32_t *rw_grid_best(const rw_grid *grid);
 /* By cell and setting: 0 to 1. NULL: the grid has none. */
 const float *rw_grid_performances(const rw_grid *grid);
+/* By setting: 1 of those that are never chosen. */
+const char *rw_grid_excluded(const rw_grid *grid);
 /* The last edge that is not above the value; the first of values below all. */
 int rw_grid_interval(const rw_grid *grid, int axis, double value);
 

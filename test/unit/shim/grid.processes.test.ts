@@ -82,7 +82,7 @@ describeEitherMpi('grids of tuning files in the preloaded library', (mpi) => {
     const input = calls.map((one) => Object.values(one).join(' ')).join('\n')
     const place = collectives.indexOf('bcast')
     for (const [i, eligible] of [[1, 2, 3, 4, 5, 6, 7, 8], [2, 5, 8], [4], []].entries()) {
-      const grid = randomGrid(table, 2 * i)
+      const grid = randomGrid(table, 2 * i, i === 1 ? [5] : i === 0 ? [1, 4] : [])
       const path = write({ bcast: grid })
       for (const [mode, logic] of [tuningLogic(), tunedLogic].entries()) {
         const [nodes, perNode] = [1 + 2 * i, 1 + i]
@@ -118,6 +118,16 @@ describeEitherMpi('grids of tuning files in the preloaded library', (mpi) => {
         '.best: expected numbers from 0 to 2',
       ],
       ['whose performances are cut off', { performances: '' }, '.performances: expected '],
+      [
+        'that exclude a setting twice',
+        { excluded: [1, 1] },
+        '.excluded: expected numbers from 1 to 2, each once',
+      ],
+      [
+        'whose best setting is excluded',
+        { axes: one, best: 'AQAAAA==', performances: undefined, excluded: [1] },
+        '.best: expected settings that are not excluded',
+      ],
       [
         'with performances above 1',
         { axes: one, best: 'AQAAAA==', performances: 'AAAAQAAAAEA=' },
