@@ -14,7 +14,7 @@ import type { UserProgram } from '../world/user-program.js'
 import { hostSession, type WorldOptions } from '../world/world.js'
 import { notCloneable } from './processes/hosted-program.js'
 import type { Launcher } from './processes/launcher.js'
-import { onlineText, requireLearnedOn } from './processes/load-online.js'
+import { onlineChecksum, requireLearnedOn } from './processes/load-online.js'
 import { hostHere, loadRequested } from './processes/session-launcher.js'
 import { withCallRecords } from './processes/with-call-records.js'
 
@@ -38,7 +38,7 @@ export const launchMpi: Launcher = (factory, request) => {
   return hostHere(request, loading, async (program, world) => {
     const session = await opened
     const { tuning: file, online } = (await tuning) ?? {}
-    const text = file?.checksum ?? (online && onlineText(online))
+    const text = file?.checksum ?? (online && onlineChecksum(online))
     await requireSame(session, 'tuning file', 'ERR_TUNING_MISMATCH', text)
     await requireSame(
       session,
@@ -58,7 +58,7 @@ export const launchMpi: Launcher = (factory, request) => {
  * @throws ERR_TUNING for a model of another machine than that of process 0; the session is closed then
  */
 async function agreedOnline(session: MpiSession, online: OnlineOptions): Promise<OnlineOptions> {
-  const [text] = await session.textsOfAll(JSON.stringify([online.seed, hostname()]))
+  const text = await session.textOfFirst(JSON.stringify([online.seed, hostname()]))
   const [seed, machine] = JSON.parse(text) as readonly [number, string]
   try {
     requireLearnedOn(online, machine)

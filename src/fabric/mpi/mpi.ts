@@ -124,8 +124,10 @@ export class MpiSession implements FabricSession {
     return this.#closing
   }
 
-  /** A text of every process, of at most 16 characters of ASCII, by process. All processes call it. @internal */
+  /** A text of every process, of at most {@link textBytes} ASCII characters, by process. All call it. @internal */
   async textsOfAll(mine: string): Promise<readonly string[]> {
+    if (mine.length > textBytes)
+      throw new RangeError(`a text of ${mine.length} characters, longer than ${textBytes}`)
     const { abi, calls, addressOf } = this.job.library
     const control = new MpiMemory(64, addressOf)
     const all = new MpiMemory(textBytes * this.processes, addressOf)
@@ -137,6 +139,16 @@ export class MpiSession implements FabricSession {
       const text = Buffer.from(all.bytes.subarray(p * textBytes, (p + 1) * textBytes)).toString('latin1')
       return text.replace(/\0+$/, '')
     })
+  }
+
+  /** The text of process 0, of any number of ASCII characters. All processes call it, with texts of theirs. @internal */
+  async textOfFirst(mine: string): Promise<string> {
+    const pieces: string[] = []
+    for (let at = 0; ; at += textBytes) {
+      const [piece] = await this.textsOfAll(mine.slice(at, at + textBytes))
+      pieces.push(piece)
+      if (piece.length < textBytes) return pieces.join('')
+    }
   }
 
   /** Retains the communicator after `close`, for `collect`. @internal */

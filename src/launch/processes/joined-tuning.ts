@@ -18,11 +18,10 @@ export async function joinedTuning(option: TuningOption | undefined): Promise<Jo
     const tuning = await requestedTuning('join', option)
     return tuning === undefined ? {} : { tuning, checksum: tuning.checksum }
   }
-  const { loadOnline, onlineText } = await import('./load-online.js')
+  const { loadOnline, onlineChecksum } = await import('./load-online.js')
   const online = await loadOnline('join', request, 'websocket')
   // A seed that is given must be the same everywhere.
-  const text = `online ${onlineText(online)} ${request.seed ?? ''}`
-  return { online, checksum: fnvHash(new TextEncoder().encode(text)) }
+  return { online, checksum: onlineChecksum(online, request.seed) }
 }
 
 /**

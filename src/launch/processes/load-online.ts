@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { integerOption, type OptionTable, uncheckedOption, wordOption } from '../../base/option.js'
 import { checkOptions } from '../../base/option-table.js'
 import { RankweaveError, wrongValue } from '../../errors.js'
+import { fnvHash } from '../../tuning/fnv-hash.js'
 import type { MeasurementSource } from '../../tuning/measurement.js'
 import { NumberedSettings } from '../../tuning/online/numbered-settings.js'
 import {
@@ -85,9 +86,14 @@ export async function loadOnlineHere(
   return online
 }
 
-/** What of online tuning all processes of a world must have alike. Their seed they take from what all know. */
-export function onlineText({ mode, calls, measured, model }: OnlineOptions): string {
-  return `${mode} ${calls} ${measured} ${model?.checksum ?? ''}`
+/**
+ * Of what all processes of a world must have alike, in 16 characters.
+ *
+ * @param seed one that all must have; else they take theirs from what all know
+ */
+export function onlineChecksum({ mode, calls, measured, model }: OnlineOptions, seed?: number): string {
+  const text = `online ${mode} ${calls} ${measured} ${model?.checksum ?? ''} ${seed ?? ''}`
+  return fnvHash(new TextEncoder().encode(text))
 }
 
 /** Those of the model keep their numbers; what it lacks comes after them. */

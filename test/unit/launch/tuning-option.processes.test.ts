@@ -1,10 +1,12 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { type Communicator, host, join as joinWorld, run } from 'rankweave'
 import { afterAll, afterEach, describe, expect, it } from 'vitest'
 import { loadTuning } from '../../../src/launch/processes/load-tuning.js'
+import { cellAxes, countCells } from '../../../src/tuning/call-cells.js'
+import { closedGrid } from '../../../src/tuning/decision-grid.js'
 import { formatTuningFile } from '../../../src/tuning/read-tuning-file.js'
 import { describeMpi, rankweave, runJob, startCommand } from '../../support/mpi.js'
 import { simulated, treeByBytes } from '../../support/tuning-files.js'
@@ -120,7 +122,9 @@ describe('processes that join with tuning files', () => {
     const refused = joinWorld(used, { url, token, tuning: joined, program: 'used' })
     await expect(refused).rejects.toMatchObject({
       code: 'ERR_TUNING_MISMATCH',
-      message: expect.stringMatching(/expected the tuning file with checksum [0-9a-f]{16}, or online tuning with it, got/),
+      message: expect.stringMatching(
+        /expected the tuning file with checksum [0-9a-f]{16}, or online tuning with it, got/,
+      ),
     })
     await world.close()
   })
@@ -173,6 +177,19 @@ describe('rankweave run --tuning', () => {
   })
 })
 
+/** A folder whose model knows one algorithm of a bcast. */
+function modelFolder(algorithm: string): string {
+  const online = join(folder, `online-${algorithm}`)
+  mkdirSync(online, { recursive: true })
+  const settings = [{ collective: 'bcast', algorithm, parameters: {} }] as const
+  const axes = cellAxes({ nodes: 1, processesPerNode: 1 })
+  const best = new Int32Array(countCells(axes)).fill(1)
+  const grid = closedGrid({ settings, axes, isTrained: true, best, performances: undefined })
+  const source = { kind: 'rankweave', name: 'mpi', machine: hostname() } as const
+  writeFileSync(join(online, 'model.json'), formatTuningFile(source, { bcast: grid }))
+  return online
+}
+
 describeMpi('tuning files on mpi', (mpi) => {
   const flags = rankweave('run', program, '-n', '2', '--fabric', 'mpi')
 
@@ -182,10 +199,15 @@ describeMpi('tuning files on mpi', (mpi) => {
   })
 
   it.each([
-    ['differ', linear],
-    ['are of one process only', ''],
-  ])('that %s are refused on all processes, before a rank runs', async (_, other) => {
-    const script = `[ "$OMPI_COMM_WORLD_RANK$PMI_RANK" = 1 ] && RANKWEAVE_TUNING='${other}' || RANKWEAVE_TUNING='${ring}'; export RANKWEAVE_TUNING; exec "$@"`
+    ['differ', ring, linear],
+    ['are of one process only', ring, ''],
+    [
+      'are models of online tuning that differ',
+      `online:${modelFolder('bcast-linear')}`,
+      `online:${modelFolder('bcast-binomial')}`,
+    ],
+  ])('that %s are refused on all processes, before a rank runs', async (_, first, other) => {
+    const script = `[ "$OMPI_COMM_WORLD_RANK$PMI_RANK" = 1 ] && RANKWEAVE_TUNING='${other}' || RANKWEAVE_TUNING='${first}'; export RANKWEAVE_TUNING; exec "$@"`
     const words = ['sh', '-c', script, 'sh', process.execPath, ...flags]
     const { code, stdout, stderr } = await startCommand(mpi, 2, words).ended
     // Process 0 reports for all.
