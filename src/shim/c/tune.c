@@ -44,7 +44,8 @@ int rw_tune_is_on(void) { return is_on; }
 int rw_tune_is_used(void) { return is_used; }
 
 static void destroy(tuned *t) {
-  for (int i = 0; t->seats != NULL && i < tuning->settings; i++) {
+  /* That of MPI_COMM_WORLD may be deleted when MPI is no longer there. */
+  for (int i = 0; is_on && t->seats != NULL && i < tuning->settings; i++) {
     if (t->seats[i].shadow == MPI_COMM_NULL) continue;
     shadows--;
     PMPI_Comm_free(&t->seats[i].shadow);
@@ -59,8 +60,7 @@ static int delete_tuned(MPI_Comm comm, int keyval, void *hung, void *extra) {
   (void)comm;
   (void)keyval;
   (void)extra;
-  /* That of MPI_COMM_WORLD may be deleted when MPI is no longer there. */
-  if (is_on) destroy(hung);
+  destroy(hung);
   return MPI_SUCCESS;
 }
 
