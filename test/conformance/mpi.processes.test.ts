@@ -2,7 +2,7 @@ import { local } from 'rankweave'
 import { collectiveConformance, fabricConformance } from 'rankweave/conformance'
 import { expect, it } from 'vitest'
 import { describeMpi, program, runJob } from '../support/mpi.js'
-import { daily, isSoak } from '../support/soak.js'
+import { daily, isSoak, perTier } from '../support/soak.js'
 
 describeMpi('fabric mpi passes fabricConformance and collectiveConformance', (mpi) => {
   const layouts = [
@@ -10,9 +10,13 @@ describeMpi('fabric mpi passes fabricConformance and collectiveConformance', (mp
     { processes: 2, ranks: [7] },
     { processes: 4, ranks: [4] },
   ]
-  // In `npm run soak` each on all, with all cases.
-  const everyDay = mpi.name === 'MPICH' ? [1] : [2]
-  it.each(layouts.filter(({ processes }) => isSoak || everyDay.includes(processes)))(
+  // In longer runs with all cases.
+  const taken = perTier(
+    mpi.name === 'MPICH'
+      ? { test: [1], soak: [2], long: [1, 2, 4] }
+      : { test: [2], soak: [4], long: [1, 2, 4] },
+  )
+  it.each(layouts.filter(({ processes }) => taken.includes(processes)))(
     'on $processes processes with $ranks ranks',
     async ({ processes, ranks }) => {
       const job = program('mpi-conformance.ts', isSoak ? '1/1' : '1/3', ...ranks.map(String))

@@ -2,18 +2,18 @@ import { run, websocket } from 'rankweave'
 import { collectiveConformance } from 'rankweave/conformance'
 import { describe, expect, it } from 'vitest'
 import { compiledUrl } from '../support/compiled.js'
-import { isSoak } from '../support/soak.js'
+import { isSoak, sampled } from '../support/soak.js'
 import examples from '../support/threads-examples.js'
 
 const layouts = [
   { ranks: 5, fabric: websocket({ ranksPerProcess: [2, 3] }) },
-  // The next in `npm run soak`.
   { ranks: 3, fabric: websocket({ processes: 1 }) },
   { ranks: 6, fabric: websocket({ ranksPerProcess: [1, 0, 3, 2] }) },
   { ranks: 4, fabric: websocket({ processes: 4 }) },
 ]
 
-describe.each(!isSoak ? layouts.slice(0, 1) : layouts)(
+// The first every day, each second in `npm run soak`, all in `npm run soak:long`.
+describe.each(!isSoak ? layouts.slice(0, 1) : sampled(layouts, 2))(
   'a world of $ranks ranks on $fabric.processes processes connected by WebSockets',
   ({ ranks, fabric }) => {
     const expected = { kind: 'websocket', processes: fabric.processes, places: 'OS processes' } as const

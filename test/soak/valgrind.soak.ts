@@ -10,6 +10,7 @@ import { mappingText } from '../../src/topology/mapping/mapping-file.js'
 import { describeMpi, startCommand } from '../support/mpi.js'
 import { compilerOf } from '../support/mpi-collectives.js'
 import { compileProgram } from '../support/shim.js'
+import { sampled } from '../support/soak.js'
 import { temporaryFolder } from '../support/temporary-folder.js'
 
 const isThere = spawnSync('valgrind', ['--version'], { stdio: 'ignore' }).status === 0
@@ -88,7 +89,7 @@ describeMpi('valgrind', (mpi) => {
     },
   )
 
-  it.skipIf(!isThere || mpicc === null).each(['reorder', 'reorder:FILE'])(
+  it.skipIf(!isThere || mpicc === null).each(sampled(['reorder:FILE', 'reorder'], 2))(
     'reports no error of the preloaded library by %s',
     async (words) => {
       const { library } = compileLibrary(join(folder(), 'shim'), mpicc!)
