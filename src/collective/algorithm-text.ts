@@ -3,7 +3,7 @@ import { optionsText } from '../base/option-table.js'
 import { wrongValue } from '../errors.js'
 import type { Collective } from '../schedule/specification.js'
 import { familyOf } from './algorithms.js'
-import type { Algorithm } from './patterns/algorithm.js'
+import type { Algorithm, ParameterValue } from './patterns/algorithm.js'
 import { shapeLimits } from './patterns/check-shape.js'
 import { parsedSettings } from './patterns/parameterized.js'
 
@@ -46,7 +46,10 @@ export function parseAlgorithm(text: string, collective?: Collective): Algorithm
 function parsed(text: string, collective: Collective | undefined): AlgorithmSetting {
   const { family, settings } = familyOf(text, collective)
   if (settings === undefined) return { algorithm: family }
-  const { segments, segmentBytes, ...values } = parsedSettings(family, text, settings, cuts)
+  const { segments, segmentBytes, ...values } = parsedSettings(family, text, settings, cuts) as Record<
+    string,
+    ParameterValue
+  > & { readonly segments?: number; readonly segmentBytes?: number }
   const algorithm = family.with?.(values) ?? family
   if (segments === undefined) return segmentBytes === undefined ? { algorithm } : { algorithm, segmentBytes }
   if (segmentBytes === undefined) return { algorithm, segments }

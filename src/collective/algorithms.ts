@@ -2,16 +2,20 @@ import { reasonText, shortened, wrongValue } from '../errors.js'
 import type { Collective } from '../schedule/specification.js'
 import { allgatherBinomial } from './allgather-binomial.js'
 import { allgatherBruck } from './allgather-bruck.js'
+import { allgatherBucket } from './allgather-bucket.js'
 import { allgatherDistanceHalving } from './allgather-distance-halving.js'
 import { allgatherLinear } from './allgather-linear.js'
 import { allgatherNeighborExchange } from './allgather-neighbor-exchange.js'
 import { allgatherRecursiveDoubling } from './allgather-recursive-doubling.js'
+import { allgatherReordered } from './allgather-reordered.js'
 import { allgatherRing } from './allgather-ring.js'
 import { allgatherTwoProc } from './allgather-two-proc.js'
 import { allreduceBinary } from './allreduce-binary.js'
+import { allreduceBucket } from './allreduce-bucket.js'
 import { allreduceLinear } from './allreduce-linear.js'
 import { allreduceRabenseifner } from './allreduce-rabenseifner.js'
 import { allreduceRecursiveDoubling } from './allreduce-recursive-doubling.js'
+import { allreduceReordered } from './allreduce-reordered.js'
 import { allreduceRing } from './allreduce-ring.js'
 import { allreduceRingSegmented } from './allreduce-ring-segmented.js'
 import { allreduceSegmented } from './allreduce-segmented.js'
@@ -27,9 +31,11 @@ import { barrierRecursiveDoubling } from './barrier-recursive-doubling.js'
 import { barrierTree } from './barrier-tree.js'
 import { bcastBinary } from './bcast-binary.js'
 import { bcastBinomial } from './bcast-binomial.js'
+import { bcastBucket } from './bcast-bucket.js'
 import { bcastChain } from './bcast-chain.js'
 import { bcastKnomial } from './bcast-knomial.js'
 import { bcastLinear } from './bcast-linear.js'
+import { bcastReordered } from './bcast-reordered.js'
 import { bcastScatterAllgather } from './bcast-scatter-allgather.js'
 import { bcastScatterDoubling } from './bcast-scatter-doubling.js'
 import { bcastSplitBinary } from './bcast-split-binary.js'
@@ -42,13 +48,17 @@ import { gatherLinearSync } from './gather-linear-sync.js'
 import type { Algorithm } from './patterns/algorithm.js'
 import { parsedSettings } from './patterns/parameterized.js'
 import { reduceBinary } from './reduce-binary.js'
+import { reduceBucket } from './reduce-bucket.js'
 import { reduceChain } from './reduce-chain.js'
 import { reduceInOrderBinary } from './reduce-in-order-binary.js'
 import { reduceLinear } from './reduce-linear.js'
 import { reduceRabenseifner } from './reduce-rabenseifner.js'
+import { reduceReordered } from './reduce-reordered.js'
 import { reduceScatterBinomial } from './reduce-scatter-binomial.js'
+import { reduceScatterBucket } from './reduce-scatter-bucket.js'
 import { reduceScatterPairwise } from './reduce-scatter-pairwise.js'
 import { reduceScatterRecursiveHalving } from './reduce-scatter-recursive-halving.js'
+import { reduceScatterReordered } from './reduce-scatter-reordered.js'
 import { reduceScatterRing } from './reduce-scatter-ring.js'
 import { reduceScatterTree } from './reduce-scatter-tree.js'
 import { reduceTree } from './reduce-tree.js'
@@ -73,6 +83,8 @@ export const algorithms: readonly Algorithm[] = Object.freeze([
   bcastChain,
   bcastScatterAllgather,
   bcastScatterDoubling,
+  bcastReordered,
+  bcastBucket,
   scatterLinear,
   scatterBinomial,
   gatherLinear,
@@ -86,6 +98,8 @@ export const algorithms: readonly Algorithm[] = Object.freeze([
   allgatherNeighborExchange,
   allgatherRing,
   allgatherTwoProc,
+  allgatherReordered,
+  allgatherBucket,
   alltoallLinear,
   alltoallPairwise,
   alltoallBruck,
@@ -96,6 +110,8 @@ export const algorithms: readonly Algorithm[] = Object.freeze([
   reduceBinary,
   reduceInOrderBinary,
   reduceRabenseifner,
+  reduceReordered,
+  reduceBucket,
   allreduceLinear,
   allreduceTree,
   allreduceBinary,
@@ -104,11 +120,15 @@ export const algorithms: readonly Algorithm[] = Object.freeze([
   allreduceRabenseifner,
   allreduceRing,
   allreduceRingSegmented,
+  allreduceReordered,
+  allreduceBucket,
   reduceScatterTree,
   reduceScatterBinomial,
   reduceScatterRecursiveHalving,
   reduceScatterPairwise,
   reduceScatterRing,
+  reduceScatterReordered,
+  reduceScatterBucket,
   scanChain,
   scanRecursiveDoubling,
   scanTree,

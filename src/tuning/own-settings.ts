@@ -82,10 +82,12 @@ function variants(algorithm: Algorithm, ranks: number): Algorithm[] {
   )
 }
 
-/** The values of an algorithm that differ from the defaults. */
+/** The values of an algorithm that differ from the defaults; measured settings have numbers only. */
 function parametersOf({ parameters = {}, values = {} }: Algorithm): Record<string, number> {
   return Object.fromEntries(
-    Object.entries(values).filter(([name, value]) => parameters[name].default !== value),
+    Object.entries(values).flatMap(([name, value]) =>
+      typeof value === 'number' && parameters[name].default !== value ? [[name, value]] : [],
+    ),
   )
 }
 

@@ -1,5 +1,6 @@
 import type { NamedOptions } from '../../base/option.js'
 import type { Collective, Specification } from '../../schedule/specification.js'
+import type { ParticipantGrid } from './participant-grid.js'
 import type { RankOperations } from './rank-operations.js'
 
 /**
@@ -19,6 +20,8 @@ export interface Shape {
    * Default: one rank each.
    */
   readonly firstRank?: Int32Array
+  /** Where the participants are in a network. Default: in a row, one after the other. */
+  readonly grid?: ParticipantGrid
 }
 
 /**
@@ -47,6 +50,9 @@ export interface CatalogueEntry {
   readonly serves: string
 }
 
+/** Of a parameter: a number, or a line of text such as an order of bits. */
+export type ParameterValue = number | string
+
 /**
  * An algorithm of a collective: for every rank of a shape its operations, a function of the shape and the
  * rank alone. So a process plans its own ranks without the others, and the whole is a schedule that `verify`
@@ -64,12 +70,16 @@ export interface Algorithm {
   /** What it can be given besides a shape, with bounds and defaults. Absent: nothing. */
   readonly parameters?: NamedOptions
   /** The values of all its parameters, by name, in the order of the table. */
-  readonly values?: Readonly<Record<string, number>>
+  readonly values?: Readonly<Record<string, ParameterValue>>
   /**
    * The same algorithm with these values, and with the defaults of all others.
    * @throws ERR_ARGUMENT for a parameter that it does not have, and a value out of bounds
    */
-  with?(values: Readonly<Record<string, number>>): Algorithm
+  with?(values: Readonly<Record<string, ParameterValue>>): Algorithm
+  /**
+   * Every unit of data is cut into a multiple of so many segments, because they travel in different ways. Default 1.
+   */
+  readonly sections?: number
   /**
    * Parts into which what each rank contributes is cut, if not by the segments alone. Not where it is cut by
    * rank.

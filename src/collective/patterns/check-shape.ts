@@ -1,5 +1,6 @@
 import { RankweaveError, wrongValue } from '../../errors.js'
 import type { Algorithm, Shape } from './algorithm.js'
+import { requireGrid } from './participant-grid.js'
 
 /**
  * Largest shapes: what a schedule holds is numbered with 32 bits, and its phases end at 2^24; `held` bounds
@@ -24,6 +25,7 @@ export function checkShape(algorithm: Algorithm, shape: Shape): void {
     const message = `${id}: firstRank must ascend strictly from 0, as an Int32Array of ${ranks + 1} elements`
     throw new RankweaveError('ERR_ARGUMENT', message)
   }
+  if (shape.grid !== undefined) requireGrid(id, shape.grid, ranks)
   const reason = algorithm.refuses?.(shape) ?? null
   if (reason !== null) throw new RankweaveError('ERR_ARGUMENT', `${id}: ${reason}`)
   if (algorithm.parts !== undefined) requireCount(id, 'parts', algorithm.parts(shape), shapeLimits.blocks)

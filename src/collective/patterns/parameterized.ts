@@ -2,19 +2,27 @@ import type { NamedOptions, Option } from '../../base/option.js'
 import { checkOptions, optionsText, parsedOptions } from '../../base/option-table.js'
 import { shown, wrongValue } from '../../errors.js'
 import type { Specification } from '../../schedule/specification.js'
-import type { Algorithm, CombinationOrder, Shape } from './algorithm.js'
+import type { Algorithm, CombinationOrder, ParameterValue, Shape } from './algorithm.js'
 import type { RankOperations } from './rank-operations.js'
 
-/** The parameters of an algorithm: integers, each with its bounds, its default and what it means. */
-export type ParameterTable = Readonly<Record<string, Option<number> & { readonly default: number }>>
+/** The parameters of an algorithm, each with the values that it takes, its default and what it means. */
+export type ParameterTable = Readonly<
+  Record<
+    string,
+    (Option<number> & { readonly default: number }) | (Option<string> & { readonly default: string })
+  >
+>
 
-export type ParameterValues<Table extends ParameterTable> = { readonly [Name in keyof Table]: number }
+export type ParameterValues<Table extends ParameterTable> = {
+  readonly [Name in keyof Table]: Table[Name]['default'] extends number ? number : string
+}
 
 /** An {@link Algorithm} whose functions are given the values of its parameters as well. */
 export interface AlgorithmFamily<Table extends ParameterTable>
   extends Pick<Algorithm, 'id' | 'collective' | 'catalogue' | 'isAlongPath'> {
   readonly parameters: Table
   parts?(shape: Shape, values: ParameterValues<Table>): number
+  sections?(values: ParameterValues<Table>): number
   refuses?(shape: Shape, values: ParameterValues<Table>): string | null
   order?(shape: Shape, values: ParameterValues<Table>): CombinationOrder
   emit(
@@ -31,26 +39,29 @@ const mostRetained = 64
 
 /** The algorithm of a family at the defaults of its parameters. */
 export function parameterized<Table extends ParameterTable>(family: AlgorithmFamily<Table>): Algorithm {
-  const { parts, refuses, order, emit, ...facts } = family
+  const { parts, refuses, order, sections, emit, ...facts } = family
   const { id, parameters } = facts
   const names = Object.keys(parameters) as (keyof Table & string)[]
   const retained = new Map<string, Algorithm>()
+  const refusing = (values: ParameterValues<Table>) => (shape: Shape) =>
+    sectionsRefusal(shape, sections?.(values) ?? 1) ?? refuses?.(shape, values) ?? null
   const algorithmAt = (values: ParameterValues<Table>, text: string): Algorithm => ({
     ...facts,
     id: text === '' ? id : `${id}:${text}`,
     values,
     with: bound,
     ...(parts === undefined ? {} : { parts: (shape: Shape) => parts(shape, values) }),
-    ...(refuses === undefined ? {} : { refuses: (shape: Shape) => refuses(shape, values) }),
+    ...(refuses === undefined ? {} : { refuses: refusing(values) }),
     ...(order === undefined ? {} : { order: (shape: Shape) => order(shape, values) }),
+    ...(sections === undefined ? {} : { sections: sections(values), refuses: refusing(values) }),
     emit: (shape, rank, operations, specification) => emit(shape, rank, operations, specification, values),
   })
-  const valuesOf = (given: Readonly<Record<string, number | undefined>>) =>
+  const valuesOf = (given: Readonly<Record<string, ParameterValue | undefined>>) =>
     Object.fromEntries(
       names.map((name) => [name, given[name] ?? parameters[name].default]),
     ) as ParameterValues<Table>
   const initial = algorithmAt(valuesOf({}), '')
-  function bound(given: Readonly<Record<string, number>>): Algorithm {
+  function bound(given: Readonly<Record<string, ParameterValue>>): Algorithm {
     checkOptions(id, parameters, given)
     const values = valuesOf(given)
     const differing = names.filter((name) => values[name] !== parameters[name].default)
@@ -64,6 +75,11 @@ export function parameterized<Table extends ParameterTable>(family: AlgorithmFam
     return algorithm
   }
   return initial
+}
+
+function sectionsRefusal({ segments = 1 }: Shape, sections: number): string | null {
+  if (segments % sections === 0) return null
+  return `the number of segments must be a multiple of ${sections}, which travel in different ways, got ${segments}`
 }
 
 /** The algorithm at the defaults of its parameters, as the registry has it. */
@@ -84,11 +100,11 @@ export function parsedSettings(
   text: string,
   settings: string,
   more: NamedOptions = {},
-): Record<string, number> {
+): Record<string, ParameterValue> {
   const fail = (expected: string, got: string): never => {
     throw wrongValue('ERR_ARGUMENT', `algorithm ${shown(text)}: expected ${expected}`, got)
   }
   const table = { ...parameters, ...more }
   if (Object.keys(table).length === 0) fail(`${id} without settings: it has no parameters`, settings)
-  return parsedOptions(table, settings, fail) as Record<string, number>
+  return parsedOptions(table, settings, fail) as Record<string, ParameterValue>
 }

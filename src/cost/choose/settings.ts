@@ -29,21 +29,29 @@ export function neighborsOf(
   const bySegments = within(1, mostSegments, steps(segments)).map((next) => ({ algorithm, segments: next }))
   const { parameters = {}, with: bind } = algorithm
   const values = algorithm.values ?? {}
-  const byParameter = Object.entries(parameters).flatMap(([name, { least = 1, most = ranks }]) => {
-    const value = values[name]
-    const next = new Set([
-      ...steps(value),
-      value + 1,
-      value - 1,
-      (3 * value) >> 1,
-      Math.ceil((2 * value) / 3),
-    ])
-    next.delete(value)
-    return within(least, Math.min(most, Math.max(least, ranks)), [...next]).map((each) => ({
-      algorithm: bind!({ ...values, [name]: each }),
-      segments,
-    }))
-  })
+  const { sections = 1 } = algorithm
+  const withValue = (name: string, value: number | string): CutAlgorithm => {
+    const next = bind!({ ...values, [name]: value })
+    return { algorithm: next, segments: (segments / sections) * (next.sections ?? 1) }
+  }
+  const byParameter = Object.entries(parameters).flatMap(
+    ([name, { least = 1, most = ranks, words = [] }]) => {
+      const value = values[name]
+      if (typeof value === 'string')
+        return words.flatMap((word) => (word === value ? [] : [withValue(name, word as string)]))
+      const next = new Set([
+        ...steps(value),
+        value + 1,
+        value - 1,
+        (3 * value) >> 1,
+        Math.ceil((2 * value) / 3),
+      ])
+      next.delete(value)
+      return within(least, Math.min(most, Math.max(least, ranks)), [...next]).map((each) =>
+        withValue(name, each),
+      )
+    },
+  )
   return [...bySegments, ...byParameter]
 }
 

@@ -1,0 +1,33 @@
+import type { Algorithm } from './patterns/algorithm.js'
+import { parameterized } from './patterns/parameterized.js'
+import { reduceToRootAlong } from './ways/compose-along.js'
+import { buckets } from './ways/families.js'
+
+/**
+ * Reduce by rings, one dimension of the network after the other. With `ports` several such rings at once, each for a section of
+ * the data: in rotated orders of the dimensions, and in both directions.
+ * A reduce-scatter along the ways, then a gather up a binomial tree over the first way.
+ * Combines in the order of the way.
+ *
+ * @see Sack 2011 §3.4.2 and §3.4.4
+ */
+export const reduceBucket: Algorithm = parameterized({
+  id: 'reduce-bucket',
+  collective: 'reduce',
+  catalogue: {
+    source: 'Sack 2011 §3.4.2 (bucket)',
+    phases: 'L + P - 1',
+    messages: 'about P^2',
+    sent: 'about 2',
+    serves: 'long data, tori, every port',
+  },
+  parameters: buckets.parameters,
+  sections: buckets.sections,
+  refuses: buckets.refuses,
+  parts: ({ ranks, segments = 1 }) => ranks * segments,
+  order: () => 'any',
+  emit(shape, rank, operations, _, values) {
+    const { segments = 1, root = 0 } = shape
+    reduceToRootAlong(operations, rank, { ways: buckets.ways(shape, values), segments, root })
+  },
+})

@@ -1,0 +1,89 @@
+import { upTo } from '../../schedule/specification.js'
+import { type ParticipantGrid, placesOfGrid } from '../patterns/participant-grid.js'
+
+/**
+ * Participants that fill a grid of positions, each position one. Position 0 has all coordinates 0, and the first
+ * dimension varies fastest.
+ */
+export interface Box {
+  /** No extent is 1; a single participant has no dimension. */
+  readonly dims: readonly number[]
+  readonly wraps: readonly boolean[]
+  /** Whether the first dimension is that of the places of a node. */
+  readonly isFirstInside: boolean
+  /** Participant at every position. */
+  readonly at: Int32Array
+  /** Position of every participant. */
+  readonly of: Int32Array
+}
+
+/** The grid of all participants, where they fill it; else the line along a path through their nodes. */
+export function boxOf(grid: ParticipantGrid | undefined, ranks: number): Box {
+  if (grid === undefined) return lineOf(upTo(ranks))
+  if (placesOfGrid(grid) !== ranks) return pathBox(grid, ranks, 0)
+  const { dims, wraps, perNode = 1, place = upTo(ranks) } = grid
+  const at = new Int32Array(ranks)
+  place.forEach((position, participant) => {
+    at[position] = participant
+  })
+  const all = [
+    { extent: perNode, wrap: false },
+    ...dims.map((extent, d) => ({ extent, wrap: wraps[d] })),
+  ].filter(({ extent }) => extent > 1)
+  return {
+    dims: all.map(({ extent }) => extent),
+    wraps: all.map(({ wrap }) => wrap),
+    isFirstInside: perNode > 1,
+    at,
+    of: place,
+  }
+}
+
+/**
+ * The line of participants along a path that passes every node of the grid once, from neighbor to neighbor: to and fro
+ * in the first dimension, then in the next. Positions without a participant are left out, so that the distance along
+ * the line is at most the distance along the path.
+ *
+ * @param turn so many dimensions later than the first one is the dimension that the path takes first
+ * @see Sack 2011 §3.6 (irregular partitions)
+ */
+export function pathBox(grid: ParticipantGrid | undefined, ranks: number, turn: number): Box {
+  if (grid === undefined) return lineOf(upTo(ranks))
+  const { dims, perNode = 1, place } = grid
+  const turned = dims.map((_, d) => (d + turn) % dims.length)
+  const strides = stridesOf(dims)
+  const along = (participant: number): number => {
+    const at = place?.[participant] ?? participant
+    const node = Math.floor(at / perNode)
+    let index = 0
+    for (let i = turned.length - 1; i >= 0; i--) {
+      const extent = dims[turned[i]]
+      const coordinate = Math.floor(node / strides[turned[i]]) % extent
+      index = index * extent + (index % 2 === 0 ? coordinate : extent - 1 - coordinate)
+    }
+    return index * perNode + (at % perNode)
+  }
+  const keys = Float64Array.from({ length: ranks }, (_, participant) => along(participant))
+  return lineOf(upTo(ranks).sort((a, b) => keys[a] - keys[b]))
+}
+
+/** @param at participant at every position */
+function lineOf(at: Int32Array): Box {
+  const of = new Int32Array(at.length)
+  at.forEach((participant, position) => {
+    of[participant] = position
+  })
+  const dims = at.length === 1 ? [] : [at.length]
+  return { dims, wraps: dims.map(() => false), isFirstInside: false, at, of }
+}
+
+/** How far apart positions are whose coordinate differs by one, by dimension. */
+export function stridesOf(dims: readonly number[]): readonly number[] {
+  const strides: number[] = []
+  let stride = 1
+  for (const extent of dims) {
+    strides.push(stride)
+    stride *= extent
+  }
+  return strides
+}

@@ -1,0 +1,72 @@
+import type { ParticipantGrid } from '../patterns/participant-grid.js'
+import { bitFields, bitsInOrder } from './bit-order.js'
+import { type Box, boxOf, pathBox } from './box.js'
+import { Cube } from './cube.js'
+import type { Way, WayMessage } from './way.js'
+
+/**
+ * Ways by recursive doubling along an order of bits, at most one for each dimension. Those after the first prefer the
+ * next dimension wherever two bits cost the same; on a path they take the next dimension first.
+ *
+ * @see Sack 2011 §3.4.1 and §3.6
+ */
+export function cubeWays(
+  grid: ParticipantGrid | undefined,
+  ranks: number,
+  order: string,
+  ports: number,
+): readonly Way[] {
+  return Array.from({ length: ports }, (_, turn) => {
+    const box = order === 'path' ? pathBox(grid, ranks, turn) : boxOf(grid, ranks)
+    const bits = bitsInOrder(order, box)
+    return cubeWay(box, order === 'path' ? bits : turned(box, bits, turn))
+  })
+}
+
+/** How many ways {@link cubeWays} has. */
+export function mostCubeWays(grid: ParticipantGrid | undefined, ranks: number, order: string): number {
+  if (order === 'path') return grid?.dims.length ?? 1
+  return Math.max(1, boxOf(grid, ranks).dims.length)
+}
+
+/** The same order with the dimensions in turn: each bit of the dimension that comes so many later. */
+function turned(box: Box, bits: readonly number[], turn: number): readonly number[] {
+  if (turn === 0) return bits
+  const { dims } = box
+  const { firsts } = bitFields(dims)
+  // Bits of equal rank in their dimensions trade places; others stay where they are.
+  const rounds: number[][] = []
+  const taken = new Int32Array(dims.length)
+  for (const bit of bits) {
+    let d = dims.length - 1
+    while (firsts[d] > bit) d--
+    const round = taken[d]++
+    rounds[round] ??= []
+    rounds[round].push(bit)
+  }
+  return rounds.flatMap((round) => [
+    ...round.slice(turn % round.length),
+    ...round.slice(0, turn % round.length),
+  ])
+}
+
+function cubeWay(box: Box, order: readonly number[]): Way {
+  const cube = new Cube(box, order)
+  const { at, of } = box
+  const originAt = new Int32Array(at.length)
+  const offsetOf = new Int32Array(at.length)
+  at.forEach((participant, position) => {
+    const offset = cube.offsetOf(position)
+    originAt[offset] = participant
+    offsetOf[participant] = offset
+  })
+  return {
+    stages: cube.stages,
+    originAt,
+    offsetOf,
+    *messages(participant): Iterable<WayMessage> {
+      for (const message of cube.messages(of[participant]))
+        yield { ...message, peer: at[message.peer], begin: 0, end: cube.stages }
+    },
+  }
+}

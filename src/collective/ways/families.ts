@@ -1,0 +1,100 @@
+import { integerOption } from '../../base/option.js'
+import type { Shape } from '../patterns/algorithm.js'
+import { bitFields, orderOption, orderRefusal } from './bit-order.js'
+import { boxOf, pathBox } from './box.js'
+import { cubeWays, mostCubeWays } from './cube-way.js'
+import { mixedWays } from './mixed-way.js'
+import { ringWays } from './ring-way.js'
+import type { Way } from './way.js'
+
+/** More ways than a grid may have dimensions and directions. */
+const mostPorts = 48
+
+const ports = integerOption({
+  least: 1,
+  most: mostPorts,
+  default: 1,
+  help: 'messages of a rank at once, each in another way',
+})
+
+/** Of allgathers and reduce-scatters: others need no shuffle. */
+export const shuffleParameter = {
+  shuffle: integerOption({
+    least: 0,
+    most: 1,
+    default: 0,
+    help: '1: data are exchanged once more, so that every message is a run of the result',
+  }),
+}
+
+interface ReorderedValues {
+  readonly order: string
+  readonly ports: number
+}
+
+/** Recursive doubling in any order of bits. @see Sack 2011 §3.4.1 */
+export const reordered = {
+  parameters: { order: orderOption, ports },
+  sections: (values: ReorderedValues): number => values.ports,
+  refuses({ grid, ranks }: Shape, { order, ports: wanted }: ReorderedValues): string | null {
+    const most = mostCubeWays(grid, ranks, order)
+    if (wanted > most) return `ports must be at most ${most}, one for each dimension, got ${wanted}`
+    const box = order === 'path' ? pathBox(grid, ranks, 0) : boxOf(grid, ranks)
+    return bitsRefusal(box.dims) ?? orderRefusal(order, box)
+  },
+  ways: (shape: Shape, { order, ports: wanted }: ReorderedValues): readonly Way[] =>
+    retainedWays(shape, `${order} ${wanted}`, () => cubeWays(shape.grid, shape.ranks, order, wanted)),
+}
+
+interface BucketValues {
+  readonly ports: number
+  readonly doubling: number
+}
+
+/** Rings, a dimension after the other. @see Sack 2011 §3.4.2 */
+export const buckets = {
+  parameters: {
+    ports,
+    doubling: integerOption({
+      least: 0,
+      most: 1,
+      default: 0,
+      help: '1: recursive doubling in place of all rings but the last',
+    }),
+  },
+  sections: (values: BucketValues): number => values.ports,
+  refuses({ grid, ranks }: Shape, { ports: wanted, doubling }: BucketValues): string | null {
+    const { dims, wraps } = boxOf(grid, ranks)
+    const count = Math.max(1, dims.length)
+    if (wanted > count && wanted !== 2 * count)
+      return `ports must be at most the number of dimensions, ${count}, or twice that, got ${wanted}`
+    if (wanted > count && count > 1 && !wraps.every((wrap) => wrap))
+      return `rings in both directions need dimensions that wrap: ports must be at most ${count}, got ${wanted}`
+    return doubling === 0 ? null : bitsRefusal(dims)
+  },
+  ways: (shape: Shape, { ports: wanted, doubling }: BucketValues): readonly Way[] =>
+    retainedWays(shape, `${wanted} ${doubling}`, () => {
+      const box = boxOf(shape.grid, shape.ranks)
+      return doubling === 1 && box.dims.length > 0 ? mixedWays(box, wanted) : ringWays(box, wanted)
+    }),
+}
+
+/** The ways of a shape are the same for all its ranks. */
+const retained = new WeakMap<Shape, Map<string, readonly Way[]>>()
+
+function retainedWays(shape: Shape, key: string, make: () => readonly Way[]): readonly Way[] {
+  const known = retained.get(shape)?.get(key)
+  if (known !== undefined) return known
+  const ways = make()
+  const ofShape = retained.get(shape) ?? new Map<string, readonly Way[]>()
+  retained.set(shape, ofShape.set(key, ways))
+  return ways
+}
+
+/** Corners of a cube take four bytes each. */
+const mostBits = 26
+
+function bitsRefusal(dims: readonly number[]): string | null {
+  const { bits } = bitFields(dims)
+  return bits > mostBits ? `extents must have at most ${mostBits} bits together, got ${bits}` : null
+}

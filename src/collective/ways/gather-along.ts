@@ -1,0 +1,93 @@
+import type { RankOperations } from '../patterns/rank-operations.js'
+import { ownSections, shuffledHome, shuffledSections } from './sections.js'
+import { exchangesOf, type Run, type Way } from './way.js'
+
+/** An allgather or reduce-scatter of units, each cut into segments. */
+export interface AlongWays {
+  readonly ways: readonly Way[]
+  /** A multiple of the number of ways. */
+  readonly segments: number
+  /** Whether data are exchanged first, or at the end, so that every message is a run of the result. */
+  readonly isShuffled: boolean
+}
+
+/**
+ * The operations of a rank in an allgather along ways, in as many phases as these have stages, and one for the shuffle.
+ *
+ * @see Sack 2011 §3.4
+ */
+export function gatherAlong(
+  operations: RankOperations,
+  rank: number,
+  { ways, segments, isShuffled }: AlongWays,
+): void {
+  const sections = (isShuffled ? shuffledSections : ownSections)(ways, segments)
+  const add = (way: number, offset: number): void => {
+    const unit = sections.unitOf(way, offset)
+    const first = sections.firstSegmentOf(way, offset)
+    for (let segment = first; segment < first + sections.width; segment++) {
+      const block = unit * segments + segment
+      operations.add(block, unit === rank ? segment : operations.slot(rank, block))
+    }
+  }
+  operations.copy(rank, 0)
+  for (let segment = 0; segment < segments; segment++) {
+    const block = rank * segments + segment
+    operations.add(block, segment, operations.slot(rank, block))
+  }
+  if (isShuffled)
+    for (const { peer, isSent, sections: moved } of shuffleOf(ways, rank)) {
+      if (isSent) operations.send(rank, 0, peer)
+      else operations.receive(rank, 0, peer)
+      for (const { way, offset } of moved) add(way, offset)
+    }
+  const start = isShuffled ? 1 : 0
+  for (const { stage, peer, isSent, runs, begin } of exchangesOf(ways, rank)) {
+    const receiver = isSent ? peer : rank
+    const news: (readonly [number, number])[] = []
+    // Of shuffled sections it is sent its own, too.
+    eachOf(runs, (way, offset) => {
+      if (sections.unitOf(way, offset) !== receiver) news.push([way, offset])
+    })
+    if (news.length === 0) continue
+    if (isSent) operations.send(rank, start + stage, peer)
+    else operations.receive(rank, start + stage, peer)
+    if (begin > 0) operations.after(start + begin - 1)
+    for (const [way, offset] of news) add(way, offset)
+  }
+}
+
+export function eachOf(runs: readonly Run[], visit: (way: number, offset: number) => void): void {
+  for (const { way, first, count } of runs)
+    for (let offset = first; offset < first + count; offset++) visit(way, offset)
+}
+
+/** What a participant sends another so that every section is where its way has it at first, or gets from it. */
+export interface ShuffleMessage {
+  readonly peer: number
+  readonly isSent: boolean
+  /** Alike at both ends. */
+  readonly sections: readonly { readonly way: number; readonly offset: number }[]
+}
+
+/** From units to ways; the other way round at the end of a reduce-scatter. By number of the section. */
+export function shuffleOf(ways: readonly Way[], participant: number): ShuffleMessage[] {
+  const found = new Map<string, ShuffleMessage & { readonly sections: { way: number; offset: number }[] }>()
+  const move = (peer: number, isSent: boolean, way: number, offset: number): void => {
+    if (peer === participant) return
+    const key = `${isSent} ${peer}`
+    const message = found.get(key)
+    if (message === undefined) found.set(key, { peer, isSent, sections: [{ way, offset }] })
+    else message.sections.push({ way, offset })
+  }
+  for (let section = 0; section < ways.length; section++) {
+    const home = shuffledHome(ways, participant, section)
+    move(home.participant, true, home.way, home.offset)
+  }
+  const { unitOf } = shuffledSections(ways, ways.length)
+  ways.forEach(({ offsetOf }, way) => {
+    const offset = offsetOf[participant]
+    move(unitOf(way, offset), false, way, offset)
+  })
+  return [...found.values()]
+}

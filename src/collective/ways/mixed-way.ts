@@ -1,0 +1,76 @@
+import { bitFields, bitsByCost } from './bit-order.js'
+import { type Box, stridesOf } from './box.js'
+import { Cube } from './cube.js'
+import { type RingPhase, ringMessages, ringTurns } from './ring-way.js'
+import type { Way } from './way.js'
+
+/**
+ * The ways of {@link ringWays} with recursive doubling in place of all rings but those in the last dimension. In every
+ * stage each way doubles along another dimension, so that few meet. Two ways that differ in direction only double
+ * together, in one message.
+ *
+ * @see Sack 2011 §3.6 (hybrid)
+ */
+export function mixedWays(box: Box, ports: number): readonly Way[] {
+  const { dims } = box
+  const lasts = ringTurns(dims.length, ports).map(({ dimensions, step }) => ({
+    dimension: dimensions[dimensions.length - 1],
+    step,
+  }))
+  const cubes = new Map(
+    lasts.map(({ dimension }) => [dimension, new Cube(box, staggeredBits(box, dimension))]),
+  )
+  const begin = Math.max(...[...cubes.values()].map(({ stages }) => stages))
+  const end = begin + Math.max(...lasts.map(({ dimension }) => dims[dimension] - 1))
+  return lasts.map((ring) => mixedWay(box, cubes.get(ring.dimension)!, { ...ring, begin, end }))
+}
+
+/** Bits of all dimensions but one: in turn a bit of each, from the one after it on, the costliest first. */
+function staggeredBits(box: Box, ringDimension: number): readonly number[] {
+  const { dims } = box
+  const { widths, firsts } = bitFields(dims)
+  const queues = dims.slice(1).map((_, i) => {
+    const d = (ringDimension + 1 + i) % dims.length
+    return bitsByCost(
+      box,
+      Array.from({ length: widths[d] }, (_, height) => firsts[d] + height),
+    )
+  })
+  const rounds = Math.max(0, ...queues.map(({ length }) => length))
+  return Array.from({ length: rounds }, (_, round) =>
+    queues.flatMap((queue) => queue.slice(round, round + 1)),
+  ).flat()
+}
+
+function mixedWay(box: Box, cube: Cube, ring: RingPhase & { readonly step: 1 | -1 }): Way {
+  const { dimension, step, begin, end } = ring
+  const { dims, at, of } = box
+  const stride = stridesOf(dims)[dimension]
+  const { size } = cube
+  const originAt = new Int32Array(at.length)
+  const offsetOf = new Int32Array(at.length)
+  const baseOf = (position: number): number => (Math.floor(position / stride) % dims[dimension]) * size
+  at.forEach((participant, position) => {
+    const offset = baseOf(position) + cube.offsetOf(position)
+    originAt[offset] = participant
+    offsetOf[participant] = offset
+  })
+  return {
+    stages: end,
+    originAt,
+    offsetOf,
+    *messages(participant) {
+      const position = of[participant]
+      for (const { first, ...message } of cube.messages(position))
+        yield {
+          ...message,
+          peer: at[message.peer],
+          first: baseOf(position) + first,
+          begin: 0,
+          end: begin,
+        }
+      for (const message of ringMessages(box, position, ring, { base: 0, size }, step))
+        yield { ...message, peer: at[message.peer] }
+    },
+  }
+}

@@ -1,0 +1,99 @@
+import { partialResult } from '../../schedule/ir.js'
+import type { RankOperations } from '../patterns/rank-operations.js'
+import { type AlongWays, eachOf, shuffleOf } from './gather-along.js'
+import { ownSections, shuffledSections } from './sections.js'
+import { exchangesOf, type Run, stagesOf, type Way } from './way.js'
+
+/** Which parts of the data are a section of a way, from the first on, and where a total is to be. */
+export interface ReducedParts {
+  readonly width: number
+  partOf(way: number, offset: number): number
+  /** Default: a temporary place. */
+  placeOf(part: number): number | undefined
+}
+
+/**
+ * The operations of a rank in a reduce-scatter along ways: the messages of the allgather in the other direction, the
+ * last first. Everyone gets the totals of its sections. As many phases as the ways have stages.
+ *
+ * @returns where the totals are, by part
+ * @see Sack 2011 §3.4.4
+ */
+export function reduceAlong(
+  operations: RankOperations,
+  rank: number,
+  ways: readonly Way[],
+  { width, partOf, placeOf }: ReducedParts,
+): ReadonlyMap<number, number> {
+  const stages = stagesOf(ways)
+  const held = new Map<number, number>()
+  const exchanges = exchangesOf(ways, rank).reverse()
+  // A part is complete when the last message that brings its values has come.
+  const missing = new Map<number, number>()
+  const eachPart = (runs: readonly Run[], visit: (part: number) => void): void =>
+    eachOf(runs, (way, offset) => {
+      const first = partOf(way, offset)
+      for (let part = first; part < first + width; part++) visit(part)
+    })
+  const own = ways.map(({ offsetOf }, way) => ({ way, first: offsetOf[rank], count: 1 }))
+  eachPart(own, (part) => missing.set(part, 0))
+  for (const { isSent, runs } of exchanges)
+    if (isSent) eachPart(runs, (part) => missing.has(part) && missing.set(part, missing.get(part)! + 1))
+  for (const { stage, peer, isSent, runs, end } of exchanges) {
+    const phase = stages - 1 - stage
+    const after = stages - 1 - end
+    if (!isSent) {
+      operations.send(rank, phase, peer)
+      if (after >= 0) operations.after(after)
+      eachPart(runs, (part) => operations.add(partialResult(part), held.get(part) ?? part))
+      continue
+    }
+    const received: { part: number; place: number }[] = []
+    operations.receive(rank, phase, peer)
+    if (after >= 0) operations.after(after)
+    eachPart(runs, (part) => {
+      const place = operations.stage(rank)
+      received.push({ part, place })
+      operations.add(partialResult(part), place)
+    })
+    for (const { part, place } of received) {
+      const left = missing.get(part)
+      if (left !== undefined) missing.set(part, left - 1)
+      const to = (left === 1 ? placeOf(part) : undefined) ?? operations.stage(rank)
+      operations.combine(rank, phase, part, held.get(part) ?? part, place, to)
+      held.set(part, to)
+    }
+  }
+  return held
+}
+
+/** The operations of a rank in a reduce-scatter, in which part `unit * segments + s` is for rank `unit`. */
+export function reduceScatterAlong(
+  operations: RankOperations,
+  rank: number,
+  { ways, segments, isShuffled }: AlongWays,
+): void {
+  const sections = (isShuffled ? shuffledSections : ownSections)(ways, segments)
+  const { width } = sections
+  const slotOf = (part: number): number | undefined =>
+    Math.floor(part / segments) === rank ? operations.slot(rank, part % segments) : undefined
+  const partOf = (way: number, offset: number): number =>
+    sections.unitOf(way, offset) * segments + sections.firstSegmentOf(way, offset)
+  const held = reduceAlong(operations, rank, ways, { width, partOf, placeOf: slotOf })
+  if (ways[0].originAt.length === 1) {
+    operations.copy(rank, 0)
+    for (let segment = 0; segment < segments; segment++)
+      operations.add(segment, segment, operations.slot(rank, segment))
+  }
+  if (!isShuffled) return
+  const phase = stagesOf(ways)
+  for (const { peer, isSent, sections: moved } of shuffleOf(ways, rank)) {
+    if (isSent) operations.receive(rank, phase, peer)
+    else operations.send(rank, phase, peer)
+    for (const { way, offset } of moved) {
+      const first = partOf(way, offset)
+      for (let part = first; part < first + width; part++)
+        operations.add(partialResult(part), isSent ? slotOf(part)! : held.get(part)!)
+    }
+  }
+}

@@ -1,0 +1,124 @@
+import { type Box, stridesOf } from './box.js'
+import type { Way, WayMessage } from './way.js'
+
+/** A ring of positions along a dimension, in a stage between two waits. */
+export interface RingPhase {
+  readonly dimension: number
+  /** Stages of the phase. */
+  readonly begin: number
+  readonly end: number
+}
+
+/**
+ * The messages of a position in a ring, through which all pass what they have: a run of `size` sections for each
+ * coordinate, the first at `base`. In step s a position sends what the one s steps ahead had to the one behind.
+ *
+ * @param step 1: to the position before; -1: to the position after
+ * @see Sack 2011 §3.2 (ring)
+ */
+export function* ringMessages(
+  { dims }: Box,
+  position: number,
+  { dimension, begin, end }: RingPhase,
+  run: { readonly base: number; readonly size: number },
+  step: 1 | -1,
+): Iterable<WayMessage> {
+  const extent = dims[dimension]
+  const stride = stridesOf(dims)[dimension]
+  const coordinate = Math.floor(position / stride) % extent
+  const positionAt = (other: number): number => position + (around(other, extent) - coordinate) * stride
+  for (let s = 0; s < extent - 1; s++) {
+    const stage = begin + s
+    const common = { stage, count: run.size, begin, end }
+    const sent = around(coordinate + step * s, extent)
+    const received = around(coordinate + step * (s + 1), extent)
+    yield {
+      ...common,
+      isSent: true,
+      peer: positionAt(coordinate - step),
+      first: run.base + sent * run.size,
+    }
+    yield {
+      ...common,
+      isSent: false,
+      peer: positionAt(coordinate + step),
+      first: run.base + received * run.size,
+    }
+  }
+}
+
+function around(coordinate: number, extent: number): number {
+  return ((coordinate % extent) + extent) % extent
+}
+
+/** Dimension of every phase, and the direction of its rings. */
+export interface RingTurn {
+  readonly dimensions: readonly number[]
+  readonly step: 1 | -1
+}
+
+/**
+ * Ways of rings, a dimension after the other: each passes on what it got in those before. Way b begins with dimension b
+ * where there are at most as many as dimensions; with twice as many, ways 2b and 2b + 1 do, in both directions. In
+ * every phase the ways take other dimensions, so that they meet on no link, and ranks wait for each other's end.
+ *
+ * @see Sack 2011 §3.4.2
+ */
+export function ringTurns(dimensions: number, ports: number): readonly RingTurn[] {
+  const isBoth = ports > dimensions
+  return Array.from({ length: ports }, (_, way) => {
+    const first = isBoth ? way >> 1 : way
+    return {
+      dimensions: Array.from({ length: dimensions }, (_, phase) => (first + phase) % dimensions),
+      step: isBoth && way % 2 === 1 ? -1 : 1,
+    }
+  })
+}
+
+export function ringWays(box: Box, ports: number): readonly Way[] {
+  const { dims } = box
+  const turns = ringTurns(dims.length, ports)
+  const phases: { begin: number; end: number }[] = []
+  let begin = 0
+  for (let phase = 0; phase < dims.length; phase++) {
+    const longest = Math.max(...turns.map(({ dimensions }) => dims[dimensions[phase]] - 1))
+    phases.push({ begin, end: begin + longest })
+    begin += longest
+  }
+  return turns.map((turn) => ringWay(box, turn, phases))
+}
+
+function ringWay(
+  box: Box,
+  { dimensions, step }: RingTurn,
+  phases: readonly { readonly begin: number; readonly end: number }[],
+): Way {
+  const { dims, at, of } = box
+  const strides = stridesOf(dims)
+  const sizes = stridesOf(dimensions.map((d) => dims[d]))
+  const originAt = new Int32Array(at.length)
+  const offsetOf = new Int32Array(at.length)
+  at.forEach((participant, position) => {
+    const offset = dimensions.reduce(
+      (sum, d, phase) => sum + (Math.floor(position / strides[d]) % dims[d]) * sizes[phase],
+      0,
+    )
+    originAt[offset] = participant
+    offsetOf[participant] = offset
+  })
+  return {
+    stages: phases.length === 0 ? 0 : phases[phases.length - 1].end,
+    originAt,
+    offsetOf,
+    *messages(participant) {
+      const offset = offsetOf[participant]
+      for (const [phase, dimension] of dimensions.entries()) {
+        const size = sizes[phase]
+        const base = offset - (offset % (size * dims[dimension]))
+        const ring = { dimension, ...phases[phase] }
+        for (const message of ringMessages(box, of[participant], ring, { base, size }, step))
+          yield { ...message, peer: at[message.peer] }
+      }
+    },
+  }
+}

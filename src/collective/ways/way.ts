@@ -1,0 +1,64 @@
+/**
+ * One way in which every participant's section of data gets to all others: an allgather as a list of messages, none of
+ * which brings what its receiver has. Backwards it is a reduce-scatter. The way orders its result: what a message
+ * carries is a run of it.
+ *
+ * @see Sack 2011 §3.3 and §3.4
+ */
+export interface Way {
+  /** Stages of its messages are below this number. */
+  readonly stages: number
+  /** Of which participant the section is, by offset in the result. */
+  readonly originAt: Int32Array
+  /** Offset of every participant's section. */
+  readonly offsetOf: Int32Array
+  /** Messages that a participant sends and receives, by stage. */
+  messages(participant: number): Iterable<WayMessage>
+}
+
+export interface WayMessage {
+  readonly stage: number
+  /** Participant at the other end. */
+  readonly peer: number
+  readonly isSent: boolean
+  /** Offset of the first section that it carries, and how many. */
+  readonly first: number
+  readonly count: number
+  /** The stages between which ranks wait: from `begin` to before `end`. */
+  readonly begin: number
+  readonly end: number
+}
+
+/** A message of several ways: what one participant sends another in a stage. */
+export interface Exchange extends Pick<WayMessage, 'stage' | 'peer' | 'isSent' | 'begin' | 'end'> {
+  /** By way, then offset: alike at both ends. */
+  readonly runs: readonly Run[]
+}
+
+/** Sections of a way from an offset on. */
+export interface Run {
+  readonly way: number
+  readonly first: number
+  readonly count: number
+}
+
+/** What a participant sends and receives in all ways at once, by stage. */
+export function exchangesOf(ways: readonly Way[], participant: number): Exchange[] {
+  const found = new Map<string, Exchange & { readonly runs: Run[] }>()
+  ways.forEach((way, index) => {
+    for (const { first, count, ...message } of way.messages(participant)) {
+      const key = `${message.stage} ${message.isSent} ${message.peer}`
+      const run = { way: index, first, count }
+      const exchange = found.get(key)
+      if (exchange === undefined) found.set(key, { ...message, runs: [run] })
+      else exchange.runs.push(run)
+    }
+  })
+  for (const { runs } of found.values()) runs.sort((a, b) => a.way - b.way || a.first - b.first)
+  return [...found.values()].sort((a, b) => a.stage - b.stage)
+}
+
+/** Stages of all ways together. */
+export function stagesOf(ways: readonly Way[]): number {
+  return ways.reduce((most, { stages }) => Math.max(most, stages), 0)
+}
