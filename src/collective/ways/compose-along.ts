@@ -4,7 +4,7 @@ import { piecesScattered, scatterPieces } from '../patterns/scattered-pieces.js'
 import { ceilLog2 } from '../patterns/values.js'
 import { eachOf } from './gather-along.js'
 import { reduceAlong } from './reduce-along.js'
-import { exchangesOf, stagesOf, type Way } from './way.js'
+import { exchangesOf, stagesOf, type Way, waitBefore } from './way.js'
 
 /** A collective of one vector: in a part for each rank, way and further segment. */
 export interface ComposedAlong {
@@ -36,10 +36,10 @@ export function allreduceAlong(
   const placeOf = (part: number): number => operations.slot(rank, part)
   reduceAlong(operations, rank, ways, { ...parts, placeOf })
   const start = stagesOf(ways)
-  for (const { stage, peer, isSent, runs, begin } of exchangesOf(ways, rank)) {
+  for (const { stage, peer, isSent, runs } of exchangesOf(ways, rank)) {
     if (isSent) operations.send(rank, start + stage, peer)
     else operations.receive(rank, start + stage, peer)
-    if (begin > 0) operations.after(start + begin - 1)
+    operations.after(waitBefore(ways, stage, start + stage))
     eachOf(runs, (way, offset) => {
       const first = parts.partOf(way, offset)
       for (let part = first; part < first + parts.width; part++)
@@ -72,7 +72,7 @@ export function bcastAlong(
   const vrank = tree.vrankOf(rank)
   scatterPieces(operations, { ranks, rank, vrank, phase: 0 }, tree.rankAt, addOwn)
   const start = ceilLog2(ranks)
-  for (const { stage, peer, isSent, runs, begin } of exchangesOf(ways, rank)) {
+  for (const { stage, peer, isSent, runs } of exchangesOf(ways, rank)) {
     const receiver = tree.vrankOf(isSent ? peer : rank)
     const end = receiver + piecesScattered(ranks, receiver)
     const news: (readonly [number, number])[] = []
@@ -83,7 +83,7 @@ export function bcastAlong(
     if (news.length === 0) continue
     if (isSent) operations.send(rank, start + stage, peer)
     else operations.receive(rank, start + stage, peer)
-    if (begin > 0) operations.after(start + begin - 1)
+    operations.after(waitBefore(ways, stage, start + stage))
     for (const [way, offset] of news) addSection(way, offset)
   }
 }

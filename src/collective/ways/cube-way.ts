@@ -65,8 +65,7 @@ function cubeWay(box: Box, order: readonly number[]): Way {
     originAt,
     offsetOf,
     *messages(participant): Iterable<WayMessage> {
-      for (const message of cube.messages(of[participant]))
-        yield { ...message, peer: at[message.peer], begin: 0, end: cube.stages }
+      for (const message of cube.messages(of[participant])) yield { ...message, peer: at[message.peer] }
     },
   }
 }

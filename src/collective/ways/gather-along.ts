@@ -1,6 +1,6 @@
 import type { RankOperations } from '../patterns/rank-operations.js'
 import { ownSections, shuffledHome, shuffledSections } from './sections.js'
-import { exchangesOf, type Run, type Way } from './way.js'
+import { exchangesOf, type Run, type Way, waitBefore } from './way.js'
 
 /** An allgather or reduce-scatter of units, each cut into segments. */
 export interface AlongWays {
@@ -42,19 +42,33 @@ export function gatherAlong(
       for (const { way, offset } of moved) add(way, offset)
     }
   const start = isShuffled ? 1 : 0
-  for (const { stage, peer, isSent, runs, begin } of exchangesOf(ways, rank)) {
+  // What a message leaves out divides its run: both parts are messages, the second a phase later.
+  const phasesPerStage = isShuffled ? 2 : 1
+  for (const { stage, peer, isSent, runs } of exchangesOf(ways, rank)) {
     const receiver = isSent ? peer : rank
-    const news: (readonly [number, number])[] = []
-    // Of shuffled sections it is sent its own, too.
-    eachOf(runs, (way, offset) => {
-      if (sections.unitOf(way, offset) !== receiver) news.push([way, offset])
+    const isOwn = (way: number, offset: number): boolean => sections.unitOf(way, offset) === receiver
+    withoutOwn(runs, isOwn).forEach((part, index) => {
+      const first = start + phasesPerStage * stage
+      if (isSent) operations.send(rank, first + index, peer)
+      else operations.receive(rank, first + index, peer)
+      operations.after(waitBefore(ways, stage, first))
+      eachOf(part, add)
     })
-    if (news.length === 0) continue
-    if (isSent) operations.send(rank, start + stage, peer)
-    else operations.receive(rank, start + stage, peer)
-    if (begin > 0) operations.after(start + begin - 1)
-    for (const [way, offset] of news) add(way, offset)
   }
+}
+
+/** Runs up to what the receiver has, and those after it: no list that is empty. */
+function withoutOwn(runs: readonly Run[], isOwn: (way: number, offset: number) => boolean): Run[][] {
+  const [before, after]: [Run[], Run[]] = [[], []]
+  for (const { way, first, count } of runs) {
+    let own = first
+    while (own < first + count && !isOwn(way, own)) own++
+    if (own > first) before.push({ way, first, count: own - first })
+    let next = own
+    while (next < first + count && isOwn(way, next)) next++
+    if (next < first + count) after.push({ way, first: next, count: first + count - next })
+  }
+  return [before, after].filter((part) => part.length > 0)
 }
 
 export function eachOf(runs: readonly Run[], visit: (way: number, offset: number) => void): void {

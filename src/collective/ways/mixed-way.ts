@@ -21,8 +21,7 @@ export function mixedWays(box: Box, ports: number): readonly Way[] {
     lasts.map(({ dimension }) => [dimension, new Cube(box, staggeredBits(box, dimension))]),
   )
   const begin = Math.max(...[...cubes.values()].map(({ stages }) => stages))
-  const end = begin + Math.max(...lasts.map(({ dimension }) => dims[dimension] - 1))
-  return lasts.map((ring) => mixedWay(box, cubes.get(ring.dimension)!, { ...ring, begin, end }))
+  return lasts.map((ring) => mixedWay(box, cubes.get(ring.dimension)!, { ...ring, begin }))
 }
 
 /** Bits of all dimensions but one: in turn a bit of each, from the one after it on, the costliest first. */
@@ -42,8 +41,8 @@ function staggeredBits(box: Box, ringDimension: number): readonly number[] {
   ).flat()
 }
 
-function mixedWay(box: Box, cube: Cube, ring: RingPhase & { readonly step: 1 | -1 }): Way {
-  const { dimension, step, begin, end } = ring
+function mixedWay(box: Box, cube: Cube, ring: RingPhase): Way {
+  const { dimension, begin } = ring
   const { dims, at, of } = box
   const stride = stridesOf(dims)[dimension]
   const { size } = cube
@@ -56,7 +55,7 @@ function mixedWay(box: Box, cube: Cube, ring: RingPhase & { readonly step: 1 | -
     offsetOf[participant] = offset
   })
   return {
-    stages: end,
+    stages: begin + dims[dimension] - 1,
     originAt,
     offsetOf,
     *messages(participant) {
@@ -66,10 +65,8 @@ function mixedWay(box: Box, cube: Cube, ring: RingPhase & { readonly step: 1 | -
           ...message,
           peer: at[message.peer],
           first: baseOf(position) + first,
-          begin: 0,
-          end: begin,
         }
-      for (const message of ringMessages(box, position, ring, { base: 0, size }, step))
+      for (const message of ringMessages(box, position, ring, { base: 0, size }))
         yield { ...message, peer: at[message.peer] }
     },
   }

@@ -2,7 +2,7 @@ import { partialResult } from '../../schedule/ir.js'
 import type { RankOperations } from '../patterns/rank-operations.js'
 import { type AlongWays, eachOf, shuffleOf } from './gather-along.js'
 import { ownSections, shuffledSections } from './sections.js'
-import { exchangesOf, type Run, stagesOf, type Way } from './way.js'
+import { exchangesOf, type Run, stagesOf, type Way, waitBefore } from './way.js'
 
 /** Which parts of the data are a section of a way, from the first on, and where a total is to be. */
 export interface ReducedParts {
@@ -39,18 +39,17 @@ export function reduceAlong(
   eachPart(own, (part) => missing.set(part, 0))
   for (const { isSent, runs } of exchanges)
     if (isSent) eachPart(runs, (part) => missing.has(part) && missing.set(part, missing.get(part)! + 1))
-  for (const { stage, peer, isSent, runs, end } of exchanges) {
+  for (const { stage, peer, isSent, runs } of exchanges) {
     const phase = stages - 1 - stage
-    const after = stages - 1 - end
     if (!isSent) {
       operations.send(rank, phase, peer)
-      if (after >= 0) operations.after(after)
+      operations.after(waitBefore(ways, phase, phase))
       eachPart(runs, (part) => operations.add(partialResult(part), held.get(part) ?? part))
       continue
     }
     const received: { part: number; place: number }[] = []
     operations.receive(rank, phase, peer)
-    if (after >= 0) operations.after(after)
+    operations.after(waitBefore(ways, phase, phase))
     eachPart(runs, (part) => {
       const place = operations.stage(rank)
       received.push({ part, place })

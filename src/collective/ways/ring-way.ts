@@ -1,27 +1,26 @@
 import { type Box, stridesOf } from './box.js'
 import type { Way, WayMessage } from './way.js'
 
-/** A ring of positions along a dimension, in a stage between two waits. */
+/** Rings of positions along a dimension. */
 export interface RingPhase {
   readonly dimension: number
-  /** Stages of the phase. */
+  /** The first stage. */
   readonly begin: number
-  readonly end: number
+  /** 1: to the position before; -1: to the position after. */
+  readonly step: 1 | -1
 }
 
 /**
  * The messages of a position in a ring, through which all pass what they have: a run of `size` sections for each
  * coordinate, the first at `base`. In step s a position sends what the one s steps ahead had to the one behind.
  *
- * @param step 1: to the position before; -1: to the position after
  * @see Sack 2011 §3.2 (ring)
  */
 export function* ringMessages(
   { dims }: Box,
   position: number,
-  { dimension, begin, end }: RingPhase,
+  { dimension, begin, step }: RingPhase,
   run: { readonly base: number; readonly size: number },
-  step: 1 | -1,
 ): Iterable<WayMessage> {
   const extent = dims[dimension]
   const stride = stridesOf(dims)[dimension]
@@ -29,7 +28,7 @@ export function* ringMessages(
   const positionAt = (other: number): number => position + (around(other, extent) - coordinate) * stride
   for (let s = 0; s < extent - 1; s++) {
     const stage = begin + s
-    const common = { stage, count: run.size, begin, end }
+    const common = { stage, count: run.size }
     const sent = around(coordinate + step * s, extent)
     const received = around(coordinate + step * (s + 1), extent)
     yield {
@@ -60,7 +59,7 @@ export interface RingTurn {
 /**
  * Ways of rings, a dimension after the other: each passes on what it got in those before. Way b begins with dimension b
  * where there are at most as many as dimensions; with twice as many, ways 2b and 2b + 1 do, in both directions. In
- * every phase the ways take other dimensions, so that they meet on no link, and ranks wait for each other's end.
+ * every phase the ways take other dimensions, so that they meet on no link.
  *
  * @see Sack 2011 §3.4.2
  */
@@ -78,21 +77,17 @@ export function ringTurns(dimensions: number, ports: number): readonly RingTurn[
 export function ringWays(box: Box, ports: number): readonly Way[] {
   const { dims } = box
   const turns = ringTurns(dims.length, ports)
-  const phases: { begin: number; end: number }[] = []
+  const begins: number[] = []
   let begin = 0
   for (let phase = 0; phase < dims.length; phase++) {
-    const longest = Math.max(...turns.map(({ dimensions }) => dims[dimensions[phase]] - 1))
-    phases.push({ begin, end: begin + longest })
-    begin += longest
+    begins.push(begin)
+    begin += Math.max(...turns.map(({ dimensions }) => dims[dimensions[phase]] - 1))
   }
-  return turns.map((turn) => ringWay(box, turn, phases))
+  return turns.map((turn) => ringWay(box, turn, begins))
 }
 
-function ringWay(
-  box: Box,
-  { dimensions, step }: RingTurn,
-  phases: readonly { readonly begin: number; readonly end: number }[],
-): Way {
+/** @param begins the first stage of every phase */
+function ringWay(box: Box, { dimensions, step }: RingTurn, begins: readonly number[]): Way {
   const { dims, at, of } = box
   const strides = stridesOf(dims)
   const sizes = stridesOf(dimensions.map((d) => dims[d]))
@@ -107,7 +102,7 @@ function ringWay(
     offsetOf[participant] = offset
   })
   return {
-    stages: phases.length === 0 ? 0 : phases[phases.length - 1].end,
+    stages: dimensions.reduce((end, d, phase) => Math.max(end, begins[phase] + dims[d] - 1), 0),
     originAt,
     offsetOf,
     *messages(participant) {
@@ -115,8 +110,8 @@ function ringWay(
       for (const [phase, dimension] of dimensions.entries()) {
         const size = sizes[phase]
         const base = offset - (offset % (size * dims[dimension]))
-        const ring = { dimension, ...phases[phase] }
-        for (const message of ringMessages(box, of[participant], ring, { base, size }, step))
+        const ring = { dimension, begin: begins[phase], step }
+        for (const message of ringMessages(box, of[participant], ring, { base, size }))
           yield { ...message, peer: at[message.peer] }
       }
     },

@@ -24,13 +24,10 @@ export interface WayMessage {
   /** Offset of the first section that it carries, and how many. */
   readonly first: number
   readonly count: number
-  /** The stages between which ranks wait: from `begin` to before `end`. */
-  readonly begin: number
-  readonly end: number
 }
 
 /** A message of several ways: what one participant sends another in a stage. */
-export interface Exchange extends Pick<WayMessage, 'stage' | 'peer' | 'isSent' | 'begin' | 'end'> {
+export interface Exchange extends Pick<WayMessage, 'stage' | 'peer' | 'isSent'> {
   /** By way, then offset: alike at both ends. */
   readonly runs: readonly Run[]
 }
@@ -56,6 +53,16 @@ export function exchangesOf(ways: readonly Way[], participant: number): Exchange
   })
   for (const { runs } of found.values()) runs.sort((a, b) => a.way - b.way || a.first - b.first)
   return [...found.values()].sort((a, b) => a.stage - b.stage)
+}
+
+/**
+ * The phase up to which a rank has completed everything before it begins a stage; -1: it waits for its data alone. With
+ * several ways it has as many messages under way as there are ways, and the ways do not meet in a link.
+ *
+ * @param phase the first one of the stage
+ */
+export function waitBefore(ways: readonly Way[], stage: number, phase: number): number {
+  return ways.length > 1 && stage > 0 ? phase - 1 : -1
 }
 
 /** Stages of all ways together. */
