@@ -17,7 +17,7 @@ export const allreduceReordered: Algorithm = parameterized({
   catalogue: {
     source: 'Sack 2011 §3.4.1 (reordered recursive doubling)',
     phases: '2 L',
-    messages: 'about 2 P L',
+    messages: 'at most 2 P L',
     sent: '2(P - 1)/P',
     serves: 'long data, tapered networks and tori',
   },

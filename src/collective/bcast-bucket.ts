@@ -17,8 +17,8 @@ export const bcastBucket: Algorithm = parameterized({
   catalogue: {
     source: 'Sack 2011 §3.4.2 (bucket)',
     phases: 'L + P - 1',
-    messages: 'about P^2',
-    sent: 'about 2',
+    messages: 'about P^2 - P L/2',
+    sent: '2(P - 1)/P',
     serves: 'long data, tori, every port',
   },
   parameters: buckets.parameters,

@@ -18,7 +18,7 @@ export const bcastReordered: Algorithm = parameterized({
     source: 'Sack 2011 §3.4.1 (reordered recursive doubling)',
     phases: '2 L',
     messages: 'about P L',
-    sent: 'about 2',
+    sent: '2(P - 1)/P',
     serves: 'long data, tapered networks and tori',
   },
   parameters: reordered.parameters,

@@ -17,8 +17,8 @@ export const reduceBucket: Algorithm = parameterized({
   catalogue: {
     source: 'Sack 2011 §3.4.2 (bucket)',
     phases: 'L + P - 1',
-    messages: 'about P^2',
-    sent: 'about 2',
+    messages: 'P^2 - 1',
+    sent: '3/2 - 1/P',
     serves: 'long data, tori, every port',
   },
   parameters: buckets.parameters,

@@ -17,8 +17,8 @@ export const reduceReordered: Algorithm = parameterized({
   catalogue: {
     source: 'Sack 2011 §3.4.1 (reordered recursive doubling)',
     phases: '2 L',
-    messages: 'about P L',
-    sent: 'about 2',
+    messages: 'about P L + P - 1',
+    sent: '3/2 - 1/P',
     serves: 'long data, tapered networks and tori',
   },
   parameters: reordered.parameters,

@@ -17,7 +17,7 @@ export const reduceScatterReordered: Algorithm = parameterized({
   catalogue: {
     source: 'Sack 2011 §3.4.1 (reordered recursive doubling)',
     phases: 'L',
-    messages: 'about P L',
+    messages: 'at most P L',
     sent: 'P - 1',
     serves: 'long blocks, tapered networks and tori',
   },

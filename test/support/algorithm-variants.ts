@@ -9,10 +9,10 @@ import { scheduleOf } from '../../src/collective/patterns/schedule-size.js'
  */
 export function variantsAt(algorithm: Algorithm, values: readonly number[]): readonly Algorithm[] {
   const { parameters = {} } = algorithm
-  const others = Object.entries(parameters).flatMap(([name, { least = 0, most = 1000 }]) =>
-    [least, ...values, most]
-      .filter((value) => value >= least && value <= most)
-      .map((value) => algorithm.with!({ [name]: value })),
+  const others = Object.entries(parameters).flatMap(([name, { words, least = 0, most = 1000, is }]) =>
+    (words ?? [least, ...values, most])
+      .filter(is)
+      .map((value) => algorithm.with!({ [name]: value as never })),
   )
   return [...new Set([algorithm, ...others])]
 }

@@ -13,7 +13,7 @@ import type { Box } from './box.js'
  */
 const words = ['network', 'doubling', 'halving', 'path'] as const
 
-export const orderOption: Option<string> & { readonly default: string } = {
+export const bitOrderOption: Option<string> & { readonly default: string } = {
   kind: 'text',
   expected: `one of ${words.join(', ')}, or bits`,
   written: 'bits joined by dots',

@@ -4,11 +4,11 @@ import { piecesScattered, scatterPieces } from '../patterns/scattered-pieces.js'
 import { ceilLog2 } from '../patterns/values.js'
 import { eachOf } from './gather-along.js'
 import { reduceAlong } from './reduce-along.js'
-import { exchangesOf, stagesOf, type Way, waitBefore } from './way.js'
+import { exchangesOf, type GatherWay, stagesOf, waitBefore } from './way.js'
 
 /** A collective of one vector: in a part for each rank, way and further segment. */
 export interface ComposedAlong {
-  readonly ways: readonly Way[]
+  readonly ways: readonly GatherWay[]
   /** A multiple of the number of ways. */
   readonly segments: number
   /** Default 0. */
@@ -19,10 +19,9 @@ export interface ComposedAlong {
  * Parts in the order of the ways' results, so that every message carries runs of the vector: nothing is shuffled, for no
  * rank cares which part it has in between.
  */
-function partsAlong(ways: readonly Way[], segments: number) {
-  const width = segments / ways.length
+function partsOfRound(ways: readonly GatherWay[], round: number) {
   const ranks = ways[0].originAt.length
-  return { width, partOf: (way: number, offset: number): number => (way * ranks + offset) * width }
+  return (way: number, offset: number): number => (round * ways.length + way) * ranks + offset
 }
 
 /** The operations of a rank in an allreduce: a reduce-scatter along the ways and back, without a shuffle. */
@@ -31,20 +30,21 @@ export function allreduceAlong(
   rank: number,
   { ways, segments }: ComposedAlong,
 ): void {
-  const parts = partsAlong(ways, segments)
   if (copiedAlone(operations, rank, ways, segments)) return
   const placeOf = (part: number): number => operations.slot(rank, part)
-  reduceAlong(operations, rank, ways, { ...parts, placeOf })
-  const start = stagesOf(ways)
-  for (const { stage, peer, isSent, runs } of exchangesOf(ways, rank)) {
-    if (isSent) operations.send(rank, start + stage, peer)
-    else operations.receive(rank, start + stage, peer)
-    operations.after(waitBefore(ways, stage, start + stage))
-    eachOf(runs, (way, offset) => {
-      const first = parts.partOf(way, offset)
-      for (let part = first; part < first + parts.width; part++)
+  for (let round = 0; round * ways.length < segments; round++) {
+    const partOf = partsOfRound(ways, round)
+    reduceAlong(operations, rank, ways, { start: round, partOf, placeOf })
+    const start = round + stagesOf(ways)
+    for (const { stage, peer, isSent, runs } of exchangesOf(ways, rank)) {
+      if (isSent) operations.send(rank, start + stage, peer)
+      else operations.receive(rank, start + stage, peer)
+      operations.after(waitBefore(ways, stage, start + stage))
+      eachOf(runs, (way, offset) => {
+        const part = partOf(way, offset)
         operations.add(partialResult(part), placeOf(part))
-    })
+      })
+    }
   }
 }
 
@@ -59,32 +59,30 @@ export function bcastAlong(
 ): void {
   const tree = treeAlong(ways, root)
   const { ranks } = tree
-  const parts = partsAlong(ways, segments)
-  const addSection = (way: number, offset: number): void => {
-    const first = parts.partOf(way, offset)
-    for (let part = first; part < first + parts.width; part++)
-      operations.add(part, rank === root ? part : operations.slot(rank, part))
-  }
-  const addOwn = (first: number, count: number): void => {
-    for (const [way, { offsetOf }] of ways.entries())
-      for (let vrank = first; vrank < first + count; vrank++) addSection(way, offsetOf[tree.rankAt(vrank)])
-  }
   const vrank = tree.vrankOf(rank)
-  scatterPieces(operations, { ranks, rank, vrank, phase: 0 }, tree.rankAt, addOwn)
-  const start = ceilLog2(ranks)
-  for (const { stage, peer, isSent, runs } of exchangesOf(ways, rank)) {
-    const receiver = tree.vrankOf(isSent ? peer : rank)
-    const end = receiver + piecesScattered(ranks, receiver)
-    const news: (readonly [number, number])[] = []
-    eachOf(runs, (way, offset) => {
-      const home = tree.vrankOf(ways[way].originAt[offset])
-      if (home < receiver || home >= end) news.push([way, offset])
-    })
-    if (news.length === 0) continue
-    if (isSent) operations.send(rank, start + stage, peer)
-    else operations.receive(rank, start + stage, peer)
-    operations.after(waitBefore(ways, stage, start + stage))
-    for (const [way, offset] of news) addSection(way, offset)
+  for (let round = 0; round * ways.length < segments; round++) {
+    const partOf = partsOfRound(ways, round)
+    const addSection = (way: number, offset: number): void => {
+      const part = partOf(way, offset)
+      operations.add(part, rank === root ? part : operations.slot(rank, part))
+    }
+    const addOwn = (first: number, count: number): void => eachSection(ways, tree, first, count, addSection)
+    scatterPieces(operations, { ranks, rank, vrank, phase: round }, tree.rankAt, addOwn)
+    const start = round + ceilLog2(ranks)
+    for (const { stage, peer, isSent, runs } of exchangesOf(ways, rank)) {
+      const receiver = tree.vrankOf(isSent ? peer : rank)
+      const end = receiver + piecesScattered(ranks, receiver)
+      const news: (readonly [number, number])[] = []
+      eachOf(runs, (way, offset) => {
+        const home = tree.vrankOf(ways[way].originAt[offset])
+        if (home < receiver || home >= end) news.push([way, offset])
+      })
+      if (news.length === 0) continue
+      if (isSent) operations.send(rank, start + stage, peer)
+      else operations.receive(rank, start + stage, peer)
+      operations.after(waitBefore(ways, stage, start + stage))
+      for (const [way, offset] of news) addSection(way, offset)
+    }
   }
 }
 
@@ -94,49 +92,64 @@ export function reduceToRootAlong(
   rank: number,
   { ways, segments, root = 0 }: ComposedAlong,
 ): void {
+  if (copiedAlone(operations, rank, ways, segments)) return
   const tree = treeAlong(ways, root)
-  const { ranks } = tree
-  const parts = partsAlong(ways, segments)
-  if (ranks === 1) {
-    copiedAlone(operations, rank, ways, segments)
-    return
-  }
   const slotOf = (part: number): number | undefined =>
     rank === root ? operations.slot(rank, part) : undefined
-  const held = new Map(reduceAlong(operations, rank, ways, { ...parts, placeOf: slotOf }))
-  const eachPart = (first: number, count: number, visit: (part: number) => void): void => {
-    for (const [way, { offsetOf }] of ways.entries())
-      for (let vrank = first; vrank < first + count; vrank++) {
-        const from = parts.partOf(way, offsetOf[tree.rankAt(vrank)])
-        for (let part = from; part < from + parts.width; part++) visit(part)
-      }
+  for (let round = 0; round * ways.length < segments; round++) {
+    const partOf = partsOfRound(ways, round)
+    const held = new Map(reduceAlong(operations, rank, ways, { start: round, partOf, placeOf: slotOf }))
+    gatherUp(operations, rank, tree, round + stagesOf(ways), (isSent, first, count) =>
+      eachSection(ways, tree, first, count, (way, offset) => {
+        const part = partOf(way, offset)
+        const place = (isSent ? held.get(part) : slotOf(part)) ?? operations.stage(rank)
+        held.set(part, place)
+        operations.add(partialResult(part), place)
+      }),
+    )
   }
-  const start = stagesOf(ways)
-  const vrank = tree.vrankOf(rank)
+}
+
+/** A gather up a binomial tree. @param add adds the sections of so many ranks, from a distance from the root on */
+function gatherUp(
+  operations: RankOperations,
+  rank: number,
+  { ranks, vrankOf, rankAt }: TreeAlong,
+  start: number,
+  add: (isSent: boolean, first: number, count: number) => void,
+): void {
+  const vrank = vrankOf(rank)
   for (let size = 1; size < ranks; size *= 2) {
     const phase = start + Math.log2(size)
     if (vrank % (2 * size) === size) {
-      operations.send(rank, phase, tree.rankAt(vrank - size))
-      const count = piecesScattered(ranks, vrank)
-      eachPart(vrank, count, (part) => operations.add(partialResult(part), held.get(part)!))
+      operations.send(rank, phase, rankAt(vrank - size))
+      add(true, vrank, piecesScattered(ranks, vrank))
       return
     }
     const child = vrank + size
     if (child >= ranks) continue
-    operations.receive(rank, phase, tree.rankAt(child))
-    eachPart(child, piecesScattered(ranks, child), (part) => {
-      const place = slotOf(part) ?? operations.stage(rank)
-      held.set(part, place)
-      operations.add(partialResult(part), place)
-    })
+    operations.receive(rank, phase, rankAt(child))
+    add(false, child, piecesScattered(ranks, child))
   }
+}
+
+/** Sections of so many ranks in a tree, by way. */
+function eachSection(
+  ways: readonly GatherWay[],
+  { rankAt }: TreeAlong,
+  first: number,
+  count: number,
+  visit: (way: number, offset: number) => void,
+): void {
+  for (const [way, { offsetOf }] of ways.entries())
+    for (let vrank = first; vrank < first + count; vrank++) visit(way, offsetOf[rankAt(vrank)])
 }
 
 /** Copies the data of a single rank. @returns whether it is the only one */
 function copiedAlone(
   operations: RankOperations,
   rank: number,
-  ways: readonly Way[],
+  ways: readonly GatherWay[],
   segments: number,
 ): boolean {
   if (ways[0].originAt.length > 1) return false
@@ -145,12 +158,18 @@ function copiedAlone(
   return true
 }
 
-/** The ranks of a tree in the order of the first way's result, the root first. */
-function treeAlong([{ originAt, offsetOf }]: readonly Way[], root: number) {
+/** The ranks of a tree in the order of the first way's result, by distance from the root. */
+interface TreeAlong {
+  readonly ranks: number
+  vrankOf(rank: number): number
+  rankAt(vrank: number): number
+}
+
+function treeAlong([{ originAt, offsetOf }]: readonly GatherWay[], root: number): TreeAlong {
   const ranks = originAt.length
   return {
     ranks,
-    vrankOf: (rank: number): number => (offsetOf[rank] - offsetOf[root] + ranks) % ranks,
-    rankAt: (vrank: number): number => originAt[(vrank + offsetOf[root]) % ranks],
+    vrankOf: (rank) => (offsetOf[rank] - offsetOf[root] + ranks) % ranks,
+    rankAt: (vrank) => originAt[(vrank + offsetOf[root]) % ranks],
   }
 }

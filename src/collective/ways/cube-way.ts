@@ -2,7 +2,7 @@ import type { ParticipantGrid } from '../patterns/participant-grid.js'
 import { bitFields, bitsInOrder } from './bit-order.js'
 import { type Box, boxOf, pathBox } from './box.js'
 import { Cube } from './cube.js'
-import type { Way, WayMessage } from './way.js'
+import type { GatherWay, WayMessage } from './way.js'
 
 /**
  * Ways by recursive doubling along an order of bits, at most one for each dimension. Those after the first prefer the
@@ -15,7 +15,7 @@ export function cubeWays(
   ranks: number,
   order: string,
   ports: number,
-): readonly Way[] {
+): readonly GatherWay[] {
   return Array.from({ length: ports }, (_, turn) => {
     const box = order === 'path' ? pathBox(grid, ranks, turn) : boxOf(grid, ranks)
     const bits = bitsInOrder(order, box)
@@ -50,7 +50,7 @@ function turned(box: Box, bits: readonly number[], turn: number): readonly numbe
   ])
 }
 
-function cubeWay(box: Box, order: readonly number[]): Way {
+function cubeWay(box: Box, order: readonly number[]): GatherWay {
   const cube = new Cube(box, order)
   const { at, of } = box
   const originAt = new Int32Array(at.length)

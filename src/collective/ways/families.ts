@@ -1,11 +1,11 @@
 import { integerOption } from '../../base/option.js'
 import type { Shape } from '../patterns/algorithm.js'
-import { bitFields, orderOption, orderRefusal } from './bit-order.js'
+import { bitFields, bitOrderOption, orderRefusal } from './bit-order.js'
 import { boxOf, pathBox } from './box.js'
 import { cubeWays, mostCubeWays } from './cube-way.js'
 import { mixedWays } from './mixed-way.js'
 import { ringWays } from './ring-way.js'
-import type { Way } from './way.js'
+import type { GatherWay } from './way.js'
 
 /** More ways than a grid may have dimensions and directions. */
 const mostPorts = 48
@@ -34,7 +34,7 @@ interface ReorderedValues {
 
 /** Recursive doubling in any order of bits. @see Sack 2011 §3.4.1 */
 export const reordered = {
-  parameters: { order: orderOption, ports },
+  parameters: { order: bitOrderOption, ports },
   sections: (values: ReorderedValues): number => values.ports,
   refuses({ grid, ranks }: Shape, { order, ports: wanted }: ReorderedValues): string | null {
     const most = mostCubeWays(grid, ranks, order)
@@ -42,7 +42,7 @@ export const reordered = {
     const box = order === 'path' ? pathBox(grid, ranks, 0) : boxOf(grid, ranks)
     return bitsRefusal(box.dims) ?? orderRefusal(order, box)
   },
-  ways: (shape: Shape, { order, ports: wanted }: ReorderedValues): readonly Way[] =>
+  ways: (shape: Shape, { order, ports: wanted }: ReorderedValues): readonly GatherWay[] =>
     retainedWays(shape, `${order} ${wanted}`, () => cubeWays(shape.grid, shape.ranks, order, wanted)),
 }
 
@@ -72,7 +72,7 @@ export const buckets = {
       return `rings in both directions need dimensions that wrap: ports must be at most ${count}, got ${wanted}`
     return doubling === 0 ? null : bitsRefusal(dims)
   },
-  ways: (shape: Shape, { ports: wanted, doubling }: BucketValues): readonly Way[] =>
+  ways: (shape: Shape, { ports: wanted, doubling }: BucketValues): readonly GatherWay[] =>
     retainedWays(shape, `${wanted} ${doubling}`, () => {
       const box = boxOf(shape.grid, shape.ranks)
       return doubling === 1 && box.dims.length > 0 ? mixedWays(box, wanted) : ringWays(box, wanted)
@@ -80,13 +80,13 @@ export const buckets = {
 }
 
 /** The ways of a shape are the same for all its ranks. */
-const retained = new WeakMap<Shape, Map<string, readonly Way[]>>()
+const retained = new WeakMap<Shape, Map<string, readonly GatherWay[]>>()
 
-function retainedWays(shape: Shape, key: string, make: () => readonly Way[]): readonly Way[] {
+function retainedWays(shape: Shape, key: string, make: () => readonly GatherWay[]): readonly GatherWay[] {
   const known = retained.get(shape)?.get(key)
   if (known !== undefined) return known
   const ways = make()
-  const ofShape = retained.get(shape) ?? new Map<string, readonly Way[]>()
+  const ofShape = retained.get(shape) ?? new Map<string, readonly GatherWay[]>()
   retained.set(shape, ofShape.set(key, ways))
   return ways
 }

@@ -1,10 +1,10 @@
 import type { RankOperations } from '../patterns/rank-operations.js'
 import { ownSections, shuffledHome, shuffledSections } from './sections.js'
-import { exchangesOf, type Run, type Way, waitBefore } from './way.js'
+import { exchangesOf, type GatherWay, type Run, waitBefore } from './way.js'
 
 /** An allgather or reduce-scatter of units, each cut into segments. */
 export interface AlongWays {
-  readonly ways: readonly Way[]
+  readonly ways: readonly GatherWay[]
   /** A multiple of the number of ways. */
   readonly segments: number
   /** Whether data are exchanged first, or at the end, so that every message is a run of the result. */
@@ -12,36 +12,41 @@ export interface AlongWays {
 }
 
 /**
- * The operations of a rank in an allgather along ways, in as many phases as these have stages, and one for the shuffle.
+ * The operations of a rank in an allgather along ways, in as many phases as these have stages; with a shuffle in a phase
+ * for it and two for each stage. Each further round follows a phase later.
  *
  * @see Sack 2011 §3.4
  */
-export function gatherAlong(
-  operations: RankOperations,
-  rank: number,
-  { ways, segments, isShuffled }: AlongWays,
-): void {
-  const sections = (isShuffled ? shuffledSections : ownSections)(ways, segments)
-  const add = (way: number, offset: number): void => {
-    const unit = sections.unitOf(way, offset)
-    const first = sections.firstSegmentOf(way, offset)
-    for (let segment = first; segment < first + sections.width; segment++) {
-      const block = unit * segments + segment
-      operations.add(block, unit === rank ? segment : operations.slot(rank, block))
-    }
-  }
+export function gatherAlong(operations: RankOperations, rank: number, along: AlongWays): void {
+  const { ways, segments } = along
   operations.copy(rank, 0)
   for (let segment = 0; segment < segments; segment++) {
     const block = rank * segments + segment
     operations.add(block, segment, operations.slot(rank, block))
   }
+  for (let round = 0; round * ways.length < segments; round++) gatherRound(operations, rank, along, round)
+}
+
+function gatherRound(
+  operations: RankOperations,
+  rank: number,
+  { ways, segments, isShuffled }: AlongWays,
+  round: number,
+): void {
+  const sections = (isShuffled ? shuffledSections : ownSections)(ways, round)
+  const add = (way: number, offset: number): void => {
+    const unit = sections.unitOf(way, offset)
+    const segment = sections.segmentOf(way, offset)
+    const block = unit * segments + segment
+    operations.add(block, unit === rank ? segment : operations.slot(rank, block))
+  }
   if (isShuffled)
     for (const { peer, isSent, sections: moved } of shuffleOf(ways, rank)) {
-      if (isSent) operations.send(rank, 0, peer)
-      else operations.receive(rank, 0, peer)
+      if (isSent) operations.send(rank, round, peer)
+      else operations.receive(rank, round, peer)
       for (const { way, offset } of moved) add(way, offset)
     }
-  const start = isShuffled ? 1 : 0
+  const start = round + (isShuffled ? 1 : 0)
   // What a message leaves out divides its run: both parts are messages, the second a phase later.
   const phasesPerStage = isShuffled ? 2 : 1
   for (const { stage, peer, isSent, runs } of exchangesOf(ways, rank)) {
@@ -85,7 +90,7 @@ export interface ShuffleMessage {
 }
 
 /** From units to ways; the other way round at the end of a reduce-scatter. By number of the section. */
-export function shuffleOf(ways: readonly Way[], participant: number): ShuffleMessage[] {
+export function shuffleOf(ways: readonly GatherWay[], participant: number): ShuffleMessage[] {
   const found = new Map<string, ShuffleMessage & { readonly sections: { way: number; offset: number }[] }>()
   const move = (peer: number, isSent: boolean, way: number, offset: number): void => {
     if (peer === participant) return
@@ -98,7 +103,7 @@ export function shuffleOf(ways: readonly Way[], participant: number): ShuffleMes
     const home = shuffledHome(ways, participant, section)
     move(home.participant, true, home.way, home.offset)
   }
-  const { unitOf } = shuffledSections(ways, ways.length)
+  const { unitOf } = shuffledSections(ways, 0)
   ways.forEach(({ offsetOf }, way) => {
     const offset = offsetOf[participant]
     move(unitOf(way, offset), false, way, offset)

@@ -2,7 +2,7 @@ import { bitFields, bitsByCost } from './bit-order.js'
 import { type Box, stridesOf } from './box.js'
 import { Cube } from './cube.js'
 import { type RingPhase, ringMessages, ringTurns } from './ring-way.js'
-import type { Way } from './way.js'
+import type { GatherWay } from './way.js'
 
 /**
  * The ways of {@link ringWays} with recursive doubling in place of all rings but those in the last dimension. In every
@@ -11,7 +11,7 @@ import type { Way } from './way.js'
  *
  * @see Sack 2011 §3.6 (hybrid)
  */
-export function mixedWays(box: Box, ports: number): readonly Way[] {
+export function mixedWays(box: Box, ports: number): readonly GatherWay[] {
   const { dims } = box
   const lasts = ringTurns(dims.length, ports).map(({ dimensions, step }) => ({
     dimension: dimensions[dimensions.length - 1],
@@ -41,7 +41,7 @@ function staggeredBits(box: Box, ringDimension: number): readonly number[] {
   ).flat()
 }
 
-function mixedWay(box: Box, cube: Cube, ring: RingPhase): Way {
+function mixedWay(box: Box, cube: Cube, ring: RingPhase): GatherWay {
   const { dimension, begin } = ring
   const { dims, at, of } = box
   const stride = stridesOf(dims)[dimension]

@@ -2,11 +2,11 @@ import { partialResult } from '../../schedule/ir.js'
 import type { RankOperations } from '../patterns/rank-operations.js'
 import { type AlongWays, eachOf, shuffleOf } from './gather-along.js'
 import { ownSections, shuffledSections } from './sections.js'
-import { exchangesOf, type Run, stagesOf, type Way, waitBefore } from './way.js'
+import { exchangesOf, type GatherWay, type Run, stagesOf, waitBefore } from './way.js'
 
-/** Which parts of the data are a section of a way, from the first on, and where a total is to be. */
+/** Which part of the data is a section of a way, where its total is to be, and the first phase. */
 export interface ReducedParts {
-  readonly width: number
+  readonly start: number
   partOf(way: number, offset: number): number
   /** Default: a temporary place. */
   placeOf(part: number): number | undefined
@@ -22,8 +22,8 @@ export interface ReducedParts {
 export function reduceAlong(
   operations: RankOperations,
   rank: number,
-  ways: readonly Way[],
-  { width, partOf, placeOf }: ReducedParts,
+  ways: readonly GatherWay[],
+  { start, partOf, placeOf }: ReducedParts,
 ): ReadonlyMap<number, number> {
   const stages = stagesOf(ways)
   const held = new Map<number, number>()
@@ -31,25 +31,23 @@ export function reduceAlong(
   // A part is complete when the last message that brings its values has come.
   const missing = new Map<number, number>()
   const eachPart = (runs: readonly Run[], visit: (part: number) => void): void =>
-    eachOf(runs, (way, offset) => {
-      const first = partOf(way, offset)
-      for (let part = first; part < first + width; part++) visit(part)
-    })
+    eachOf(runs, (way, offset) => visit(partOf(way, offset)))
   const own = ways.map(({ offsetOf }, way) => ({ way, first: offsetOf[rank], count: 1 }))
   eachPart(own, (part) => missing.set(part, 0))
   for (const { isSent, runs } of exchanges)
     if (isSent) eachPart(runs, (part) => missing.has(part) && missing.set(part, missing.get(part)! + 1))
   for (const { stage, peer, isSent, runs } of exchanges) {
-    const phase = stages - 1 - stage
+    const reversed = stages - 1 - stage
+    const phase = start + reversed
     if (!isSent) {
       operations.send(rank, phase, peer)
-      operations.after(waitBefore(ways, phase, phase))
+      operations.after(waitBefore(ways, reversed, phase))
       eachPart(runs, (part) => operations.add(partialResult(part), held.get(part) ?? part))
       continue
     }
     const received: { part: number; place: number }[] = []
     operations.receive(rank, phase, peer)
-    operations.after(waitBefore(ways, phase, phase))
+    operations.after(waitBefore(ways, reversed, phase))
     eachPart(runs, (part) => {
       const place = operations.stage(rank)
       received.push({ part, place })
@@ -67,32 +65,38 @@ export function reduceAlong(
 }
 
 /** The operations of a rank in a reduce-scatter, in which part `unit * segments + s` is for rank `unit`. */
-export function reduceScatterAlong(
-  operations: RankOperations,
-  rank: number,
-  { ways, segments, isShuffled }: AlongWays,
-): void {
-  const sections = (isShuffled ? shuffledSections : ownSections)(ways, segments)
-  const { width } = sections
-  const slotOf = (part: number): number | undefined =>
-    Math.floor(part / segments) === rank ? operations.slot(rank, part % segments) : undefined
-  const partOf = (way: number, offset: number): number =>
-    sections.unitOf(way, offset) * segments + sections.firstSegmentOf(way, offset)
-  const held = reduceAlong(operations, rank, ways, { width, partOf, placeOf: slotOf })
+export function reduceScatterAlong(operations: RankOperations, rank: number, along: AlongWays): void {
+  const { ways, segments } = along
   if (ways[0].originAt.length === 1) {
     operations.copy(rank, 0)
     for (let segment = 0; segment < segments; segment++)
       operations.add(segment, segment, operations.slot(rank, segment))
+    return
   }
+  for (let round = 0; round * ways.length < segments; round++)
+    reduceScatterRound(operations, rank, along, round)
+}
+
+function reduceScatterRound(
+  operations: RankOperations,
+  rank: number,
+  { ways, segments, isShuffled }: AlongWays,
+  round: number,
+): void {
+  const sections = (isShuffled ? shuffledSections : ownSections)(ways, round)
+  const slotOf = (part: number): number | undefined =>
+    Math.floor(part / segments) === rank ? operations.slot(rank, part % segments) : undefined
+  const partOf = (way: number, offset: number): number =>
+    sections.unitOf(way, offset) * segments + sections.segmentOf(way, offset)
+  const held = reduceAlong(operations, rank, ways, { start: round, partOf, placeOf: slotOf })
   if (!isShuffled) return
-  const phase = stagesOf(ways)
+  const phase = round + stagesOf(ways)
   for (const { peer, isSent, sections: moved } of shuffleOf(ways, rank)) {
     if (isSent) operations.receive(rank, phase, peer)
     else operations.send(rank, phase, peer)
     for (const { way, offset } of moved) {
-      const first = partOf(way, offset)
-      for (let part = first; part < first + width; part++)
-        operations.add(partialResult(part), isSent ? slotOf(part)! : held.get(part)!)
+      const part = partOf(way, offset)
+      operations.add(partialResult(part), isSent ? slotOf(part)! : held.get(part)!)
     }
   }
 }

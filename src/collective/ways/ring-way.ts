@@ -1,5 +1,5 @@
 import { type Box, stridesOf } from './box.js'
-import type { Way, WayMessage } from './way.js'
+import type { GatherWay, WayMessage } from './way.js'
 
 /** Rings of positions along a dimension. */
 export interface RingPhase {
@@ -57,7 +57,7 @@ export interface RingTurn {
 }
 
 /**
- * Ways of rings, a dimension after the other: each passes on what it got in those before. Way b begins with dimension b
+ * Ways of rings, a dimension after the other: each passes on what it got in those before. GatherWay b begins with dimension b
  * where there are at most as many as dimensions; with twice as many, ways 2b and 2b + 1 do, in both directions. In
  * every phase the ways take other dimensions, so that they meet on no link.
  *
@@ -74,7 +74,7 @@ export function ringTurns(dimensions: number, ports: number): readonly RingTurn[
   })
 }
 
-export function ringWays(box: Box, ports: number): readonly Way[] {
+export function ringWays(box: Box, ports: number): readonly GatherWay[] {
   const { dims } = box
   const turns = ringTurns(dims.length, ports)
   const begins: number[] = []
@@ -87,7 +87,7 @@ export function ringWays(box: Box, ports: number): readonly Way[] {
 }
 
 /** @param begins the first stage of every phase */
-function ringWay(box: Box, { dimensions, step }: RingTurn, begins: readonly number[]): Way {
+function ringWay(box: Box, { dimensions, step }: RingTurn, begins: readonly number[]): GatherWay {
   const { dims, at, of } = box
   const strides = stridesOf(dims)
   const sizes = stridesOf(dimensions.map((d) => dims[d]))

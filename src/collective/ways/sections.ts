@@ -1,47 +1,41 @@
-import type { Way } from './way.js'
+import type { GatherWay } from './way.js'
 
-/**
- * Which data a section of a way is, as a unit of some participant and the segments of it. Units are cut into equally
- * many segments for each way.
- */
+/** Which data a section of a way is: a segment of some participant's unit. */
 export interface Sections {
-  /** Segments of a section. */
-  readonly width: number
   /** Participant whose unit it is. */
   unitOf(way: number, offset: number): number
-  /** The first segment of its unit. */
-  firstSegmentOf(way: number, offset: number): number
+  segmentOf(way: number, offset: number): number
 }
 
-/** The section of a participant in way b is the b-th of its own unit. So messages carry what lies apart in the result. */
-export function ownSections(ways: readonly Way[], segments: number): Sections {
-  const width = segments / ways.length
+/**
+ * Segments are dealt to the ways in turn; as many as there are ways are a round, which follows the one before a phase
+ * later. In round r the section of a participant in way b is the b-th segment of the round of its own unit. So messages
+ * carry what lies apart in the result.
+ */
+export function ownSections(ways: readonly GatherWay[], round: number): Sections {
   return {
-    width,
     unitOf: (way, offset) => ways[way].originAt[offset],
-    firstSegmentOf: (way) => way * width,
+    segmentOf: (way) => round * ways.length + way,
   }
 }
 
 /**
- * Sections are numbered through all units in order, and each way has a run of them in the order of its result, so that
- * every message carries a run of the result. A participant's section is then part of another one's unit.
+ * The segments of a round are numbered through all units in order, and each way has a run of them in the order of its
+ * result, so that every message carries a run of the result where there is one round. A participant's section is then
+ * part of another one's unit.
  *
  * @see Sack 2011 §3.4.1 and §3.4.2 (shuffle, section mapping)
  */
-export function shuffledSections(ways: readonly Way[], segments: number): Sections {
-  const width = segments / ways.length
+export function shuffledSections(ways: readonly GatherWay[], round: number): Sections {
   const ranks = ways[0].originAt.length
-  const numberOf = (way: number, offset: number): number => way * ranks + offset
   return {
-    width,
-    unitOf: (way, offset) => Math.floor(numberOf(way, offset) / ways.length),
-    firstSegmentOf: (way, offset) => (numberOf(way, offset) % ways.length) * width,
+    unitOf: (way, offset) => Math.floor((way * ranks + offset) / ways.length),
+    segmentOf: (way, offset) => round * ways.length + ((way * ranks + offset) % ways.length),
   }
 }
 
 /** The participant that has a section of a unit at first, where they are shuffled. */
-export function shuffledHome(ways: readonly Way[], unit: number, section: number): SectionPlace {
+export function shuffledHome(ways: readonly GatherWay[], unit: number, section: number): SectionPlace {
   const ranks = ways[0].originAt.length
   const number = ways.length * unit + section
   const way = Math.floor(number / ranks)

@@ -5,7 +5,7 @@
  *
  * @see Sack 2011 §3.3 and §3.4
  */
-export interface Way {
+export interface GatherWay {
   /** Stages of its messages are below this number. */
   readonly stages: number
   /** Of which participant the section is, by offset in the result. */
@@ -27,7 +27,7 @@ export interface WayMessage {
 }
 
 /** A message of several ways: what one participant sends another in a stage. */
-export interface Exchange extends Pick<WayMessage, 'stage' | 'peer' | 'isSent'> {
+export interface WayExchange extends Pick<WayMessage, 'stage' | 'peer' | 'isSent'> {
   /** By way, then offset: alike at both ends. */
   readonly runs: readonly Run[]
 }
@@ -40,8 +40,8 @@ export interface Run {
 }
 
 /** What a participant sends and receives in all ways at once, by stage. */
-export function exchangesOf(ways: readonly Way[], participant: number): Exchange[] {
-  const found = new Map<string, Exchange & { readonly runs: Run[] }>()
+export function exchangesOf(ways: readonly GatherWay[], participant: number): WayExchange[] {
+  const found = new Map<string, WayExchange & { readonly runs: Run[] }>()
   ways.forEach((way, index) => {
     for (const { first, count, ...message } of way.messages(participant)) {
       const key = `${message.stage} ${message.isSent} ${message.peer}`
@@ -61,11 +61,11 @@ export function exchangesOf(ways: readonly Way[], participant: number): Exchange
  *
  * @param phase the first one of the stage
  */
-export function waitBefore(ways: readonly Way[], stage: number, phase: number): number {
+export function waitBefore(ways: readonly GatherWay[], stage: number, phase: number): number {
   return ways.length > 1 && stage > 0 ? phase - 1 : -1
 }
 
 /** Stages of all ways together. */
-export function stagesOf(ways: readonly Way[]): number {
+export function stagesOf(ways: readonly GatherWay[]): number {
   return ways.reduce((most, { stages }) => Math.max(most, stages), 0)
 }

@@ -109,8 +109,10 @@ describe.each(
   const table = algorithm.parameters as ParameterTable
 
   it('documents every parameter, with bounds', () => {
-    for (const { help, least, most, default: initial } of Object.values(table)) {
+    for (const { help, least, most, default: initial, kind, is } of Object.values(table)) {
       expect(help).toMatch(/^\S.*[^.]$/)
+      expect(is(initial)).toBe(true)
+      if (kind === 'text') continue
       expect([Number.isInteger(least), Number.isInteger(most)]).toEqual([true, true])
       expect(initial).toBeGreaterThanOrEqual(least!)
       expect(initial).toBeLessThanOrEqual(most!)
