@@ -2,6 +2,7 @@ import { topologyLimits } from '../topology/limits.js'
 import { checkRoom, checkTree } from './clos.js'
 import { type Machine, requireMachine } from './machine.js'
 import { mostPackages, type Nodes, requireCores } from './nodes.js'
+import { portsField } from './ports.js'
 import { checkProfile, failMachine } from './profile-figures.js'
 import { checkGrid } from './torus.js'
 
@@ -13,6 +14,7 @@ import { checkGrid } from './torus.js'
  * - `packageFirstRank` ascends strictly from 0 to the number of ranks and begins a package where a node
  *   begins
  * - a torus has as many nodes as its extents multiply to, a Clos network no more than it has room for
+ * - ports, where they are limited, are 1 to 2^16
  * - all sizes are within the documented bounds, all costs of the profile are finite and not negative
  *
  * @throws ERR_MACHINE with the first that does not hold
@@ -29,6 +31,7 @@ export function checkMachine(machine: Machine): void {
     checkTree(machine)
     checkRoom(machine, nodes)
   }
+  portsField(machine)
   // Undefined in JSON that leaves it out.
   if ((machine.profile ?? null) !== null) checkProfile(machine.profile!)
 }

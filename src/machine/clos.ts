@@ -5,13 +5,14 @@ import { topologyLimits } from '../topology/limits.js'
 import { mostNodesOf, type Tree } from './clos-interior.js'
 import { type ClosMachine, equalPackages } from './machine.js'
 import { nodesOf } from './nodes.js'
+import { type PortOptions, portsField } from './ports.js'
 import type { Profile } from './profile.js'
 import { failMachine } from './profile-figures.js'
 
 const mostPorts = 2 ** 16
 const mostLevels = 16
 
-interface ClosOptions {
+interface ClosOptions extends PortOptions {
   /** Ports of every switch. */
   readonly radix: number
   /** Levels of switches. */
@@ -34,6 +35,7 @@ const knownOptions: OptionTable<ClosOptions> = uncheckedOptions(
   'cores',
   'packages',
   'profile',
+  'ports',
 )
 
 /**
@@ -56,6 +58,7 @@ export function clos(options: ClosOptions): ClosMachine {
     ...nodesOf([{ nodes: count, packages: equalPackages(cores, packages) }]),
     ...tree,
     profile,
+    ...portsField(options),
   }
 }
 

@@ -11,7 +11,7 @@ export function formatMachine(machine: Machine): string {
   requireMachine(machine)
   const { isEven, clauses: inNodes } = nodeClauses(machine)
   const nodes = `nodes=${machine.cores.length}`
-  const clauses = [...inNodes, ...(machine.profile === null ? [] : [`profile=${machine.profile.name}`])]
+  const clauses = [...inNodes, ...commonClauses(machine)]
   switch (machine.kind) {
     case 'cluster':
       return `cluster:${[...(isEven ? [nodes] : []), ...clauses].join(',')}`
@@ -20,6 +20,14 @@ export function formatMachine(machine: Machine): string {
     case 'clos':
       return `clos:${treeText(machine)},${nodes},${clauses.join(',')}`
   }
+}
+
+/** Clauses of every kind of machine besides those of its nodes. */
+function commonClauses({ profile, ports = null }: Machine): string[] {
+  return [
+    ...(ports === null ? [] : [`ports=${ports}`]),
+    ...(profile === null ? [] : [`profile=${profile.name}`]),
+  ]
 }
 
 function gridText({ dims, wraps }: TorusMachine): string {

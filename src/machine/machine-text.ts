@@ -9,6 +9,7 @@ import { mostNodesOf } from './clos-interior.js'
 import type { ClosMachine, ClusterMachine, Machine, TorusMachine } from './machine.js'
 import { readNodes } from './node-clauses.js'
 import { laidOut, type NodeOutline, type Nodes } from './nodes.js'
+import { mostNodePorts, portsField } from './ports.js'
 import type { Profile } from './profile.js'
 import { failMachine } from './profile-figures.js'
 import { checkGrid } from './torus.js'
@@ -42,6 +43,7 @@ export type OutlinedMachine = Outlined<ClusterMachine> | Outlined<TorusMachine> 
  * More clauses, of every kind, in any order:
  * - `packages=2`: every node's cores are divided equally among two packages; `cores=20/20+8` gives each
  *   package's cores
+ * - `ports=6`: a node sends at most six messages into the network at once; without it there is no limit
  * - `profile=simgrid-fast`: what messages cost; without it they have no cost, and only planning takes the
  *   machine
  *
@@ -71,9 +73,11 @@ export function outlinedMachine(text: string, options: MachineTextOptions = {}):
     failMachine(`expected a list of profiles, got ${shown(profiles)}`)
   const reader = new ClauseReader(text, ['cluster', 'torus', 'mesh', 'clos'])
   const profile = profileIn(reader, profiles)
+  const ports = reader.take('ports')
+  const field = portsField({ ports: ports === null ? null : reader.whole(ports, 1, mostNodePorts) })
   const machine = machineIn(reader, profile)
   reader.end()
-  return machine
+  return { ...machine, ...field }
 }
 
 function machineIn(reader: ClauseReader, profile: Profile | null): OutlinedMachine {

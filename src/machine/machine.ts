@@ -4,6 +4,7 @@ import { rangeAt } from '../base/search.js'
 import { shown } from '../errors.js'
 import type { Tree } from './clos-interior.js'
 import { mostPackages, type Nodes, nodesOf, requireCores } from './nodes.js'
+import { type PortOptions, portsField } from './ports.js'
 import type { Level, Profile } from './profile.js'
 import { failMachine } from './profile-figures.js'
 import type { Grid } from './torus-interior.js'
@@ -11,6 +12,11 @@ import type { Grid } from './torus-interior.js'
 interface NodesAndCosts extends Nodes {
   /** What messages cost; null where only nodes and cores matter, as in planning. */
   readonly profile: Profile | null
+  /**
+   * How many messages a node sends into the network at once, 1 to 2^16; those of all its ranks count. Absent or null:
+   * no limit.
+   */
+  readonly ports?: number | null
 }
 
 /**
@@ -50,14 +56,20 @@ export function requireMachine(value: unknown): asserts value is Machine {
   if (!isMachine(value)) failMachine(`expected a machine, such as parseMachine returns, got ${shown(value)}`)
 }
 
-interface ClusterOptions {
+interface ClusterOptions extends PortOptions {
   readonly nodes: number
   readonly cores: number
   readonly packages?: number
   readonly profile?: Profile | null
 }
 
-const knownOptions: OptionTable<ClusterOptions> = uncheckedOptions('nodes', 'cores', 'packages', 'profile')
+const knownOptions: OptionTable<ClusterOptions> = uncheckedOptions(
+  'nodes',
+  'cores',
+  'packages',
+  'profile',
+  'ports',
+)
 
 /**
  * A cluster of equal nodes; each node's cores are divided equally among its packages, one unless given.
@@ -67,7 +79,8 @@ const knownOptions: OptionTable<ClusterOptions> = uncheckedOptions('nodes', 'cor
 export function cluster(options: ClusterOptions): ClusterMachine {
   requireKnownOptions('cluster', options, knownOptions)
   const { nodes, cores, packages = 1, profile = null } = options
-  return { kind: 'cluster', ...nodesOf([{ nodes, packages: equalPackages(cores, packages) }]), profile }
+  const inNodes = nodesOf([{ nodes, packages: equalPackages(cores, packages) }])
+  return { kind: 'cluster', ...inNodes, profile, ...portsField(options) }
 }
 
 /** @throws ERR_MACHINE */

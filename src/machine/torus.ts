@@ -4,6 +4,7 @@ import { shown } from '../errors.js'
 import { topologyLimits } from '../topology/limits.js'
 import { equalPackages, type TorusMachine } from './machine.js'
 import { nodesOf } from './nodes.js'
+import { type PortOptions, portsField } from './ports.js'
 import type { Profile } from './profile.js'
 import { failMachine } from './profile-figures.js'
 import { type Grid, torusInterior } from './torus-interior.js'
@@ -14,7 +15,7 @@ const mostDimensions = 24
 /** Links on a route; more would take longer to name than to pass. */
 export const longestRoute = 2 ** 16
 
-interface TorusOptions {
+interface TorusOptions extends PortOptions {
   readonly dims: readonly number[]
   /** Default: every dimension wraps. */
   readonly wraps?: readonly boolean[]
@@ -30,6 +31,7 @@ const knownOptions: OptionTable<TorusOptions> = uncheckedOptions(
   'cores',
   'packages',
   'profile',
+  'ports',
 )
 
 /**
@@ -50,6 +52,7 @@ export function torus(options: TorusOptions): TorusMachine {
     dims: [...dims],
     wraps: [...wraps],
     profile,
+    ...portsField(options),
   }
 }
 

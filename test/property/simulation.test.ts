@@ -165,6 +165,34 @@ describe('a simulation', () => {
     )
   })
 
+  it('sends the same bytes with any ports, and with one a node sends one message after the other', () => {
+    fc.assert(
+      fc.property(subjects, ({ lowered, cores, options }) => {
+        const withPorts = (ports: number | null) =>
+          simulate(lowered, { ...machineOf(cores), ports }, { ...options, timeline: true })
+        const [free, one] = [withPorts(null), withPorts(1)]
+        const frames = lowered.programs.reduce((sum, { counts }) => sum + counts.framesSent, 0)
+        expect(withPorts(Math.max(1, frames))).toEqual(free)
+        expect(simulate(lowered, machineOf(cores), { ...options, timeline: true })).toEqual(free)
+        expect(one.traffic).toEqual(free.traffic)
+        const timeline = one.timeline!
+        const nodeOfRank = (rank: number) => Math.floor(lowered.placement[rank] / cores)
+        const ends = new Map<number, number>()
+        const ways = [...timeline.rank.keys()]
+          .filter((i) => activities[timeline.activity[i]] === 'transfer' && timeline.bytes[i] > 0)
+          .filter((i) => nodeOfRank(timeline.rank[i]) !== nodeOfRank(timeline.peer[i]))
+          .sort((a, b) => timeline.endUs[a] - timeline.endUs[b])
+        for (const i of ways) {
+          const node = nodeOfRank(timeline.rank[i])
+          const start = timeline.endUs[i] - (timeline.bytes[i] * plainProfile.levels.network.nsPerByte) / 1000
+          expect(start).toBeGreaterThanOrEqual((ends.get(node) ?? 0) * (1 - 1e-9))
+          ends.set(node, timeline.endUs[i])
+        }
+      }),
+      { numRuns, seed },
+    )
+  })
+
   it('is never shorter than the longest chain of dependencies without contention', () => {
     fc.assert(
       fc.property(subjects, ({ lowered, cores, options }) => {

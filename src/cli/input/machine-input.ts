@@ -4,6 +4,7 @@ import { machineFromHostList } from '../../machine/host-list.js'
 import { machineFromHwloc } from '../../machine/hwloc.js'
 import type { Machine } from '../../machine/machine.js'
 import { parseMachine } from '../../machine/machine-text.js'
+import { portsField } from '../../machine/ports.js'
 import type { Profile } from '../../machine/profile.js'
 import { parseProfile } from '../../machine/profile-file.js'
 import { machineFromSlurm } from '../../machine/slurm.js'
@@ -24,7 +25,7 @@ export interface MachineInput {
  * - `slurm`: the job's nodes, from the environment; `,by=cpus` counts processors instead of tasks
  * - `hosts:FILE`: a host list
  *
- * Each with `,profile=NAME` or `,profile=FILE.json`, a file as `rankweave calibrate` writes it.
+ * Each with `,profile=NAME` or `,profile=FILE.json`, a file as `rankweave calibrate` writes it, and `,ports=6`.
  *
  * @throws ERR_MACHINE, ERR_FILE
  */
@@ -37,15 +38,20 @@ export function readMachine(
   const [, source, rest = ''] = parts
   const clauses = clausesOf(text, source.length, rest)
   const profile = profileNamed(clauses.get('profile'))
-  if (source === 'slurm') {
-    const by = clauses.get('by') as 'tasks' | 'cpus' | undefined
-    return machineFromSlurm(environment, by === undefined ? { profile } : { by, profile })
+  const ports = portsField({ ports: clauses.has('ports') ? Number(clauses.get('ports')) : null })
+  const described = (): MachineInput => {
+    if (source === 'slurm') {
+      const by = clauses.get('by') as 'tasks' | 'cpus' | undefined
+      return machineFromSlurm(environment, by === undefined ? { profile } : { by, profile })
+    }
+    if (source.startsWith('hosts:'))
+      return fromFile(source.slice('hosts:'.length), (list) => machineFromHostList(list, { profile }))
+    const file = source.startsWith('hwloc:') ? source.slice('hwloc:'.length) : source
+    const nodes = Number(clauses.get('nodes') ?? 1)
+    return { machine: fromFile(file, (xml) => machineFromHwloc(xml, { nodes, profile })), hosts: null }
   }
-  if (source.startsWith('hosts:'))
-    return fromFile(source.slice('hosts:'.length), (list) => machineFromHostList(list, { profile }))
-  const file = source.startsWith('hwloc:') ? source.slice('hwloc:'.length) : source
-  const nodes = Number(clauses.get('nodes') ?? 1)
-  return { machine: fromFile(file, (xml) => machineFromHwloc(xml, { nodes, profile })), hosts: null }
+  const { machine, hosts } = described()
+  return { machine: { ...machine, ...ports }, hosts }
 }
 
 /**
@@ -73,16 +79,17 @@ const allowed: Readonly<Record<string, RegExp>> = {
   profile: /^.+$/,
   nodes: /^\d{1,8}$/,
   by: /^(tasks|cpus)$/,
+  ports: /^\d{1,8}$/,
 }
 
 /** `,nodes=16,profile=simgrid-fast` after the source. */
 function clausesOf(text: string, start: number, rest: string): Map<string, string> {
   const clauses = new Map<string, string>()
   const keys = text.startsWith('slurm')
-    ? ['by', 'profile']
+    ? ['by', 'profile', 'ports']
     : text.startsWith('hosts:')
-      ? ['profile']
-      : ['nodes', 'profile']
+      ? ['profile', 'ports']
+      : ['nodes', 'profile', 'ports']
   let at = start + 1
   for (const clause of rest.split(',').slice(1)) {
     const [key, value = ''] = clause.split(/=(.*)/s)

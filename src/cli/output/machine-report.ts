@@ -1,6 +1,7 @@
 import { rangeAt } from '../../base/search.js'
 import { levelOf, type Machine } from '../../machine/machine.js'
 import { interiorOf, linkName, routeBetween } from '../../machine/network.js'
+import { portsField, portsOf } from '../../machine/ports.js'
 import { levels, type Profile } from '../../machine/profile.js'
 import { figuresOf } from '../../machine/profile-figures.js'
 import { columns, counted, figure, table } from './reporter.js'
@@ -30,6 +31,7 @@ export function machineObject(machine: Machine) {
     packages: packageFirstRank.length - 1,
     cores: machine.firstRank[cores.length],
     ...shapeOf(machine),
+    ...portsField(machine),
     links: { nodes: 2 * cores.length, interior: interior.links },
     longestRoute: cores.length === 1 ? 0 : 2 + interior.longestPath,
     profile:
@@ -67,6 +69,7 @@ export function machineText(
       'links',
       `${figure(links.nodes)} of nodes${links.interior === 0 ? '' : `, ${figure(links.interior)} ${interior}`}`,
     ],
+    ['ports', portsText(portsOf(machine))],
     ['longest route', counted(longestRoute, 'link', 'links')],
     [
       'profile',
@@ -77,6 +80,11 @@ export function machineText(
     ['route', route === null ? null : routeText(route)],
   ])
   return machine.profile === null ? summary : `${summary}\n\n${profileText(machine.profile)}`
+}
+
+/** `6 per node, for messages at once`; null without a limit. */
+function portsText(ports: number): string | null {
+  return Number.isFinite(ports) ? `${figure(ports)} per node, for messages at once` : null
 }
 
 function perNode(cores: Int32Array): string {

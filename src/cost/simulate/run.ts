@@ -1,5 +1,6 @@
 import type { Machine } from '../../machine/machine.js'
 import { networkOf, profileOf } from '../../machine/network.js'
+import { portsOf } from '../../machine/ports.js'
 import type { ProcessProgram } from '../../schedule/lower/program.js'
 import { type RunRecord, receiveNs } from './activities.js'
 import { failSimulation } from './block-lengths.js'
@@ -8,8 +9,9 @@ import { EventQueue } from './event-queue.js'
 import { FramePaths } from './frame-paths.js'
 import type { FrameTable } from './frame-table.js'
 import { emptyLog, type JobLog } from './job-log.js'
+import { NodePorts } from './node-ports.js'
 import { QueueSearches } from './queue-searches.js'
-import { Transport } from './transport.js'
+import { Transport, type TransportSetting } from './transport.js'
 
 /**
  * When a frame leaves: `dependencies`: as soon as what it carries is there, as the executor runs programs.
@@ -18,9 +20,7 @@ import { Transport } from './transport.js'
  */
 export type FrameStart = 'dependencies' | 'phases'
 
-export interface RunSetting {
-  readonly paths: FramePaths
-  readonly costs: Costs
+export interface RunSetting extends TransportSetting {
   readonly eagerLimitBytes: number
   readonly progress: FrameStart
   /** The matching queues; null where searches take no time. */
@@ -94,7 +94,7 @@ export class SimulatedRun {
     this.#isPhased = progress === 'phases'
     this.log = emptyLog(frames, costs.combineNs.length)
     this.#queue = new EventQueue(3 * processes + paths.network.latencyNs.length)
-    this.#transport = new Transport(frames, paths, costs, this.#queue, this)
+    this.#transport = new Transport(frames, setting, this.#queue, this)
     this.#running = new Int32Array(processes).fill(-1)
     this.#taskStart = new Int32Array(processes + 1)
     this.#combineStart = new Int32Array(processes + 1)
@@ -403,7 +403,10 @@ export function runOnMachine(
   const { eagerLimitBytes, matchNsPerEntry = 0 } = profileOf(machine)
   const paths = new FramePaths(networkOf(machine), frames, costs, places)
   const searches = matchNsPerEntry === 0 ? null : new QueueSearches(frames, matchNsPerEntry)
-  const setting = { paths, costs, eagerLimitBytes, progress, searches }
+  const limit = portsOf(machine)
+  const nodes = machine.cores.length
+  const ports = Number.isFinite(limit) ? new NodePorts(frames, places.node, nodes, limit) : null
+  const setting = { paths, costs, ports, eagerLimitBytes, progress, searches }
   const log = new SimulatedRun(frames, programs, setting).toEnd()
   return { frames, costs, paths, log, eagerLimitBytes, searches }
 }

@@ -45,7 +45,7 @@ export const activities = [
 export type Activity = (typeof activities)[number]
 
 /**
- * `queue`: how much longer a message takes because of others, at gaps and on links; `transfer`: the rest of
+ * `queue`: how much longer a message takes because of others, at gaps, at ports and on links; `transfer`: the rest of
  * its way. `copy`: to slots that hold what is elsewhere, too.
  */
 export interface PathStep {

@@ -3,6 +3,7 @@ import type { EventQueue } from './event-queue.js'
 import type { FramePaths } from './frame-paths.js'
 import type { FrameTable } from './frame-table.js'
 import { Lines } from './lines.js'
+import type { NodePorts } from './node-ports.js'
 import { SharedLinks } from './shared-links.js'
 
 /** The receiver of frames that have arrived. */
@@ -10,9 +11,16 @@ export interface Receivers {
   arrived(frame: number, now: number): void
 }
 
+export interface TransportSetting {
+  readonly paths: FramePaths
+  readonly costs: Costs
+  /** Null where nodes send any number of messages at once. */
+  readonly ports: NodePorts | null
+}
+
 /**
  * Frames between processors. The gaps of its sender passed, a frame takes the latency of its route; then its
- * bytes pass the links, shared with others. Inside a node there are no links: the frames of one sender follow
+ * bytes pass the links, shared with others, as soon as its node has a port free. Inside a node there are no links: the frames of one sender follow
  * each other at the gap or the time of their bytes, if that is longer. It has arrived when the gap to the
  * arrival before at its receiver has passed, too.
  */
@@ -23,6 +31,8 @@ export class Transport {
   readonly #queue: EventQueue
   readonly #receivers: Receivers
   readonly #links: SharedLinks
+  /** Null where nodes send any number of messages at once. */
+  readonly #ports: NodePorts | null
   /**
    * Of every process: its frames inside the node, until they arrive; and its others, until they come to the
    * links.
@@ -41,7 +51,12 @@ export class Transport {
   readonly #sendGap: Float64Array
   readonly #receiveGap: Float64Array
 
-  constructor(frames: FrameTable, paths: FramePaths, costs: Costs, queue: EventQueue, receivers: Receivers) {
+  constructor(
+    frames: FrameTable,
+    { paths, costs, ports }: TransportSetting,
+    queue: EventQueue,
+    receivers: Receivers,
+  ) {
     const { processes, from } = frames
     this.#frames = frames
     this.#paths = paths
@@ -56,6 +71,7 @@ export class Transport {
     this.#afterGap = this.#arrivals + from.length
     this.events = this.#afterGap + from.length
     this.#links = new SharedLinks(paths, costs.wireBytes, queue, this.#linkEvents)
+    this.#ports = ports
     this.#lines = new Lines(queue, 2 * processes, from.length, this.#lineEvents)
     this.#sendGap = new Float64Array(processes)
     this.#receiveGap = new Float64Array(processes)
@@ -89,8 +105,11 @@ export class Transport {
       else this.#enter(frame, now)
     } else if (number < this.#sends) {
       const link = number - this.#linkEvents
-      for (let frame = this.#links.through(link, now); frame !== -1; frame = this.#links.through(link, now))
+      for (let frame = this.#links.through(link, now); frame !== -1; frame = this.#links.through(link, now)) {
+        const next = this.#ports === null ? -1 : this.#ports.release(frame)
         this.#arrive(frame, now)
+        if (next !== -1) this.#links.enter(next, now)
+      }
     } else if (number < this.#entries) this.send(number - this.#sends, now)
     else if (number < this.#arrivals) this.#enter(number - this.#entries, now)
     else if (number < this.#afterGap) this.#arrive(number - this.#arrivals, now)
@@ -99,7 +118,7 @@ export class Transport {
 
   #enter(frame: number, now: number): void {
     if (this.#costs.wireBytes[frame] === 0) this.#arrive(frame, now)
-    else this.#links.enter(frame, now)
+    else if (this.#ports === null || this.#ports.take(frame)) this.#links.enter(frame, now)
   }
 
   #arrive(frame: number, now: number): void {

@@ -14,6 +14,9 @@ const machines: Machine[] = [
   torus({ dims: [2, 3], cores: 2 }),
   torus({ dims: [4], wraps: [false] }),
   clos({ radix: 4, levels: 2, nodes: 7 }),
+  clos({ radix: 4, levels: 2, ports: 2 }),
+  { ...cluster({ nodes: 2, cores: 1, ports: null }), ports: null },
+  torus({ dims: [2], ports: 2 ** 16 }),
 ]
 
 test.each(machines)('a machine and its structured clone pass: $kind', (machine) => {
@@ -34,6 +37,8 @@ describe('checkMachine rejects', () => {
     ['expected a machine', null],
     ['expected a machine', { kind: 'ring', cores: new Int32Array(1), firstRank: new Int32Array(2) }],
     ['expected packageFirstRank to be an Int32Array', { ...uneven, packageFirstRank: [0, 1, 4, 6] }],
+    ['expected 1 to 65536 ports per node, got 0', { ...uneven, ports: 0 }],
+    ['expected 1 to 65536 ports per node, got 1.5', { ...grid, ports: 1.5 }],
     ['expected at least one node', { ...uneven, cores: new Int32Array(0), firstRank: new Int32Array(1) }],
     ['firstRank: expected 4 elements, got 3', { ...uneven, firstRank: Int32Array.of(0, 1, 4) }],
     ['expected 0 first', { ...uneven, firstRank: Int32Array.of(1, 2, 5, 7) }],

@@ -37,6 +37,10 @@ describe('parseMachine reads, formatMachine writes', () => {
     ['clos:radix=40,levels=2,taper=4,nodes=1024', 'clos:radix=40,levels=2,taper=4,nodes=1024,cores=1'],
     ['clos:taper=10:6,radix=8,levels=2', 'clos:radix=8,levels=2,taper=5:3,nodes=40,cores=1'],
     ['clos:radix=4,levels=2,nodes=3,cores=2x4/4+2', 'clos:radix=4,levels=2,nodes=3,cores=2x4/4+2'],
+    ['cluster:ports=1,nodes=2,cores=2', 'cluster:nodes=2,cores=2,ports=1'],
+    ['torus:dims=8x8x16,profile=bluegene-p,ports=6', 'torus:dims=8x8x16,cores=1,ports=6,profile=bluegene-p'],
+    ['mesh:dims=3,ports=65536', 'mesh:dims=3,cores=1,ports=65536'],
+    ['clos:radix=4,levels=2,ports=2', 'clos:radix=4,levels=2,nodes=8,cores=1,ports=2'],
   ])('%s is written as %s', (text, canonical) => {
     const machine = parseMachine(text)
     expect(formatMachine(machine)).toBe(canonical)
@@ -49,6 +53,12 @@ describe('parseMachine reads, formatMachine writes', () => {
     for (const lay of [() => nodeOfOutline(outline, cores + 1), () => nodeOf(machine, cores + 1)])
       expect(thrown(lay)).toMatchObject({ code: 'ERR_MACHINE', message })
     expect(parseMachine(canonical)).toEqual(machine)
+  })
+
+  test('a machine without ports has no such field, as before there were any', () => {
+    for (const text of ['cluster:nodes=2,cores=2', 'torus:dims=2', 'clos:radix=4,levels=2'])
+      expect(parseMachine(text)).not.toHaveProperty('ports')
+    expect(parseMachine('torus:dims=2,ports=4').ports).toBe(4)
   })
 
   test('the profile is the built-in one of that name, or one that is handed in', () => {
@@ -108,6 +118,9 @@ describe('parseMachine reads, formatMachine writes', () => {
     ['cluster:cores=4+5,packages=2', 'character 28: expected a divisor of 5 cores'],
     ['cluster:cores=4/4,packages=2', "character 28: expected packages either here or as '/' in cores"],
     ['cluster:cores=4,packages=0', 'character 26: expected an integer from 1 to 1024'],
+    ['cluster:nodes=2,cores=2,ports=0', 'character 31: expected an integer from 1 to 65536'],
+    ['torus:dims=2,ports=65537', 'character 20: expected an integer from 1 to 65536'],
+    ['clos:radix=4,levels=2,ports=', 'character 29: expected an integer from 1 to 65536'],
     [
       'cluster:nodes=2,cores=2,profile=fast',
       'character 33: expected one of the profiles simgrid-fast, simgrid-slow, niagara',

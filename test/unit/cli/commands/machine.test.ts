@@ -120,9 +120,13 @@ describe('machine', () => {
     [['cluster:nodes=2,cores=2', '--route', '0,4'], '--route: expected two ranks from 0 to 3 such as 0,3'],
     [['cluster:nodes=2,cores=2', '--route', '0'], '--route: expected two ranks'],
     [['missing.xml'], "cannot read 'missing.xml'"],
-    [['slurm,nodes=2'], "character 7: expected by=... or profile=... once, got 'nodes=2'"],
-    [['slurm,by=cores'], "character 7: expected by=... or profile=... once, got 'by=cores'"],
-    [['node.xml,nodes=2,nodes=3'], "character 18: expected nodes=... or profile=... once, got 'nodes=3'"],
+    [['slurm,nodes=2'], "character 7: expected by=... or profile=... or ports=... once, got 'nodes=2'"],
+    [['slurm,by=cores'], "character 7: expected by=... or profile=... or ports=... once, got 'by=cores'"],
+    [
+      ['node.xml,nodes=2,nodes=3'],
+      "character 18: expected nodes=... or profile=... or ports=... once, got 'nodes=3'",
+    ],
+    [['slurm,ports=0'], 'expected 1 to 65536 ports per node, got 0'],
     [['node.xml,profile=none'], 'expected a profile, FILE.json or one of simgrid-fast'],
     [['cluster:nodes=1,cores=1,profile=missing.json'], "cannot read 'missing.json'"],
   ])('rejects %j with exit code 2', async (args, message) => {
@@ -134,6 +138,17 @@ describe('machine', () => {
 
 describe('readMachine', () => {
   const textOf = (source: string, environment = {}) => formatMachine(readMachine(source, environment).machine)
+
+  it('reads ports of nodes that a file or an environment describes, and the report has them', async () => {
+    expect(textOf(`${nodeFile},nodes=2,ports=6`)).toBe('cluster:nodes=2,cores=16,packages=2,ports=6')
+    expect(textOf(`hosts:${hosts},ports=1`)).toBe('cluster:cores=2x4+2,ports=1')
+    const job = { SLURM_JOB_NODELIST: 'n[1-2]', SLURM_TASKS_PER_NODE: '4(x2)' }
+    expect(textOf('slurm,ports=3', job)).toBe('cluster:nodes=2,cores=4,ports=3')
+    const { stdout } = await cli('machine', 'torus:dims=4x4,ports=6')
+    expect(stdout).toContain('  ports          6 per node, for messages at once\n')
+    expect(onlyObject(await cli('machine', 'torus:dims=4x4,ports=6', '--json'))).toMatchObject({ ports: 6 })
+    expect(onlyObject(await cli('machine', 'torus:dims=4x4', '--json'))).not.toHaveProperty('ports')
+  })
 
   it('reads nodes from hwloc XML, also compressed, as many as asked for', () => {
     expect(textOf(nodeFile)).toBe('cluster:nodes=1,cores=16,packages=2')

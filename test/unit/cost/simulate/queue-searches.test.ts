@@ -196,6 +196,7 @@ function tracedRun(schedule: Schedule, bytes: number, progress: FrameStart) {
   const costs = costsOf(frames, lowered, bytesOf, slowProfile, places)
   const paths = new FramePaths(networkOf(machine), frames, costs, places)
   const { eagerLimitBytes } = slowProfile
-  new SimulatedRun(frames, lowered.programs, { paths, costs, eagerLimitBytes, progress, searches }).toEnd()
+  const setting = { paths, costs, ports: null, eagerLimitBytes, progress, searches }
+  new SimulatedRun(frames, lowered.programs, setting).toEnd()
   return { traces, searches }
 }

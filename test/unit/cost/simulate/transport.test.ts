@@ -140,3 +140,56 @@ it('in phases a long message waits for its receiver, and its sender for the end 
   expect(time('phases', 100)).toBe(time('dependencies', 100))
   expect(time('phases', 10_000)).toBeGreaterThanOrEqual(time('dependencies', 10_000))
 })
+
+describe('ports', () => {
+  const bytes = 1000
+  /** One rank per node, all messages from node 0. */
+  const ends = (ports: number | null, cores = 1, sizes: number | readonly number[] = bytes) => {
+    const pairs = [1, 2, 3, 4, 5].map((to) => [0, cores * to] as const)
+    const machine = cluster({ nodes: 6, cores, profile: free, ports })
+    return simulate(sends(6 * cores, pairs), machine, { bytes: sizes })
+  }
+  const alone = bytes * perByte
+
+  it('of a node, one: its messages leave one after the other, in the order of their coming', () => {
+    expect([...ends(1).endUs.subarray(1)]).toEqual(
+      [1, 2, 3, 4, 5].map((place) => (latency + place * alone) / 1000),
+    )
+  })
+
+  it('of a node, two: as many share its link, and the next follows when one is through', () => {
+    const times = [2, 2, 4, 4, 5].map((place) => (latency + place * alone) / 1000)
+    expect([...ends(2).endUs.subarray(1)]).toEqual(times)
+  })
+
+  it('as many as there are messages change nothing, nor does the text of a machine without them', () => {
+    const without = simulate(sends(6, [[0, 1]]), cluster({ nodes: 6, cores: 1, profile: free }), { bytes })
+    expect(without).toEqual(
+      simulate(sends(6, [[0, 1]]), cluster({ nodes: 6, cores: 1, profile: free, ports: 1 }), { bytes }),
+    )
+    for (const ports of [5, 6, 2 ** 16]) expect(ends(ports)).toEqual(ends(null))
+  })
+
+  it('are those of a node, for messages of all its ranks and none of those inside it', () => {
+    const pairs = [
+      [0, 1],
+      [0, 2],
+      [1, 4],
+    ] as const
+    const { endUs } = simulate(sends(6, pairs), cluster({ nodes: 3, cores: 2, profile: free, ports: 1 }), {
+      bytes,
+    })
+    expect(endUs[1]).toBe(0.6)
+    expect([endUs[2], endUs[4]].sort()).toEqual([1, 2].map((place) => (latency + place * alone) / 1000))
+  })
+
+  it('are not for messages without bytes', () => {
+    expect([...ends(1, 1, 0).endUs.subarray(1)]).toEqual(Array(5).fill(latency / 1000))
+  })
+
+  it('make waiting time of the critical path a queue', () => {
+    const { criticalPath } = ends(1)
+    expect(criticalPath.map(({ activity }) => activity)).toEqual(['queue', 'transfer'])
+    expect(criticalPath[0].endUs).toBe((4 * alone) / 1000)
+  })
+})

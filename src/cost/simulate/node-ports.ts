@@ -1,0 +1,58 @@
+import type { FrameTable } from './frame-table.js'
+
+/**
+ * The ports of nodes. A frame on its way out of its node occupies one from when it would come to the links until its
+ * last byte is through; those that find none free wait in a line of their node, and the first of it follows. Memory: 4
+ * bytes per frame, and 12 per node.
+ */
+export class NodePorts {
+  readonly #from: Int32Array
+  readonly #node: Int32Array
+  /** Ports of every node that are free. */
+  readonly #free: Int32Array
+  /** First and last frame of the line of every node; -1 for an empty one. */
+  readonly #first: Int32Array
+  readonly #last: Int32Array
+  /** The frame behind this one; -1 for the last. */
+  readonly #next: Int32Array
+
+  /**
+   * @param node of every process
+   * @param ports of each of `nodes` nodes
+   */
+  constructor({ from }: Pick<FrameTable, 'from'>, node: Int32Array, nodes: number, ports: number) {
+    this.#from = from
+    this.#node = node
+    this.#free = new Int32Array(nodes).fill(ports)
+    this.#first = new Int32Array(nodes).fill(-1)
+    this.#last = new Int32Array(nodes).fill(-1)
+    this.#next = new Int32Array(from.length).fill(-1)
+  }
+
+  /** Whether a frame has a port now; else it waits. */
+  take(frame: number): boolean {
+    const node = this.#node[this.#from[frame]]
+    if (this.#free[node] > 0) {
+      this.#free[node]--
+      return true
+    }
+    const last = this.#last[node]
+    if (last === -1) this.#first[node] = frame
+    else this.#next[last] = frame
+    this.#last[node] = frame
+    return false
+  }
+
+  /** A frame is through: the frame that has its port now, -1 for none. */
+  release(frame: number): number {
+    const node = this.#node[this.#from[frame]]
+    const next = this.#first[node]
+    if (next === -1) {
+      this.#free[node]++
+      return -1
+    }
+    this.#first[node] = this.#next[next]
+    if (this.#first[node] === -1) this.#last[node] = -1
+    return next
+  }
+}
