@@ -8,7 +8,19 @@ export interface Grid {
   readonly wraps: readonly boolean[]
 }
 
+/** Routers at the ends of a link. */
+export interface RouterLink {
+  readonly dimension: number
+  /** The router from which the cable leads up: the last of its line where it wraps. */
+  readonly lower: number
+  readonly upper: number
+  /** Whether the link leads up. */
+  readonly isUp: boolean
+}
+
 export interface TorusInterior extends Interior {
+  /** @param link numbered from 0 */
+  ends(link: number): RouterLink
   /** @param side where both ways around are equally short: 1 up, -1 down, 0 by the source's coordinate */
   path(fromNode: number, toNode: number, first: number, into: Int32Array, at: number, side?: number): number
 }
@@ -61,16 +73,22 @@ export function torusInterior({ dims, wraps }: Grid): TorusInterior {
       }
       return at
     },
+    ends,
     name(link) {
-      const d = dimensionOf(link)
-      const [extent, stride, cables] = [dims[d], strides[d], cablesPerLine[d]]
-      const cable = Math.floor((link - firstLink[d]) / 2)
-      const line = Math.floor(cable / cables)
-      const node = (line % stride) + Math.floor(line / stride) * stride * extent
-      const lower = node + (cable % cables) * stride
-      const upper = node + (((cable % cables) + 1) % extent) * stride
-      return link % 2 === 0 ? `router ${lower} -> router ${upper}` : `router ${upper} -> router ${lower}`
+      const { lower, upper, isUp } = ends(link)
+      return isUp ? `router ${lower} -> router ${upper}` : `router ${upper} -> router ${lower}`
     },
+  }
+
+  function ends(link: number): RouterLink {
+    const d = dimensionOf(link)
+    const [extent, stride, cables] = [dims[d], strides[d], cablesPerLine[d]]
+    const cable = Math.floor((link - firstLink[d]) / 2)
+    const line = Math.floor(cable / cables)
+    const node = (line % stride) + Math.floor(line / stride) * stride * extent
+    const lower = node + (cable % cables) * stride
+    const upper = node + (((cable % cables) + 1) % extent) * stride
+    return { dimension: d, lower, upper, isUp: link % 2 === 0 }
   }
 
   function dimensionOf(link: number): number {

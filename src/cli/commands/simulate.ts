@@ -2,6 +2,8 @@ import type { Command } from 'commander'
 import * as z from 'zod'
 import { shapeLimits } from '../../collective/patterns/check-shape.js'
 import { longestBlockBytes } from '../../cost/simulate/block-lengths.js'
+import { linkLoads } from '../../cost/simulate/link-loads.js'
+import { linksObject, linksSvg, loadsText } from '../../cost/simulate/links-svg.js'
 import { simulate } from '../../cost/simulate/simulate.js'
 import { simulationObject } from '../../cost/simulate/simulation.js'
 import { timelineSvg } from '../../cost/simulate/timeline-svg.js'
@@ -10,6 +12,8 @@ import { RankweaveError } from '../../errors.js'
 import { formatMachine } from '../../machine/format-machine.js'
 import { profileOf } from '../../machine/network.js'
 import { profileOrigin, profileRemark } from '../../machine/profile-remarks.js'
+import { lower } from '../../schedule/lower/lower.js'
+import { upTo } from '../../schedule/specification.js'
 import { verify } from '../../schedule/verify/verify.js'
 import { addMapOption, mapSchema } from '../input/map-option.js'
 import { oneOf, whole } from '../input/options.js'
@@ -56,6 +60,7 @@ const schema = z.object({
   bytes: whole(0, longestBlockBytes).optional(),
   processes: whole(1, shapeLimits.ranks).optional(),
   progress: oneOf('dependencies', 'phases'),
+  linksSvg: z.string().optional(),
   svg: z.string().optional(),
   trace: z.string().optional(),
 })
@@ -72,6 +77,10 @@ export const simulateCommand: AddCommand = (command, act) => {
     .option('--progress <name>', 'when messages leave: dependencies or phases', 'dependencies')
     .option('--svg <file>', 'write the timeline as a picture, at most 64 ranks (-: to standard output)')
     .option(
+      '--links-svg <file>',
+      'write how many bytes pass each link as a picture, at most 4,096 links (-: to standard output)',
+    )
+    .option(
       '--trace <file>',
       'write the timeline as Chrome trace events, at most 1,024 ranks (.gz: compressed)',
     )
@@ -81,9 +90,9 @@ export const simulateCommand: AddCommand = (command, act) => {
     .action(
       act(async (report: Reporter, source: string, raw: unknown, command: Command) => {
         const options = parseStrategyOptions(schema, raw)
-        const { bytes, machine, processes, progress, svg, trace } = options
+        const { bytes, linksSvg: links, machine, processes, progress, svg, trace } = options
         refuseInapplicable(command, source)
-        await checkOutputs(report, svg, trace)
+        await checkOutputs(report, svg, links, trace)
         if (machine === undefined) throw new RankweaveError('ERR_USAGE', 'expected --machine with a profile')
         if (bytes === undefined) throw new RankweaveError('ERR_USAGE', 'expected --bytes')
         profileOf(machine)
@@ -94,25 +103,35 @@ export const simulateCommand: AddCommand = (command, act) => {
         if (!verification.ok) return exitCodes.checkFailed
         const { collective, ranks } = schedule.specification
         report.step('simulating')
-        const placement = processes === undefined ? undefined : blockPlacement(ranks, processes)
-        const simulation = simulate(schedule, machine, {
+        const placement = processes === undefined ? upTo(ranks) : blockPlacement(ranks, processes)
+        const lowered = lower(schedule, placement)
+        const simulation = simulate(lowered, machine, {
           bytes,
           progress,
           timeline: svg !== undefined || trace !== undefined,
-          ...(placement === undefined ? {} : { placement }),
         })
+        const loads = links === undefined ? null : linkLoads(lowered, machine, bytes)
         const subject = `${collective} by ${schedule.strategy}, ${counted(ranks, 'rank', 'ranks')}`
         const where = `${counted(bytes, 'byte', 'bytes')} each on ${formatMachine(machine)}`
         if (svg !== undefined)
           await writeOutput(report, svg, timelineSvg(simulation, { title: `${subject}, ${where}` }))
+        if (links !== undefined)
+          await writeOutput(report, links, linksSvg(loads!, machine, { title: `${subject}, ${where}` }))
         if (trace !== undefined) {
           const ofRanks = nodesOfRanks(machine, ranks, processes)
           await writeOutput(report, trace, traceEvents(simulation, { nodeOf: ofRanks }))
         }
-        for (const file of [svg, trace])
+        for (const file of [svg, links, trace])
           if (file !== undefined && !isStandardOutput(file)) report.note(`wrote ${file}`)
-        const files = [svg, trace].find(isStandardOutput)
-        const first = [['mapping', mapping === null ? null : mappingRow(mapping)]] as const
+        const files = [svg, links, trace].find(isStandardOutput)
+        const first = [
+          ['mapping', mapping === null ? null : mappingRow(mapping)],
+          ['links of nodes', loads === null ? null : loadsText(loads.ofNodes, machine)],
+          [
+            'other links',
+            (loads?.ofInterior.links ?? 0) === 0 ? null : loadsText(loads!.ofInterior, machine),
+          ],
+        ] as const
         reportBeside(
           report,
           files,
@@ -130,6 +149,7 @@ export const simulateCommand: AddCommand = (command, act) => {
             bytesPerContribution: bytes,
             progress,
             ...simulationObject(simulation),
+            ...(loads === null ? {} : { links: linksObject(loads, machine) }),
           },
           `${source}: ${subject}, ${where}\n${simulationRows(simulation, machine, first)}`,
         )

@@ -5,15 +5,13 @@ import { checkMachine } from '../../machine/check-machine.js'
 import type { Machine } from '../../machine/machine.js'
 import { profileOf } from '../../machine/network.js'
 import type { Schedule } from '../../schedule/ir.js'
-import { lower } from '../../schedule/lower/lower.js'
 import type { LoweredSchedule } from '../../schedule/lower/program.js'
-import { requireSchedule } from '../../schedule/require-schedule.js'
-import { upTo } from '../../schedule/specification.js'
 import type { RunRecord } from './activities.js'
-import { type BytesOf, failSimulation, lengthsOfBlocks, lengthsOfUnits } from './block-lengths.js'
+import { type BytesOf, failSimulation } from './block-lengths.js'
 import { costsOf, placesOf } from './costs.js'
 import { criticalPath } from './critical-path.js'
 import { frameTable } from './frame-table.js'
+import { loweredSource } from './lowered-source.js'
 import type { FrameStart } from './run.js'
 import { runOnMachine } from './run.js'
 import type { Simulation } from './simulation.js'
@@ -61,21 +59,9 @@ export function simulate(
   const { bytes, progress = 'dependencies', placement, timeline = false } = options
   checkMachine(machine)
   const profile = profileOf(machine)
-  if (typeof source !== 'object' || source === null || !('programs' in source || 'specification' in source))
-    failSimulation(`expected a schedule, got ${shown(source)}`)
-  if (typeof bytes !== 'number' && typeof Object(bytes).length !== 'number')
-    failSimulation(`bytes: expected a number, or one per block, got ${shown(bytes)}`)
   if (progress !== 'dependencies' && progress !== 'phases')
     failSimulation(`progress: expected 'dependencies' or 'phases', got ${shown(progress)}`)
-  const schedule = 'programs' in source ? source.schedule : source
-  requireSchedule(schedule)
-  const { specification } = schedule
-  const bytesOf =
-    typeof bytes === 'number' ? lengthsOfUnits(specification, bytes) : lengthsOfBlocks(specification, bytes)
-  if ('programs' in source && placement !== undefined)
-    failSimulation('placement: expected none with a schedule that has been lowered to one')
-  const lowered = 'programs' in source ? source : lower(source, placement ?? upTo(specification.ranks))
-
+  const { lowered, bytesOf } = loweredSource(source, bytes, placement)
   const places = placesOf(machine, lowered.programs.length)
   const frames = frameTable(lowered, bytesOf)
   const costs = costsOf(frames, lowered, bytesOf, profile, places)

@@ -130,6 +130,39 @@ describe('simulate', () => {
     expect(beside.stderr).toContain('simulated time')
   })
 
+  it('writes the load of links as a picture, with rows and fields that say the most', async () => {
+    const links = join(folder, 'links.svg')
+    const torus = ['--machine', 'torus:dims=4x4,profile=bluegene-p', '--bytes', '100', '--links-svg']
+    const { exitCode, stderr, stdout } = await cli('simulate', 'allgather-ring', ...torus, links)
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: `wrote ${links}\n` })
+    expect(readFileSync(links, 'utf8')).toMatch(/^<svg .*router 0 -&gt; router 1: 1,500 bytes.*<\/svg>\n$/s)
+    const nodes = 'at most 1,500 bytes, node 0 -> network; mean 1,500 bytes of 32 links in use, of 32'
+    expect(stdout).toContain(`  links of nodes  ${nodes}\n`)
+    expect(stdout).toContain('  other links     at most 1,500 bytes, router 0 -> router 1; mean')
+    const object = onlyObject(await cli('simulate', 'allgather-ring', ...torus, links, '--json'))
+    expect(object['links']).toMatchObject({
+      nodes: { links: 32, used: 32, mostBytes: 1500, mostLoaded: { link: 0, name: 'node 0 -> network' } },
+      interior: { links: 64, mostBytes: 1500 },
+    })
+    const one = ['--machine', 'cluster:nodes=4,cores=1,profile=simgrid-fast', '--bytes', '0']
+    const beside = await cli('simulate', 'allgather-ring', ...one, '--links-svg', '-')
+    expect(beside.stdout).toMatch(/^<svg .*<\/svg>\n$/s)
+    expect(beside.stderr).toContain('no bytes on 8 links')
+    const two = await cli('simulate', 'allgather-ring', ...one, '--links-svg', '-', '--svg', '-')
+    expect(two.stderr).toContain('expected one output on standard output, got two')
+  })
+
+  it('sends no more messages of a node at once than its machine has ports', async () => {
+    const words = ['scatter-linear', '--bytes', '100000', '--json', '--machine']
+    const [free, one, many] = await Promise.all(
+      ['', ',ports=1', ',ports=100'].map(async (ports) =>
+        onlyObject(await cli('simulate', ...words, `torus:dims=3x3,profile=bluegene-p${ports}`)),
+      ),
+    )
+    expect(many).toEqual({ ...free, machine: 'torus:dims=3x3,cores=1,ports=100,profile=bluegene-p' })
+    expect(one['timeUs']).toBeGreaterThan(1.5 * Number(free['timeUs']))
+  })
+
   it.each([
     ['allgather-ring', '--k 4', 'topologies, not for algorithms'],
     ['allgather-ring', '--no-dedupe', 'topologies, not for algorithms'],
