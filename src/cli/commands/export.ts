@@ -5,6 +5,7 @@ import { RankweaveError } from '../../errors.js'
 import { cProgramPieces } from '../../export/c-program.js'
 import { goalPieces } from '../../export/goal-text.js'
 import type { Schedule } from '../../schedule/ir.js'
+import { mostSendsAtOnce, withPorts } from '../../schedule/lower/with-ports.js'
 import { verify } from '../../schedule/verify/verify.js'
 import { countMessages } from '../../schedule/walk.js'
 import { addMapOption, mapSchema } from '../input/map-option.js'
@@ -50,6 +51,7 @@ const schema = z.object({
   ...mapSchema,
   format: oneOf('c', 'goal').optional(),
   output: z.string().optional(),
+  ports: whole(1, mostSendsAtOnce).optional(),
   bytes: whole(0, longestBlockBytes).optional(),
   operation: oneOf(...operations),
 })
@@ -63,6 +65,7 @@ export const exportCommand: AddCommand = (command, act) => {
     .option('--format <name>', 'c or goal')
     .option('-o, --output <file>', 'where to write it (-: to standard output)')
     .option('--bytes <number>', 'with --format goal: bytes of every contribution')
+    .option('--ports <number>', 'sends of a rank in progress at once, at most (default: all of a phase)')
     .option('--operation <name>', `of a topology: ${operations.join(', ')}`, operations[0])
     .option('--json', 'one JSON object on standard output', false)
   addServerOptions(addMapOption(addStrategyOptions(addShapeOptions(command))))
@@ -70,7 +73,7 @@ export const exportCommand: AddCommand = (command, act) => {
     .action(
       act(async (report: Reporter, source: string, raw: unknown, command: Command) => {
         const options = parseStrategyOptions(schema, raw)
-        const { format, output } = options
+        const { format, output, ports } = options
         refuseInapplicable(command, source)
         if (format === undefined) throw new RankweaveError('ERR_USAGE', 'expected --format c or goal')
         if (format === 'c')
@@ -79,11 +82,11 @@ export const exportCommand: AddCommand = (command, act) => {
           throw new RankweaveError('ERR_USAGE', '--format goal: expected --bytes')
         if (output === undefined) throw new RankweaveError('ERR_USAGE', 'expected -o with a file, or -o -')
         await checkOutputs(report, output)
-        const { schedule, mapping } = await scheduleFromSource(report, command, source, options)
+        const { schedule: planned, mapping } = await scheduleFromSource(report, command, source, options)
         report.step('verifying the schedule')
-        const verification = verify(schedule)
-        noteViolations(report, verification)
-        if (!verification.ok) return exitCodes.checkFailed
+        if (!isVerified(report, planned)) return exitCodes.checkFailed
+        const schedule = ports === undefined ? planned : withPorts(planned, ports)
+        if (schedule !== planned && !isVerified(report, schedule)) return exitCodes.checkFailed
         report.step('exporting')
         await writeOutput(report, output, exported(schedule, options))
         if (!isStandardOutput(output)) report.note(`wrote ${output}`)
@@ -95,6 +98,7 @@ export const exportCommand: AddCommand = (command, act) => {
           {
             ...{ source, format, collective, strategy: schedule.strategy, ranks, messages },
             ...(mapping === null ? {} : { mapping }),
+            ...(ports === undefined ? {} : { portsPerRank: ports }),
             file: output,
           },
           [
@@ -103,12 +107,19 @@ export const exportCommand: AddCommand = (command, act) => {
               ['format', format === 'c' ? 'C program for MPI' : 'GOAL text'],
               ['mapping', mapping === null ? null : mappingRow(mapping)],
               ['messages', figure(messages)],
+              ['ports', ports === undefined ? null : `${figure(ports)} per rank`],
             ]),
           ].join('\n'),
         )
         return exitCodes.ok
       }),
     )
+}
+
+function isVerified(report: Reporter, schedule: Schedule): boolean {
+  const verification = verify(schedule)
+  noteViolations(report, verification)
+  return verification.ok
 }
 
 function exported(schedule: Schedule, { format, bytes }: Options): Iterable<string> {

@@ -5,6 +5,7 @@ import { shapeLimits } from '../../collective/patterns/check-shape.js'
 import { RankweaveError } from '../../errors.js'
 import { scheduleText } from '../../schedule/file/schedule-file.js'
 import { opKind, type Schedule } from '../../schedule/ir.js'
+import { mostSendsAtOnce, withPorts } from '../../schedule/lower/with-ports.js'
 import { verify } from '../../schedule/verify/verify.js'
 import { countMessages } from '../../schedule/walk.js'
 import { parseOptions, refuseNeedlessRoot, whole } from '../input/options.js'
@@ -42,6 +43,7 @@ Examples:
   rankweave schedule bcast-binomial --ranks 16
   rankweave schedule bcast-chain:fanout=4,segments=8 --ranks 16
   rankweave schedule bcast-binomial --ranks 64 --root 5 --segments 8 -o bcast.jsonl
+  rankweave schedule alltoall-linear --ranks 64 --ports 6 -o alltoall.jsonl
   rankweave verify bcast.jsonl
   rankweave schedule bcast-binomial --ranks 4 -o - | rankweave verify -`
 
@@ -50,6 +52,7 @@ const schema = z.object({
   ranks: whole(1, shapeLimits.ranks).optional(),
   root: whole(0, shapeLimits.ranks - 1),
   segments: whole(1, shapeLimits.segments),
+  ports: whole(1, mostSendsAtOnce).optional(),
   output: z.string().optional(),
   ...choiceSchema,
 })
@@ -69,6 +72,7 @@ export const scheduleCommand: AddCommand = (command, act) => {
       `segments into which the data is cut, sent one after the other, 1 to ${shapeLimits.segments}`,
       '1',
     )
+    .option('--ports <number>', 'sends of a rank in progress at once, at most (default: all of a phase)')
     .option(
       '-o, --output <file>',
       'write the schedule as JSON Lines (.gz: compressed, -: to standard output)',
@@ -79,7 +83,7 @@ export const scheduleCommand: AddCommand = (command, act) => {
     .action(
       act(async (report: Reporter, line: string | undefined, raw: unknown, command: Command) => {
         const options = parseOptions(schema, raw)
-        const { list, output, root, segments } = options
+        const { list, output, ports, root, segments } = options
         if (list) return listAlgorithms(report)
         if (line === undefined || line === '')
           throw new RankweaveError('ERR_USAGE', 'expected an algorithm or a collective, or --list')
@@ -94,7 +98,8 @@ export const scheduleCommand: AddCommand = (command, act) => {
             ? { text: line, ranks: options.ranks, choice: null }
             : chosenText(report, command, collective, options, options)
         report.step(`planning ${text}`)
-        const schedule = scheduleFromText(command, text, ranks, { root, segments })
+        const planned = scheduleFromText(command, text, ranks, { root, segments })
+        const schedule = ports === undefined ? planned : withPorts(planned, ports)
         report.step('verifying the schedule')
         const verification = verify(schedule)
         noteViolations(report, verification)
@@ -111,6 +116,7 @@ export const scheduleCommand: AddCommand = (command, act) => {
           association,
           verified: verification.ok,
           openMpi: openMpiOf(schedule.strategy, schedule.parameters['segments'] as number, unit),
+          ...(ports === undefined ? {} : { portsPerRank: ports }),
           ...choice,
           ...(output === undefined ? {} : { file: verification.ok ? output : null }),
         }
@@ -146,11 +152,12 @@ function summaryText(
   summary: ReturnType<typeof summaryOf> & {
     readonly verified: boolean
     readonly openMpi: ReturnType<typeof openMpiOf>
+    readonly portsPerRank?: number
   },
   proof: ReturnType<typeof reductionRows>,
 ): string {
-  const { algorithm, collective, combinations, messages, openMpi, phases, ranks, verified, volumeBlocks } =
-    summary
+  const { algorithm, collective, combinations, messages, openMpi, phases, ranks } = summary
+  const { portsPerRank, verified, volumeBlocks } = summary
   return [
     `${algorithm}: ${collective} of ${counted(ranks, 'rank', 'ranks')}`,
     table([
@@ -158,6 +165,7 @@ function summaryText(
       ['messages', figure(messages)],
       ['blocks sent', figure(volumeBlocks)],
       ['combinations', figure(combinations)],
+      ['ports', portsPerRank === undefined ? null : `${figure(portsPerRank)} per rank`],
       ...proof,
       ['verified', verified ? 'yes' : 'NO, the violations are on standard error'],
       ['Open MPI', openMpi === null ? null : mcaOptions(openMpi)],

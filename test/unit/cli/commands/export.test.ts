@@ -57,14 +57,29 @@ describe('export', () => {
     })
   })
 
+  it('limits the sends of a rank that are in progress', async () => {
+    const goal = ['--ranks', '6', '--format', 'goal', '--bytes', '8', '-o', '-']
+    const file = join(folder, 'ports.jsonl')
+    await cli('schedule', 'alltoall-linear', '--ranks', '6', '--ports', '2', '-o', file)
+    const limited = await cli('export', 'alltoall-linear', '--ports', '2', ...goal)
+    expect(limited.exitCode).toBe(0)
+    expect(limited.stderr).toMatch(/^ {2}ports +2 per rank$/m)
+    expect(stuckOperations(parseGoal(limited.stdout))).toEqual([])
+    const fromFile = await cli('export', file, '--ports', '2', ...goal.slice(2))
+    expect(fromFile.stdout).toBe(limited.stdout)
+    expect((await cli('export', 'alltoall-linear', ...goal)).stdout).not.toBe(limited.stdout)
+  })
+
   it('writes nothing of a schedule with violations', async () => {
     const file = join(folder, 'broken.jsonl')
     await cli('plan', 'moore:3x3:r=1', '--strategy', 'direct', '-o', file)
     const broken = readFileSync(file, 'utf8').replace('"tag":2', '"tag":3')
     writeFileSync(file, broken)
-    const answer = await cli('export', file, '--format', 'c', '-o', join(folder, 'broken.c'))
-    expect(answer).toMatchObject({ exitCode: 1, stdout: '' })
-    expect(answer.stderr).toContain('unmatched')
+    for (const ports of [[], ['--ports', '1']]) {
+      const answer = await cli('export', file, '--format', 'c', '-o', join(folder, 'broken.c'), ...ports)
+      expect(answer).toMatchObject({ exitCode: 1, stdout: '' })
+      expect(answer.stderr).toContain('unmatched')
+    }
     expect(readdirSync(folder)).not.toContain('broken.c')
   })
 })

@@ -109,6 +109,20 @@ describe('schedule', () => {
     )
   })
 
+  it('limits the sends of a rank that are in progress, and writes how they wait', async () => {
+    const file = join(folder, 'ports.jsonl')
+    const words = ['schedule', 'alltoall-linear', '--ranks', '8']
+    const answer = await cli(...words, '--ports', '3', '-o', file, '--json')
+    expect(onlyObject(answer)).toMatchObject({ phases: 3, messages: 56, portsPerRank: 3, verified: true })
+    const schedule = parseSchedule(readFileSync(file, 'utf8').trim().split('\n'))
+    expect([...new Set(schedule.opAfter)].sort()).toEqual([-1, 0, 1])
+    expect((await cli('verify', file)).stdout).toContain('56 messages: verified')
+    expect((await cli(...words, '--ports', '7')).stdout).toMatch(/^ {2}ports +7 per rank$/m)
+    expect(onlyObject(await cli(...words, '--json'))).not.toHaveProperty('portsPerRank')
+    const refused = await cli(...words, '--ports', '0')
+    expect(refused).toMatchObject({ exitCode: 2, stdout: '' })
+  })
+
   it.each([
     [['bcast-chain:fanout=0'], 'ERR_ARGUMENT', 'an integer from 1 to 64'],
     [['bcast-chain:radix=2'], 'ERR_ARGUMENT', "expected fanout, segments or segment, got 'radix'"],
