@@ -40,7 +40,7 @@ const knownOptions: OptionTable<LinkLoadOptions> = uncheckedOptions('placement')
 
 /**
  * How many bytes of a schedule pass each link of a machine, which needs no profile. Links are those of the simulator,
- * and so are messages: what several ranks of a process send those of another in one round goes once.
+ * and so are messages: a block that several ranks of a process send those of another is counted once.
  *
  * Memory: 8 bytes per link, and what `simulate` needs for the programs and their messages.
  *

@@ -4,7 +4,7 @@ import type { Machine } from '../../machine/machine.js'
 import { linkName } from '../../machine/network.js'
 import { escapeXml } from '../../text/printable.js'
 import type { LinkLoads, LoadSummary } from './link-loads.js'
-import { bytesText, loadColor, loadColors } from './load-colors.js'
+import { loadColor, loadColors, loadText } from './load-colors.js'
 import { type PicturePart, torusPicture } from './torus-picture.js'
 
 export interface LinksSvgOptions {
@@ -78,8 +78,8 @@ export function loadsText(
   machine: Machine,
 ): string {
   if (mostLoaded === -1) return `no bytes on ${counted(links)}`
-  const most = `at most ${bytesText(mostBytes)}, ${linkName(machine, mostLoaded)}`
-  return `${most}; mean ${bytesText(meanBytes)} of ${counted(used)} in use, of ${links.toLocaleString('en-US')}`
+  const most = `at most ${loadText(mostBytes)}, ${linkName(machine, mostLoaded)}`
+  return `${most}; mean ${loadText(meanBytes)} of ${counted(used)} in use, of ${links.toLocaleString('en-US')}`
 }
 
 function legend({ scale, remark }: PicturePart): string {
@@ -101,7 +101,7 @@ function barPicture(loads: LinkLoads, machine: Machine, rows: number): PicturePa
   return {
     width,
     height: firstBar + shown.length * barHeight,
-    scale: `0 to ${bytesText(mostBytes)}`,
+    scale: `0 to ${loadText(mostBytes)}`,
     remark:
       shown.length < used ? `bars of ${shown.length} links, ${counted(used - shown.length)} left out` : '',
     *pieces() {
@@ -112,7 +112,7 @@ function barPicture(loads: LinkLoads, machine: Machine, rows: number): PicturePa
         const name = escapeXml(linkName(machine, link))
         yield `<text x="${nameWidth - 6}" y="${y + 11}" text-anchor="end" font-size="11">${name}</text>`
         yield `<rect x="${nameWidth}" y="${y + 2}" width="${long}" height="${barHeight - 4}" fill="${loadColor(bytes[link] / mostBytes)}"/>`
-        yield `<text x="${nameWidth + Number(long) + 5}" y="${y + 11}" font-size="11">${escapeXml(bytesText(bytes[link]))}</text>\n`
+        yield `<text x="${nameWidth + Number(long) + 5}" y="${y + 11}" font-size="11">${escapeXml(loadText(bytes[link]))}</text>\n`
       }
     },
   }

@@ -6,7 +6,7 @@ export function loadColor(share: number): string {
   return loadColors[share > 0 ? Math.min(5, Math.max(1, Math.ceil(share * 5 - 1e-9))) : 0]
 }
 
-export function bytesText(bytes: number): string {
+export function loadText(bytes: number): string {
   const whole = Math.round(bytes)
   return `${whole.toLocaleString('en-US')} ${whole === 1 ? 'byte' : 'bytes'}`
 }

@@ -3,7 +3,7 @@ import { linkName } from '../../machine/network.js'
 import { type RouterLink, torusInterior } from '../../machine/torus-interior.js'
 import { escapeXml } from '../../text/printable.js'
 import type { LinkLoads } from './link-loads.js'
-import { bytesText, loadColor } from './load-colors.js'
+import { loadColor, loadText } from './load-colors.js'
 
 /** A part of a picture, from its upper left corner. */
 export interface PicturePart {
@@ -65,14 +65,14 @@ export function torusPicture(loads: LinkLoads, machine: TorusMachine, most: numb
     const load = loads.bytes[link]
     const { mostBytes } = link < 2 * nodes ? ofNodes : ofInterior
     const color = loadColor(load === 0 ? 0 : load / mostBytes)
-    const title = `${linkName(machine, link)}: ${bytesText(load)}`
+    const title = `${linkName(machine, link)}: ${loadText(load)}`
     return `${shape.replace('COLOR', color)}<title>${escapeXml(title)}</title></path>\n`
   }
   const left = loads.bytes.length - drawn
   return {
     width: perRow * width,
     height: Math.ceil(shown / perRow) * height,
-    scale: `0 to ${bytesText(ofInterior.mostBytes)} between routers, to ${bytesText(ofNodes.mostBytes)} in boxes`,
+    scale: `0 to ${loadText(ofInterior.mostBytes)} between routers, to ${loadText(ofNodes.mostBytes)} in boxes`,
     remark: remarkOf(planes, left),
     *pieces() {
       for (let plane = 0; planes > 1 && plane < shown; plane++) {
