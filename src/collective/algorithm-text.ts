@@ -75,7 +75,7 @@ export function algorithmText(
 
 /**
  * Into how many segments a unit of data is cut. With bytes of a segment: so many that no part of the unit that
- * travels by itself is longer, and at most 4,096.
+ * travels by itself is longer, and at most 4,096; a multiple of the algorithm's sections.
  *
  * @param unitBytes what MPI's count describes
  * @param ranks participants: some algorithms cut a unit into a part for each, and these into segments
@@ -87,11 +87,22 @@ export function segmentsOf(
   ranks: number,
 ): number | undefined {
   if (segmentBytes === undefined) return segments
-  return segmentsOfParts(unitBytes, algorithm.parts?.({ ranks, segments: 1 }) ?? 1, segmentBytes)
+  const parts = algorithm.parts?.({ ranks, segments: 1 }) ?? 1
+  return segmentsOfParts(unitBytes, parts, segmentBytes, algorithm.sections)
 }
 
-/** The same of a unit that is cut into a part for each of some ranks first. */
-export function segmentsOfParts(unitBytes: number, parts: number, segmentBytes: number): number {
+/**
+ * The same of a unit that is cut into a part for each of some ranks first.
+ *
+ * @param sections of which the number of segments is a multiple
+ */
+export function segmentsOfParts(
+  unitBytes: number,
+  parts: number,
+  segmentBytes: number,
+  sections = 1,
+): number {
   const needed = Math.ceil(Math.ceil(unitBytes / parts) / segmentBytes)
-  return Math.min(Math.max(needed, 1), shapeLimits.segments)
+  const rounds = Math.max(1, Math.ceil(needed / sections))
+  return sections * Math.min(rounds, Math.floor(shapeLimits.segments / sections))
 }

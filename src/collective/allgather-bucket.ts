@@ -14,6 +14,7 @@ import { gatherAlong } from './ways/gather-along.js'
 export const allgatherBucket: Algorithm = parameterized({
   id: 'allgather-bucket',
   collective: 'allgather',
+  followsGrid: true,
   catalogue: {
     source: 'Sack 2011 §3.4.2 (bucket)',
     phases: 'P - 1',

@@ -14,6 +14,7 @@ import { gatherAlong } from './ways/gather-along.js'
 export const allgatherReordered: Algorithm = parameterized({
   id: 'allgather-reordered',
   collective: 'allgather',
+  followsGrid: true,
   catalogue: {
     source: 'Sack 2011 §3.4.1 (reordered recursive doubling)',
     phases: 'L',

@@ -14,6 +14,7 @@ import { buckets } from './ways/families.js'
 export const allreduceBucket: Algorithm = parameterized({
   id: 'allreduce-bucket',
   collective: 'allreduce',
+  followsGrid: true,
   catalogue: {
     source: 'Sack 2011 §3.4.2 (bucket)',
     phases: '2(P - 1)',

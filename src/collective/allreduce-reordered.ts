@@ -14,6 +14,7 @@ import { reordered } from './ways/families.js'
 export const allreduceReordered: Algorithm = parameterized({
   id: 'allreduce-reordered',
   collective: 'allreduce',
+  followsGrid: true,
   catalogue: {
     source: 'Sack 2011 §3.4.1 (reordered recursive doubling)',
     phases: '2 L',

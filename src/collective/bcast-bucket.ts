@@ -14,6 +14,7 @@ import { buckets } from './ways/families.js'
 export const bcastBucket: Algorithm = parameterized({
   id: 'bcast-bucket',
   collective: 'bcast',
+  followsGrid: true,
   catalogue: {
     source: 'Sack 2011 §3.4.2 (bucket)',
     phases: 'L + P - 1',

@@ -14,6 +14,7 @@ import { reordered } from './ways/families.js'
 export const bcastReordered: Algorithm = parameterized({
   id: 'bcast-reordered',
   collective: 'bcast',
+  followsGrid: true,
   catalogue: {
     source: 'Sack 2011 §3.4.1 (reordered recursive doubling)',
     phases: '2 L',

@@ -14,6 +14,7 @@ import { buckets } from './ways/families.js'
 export const reduceBucket: Algorithm = parameterized({
   id: 'reduce-bucket',
   collective: 'reduce',
+  followsGrid: true,
   catalogue: {
     source: 'Sack 2011 §3.4.2 (bucket)',
     phases: 'L + P - 1',

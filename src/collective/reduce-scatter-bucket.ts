@@ -14,6 +14,7 @@ import { reduceScatterAlong } from './ways/reduce-along.js'
 export const reduceScatterBucket: Algorithm = parameterized({
   id: 'reduce-scatter-bucket',
   collective: 'reduce-scatter',
+  followsGrid: true,
   catalogue: {
     source: 'Sack 2011 §3.4.2 (bucket)',
     phases: 'P - 1',

@@ -14,6 +14,7 @@ import { reduceScatterAlong } from './ways/reduce-along.js'
 export const reduceScatterReordered: Algorithm = parameterized({
   id: 'reduce-scatter-reordered',
   collective: 'reduce-scatter',
+  followsGrid: true,
   catalogue: {
     source: 'Sack 2011 §3.4.1 (reordered recursive doubling)',
     phases: 'L',

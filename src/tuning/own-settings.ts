@@ -94,7 +94,7 @@ function parametersOf({ parameters = {}, values = {} }: Algorithm): Record<strin
 const orders = ['tree', 'ranks', 'any'] as const
 
 function isServed(algorithm: Algorithm, ranks: number, weakest: (typeof orders)[number]): boolean {
-  const shape = { ranks }
+  const shape = { ranks, segments: algorithm.sections ?? 1 }
   if ((algorithm.refuses?.(shape) ?? null) !== null) return false
   const order = algorithm.order?.(shape)
   return order === undefined || orders.indexOf(order) <= orders.indexOf(weakest)

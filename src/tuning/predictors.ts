@@ -1,6 +1,8 @@
 import { type AlgorithmSetting, parseAlgorithm, segmentsOf } from '../collective/algorithm-text.js'
+import type { Shape } from '../collective/patterns/algorithm.js'
 import { checkShape } from '../collective/patterns/check-shape.js'
 import { leastSize, scheduleOf } from '../collective/patterns/schedule-size.js'
+import { gridOfMachine } from '../collective/ways/machine-grid.js'
 import { hockneyOf, logGPOfLevel, pLogPOfLevel } from '../cost/models/conversions.js'
 import { modelledAlgorithmOf, modelledAlgorithms } from '../cost/models/modelled-algorithms.js'
 import type { CostModel } from '../cost/models/parameters.js'
@@ -98,7 +100,7 @@ export function simulatorPredictor(machine: Machine): Predictor {
 
 function simulatedUs(text: string, call: TuningCall, machine: Machine): number | null {
   const setting = parseAlgorithm(text, call.collective)
-  const shape = shapeOf(setting, call)
+  const shape = shapeOf(setting, call, machine)
   try {
     checkShape(setting.algorithm, shape)
     if (leastSize(setting.algorithm, shape, undefined).operations > mostOperations) return null
@@ -120,12 +122,20 @@ export function simulatedCallUs(
   machine: Machine,
   placement?: Int32Array,
 ): number {
-  const schedule = scheduleOf(setting.algorithm, shapeOf(setting, call))
+  const schedule = scheduleOf(setting.algorithm, shapeOf(setting, call, machine, placement))
   const placed = placement === undefined ? {} : { placement }
   return simulate(schedule, machine, { bytes: call.bytes, ...placed }).timeUs
 }
 
-function shapeOf(setting: AlgorithmSetting, call: TuningCall) {
+function shapeOf(
+  setting: AlgorithmSetting,
+  call: TuningCall,
+  machine: Machine,
+  placement: Int32Array | null = null,
+): Shape {
   const ranks = callProcesses(call)
-  return { ranks, segments: segmentsOf(setting, call.bytes, ranks) ?? 1 }
+  const { algorithm } = setting
+  const segments = segmentsOf(setting, call.bytes, ranks) ?? algorithm.sections ?? 1
+  const grid = algorithm.followsGrid === true ? gridOfMachine(machine, placement, ranks) : undefined
+  return { ranks, segments, ...(grid === undefined ? {} : { grid }) }
 }

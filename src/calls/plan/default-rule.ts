@@ -145,7 +145,7 @@ const longPartBytes = 16_384
 
 /** Segments of an algorithm that a call names without them. */
 export function defaultSegments(algorithm: Algorithm, sizeBytes: number): number {
-  if (!atDefaults(algorithm).id.endsWith('-chain')) return 1
+  if (!atDefaults(algorithm).id.endsWith('-chain')) return algorithm.sections ?? 1
   let segments = 1
   while (segments < mostDefaultSegments && sizeBytes / segments > segmentBytes) segments *= 2
   return segments

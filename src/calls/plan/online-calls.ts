@@ -248,11 +248,12 @@ export class OnlineCalls implements CallWatch {
 
   /** Settings that give the same results as the rule would, for so many processes. */
   #eligible(collective: Collective, order: CombinationOrder | undefined): number[] {
-    const shape = { ranks: this.#shapeOf().processes, segments: 1, root: 0 }
+    const { processes } = this.#shapeOf()
     return this.#process.table.of(collective).flatMap((setting, i) => {
       const ready = readySetting(setting)
       if (ready.reason !== null) return setting.algorithm === 'default' ? [i + 1] : []
       const { algorithm } = ready
+      const shape = { ranks: processes, segments: algorithm.sections ?? 1, root: 0 }
       const isRefused = (algorithm.refuses?.(shape) ?? null) !== null
       return isRefused || (order !== undefined && !serves(algorithm, shape, order)) ? [] : [i + 1]
     })

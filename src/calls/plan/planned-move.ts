@@ -137,7 +137,8 @@ export function requireMethod(
   { isSized }: { readonly isSized: boolean },
 ): void {
   if (method?.algorithm === undefined) return
-  const { algorithm, segments = 1, segmentBytes } = method
+  const { algorithm, segmentBytes } = method
+  const segments = method.segments ?? algorithm.sections ?? 1
   requireServed(state, algorithm, segments)
   if (isSized || segmentBytes === undefined) return
   const reason = 'the ranks do not know how long the blocks of others are: say segments instead of segment'

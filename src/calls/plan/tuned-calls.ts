@@ -191,7 +191,7 @@ export class TunedCalls {
 export function tunedSegments(setting: ServableSetting, sizeBytes: number, parts: number): number {
   const { algorithm, segmentBytes, cutsByItself } = setting
   // Of long blocks whose lengths only some ranks know, the others could not tell how many there are.
-  if (sizeBytes === Number.POSITIVE_INFINITY) return 1
-  if (segmentBytes !== undefined) return segmentsOfParts(sizeBytes, parts, segmentBytes)
-  return cutsByItself ? defaultSegments(algorithm, sizeBytes) : 1
+  if (sizeBytes === Number.POSITIVE_INFINITY) return algorithm.sections ?? 1
+  if (segmentBytes !== undefined) return segmentsOfParts(sizeBytes, parts, segmentBytes, algorithm.sections)
+  return cutsByItself ? defaultSegments(algorithm, sizeBytes) : (algorithm.sections ?? 1)
 }

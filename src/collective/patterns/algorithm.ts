@@ -12,7 +12,10 @@ export interface Shape {
   readonly ranks: number
   /** Of rooted collectives. Default 0. */
   readonly root?: number
-  /** Segments into which every unit of data is cut, to be sent one after the other. Default 1. */
+  /**
+   * Segments into which every unit of data is cut, to be sent one after the other. Default: as many as the algorithm has
+   * sections, 1 of most.
+   */
   readonly segments?: number
   /**
    * The first rank of every participant where participants are runs of consecutive ranks, and the number of
@@ -80,6 +83,8 @@ export interface Algorithm {
    * Every unit of data is cut into a multiple of so many segments, because they travel in different ways. Default 1.
    */
   readonly sections?: number
+  /** Whether its messages depend on where the participants are: on the grid of a shape. */
+  readonly followsGrid?: true
   /**
    * Parts into which what each rank contributes is cut, if not by the segments alone. Not where it is cut by
    * rank.

@@ -19,7 +19,7 @@ export type ParameterValues<Table extends ParameterTable> = {
 
 /** An {@link Algorithm} whose functions are given the values of its parameters as well. */
 export interface AlgorithmFamily<Table extends ParameterTable>
-  extends Pick<Algorithm, 'id' | 'collective' | 'catalogue' | 'isAlongPath'> {
+  extends Pick<Algorithm, 'id' | 'collective' | 'catalogue' | 'isAlongPath' | 'followsGrid'> {
   readonly parameters: Table
   parts?(shape: Shape, values: ParameterValues<Table>): number
   sections?(values: ParameterValues<Table>): number
@@ -77,7 +77,8 @@ export function parameterized<Table extends ParameterTable>(family: AlgorithmFam
   return initial
 }
 
-function sectionsRefusal({ segments = 1 }: Shape, sections: number): string | null {
+function sectionsRefusal(shape: Shape, sections: number): string | null {
+  const { segments = sections } = shape
   if (segments % sections === 0) return null
   return `the number of segments must be a multiple of ${sections}, which travel in different ways, got ${segments}`
 }

@@ -16,7 +16,7 @@ export interface ParticipantGrid {
 }
 
 /** Places of a grid are below this number. */
-const mostPlaces = 2 ** 24
+export const mostPlaces = 2 ** 24
 
 /** @throws ERR_ARGUMENT unless every participant has a place in the grid that no other has */
 export function requireGrid(what: string, grid: ParticipantGrid, ranks: number): void {

@@ -1,6 +1,6 @@
 import { below, mulberry32 } from '../../base/random.js'
 import { ScheduleBuilder } from '../../schedule/builder.js'
-import type { Schedule } from '../../schedule/ir.js'
+import type { Parameters, Schedule } from '../../schedule/ir.js'
 import { OperationLog, operationLimits, tooMany } from '../../schedule/operation-log.js'
 import type { Specification } from '../../schedule/specification.js'
 import type { Algorithm, Shape } from './algorithm.js'
@@ -143,16 +143,25 @@ export class OperationCounter extends OperationLog {
  * @throws ERR_SCHEDULE for more than 2^27 operations or 2^28 entries, with 1,024 ranks or more before they
  *   are emitted unless it is by less than a third
  */
-export function scheduleOf(algorithm: Algorithm, shape: Shape, ranks?: Iterable<number>): Schedule {
-  checkShape(algorithm, shape)
+export function scheduleOf(algorithm: Algorithm, given: Shape, ranks?: Iterable<number>): Schedule {
+  checkShape(algorithm, given)
+  const { root = 0, segments = algorithm.sections ?? 1 } = given
+  const shape = { ...given, root, segments }
   const rows = ranks === undefined ? undefined : rowsOf(shape, ranks)
   if ((rows?.length ?? shape.ranks) >= leastEstimated) requireSize(algorithm, shape, rows)
   const specification = specificationOf(algorithm, shape, rows)
-  const { root = 0, segments = 1 } = shape
-  const parameters = { root, segments, ...algorithm.values }
+  const parameters = { root, segments, ...algorithm.values, ...gridParameters(algorithm, shape) }
   const builder = new ScheduleBuilder({ specification, strategy: algorithm.id, parameters })
   for (const rank of rows ?? Array(shape.ranks).keys()) algorithm.emit(shape, rank, builder, specification)
   return builder.build()
+}
+
+/** What tells a reader of the schedule on which grid it is; nothing where no message depends on one. */
+function gridParameters({ followsGrid }: Algorithm, { grid }: Shape): Parameters {
+  if (followsGrid !== true || grid === undefined) return {}
+  const { dims, wraps, perNode = 1 } = grid
+  const wrap = wraps.every((is) => is) ? {} : { wrap: wraps.map(Number).join('') }
+  return { dims: dims.join('x'), ...wrap, ...(perNode === 1 ? {} : { perNode }) }
 }
 
 /** Distinct, ascending. */

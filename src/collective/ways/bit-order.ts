@@ -1,6 +1,6 @@
 import type { Option } from '../../base/option.js'
 import { ceilLog2 } from '../patterns/values.js'
-import type { Box } from './box.js'
+import type { BoxExtents } from './box.js'
 
 /**
  * In what order the bits of positions are taken. Positions are numbered with a field of bits for each dimension, the
@@ -54,7 +54,7 @@ export function bitFields(dims: readonly number[]): BitFields {
 }
 
 /** Why an order does not suit a box; null where it does. */
-export function orderRefusal(order: string, { dims }: Box): string | null {
+export function orderRefusal(order: string, { dims }: BoxExtents): string | null {
   if ((words as readonly string[]).includes(order)) return null
   const { bits } = bitFields(dims)
   const given = order.split('.').map(Number)
@@ -63,7 +63,7 @@ export function orderRefusal(order: string, { dims }: Box): string | null {
 }
 
 /** The bit of every stage. */
-export function bitsInOrder(order: string, box: Box): readonly number[] {
+export function bitsInOrder(order: string, box: BoxExtents): readonly number[] {
   const { bits } = bitFields(box.dims)
   const ascending = Array.from({ length: bits }, (_, bit) => bit)
   switch (order) {
@@ -86,7 +86,10 @@ export function bitsInOrder(order: string, box: Box): readonly number[] {
  *
  * @see Sack 2011 §3.4.1
  */
-export function bitsByCost({ dims, wraps, isFirstInside }: Box, among: readonly number[]): readonly number[] {
+export function bitsByCost(
+  { dims, wraps, isFirstInside }: BoxExtents,
+  among: readonly number[],
+): readonly number[] {
   const { widths, firsts } = bitFields(dims)
   const all = among.map((bit) => {
     let d = dims.length - 1

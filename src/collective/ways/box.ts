@@ -17,15 +17,25 @@ export interface Box {
   readonly of: Int32Array
 }
 
+/** Extents of a {@link Box}, and what they mean. */
+export type BoxExtents = Pick<Box, 'dims' | 'wraps' | 'isFirstInside'>
+
 /** The grid of all participants, where they fill it; else the line along a path through their nodes. */
 export function boxOf(grid: ParticipantGrid | undefined, ranks: number): Box {
   if (grid === undefined) return lineOf(upTo(ranks))
   if (placesOfGrid(grid) !== ranks) return pathBox(grid, ranks, 0)
-  const { dims, wraps, perNode = 1, place = upTo(ranks) } = grid
+  const { place = upTo(ranks) } = grid
   const at = new Int32Array(ranks)
   place.forEach((position, participant) => {
     at[position] = participant
   })
+  return { ...extentsOf(grid, ranks), at, of: place }
+}
+
+/** The extents of {@link boxOf}, without its participants. */
+export function extentsOf(grid: ParticipantGrid | undefined, ranks: number): BoxExtents {
+  if (grid === undefined || placesOfGrid(grid) !== ranks) return lineExtents(ranks)
+  const { dims, wraps, perNode = 1 } = grid
   const all = [
     { extent: perNode, wrap: false },
     ...dims.map((extent, d) => ({ extent, wrap: wraps[d] })),
@@ -34,9 +44,12 @@ export function boxOf(grid: ParticipantGrid | undefined, ranks: number): Box {
     dims: all.map(({ extent }) => extent),
     wraps: all.map(({ wrap }) => wrap),
     isFirstInside: perNode > 1,
-    at,
-    of: place,
   }
+}
+
+export function lineExtents(ranks: number): BoxExtents {
+  const dims = ranks === 1 ? [] : [ranks]
+  return { dims, wraps: dims.map(() => false), isFirstInside: false }
 }
 
 /**
@@ -73,8 +86,7 @@ function lineOf(at: Int32Array): Box {
   at.forEach((participant, position) => {
     of[participant] = position
   })
-  const dims = at.length === 1 ? [] : [at.length]
-  return { dims, wraps: dims.map(() => false), isFirstInside: false, at, of }
+  return { ...lineExtents(at.length), at, of }
 }
 
 /** How far apart positions are whose coordinate differs by one, by dimension. */

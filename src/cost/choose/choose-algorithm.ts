@@ -13,10 +13,13 @@ import type { Algorithm, CombinationOrder, Shape } from '../../collective/patter
 import { requireShape, shapeLimits } from '../../collective/patterns/check-shape.js'
 import { atDefaults } from '../../collective/patterns/parameterized.js'
 import { leastSize, scheduleOf } from '../../collective/patterns/schedule-size.js'
+import { extentsOf } from '../../collective/ways/box.js'
+import { gridOfMachine } from '../../collective/ways/machine-grid.js'
 import { isRankweaveError, wrongValue } from '../../errors.js'
 import { checkMachine } from '../../machine/check-machine.js'
 import type { Machine } from '../../machine/machine.js'
 import { profileOf } from '../../machine/network.js'
+import { requireCores } from '../../machine/nodes.js'
 import type { Level } from '../../machine/profile.js'
 import type { Parameters } from '../../schedule/ir.js'
 import { operationLimits } from '../../schedule/operation-log.js'
@@ -25,7 +28,7 @@ import { longestBlockBytes } from '../simulate/block-lengths.js'
 import { simulate } from '../simulate/simulate.js'
 import { sentIn } from '../simulate/traffic.js'
 import { LeastTimes } from './least-time.js'
-import { type CutAlgorithm, neighborsOf, settingText } from './settings.js'
+import { type CutAlgorithm, gridSettings, neighborsOf, settingText, uncut } from './settings.js'
 
 export interface ChooseAlgorithmOptions {
   /** Participants, rank r on core r of the machine. Default: all its cores. */
@@ -109,8 +112,8 @@ export interface ComparedAlgorithms {
 /**
  * The algorithm by which a collective takes the least time on a machine, as the simulator predicts it, with its
  * parameters and segments. Every algorithm that serves the shape is simulated at its defaults, in the order of a time
- * below which it cannot be, as far as the budget goes; then for each, fastest first, settings next to its best are,
- * until none is better. What must be slower than the fastest so far is left, unless its schedule is small. The choice
+ * below which it cannot be, as far as the budget goes; then settings for the network of the machine are; then for each
+ * algorithm, fastest first, settings next to its best, until none is better. What must be slower than the fastest so far is left, unless its schedule is small. The choice
  * is a function of collective, machine and options: the same in every process, however fast it is. Of equal times the
  * one that comes first in the registry is chosen.
  *
@@ -151,10 +154,12 @@ function* choosing(
   profileOf(machine)
   const { root = 0, bytes, order = 'any', signal, now = () => performance.now() } = given
   const ranks = given.ranks ?? machine.firstRank[machine.cores.length]
-  const shape = { ranks, root }
-  requireShape('chooseAlgorithm', shape)
+  requireShape('chooseAlgorithm', { ranks, root })
   if (root !== 0 && !rootedCollectives.includes(collective))
     throw wrongValue('ERR_RANK', `chooseAlgorithm: expected no root for ${collective}`, root)
+  requireCores(ranks, machine.firstRank[machine.cores.length])
+  const grid = gridOfMachine(machine, null, ranks)
+  const shape = { ranks, root, ...(grid === undefined ? {} : { grid }) }
   const search = new Search(machine, {
     shape,
     bytes,
@@ -184,6 +189,10 @@ function* searching(search: Search, eligible: readonly Algorithm[]): Generator<v
     yield
   }
   if (search.simulated === 0) search.simulateSmallest(candidates)
+  for (const setting of search.onGrid(eligible)) {
+    search.try(setting)
+    yield
+  }
   for (const family of search.families()) {
     for (let best = search.bestOf(family); ; best = search.bestOf(family)) {
       for (const near of search.nearby(best)) {
@@ -247,10 +256,11 @@ class Search {
   /** Those that serve the shape, by the time that they take at least, then by size; the others are left. */
   candidates(eligible: readonly Algorithm[]): Candidate[] {
     const found = eligible.flatMap((algorithm): Candidate[] => {
-      const refusal = this.#refusalOf({ algorithm, segments: 1 })
+      const setting = uncut(algorithm)
+      const refusal = this.#refusalOf(setting)
       if (refusal === null) {
-        const size = this.#sizeOf({ algorithm, segments: 1 })
-        const atLeastUs = size === Number.POSITIVE_INFINITY ? 0 : this.#leastTimes.of(algorithm, 1)
+        const size = this.#sizeOf(setting)
+        const atLeastUs = size === Number.POSITIVE_INFINITY ? 0 : this.#leastUs(setting)
         return [{ algorithm, size, atLeastUs }]
       }
       this.left.push({ algorithm: algorithm.id, because: 'refused', atLeastUs: 0, reason: refusal })
@@ -266,7 +276,7 @@ class Search {
     if (atLeastUs > this.#fastestUs && size > perUnit)
       leave('slower', `it takes at least ${atLeastUs.toFixed(1)} us`)
     else if (size > this.#work) leave('budget', 'its schedule is larger than the budget allows')
-    else this.#simulate({ algorithm, segments: 1 }, size)
+    else this.#simulate(uncut(algorithm), size)
   }
 
   simulateSmallest(candidates: readonly Candidate[]): void {
@@ -277,7 +287,7 @@ class Search {
       this.left.findIndex((left) => left.algorithm === algorithm.id),
       1,
     )
-    this.#simulate({ algorithm, segments: 1 }, size)
+    this.#simulate(uncut(algorithm), size)
   }
 
   /** Simulates a setting that has not been, if it may be the fastest and the budget allows it. */
@@ -285,8 +295,25 @@ class Search {
     if (this.#tried.has(settingText(setting)) || this.#refusalOf(setting) !== null) return
     const size = this.#sizeOf(setting)
     if (size > this.#work) return
-    if (size > perUnit && this.#leastTimes.of(setting.algorithm, setting.segments) > this.#fastestUs) return
+    if (size > perUnit && this.#leastUs(setting) > this.#fastestUs) return
     this.#simulate(setting, size)
+  }
+
+  /** Settings for the network, by the time that they take at least; those that cannot be left out. */
+  onGrid(eligible: readonly Algorithm[]): CutAlgorithm[] {
+    const { grid } = this.#shape
+    if (grid === undefined) return []
+    const dimensions = Math.max(1, extentsOf(grid, this.#shape.ranks).dims.length)
+    return eligible
+      .flatMap((algorithm) => gridSettings(algorithm, dimensions))
+      .filter((setting) => this.#refusalOf(setting) === null && this.#sizeOf(setting) <= this.#work)
+      .map((setting) => ({ setting, atLeastUs: this.#leastUs(setting) }))
+      .sort((a, b) => a.atLeastUs - b.atLeastUs)
+      .map(({ setting }) => setting)
+  }
+
+  #leastUs({ algorithm, segments }: CutAlgorithm): number {
+    return this.#leastTimes.of(algorithm, segments)
   }
 
   #refusalOf({ algorithm, segments }: CutAlgorithm): string | null {

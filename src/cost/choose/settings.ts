@@ -10,7 +10,40 @@ export interface CutAlgorithm {
 
 /** Equal settings have equal texts. */
 export function settingText({ algorithm, segments }: CutAlgorithm): string {
-  return formatAlgorithm(segments === 1 ? { algorithm } : { algorithm, segments })
+  const isDefault = segments === (algorithm.sections ?? 1)
+  return formatAlgorithm(isDefault ? { algorithm } : { algorithm, segments })
+}
+
+/** A setting that cuts as little as it can. */
+export function uncut(algorithm: Algorithm): CutAlgorithm {
+  return { algorithm, segments: algorithm.sections ?? 1 }
+}
+
+/**
+ * Settings of an algorithm that follows the grid of a network which no search next to its defaults finds: as many ports
+ * as dimensions and twice as many, and each word or number of its other parameters that has at most four.
+ *
+ * @param dimensions of the grid with more than one node
+ */
+export function gridSettings(algorithm: Algorithm, dimensions: number): CutAlgorithm[] {
+  const { parameters = {}, with: bind, followsGrid } = algorithm
+  if (followsGrid !== true) return []
+  const choices = Object.entries(parameters).map(
+    ([name, { least = 0, most = 0, words, default: initial }]) => {
+      if (name === 'ports')
+        return { name, values: [1, dimensions, 2 * dimensions].filter((value) => value <= most) }
+      if (words !== undefined) return { name, values: [initial] }
+      return { name, values: Array.from({ length: Math.min(4, most - least + 1) }, (_, i) => least + i) }
+    },
+  )
+  const combinations = choices.reduce<Record<string, number | string>[]>(
+    (all, { name, values }) =>
+      all.flatMap((each) =>
+        [...new Set(values)].map((value) => ({ ...each, [name]: value as number | string })),
+      ),
+    [{}],
+  )
+  return combinations.map((values) => uncut(bind!(values)))
 }
 
 /** Segments shorter than that are not tried. */
@@ -34,6 +67,7 @@ export function neighborsOf(
     const next = bind!({ ...values, [name]: value })
     return { algorithm: next, segments: (segments / sections) * (next.sections ?? 1) }
   }
+  const isWithin = (next: CutAlgorithm): boolean => next.segments <= shapeLimits.segments
   const byParameter = Object.entries(parameters).flatMap(
     ([name, { least = 1, most = ranks, words = [] }]) => {
       const value = values[name]
@@ -52,7 +86,7 @@ export function neighborsOf(
       )
     },
   )
-  return [...bySegments, ...byParameter]
+  return [...bySegments, ...byParameter.filter(isWithin)]
 }
 
 function steps(value: number): number[] {

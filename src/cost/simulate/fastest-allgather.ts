@@ -8,7 +8,7 @@ import type { Simulation } from './simulation.js'
 export const mostAllgatherRanks = 1024
 
 /** Algorithms that send ranks * ranks messages, and the ranks beyond which they are left out. */
-const quadratic: readonly string[] = ['allgather-linear', 'allgather-ring']
+const quadratic: readonly string[] = ['allgather-linear', 'allgather-ring', 'allgather-bucket']
 const mostQuadraticRanks = 256
 
 /** An allgather of equal blocks by one of its algorithms, simulated. */
