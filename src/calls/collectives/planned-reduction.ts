@@ -6,9 +6,10 @@ import { elementSizeBytes } from '../../messages/datatype/elements.js'
 import type { ReadyOperation } from '../../messages/datatype/operation.js'
 import type { Collective } from '../../schedule/specification.js'
 import type { CollectiveContext } from '../plan/collective-context.js'
-import { type CollectivePlan, type PlanChoice, shapeOf } from '../plan/collective-plan.js'
+import type { CollectivePlan, PlanChoice } from '../plan/collective-plan.js'
 import { type CallFacts, defaultChoice } from '../plan/default-rule.js'
 import type { Method } from '../plan/method.js'
+import { placesRefusal } from '../plan/participant-places.js'
 import type { Participants, WholeKind } from '../plan/participants.js'
 import { factsOf, namedSegments } from '../plan/planned-move.js'
 import { isUnplaced, participantsFor, requiredOrder, serves } from '../plan/required-order.js'
@@ -190,12 +191,17 @@ function tryPlan(
     const segments = segmentsFor(state.size)
     return isCut(op, segments) ? cutting(op.name) : state.plans.pathPlan(algorithm, root, segments)
   }
-  const participants = state.plans.participants(kind)
+  const refusal = placesRefusal(algorithm, state)
+  if (refusal !== null) return refusal
+  const { plans } = state
+  const participants = plans.participants(kind)
   if (participants === null) return tooManyRuns
   const segments = segmentsFor(participants.process.length)
   const rootIndex = kind === 'processes' ? state.processOfRank(root) : rangeAt(participants.firstRank!, root)
-  const planFor = (index: number): CollectivePlan | string =>
-    planOf(state, algorithm, op, required, shapeOf(participants, index, segments), participants)
+  const planFor = (index: number): CollectivePlan | string => {
+    const shape = plans.shapeOf(algorithm, participants, index, segments)
+    return planOf(state, algorithm, op, required, shape, participants)
+  }
   if (typeof rootIndex === 'number') return planFor(rootIndex)
   return rootIndex.then((index) => {
     const plan = planFor(index)

@@ -1,5 +1,6 @@
 import { rangeAt } from '../../base/search.js'
 import type { Algorithm, Shape } from '../../collective/patterns/algorithm.js'
+import type { ParticipantGrid } from '../../collective/patterns/participant-grid.js'
 import { scheduleOf } from '../../collective/patterns/schedule-size.js'
 import type { CommContext } from '../../messages/process/comm-context.js'
 import type { Scratch } from '../../messages/process/scratch.js'
@@ -12,6 +13,7 @@ import type { BindableCall } from '../program/bound-collective.js'
 import { ProgramRun, type ProgramStore } from '../program/run-program.js'
 import type { CallFacts } from './default-rule.js'
 import type { MoveMemory } from './move-memory.js'
+import { gridOfParticipants } from './participant-places.js'
 import { type Participants, participantsOf, type WholeKind } from './participants.js'
 import { pathParticipants } from './path-participants.js'
 import { TunedCalls, type TunedLeaf } from './tuned-calls.js'
@@ -141,6 +143,7 @@ export class CollectivePlans {
   readonly #lastOf = new Map<string, CollectivePlan>()
   #uses = 0
   readonly #participants = new Map<WholeKind, Participants | null>()
+  readonly #grids = new Map<WholeKind, ParticipantGrid | undefined>()
   #planBytes = 0
 
   constructor(state: CommContext) {
@@ -211,6 +214,24 @@ export class CollectivePlans {
     return participants instanceof Promise ? participants.then(make) : make(participants)
   }
 
+  /** What an algorithm is planned for, with its grid where it follows one. */
+  shapeOf(algorithm: Algorithm, participants: Participants, root: number, segments: number): Shape {
+    const { process, kind, firstRank } = participants
+    const shape = { ranks: process.length, root, segments }
+    if (kind === 'path') return { ...shape, firstRank: firstRank! }
+    const grid = algorithm.followsGrid === true ? this.#gridOf(kind, participants) : undefined
+    return {
+      ...shape,
+      ...(kind === 'pieces' ? { firstRank: firstRank! } : {}),
+      ...(grid === undefined ? {} : { grid }),
+    }
+  }
+
+  #gridOf(kind: WholeKind, participants: Participants): ParticipantGrid | undefined {
+    if (!this.#grids.has(kind)) this.#grids.set(kind, gridOfParticipants(this.#state, participants))
+    return this.#grids.get(kind)
+  }
+
   #used(key: string): CollectivePlan | undefined {
     const plan = this.#plans.get(key)
     if (plan !== undefined) plan.lastUse = ++this.#uses
@@ -224,7 +245,7 @@ export class CollectivePlans {
     root: number,
     segments: number,
   ): CollectivePlan {
-    const shape = shapeOf(participants, root, segments)
+    const shape = this.shapeOf(algorithm, participants, root, segments)
     const plan = new CollectivePlan(algorithm, shape, participants, this.#state)
     plan.lastUse = ++this.#uses
     this.#planBytes += plan.sizeBytes
@@ -250,11 +271,6 @@ export class CollectivePlans {
     const { id } = plan.algorithm
     if (this.#lastOf.get(id) === plan) this.#lastOf.delete(id)
   }
-}
-
-export function shapeOf({ process, kind, firstRank }: Participants, root: number, segments: number): Shape {
-  const shape = { ranks: process.length, root, segments }
-  return kind === 'pieces' || kind === 'path' ? { ...shape, firstRank: firstRank! } : shape
 }
 
 /** Of the arrays in a record, and in the records in it. */

@@ -4,9 +4,10 @@ import type { Algorithm } from '../../collective/patterns/algorithm.js'
 import { RankweaveError } from '../../errors.js'
 import type { Collective } from '../../schedule/specification.js'
 import type { CollectiveContext } from './collective-context.js'
-import { type CollectivePlan, type PlanChoice, shapeOf } from './collective-plan.js'
+import type { CollectivePlan, PlanChoice } from './collective-plan.js'
 import { type CallFacts, defaultChoice, defaultSegments } from './default-rule.js'
 import type { Method } from './method.js'
+import { placesRefusal } from './participant-places.js'
 import { tunedSegments } from './tuned-calls.js'
 
 /** An algorithm for a call, and into how many segments it cuts every unit of data. */
@@ -157,5 +158,8 @@ export function requireServed(
 }
 
 function refusalOf(state: CollectiveContext, algorithm: Algorithm, segments: number, root: number) {
-  return algorithm.refuses?.(shapeOf(state.plans.participants('processes')!, root, segments)) ?? null
+  const refusal = placesRefusal(algorithm, state)
+  if (refusal !== null || algorithm.refuses === undefined) return refusal
+  const { plans } = state
+  return algorithm.refuses(plans.shapeOf(algorithm, plans.participants('processes')!, root, segments))
 }

@@ -1,0 +1,42 @@
+import type { Algorithm } from '../../collective/patterns/algorithm.js'
+import type { ParticipantGrid } from '../../collective/patterns/participant-grid.js'
+import { gridOfMachine } from '../../collective/ways/machine-grid.js'
+import type { CommContext } from '../../messages/process/comm-context.js'
+import type { Participants } from './participants.js'
+
+// Rank r of the world is on core r of its machine. A rank of another communicator is on the core of its rank in the
+// world, and a process on that of the lowest rank of the world that it hosts in the communicator. So the grid follows
+// from the machine and the rank table alone: all processes find the same.
+
+/**
+ * Why an algorithm that follows the network cannot serve a communicator; null where it can. Of a table that is in parts
+ * a process knows only some locations, and another may have fetched them all.
+ */
+export function placesRefusal({ followsGrid }: Algorithm, state: CommContext): string | null {
+  if (followsGrid !== true || state.runtime.options.machine === undefined || !state.wasDistributed)
+    return null
+  return "it follows the network of the world's machine, and the rank table is distributed: no process knows all places"
+}
+
+/**
+ * Where participants are on the machine of the world; undefined without one, and where {@link gridOfMachine} has none.
+ * Of a communicator whose table is whole. Time: proportional to its ranks.
+ */
+export function gridOfParticipants(
+  state: CommContext,
+  participants: Participants,
+): ParticipantGrid | undefined {
+  const { machine } = state.runtime.options
+  if (machine === undefined || state.wasDistributed) return undefined
+  const { process, firstRank } = participants
+  const worldRankOf = (rank: number): number => state.table.lookup(rank) as number
+  const coreOf = new Int32Array(process.length).fill(-1)
+  if (firstRank === null) {
+    for (let rank = 0; rank < state.size; rank++) {
+      const core = worldRankOf(rank)
+      const index = state.processOfRank(rank) as number
+      if (coreOf[index] < 0 || core < coreOf[index]) coreOf[index] = core
+    }
+  } else for (let i = 0; i < coreOf.length; i++) coreOf[i] = worldRankOf(firstRank[i])
+  return gridOfMachine(machine, coreOf, coreOf.length)
+}
