@@ -27,12 +27,13 @@ export const choiceSchema = {
 
 export type ChosenOptions = z.infer<z.ZodObject<typeof choiceSchema>>
 
-const choiceOptionNames = Object.keys(choiceSchema)
+/** Those of auto alone. */
+const choiceOptionNames = Object.keys(choiceSchema).filter((name) => name !== 'machine')
 
 export function addChoiceOptions(command: Command): Command {
   return command
     .option('--algorithm <text>', 'of a collective: auto, or one of its algorithms', 'auto')
-    .option('--machine <text>', 'for auto: a machine with a profile')
+    .option('--machine <text>', 'machine, rank r on core r; for auto with a profile')
     .option('--bytes <number>', "for auto: bytes of every unit of data, as MPI's count describes it")
     .option('--order <word>', 'for auto: the weakest order of combination: tree, ranks or any', 'any')
     .option('--budget <number>', 'for auto: work spent on simulations', String(defaultAlgorithmBudget))
@@ -56,6 +57,12 @@ export interface ChosenText {
   readonly choice: ReturnType<typeof algorithmChoiceObject> | null
 }
 
+/** A rank on every core. */
+export function ranksOf(machine: Machine | undefined): number | undefined {
+  if (machine === undefined) return undefined
+  return Math.min(machine.firstRank[machine.cores.length], shapeLimits.ranks)
+}
+
 /**
  * @throws ERR_USAGE for options that are missing or not for this
  * @throws ERR_ARGUMENT, ERR_MACHINE, ERR_RANK as `chooseAlgorithm` does
@@ -75,12 +82,12 @@ export function chosenText(
       'is for --algorithm auto',
     )
     parseAlgorithm(algorithm, collective)
-    return { text: algorithm, ranks: shape.ranks, choice: null }
+    return { text: algorithm, ranks: shape.ranks ?? ranksOf(machine), choice: null }
   }
   refuseGiven(command, ['segments'], 'is chosen by --algorithm auto')
   if (machine === undefined) throw new RankweaveError('ERR_USAGE', 'expected --machine with a profile')
   if (bytes === undefined) throw new RankweaveError('ERR_USAGE', 'expected --bytes')
-  const ranks = shape.ranks ?? Math.min(machine.firstRank[machine.cores.length], shapeLimits.ranks)
+  const ranks = shape.ranks ?? ranksOf(machine)!
   report.step(`simulating algorithms of ${collective} on ${figure(ranks)} ranks`)
   const choice = chooseAlgorithm(collective, machine, { ranks, root: shape.root, bytes, order, budget })
   const object = algorithmChoiceObject(choice, machine)

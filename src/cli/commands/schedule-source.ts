@@ -3,6 +3,7 @@ import { parseAlgorithm, segmentsOf } from '../../collective/algorithm-text.js'
 import { algorithms } from '../../collective/algorithms.js'
 import { shapeLimits } from '../../collective/patterns/check-shape.js'
 import { scheduleOf } from '../../collective/patterns/schedule-size.js'
+import { gridOfMachine } from '../../collective/ways/machine-grid.js'
 import { RankweaveError, shown, wrongValue } from '../../errors.js'
 import { type Machine, nodeOf } from '../../machine/machine.js'
 import { parseAuto } from '../../neighborhood/choose/auto.js'
@@ -40,7 +41,7 @@ const shapeOptionNames = ['ranks', 'root', 'segments'] as const
 export const shapeSchema = {
   ranks: whole(1, shapeLimits.ranks).optional(),
   root: whole(0, shapeLimits.ranks - 1),
-  segments: whole(1, shapeLimits.segments),
+  segments: whole(1, shapeLimits.segments).optional(),
 }
 
 /** What is said of an algorithm. */
@@ -48,7 +49,10 @@ export function addShapeOptions(command: Command): Command {
   return command
     .option('--ranks <number>', 'of an algorithm (default: the cores of the machine)')
     .option('--root <rank>', 'of an algorithm of a rooted collective', '0')
-    .option('--segments <number>', `of an algorithm, 1 to ${shapeLimits.segments}`, '1')
+    .option(
+      '--segments <number>',
+      `of an algorithm, 1 to ${shapeLimits.segments} (default: the fewest that it takes, mostly 1)`,
+    )
 }
 
 const topologyOptionNames = [...strategyOptionNames, 'map', 'operation'] as const
@@ -78,22 +82,27 @@ export const isTopology = (source: string) => /^[a-z]{2,}:/.test(source)
 /** What a command says of the shape of an algorithm. */
 export interface ShapeOptions {
   readonly root: number
-  readonly segments: number
+  readonly segments?: number | undefined
   /** Bytes of what MPI's count describes, where the command has them. */
   readonly bytes?: number | undefined
+  /** Rank r is on core r, or on the core of its process. */
+  readonly machine?: Machine | undefined
+  /** Processes that host the ranks, in blocks. */
+  readonly processes?: number | undefined
 }
 
 /**
- * The schedule of the line of text of an algorithm.
+ * The schedule of the line of text of an algorithm, on the grid of the machine where it follows one.
  *
  * @throws ERR_ARGUMENT for a text that names no algorithm
  * @throws ERR_USAGE for `--segments` beside segments in the text, for `segment` without bytes, and without ranks
+ * @throws ERR_MACHINE for more ranks than cores
  */
 export function scheduleFromText(
   command: Command,
   text: string,
   ranks: number | undefined,
-  { root, segments, bytes }: ShapeOptions,
+  { root, segments, bytes, machine, processes }: ShapeOptions,
 ): Schedule {
   const setting = parseAlgorithm(text)
   const { algorithm, segmentBytes } = setting
@@ -106,7 +115,15 @@ export function scheduleFromText(
       'expected segments=NUMBER: no number follows from segment without bytes',
       text,
     )
-  return scheduleOf(algorithm, { ranks, root, segments: segmentsOf(setting, bytes ?? 0, ranks) ?? segments })
+  const cut = segmentsOf(setting, bytes ?? 0, ranks) ?? segments
+  const coreOf = processes === undefined ? null : blockPlacement(ranks, processes)
+  const isPlaced = machine !== undefined && algorithm.followsGrid === true
+  const grid = isPlaced ? gridOfMachine(machine, coreOf, ranks) : undefined
+  return scheduleOf(algorithm, {
+    ...{ ranks, root },
+    ...(cut === undefined ? {} : { segments: cut }),
+    ...(grid === undefined ? {} : { grid }),
+  })
 }
 
 /** A schedule, and how the vertices of its topology were mapped; null where they were not. */

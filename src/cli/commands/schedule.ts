@@ -21,6 +21,7 @@ import {
   choiceSchema,
   chosenText,
   collectiveNamed,
+  ranksOf,
   refuseChoice,
 } from './chosen-schedule.js'
 import type { AddCommand } from './command.js'
@@ -34,6 +35,9 @@ is not written, and the exit code is 1.
 ALGORITHM is a line of text: an id, then a colon and settings joined by commas. They are the parameters of the algorithm
 that are not to have their defaults, and segments=NUMBER, which is --segments.
 
+With --machine, algorithms that follow the network, such as allgather-bucket, are planned for where the ranks are: rank r
+on core r.
+
 The name of a collective stands for the algorithm that takes least time on a machine with a profile, as the simulator
 predicts it, with its parameters and segments.
 
@@ -42,6 +46,7 @@ Examples:
   rankweave schedule bcast --machine cluster:nodes=16,cores=16,profile=simgrid-fast --bytes 262144 --compare
   rankweave schedule bcast-binomial --ranks 16
   rankweave schedule bcast-chain:fanout=4,segments=8 --ranks 16
+  rankweave schedule allgather-bucket:ports=6 --machine torus:dims=4x4x4
   rankweave schedule bcast-binomial --ranks 64 --root 5 --segments 8 -o bcast.jsonl
   rankweave schedule alltoall-linear --ranks 64 --ports 6 -o alltoall.jsonl
   rankweave verify bcast.jsonl
@@ -51,7 +56,7 @@ const schema = z.object({
   list: z.boolean(),
   ranks: whole(1, shapeLimits.ranks).optional(),
   root: whole(0, shapeLimits.ranks - 1),
-  segments: whole(1, shapeLimits.segments),
+  segments: whole(1, shapeLimits.segments).optional(),
   ports: whole(1, mostSendsAtOnce).optional(),
   output: z.string().optional(),
   ...choiceSchema,
@@ -65,12 +70,11 @@ export const scheduleCommand: AddCommand = (command, act) => {
       'the algorithm with its parameters, e.g. bcast-binomial or bcast-chain:fanout=4; or a collective, e.g. bcast',
     )
     .option('--list', 'list the algorithms and their parameters', false)
-    .option('--ranks <number>', 'participants')
+    .option('--ranks <number>', 'participants (default: the cores of the machine)')
     .option('--root <rank>', 'of a rooted collective', '0')
     .option(
       '--segments <number>',
-      `segments into which the data is cut, sent one after the other, 1 to ${shapeLimits.segments}`,
-      '1',
+      `segments into which the data is cut, sent one after the other, 1 to ${shapeLimits.segments} (default: the fewest that it takes, mostly 1)`,
     )
     .option('--ports <number>', 'sends of a rank in progress at once, at most (default: all of a phase)')
     .option(
@@ -83,7 +87,7 @@ export const scheduleCommand: AddCommand = (command, act) => {
     .action(
       act(async (report: Reporter, line: string | undefined, raw: unknown, command: Command) => {
         const options = parseOptions(schema, raw)
-        const { list, output, ports, root, segments } = options
+        const { list, output, ports, root, segments, machine } = options
         if (list) return listAlgorithms(report)
         if (line === undefined || line === '')
           throw new RankweaveError('ERR_USAGE', 'expected an algorithm or a collective, or --list')
@@ -95,10 +99,10 @@ export const scheduleCommand: AddCommand = (command, act) => {
         await checkOutputs(report, output)
         const { text, ranks, choice } =
           collective === undefined
-            ? { text: line, ranks: options.ranks, choice: null }
+            ? { text: line, ranks: options.ranks ?? ranksOf(machine), choice: null }
             : chosenText(report, command, collective, options, options)
         report.step(`planning ${text}`)
-        const planned = scheduleFromText(command, text, ranks, { root, segments })
+        const planned = scheduleFromText(command, text, ranks, { root, segments, machine })
         const schedule = ports === undefined ? planned : withPorts(planned, ports)
         report.step('verifying the schedule')
         const verification = verify(schedule)
