@@ -1,0 +1,141 @@
+import { type Communicator, local, run } from 'rankweave'
+import { describe, expect, it } from 'vitest'
+import { algorithmOf, algorithms } from '../../../src/collective/algorithms.js'
+import { checkOfCollective } from '../../../src/conformance/algorithm-checks.js'
+import { parseMachine } from '../../../src/machine/machine-text.js'
+
+const ids = algorithms.filter(({ followsGrid }) => followsGrid === true).map(({ id }) => id)
+
+/** Texts of settings of an algorithm that a network of some dimensions serves. */
+function settingsOf(id: string, ports: readonly number[], order: string): string[] {
+  const names = Object.keys(algorithmOf(id).parameters!)
+  const shuffles = names.includes('shuffle') ? [0, 1] : [0]
+  const others = id.endsWith('-reordered')
+    ? ['network', 'doubling', 'halving', 'path', order].map((each) => `order=${each}`)
+    : ['doubling=0', 'doubling=1']
+  const each = ports.flatMap((count) => others.map((other) => `${id}:ports=${count},${other}`))
+  return each.flatMap((text) => shuffles.map((is) => (is === 0 ? text : `${text},shuffle=1`)))
+}
+
+/** Checks a setting, which must have been used. */
+async function checkSetting(comm: Communicator, text: string, lengths: readonly number[]): Promise<void> {
+  const { collective } = algorithmOf(text.split(':')[0])
+  const [id] = text.split(':')
+  for (const length of lengths) {
+    const given = { slot: 3 + length, length, root: comm.size - 1 }
+    await checkOfCollective.get(collective)!(comm, { algorithm: text }, given)
+  }
+  const used = comm.describe().collectives.some(({ algorithm }) => algorithm?.startsWith(id))
+  if (!used) throw new Error(`${text} was not used`)
+}
+
+const worlds = [
+  ['torus:dims=2x3x2', 12, 12, [1, 3, 6], '3.2.1.0'],
+  ['mesh:dims=3x2,cores=2', 12, 12, [1, 3], '0.1.2.3'],
+  // A process is on the core of its first rank: half the torus, 1x3x2.
+  ['torus:dims=2x3x2', 12, 6, [1, 2], '2.1.0'],
+  ['clos:radix=4,levels=2,nodes=8,cores=1', 7, 7, [1], '1.0.2'],
+] as const
+
+describe.each(worlds)('on %s, %i ranks in %i processes', (text, ranks, processes, ports, order) => {
+  it.each(ids)('%s serves calls of the world and of splits', async (id) => {
+    const machine = parseMachine(text)
+    const reordered = id.endsWith('-reordered')
+    const served = ports.filter((count) => !reordered || count < 6)
+    await run(
+      async (world) => {
+        for (const setting of settingsOf(id, served, order)) {
+          if (!reordered || served.length > 0) await checkSetting(world, setting, [0, 1, 33])
+        }
+        // Members in other orders, of regular and of irregular parts.
+        for (const color of [world.rank % 2, world.rank < 5 ? 0 : 1]) {
+          const part = await world.split(color, -world.rank)
+          for (const setting of settingsOf(id, [1], 'halving')) await checkSetting(part!, setting, [2])
+        }
+        const alone = await world.split(world.rank)
+        await checkOfCollective.get(algorithmOf(id).collective)!(
+          alone!,
+          { algorithm: id },
+          { slot: 1, length: 3, root: 0 },
+        )
+      },
+      { fabric: local({ processes }), ranks, machine },
+    )
+  })
+})
+
+describe('a call', () => {
+  const machine = parseMachine('torus:dims=2x3x2')
+  const onTorus = <T>(main: (world: Communicator) => Promise<T>) =>
+    run(main, { fabric: local({ processes: 12 }), ranks: 12, machine })
+
+  it.each([
+    [
+      'allgather-bucket:ports=4',
+      undefined,
+      'ports must be at most the number of dimensions, 3, or twice that',
+    ],
+    ['allgather-bucket:ports=6', 4, 'the number of segments must be a multiple of 6'],
+    ['allgather-reordered:ports=4', undefined, 'ports must be at most 3, one for each dimension'],
+    ['allgather-reordered:order=0.1.2.3.4', undefined, 'the order must be of the bits 0 to 3'],
+    ['allgather-reordered:order=0.1.2', undefined, 'the order must be of the bits 0 to 3'],
+  ])('with %s and %s segments is refused on all ranks', async (algorithm, segments, reason) => {
+    const options = segments === undefined ? { algorithm } : { algorithm, segments }
+    await onTorus(async (world) => {
+      await expect(world.allgather(Int32Array.of(world.rank), options)).rejects.toMatchObject({
+        code: 'ERR_ALGORITHM',
+        message: expect.stringContaining(reason),
+      })
+      expect([...((await world.allgather(Int32Array.of(world.rank))) as Int32Array)]).toHaveLength(12)
+    })
+  })
+
+  it('with an order that is none is refused by its text', async () => {
+    await onTorus(async (world) => {
+      const order = (text: string) => world.allgather(1, { algorithm: `allgather-reordered:order=${text}` })
+      for (const text of ['0.0', 'up', '0.', ''])
+        await expect(order(text)).rejects.toMatchObject({ code: 'ERR_ARGUMENT' })
+    })
+  })
+
+  it('rounds the segments that bytes make up to a multiple of the sections', async () => {
+    await onTorus(async (world) => {
+      const data = Int32Array.from({ length: 100 }, (_, i) => 100 * world.rank + i)
+      const algorithm = 'allgather-bucket:ports=3,segment=100'
+      const all = (await world.allgather(data, { algorithm })) as Int32Array
+      expect(all).toEqual(Int32Array.from({ length: 1200 }, (_, i) => i))
+      const [used] = world.describe().collectives.filter((each) => each.algorithm?.includes('ports=3'))
+      expect(used.segments).toBe(6)
+    })
+  })
+
+  it('of a communicator whose table is in parts is refused, for no process knows all places', async () => {
+    await onTorus(async (world) => {
+      const part = await world.split(world.rank % 2, 0, { table: 'distributed' })
+      const reason = 'the rank table is distributed'
+      const refused = { code: 'ERR_ALGORITHM', message: expect.stringContaining(reason) }
+      const given = Int32Array.of(world.rank)
+      await expect(part!.bcast(given, 0, { algorithm: 'bcast-bucket' })).rejects.toMatchObject(refused)
+      await expect(part!.allreduce(given, 'sum', { algorithm: 'allreduce-reordered' })).rejects.toMatchObject(
+        refused,
+      )
+      await expect(part!.allgather(given, { algorithm: 'allgather-bucket' })).rejects.toMatchObject(refused)
+    })
+  })
+
+  it('on a world without a machine goes along the line of its ranks', async () => {
+    await run(
+      async (world) => {
+        const given = Int32Array.of(world.rank)
+        for (const algorithm of ['allgather-bucket:ports=2', 'allgather-reordered:order=halving'])
+          expect(await world.allgather(given, { algorithm })).toEqual(Int32Array.of(0, 1, 2, 3, 4))
+        await expect(world.allgather(given, { algorithm: 'allgather-bucket:ports=3' })).rejects.toMatchObject(
+          {
+            code: 'ERR_ALGORITHM',
+          },
+        )
+      },
+      { fabric: local({ processes: 5 }), ranks: 5 },
+    )
+  })
+})
