@@ -1,3 +1,4 @@
+import { inOneWay } from '../../collective/ways/families.js'
 import type { Collective } from '../../schedule/specification.js'
 import type { Exchange } from '../exchange.js'
 import type { CollectiveContext } from '../plan/collective-context.js'
@@ -27,7 +28,7 @@ export function planLists(
   const { algorithm } = chooseMove(state, collective, method, 0, false)!
   const long = chooseMove(state, collective, method, Infinity, false)!
   return {
-    lists: planMove(state, { algorithm, segments: 1 }, root),
+    lists: planMove(state, { algorithm: inOneWay(algorithm), segments: 1 }, root),
     long: () => planMove(state, long, root),
     segments: long.segments,
   }

@@ -1,5 +1,5 @@
 import { integerOption } from '../../base/option.js'
-import type { Shape } from '../patterns/algorithm.js'
+import type { Algorithm, Shape } from '../patterns/algorithm.js'
 import { bitFields, bitOrderOption, orderRefusal } from './bit-order.js'
 import { boxOf, extentsOf, lineExtents } from './box.js'
 import { cubeWays, mostCubeWays } from './cube-way.js'
@@ -77,6 +77,11 @@ export const buckets = {
       const box = boxOf(shape.grid, shape.ranks)
       return doubling === 1 && box.dims.length > 0 ? mixedWays(box, wanted) : ringWays(box, wanted)
     }),
+}
+
+/** An algorithm for data that are not cut: with one way, where it would have several. */
+export function inOneWay(algorithm: Algorithm): Algorithm {
+  return (algorithm.sections ?? 1) === 1 ? algorithm : algorithm.with!({ ...algorithm.values, ports: 1 })
 }
 
 /** The ways of a shape are the same for all its ranks. */

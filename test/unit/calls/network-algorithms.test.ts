@@ -1,31 +1,39 @@
 import { type Communicator, local, run } from 'rankweave'
 import { describe, expect, it } from 'vitest'
+import { parseAlgorithm } from '../../../src/collective/algorithm-text.js'
 import { algorithmOf, algorithms } from '../../../src/collective/algorithms.js'
 import { checkOfCollective } from '../../../src/conformance/algorithm-checks.js'
 import { parseMachine } from '../../../src/machine/machine-text.js'
 
 const ids = algorithms.filter(({ followsGrid }) => followsGrid === true).map(({ id }) => id)
 
-/** Texts of settings of an algorithm that a network of some dimensions serves. */
-function settingsOf(id: string, ports: readonly number[], order: string): string[] {
+/**
+ * Texts of settings of an algorithm.
+ *
+ * @param paths through the nodes that there are at most
+ */
+function settingsOf(id: string, ports: readonly number[], order: string, paths: number): string[] {
   const names = Object.keys(algorithmOf(id).parameters!)
   const shuffles = names.includes('shuffle') ? [0, 1] : [0]
   const others = id.endsWith('-reordered')
     ? ['network', 'doubling', 'halving', 'path', order].map((each) => `order=${each}`)
     : ['doubling=0', 'doubling=1']
-  const each = ports.flatMap((count) => others.map((other) => `${id}:ports=${count},${other}`))
+  const each = ports.flatMap((count) =>
+    others
+      .filter((other) => other !== 'order=path' || count <= paths)
+      .map((other) => `${id}:ports=${count},${other}`),
+  )
   return each.flatMap((text) => shuffles.map((is) => (is === 0 ? text : `${text},shuffle=1`)))
 }
 
 /** Checks a setting, which must have been used. */
 async function checkSetting(comm: Communicator, text: string, lengths: readonly number[]): Promise<void> {
-  const { collective } = algorithmOf(text.split(':')[0])
-  const [id] = text.split(':')
+  const { id, collective } = parseAlgorithm(text).algorithm
   for (const length of lengths) {
     const given = { slot: 3 + length, length, root: comm.size - 1 }
     await checkOfCollective.get(collective)!(comm, { algorithm: text }, given)
   }
-  const used = comm.describe().collectives.some(({ algorithm }) => algorithm?.startsWith(id))
+  const used = comm.describe().collectives.some(({ algorithm }) => algorithm === id)
   if (!used) throw new Error(`${text} was not used`)
 }
 
@@ -40,17 +48,16 @@ const worlds = [
 describe.each(worlds)('on %s, %i ranks in %i processes', (text, ranks, processes, ports, order) => {
   it.each(ids)('%s serves calls of the world and of splits', async (id) => {
     const machine = parseMachine(text)
-    const reordered = id.endsWith('-reordered')
-    const served = ports.filter((count) => !reordered || count < 6)
+    const paths = machine.kind === 'torus' ? machine.dims.length : 1
+    const served = ports.filter((count) => id.endsWith('-bucket') || count < 6)
     await run(
       async (world) => {
-        for (const setting of settingsOf(id, served, order)) {
-          if (!reordered || served.length > 0) await checkSetting(world, setting, [0, 1, 33])
-        }
+        for (const setting of settingsOf(id, served, order, paths))
+          await checkSetting(world, setting, [0, 1, 33])
         // Members in other orders, of regular and of irregular parts.
         for (const color of [world.rank % 2, world.rank < 5 ? 0 : 1]) {
           const part = await world.split(color, -world.rank)
-          for (const setting of settingsOf(id, [1], 'halving')) await checkSetting(part!, setting, [2])
+          for (const setting of settingsOf(id, [1], 'halving', 1)) await checkSetting(part!, setting, [2])
         }
         const alone = await world.split(world.rank)
         await checkOfCollective.get(algorithmOf(id).collective)!(
@@ -111,7 +118,9 @@ describe('a call', () => {
 
   it('of a communicator whose table is in parts is refused, for no process knows all places', async () => {
     await onTorus(async (world) => {
-      const part = await world.split(world.rank % 2, 0, { table: 'distributed' })
+      // Neither a progression of ranks nor few enough for a table of their own.
+      const color = [0, 0, 1, 0, 1, 1, 0, 1, 0, 0, 1, 1][world.rank]
+      const part = await world.split(color, 0, { table: 'distributed', selfHostRows: 0 })
       const reason = 'the rank table is distributed'
       const refused = { code: 'ERR_ALGORITHM', message: expect.stringContaining(reason) }
       const given = Int32Array.of(world.rank)

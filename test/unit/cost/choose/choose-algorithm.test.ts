@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { parseAlgorithm, segmentsOf } from '../../../../src/collective/algorithm-text.js'
 import { algorithms } from '../../../../src/collective/algorithms.js'
 import { scheduleOf } from '../../../../src/collective/patterns/schedule-size.js'
+import { gridOfMachine } from '../../../../src/collective/ways/machine-grid.js'
 import { chooseAlgorithm, chooseAlgorithmInSlices } from '../../../../src/cost/choose/choose-algorithm.js'
 import { simulate } from '../../../../src/cost/simulate/simulate.js'
 import { parseMachine } from '../../../../src/machine/machine-text.js'
@@ -40,14 +41,27 @@ describe('chooseAlgorithm', () => {
     expect(alternatives.some(({ algorithm }) => algorithm.includes('segments='))).toBe(true)
     for (const { algorithm: text, timeUs, messages } of alternatives) {
       const setting = parseAlgorithm(text)
-      const segments = segmentsOf(setting, 1_000_000, 16) ?? 1
-      const simulation = simulate(scheduleOf(setting.algorithm, { ranks: 16, segments }), machine, {
+      const segments = segmentsOf(setting, 1_000_000, 16) ?? setting.algorithm.sections ?? 1
+      const grid = gridOfMachine(machine, null, 16)!
+      const simulation = simulate(scheduleOf(setting.algorithm, { ranks: 16, segments, grid }), machine, {
         bytes: 1_000_000,
       })
       expect([
         simulation.timeUs,
         simulation.traffic.node.messages + simulation.traffic.network.messages,
       ]).toEqual([timeUs, messages - simulation.traffic.package.messages])
+    }
+  })
+
+  it('weighs every port of a torus, and names them so that the schedule is found again', () => {
+    const torus = parseMachine('torus:dims=3x3x3,profile=bluegene-p')
+    const { alternatives } = chooseAlgorithm('allgather', torus, { bytes: 100_000 })
+    const texts = alternatives.map(({ algorithm }) => algorithm)
+    expect(texts.some((text) => /^allgather-bucket:ports=[36]/.test(text))).toBe(true)
+    for (const { algorithm: text, parameters } of alternatives) {
+      const { algorithm, segments = algorithm.sections ?? 1 } = parseAlgorithm(text)
+      const isOnGrid = algorithm.followsGrid === true
+      expect(parameters).toMatchObject({ segments, ...(isOnGrid ? { dims: '3x3x3' } : {}) })
     }
   })
 
