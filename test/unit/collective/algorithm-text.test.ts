@@ -135,6 +135,15 @@ describe('segments of a unit', () => {
     expect(segments('allgather-ring:segment=1KiB', unitBytes, 8)).toBe(64)
   })
 
+  it.each([
+    [0, 6],
+    [1024 * 6, 6],
+    [1024 * 6 + 1, 12],
+    [2 ** 40, 4092],
+  ])('of %i bytes are a multiple of the sections of an algorithm', (unitBytes, expected) => {
+    expect(segments('allgather-bucket:ports=6,segment=1KiB', unitBytes, 8)).toBe(expected)
+  })
+
   it('never let a part of an algorithm exceed the bytes, unless 4,096 segments do not suffice', () => {
     for (const algorithm of algorithms) {
       const shapes = [2, 4, 8].filter((ranks) => (algorithm.refuses?.({ ranks }) ?? null) === null)
