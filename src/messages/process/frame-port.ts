@@ -27,8 +27,8 @@ export interface RuntimeOptions {
   /** How calls of collectives are chosen and recorded for runs to come. Default: not at all. */
   readonly online?: OnlineOptions
   /**
-   * The machine of the world, the same in all processes: rank r of the world is on core r. Reorderings and neighborhood
-   * collectives read it. Default: only the nodes of the processes are known.
+   * The machine of the world, the same in all processes: rank r of the world is on core r. Reorderings, neighborhood
+   * collectives and algorithms that follow the network read it. Default: only the nodes of the processes are known.
    */
   readonly machine?: Machine
   /** What is counted of message matching. Default: nothing. */
