@@ -116,6 +116,24 @@ describe('a call', () => {
     })
   })
 
+  it('that is persistent follows the network', async () => {
+    await onTorus(async (world) => {
+      const into = new Int32Array(12 * 5)
+      const given = Int32Array.from({ length: 5 }, (_, i) => 5 * world.rank + i)
+      const gather = world.allgatherInit(given, into, { algorithm: 'allgather-bucket:ports=6' })
+      const sum = new Int32Array(5)
+      const algorithm = 'allreduce-bucket:ports=3,doubling=1'
+      const reduce = world.allreduceInit(given, sum, 'sum', { algorithm })
+      const cast = world.bcastInit(into, 3, { algorithm: 'bcast-reordered:ports=3' })
+      for (let round = 0; round < 2; round++) {
+        for (const request of [gather, reduce, cast]) await request.start()
+        expect(into).toEqual(Int32Array.from({ length: 60 }, (_, i) => i))
+        expect(sum).toEqual(Int32Array.from({ length: 5 }, (_, i) => 330 + 12 * i))
+      }
+      for (const request of [gather, reduce, cast]) request.free()
+    })
+  })
+
   it('of a communicator whose table is in parts is refused, for no process knows all places', async () => {
     await onTorus(async (world) => {
       // Neither a progression of ranks nor few enough for a table of their own.

@@ -138,6 +138,33 @@ describe('schedule', () => {
     expect(answer.stderr).toContain(message)
   })
 
+  it('is on the grid of a machine, and says so', async () => {
+    const text = 'allgather-bucket:ports=4'
+    const answer = await cli('schedule', text, '--machine', 'torus:dims=3x4', '--json')
+    expect(answer.exitCode).toBe(0)
+    expect(onlyObject(answer)).toMatchObject({
+      ...{ algorithm: text, ranks: 12, segments: 4, dims: '3x4', verified: true },
+    })
+    const mesh = ['--machine', 'mesh:dims=2x2,cores=2,profile=simgrid-fast', '--bytes', '64', '--json']
+    const simulated = await cli('simulate', 'allgather-reordered:ports=3', ...mesh)
+    const parameters = { segments: 3, dims: '2x2', wrap: '00', perNode: 2 }
+    expect(onlyObject(simulated)).toMatchObject({ ranks: 8, parameters })
+    const hosted = await cli('simulate', 'bcast-bucket', ...mesh, '--ranks', '16', '--processes', '4')
+    expect(onlyObject(hosted)).toMatchObject({ parameters: { dims: '2x1', wrap: '00', perNode: 8 } })
+  })
+
+  it.each([
+    [['allgather-bucket:ports=6'], 'ERR_ARGUMENT', 'ports must be at most the number of dimensions, 1,'],
+    [['allgather-bucket:ports=2', '--segments', '3'], 'ERR_ARGUMENT', 'must be a multiple of 2'],
+    [['allgather-reordered', '--machine', 'torus:dims=3'], 'ERR_MACHINE', 'expected at least 4 cores'],
+    [['allgather-reordered:order=0.1.2'], 'ERR_ARGUMENT', 'the order must be of the bits 0 to 1'],
+  ])('refuses %j for a network', async (argv, code, message) => {
+    const answer = await cli('schedule', ...argv, '--ranks', '4')
+    expect([answer.exitCode, answer.stdout]).toEqual([2, ''])
+    expect(answer.stderr).toContain(`${code}: `)
+    expect(answer.stderr).toContain(message)
+  })
+
   it('writes a file that verifies, and reports what the schedule does', async () => {
     const file = join(folder, 'bcast.jsonl')
     const options = ['--ranks', '9', '--root', '4', '--segments', '3']
