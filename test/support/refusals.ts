@@ -71,7 +71,9 @@ function shapeOf(
   const participants = participantsOf(hosts, given, algorithm)
   // Of the others no refusal depends on it.
   const ofBytes = (ranks: number) =>
-    algorithm.order === undefined ? 1 : segmentsOf({ algorithm, segmentBytes }, unitBytesOf(given), ranks)!
+    algorithm.order === undefined
+      ? (algorithm.sections ?? 1)
+      : segmentsOf({ algorithm, segmentBytes }, unitBytesOf(given), ranks)!
   return { ...participants, segments: segments ?? ofBytes(participants.ranks) }
 }
 
