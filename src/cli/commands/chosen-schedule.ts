@@ -58,7 +58,7 @@ export interface ChosenText {
 }
 
 /** A rank on every core. */
-export function ranksOf(machine: Machine | undefined): number | undefined {
+export function ranksOnCores(machine: Machine | undefined): number | undefined {
   if (machine === undefined) return undefined
   return Math.min(machine.firstRank[machine.cores.length], shapeLimits.ranks)
 }
@@ -82,12 +82,12 @@ export function chosenText(
       'is for --algorithm auto',
     )
     parseAlgorithm(algorithm, collective)
-    return { text: algorithm, ranks: shape.ranks ?? ranksOf(machine), choice: null }
+    return { text: algorithm, ranks: shape.ranks ?? ranksOnCores(machine), choice: null }
   }
   refuseGiven(command, ['segments'], 'is chosen by --algorithm auto')
   if (machine === undefined) throw new RankweaveError('ERR_USAGE', 'expected --machine with a profile')
   if (bytes === undefined) throw new RankweaveError('ERR_USAGE', 'expected --bytes')
-  const ranks = shape.ranks ?? ranksOf(machine)!
+  const ranks = shape.ranks ?? ranksOnCores(machine)!
   report.step(`simulating algorithms of ${collective} on ${figure(ranks)} ranks`)
   const choice = chooseAlgorithm(collective, machine, { ranks, root: shape.root, bytes, order, budget })
   const object = algorithmChoiceObject(choice, machine)

@@ -21,7 +21,7 @@ import {
   choiceSchema,
   chosenText,
   collectiveNamed,
-  ranksOf,
+  ranksOnCores,
   refuseChoice,
 } from './chosen-schedule.js'
 import type { AddCommand } from './command.js'
@@ -99,7 +99,7 @@ export const scheduleCommand: AddCommand = (command, act) => {
         await checkOutputs(report, output)
         const { text, ranks, choice } =
           collective === undefined
-            ? { text: line, ranks: options.ranks ?? ranksOf(machine), choice: null }
+            ? { text: line, ranks: options.ranks ?? ranksOnCores(machine), choice: null }
             : chosenText(report, command, collective, options, options)
         report.step(`planning ${text}`)
         const planned = scheduleFromText(command, text, ranks, { root, segments, machine })

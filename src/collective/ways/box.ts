@@ -29,11 +29,11 @@ export function boxOf(grid: ParticipantGrid | undefined, ranks: number): Box {
   place.forEach((position, participant) => {
     at[position] = participant
   })
-  return { ...extentsOf(grid, ranks), at, of: place }
+  return { ...boxExtents(grid, ranks), at, of: place }
 }
 
 /** The extents of {@link boxOf}, without its participants. */
-export function extentsOf(grid: ParticipantGrid | undefined, ranks: number): BoxExtents {
+export function boxExtents(grid: ParticipantGrid | undefined, ranks: number): BoxExtents {
   if (grid === undefined || placesOfGrid(grid) !== ranks) return lineExtents(ranks)
   const { dims, wraps, perNode = 1 } = grid
   const all = [

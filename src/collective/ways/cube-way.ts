@@ -1,6 +1,6 @@
 import type { ParticipantGrid } from '../patterns/participant-grid.js'
 import { bitFields, bitsInOrder } from './bit-order.js'
-import { type Box, boxOf, extentsOf, pathBox } from './box.js'
+import { type Box, boxExtents, boxOf, pathBox } from './box.js'
 import { Cube } from './cube.js'
 import type { GatherWay, WayMessage } from './way.js'
 
@@ -26,7 +26,7 @@ export function cubeWays(
 /** How many ways {@link cubeWays} has. */
 export function mostCubeWays(grid: ParticipantGrid | undefined, ranks: number, order: string): number {
   if (order === 'path') return grid?.dims.length ?? 1
-  return Math.max(1, extentsOf(grid, ranks).dims.length)
+  return Math.max(1, boxExtents(grid, ranks).dims.length)
 }
 
 /** The same order with the dimensions in turn: each bit of the dimension that comes so many later. */

@@ -1,7 +1,7 @@
 import { integerOption } from '../../base/option.js'
 import type { Algorithm, Shape } from '../patterns/algorithm.js'
 import { bitFields, bitOrderOption, orderRefusal } from './bit-order.js'
-import { boxOf, extentsOf, lineExtents } from './box.js'
+import { boxExtents, boxOf, lineExtents } from './box.js'
 import { cubeWays, mostCubeWays } from './cube-way.js'
 import { mixedWays } from './mixed-way.js'
 import { ringWays } from './ring-way.js'
@@ -39,7 +39,7 @@ export const reordered = {
   refuses({ grid, ranks }: Shape, { order, ports: wanted }: ReorderedValues): string | null {
     const most = mostCubeWays(grid, ranks, order)
     if (wanted > most) return `ports must be at most ${most}, one for each dimension, got ${wanted}`
-    const extents = order === 'path' ? lineExtents(ranks) : extentsOf(grid, ranks)
+    const extents = order === 'path' ? lineExtents(ranks) : boxExtents(grid, ranks)
     return bitsRefusal(extents.dims) ?? orderRefusal(order, extents)
   },
   ways: (shape: Shape, { order, ports: wanted }: ReorderedValues): readonly GatherWay[] =>
@@ -64,7 +64,7 @@ export const buckets = {
   },
   sections: (values: BucketValues): number => values.ports,
   refuses({ grid, ranks }: Shape, { ports: wanted, doubling }: BucketValues): string | null {
-    const { dims, wraps } = extentsOf(grid, ranks)
+    const { dims, wraps } = boxExtents(grid, ranks)
     const count = Math.max(1, dims.length)
     if (wanted > count && wanted !== 2 * count)
       return `ports must be at most the number of dimensions, ${count}, or twice that, got ${wanted}`

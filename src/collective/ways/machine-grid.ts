@@ -1,4 +1,4 @@
-import { rangeAt } from '../../base/search.js'
+import { largestOf, rangeAt } from '../../base/search.js'
 import type { Machine } from '../../machine/machine.js'
 import { requireCores } from '../../machine/nodes.js'
 import { mostPlaces, type ParticipantGrid } from '../patterns/participant-grid.js'
@@ -23,13 +23,12 @@ export function gridOfMachine(
   ranks: number,
 ): ParticipantGrid | undefined {
   const { cores, firstRank } = machine
-  const last =
-    coreOf === null ? ranks : Array.from(coreOf).reduce((most, core) => Math.max(most, core + 1), 0)
+  const last = coreOf === null ? ranks : 1 + largestOf(Array.from(coreOf))
   requireCores(last, firstRank[cores.length])
   const nodeOf = Int32Array.from({ length: ranks }, (_, i) => rangeAt(firstRank, coreOf?.[i] ?? i))
   const countOf = new Int32Array(cores.length)
   for (const node of nodeOf) countOf[node]++
-  const perNode = countOf.reduce((most, count) => Math.max(most, count), 0)
+  const perNode = largestOf(countOf)
   const { dims, wraps, indexOf } = nodesInGrid(machine, countOf, ranks === perNode * usedNodes(countOf))
   if (dims.reduce((product, extent) => product * extent, perNode) > mostPlaces) return undefined
   const order = Array.from({ length: ranks }, (_, participant) => participant)

@@ -1,3 +1,4 @@
+import { largestOf } from '../../base/search.js'
 import { bitFields, bitsByCost } from './bit-order.js'
 import { type Box, stridesOf } from './box.js'
 import { Cube } from './cube.js'
@@ -20,7 +21,7 @@ export function mixedWays(box: Box, ports: number): readonly GatherWay[] {
   const cubes = new Map(
     lasts.map(({ dimension }) => [dimension, new Cube(box, staggeredBits(box, dimension))]),
   )
-  const begin = Math.max(...[...cubes.values()].map(({ stages }) => stages))
+  const begin = largestOf([...cubes.values()].map(({ stages }) => stages))
   return lasts.map((ring) => mixedWay(box, cubes.get(ring.dimension)!, { ...ring, begin }))
 }
 
@@ -35,7 +36,7 @@ function staggeredBits(box: Box, ringDimension: number): readonly number[] {
       Array.from({ length: widths[d] }, (_, height) => firsts[d] + height),
     )
   })
-  const rounds = Math.max(0, ...queues.map(({ length }) => length))
+  const rounds = largestOf([0, ...queues.map(({ length }) => length)])
   return Array.from({ length: rounds }, (_, round) =>
     queues.flatMap((queue) => queue.slice(round, round + 1)),
   ).flat()

@@ -1,3 +1,4 @@
+import { largestOf } from '../../base/search.js'
 import { type Box, stridesOf } from './box.js'
 import type { GatherWay, WayMessage } from './way.js'
 
@@ -81,7 +82,7 @@ export function ringWays(box: Box, ports: number): readonly GatherWay[] {
   let begin = 0
   for (let phase = 0; phase < dims.length; phase++) {
     begins.push(begin)
-    begin += Math.max(...turns.map(({ dimensions }) => dims[dimensions[phase]] - 1))
+    begin += largestOf(turns.map(({ dimensions }) => dims[dimensions[phase]] - 1))
   }
   return turns.map((turn) => ringWay(box, turn, begins))
 }

@@ -57,7 +57,7 @@ export function exchangesOf(ways: readonly GatherWay[], participant: number): Wa
 
 /**
  * The phase up to which a rank has completed everything before it begins a stage; -1: it waits for its data alone. With
- * several ways it has as many messages under way as there are ways, and the ways do not meet in a link.
+ * several ways it has as many messages in flight as there are ways, and the ways do not meet in a link.
  *
  * @param phase the first one of the stage
  */

@@ -13,7 +13,7 @@ import type { Algorithm, CombinationOrder, Shape } from '../../collective/patter
 import { requireShape, shapeLimits } from '../../collective/patterns/check-shape.js'
 import { atDefaults } from '../../collective/patterns/parameterized.js'
 import { leastSize, scheduleOf } from '../../collective/patterns/schedule-size.js'
-import { extentsOf } from '../../collective/ways/box.js'
+import { boxExtents } from '../../collective/ways/box.js'
 import { gridOfMachine } from '../../collective/ways/machine-grid.js'
 import { isRankweaveError, wrongValue } from '../../errors.js'
 import { checkMachine } from '../../machine/check-machine.js'
@@ -303,7 +303,7 @@ class Search {
   onGrid(eligible: readonly Algorithm[]): CutAlgorithm[] {
     const { grid } = this.#shape
     if (grid === undefined) return []
-    const dimensions = Math.max(1, extentsOf(grid, this.#shape.ranks).dims.length)
+    const dimensions = Math.max(1, boxExtents(grid, this.#shape.ranks).dims.length)
     return eligible
       .flatMap((algorithm) => gridSettings(algorithm, dimensions))
       .filter((setting) => this.#refusalOf(setting) === null && this.#sizeOf(setting) <= this.#work)
