@@ -1,0 +1,76 @@
+import { describe, expect, test } from 'vitest'
+import { algorithmOf } from '../../../../src/collective/algorithms.js'
+import { scheduleOf } from '../../../../src/collective/patterns/schedule-size.js'
+import { boxOf } from '../../../../src/collective/ways/box.js'
+import { mixedWays } from '../../../../src/collective/ways/mixed-way.js'
+import { ringWays } from '../../../../src/collective/ways/ring-way.js'
+import { exchangesOf, type GatherWay } from '../../../../src/collective/ways/way.js'
+import { congestedCost } from '../../../../src/cost/models/congested-cost.js'
+import { torusNetwork } from '../../../../src/cost/models/congestion-network.js'
+import { scheduleStages } from '../../../../src/cost/models/stages.js'
+import { routeBetween } from '../../../../src/machine/network.js'
+import { torus } from '../../../../src/machine/torus.js'
+import { gridOf, nodesOfGrid, sentAlong } from '../../../support/way-messages.js'
+
+const boxOfGrid = (dims: readonly number[], isWrapped = true) => {
+  const grid = gridOf(dims, isWrapped)
+  return boxOf(grid, nodesOfGrid(grid))
+}
+
+describe('buckets on 4 x 4 x 4', () => {
+  test.each([
+    [1, 63],
+    [3, 21],
+    [6, 10.5],
+  ])('%i at once: %f n delta, and 9 messages each', (ports, expected) => {
+    const shape = { ranks: 64, segments: ports, grid: gridOf([4, 4, 4]) }
+    const schedule = scheduleOf(algorithmOf(`allgather-bucket:ports=${ports}`), shape)
+    const cost = congestedCost(torusNetwork([4, 4, 4]), scheduleStages(schedule, 1 / ports))
+    expect(cost.messages).toBe(9 * ports)
+    expect(cost.bytes).toBeCloseTo(expected, 9)
+  })
+})
+
+describe('messages of a participant, one for the shuffle included', () => {
+  test.each([
+    [8, 127, 61],
+    [32, 559, 217],
+  ])('side %i: %i with six buckets, %i with recursive doubling in two dimensions', (side, rings, mixed) => {
+    const box = boxOfGrid([side, side, side])
+    expect(sentAlong(ringWays(box, 6), 7) + 1).toBe(rings)
+    expect(sentAlong(mixedWays(box, 6), 7) + 1).toBe(mixed)
+  })
+})
+
+/** The most messages on one link in a stage. */
+function largestLoad(ways: readonly GatherWay[], machine: ReturnType<typeof torus>): number {
+  const loads = new Map<string, number>()
+  for (let rank = 0; rank < ways[0].originAt.length; rank++)
+    for (const { stage, peer, isSent, runs } of exchangesOf(ways, rank)) {
+      if (!isSent) continue
+      for (const link of routeBetween(machine, rank, peer).slice(1, -1)) {
+        const key = `${stage} ${link}`
+        loads.set(key, (loads.get(key) ?? 0) + runs.length)
+      }
+    }
+  return [...loads.values()].reduce((most, load) => Math.max(most, load), 0)
+}
+
+describe('sections on a link in a stage of buckets', () => {
+  test.each([[[4, 4, 4]], [[3, 4, 5]], [[6, 4]]])('a mesh of %j: 1 in one direction, 2 in both', (dims) => {
+    const machine = torus({ dims, wraps: dims.map(() => false) })
+    const box = boxOfGrid(dims, false)
+    expect(largestLoad(ringWays(box, dims.length), machine)).toBe(1)
+    expect(largestLoad(ringWays(box, 2 * dims.length), machine)).toBe(2)
+  })
+
+  test.each([[[4, 4, 4]], [[3, 4, 5]], [[6, 4]]])('a torus of %j: 1 in both directions', (dims) => {
+    expect(largestLoad(ringWays(boxOfGrid(dims), 2 * dims.length), torus({ dims }))).toBe(1)
+  })
+
+  test('both directions are refused on a mesh', () => {
+    const shape = { ranks: 64, segments: 6, grid: gridOf([4, 4, 4], false) }
+    expect(algorithmOf('allgather-bucket:ports=6').refuses?.(shape)).toMatch(/need dimensions that wrap/)
+    expect(algorithmOf('allgather-bucket:ports=3').refuses?.(shape)).toBeNull()
+  })
+})
