@@ -36,10 +36,10 @@ export function allreduceAlong(
     const partOf = partsOfRound(ways, round)
     reduceAlong(operations, rank, ways, { start: round, partOf, placeOf })
     const start = round + stagesOf(ways)
-    for (const { stage, peer, isSent, runs } of exchangesOf(ways, rank)) {
+    for (const { begin, stage, peer, isSent, runs } of exchangesOf(ways, rank)) {
       if (isSent) operations.send(rank, start + stage, peer)
       else operations.receive(rank, start + stage, peer)
-      operations.after(waitBefore(ways, stage, start + stage))
+      operations.after(waitBefore(ways, begin, start + begin))
       eachOf(runs, (way, offset) => {
         const part = partOf(way, offset)
         operations.add(partialResult(part), placeOf(part))
@@ -69,7 +69,7 @@ export function bcastAlong(
     const addOwn = (first: number, count: number): void => eachSection(ways, tree, first, count, addSection)
     scatterPieces(operations, { ranks, rank, vrank, phase: round }, tree.rankAt, addOwn)
     const start = round + ceilLog2(ranks)
-    for (const { stage, peer, isSent, runs } of exchangesOf(ways, rank)) {
+    for (const { begin, stage, peer, isSent, runs } of exchangesOf(ways, rank)) {
       const receiver = tree.vrankOf(isSent ? peer : rank)
       const end = receiver + piecesScattered(ranks, receiver)
       const news: (readonly [number, number])[] = []
@@ -80,7 +80,7 @@ export function bcastAlong(
       if (news.length === 0) continue
       if (isSent) operations.send(rank, start + stage, peer)
       else operations.receive(rank, start + stage, peer)
-      operations.after(waitBefore(ways, stage, start + stage))
+      operations.after(waitBefore(ways, begin, start + begin))
       for (const [way, offset] of news) addSection(way, offset)
     }
   }

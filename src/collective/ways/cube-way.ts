@@ -65,7 +65,8 @@ function cubeWay(box: Box, order: readonly number[]): GatherWay {
     originAt,
     offsetOf,
     *messages(participant): Iterable<WayMessage> {
-      for (const message of cube.messages(of[participant])) yield { ...message, peer: at[message.peer] }
+      for (const message of cube.messages(of[participant]))
+        yield { ...message, begin: message.stage, peer: at[message.peer] }
     },
   }
 }

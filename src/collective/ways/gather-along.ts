@@ -47,16 +47,18 @@ function gatherRound(
       for (const { way, offset } of moved) add(way, offset)
     }
   const start = round + (isShuffled ? 1 : 0)
-  // What a message leaves out divides its run: both parts are messages, the second a phase later.
+  // What a message leaves out divides its run: both parts are messages, the second a phase later. Parts are unequally
+  // long, so that ranks would drift apart and meet on links if a part waited for its data alone.
   const phasesPerStage = isShuffled ? 2 : 1
-  for (const { stage, peer, isSent, runs } of exchangesOf(ways, rank)) {
+  for (const { begin, stage, peer, isSent, runs } of exchangesOf(ways, rank)) {
     const receiver = isSent ? peer : rank
+    const waitedFor = start + phasesPerStage * begin
     const isOwn = (way: number, offset: number): boolean => sections.unitOf(way, offset) === receiver
     withoutOwn(runs, isOwn).forEach((part, index) => {
       const first = start + phasesPerStage * stage
       if (isSent) operations.send(rank, first + index, peer)
       else operations.receive(rank, first + index, peer)
-      operations.after(waitBefore(ways, stage, first))
+      operations.after(isShuffled ? waitedFor - 1 : waitBefore(ways, begin, waitedFor))
       eachOf(part, add)
     })
   }

@@ -22,7 +22,8 @@ export function mixedWays(box: Box, ports: number): readonly GatherWay[] {
     lasts.map(({ dimension }) => [dimension, new Cube(box, staggeredBits(box, dimension))]),
   )
   const begin = largestOf([...cubes.values()].map(({ stages }) => stages))
-  return lasts.map((ring) => mixedWay(box, cubes.get(ring.dimension)!, { ...ring, begin }))
+  const steps = Math.max(0, largestOf(lasts.map(({ dimension }) => dims[dimension] - 1)))
+  return lasts.map((ring) => mixedWay(box, cubes.get(ring.dimension)!, { ...ring, begin, stages: steps }))
 }
 
 /** Bits of all dimensions but one: in turn a bit of each, from the one after it on, the costliest first. */
@@ -56,7 +57,7 @@ function mixedWay(box: Box, cube: Cube, ring: RingPhase): GatherWay {
     offsetOf[participant] = offset
   })
   return {
-    stages: begin + dims[dimension] - 1,
+    stages: begin + ring.stages,
     originAt,
     offsetOf,
     *messages(participant) {
@@ -64,6 +65,7 @@ function mixedWay(box: Box, cube: Cube, ring: RingPhase): GatherWay {
       for (const { first, ...message } of cube.messages(position))
         yield {
           ...message,
+          begin: message.stage,
           peer: at[message.peer],
           first: baseOf(position) + first,
         }

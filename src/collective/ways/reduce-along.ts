@@ -27,7 +27,9 @@ export function reduceAlong(
 ): ReadonlyMap<number, number> {
   const stages = stagesOf(ways)
   const held = new Map<number, number>()
-  const exchanges = exchangesOf(ways, rank).reverse()
+  const exchanges = exchangesOf(ways, rank)
+    .reverse()
+    .sort((a, b) => b.begin - a.begin)
   // A part is complete when the last message that brings its values has come.
   const missing = new Map<number, number>()
   const eachPart = (runs: readonly Run[], visit: (part: number) => void): void =>
@@ -36,18 +38,18 @@ export function reduceAlong(
   eachPart(own, (part) => missing.set(part, 0))
   for (const { isSent, runs } of exchanges)
     if (isSent) eachPart(runs, (part) => missing.has(part) && missing.set(part, missing.get(part)! + 1))
-  for (const { stage, peer, isSent, runs } of exchanges) {
-    const reversed = stages - 1 - stage
-    const phase = start + reversed
+  for (const { begin, stage, peer, isSent, runs } of exchanges) {
+    const first = stages - 1 - stage
+    const phase = start + stages - 1 - begin
     if (!isSent) {
       operations.send(rank, phase, peer)
-      operations.after(waitBefore(ways, reversed, phase))
+      operations.after(waitBefore(ways, first, start + first))
       eachPart(runs, (part) => operations.add(partialResult(part), held.get(part) ?? part))
       continue
     }
     const received: { part: number; place: number }[] = []
     operations.receive(rank, phase, peer)
-    operations.after(waitBefore(ways, reversed, phase))
+    operations.after(waitBefore(ways, first, start + first))
     eachPart(runs, (part) => {
       const place = operations.stage(rank)
       received.push({ part, place })

@@ -5,8 +5,9 @@ import type { GatherWay, WayMessage } from './way.js'
 /** Rings of positions along a dimension. */
 export interface RingPhase {
   readonly dimension: number
-  /** The first stage. */
+  /** The first stage, and how many there are: at least the steps of the ring, which take equally many each. */
   readonly begin: number
+  readonly stages: number
   /** 1: to the position before; -1: to the position after. */
   readonly step: 1 | -1
 }
@@ -20,7 +21,7 @@ export interface RingPhase {
 export function* ringMessages(
   { dims }: Box,
   position: number,
-  { dimension, begin, step }: RingPhase,
+  { dimension, begin, stages, step }: RingPhase,
   run: { readonly base: number; readonly size: number },
 ): Iterable<WayMessage> {
   const extent = dims[dimension]
@@ -28,8 +29,11 @@ export function* ringMessages(
   const coordinate = Math.floor(position / stride) % extent
   const positionAt = (other: number): number => position + (around(other, extent) - coordinate) * stride
   for (let s = 0; s < extent - 1; s++) {
-    const stage = begin + s
-    const common = { stage, count: run.size }
+    const common = {
+      begin: begin + Math.floor((s * stages) / (extent - 1)),
+      stage: begin + Math.ceil(((s + 1) * stages) / (extent - 1)) - 1,
+      count: run.size,
+    }
     const sent = around(coordinate + step * s, extent)
     const received = around(coordinate + step * (s + 1), extent)
     yield {
@@ -58,7 +62,7 @@ export interface RingTurn {
 }
 
 /**
- * Ways of rings, a dimension after the other: each passes on what it got in those before. GatherWay b begins with dimension b
+ * Ways of rings, a dimension after the other: each passes on what it got in those before. Way b begins with dimension b
  * where there are at most as many as dimensions; with twice as many, ways 2b and 2b + 1 do, in both directions. In
  * every phase the ways take other dimensions, so that they meet on no link.
  *
@@ -75,20 +79,27 @@ export function ringTurns(dimensions: number, ports: number): readonly RingTurn[
   })
 }
 
+/**
+ * Every phase has as many stages as its longest ring has steps. Shorter rings, whose messages are longer where extents
+ * differ, spread their steps over them: so a phase takes as long as the slowest of its rings.
+ */
 export function ringWays(box: Box, ports: number): readonly GatherWay[] {
   const { dims } = box
   const turns = ringTurns(dims.length, ports)
-  const begins: number[] = []
+  const spans: RingSpan[] = []
   let begin = 0
   for (let phase = 0; phase < dims.length; phase++) {
-    begins.push(begin)
-    begin += largestOf(turns.map(({ dimensions }) => dims[dimensions[phase]] - 1))
+    const stages = largestOf(turns.map(({ dimensions }) => dims[dimensions[phase]] - 1))
+    spans.push({ begin, stages })
+    begin += stages
   }
-  return turns.map((turn) => ringWay(box, turn, begins))
+  return turns.map((turn) => ringWay(box, turn, spans))
 }
 
-/** @param begins the first stage of every phase */
-function ringWay(box: Box, { dimensions, step }: RingTurn, begins: readonly number[]): GatherWay {
+type RingSpan = Pick<RingPhase, 'begin' | 'stages'>
+
+/** @param spans stages of every phase */
+function ringWay(box: Box, { dimensions, step }: RingTurn, spans: readonly RingSpan[]): GatherWay {
   const { dims, at, of } = box
   const strides = stridesOf(dims)
   const sizes = stridesOf(dimensions.map((d) => dims[d]))
@@ -103,7 +114,7 @@ function ringWay(box: Box, { dimensions, step }: RingTurn, begins: readonly numb
     offsetOf[participant] = offset
   })
   return {
-    stages: dimensions.reduce((end, d, phase) => Math.max(end, begins[phase] + dims[d] - 1), 0),
+    stages: spans.reduce((sum, { stages }) => sum + stages, 0),
     originAt,
     offsetOf,
     *messages(participant) {
@@ -111,7 +122,7 @@ function ringWay(box: Box, { dimensions, step }: RingTurn, begins: readonly numb
       for (const [phase, dimension] of dimensions.entries()) {
         const size = sizes[phase]
         const base = offset - (offset % (size * dims[dimension]))
-        const ring = { dimension, begin: begins[phase], step }
+        const ring = { dimension, ...spans[phase], step }
         for (const message of ringMessages(box, of[participant], ring, { base, size }))
           yield { ...message, peer: at[message.peer] }
       }

@@ -17,6 +17,8 @@ export interface GatherWay {
 }
 
 export interface WayMessage {
+  /** The first and the last stage that it may take. */
+  readonly begin: number
   readonly stage: number
   /** Participant at the other end. */
   readonly peer: number
@@ -27,7 +29,7 @@ export interface WayMessage {
 }
 
 /** A message of several ways: what one participant sends another in a stage. */
-export interface WayExchange extends Pick<WayMessage, 'stage' | 'peer' | 'isSent'> {
+export interface WayExchange extends Pick<WayMessage, 'begin' | 'stage' | 'peer' | 'isSent'> {
   /** By way, then offset: alike at both ends. */
   readonly runs: readonly Run[]
 }
@@ -39,12 +41,12 @@ export interface Run {
   readonly count: number
 }
 
-/** What a participant sends and receives in all ways at once, by stage. */
+/** What a participant sends and receives in all ways at once, by last stage. */
 export function exchangesOf(ways: readonly GatherWay[], participant: number): WayExchange[] {
   const found = new Map<string, WayExchange & { readonly runs: Run[] }>()
   ways.forEach((way, index) => {
     for (const { first, count, ...message } of way.messages(participant)) {
-      const key = `${message.stage} ${message.isSent} ${message.peer}`
+      const key = `${message.begin} ${message.stage} ${message.isSent} ${message.peer}`
       const run = { way: index, first, count }
       const exchange = found.get(key)
       if (exchange === undefined) found.set(key, { ...message, runs: [run] })
@@ -56,13 +58,14 @@ export function exchangesOf(ways: readonly GatherWay[], participant: number): Wa
 }
 
 /**
- * The phase up to which a rank has completed everything before it begins a stage; -1: it waits for its data alone. With
- * several ways it has as many messages in flight as there are ways, and the ways do not meet in a link.
+ * The phase up to which a rank has completed everything before it begins a message; -1: it waits for its data alone.
+ * With several ways it has as many messages in flight as there are ways, and the ways do not meet on a link.
  *
- * @param phase the first one of the stage
+ * @param begin the first stage that the message may take
+ * @param phase the first one of that stage
  */
-export function waitBefore(ways: readonly GatherWay[], stage: number, phase: number): number {
-  return ways.length > 1 && stage > 0 ? phase - 1 : -1
+export function waitBefore(ways: readonly GatherWay[], begin: number, phase: number): number {
+  return ways.length > 1 && begin > 0 ? phase - 1 : -1
 }
 
 /** Stages of all ways together. */
