@@ -79,7 +79,10 @@ export const blueGeneP: Profile = {
     'hop.latencyNs': assumed('contained in the 6.29 us'),
     'memory.copyBlockNs': assumed('a loop over blocks: 10 ns each'),
     'memory.reduceNsPerByte': assumed('sums at half the speed of copies'),
-    eagerLimitBytes: assumed('none: the source has one cost for all lengths'),
+    eagerLimitBytes: {
+      provenance: 'given',
+      source: 'MPICH for Blue Gene/P, mpidi_env.c: 1,200 bytes unless DCMF_EAGER is set',
+    },
   },
   levels: {
     process: inProcess,
@@ -89,7 +92,7 @@ export const blueGeneP: Profile = {
   },
   hop: { latencyNs: 0, nsPerByte: 2.667 },
   memory: { copyNsPerByte: 0.26, copyBlockNs: 10, reduceNsPerByte: 0.52 },
-  eagerLimitBytes: Number.POSITIVE_INFINITY,
+  eagerLimitBytes: 1200,
 }
 
 /**
