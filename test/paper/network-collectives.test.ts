@@ -10,13 +10,13 @@ import { scheduleStages } from '../../src/cost/models/stages.js'
 import { simulate } from '../../src/cost/simulate/simulate.js'
 import { parseMachine } from '../../src/machine/machine-text.js'
 import { closShuffleBytes, torusShuffleBytes } from '../support/published-stages.js'
-import { gridOf, nodesOfGrid, sentAlong } from '../support/way-messages.js'
+import { torusGrid, nodesOfGrid, sentAlong } from '../support/way-messages.js'
 
 // What Sack 2011 chapter 3 prints of allgathers on tori and Clos networks, of the library's own schedules. Costs are
 // `messages` alpha and `bytes` n delta.
 
 const allgatherOn = (dims: readonly number[], order: string, shuffle = 0) => {
-  const grid = gridOf(dims)
+  const grid = torusGrid(dims)
   const setting = `allgather-reordered:order=${order},shuffle=${shuffle}`
   return scheduleOf(algorithmOf(setting), { ranks: nodesOfGrid(grid), grid })
 }
@@ -52,7 +52,7 @@ describe('recursive doubling on 8 x 8 x 8', () => {
 })
 
 const ringsOf = (dims: readonly number[], ports: number): readonly GatherWay[] => {
-  const grid = gridOf(dims)
+  const grid = torusGrid(dims)
   return ringWays(boxOf(grid, nodesOfGrid(grid)), ports)
 }
 

@@ -3,7 +3,7 @@ import { algorithmOf } from '../../src/collective/algorithms.js'
 import { scheduleOf } from '../../src/collective/patterns/schedule-size.js'
 import { simulate } from '../../src/cost/simulate/simulate.js'
 import { parseMachine } from '../../src/machine/machine-text.js'
-import { gridOf } from '../support/way-messages.js'
+import { torusGrid } from '../support/way-messages.js'
 
 // Allgathers along the dimensions of a network, simulated where that takes too long for every day; see
 // test/paper/network-collectives.test.ts.
@@ -12,7 +12,7 @@ const bytes = 600_000
 
 describe('buckets on a torus of 8 x 8 x 8 with the profile of Blue Gene/P, long blocks', () => {
   const machine = parseMachine('torus:dims=8x8x8,profile=bluegene-p')
-  const grid = gridOf([8, 8, 8])
+  const grid = torusGrid([8, 8, 8])
   const timeOf = (setting: string, segments: number): number => {
     const schedule = scheduleOf(algorithmOf(`allgather-bucket:${setting}`), { ranks: 512, segments, grid })
     return simulate(schedule, machine, { bytes }).timeUs

@@ -43,7 +43,7 @@ export function sentAlong(ways: readonly GatherWay[], participant: number): numb
 }
 
 /** A torus, or a mesh, with a participant at every node. */
-export function gridOf(dims: readonly number[], isWrapped = true): ParticipantGrid {
+export function torusGrid(dims: readonly number[], isWrapped = true): ParticipantGrid {
   return { dims, wraps: dims.map(() => isWrapped) }
 }
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { algorithmOf } from '../../../../src/collective/algorithms.js'
 import type { Shape } from '../../../../src/collective/patterns/algorithm.js'
 import { scheduleOf } from '../../../../src/collective/patterns/schedule-size.js'
-import { gridOf, nodesOfGrid, type SentMessage, sentMessages } from '../../../support/way-messages.js'
+import { torusGrid, nodesOfGrid, type SentMessage, sentMessages } from '../../../support/way-messages.js'
 
 const messagesOf = (id: string, shape: Shape) => sentMessages(scheduleOf(algorithmOf(id), shape))
 const phasesOf = (id: string, shape: Shape) => scheduleOf(algorithmOf(id), shape).phases
@@ -28,7 +28,7 @@ const shapes: readonly Shape[] = [
     [4, 4, 4],
     [3, 5, 2],
     [5, 6],
-  ].map((dims) => ({ ranks: nodesOfGrid(gridOf(dims)), grid: gridOf(dims) })),
+  ].map((dims) => ({ ranks: nodesOfGrid(torusGrid(dims)), grid: torusGrid(dims) })),
 ]
 
 describe('a reduce-scatter has the messages of the allgather, in the other direction and the last first:', () => {
@@ -46,7 +46,7 @@ describe('a reduce-scatter has the messages of the allgather, in the other direc
       [3, 3, 3],
       [4, 3, 2],
     ]) {
-      const grid = gridOf(dims)
+      const grid = torusGrid(dims)
       const shape = { ranks: nodesOfGrid(grid), segments: Number(setting.at(-1)), grid }
       // Where extents differ a short ring's message takes several stages, and is in the last of them either way.
       const inPhase = (messages: readonly SentMessage[]) =>

@@ -10,7 +10,7 @@ import { scheduleStages } from '../../../../src/cost/models/stages.js'
 import { verify } from '../../../../src/schedule/verify/verify.js'
 import { doublingStages } from '../../../support/published-stages.js'
 import {
-  gridOf,
+  torusGrid,
   mostPerRank,
   nodesOfGrid,
   permutationsOf,
@@ -19,7 +19,7 @@ import {
 
 const up = (bits: number): number[] => Array.from({ length: bits }, (_, bit) => bit)
 const networkOrder = (dims: readonly number[]): readonly number[] => {
-  const grid = gridOf(dims)
+  const grid = torusGrid(dims)
   return bitsInOrder('network', boxOf(grid, nodesOfGrid(grid)))
 }
 const allgather = (order: string, shuffle = 0) =>
@@ -52,7 +52,7 @@ describe('the order of a torus', () => {
       const costOf = (bits: readonly number[]) => bits.reduce((sum, bit, s) => sum + 2 ** s * perBit[bit], 0)
       const all = permutationsOf(up(order.length))
       const least = all.reduce((least, bits) => Math.min(least, costOf(bits)), Number.POSITIVE_INFINITY)
-      const grid = gridOf(dims)
+      const grid = torusGrid(dims)
       const schedule = scheduleOf(allgather('network'), { ranks: nodesOfGrid(grid), grid })
       expect(congestedCost(network, scheduleStages(schedule, 1)).bytes).toBe(least)
     },
@@ -61,7 +61,7 @@ describe('the order of a torus', () => {
 
 test('the map of an order is its own inverse on cubes of side 2 and 8 only, of those up to 32', () => {
   const isInvolution = (side: number): boolean => {
-    const grid = gridOf([side, side, side])
+    const grid = torusGrid([side, side, side])
     const [{ originAt }] = cubeWays(grid, side ** 3, 'network', 1)
     return originAt.every((origin, offset) => originAt[origin] === offset)
   }
@@ -86,7 +86,7 @@ describe('with a shuffle every message of an allgather is a run of the result,',
   })
 
   test('and the message that would bring a rank its own block becomes two at most', () => {
-    const shape = { ranks: 512, grid: gridOf([8, 8, 8]) }
+    const shape = { ranks: 512, grid: torusGrid([8, 8, 8]) }
     const plain = sentMessages(scheduleOf(allgather('network'), shape))
     const shuffled = sentMessages(scheduleOf(allgather('network', 1), shape))
     expect(mostPerRank(plain, 'source', 512)).toBe(9)
@@ -128,7 +128,7 @@ test.each([
   [7, 1, 6],
   [9, 5],
 ])('a torus of %j, no power of two: verified, at most 2 sends per stage', (...dims) => {
-  const grid = gridOf(dims)
+  const grid = torusGrid(dims)
   const ranks = nodesOfGrid(grid)
   for (const shuffle of [0, 1]) {
     const schedule = scheduleOf(allgather('network', shuffle), { ranks, grid })

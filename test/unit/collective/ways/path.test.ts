@@ -5,7 +5,7 @@ import { scheduleOf } from '../../../../src/collective/patterns/schedule-size.js
 import { pathBox } from '../../../../src/collective/ways/box.js'
 import { cubeWays } from '../../../../src/collective/ways/cube-way.js'
 import { verify } from '../../../../src/schedule/verify/verify.js'
-import { gridOf, nodesOfGrid } from '../../../support/way-messages.js'
+import { torusGrid, nodesOfGrid } from '../../../support/way-messages.js'
 
 /** Nodes of a grid from neighbor to neighbor, to and fro in every dimension. */
 function nodesAlong(dims: readonly number[]): readonly number[] {
@@ -23,7 +23,7 @@ function nodesAlong(dims: readonly number[]): readonly number[] {
 
 describe('members of an irregular partition, along the path through all nodes', () => {
   test.each([[[8]], [[5, 4]], [[4, 4, 4]], [[3, 5, 2]]])('%j: in the order of the path', (dims) => {
-    const grid = gridOf(dims)
+    const grid = torusGrid(dims)
     const { at } = pathBox(grid, nodesOfGrid(grid), 0)
     expect([...at]).toEqual(nodesAlong(dims))
     const coordinates = (node: number): number[] => {
@@ -58,7 +58,7 @@ describe('members of an irregular partition, along the path through all nodes', 
       const isPower = Math.log2(members) % 1 === 0
       const mostPerDistance = isPower ? 1 : 2
       const place = drawnPermutation(next, nodes).slice(0, members)
-      const grid = { ...gridOf(dims, false), place }
+      const grid = { ...torusGrid(dims, false), place }
       const positionOf = new Int32Array(nodes)
       for (const [position, node] of nodesAlong(dims).entries()) positionOf[node] = position
       const [way] = cubeWays(grid, members, 'path', 1)

@@ -10,10 +10,10 @@ import { torusNetwork } from '../../../../src/cost/models/congestion-network.js'
 import { scheduleStages } from '../../../../src/cost/models/stages.js'
 import { routeBetween } from '../../../../src/machine/network.js'
 import { torus } from '../../../../src/machine/torus.js'
-import { gridOf, nodesOfGrid, sentAlong } from '../../../support/way-messages.js'
+import { torusGrid, nodesOfGrid, sentAlong } from '../../../support/way-messages.js'
 
 const boxOfGrid = (dims: readonly number[], isWrapped = true) => {
-  const grid = gridOf(dims, isWrapped)
+  const grid = torusGrid(dims, isWrapped)
   return boxOf(grid, nodesOfGrid(grid))
 }
 
@@ -23,7 +23,7 @@ describe('buckets on 4 x 4 x 4', () => {
     [3, 21],
     [6, 10.5],
   ])('%i at once: %f n delta, and 9 messages each', (ports, expected) => {
-    const shape = { ranks: 64, segments: ports, grid: gridOf([4, 4, 4]) }
+    const shape = { ranks: 64, segments: ports, grid: torusGrid([4, 4, 4]) }
     const schedule = scheduleOf(algorithmOf(`allgather-bucket:ports=${ports}`), shape)
     const cost = congestedCost(torusNetwork([4, 4, 4]), scheduleStages(schedule, 1 / ports))
     expect(cost.messages).toBe(9 * ports)
@@ -69,7 +69,7 @@ describe('sections on a link in a stage of buckets', () => {
   })
 
   test('both directions are refused on a mesh', () => {
-    const shape = { ranks: 64, segments: 6, grid: gridOf([4, 4, 4], false) }
+    const shape = { ranks: 64, segments: 6, grid: torusGrid([4, 4, 4], false) }
     expect(algorithmOf('allgather-bucket:ports=6').refuses?.(shape)).toMatch(/need dimensions that wrap/)
     expect(algorithmOf('allgather-bucket:ports=3').refuses?.(shape)).toBeNull()
   })

@@ -6,10 +6,10 @@ import { ringWays } from '../../../../src/collective/ways/ring-way.js'
 import { shuffledHome } from '../../../../src/collective/ways/sections.js'
 import type { GatherWay } from '../../../../src/collective/ways/way.js'
 import { cutLength } from '../../../../src/cost/simulate/block-lengths.js'
-import { gridOf, nodesOfGrid } from '../../../support/way-messages.js'
+import { torusGrid, nodesOfGrid } from '../../../support/way-messages.js'
 
 const ringsOf = (dims: readonly number[], ports: number): readonly GatherWay[] => {
-  const grid = gridOf(dims)
+  const grid = torusGrid(dims)
   return ringWays(boxOf(grid, nodesOfGrid(grid)), ports)
 }
 
