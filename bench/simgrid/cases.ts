@@ -1,5 +1,6 @@
 import { algorithmOf } from '../../src/collective/algorithms.js'
 import type { Algorithm } from '../../src/collective/patterns/algorithm.js'
+import type { ParticipantGrid } from '../../src/collective/patterns/participant-grid.js'
 import { scheduleOf } from '../../src/collective/patterns/schedule-size.js'
 import type { Machine } from '../../src/machine/machine.js'
 import { parseMachine } from '../../src/machine/machine-text.js'
@@ -18,6 +19,8 @@ export interface Comparison {
   readonly topology?: string
   /** Default: the cores of the machine. */
   readonly ranks?: number
+  /** Where the ranks are, for the algorithms that ask. Default: in a line. */
+  readonly grid?: ParticipantGrid
   /** Of rooted collectives. Default: 0. */
   readonly root?: number
   /** Process of every rank. Default: that of its number. */
@@ -116,6 +119,42 @@ export const farthestFirstComparisons: readonly Comparison[] = [
   },
 ]
 
+/**
+ * Algorithms along the dimensions of a network beside those that do not know it: on a torus of powers of two, in a
+ * reduction on another one, and on that Clos network.
+ */
+export const dimensionComparisons: readonly Comparison[] = [
+  {
+    ...wrapped([4, 4, 4]),
+    schedules: [
+      ...['allgather-recursive-doubling', 'allgather-reordered:shuffle=1', 'allgather-bucket'],
+      ...['allgather-bucket:ports=3,shuffle=1', 'allgather-bucket:ports=6,shuffle=1'],
+    ],
+  },
+  {
+    ...wrapped([3, 5, 4]),
+    schedules: [
+      ...['reduce-scatter-ring', 'reduce-scatter-reordered:shuffle=1'],
+      'reduce-scatter-bucket:ports=6,shuffle=1',
+    ],
+  },
+  {
+    machine: 'clos:radix=10,levels=2,taper=4,nodes=64,profile=simgrid-fast',
+    schedules: [
+      ...['allgather-recursive-doubling', 'allgather-reordered:order=halving'],
+      ...['allgather-reordered:shuffle=1', 'allgather-ring'],
+    ],
+  },
+].map((each) => ({ ...each, bytes: [4 * kib, 256 * kib] }))
+
+/** A torus of one rank per node. */
+function wrapped(dims: readonly number[]): Pick<Comparison, 'machine' | 'grid'> {
+  return {
+    machine: `torus:dims=${dims.join('x')},profile=simgrid-fast`,
+    grid: { dims, wraps: dims.map(() => true) },
+  }
+}
+
 /** Of a power of two. */
 function reversedBits(count: number): Int32Array {
   const bits = Math.log2(count)
@@ -145,7 +184,7 @@ export function prepare(comparison: Comparison): {
   readonly machine: Machine
   readonly schedules: readonly LoweredSchedule[]
 } {
-  const { machine: line, topology, root = 0, copiesAreFree = false, schedules } = comparison
+  const { machine: line, topology, grid, root = 0, copiesAreFree = false, schedules } = comparison
   const machine = copiesAreFree ? withFreeCopies(parseMachine(line)) : parseMachine(line)
   const { ranks = machine.firstRank[machine.cores.length] } = comparison
   const { placement = upTo(ranks) } = comparison
@@ -157,7 +196,11 @@ export function prepare(comparison: Comparison): {
         return plan(neighborhood, { kind: 'common-neighbor', k: 4, mode: 'aware' }, { machine }).schedule
     }
     const algorithm = algorithmOf(name)
-    return scheduleOf(algorithm, { ranks, ...(isRooted(algorithm) ? { root } : {}) })
+    return scheduleOf(algorithm, {
+      ...{ ranks, segments: algorithm.sections ?? 1 },
+      ...(isRooted(algorithm) ? { root } : {}),
+      ...(grid === undefined ? {} : { grid }),
+    })
   }
   return { machine, schedules: schedules.map((name) => lower(scheduleNamed(name), placement)) }
 }

@@ -5,6 +5,7 @@ import {
   blockComparisons,
   type Comparison,
   clusterComparisons,
+  dimensionComparisons,
   farthestFirstComparisons,
   networkComparisons,
   prepare,
@@ -50,7 +51,13 @@ export const farthestFirstSuite: ComparedSuite = {
   eachAtMost: 5,
 }
 
-const suites: readonly ComparedSuite[] = [clusters, networks, blockSuite, farthestFirstSuite]
+export const dimensionSuite: ComparedSuite = {
+  name: 'along dimensions',
+  comparisons: dimensionComparisons,
+  meanAtMost: 15,
+}
+
+const suites: readonly ComparedSuite[] = [clusters, networks, blockSuite, farthestFirstSuite, dimensionSuite]
 
 const quickSuites: readonly ComparedSuite[] = [
   { ...clusters, comparisons: quickComparisons.clusters },

@@ -21,7 +21,9 @@ const isOf =
   (figure: Figure) =>
     isPair(figure) && suites.includes(String(figure['suite']))
 const isSummary = (figure: Figure): boolean =>
-  /^(clusters|torus and tapered Clos|blocks side by side and apart|farthest nodes first):/.test(figure.case)
+  /^(clusters|torus and tapered Clos|blocks side by side and apart|farthest nodes first|along dimensions):/.test(
+    figure.case,
+  )
 const isSpeed = ({ unit }: Figure): boolean => unit === 'ms'
 const isOnThreads = (figure: Figure): boolean => /on 2 threads|^predicted|^measured/.test(figure.case)
 const isPrinted = (figure: Figure): boolean => figure['targetIs'] === 'to the printed digits'
@@ -59,6 +61,12 @@ const results: StoredResults = {
         note: 'Simulated times; they do not depend on the computer. The root of scatters is rank 5.',
       },
     ),
+    table('Algorithms along the dimensions of a network', isOf('along dimensions'), {
+      ours: 'simulate',
+      baseline: 'SimGrid',
+      software: simgrid,
+      note: 'Simulated times; they do not depend on the computer.',
+    }),
     table('Printed figures by formula and by routes', isPrinted, { ours: 'here', baseline: 'printed' }),
     table('How long a simulation takes: 4,096 ranks, 80 messages each', isSpeed, { ours: 'Rankweave' }),
     table('Predicted and measured on threads', isOnThreads, {

@@ -3,6 +3,7 @@ import type { Figure } from '../../bench/bench.js'
 import {
   blockSuite,
   type ComparedSuite,
+  dimensionSuite,
   farthestFirstSuite,
   figuresOfSuite,
 } from '../../bench/simgrid/compare.js'
@@ -92,6 +93,13 @@ describe.skipIf(missing !== null)('soak: SimGrid', () => {
     expect(timeOf('copies free')).toBeLessThan(timeOf('allgather-ring'))
     expect(timeOf('bits in reverse')).toBeLessThan(timeOf('allgather-ring'))
     expect(timeOf('allgather-distance-halving 16 KiB')).toBeGreaterThan(timeOf('allgather-ring'))
+  })
+
+  it('differs by at most 15% on average along the dimensions of networks, and prefers the same algorithms', async () => {
+    const figures = await figuresOf(dimensionSuite)
+    expect(casesOf(figures)).toHaveLength(24)
+    expect(endingIn(figures, 'mean error of simulated times')).toMatchObject([{ target: 15, met: true }])
+    expect(endingIn(figures, 'in another order')).toMatchObject([{ ours: 0, met: true }])
   })
 
   it('takes a pair of messages as long as latency, bandwidth and overheads say', async () => {
