@@ -57,7 +57,7 @@ export const dimensionSuite: ComparedSuite = {
   meanAtMost: 15,
 }
 
-const suites: readonly ComparedSuite[] = [clusters, networks, blockSuite, farthestFirstSuite, dimensionSuite]
+const suites: readonly ComparedSuite[] = [clusters, networks, blockSuite, farthestFirstSuite]
 
 const quickSuites: readonly ComparedSuite[] = [
   { ...clusters, comparisons: quickComparisons.clusters },
@@ -66,11 +66,20 @@ const quickSuites: readonly ComparedSuite[] = [
 ]
 
 /** Simulated times compared with those of SimGrid, which moves the data. */
-export async function* compareWithSimgrid({ quick = false }: BenchOptions): AsyncIterable<Figure> {
+export function compareWithSimgrid({ quick = false }: BenchOptions): AsyncIterable<Figure> {
+  return figuresOfSuites(quick ? quickSuites : suites)
+}
+
+/** The same of algorithms along the dimensions of networks. */
+export function compareAlongDimensions(): AsyncIterable<Figure> {
+  return figuresOfSuites([dimensionSuite])
+}
+
+async function* figuresOfSuites(compared: readonly ComparedSuite[]): AsyncGenerator<Figure> {
   const missing = missingSimgrid()
   const simgrid = missing === null ? new Simgrid() : null
   try {
-    for (const suite of quick ? quickSuites : suites) yield* figuresOfSuite(suite, simgrid, missing ?? '')
+    for (const suite of compared) yield* figuresOfSuite(suite, simgrid, missing ?? '')
   } finally {
     simgrid?.close()
   }

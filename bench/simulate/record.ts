@@ -61,7 +61,7 @@ const results: StoredResults = {
         note: 'Simulated times; they do not depend on the computer. The root of scatters is rank 5.',
       },
     ),
-    table('Algorithms along the dimensions of a network', isOf('along dimensions'), {
+    table('Algorithms along the dimensions of a network', isAlongDimensions, {
       ours: 'simulate',
       baseline: 'SimGrid',
       software: simgrid,

@@ -8,7 +8,7 @@ import { lower } from '../../src/schedule/lower/lower.js'
 import { upTo } from '../../src/schedule/specification.js'
 import { buildTopology } from '../../src/topology/files/topology-from-spec.js'
 import { type Bench, type BenchOptions, type Figure, ownFigure } from '../bench.js'
-import { compareWithSimgrid } from '../simgrid/compare.js'
+import { compareAlongDimensions, compareWithSimgrid } from '../simgrid/compare.js'
 import { predictedAndMeasured } from './predicted.js'
 import { printedRows } from './printed-rows.js'
 
@@ -31,6 +31,7 @@ const suites: Readonly<Record<string, (options: BenchOptions) => Iterable<Figure
     printed: printedRows,
     predicted: predictedAndMeasured,
     simgrid: compareWithSimgrid,
+    dimensions: compareAlongDimensions,
   }
 
 /** 4,096 ranks with 80 messages each. */
