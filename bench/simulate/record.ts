@@ -21,9 +21,9 @@ const isOf =
   (figure: Figure) =>
     isPair(figure) && suites.includes(String(figure['suite']))
 const isSummary = (figure: Figure): boolean =>
-  /^(clusters|torus and tapered Clos|blocks side by side and apart|farthest nodes first|along dimensions):/.test(
-    figure.case,
-  )
+  /^(clusters|torus and tapered Clos|blocks side by side and apart|farthest nodes first):/.test(figure.case)
+const isAlongDimensions = (figure: Figure): boolean =>
+  isOf('along dimensions')(figure) || figure.case.startsWith('along dimensions:')
 const isSpeed = ({ unit }: Figure): boolean => unit === 'ms'
 const isOnThreads = (figure: Figure): boolean => /on 2 threads|^predicted|^measured/.test(figure.case)
 const isPrinted = (figure: Figure): boolean => figure['targetIs'] === 'to the printed digits'
