@@ -320,6 +320,11 @@ export class BuiltPrograms {
     }))
   }
 
+  /** The compiled program of an exported schedule. @throws Error where MPI is missing */
+  exportedProgram(mpi: MpiName, schedule: Schedule): string {
+    return this.#compiledExport(this.#found(mpi), schedule)
+  }
+
   #compiledExport({ mpicc }: MpiLibrary, schedule: Schedule): string {
     const program = `${this.#folder}exported-${this.#exported++}`
     writeFileSync(`${program}.c`, cProgram(schedule))

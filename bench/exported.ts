@@ -5,6 +5,7 @@ import type { Schedule } from '../src/schedule/ir.js'
 import type { Bench, BenchOptions, Figure } from './bench.js'
 import { BuiltPrograms } from './build-programs.js'
 import { type Case, figuresOf, type Implementation, type Suite } from './comparison.js'
+import { networkSuites } from './exported-networks.js'
 import { bytesText } from './message-plans.js'
 
 const ranks = 16
@@ -33,7 +34,8 @@ export const comparedSettings: readonly TunedSetting[] = [
 
 /**
  * Exported C programs on Open MPI, which its settings have carry out its own call by the algorithm of the same
- * name. A program compares both results with what they must be before it times them in turn.
+ * name; and on four nodes, along their dimensions, compared with what it does by default. A program compares both
+ * results with what they must be before it times them in turn.
  */
 export const exportedBench: Bench = {
   name: 'exported',
@@ -41,7 +43,7 @@ export const exportedBench: Bench = {
   async *measure(options: BenchOptions = {}): AsyncGenerator<Figure> {
     const built = new BuiltPrograms(['Open MPI'])
     try {
-      yield* figuresOf(suites(built), options)
+      yield* figuresOf([...suites(built), ...networkSuites(built)], options)
     } finally {
       built.close()
     }

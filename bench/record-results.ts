@@ -2,12 +2,13 @@
 // `bench -- NAME --json` printed, and writes bench/results and docs/benchmarks; of neighborhood
 // docs/neighborhood-strategies.md.
 import { spawnSync } from 'node:child_process'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { writeBenchmarkPages } from './docs.js'
 import { recordNeighborhood } from './neighborhood/record-neighborhood.js'
 import { imageOf, recorded, recordedNames } from './recorded-lines.js'
+import type { StoredResults } from './results-file.js'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const { values, positionals } = parseArgs({ allowPositionals: true, options: { from: { type: 'string' } } })
@@ -25,8 +26,10 @@ for (const name of positionals) {
     recordNeighborhood(lines, date)
     continue
   }
-  const file = recorded(name, lines, date)
-  writeFileSync(`${root}bench/results/${name}.json`, `${JSON.stringify(file, null, 2)}\n`)
+  const path = `${root}bench/results/${name}.json`
+  const before = existsSync(path) ? (JSON.parse(readFileSync(path, 'utf8')) as StoredResults) : undefined
+  const file = recorded(name, lines, date, before)
+  writeFileSync(path, `${JSON.stringify(file, null, 2)}\n`)
 }
 writeBenchmarkPages()
 

@@ -15,6 +15,8 @@ interface Section {
     readonly ending?: string
     /** Whose cases have a baseline. */
     readonly isCompared?: true
+    /** Whether the figures recorded before remain where none of its cases was measured. */
+    readonly isKept?: true
     /** SVG in docs/, which `--plot` draws. */
     readonly image?: string
   }[]
@@ -77,9 +79,18 @@ const sections: Readonly<Record<string, Section>> = {
     order: 4,
     tables: [
       {
+        title: 'Along the dimensions of four nodes, and the algorithms that Open MPI chooses',
+        baseline: 'Open MPI',
+        ours: 'exported C',
+        ending: ' on four nodes',
+        isKept: true,
+        note: 'Open MPI 4.1.4, 16 processes on four nodes of one machine with 2 cores: network namespaces, between which messages take TCP (`bench/four-nodes.sh`). In each run both results are compared before, then samples of both take turns, and the slowest rank counts. Times are medians over the runs. The ratio is the median of the ratios of single runs; in brackets its 95% interval, by bootstrap.',
+      },
+      {
         title: 'The same algorithm of Open MPI, forced by its settings',
         baseline: 'Open MPI',
         ours: 'exported C',
+        isKept: true,
         note: 'Open MPI 4.1.4, 16 processes oversubscribed on 2 cores, with `--mca mpi_yield_when_idle 1`. In each run both results are compared before, then samples of 10 starts of both take turns, and the slowest rank counts. Times are medians over the runs. The ratio is the median of the ratios of single runs, so it is not that of the two medians printed; in brackets its 95% interval, by bootstrap.',
       },
     ],
@@ -206,8 +217,15 @@ type Line = Figure & {
 /**
  * The figures of one bench as a file of results, from the lines that it printed; lines of other benches are
  * left out.
+ *
+ * @param before what was recorded before
  */
-export function recorded(name: string, lines: readonly string[], date: string): StoredResults {
+export function recorded(
+  name: string,
+  lines: readonly string[],
+  date: string,
+  before?: StoredResults,
+): StoredResults {
   const { title, order, tables } = sections[name]
   const figures = lines.map((line) => JSON.parse(line) as Line).filter(({ bench }) => bench === name)
   const [first] = figures
@@ -222,11 +240,12 @@ export function recorded(name: string, lines: readonly string[], date: string): 
     command: `npm run bench -- ${name} --json`,
     order,
     tables: tables.flatMap((table) => {
-      const { title: of, baseline, ours = 'Rankweave', note, image, ending = '', isCompared } = table
+      const { title: of, baseline, ours = 'Rankweave', note, image, ending = '', isCompared, isKept } = table
       const own = [...left].filter(
         (figure) => figure.case.endsWith(ending) && (isCompared === undefined || figure.peer !== null),
       )
-      if (own.length === 0) return []
+      if (own.length === 0)
+        return isKept === true ? (before?.tables.filter((stored) => stored.title === of) ?? []) : []
       for (const figure of own) left.delete(figure)
       return {
         title: of,
