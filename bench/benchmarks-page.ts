@@ -47,7 +47,7 @@ const closing = `## Method
 - Open MPI runs with \`--mca pml ob1 --mca btl self,vader\`, on 2 processes with \`--bind-to core\`, on more with \`--oversubscribe --bind-to none --mca mpi_yield_when_idle 1\`. Large messages are measured with one copy and with two; the better one counts.
 - MPICH runs with \`-launcher fork\`, on 2 processes with \`-bind-to core\`. It does not yield.
 - \`C packed by hand\` is a neighbor allgather for two processes: one message with what the other one needs, then a copy per slot.
-- Exported C programs are compared with the algorithms of the same names of Open MPI, which \`--mca coll_tuned_use_dynamic_rules 1 --mca coll_tuned_COLLECTIVE_algorithm NAME\` forces. A program checks both results, then they take turns in one run.
+- Exported C programs are compared with the algorithms of the same names of Open MPI, which \`--mca coll_tuned_use_dynamic_rules 1 --mca coll_tuned_COLLECTIVE_algorithm NAME\` forces. A program checks both results, then they take turns in one run. On four nodes, algorithms along their dimensions are compared with those that Open MPI chooses.
 - \`bare koffi\` does the same as the C program by blocking MPI calls from JavaScript.
 
 \`npm run bench -- NAME [--json] [--quick] [--runs N] [--only SUITE]\` repeats the measurements; its exit code is 1 when a target is missed.
