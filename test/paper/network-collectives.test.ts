@@ -10,7 +10,7 @@ import { scheduleStages } from '../../src/cost/models/stages.js'
 import { simulate } from '../../src/cost/simulate/simulate.js'
 import { parseMachine } from '../../src/machine/machine-text.js'
 import { closShuffleBytes, torusShuffleBytes } from '../support/published-stages.js'
-import { torusGrid, nodesOfGrid, sentAlong } from '../support/way-messages.js'
+import { nodesOfGrid, sentAlong, torusGrid } from '../support/way-messages.js'
 
 // What Sack 2011 chapter 3 prints of allgathers on tori and Clos networks, of the library's own schedules. Costs are
 // `messages` alpha and `bytes` n delta.

@@ -23,7 +23,8 @@ const networks = fc
     seed: fc.nat(),
   })
   .filter(
-    ({ nodes, perNode }) => nodes.reduce((product, { extent }) => product * extent, perNode) <= mostPlaces,
+    ({ nodes, perNode }) =>
+      nodes.reduce<number>((product, { extent }) => product * extent, perNode) <= mostPlaces,
   )
 
 const calls = fc.record({
@@ -46,7 +47,7 @@ function shapeOf({ network, ranks: inRow, rounds, ports, root }: Call): Shape {
   const segments = rounds * ports
   if (network === undefined) return { ranks: inRow, segments, root: root % inRow }
   const { nodes, perNode, isIrregular, share, seed } = network
-  const places = nodes.reduce((product, { extent }) => product * extent, perNode)
+  const places = nodes.reduce<number>((product, { extent }) => product * extent, perNode)
   const ranks = isIrregular ? Math.max(1, Math.ceil(places * share)) : places
   const place = drawnPermutation(mulberry32(seed), places).slice(0, ranks)
   const grid = {

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { algorithmOf } from '../../../../src/collective/algorithms.js'
 import type { Shape } from '../../../../src/collective/patterns/algorithm.js'
 import { scheduleOf } from '../../../../src/collective/patterns/schedule-size.js'
-import { torusGrid, nodesOfGrid, type SentMessage, sentMessages } from '../../../support/way-messages.js'
+import { nodesOfGrid, type SentMessage, sentMessages, torusGrid } from '../../../support/way-messages.js'
 
 const messagesOf = (id: string, shape: Shape) => sentMessages(scheduleOf(algorithmOf(id), shape))
 const phasesOf = (id: string, shape: Shape) => scheduleOf(algorithmOf(id), shape).phases

@@ -10,11 +10,11 @@ import { scheduleStages } from '../../../../src/cost/models/stages.js'
 import { verify } from '../../../../src/schedule/verify/verify.js'
 import { doublingStages } from '../../../support/published-stages.js'
 import {
-  torusGrid,
   mostPerRank,
   nodesOfGrid,
   permutationsOf,
   sentMessages,
+  torusGrid,
 } from '../../../support/way-messages.js'
 
 const up = (bits: number): number[] => Array.from({ length: bits }, (_, bit) => bit)

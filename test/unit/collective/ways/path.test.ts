@@ -5,7 +5,7 @@ import { scheduleOf } from '../../../../src/collective/patterns/schedule-size.js
 import { pathBox } from '../../../../src/collective/ways/box.js'
 import { cubeWays } from '../../../../src/collective/ways/cube-way.js'
 import { verify } from '../../../../src/schedule/verify/verify.js'
-import { torusGrid, nodesOfGrid } from '../../../support/way-messages.js'
+import { nodesOfGrid, torusGrid } from '../../../support/way-messages.js'
 
 /** Nodes of a grid from neighbor to neighbor, to and fro in every dimension. */
 function nodesAlong(dims: readonly number[]): readonly number[] {

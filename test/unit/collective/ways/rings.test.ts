@@ -10,7 +10,7 @@ import { torusNetwork } from '../../../../src/cost/models/congestion-network.js'
 import { scheduleStages } from '../../../../src/cost/models/stages.js'
 import { routeBetween } from '../../../../src/machine/network.js'
 import { torus } from '../../../../src/machine/torus.js'
-import { torusGrid, nodesOfGrid, sentAlong } from '../../../support/way-messages.js'
+import { nodesOfGrid, sentAlong, torusGrid } from '../../../support/way-messages.js'
 
 const boxOfGrid = (dims: readonly number[], isWrapped = true) => {
   const grid = torusGrid(dims, isWrapped)

@@ -6,7 +6,7 @@ import { ringWays } from '../../../../src/collective/ways/ring-way.js'
 import { shuffledHome } from '../../../../src/collective/ways/sections.js'
 import type { GatherWay } from '../../../../src/collective/ways/way.js'
 import { cutLength } from '../../../../src/cost/simulate/block-lengths.js'
-import { torusGrid, nodesOfGrid } from '../../../support/way-messages.js'
+import { nodesOfGrid, torusGrid } from '../../../support/way-messages.js'
 
 const ringsOf = (dims: readonly number[], ports: number): readonly GatherWay[] => {
   const grid = torusGrid(dims)
