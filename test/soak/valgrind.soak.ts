@@ -47,6 +47,8 @@ function isLostByMpi(block: string, ours: RegExp): boolean {
 
 describeMpi('valgrind', (mpi) => {
   const mpicc = compilerOf(mpi)
+  // Most of the library is the same on both: of MPICH a third in `npm run soak`.
+  const nth = mpi.name === 'MPICH' ? 3 : 1
   const folder = temporaryFolder('valgrind')
 
   /** Runs a program under valgrind; returns what it reports of code that `ours` matches. */
@@ -79,7 +81,7 @@ describeMpi('valgrind', (mpi) => {
     ])
   })
 
-  it.skipIf(!isThere || mpicc === null).each(['shared', 'routed'])(
+  it.skipIf(!isThere || mpicc === null).each(sampled(['routed', 'shared'], nth))(
     'reports no error of the preloaded library by %s',
     async (route) => {
       const { library } = compileLibrary(join(folder(), 'shim'), mpicc!)
@@ -99,7 +101,7 @@ describeMpi('valgrind', (mpi) => {
       const mapping = { slotOf: Int32Array.of(2, 0, 3, 1), cost: 0, identityCost: 0 }
       writeFileSync(path, [...mappingText(topology, mapping, 'pairs')].join(''))
       const shim = [`LD_PRELOAD=${library}`, `RANKWEAVE_SHIM=always,${words.replace('FILE', path)}`]
-      for (const kind of ['grid', 'adjacent', 'lists']) {
+      for (const kind of sampled(['lists', 'grid', 'adjacent'], nth)) {
         const command = [reorder, kind, kind === 'grid' ? '4' : '3']
         expect(await errorsOf(ofLibrary, 4, command, [...shim, 'RANKWEAVE_SHIM_CORES=2'])).toEqual([])
       }

@@ -41,9 +41,8 @@ export function variantsOf(algorithm: Algorithm, ranks: number): readonly Algori
 
 /** Equal for variants that do the same. */
 function scheduleText(algorithm: Algorithm, ranks: number): string {
-  const shape = { ranks, segments: 3 }
-  const refusal = algorithm.refuses?.(shape) ?? null
-  if (refusal !== null) return refusal
+  const shape = { ranks, segments: 6 }
+  if ((algorithm.refuses?.(shape) ?? null) !== null) return 'refused'
   const { opStart, opPhase, opKind, opPeer, opTag, opAfter, ...entries } = scheduleOf(algorithm, shape)
   const { entryStart, entryBlock, entryFrom, entryRight, entryTo } = entries
   const operations = [opStart, opPhase, opKind, opPeer, opTag, opAfter]
