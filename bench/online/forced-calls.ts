@@ -5,10 +5,10 @@ import { givenOptions } from '../../src/base/option-table.js'
 import type { Communicator } from '../../src/comm/communicator.js'
 import { local } from '../../src/fabric/local/local.js'
 import { installMailboxDesigns } from '../../src/messages/mailboxes/install-designs.js'
-import { cellAxes, countCells } from '../../src/tuning/call-cells.js'
-import { closedGrid } from '../../src/tuning/decision-grid.js'
+import { closedGrid } from '../../src/tuning/models/decision-grid.js'
 import type { OnlineOptions } from '../../src/tuning/online/online-options.js'
-import type { TuningSetting } from '../../src/tuning/setting.js'
+import { cellAxes, countCells } from '../../src/tuning/settings/call-cells.js'
+import type { TuningSetting } from '../../src/tuning/settings/setting.js'
 import { hostSession } from '../../src/world/world.js'
 
 /**

@@ -5,7 +5,7 @@ import { type BoostedTrees, growBoostedTrees } from '../../src/tuning/online/boo
 import { predictedCallUs } from '../../src/tuning/online/learn-grid.js'
 import { simulatedLevels } from '../../src/tuning/online/simulated-applications.js'
 import { formulaMachine } from '../../src/tuning/online/simulated-machine.js'
-import { callKey, type TuningCall } from '../../src/tuning/tuning-call.js'
+import { callKey, type TuningCall } from '../../src/tuning/settings/tuning-call.js'
 import { type Figure, ownFigure } from '../bench.js'
 import { askXgboost, missingXgboost, type Sample } from './xgboost.js'
 

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { TuningCall } from '../../src/tuning/tuning-call.js'
+import type { TuningCall } from '../../src/tuning/settings/tuning-call.js'
 
 /**
  * Nanoseconds a decision of a generated C function takes, of 9 runs over calls in the order given; null without a C

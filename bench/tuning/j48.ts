@@ -2,9 +2,9 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type Attribute, isNumberAttribute } from '../../src/tuning/attributes.js'
-import { settingLine, type TuningSetting } from '../../src/tuning/setting.js'
-import { columnOf, type TrainingCase } from '../../src/tuning/training-cases.js'
+import { columnOf, type TrainingCase } from '../../src/tuning/learning/training-cases.js'
+import { type Attribute, isNumberAttribute } from '../../src/tuning/settings/attributes.js'
+import { settingLine, type TuningSetting } from '../../src/tuning/settings/setting.js'
 
 /** Debian's package `weka`. */
 const jar = '/usr/share/java/weka.jar'

@@ -1,13 +1,18 @@
 // Figures of the bench `tuned`: what was measured, what was learned, and what calls gain and lose in all.
 import { type EvenSpread, spreadText } from '../../src/measure/spread.js'
-import { bestEntry, entryOf, type MeasuredData, measuredData } from '../../src/tuning/measured-data.js'
-import { treeSelector } from '../../src/tuning/packed-tree.js'
-import { readMeasurements } from '../../src/tuning/read-measurements.js'
-import { readTuningFile } from '../../src/tuning/read-tuning-file.js'
-import { settingLine, type TuningSetting } from '../../src/tuning/setting.js'
-import { treeOfDecisions } from '../../src/tuning/tree-or-grid.js'
-import type { TuningCall } from '../../src/tuning/tuning-call.js'
-import { withUncutTimes } from '../../src/tuning/uncut-times.js'
+import {
+  bestEntry,
+  entryOf,
+  type MeasuredData,
+  measuredData,
+} from '../../src/tuning/measured/measured-data.js'
+import { readMeasurements } from '../../src/tuning/measured/read-measurements.js'
+import { withUncutTimes } from '../../src/tuning/measured/uncut-times.js'
+import { treeSelector } from '../../src/tuning/models/packed-tree.js'
+import { readTuningFile } from '../../src/tuning/models/read-tuning-file.js'
+import { treeOfDecisions } from '../../src/tuning/models/tree-or-grid.js'
+import { settingLine, type TuningSetting } from '../../src/tuning/settings/setting.js'
+import type { TuningCall } from '../../src/tuning/settings/tuning-call.js'
 import { type Figure, ownFigure } from '../bench.js'
 import { bytesText } from '../message-plans.js'
 

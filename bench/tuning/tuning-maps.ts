@@ -1,8 +1,8 @@
 import { seededRandom } from '../../src/base/random.js'
 import type { CostModel } from '../../src/cost/models/parameters.js'
 import { predictUs } from '../../src/cost/models/predict.js'
-import { type MeasuredData, measuredData } from '../../src/tuning/measured-data.js'
-import type { Measurement } from '../../src/tuning/measurement.js'
+import { type MeasuredData, measuredData } from '../../src/tuning/measured/measured-data.js'
+import type { Measurement } from '../../src/tuning/measured/measurement.js'
 
 /** Grig, Myrinet MX (Pjesivac-Grbovic 2007 Table 4.12). */
 export const grigLogGP: CostModel = {

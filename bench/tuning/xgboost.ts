@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import type { TuningCall } from '../../src/tuning/tuning-call.js'
+import type { TuningCall } from '../../src/tuning/settings/tuning-call.js'
 
 /** Debian's, which finds Debian's package `python3-xgboost`. */
 const python = '/usr/bin/python3'

@@ -1,9 +1,9 @@
 import { algorithms } from '../collective/algorithms.js'
 import type { Collective } from '../schedule/specification.js'
-import type { DecisionNode, DecisionTree } from '../tuning/decision-tree.js'
-import { formatTuningFile, readTuningFile } from '../tuning/read-tuning-file.js'
-import type { TuningSetting } from '../tuning/setting.js'
-import type { TuningFile } from '../tuning/tuning-file.js'
+import type { DecisionNode, DecisionTree } from '../tuning/models/decision-tree.js'
+import { formatTuningFile, readTuningFile } from '../tuning/models/read-tuning-file.js'
+import type { TuningFile } from '../tuning/models/tuning-file.js'
+import type { TuningSetting } from '../tuning/settings/setting.js'
 
 /** Without data to cut, or with lengths that not all ranks know. */
 const uncut: readonly Collective[] = ['barrier', 'scatter']

@@ -2,7 +2,7 @@ import type { Communicator } from '../comm/communicator.js'
 import type { ErrorCode } from '../errors.js'
 import type { Machine } from '../machine/machine.js'
 import type { MatchingOptions } from '../messages/process/matching-options.js'
-import type { TuningFile } from '../tuning/tuning-file.js'
+import type { TuningFile } from '../tuning/models/tuning-file.js'
 import type { ExpectedFabric } from './process-identity.js'
 
 /** What a world must be. */

@@ -16,7 +16,7 @@ export { joinFromPage as join } from '../browser/join.js'
 export { type PageRunOptions as RunOptions, runInPage as run } from '../browser/run.js'
 export { type LocalFactory, type LocalOptions, local } from '../fabric/local/local.js'
 export type { Joined, JoinOptions } from '../launch/websocket/joined.js'
-export type { TuningFile } from '../tuning/tuning-file.js'
+export type { TuningFile } from '../tuning/models/tuning-file.js'
 export { worldReport } from '../world/deadlock.js'
 export type { HostedMain, HostedResults, Main } from '../world/user-program.js'
 

@@ -114,6 +114,7 @@ export { type HostOptions, host, type OpenWorld } from '../launch/websocket/host
 export { join, type NodeJoinOptions } from '../launch/websocket/join.js'
 export type { Joined, JoinOptions } from '../launch/websocket/joined.js'
 export type { ListenOptions } from '../launch/websocket/settings.js'
+export type { MeasurementSource, SourceKind } from '../tuning/measured/measurement.js'
 export type {
   DecisionLeaf,
   DecisionNode,
@@ -121,10 +122,9 @@ export type {
   ThresholdTest,
   WordBranch,
   WordTest,
-} from '../tuning/decision-tree.js'
-export type { MeasurementSource, SourceKind } from '../tuning/measurement.js'
-export type { TuningSetting } from '../tuning/setting.js'
-export type { TuningFile } from '../tuning/tuning-file.js'
+} from '../tuning/models/decision-tree.js'
+export type { TuningFile } from '../tuning/models/tuning-file.js'
+export type { TuningSetting } from '../tuning/settings/setting.js'
 export { type WebSocketFactory, type WebSocketOptions, websocket } from '../websocket/factory-nodejs.js'
 export type { WorldLimits } from '../websocket/protocol/limits.js'
 export type { WorldEnd } from '../websocket/rendezvous/hosted-world.js'

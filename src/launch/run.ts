@@ -25,7 +25,7 @@ import {
   matchingOptions,
 } from '../messages/process/matching-options.js'
 import { maxWorldRanks } from '../messages/process/world-layout.js'
-import type { TuningFile } from '../tuning/tuning-file.js'
+import type { TuningFile } from '../tuning/models/tuning-file.js'
 import { websocket } from '../websocket/factory-nodejs.js'
 import { EventLoopWatch } from '../world/event-loop.js'
 import {

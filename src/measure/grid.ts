@@ -1,7 +1,7 @@
 import { RankweaveError } from '../errors.js'
 import type { Collective } from '../schedule/specification.js'
-import type { ElementType } from '../tuning/measurement.js'
-import { isReduction, type TuningCall } from '../tuning/tuning-call.js'
+import type { ElementType } from '../tuning/measured/measurement.js'
+import { isReduction, type TuningCall } from '../tuning/settings/tuning-call.js'
 import type { EvenSpread } from './spread.js'
 
 /** The operation of every reduction that is measured. */

@@ -1,7 +1,7 @@
 import type { Collective } from '../schedule/specification.js'
-import type { ElementType } from '../tuning/measurement.js'
-import { defaultAlgorithm, type TuningSetting } from '../tuning/setting.js'
-import { callProcesses, type TuningCall } from '../tuning/tuning-call.js'
+import type { ElementType } from '../tuning/measured/measurement.js'
+import { defaultAlgorithm, type TuningSetting } from '../tuning/settings/setting.js'
+import { callProcesses, type TuningCall } from '../tuning/settings/tuning-call.js'
 import {
   type LibraryConditions,
   mpichConditions,

@@ -1,6 +1,6 @@
 import type { Collective } from '../schedule/specification.js'
-import type { ElementType } from '../tuning/measurement.js'
-import { callProcesses, isReduction, type TuningCall } from '../tuning/tuning-call.js'
+import type { ElementType } from '../tuning/measured/measurement.js'
+import { callProcesses, isReduction, type TuningCall } from '../tuning/settings/tuning-call.js'
 import { elementBytes } from './grid.js'
 
 /** What decides whether an algorithm of a library serves a call. */

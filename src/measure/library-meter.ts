@@ -1,8 +1,8 @@
 import { type RankweaveError, wrongValue } from '../errors.js'
 import type { Collective } from '../schedule/specification.js'
-import type { ElementType } from '../tuning/measurement.js'
-import { defaultAlgorithm, settingLine, type TuningSetting } from '../tuning/setting.js'
-import { isReduction, type TuningCall } from '../tuning/tuning-call.js'
+import type { ElementType } from '../tuning/measured/measurement.js'
+import { defaultAlgorithm, settingLine, type TuningSetting } from '../tuning/settings/setting.js'
+import { isReduction, type TuningCall } from '../tuning/settings/tuning-call.js'
 import {
   algorithmVariable,
   type LibraryAlgorithms,

@@ -1,4 +1,4 @@
-import type { TuningCall } from '../tuning/tuning-call.js'
+import type { TuningCall } from '../tuning/settings/tuning-call.js'
 import { type MeasureCounts, type MeasureOptions, measureCalls } from './measure-calls.js'
 import { openMeasurementFile } from './measurement-file.js'
 import type { Meter } from './meter.js'

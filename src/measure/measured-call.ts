@@ -1,7 +1,7 @@
 import type { Communicator } from '../comm/communicator.js'
 import type { TypedArray } from '../messages/datatype/elements.js'
-import type { ElementType } from '../tuning/measurement.js'
-import { isReduction, type TuningCall } from '../tuning/tuning-call.js'
+import type { ElementType } from '../tuning/measured/measurement.js'
+import { isReduction, type TuningCall } from '../tuning/settings/tuning-call.js'
 import { elementBytes, measuredOperation } from './grid.js'
 
 /** How a call is made. */

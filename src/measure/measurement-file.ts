@@ -1,16 +1,16 @@
 import { appendFileSync, readFileSync, truncateSync } from 'node:fs'
 import { RankweaveError, shown } from '../errors.js'
 import { fileError } from '../text/whole-file.js'
-import { checkSource } from '../tuning/check-source.js'
+import { checkSource } from '../tuning/measured/check-source.js'
 import {
   type Measurement,
   type MeasurementSource,
   type MeasuringConditions,
   measurementVersion,
-} from '../tuning/measurement.js'
-import { formatMeasurement, readMeasurements } from '../tuning/read-measurements.js'
-import { settingLine, type TuningSetting } from '../tuning/setting.js'
-import { callKey, isReduction, type TuningCall } from '../tuning/tuning-call.js'
+} from '../tuning/measured/measurement.js'
+import { formatMeasurement, readMeasurements } from '../tuning/measured/read-measurements.js'
+import { settingLine, type TuningSetting } from '../tuning/settings/setting.js'
+import { callKey, isReduction, type TuningCall } from '../tuning/settings/tuning-call.js'
 
 /** A file of measurements that is appended to. */
 export interface MeasurementFile {

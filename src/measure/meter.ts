@@ -1,7 +1,7 @@
 import type { Collective } from '../schedule/specification.js'
-import type { MeasurementSource } from '../tuning/measurement.js'
-import { defaultAlgorithm, type TuningSetting } from '../tuning/setting.js'
-import type { TuningCall } from '../tuning/tuning-call.js'
+import type { MeasurementSource } from '../tuning/measured/measurement.js'
+import { defaultAlgorithm, type TuningSetting } from '../tuning/settings/setting.js'
+import type { TuningCall } from '../tuning/settings/tuning-call.js'
 
 /** What measures: calls of one source, each with the settings that serve it. */
 export interface Meter {

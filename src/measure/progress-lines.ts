@@ -1,4 +1,4 @@
-import { callText, type TuningCall } from '../tuning/tuning-call.js'
+import { callText, type TuningCall } from '../tuning/settings/tuning-call.js'
 
 const progressMs = 1000
 

@@ -1,8 +1,8 @@
 import { bytesOption } from '../base/option.js'
 import { wrongValue } from '../errors.js'
 import type { Collective } from '../schedule/specification.js'
-import { settingLine, type TuningSetting } from '../tuning/setting.js'
-import { callLimits, type TuningCall } from '../tuning/tuning-call.js'
+import { settingLine, type TuningSetting } from '../tuning/settings/setting.js'
+import { callLimits, type TuningCall } from '../tuning/settings/tuning-call.js'
 import type { Meter } from './meter.js'
 
 /**

@@ -1,5 +1,5 @@
 import type { CellClass } from '../study/document.js'
-import { settingLine, type TuningSetting } from '../tuning/setting.js'
+import { settingLine, type TuningSetting } from '../tuning/settings/setting.js'
 
 /** Colors that people who see few colors tell apart, by Okabe and Ito. */
 const colors = [...['#0072b2', '#e69f00', '#009e73', '#cc79a7', '#56b4e9', '#d55e00', '#f0e442']] as const

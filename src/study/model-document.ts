@@ -1,6 +1,6 @@
-import type { ComparedTime, ModelComparison } from '../tuning/compare-models.js'
-import { type PredictorName, predictorNames } from '../tuning/predictors.js'
-import { callKind, callProcesses } from '../tuning/tuning-call.js'
+import type { ComparedTime, ModelComparison } from '../tuning/measured/compare-models.js'
+import { type PredictorName, predictorNames } from '../tuning/measured/predictors.js'
+import { callKind, callProcesses } from '../tuning/settings/tuning-call.js'
 import type { LinePlot, Section, Series, StudyDocument, Table } from './document.js'
 
 /** Pictures of a page; calls beyond them are in the tables only. */

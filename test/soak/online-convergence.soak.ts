@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
 import { ruleOf } from '../../src/calls/plan/default-rule.js'
-import { cellAxes } from '../../src/tuning/call-cells.js'
 import { tuningLogic } from '../../src/tuning/online/grid-selection.js'
 import { NumberedSettings } from '../../src/tuning/online/numbered-settings.js'
 import { arrivalPatterns, usualConditions } from '../../src/tuning/online/simulated-application.js'
@@ -10,6 +9,7 @@ import {
   simulatedLevels,
 } from '../../src/tuning/online/simulated-applications.js'
 import { formulaMachine } from '../../src/tuning/online/simulated-machine.js'
+import { cellAxes } from '../../src/tuning/settings/call-cells.js'
 import { simulateIterations } from '../support/simulated-iterations.js'
 import { sampled } from '../support/soak.js'
 

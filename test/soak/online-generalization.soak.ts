@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { cellAxes } from '../../src/tuning/call-cells.js'
 import { arrivalPatterns } from '../../src/tuning/online/simulated-application.js'
+import { cellAxes } from '../../src/tuning/settings/call-cells.js'
 import { convergenceOf } from '../support/simulated-iterations.js'
 import {
   applicationAt,

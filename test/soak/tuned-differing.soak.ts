@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, expect, it } from 'vitest'
-import type { TuningFile } from '../../src/tuning/tuning-file.js'
+import type { TuningFile } from '../../src/tuning/models/tuning-file.js'
 import { describeMpi } from '../support/mpi.js'
 import { compilerOf } from '../support/mpi-collectives.js'
 import { treeBySize, tuningFileOf } from '../support/mpi-tuning-file.js'

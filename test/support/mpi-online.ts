@@ -1,12 +1,12 @@
 import { collectives } from '../../src/schedule/specification.js'
-import { cellAxes } from '../../src/tuning/call-cells.js'
-import { emptyGrid, openGrid } from '../../src/tuning/decision-grid.js'
+import { emptyGrid, openGrid } from '../../src/tuning/models/decision-grid.js'
+import { isGrid } from '../../src/tuning/models/tree-or-grid.js'
+import type { TuningFile } from '../../src/tuning/models/tuning-file.js'
 import { callDraw } from '../../src/tuning/online/call-draw.js'
 import type { CallFile } from '../../src/tuning/online/call-file.js'
 import { GridSelection, tunedLogic, tuningLogic } from '../../src/tuning/online/grid-selection.js'
 import { NumberedSettings } from '../../src/tuning/online/numbered-settings.js'
-import { isGrid } from '../../src/tuning/tree-or-grid.js'
-import type { TuningFile } from '../../src/tuning/tuning-file.js'
+import { cellAxes } from '../../src/tuning/settings/call-cells.js'
 
 const whole = 2n ** 64n
 

@@ -1,7 +1,7 @@
 import { below, mulberry32 } from '../../src/base/random.js'
-import { countCells } from '../../src/tuning/call-cells.js'
-import { closedGrid, type DecisionGrid } from '../../src/tuning/decision-grid.js'
-import type { TuningSetting } from '../../src/tuning/setting.js'
+import { closedGrid, type DecisionGrid } from '../../src/tuning/models/decision-grid.js'
+import { countCells } from '../../src/tuning/settings/call-cells.js'
+import type { TuningSetting } from '../../src/tuning/settings/setting.js'
 
 /**
  * A trained grid of a few cells, in which some cells know no setting.

@@ -1,7 +1,6 @@
 import { mulberry32 } from '../../src/base/random.js'
 import type { Collective } from '../../src/schedule/specification.js'
-import type { CellAxes } from '../../src/tuning/call-cells.js'
-import { bestNumber } from '../../src/tuning/decision-grid.js'
+import { bestNumber } from '../../src/tuning/models/decision-grid.js'
 import { readCallFile } from '../../src/tuning/online/call-file.js'
 import type { SelectionLogic } from '../../src/tuning/online/grid-selection.js'
 import type { GridLearning, LearnedGrid } from '../../src/tuning/online/learn-grid.js'
@@ -14,7 +13,8 @@ import {
   simulateRun,
 } from '../../src/tuning/online/simulated-application.js'
 import type { SimulatedMachine } from '../../src/tuning/online/simulated-machine.js'
-import type { TuningCall } from '../../src/tuning/tuning-call.js'
+import type { CellAxes } from '../../src/tuning/settings/call-cells.js'
+import type { TuningCall } from '../../src/tuning/settings/tuning-call.js'
 
 /** A call of an application at one of its places, and what was learned about it. */
 export interface CallConvergence {

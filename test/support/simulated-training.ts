@@ -1,7 +1,6 @@
 import { mulberry32 } from '../../src/base/random.js'
 import { ruleOf } from '../../src/calls/plan/default-rule.js'
 import type { Collective } from '../../src/schedule/specification.js'
-import type { CellAxes } from '../../src/tuning/call-cells.js'
 import { type CallFile, readCallFile } from '../../src/tuning/online/call-file.js'
 import { tunedLogic, tuningLogic } from '../../src/tuning/online/grid-selection.js'
 import type { LearnedGrid } from '../../src/tuning/online/learn-grid.js'
@@ -21,6 +20,7 @@ import {
 } from '../../src/tuning/online/simulated-applications.js'
 import { formulaMachine, type SimulatedMachine } from '../../src/tuning/online/simulated-machine.js'
 import { withSlowSettings } from '../../src/tuning/online/slow-settings.js'
+import type { CellAxes } from '../../src/tuning/settings/call-cells.js'
 
 /** The machine of `learn --simulate`. */
 export const twoLevels = formulaMachine('two levels', simulatedLevels, simulatedCollectives, ruleOf)

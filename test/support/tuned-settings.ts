@@ -1,5 +1,5 @@
 import type { TunedSetting } from '../../src/collective/open-mpi-settings.js'
-import type { TuningSetting } from '../../src/tuning/setting.js'
+import type { TuningSetting } from '../../src/tuning/settings/setting.js'
 
 /** A setting of Open MPI's component `tuned` by the names of measurements: a segment of 0 bytes is no segment. */
 export function settingOfTuned(tuned: TunedSetting): TuningSetting {

@@ -1,7 +1,7 @@
 import type { Collective } from '../../src/schedule/specification.js'
-import { type MeasuredData, measuredData } from '../../src/tuning/measured-data.js'
-import type { Measurement } from '../../src/tuning/measurement.js'
-import type { TuningSetting } from '../../src/tuning/setting.js'
+import { type MeasuredData, measuredData } from '../../src/tuning/measured/measured-data.js'
+import type { Measurement } from '../../src/tuning/measured/measurement.js'
+import type { TuningSetting } from '../../src/tuning/settings/setting.js'
 
 /** A measurement with one time, of a `bcast-linear` of 8 B on 1 x 2 processes unless given. */
 export function measurementOf({

@@ -1,8 +1,8 @@
 import type { Collective } from '../../src/schedule/specification.js'
-import type { DecisionNode, DecisionTree } from '../../src/tuning/decision-tree.js'
-import type { MeasurementSource } from '../../src/tuning/measurement.js'
-import { formatTuningFile, readTuningFile } from '../../src/tuning/read-tuning-file.js'
-import type { TuningFile } from '../../src/tuning/tuning-file.js'
+import type { MeasurementSource } from '../../src/tuning/measured/measurement.js'
+import type { DecisionNode, DecisionTree } from '../../src/tuning/models/decision-tree.js'
+import { formatTuningFile, readTuningFile } from '../../src/tuning/models/read-tuning-file.js'
+import type { TuningFile } from '../../src/tuning/models/tuning-file.js'
 
 /** A setting from its line: `bcast-chain:fanout=4,segment=64`. */
 export function settingFrom(collective: Collective, line: string) {

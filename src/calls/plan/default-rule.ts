@@ -2,8 +2,8 @@ import type { Algorithm } from '../../collective/patterns/algorithm.js'
 import { atDefaults } from '../../collective/patterns/parameterized.js'
 import { defaultRuntimeOptions } from '../../messages/process/runtime.js'
 import type { Collective } from '../../schedule/specification.js'
-import type { TuningSetting } from '../../tuning/setting.js'
-import { callProcesses, type TuningCall } from '../../tuning/tuning-call.js'
+import type { TuningSetting } from '../../tuning/settings/setting.js'
+import { callProcesses, type TuningCall } from '../../tuning/settings/tuning-call.js'
 
 /** What all ranks of a call know before it; of a bcast or scatter, all ranks of the root's process. */
 export interface CallFacts {

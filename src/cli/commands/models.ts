@@ -12,14 +12,14 @@ import { profileOrigin } from '../../machine/profile-remarks.js'
 import type { Collective } from '../../schedule/specification.js'
 import { htmlOf } from '../../study/html.js'
 import { modelDocument } from '../../study/model-document.js'
-import { compareModels } from '../../tuning/compare-models.js'
-import { measuredData } from '../../tuning/measured-data.js'
+import { compareModels } from '../../tuning/measured/compare-models.js'
+import { measuredData } from '../../tuning/measured/measured-data.js'
 import {
   type FormulaName,
   formulaPredictor,
   modelOfLevel,
   simulatorPredictor,
-} from '../../tuning/predictors.js'
+} from '../../tuning/measured/predictors.js'
 import { readMachine } from '../input/machine-input.js'
 import { readMeasurementFiles } from '../input/measurement-files.js'
 import { oneOf, parseOptions, refuseGiven, whole } from '../input/options.js'

@@ -1,7 +1,7 @@
 import { wrongValue } from '../../errors.js'
 import type { Collective } from '../../schedule/specification.js'
 import type { NumberedSettings } from '../../tuning/online/numbered-settings.js'
-import { settingLine } from '../../tuning/setting.js'
+import { settingLine } from '../../tuning/settings/setting.js'
 
 /**
  * Numbers of the settings of `--without`: an algorithm with all of its settings, or one of them.

@@ -8,7 +8,7 @@ import {
   refuseOnline,
   tuningGiven,
 } from '../../launch/processes/tuning-option.js'
-import type { TuningFile } from '../../tuning/tuning-file.js'
+import type { TuningFile } from '../../tuning/models/tuning-file.js'
 
 /** The option of every subcommand that runs a world whose collectives the user tunes. */
 export function addTuningOption(command: Command): Command {

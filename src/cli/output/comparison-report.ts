@@ -1,5 +1,5 @@
-import type { ModelComparison } from '../../tuning/compare-models.js'
-import { callText } from '../../tuning/tuning-call.js'
+import type { ModelComparison } from '../../tuning/measured/compare-models.js'
+import { callText } from '../../tuning/settings/tuning-call.js'
 import { columns, counted, figure, significant } from './reporter.js'
 
 /** Times that are printed; `--json` and the page have all. */

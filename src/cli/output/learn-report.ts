@@ -8,8 +8,8 @@ import {
 } from '../../tuning/online/learning-report.js'
 import type { CallTrend, TrendPoint } from '../../tuning/online/learning-trend.js'
 import type { TotalRatio } from '../../tuning/online/size-times.js'
-import { settingLine } from '../../tuning/setting.js'
-import type { TuningCall } from '../../tuning/tuning-call.js'
+import { settingLine } from '../../tuning/settings/setting.js'
+import type { TuningCall } from '../../tuning/settings/tuning-call.js'
 import { columns, counted, significant } from './reporter.js'
 
 /** Rows of each table: sizes, settings, iterations; moves of a choice; columns of probabilities. */

@@ -1,7 +1,7 @@
 import type { Collective } from '../../schedule/specification.js'
 import type { CallGain } from '../../tuning/online/call-gains.js'
 import type { LearnedGrid } from '../../tuning/online/learn-grid.js'
-import { settingLine } from '../../tuning/setting.js'
+import { settingLine } from '../../tuning/settings/setting.js'
 import { columns, counted, significant } from './reporter.js'
 
 /** What was learned of a collective. */

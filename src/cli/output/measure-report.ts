@@ -1,10 +1,10 @@
 import type { WrongPoint } from '../../measure/measure-calls.js'
 import type { MeasuredPoints } from '../../measure/measure-into.js'
-import type { GuidelineViolation } from '../../tuning/check-guidelines.js'
-import { type GuidelineBase, guidelineBaseText } from '../../tuning/guideline-bases.js'
-import type { MeasuredData } from '../../tuning/measured-data.js'
-import { settingLine } from '../../tuning/setting.js'
-import { callText } from '../../tuning/tuning-call.js'
+import type { GuidelineViolation } from '../../tuning/measured/check-guidelines.js'
+import { type GuidelineBase, guidelineBaseText } from '../../tuning/measured/guideline-bases.js'
+import type { MeasuredData } from '../../tuning/measured/measured-data.js'
+import { settingLine } from '../../tuning/settings/setting.js'
+import { callText } from '../../tuning/settings/tuning-call.js'
 import { counted, figure, table } from './reporter.js'
 
 export interface MeasureOutcome extends MeasuredPoints {

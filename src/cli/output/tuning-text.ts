@@ -1,6 +1,6 @@
-import type { LearnedDecisions } from '../../tuning/learn-decisions.js'
-import type { PenaltyReport } from '../../tuning/penalty.js'
-import { callText } from '../../tuning/tuning-call.js'
+import type { LearnedDecisions } from '../../tuning/learning/learn-decisions.js'
+import type { PenaltyReport } from '../../tuning/measured/penalty.js'
+import { callText } from '../../tuning/settings/tuning-call.js'
 import { columns, counted } from './reporter.js'
 
 /** What was learned, and what it loses, as lines of text. */

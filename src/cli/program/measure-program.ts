@@ -8,7 +8,7 @@ import { requireNamed, restrictedTo } from '../../measure/restricted-meter.js'
 import { defaultSpreads, type EvenSpread } from '../../measure/spread.js'
 import type { StoppingRule } from '../../measure/stopping-rule.js'
 import { type WorldMeterOptions, worldMeter } from '../../measure/world-meter.js'
-import type { TuningCall } from '../../tuning/tuning-call.js'
+import type { TuningCall } from '../../tuning/settings/tuning-call.js'
 
 export interface MeasureProblem extends WorldMeterOptions {
   readonly file: string

@@ -3,7 +3,7 @@ import { joinedMpiJob } from '../../fabric/mpi/mpi-job.js'
 import type { ReportOptions } from '../../launch/processes/report-triggers.js'
 import { type HostedMain, type Main, run } from '../../launch/run.js'
 import { ownModule } from '../../package-paths.js'
-import type { TuningFile } from '../../tuning/tuning-file.js'
+import type { TuningFile } from '../../tuning/models/tuning-file.js'
 import { tuningOf } from '../input/tuning-option.js'
 import { worldFailure } from './world-failure.js'
 

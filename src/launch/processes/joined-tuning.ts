@@ -1,6 +1,6 @@
-import { fnvHash } from '../../tuning/fnv-hash.js'
+import type { TuningFile } from '../../tuning/models/tuning-file.js'
 import type { OnlineOptions } from '../../tuning/online/online-options.js'
-import type { TuningFile } from '../../tuning/tuning-file.js'
+import { fnvHash } from '../../tuning/settings/fnv-hash.js'
 import { onlineRequestOf, requestedTuning, type TuningOption, tuningGiven } from './tuning-option.js'
 
 /** What a process joins a world with. */

@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { integerOption, type OptionTable, uncheckedOption, wordOption } from '../../base/option.js'
 import { checkOptions } from '../../base/option-table.js'
 import { RankweaveError, wrongValue } from '../../errors.js'
-import { fnvHash } from '../../tuning/fnv-hash.js'
-import type { MeasurementSource } from '../../tuning/measurement.js'
+import type { MeasurementSource } from '../../tuning/measured/measurement.js'
+import { isGrid } from '../../tuning/models/tree-or-grid.js'
 import { NumberedSettings } from '../../tuning/online/numbered-settings.js'
 import {
   type OnlineOptions,
@@ -14,9 +14,9 @@ import {
   onlineModes,
   onlineSegments,
 } from '../../tuning/online/online-options.js'
-import { ownSettingTable } from '../../tuning/own-settings.js'
-import type { TuningSetting } from '../../tuning/setting.js'
-import { isGrid } from '../../tuning/tree-or-grid.js'
+import { fnvHash } from '../../tuning/settings/fnv-hash.js'
+import { ownSettingTable } from '../../tuning/settings/own-settings.js'
+import type { TuningSetting } from '../../tuning/settings/setting.js'
 import { loadTuning } from './load-tuning.js'
 import type { OnlineRequest } from './tuning-option.js'
 import { makeWritableDirectory } from './writable-directory.js'

@@ -1,9 +1,9 @@
 import { open } from 'node:fs/promises'
 import { reasonText, wrongValue } from '../../errors.js'
 import { fileError } from '../../text/whole-file.js'
-import { checkTuningFile, readTuningFile, tuningFileLimits } from '../../tuning/read-tuning-file.js'
-import { requireOwnSource } from '../../tuning/require-own-source.js'
-import type { TuningFile } from '../../tuning/tuning-file.js'
+import { checkTuningFile, readTuningFile, tuningFileLimits } from '../../tuning/models/read-tuning-file.js'
+import { requireOwnSource } from '../../tuning/models/require-own-source.js'
+import type { TuningFile } from '../../tuning/models/tuning-file.js'
 
 /**
  * A tuning file for a world.

@@ -2,8 +2,8 @@ import type { Decision } from '../../fabric/fabric.js'
 import type { ThreadsConnection } from '../../fabric/threads/threads-connect.js'
 import type { Machine } from '../../machine/machine.js'
 import type { MatchingOptions } from '../../messages/process/matching-options.js'
+import type { TuningFile } from '../../tuning/models/tuning-file.js'
 import type { OnlineOptions } from '../../tuning/online/online-options.js'
-import type { TuningFile } from '../../tuning/tuning-file.js'
 import type { ProcessState } from '../../world/diagnosis.js'
 
 /** What a world is started with, the same at all its processes. */

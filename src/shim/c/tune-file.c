@@ -1,5 +1,5 @@
 /*
- * A tuning file, as src/tuning/tuning-file.ts defines it. What is wrong with one is said with the member. Only
+ * A tuning file, as src/tuning/models/tuning-file.ts defines it. What is wrong with one is said with the member. Only
  * one process of a job reads it.
  */
 #include "tune-file.h"

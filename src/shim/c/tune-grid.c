@@ -1,6 +1,6 @@
 /*
- * The grid of a collective in a tuning file, as src/tuning/check-decision-grid.ts defines it. Its best settings become
- * tests, as src/tuning/grid-tree.ts makes them: calls are decided alike.
+ * The grid of a collective in a tuning file, as src/tuning/models/check-decision-grid.ts defines it. Its best settings become
+ * tests, as src/tuning/models/grid-tree.ts makes them: calls are decided alike.
  */
 #include "tune-file.h"
 

@@ -1,4 +1,4 @@
-/* Decisions of a tuning file, as binary tests in one block of memory: the same as src/tuning/packed-tree.ts. */
+/* Decisions of a tuning file, as binary tests in one block of memory: the same as src/tuning/models/packed-tree.ts. */
 #include "shim.h"
 
 #include <inttypes.h>

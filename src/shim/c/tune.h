@@ -52,7 +52,7 @@ enum {
 /* MPI_Reduce_scatter with equal counts is the collective of MPI_Reduce_scatter_block. */
 enum { RW_TUNE_REDUCE_SCATTER_BLOCK = RW_TUNE_COLLECTIVES, RW_TUNE_FUNCTIONS };
 
-/* Attributes of tests, in the order of `allAttributes` in src/tuning/attributes.ts. */
+/* Attributes of tests, in the order of `allAttributes` in src/tuning/settings/attributes.ts. */
 enum {
   RW_TEST_NODES, RW_TEST_PER_NODE, RW_TEST_PROCESSES, RW_TEST_BYTES, RW_TEST_TOTAL, RW_TEST_NODE_BYTES,
   RW_TEST_DISTRIBUTED, RW_TEST_COLLECTIVE, RW_TEST_OPERATION, RW_TEST_ORDER, RW_TEST_SHARED, RW_TEST_EVEN,
@@ -123,7 +123,7 @@ int rw_tune_collective(const char *name);
 /* What a call is looked up by in a grid. */
 enum { RW_GRID_BYTES, RW_GRID_NODES, RW_GRID_PER_NODE, RW_GRID_AXES };
 
-/* Decisions of a collective as cells, as src/tuning/decision-grid.ts has them: one block of memory. */
+/* Decisions of a collective as cells, as src/tuning/models/decision-grid.ts has them: one block of memory. */
 typedef struct {
   int32_t edges[RW_GRID_AXES]; /* along each axis: cells begin there */
   int32_t settings, is_trained, has_performances;

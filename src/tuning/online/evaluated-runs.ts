@@ -1,6 +1,6 @@
 import { type Interval, medianInterval } from '../../base/median-interval.js'
 import type { Collective } from '../../schedule/specification.js'
-import { callKey, type TuningCall } from '../tuning-call.js'
+import { callKey, type TuningCall } from '../settings/tuning-call.js'
 import type { CallFile } from './call-file.js'
 import type { TimedCall } from './learn-grid.js'
 import type { NumberedSettings } from './numbered-settings.js'

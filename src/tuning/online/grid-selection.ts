@@ -1,6 +1,6 @@
 import { wrongValue } from '../../errors.js'
-import { cellOfPlace, intervalOf } from '../call-cells.js'
-import type { OpenGrid } from '../decision-grid.js'
+import type { OpenGrid } from '../models/decision-grid.js'
+import { cellOfPlace, intervalOf } from '../settings/call-cells.js'
 import {
   boundedProbabilities,
   cumulativeSums,

@@ -1,7 +1,7 @@
 import { wrongValue } from '../../errors.js'
-import { type CellAxes, cellPoint, countCells } from '../call-cells.js'
-import { emptyGrid, type OpenGrid } from '../decision-grid.js'
-import { settingLine, type TuningSetting } from '../setting.js'
+import { emptyGrid, type OpenGrid } from '../models/decision-grid.js'
+import { type CellAxes, cellPoint, countCells } from '../settings/call-cells.js'
+import { settingLine, type TuningSetting } from '../settings/setting.js'
 import { type BoostedTrees, growBoostedTrees, predictBoosted } from './boosted-trees.js'
 
 /** A call that took place, with the setting that served it. */

@@ -1,6 +1,6 @@
 import type { Collective } from '../../schedule/specification.js'
-import type { CellAxes } from '../call-cells.js'
-import { callKey, type TuningCall } from '../tuning-call.js'
+import type { CellAxes } from '../settings/call-cells.js'
+import { callKey, type TuningCall } from '../settings/tuning-call.js'
 import type { CallFile } from './call-file.js'
 import { type CallGain, callGains } from './call-gains.js'
 import { type EvaluatedRuns, evaluatedRuns } from './evaluated-runs.js'

@@ -1,6 +1,6 @@
 import { wrongValue } from '../../errors.js'
 import type { Collective } from '../../schedule/specification.js'
-import { settingLine, type TuningSetting } from '../setting.js'
+import { settingLine, type TuningSetting } from '../settings/setting.js'
 
 /**
  * The settings among which online tuning chooses, by collective and number (AlgID): numbers count from 1, in the order

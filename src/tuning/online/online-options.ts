@@ -1,7 +1,7 @@
 import type { Collective } from '../../schedule/specification.js'
-import type { MeasurementSource } from '../measurement.js'
-import type { TuningSetting } from '../setting.js'
-import type { TuningFile } from '../tuning-file.js'
+import type { MeasurementSource } from '../measured/measurement.js'
+import type { TuningFile } from '../models/tuning-file.js'
+import type { TuningSetting } from '../settings/setting.js'
 
 /** Collectives whose calls are chosen and recorded by online tuning. */
 export const onlineCollectives: readonly Collective[] = ['allreduce', 'bcast', 'allgather', 'alltoall']

@@ -2,8 +2,8 @@ import { modelledAlgorithmOf, modelledAlgorithms } from '../../cost/models/model
 import type { CostModel } from '../../cost/models/parameters.js'
 import { predictUs } from '../../cost/models/predict.js'
 import type { Collective } from '../../schedule/specification.js'
-import { defaultAlgorithm, type TuningSetting } from '../setting.js'
-import type { TuningCall } from '../tuning-call.js'
+import { defaultAlgorithm, type TuningSetting } from '../settings/setting.js'
+import type { TuningCall } from '../settings/tuning-call.js'
 
 /** A machine whose times are known: what the calls of a simulated application take there. */
 export interface SimulatedMachine {

@@ -1,7 +1,7 @@
 import { type Interval, medianInterval } from '../../base/median-interval.js'
 import type { Collective } from '../../schedule/specification.js'
-import { defaultAlgorithm, type TuningSetting } from '../setting.js'
-import { callKey, type TuningCall } from '../tuning-call.js'
+import { defaultAlgorithm, type TuningSetting } from '../settings/setting.js'
+import { callKey, type TuningCall } from '../settings/tuning-call.js'
 import type { TimedCall } from './learn-grid.js'
 
 /** Calls of one size that took place. */

@@ -9,7 +9,7 @@ import { simulate } from '../../../src/cost/simulate/simulate.js'
 import { cluster } from '../../../src/machine/machine.js'
 import type { Profile } from '../../../src/machine/profile.js'
 import { simgridFast } from '../../../src/machine/simgrid-profiles.js'
-import type { Measurement } from '../../../src/tuning/measurement.js'
+import type { Measurement } from '../../../src/tuning/measured/measurement.js'
 import { measurementOf } from '../../support/tuning-data.js'
 
 const injected: PLogP = {

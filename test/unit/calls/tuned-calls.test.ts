@@ -11,8 +11,8 @@ import {
   run,
 } from '../../../src/entry/index.js'
 import type { CommContext } from '../../../src/messages/process/comm-context.js'
-import type { DecisionTree } from '../../../src/tuning/decision-tree.js'
-import type { TuningFile } from '../../../src/tuning/tuning-file.js'
+import type { DecisionTree } from '../../../src/tuning/models/decision-tree.js'
+import type { TuningFile } from '../../../src/tuning/models/tuning-file.js'
 import { settingFrom, treeByBytes, tuningFileOf } from '../../support/tuning-files.js'
 
 type World = Communicator

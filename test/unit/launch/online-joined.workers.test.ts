@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Communicator, host, join as joinWorld } from 'rankweave'
 import { afterAll, describe, expect, it } from 'vitest'
-import { cellAxes, countCells } from '../../../src/tuning/call-cells.js'
-import { closedGrid } from '../../../src/tuning/decision-grid.js'
-import { formatTuningFile } from '../../../src/tuning/read-tuning-file.js'
+import { closedGrid } from '../../../src/tuning/models/decision-grid.js'
+import { formatTuningFile } from '../../../src/tuning/models/read-tuning-file.js'
+import { cellAxes, countCells } from '../../../src/tuning/settings/call-cells.js'
 import { callFilesOf, disagreements, recordsByCall } from '../../support/call-folders.js'
 
 const root = mkdtempSync(join(tmpdir(), 'rankweave-online-joined-'))

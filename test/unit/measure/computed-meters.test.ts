@@ -8,7 +8,7 @@ import { builtInProfiles } from '../../../src/machine/built-in-profiles.js'
 import { parseMachine } from '../../../src/machine/machine-text.js'
 import { formulaMeter, requireOneLevel } from '../../../src/measure/formula-meter.js'
 import { machineSpread, simulatorMeter } from '../../../src/measure/simulator-meter.js'
-import { settingLine } from '../../../src/tuning/setting.js'
+import { settingLine } from '../../../src/tuning/settings/setting.js'
 import { raised } from './raised.js'
 
 const machine = parseMachine('cluster:nodes=4,cores=4,profile=simgrid-fast')

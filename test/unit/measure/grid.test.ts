@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { type CallGrid, gridCalls, powersOfTwo } from '../../../src/measure/grid.js'
-import { callText } from '../../../src/tuning/tuning-call.js'
+import { callText } from '../../../src/tuning/settings/tuning-call.js'
 
 const grid: CallGrid = {
   collectives: ['bcast', 'barrier', 'allreduce'],

@@ -8,8 +8,8 @@ import {
   settingVariables,
 } from '../../../src/measure/library-algorithms.js'
 import type { Collective } from '../../../src/schedule/specification.js'
-import { settingLine } from '../../../src/tuning/setting.js'
-import type { TuningCall } from '../../../src/tuning/tuning-call.js'
+import { settingLine } from '../../../src/tuning/settings/setting.js'
+import type { TuningCall } from '../../../src/tuning/settings/tuning-call.js'
 
 /** What Open MPI 4.1.4 and MPICH 4.0.2 report of their variables. */
 const described = {

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { barrierTime, measureCalls, netInterval, netTimes } from '../../../src/measure/measure-calls.js'
 import type { CallVerdict, Meter } from '../../../src/measure/meter.js'
-import type { Measurement } from '../../../src/tuning/measurement.js'
-import type { TuningSetting } from '../../../src/tuning/setting.js'
-import type { TuningCall } from '../../../src/tuning/tuning-call.js'
+import type { Measurement } from '../../../src/tuning/measured/measurement.js'
+import type { TuningSetting } from '../../../src/tuning/settings/setting.js'
+import type { TuningCall } from '../../../src/tuning/settings/tuning-call.js'
 
 const rule = { precision: 0.05, repetitions: 6, budgetMs: 1e9 }
 const call: TuningCall = { collective: 'bcast', nodes: 2, processesPerNode: 2, bytes: 8 }

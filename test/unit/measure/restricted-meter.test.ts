@@ -3,7 +3,7 @@ import { algorithms } from '../../../src/collective/algorithms.js'
 import { parseMachine } from '../../../src/machine/machine-text.js'
 import { requireNamed, restrictedTo } from '../../../src/measure/restricted-meter.js'
 import { simulatorMeter } from '../../../src/measure/simulator-meter.js'
-import { settingLine } from '../../../src/tuning/setting.js'
+import { settingLine } from '../../../src/tuning/settings/setting.js'
 import { raised } from './raised.js'
 
 const meter = simulatorMeter(parseMachine('cluster:nodes=4,cores=4,profile=simgrid-fast'), [0, 8192])

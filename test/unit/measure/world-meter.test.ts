@@ -7,8 +7,8 @@ import { measureCalls } from '../../../src/measure/measure-calls.js'
 import { measuredCall } from '../../../src/measure/measured-call.js'
 import { restrictedTo } from '../../../src/measure/restricted-meter.js'
 import { type WorldMeterOptions, worldMeter } from '../../../src/measure/world-meter.js'
-import type { Measurement } from '../../../src/tuning/measurement.js'
-import { settingLine } from '../../../src/tuning/setting.js'
+import type { Measurement } from '../../../src/tuning/measured/measurement.js'
+import { settingLine } from '../../../src/tuning/settings/setting.js'
 
 const rule = { precision: 0.5, repetitions: 2, budgetMs: 1000 }
 const collectives = [

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { predictUs } from '../../../../src/cost/models/predict.js'
 import type { Profile } from '../../../../src/machine/profile.js'
 import { parseProfile } from '../../../../src/machine/profile-file.js'
-import { formatMeasurement } from '../../../../src/tuning/read-measurements.js'
+import { formatMeasurement } from '../../../../src/tuning/measured/read-measurements.js'
 import { measurementOf } from '../../../support/tuning-data.js'
 import { cli, onlyObject } from '../run-cli.js'
 

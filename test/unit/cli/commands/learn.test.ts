@@ -11,8 +11,8 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
+import { readTuningFile } from '../../../../src/tuning/models/read-tuning-file.js'
 import { readCallFile } from '../../../../src/tuning/online/call-file.js'
-import { readTuningFile } from '../../../../src/tuning/read-tuning-file.js'
 import { cli, onlyObject } from '../run-cli.js'
 
 const root = mkdtempSync(join(tmpdir(), 'rankweave-learn-'))

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, watch, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { readMeasurements } from '../../../../src/tuning/read-measurements.js'
+import { readMeasurements } from '../../../../src/tuning/measured/read-measurements.js'
 import { describeMpi, type Mpi, rankweave, runJob } from '../../../support/mpi.js'
 import { compilerOf } from '../../../support/mpi-collectives.js'
 import { temporaryFolder } from '../../../support/temporary-folder.js'

@@ -1,8 +1,8 @@
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { readMeasurements } from '../../../../src/tuning/read-measurements.js'
-import { settingLine } from '../../../../src/tuning/setting.js'
+import { readMeasurements } from '../../../../src/tuning/measured/read-measurements.js'
+import { settingLine } from '../../../../src/tuning/settings/setting.js'
 import { temporaryFolder } from '../../../support/temporary-folder.js'
 import { cli, onlyObject } from '../run-cli.js'
 

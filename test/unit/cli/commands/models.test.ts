@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { builtInProfiles } from '../../../../src/machine/built-in-profiles.js'
 import { formatProfile } from '../../../../src/machine/profile-file.js'
-import { formatMeasurement } from '../../../../src/tuning/read-measurements.js'
+import { formatMeasurement } from '../../../../src/tuning/measured/read-measurements.js'
 import { measurementOf } from '../../../support/tuning-data.js'
 import { cli, onlyObject } from '../run-cli.js'
 

@@ -2,9 +2,9 @@ import { existsSync, linkSync, mkdtempSync, readFileSync, rmSync, symlinkSync, w
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
-import type { Measurement } from '../../../../src/tuning/measurement.js'
-import { formatMeasurement } from '../../../../src/tuning/read-measurements.js'
-import { readTuningFile } from '../../../../src/tuning/read-tuning-file.js'
+import type { Measurement } from '../../../../src/tuning/measured/measurement.js'
+import { formatMeasurement } from '../../../../src/tuning/measured/read-measurements.js'
+import { readTuningFile } from '../../../../src/tuning/models/read-tuning-file.js'
 import { measurementOf, powersOfTwo } from '../../../support/tuning-data.js'
 import { cli, onlyObject } from '../run-cli.js'
 

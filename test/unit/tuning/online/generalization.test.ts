@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { cellAxes } from '../../../../src/tuning/call-cells.js'
-import { closedGrid, openGrid } from '../../../../src/tuning/decision-grid.js'
+import { closedGrid, openGrid } from '../../../../src/tuning/models/decision-grid.js'
+import { cellAxes } from '../../../../src/tuning/settings/call-cells.js'
 import { convergenceOf } from '../../../support/simulated-iterations.js'
 import {
   applicationAt,

@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import { seededRandom } from '../../../../src/base/random.js'
-import { cellAxes, cellOf, cellPoint, countCells } from '../../../../src/tuning/call-cells.js'
-import { checkDecisionGrid } from '../../../../src/tuning/check-decision-grid.js'
-import { bestNumber, closedGrid, openGrid } from '../../../../src/tuning/decision-grid.js'
-import { leafOf } from '../../../../src/tuning/decision-tree.js'
-import { gridTree } from '../../../../src/tuning/grid-tree.js'
+import { checkDecisionGrid } from '../../../../src/tuning/models/check-decision-grid.js'
+import { bestNumber, closedGrid, openGrid } from '../../../../src/tuning/models/decision-grid.js'
+import { leafOf } from '../../../../src/tuning/models/decision-tree.js'
+import { gridTree } from '../../../../src/tuning/models/grid-tree.js'
 import { growBoostedTrees, predictBoosted } from '../../../../src/tuning/online/boosted-trees.js'
 import { GridSelection, tunedLogic, tuningLogic } from '../../../../src/tuning/online/grid-selection.js'
 import { type GridLearning, learnGrid, type TimedCall } from '../../../../src/tuning/online/learn-grid.js'
-import type { TuningSetting } from '../../../../src/tuning/setting.js'
+import { cellAxes, cellOf, cellPoint, countCells } from '../../../../src/tuning/settings/call-cells.js'
+import type { TuningSetting } from '../../../../src/tuning/settings/setting.js'
 
 const axes = cellAxes({ nodes: 32, processesPerNode: 32 })
 const settingsOf = (count: number): TuningSetting[] =>

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
 import { seededRandom } from '../../../../src/base/random.js'
-import { cellAxes } from '../../../../src/tuning/call-cells.js'
 import { type CallFile, readCallFile } from '../../../../src/tuning/online/call-file.js'
 import { defaultLogic, tunedLogic } from '../../../../src/tuning/online/grid-selection.js'
 import { emptyGrids } from '../../../../src/tuning/online/learn-runs.js'
@@ -9,7 +8,8 @@ import { runSequence } from '../../../../src/tuning/online/run-iterations.js'
 import { simulateRun, usualConditions } from '../../../../src/tuning/online/simulated-application.js'
 import { medianRatioInterval, totalRatio } from '../../../../src/tuning/online/size-times.js'
 import { slowSettings } from '../../../../src/tuning/online/slow-settings.js'
-import { callKey } from '../../../../src/tuning/tuning-call.js'
+import { cellAxes } from '../../../../src/tuning/settings/call-cells.js'
+import { callKey } from '../../../../src/tuning/settings/tuning-call.js'
 import {
   applicationAt,
   placesOf,

@@ -1,0 +1,209 @@
+import { addToList } from '../../base/maps.js'
+import { wrongValue } from '../../errors.js'
+import type { Collective } from '../../schedule/specification.js'
+import { type HeldOutReport, heldOutPenalty } from '../measured/held-out.js'
+import {
+  type MeasuredData,
+  measuredData,
+  requireSameElements,
+  requireSameSource,
+} from '../measured/measured-data.js'
+import type { Measurement } from '../measured/measurement.js'
+import { type PenaltyReport, penaltyOf } from '../measured/penalty.js'
+import type { SettingSelector } from '../measured/selector.js'
+import { withUncutTimes } from '../measured/uncut-times.js'
+import { type DecisionNode, type DecisionTree, inOrder, treeLeaves } from '../models/decision-tree.js'
+import { treeSelector } from '../models/packed-tree.js'
+import { allAttributes, plainAttributes } from '../settings/attributes.js'
+import { compareWords, defaultAlgorithm, settingLine, type TuningSetting } from '../settings/setting.js'
+import { callProcesses, type TuningCall } from '../settings/tuning-call.js'
+import { decisionTreeOf } from './decide-quadtree.js'
+import { decidedMap, filledMap } from './decision-map.js'
+import { learnTree } from './learn-tree.js'
+import { learnLeastPenaltyTree } from './least-penalty-tree.js'
+import { learnQuadtree } from './quadtree.js'
+import { tolerantCases } from './tolerant-cases.js'
+
+export interface LearnDecisionsOptions {
+  /**
+   * `least-penalty`: `learnLeastPenaltyTree`; a setting that was measured as `default` stands unless another is shown to
+   * be faster. `c45`: C4.5. `quadtree`: processes and bytes only, of calls of one kind. Default `least-penalty`.
+   */
+  readonly learner?: 'least-penalty' | 'c45' | 'quadtree'
+  /** Of trees: `composite` tests products of sizes and properties of numbers, too. Default `composite`. */
+  readonly attributes?: 'composite' | 'plain'
+  /** Of trees: calls in two outcomes of every test. Default 2. */
+  readonly minCases?: number
+  /** Of `least-penalty`. */
+  readonly gainPercent?: number
+  /**
+   * Of the others: settings that are so much slower than the best may stand for it, as `tolerantCases` has it.
+   * Default 5.
+   */
+  readonly tolerancePercent?: number
+  /** Of C4.5, as of `learnTree`. */
+  readonly confidencePercent?: number | null
+  /** Tests on a path; of a quadtree its levels. Default: as `learnTree` and `learnQuadtree` have it. */
+  readonly maxDepth?: number
+  /** Of a quadtree, as of `learnQuadtree`. */
+  readonly threshold?: number
+  /** Parts of the numbers of processes, for held-out penalties. Default: as of `heldOutPenalty`. */
+  readonly folds?: number
+  /**
+   * What the library does without decisions, where that was not measured as a setting `default`; null: not known.
+   * Default: not known.
+   */
+  readonly ruleOf?: (call: TuningCall) => Pick<TuningSetting, 'algorithm' | 'parameters'> | null
+}
+
+/** What was learned for one collective. */
+export interface LearnedDecisions {
+  readonly collective: Collective
+  readonly data: MeasuredData
+  /** Has only the settings that its leaves name. */
+  readonly tree: DecisionTree
+  /** Index into the settings of `data`. */
+  readonly select: SettingSelector
+  /** What is done without decisions; undefined where that is not known. */
+  readonly selectDefault: SettingSelector | undefined
+  readonly leaves: number
+  readonly training: PenaltyReport
+  /** Null where there are fewer than two numbers of processes. */
+  readonly heldOut: HeldOutReport | null
+  /** What is lost without decisions; null where that is not known. */
+  readonly default: PenaltyReport | null
+}
+
+export const defaultTolerancePercent = 5
+
+/**
+ * Decisions for every collective of the measurements, by ascending name, and what they lose.
+ *
+ * A call whose chosen setting has no time counts with what is done by default, as it would be carried out; it is
+ * missing where that has no time either. Where data are no longer than a segment, a setting has its time without cuts
+ * (`withUncutTimes`).
+ *
+ * @throws ERR_MEASUREMENT for none, for measurements of different sources, and for reductions of different elements
+ * @throws ERR_TUNING where the data do not fit the learner: a quadtree takes calls of one kind and one spread over
+ *   nodes for each number of processes
+ * @throws ERR_ARGUMENT for options out of range
+ */
+export function learnDecisions(
+  measurements: readonly Measurement[],
+  options: LearnDecisionsOptions = {},
+): readonly LearnedDecisions[] {
+  for (const { source } of measurements) requireSameSource(measurements[0].source, source)
+  requireSameElements(measurements)
+  if (measurements.length === 0) measuredData([])
+  const byCollective = new Map<Collective, Measurement[]>()
+  for (const measurement of measurements) addToList(byCollective, measurement.collective, measurement)
+  return [...byCollective]
+    .sort(([a], [b]) => compareWords(a, b))
+    .map(([collective, own]) => learnOne(collective, measuredData(withUncutTimes(own)), options))
+}
+
+function learnOne(
+  collective: Collective,
+  data: MeasuredData,
+  options: LearnDecisionsOptions,
+): LearnedDecisions {
+  const selectDefault = defaultSelector(data, options)
+  const learn = (training: MeasuredData) => learnedTree(training, selectDefault, options)
+  const tree = learn(data)
+  const select = treeSelector(tree)
+  const { folds } = options
+  const fallback = selectDefault === undefined ? {} : { fallback: selectDefault }
+  const isHeldOut = new Set(data.calls.map(callProcesses)).size > 1
+  return {
+    ...{ collective, data, tree: withUsedSettings(tree), select, selectDefault },
+    leaves: treeLeaves(tree).length,
+    training: penaltyOf(data, select, selectDefault),
+    heldOut: isHeldOut
+      ? heldOutPenalty(data, (training) => treeSelector(learn(training)), {
+          ...fallback,
+          ...(folds === undefined ? {} : { folds }),
+        })
+      : null,
+    default: selectDefault === undefined ? null : penaltyOf(data, selectDefault),
+  }
+}
+
+function learnedTree(
+  data: MeasuredData,
+  fallback: SettingSelector | undefined,
+  options: LearnDecisionsOptions,
+): DecisionTree {
+  const { learner = 'least-penalty', attributes = 'composite', minCases, maxDepth } = options
+  const ofTrees = {
+    attributes: attributes === 'composite' ? allAttributes : plainAttributes,
+    ...(maxDepth === undefined ? {} : { maxDepth }),
+    ...(minCases === undefined ? {} : { minCases }),
+  }
+  if (learner === 'least-penalty') {
+    const { gainPercent } = options
+    return learnLeastPenaltyTree(data, {
+      ...{ ...ofTrees, standard: standardSetting(data) },
+      ...(gainPercent === undefined ? {} : { gainPercent }),
+      ...(fallback === undefined ? {} : { fallback }),
+    })
+  }
+  const { tolerancePercent = defaultTolerancePercent, threshold, confidencePercent } = options
+  const cases = tolerantCases(data, tolerancePercent)
+  if (learner === 'quadtree') {
+    const chosen = new Map(cases.map(({ call, setting }) => [call, setting]))
+    const map = filledMap(decidedMap(data, (call) => chosen.get(call)!))
+    return decisionTreeOf(
+      learnQuadtree(map, {
+        ...(maxDepth === undefined ? {} : { maxDepth }),
+        ...(threshold === undefined ? {} : { threshold }),
+      }),
+    )
+  }
+  if (learner !== 'c45')
+    throw wrongValue('ERR_ARGUMENT', 'expected learner as least-penalty, c45 or quadtree', learner)
+  return learnTree(cases, data.settings, {
+    ...ofTrees,
+    ...(confidencePercent === undefined ? {} : { confidencePercent }),
+  }).tree
+}
+
+/** Index of the setting that was measured as `default`, or -1. */
+function standardSetting({ settings }: MeasuredData): number {
+  return settings.findIndex(({ algorithm }) => algorithm === defaultAlgorithm)
+}
+
+/** The setting that was measured as `default`, else that of the rule. */
+function defaultSelector(data: MeasuredData, { ruleOf }: LearnDecisionsOptions): SettingSelector | undefined {
+  const measured = standardSetting(data)
+  if (measured >= 0) return () => measured
+  if (ruleOf === undefined) return undefined
+  const index = new Map(data.settings.map((setting, i) => [settingLine(setting), i]))
+  return (call) => {
+    const chosen = ruleOf(call)
+    return chosen === null ? -1 : (index.get(settingLine({ ...chosen, collective: call.collective })) ?? -1)
+  }
+}
+
+function withUsedSettings({ settings, root }: DecisionTree): DecisionTree {
+  const used = new Set<number>()
+  const collect = (node: DecisionNode): void => {
+    if (node.kind === 'leaf') used.add(node.setting)
+    else for (const child of inOrder(node)) collect(child)
+  }
+  collect(root)
+  const kept = [...used].sort((a, b) => a - b)
+  const place = new Map(kept.map((setting, i) => [setting, i]))
+  const renamed = <N extends DecisionNode>(node: N): N => {
+    switch (node.kind) {
+      case 'leaf':
+        return { ...node, setting: place.get(node.setting)! }
+      case 'threshold':
+        return { ...node, below: renamed(node.below), above: renamed(node.above) }
+      case 'words': {
+        const branches = node.branches.map((branch) => ({ ...branch, node: renamed(branch.node) }))
+        return { ...node, branches, otherwise: renamed(node.otherwise) }
+      }
+    }
+  }
+  return { settings: kept.map((setting) => settings[setting]), root: renamed(root) }
+}

@@ -1,0 +1,187 @@
+import { wrongValue } from '../../errors.js'
+import { bestEntry, entryOf, type MeasuredData } from '../measured/measured-data.js'
+import { PenaltySums, type PenaltyTable, penaltyTable } from '../measured/penalty-sums.js'
+import type { SettingSelector } from '../measured/selector.js'
+import {
+  type DecisionLeaf,
+  type DecisionNode,
+  type DecisionTree,
+  treeLeaves,
+  treeLimits,
+} from '../models/decision-tree.js'
+import { type Attribute, allAttributes, isNumberAttribute } from '../settings/attributes.js'
+import { type ColumnTest, decisionTest } from './decision-test.js'
+import { requireLearnable } from './learner-options.js'
+import { type AttributeColumn, bestCases, columnOf } from './training-cases.js'
+
+export interface LeastPenaltyOptions {
+  /** Calls that two outcomes of every test have at least, 1 to 2^20. Default 2. */
+  readonly minCases?: number
+  /** Tests on a path, 0 to 24. Default 24. */
+  readonly maxDepth?: number
+  /** What is tested; earlier ones win ties. Default: all, composites included. */
+  readonly attributes?: readonly Attribute[]
+  /** Percentage points of the mean penalty that each further leaf has to save, 0 to 1,000. Default 0.1. */
+  readonly gainPercent?: number
+  /** Decides where a setting has no time, as in `penaltyOf`. Default: settings without times are not chosen. */
+  readonly fallback?: SettingSelector
+  /** Index of the setting that stands unless another is shown to be faster. Default: -1, none. */
+  readonly standard?: number
+}
+
+export const defaultGainPercent = 0.1
+
+/**
+ * A decision tree grown by what decisions lose: every test is the one after which the best setting of each outcome
+ * loses least in all, and a leaf has the setting that loses least over its calls. C4.5 counts calls whose best setting
+ * is another one; where several settings are as good as the best, or noise decides which is, such counts say little.
+ *
+ * - A subtree becomes a leaf where it saves less than `gainPercent` for each leaf beyond the first.
+ * - Another setting takes the place of `standard` only by evidence: over the calls of the leaf the mean logarithm of the
+ *   ratio of their times lies below 0 by more than the half widths of their 95% intervals, added as independent errors.
+ *   They are widened for as many comparisons as there are other settings, since the fastest of many is so by chance, too.
+ *
+ * Time: attributes x depth x calls x (times of a call + settings), with a logarithm. Memory: 24 bytes a call and time.
+ *
+ * @param data of 1 to 2^20 calls
+ * @throws ERR_TUNING for no calls, and more than 2^20
+ * @throws ERR_ARGUMENT for options out of range
+ */
+export function learnLeastPenaltyTree(data: MeasuredData, options: LeastPenaltyOptions = {}): DecisionTree {
+  const { minCases = 2, attributes = allAttributes, maxDepth = treeLimits.depth, standard = -1 } = options
+  const { gainPercent = defaultGainPercent, fallback } = options
+  requireLearnable(data.calls.length, minCases, maxDepth, attributes)
+  if (!(gainPercent >= 0 && gainPercent <= 1000))
+    throw wrongValue('ERR_ARGUMENT', 'expected gainPercent from 0 to 1000', gainPercent)
+  const cases = bestCases(data)
+  const growth: Growth = {
+    ...{ data, minCases, maxDepth, standard },
+    table: penaltyTable(data, fallback),
+    columns: attributes.map((attribute) => columnOf(cases, attribute)),
+    leastGain: (gainPercent / 100) * data.calls.length,
+  }
+  const { node } = grow(growth, [...data.calls.keys()], 0)
+  return { settings: data.settings, root: node }
+}
+
+interface Growth {
+  readonly data: MeasuredData
+  readonly table: PenaltyTable
+  readonly columns: readonly AttributeColumn[]
+  readonly minCases: number
+  readonly maxDepth: number
+  readonly standard: number
+  /** What a further leaf has to save, summed over all calls. */
+  readonly leastGain: number
+}
+
+/** A node, and what its decisions lose, summed over its calls. */
+interface Grown<N extends DecisionNode = DecisionNode> {
+  readonly node: N
+  readonly penalty: number
+}
+
+function grow(growth: Growth, rows: readonly number[], depth: number): Grown {
+  const leaf = grownLeaf(growth, rows)
+  const { minCases, maxDepth, leastGain } = growth
+  if (depth === maxDepth || rows.length < 2 * minCases || leaf.penalty === 0) return leaf
+  const split = bestSplit(growth, rows, leaf.penalty)
+  if (split === null) return leaf
+  const children = dividedRows(split, rows).map((part) => grow(growth, part, depth + 1))
+  const penalty = children.reduce((sum, child) => sum + child.penalty, 0)
+  const below = children.map((child) => child.node)
+  const node = decisionTest(split, leaf.node, below)
+  const leaves = treeLeaves({ settings: growth.data.settings, root: node }).length
+  return leaf.penalty - penalty < leastGain * (leaves - 1) || hasOneSetting(node) ? leaf : { node, penalty }
+}
+
+function hasOneSetting(node: DecisionNode): boolean {
+  const [first, ...others] = treeLeaves({ settings: [], root: node })
+  return others.every(({ setting }) => setting === first.setting)
+}
+
+/** The setting of least penalty, but for `standard` where nothing shows that it is slower. */
+function grownLeaf({ data, table, standard }: Growth, rows: readonly number[]): Grown<DecisionLeaf> {
+  const sums = new PenaltySums(table, rows)
+  const least = sums.least()
+  const setting = standard < 0 || isFaster(data, rows, least, standard) ? least : standard
+  const errors = rows.filter((row) => data.setting[bestEntry(data, row)] !== setting).length
+  return { node: { kind: 'leaf', setting, cases: rows.length, errors }, penalty: sums.of(setting) }
+}
+
+/** Whether times show that a setting is faster than another, over the calls where both have one. */
+function isFaster(data: MeasuredData, rows: readonly number[], setting: number, other: number): boolean {
+  const { timeUs, lowUs, highUs } = data
+  const halfWidth = (entry: number) => Math.log(highUs[entry] / lowUs[entry]) / 2
+  let [sum, squares] = [0, 0]
+  for (const row of rows) {
+    const [a, b] = [entryOf(data, row, setting), entryOf(data, row, other)]
+    if (a < 0 || b < 0) continue
+    sum += Math.log(timeUs[a] / timeUs[b])
+    squares += halfWidth(a) ** 2 + halfWidth(b) ** 2
+  }
+  return sum + Math.sqrt(squares) * widening(data.settings.length - 1) < 0
+}
+
+/** Deviations of a normal distribution within which 95% lie. */
+const deviations = 1.96
+
+/** By how much intervals grow that hold for as many comparisons at once: Bonferroni's, as z^2 + 2 ln count. */
+function widening(count: number): number {
+  return Math.sqrt(1 + (2 * Math.log(Math.max(1, count))) / deviations ** 2)
+}
+
+interface Split extends ColumnTest {
+  /** What the best settings of the outcomes lose. */
+  readonly penalty: number
+}
+
+/** The first of those that lose least; null where none loses less than the leaf. */
+function bestSplit(growth: Growth, rows: readonly number[], leafPenalty: number): Split | null {
+  let best: Split | null = null
+  for (const column of growth.columns) {
+    const split = isNumberAttribute(column.attribute)
+      ? numberSplit(growth, rows, column)
+      : wordSplit(growth, rows, column)
+    if (split !== null && split.penalty < (best?.penalty ?? leafPenalty) - rounding) best = split
+  }
+  return best
+}
+
+/** Sums that differ by less are equal: they were added in another order. */
+const rounding = 1e-6
+
+function numberSplit(growth: Growth, rows: readonly number[], column: AttributeColumn): Split | null {
+  const { table, minCases } = growth
+  const { values } = column
+  const sorted = rows.toSorted((a, b) => values[a] - values[b])
+  const [left, right] = [new PenaltySums(table), new PenaltySums(table, rows)]
+  let best: Split | null = null
+  for (let i = 0; i + minCases < sorted.length; i++) {
+    left.add(sorted[i])
+    right.remove(sorted[i])
+    if (i + 1 < minCases || values[sorted[i]] === values[sorted[i + 1]]) continue
+    const penalty = left.of(left.least()) + right.of(right.least())
+    if (penalty < (best?.penalty ?? Infinity) - rounding)
+      best = { column, atMost: values[sorted[i]], penalty }
+  }
+  return best
+}
+
+function wordSplit(growth: Growth, rows: readonly number[], column: AttributeColumn): Split | null {
+  const test = { column, atMost: Number.NaN }
+  const parts = dividedRows(test, rows)
+  if (parts.filter((part) => part.length >= growth.minCases).length < 2) return null
+  const sums = parts.map((part) => new PenaltySums(growth.table, part))
+  return { ...test, penalty: sums.reduce((sum, each) => sum + each.of(each.least()), 0) }
+}
+
+/** Of a number: up to the limit, then above; of a word: of each word of the column. */
+function dividedRows(
+  { column, atMost }: ColumnTest,
+  rows: readonly number[],
+): readonly (readonly number[])[] {
+  const { attribute, values, words } = column
+  if (!isNumberAttribute(attribute)) return words.map((_, word) => rows.filter((row) => values[row] === word))
+  return [rows.filter((row) => values[row] <= atMost), rows.filter((row) => values[row] > atMost)]
+}

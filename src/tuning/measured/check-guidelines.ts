@@ -1,0 +1,194 @@
+import { callKind, callProcesses, isReduction, type TuningCall } from '../settings/tuning-call.js'
+import { allowedGrowth, compositionGuidelines, type GuidelinePart, guidelineText } from './guidelines.js'
+import { bestEntry, entryOf, type MeasuredData } from './measured-data.js'
+import { exactSelector, type SettingSelector } from './selector.js'
+
+/** A call that takes longer than others that could stand for it, beyond noise. */
+export interface GuidelineViolation {
+  /** `allgather <= gather + bcast`, `more bytes`, `more processes`, `fewer processes`. */
+  readonly guideline: string
+  readonly call: TuningCall
+  /** Index of the setting that was chosen. */
+  readonly setting: number
+  readonly timeUs: number
+  /** What it need not exceed. */
+  readonly boundUs: number
+  /** `timeUs / boundUs`, above 1. */
+  readonly factor: number
+  /** The calls that give the bound. */
+  readonly by: readonly TuningCall[]
+  readonly remedy: GuidelineRemedy | null
+}
+
+/**
+ * What avoids a violation: another `setting` of the same call, the fastest measured; else those of the other
+ * calls, one after the other (`composition`) or with data `padded` to more bytes.
+ */
+export interface GuidelineRemedy {
+  readonly kind: 'setting' | 'composition' | 'padding'
+  /** Indices. */
+  readonly settings: readonly number[]
+  readonly timeUs: number
+}
+
+/**
+ * The violations of a data set, the greatest factor first.
+ *
+ * - Compositions: a call takes no longer than the collectives that can stand for it (`compositionGuidelines`). A
+ *   length that was not measured counts as the next longer one: data can be padded.
+ * - `more bytes`: no longer than a call with more bytes.
+ * - `more processes`, `fewer processes`: of neighboring numbers of nodes, or of processes per node, the smaller one
+ *   takes no longer than the larger one, and that no longer than `allowedGrowth` permits. One node is not
+ *   compared with several.
+ *
+ * A violation counts where intervals are apart: the low end of the call is above the high end of the bound.
+ *
+ * @param select the setting of every call. Default: the best measured one. Calls whose setting has no time are
+ *   left out.
+ */
+export function checkGuidelines(
+  data: MeasuredData,
+  select: SettingSelector = exactSelector(data),
+): GuidelineViolation[] {
+  const entries = data.calls.map((call, row) => entryOf(data, row, select(call)))
+  const found: GuidelineViolation[] = []
+  const check = (guideline: string, row: number, rows: readonly number[], kind: RemedyKind, growth = 1) => {
+    const violation = violationOf(data, entries, guideline, row, rows, kind, growth)
+    if (violation !== null) found.push(violation)
+  }
+  const known = [...data.calls.keys()].filter((row) => entries[row] >= 0)
+  const series = groupedRows(
+    data,
+    known,
+    (call) => `${callKind(call)} ${call.nodes} ${call.processesPerNode}`,
+  )
+  checkCompositions(data, known, series, check)
+  for (const rows of series.values()) checkBytes(data, entries, rows, check)
+  for (const spread of ['nodes', 'processesPerNode'] as const) {
+    const fixed = spread === 'nodes' ? 'processesPerNode' : 'nodes'
+    const groups = groupedRows(data, known, (call) => `${callKind(call)} ${call[fixed]} ${call.bytes}`)
+    for (const rows of groups.values()) checkProcesses(data, rows, check)
+  }
+  return found.sort((a, b) => b.factor - a.factor)
+}
+
+type RemedyKind = GuidelineRemedy['kind'] | null
+type Check = (
+  guideline: string,
+  row: number,
+  rows: readonly number[],
+  kind: RemedyKind,
+  growth?: number,
+) => void
+
+/** Rows by a key, each list in the order of calls. */
+function groupedRows(
+  { calls }: MeasuredData,
+  rows: readonly number[],
+  key: (call: TuningCall) => string,
+): ReadonlyMap<string, readonly number[]> {
+  const groups = new Map<string, number[]>()
+  for (const row of rows) {
+    const group = groups.get(key(calls[row]))
+    if (group === undefined) groups.set(key(calls[row]), [row])
+    else group.push(row)
+  }
+  return groups
+}
+
+function checkCompositions(
+  { calls }: MeasuredData,
+  rows: readonly number[],
+  series: ReadonlyMap<string, readonly number[]>,
+  check: Check,
+): void {
+  for (const row of rows) {
+    const call = calls[row]
+    for (const guideline of compositionGuidelines) {
+      if (guideline.collective !== call.collective) continue
+      const parts = guideline.parts.map((part) => {
+        const { nodes, processesPerNode } = call
+        const wanted = part.bytes(call.bytes, callProcesses(call))
+        const group = series.get(`${callKind(partCall(call, part))} ${nodes} ${processesPerNode}`) ?? []
+        return group[firstPlace(group, (other) => calls[other].bytes >= wanted)]
+      })
+      const measured = parts.filter((other) => other !== undefined)
+      if (measured.length === parts.length) check(guidelineText(guideline), row, measured, 'composition')
+    }
+  }
+}
+
+/** The first place of a list, ascending in a condition, where it holds; the length where it does nowhere. */
+function firstPlace(rows: readonly number[], holds: (row: number) => boolean): number {
+  let low = 0
+  let high = rows.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if (holds(rows[middle])) high = middle
+    else low = middle + 1
+  }
+  return low
+}
+
+/** A call of the part's collective, of the same kind otherwise. */
+function partCall(call: TuningCall, { collective }: GuidelinePart): TuningCall {
+  const { operation, order, ...rest } = call
+  return isReduction(collective) ? { ...call, collective } : { ...rest, collective }
+}
+
+/** Against the call with more bytes whose bound is the least. */
+function checkBytes(
+  data: MeasuredData,
+  entries: readonly number[],
+  rows: readonly number[],
+  check: Check,
+): void {
+  let least = rows.at(-1)
+  for (const row of rows.toReversed().slice(1)) {
+    check('more bytes', row, [least!], 'padding')
+    if (data.highUs[entries[row]] < data.highUs[entries[least!]]) least = row
+  }
+}
+
+/** Neighbors of a list of rows by ascending processes. */
+function checkProcesses({ calls }: MeasuredData, rows: readonly number[], check: Check): void {
+  rows.slice(1).forEach((larger, i) => {
+    const smaller = rows[i]
+    const [a, b] = [calls[smaller], calls[larger]]
+    if (callProcesses(a) < 2 || (a.nodes === 1) !== (b.nodes === 1)) return
+    check('more processes', smaller, [larger], null)
+    check('fewer processes', larger, [smaller], null, allowedGrowth(callProcesses(a), callProcesses(b)))
+  })
+}
+
+function violationOf(
+  data: MeasuredData,
+  entries: readonly number[],
+  guideline: string,
+  row: number,
+  rows: readonly number[],
+  kind: RemedyKind,
+  growth: number,
+): GuidelineViolation | null {
+  const { calls, setting, timeUs, lowUs, highUs } = data
+  const entry = entries[row]
+  const sum = (values: Float64Array) => rows.reduce((total, other) => total + values[entries[other]], 0)
+  if (lowUs[entry] <= sum(highUs) * growth) return null
+  const boundUs = sum(timeUs) * growth
+  const best = bestEntry(data, row)
+  const others = rows.map((other) => setting[entries[other]])
+  const remedy = (): GuidelineRemedy | null => {
+    if (timeUs[best] <= boundUs) return { kind: 'setting', settings: [setting[best]], timeUs: timeUs[best] }
+    return kind === null ? null : { kind, settings: others, timeUs: boundUs }
+  }
+  return {
+    guideline,
+    call: calls[row],
+    setting: setting[entry],
+    timeUs: timeUs[entry],
+    boundUs,
+    factor: timeUs[entry] / boundUs,
+    by: rows.map((other) => calls[other]),
+    remedy: remedy(),
+  }
+}

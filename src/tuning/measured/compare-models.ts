@@ -1,0 +1,130 @@
+import { largestOf, meanOf, quantile } from '../../base/search.js'
+import { settingLine } from '../settings/setting.js'
+import type { TuningCall } from '../settings/tuning-call.js'
+import { bestEntry, type MeasuredData } from './measured-data.js'
+import type { MeasurementSource } from './measurement.js'
+import type { Predictor, PredictorName } from './predictors.js'
+import { registryText } from './registry-text.js'
+
+/** A measured time with what each predictor says of it. */
+export interface ComparedTime {
+  readonly call: TuningCall
+  /** The setting as it was measured, in a line of text. */
+  readonly setting: string
+  /** The algorithm that predictors know it as; null for none. */
+  readonly algorithm: string | null
+  readonly measuredUs: number
+  /** Where the median lies with 95% confidence. */
+  readonly intervalUs: readonly [number, number]
+  /** Microseconds; null where a predictor cannot tell. */
+  readonly predictedUs: Readonly<Partial<Record<PredictorName, number | null>>>
+  /** Whether no setting of the call was measured faster. */
+  readonly isBest: boolean
+}
+
+/** How well a predictor does on all times of a data set. Figures of no times are NaN. */
+export interface PredictorReport {
+  readonly predictor: PredictorName
+  /** Times that it predicts, and those that it cannot. */
+  readonly times: number
+  readonly missing: number
+  /** |predicted - measured| / measured. */
+  readonly medianError: number
+  readonly maxError: number
+  /** Of predicted / measured: above 1 it predicts too much. */
+  readonly medianRatio: number
+  /** Calls with two settings or more that it predicts. */
+  readonly calls: number
+  /** Of these, those in which the setting that it takes for the fastest was measured as the fastest. */
+  readonly winners: number
+  /** What its choices lose against the fastest measured setting, in percent. */
+  readonly meanPenaltyPercent: number
+  readonly maxPenaltyPercent: number
+}
+
+export interface ModelComparison {
+  readonly source: MeasurementSource
+  readonly predictors: readonly PredictorReport[]
+  readonly times: readonly ComparedTime[]
+}
+
+/**
+ * Predicted beside measured times, for every setting of every call of a data set.
+ *
+ * @param onTime after each time, with the number of those before it
+ */
+export function compareModels(
+  data: MeasuredData,
+  predictors: readonly Predictor[],
+  onTime: (index: number, all: number) => void = () => {},
+): ModelComparison {
+  const { calls, settings, rowStart, setting, timeUs, lowUs, highUs, source } = data
+  const texts = settings.map((one) => registryText(one, source))
+  const times = calls.flatMap((call, row) => {
+    const best = bestEntry(data, row)
+    return Array.from({ length: rowStart[row + 1] - rowStart[row] }, (_, i): ComparedTime => {
+      const entry = rowStart[row] + i
+      onTime(entry, timeUs.length)
+      const algorithm = texts[setting[entry]]
+      const predicted = predictors.map(({ name, timeUs: predict }) => [
+        name,
+        algorithm === null ? null : predict(algorithm, call),
+      ])
+      return {
+        call,
+        setting: settingLine(settings[setting[entry]]),
+        algorithm,
+        measuredUs: timeUs[entry],
+        intervalUs: [lowUs[entry], highUs[entry]],
+        predictedUs: Object.fromEntries(predicted),
+        isBest: timeUs[entry] === timeUs[best],
+      }
+    })
+  })
+  const rows = calls.map((_, row) => times.slice(rowStart[row], rowStart[row + 1]))
+  return { source, times, predictors: predictors.map(({ name }) => reportOf(name, rows)) }
+}
+
+function reportOf(predictor: PredictorName, rows: readonly (readonly ComparedTime[])[]): PredictorReport {
+  const known = rows.map((row) => row.filter((time) => predictionOf(time, predictor) !== null))
+  const ratios = known.flat().map((time) => predictionOf(time, predictor)! / time.measuredUs)
+  const errors = ratios.map((ratio) => Math.abs(ratio - 1))
+  const choices = known.flatMap((row, i) => (row.length < 2 ? [] : [choiceOf(row, rows[i], predictor)]))
+  return {
+    predictor,
+    times: ratios.length,
+    missing: rows.flat().length - ratios.length,
+    medianError: middleOf(errors),
+    maxError: ratios.length === 0 ? Number.NaN : largestOf(errors),
+    medianRatio: middleOf(ratios),
+    calls: choices.length,
+    winners: choices.filter(({ isBest }) => isBest).length,
+    meanPenaltyPercent: choices.length === 0 ? Number.NaN : meanOf(choices.map(({ percent }) => percent)),
+    maxPenaltyPercent: choices.length === 0 ? Number.NaN : largestOf(choices.map(({ percent }) => percent)),
+  }
+}
+
+function predictionOf({ predictedUs }: ComparedTime, predictor: PredictorName): number | null {
+  return predictedUs[predictor] ?? null
+}
+
+/** What the setting loses that a predictor takes for the fastest, of equal ones the lowest. */
+function choiceOf(
+  known: readonly ComparedTime[],
+  row: readonly ComparedTime[],
+  predictor: PredictorName,
+): { readonly isBest: boolean; readonly percent: number } {
+  const timeOf = (time: ComparedTime) => predictionOf(time, predictor)!
+  const chosen = known.reduce((best, time) => (timeOf(time) < timeOf(best) ? time : best))
+  const bestUs = row.reduce((least, { measuredUs }) => Math.min(least, measuredUs), Number.POSITIVE_INFINITY)
+  return { isBest: chosen.isBest, percent: (chosen.measuredUs / bestUs - 1) * 100 }
+}
+
+function middleOf(values: readonly number[]): number {
+  return values.length === 0
+    ? Number.NaN
+    : quantile(
+        values.toSorted((a, b) => a - b),
+        0.5,
+      )
+}

@@ -1,0 +1,157 @@
+import { RankweaveError } from '../../errors.js'
+import { compareSettings, settingLine, type TuningSetting } from '../settings/setting.js'
+import { callKey, compareCalls, isReduction, type TuningCall } from '../settings/tuning-call.js'
+import type { Measurement, MeasurementSource } from './measurement.js'
+import { medianTime } from './median-time.js'
+
+/**
+ * Measurements of one source as compressed rows: row i has the times of call i, one for every setting that was
+ * measured there.
+ *
+ * Of row i, entries `rowStart[i]` to `rowStart[i + 1] - 1`, by ascending setting; every row has one at least.
+ * Memory: 28 bytes an entry, besides calls and settings.
+ */
+export interface MeasuredData {
+  readonly source: MeasurementSource
+  /** In the order of `compareCalls`, each once. */
+  readonly calls: readonly TuningCall[]
+  /** In the order of `compareSettings`, each once. Decisions name them by their index. */
+  readonly settings: readonly TuningSetting[]
+  /** Length: calls + 1. */
+  readonly rowStart: Int32Array
+  /** Index of the setting, by entry. */
+  readonly setting: Int32Array
+  /** Median, microseconds, by entry. */
+  readonly timeUs: Float64Array
+  /** Where the median lies with 95% confidence, by entry. */
+  readonly lowUs: Float64Array
+  readonly highUs: Float64Array
+}
+
+/**
+ * The measurements as rows. Of several for one setting and call the last counts.
+ *
+ * @throws ERR_MEASUREMENT for none, for measurements of different sources, and for reductions of different elements
+ */
+export function measuredData(measurements: readonly Measurement[]): MeasuredData {
+  const [first] = measurements
+  if (first === undefined)
+    throw new RankweaveError('ERR_MEASUREMENT', 'expected at least one measurement, got none')
+  const { source } = first
+  for (const { source: other } of measurements) requireSameSource(source, other)
+  requireSameElements(measurements)
+  const settings = distinct(measurements, settingKey, settingOf).sort(compareSettings)
+  const index = new Map(settings.map((setting, i) => [settingKey(setting), i]))
+  const rows = new Map<string, { readonly call: TuningCall; readonly last: Map<number, Measurement> }>()
+  for (const measurement of measurements) {
+    const key = callKey(measurement)
+    const row = rows.get(key) ?? { call: callOf(measurement), last: new Map() }
+    rows.set(key, row)
+    row.last.set(index.get(settingKey(measurement))!, measurement)
+  }
+  return packed(
+    source,
+    settings,
+    [...rows.values()].sort((a, b) => compareCalls(a.call, b.call)),
+  )
+}
+
+/** The rows of calls that fulfil a condition; settings keep their indices. */
+export function selectCalls(data: MeasuredData, isWanted: (call: TuningCall) => boolean): MeasuredData {
+  const { calls, rowStart, setting, timeUs, lowUs, highUs } = data
+  const entries: number[] = []
+  const kept: TuningCall[] = []
+  const starts = [0]
+  calls.forEach((call, i) => {
+    if (!isWanted(call)) return
+    kept.push(call)
+    for (let entry = rowStart[i]; entry < rowStart[i + 1]; entry++) entries.push(entry)
+    starts.push(entries.length)
+  })
+  const taken = (values: Float64Array) => Float64Array.from(entries, (entry) => values[entry])
+  return {
+    ...data,
+    calls: kept,
+    rowStart: Int32Array.from(starts),
+    setting: Int32Array.from(entries, (entry) => setting[entry]),
+    timeUs: taken(timeUs),
+    lowUs: taken(lowUs),
+    highUs: taken(highUs),
+  }
+}
+
+/** The entry of a setting in a row, or -1. */
+export function entryOf({ rowStart, setting }: MeasuredData, row: number, wanted: number): number {
+  for (let entry = rowStart[row]; entry < rowStart[row + 1]; entry++)
+    if (setting[entry] === wanted) return entry
+  return -1
+}
+
+/** The entry of the shortest time in a row; of equal ones that of the lowest setting. */
+export function bestEntry({ rowStart, timeUs }: MeasuredData, row: number): number {
+  let best = rowStart[row]
+  for (let entry = best + 1; entry < rowStart[row + 1]; entry++)
+    if (timeUs[entry] < timeUs[best]) best = entry
+  return best
+}
+
+function packed(
+  source: MeasurementSource,
+  settings: readonly TuningSetting[],
+  rows: readonly { readonly call: TuningCall; readonly last: ReadonlyMap<number, Measurement> }[],
+): MeasuredData {
+  const entries = rows.flatMap(({ last }) => [...last].sort(([a], [b]) => a - b))
+  const rowStart = new Int32Array(rows.length + 1)
+  rows.forEach(({ last }, i) => {
+    rowStart[i + 1] = rowStart[i] + last.size
+  })
+  return {
+    source,
+    calls: rows.map(({ call }) => call),
+    settings,
+    rowStart,
+    setting: Int32Array.from(entries, ([setting]) => setting),
+    timeUs: Float64Array.from(entries, ([, { timesUs }]) => medianTime(timesUs)),
+    lowUs: Float64Array.from(entries, ([, { intervalUs }]) => intervalUs[0]),
+    highUs: Float64Array.from(entries, ([, { intervalUs }]) => intervalUs[1]),
+  }
+}
+
+function distinct<T, U>(values: readonly T[], key: (value: T) => string, to: (value: T) => U): U[] {
+  return [...new Map(values.map((value) => [key(value), value])).values()].map(to)
+}
+
+function settingKey(setting: TuningSetting): string {
+  return `${setting.collective} ${settingLine(setting)}`
+}
+
+function settingOf({ collective, algorithm, parameters }: Measurement): TuningSetting {
+  return { collective, algorithm, parameters }
+}
+
+function callOf(measurement: Measurement): TuningCall {
+  const { collective, nodes, processesPerNode, bytes, operation, order, isMemoryShared } = measurement
+  return {
+    ...{ collective, nodes, processesPerNode, bytes },
+    ...(operation === undefined ? {} : { operation }),
+    ...(order === undefined ? {} : { order }),
+    ...(isMemoryShared === undefined ? {} : { isMemoryShared }),
+  }
+}
+
+/** @throws ERR_MEASUREMENT for sources of which times are not compared */
+export function requireSameSource(a: MeasurementSource, b: MeasurementSource): void {
+  const text = ({ kind, name, machine }: MeasurementSource) => `${kind} '${name}' on '${machine}'`
+  if (text(a) === text(b)) return
+  const message = `expected measurements of one source, got ${text(a)} and ${text(b)}`
+  throw new RankweaveError('ERR_MEASUREMENT', message)
+}
+
+/** @throws ERR_MEASUREMENT for reductions of different elements, of which times are not compared */
+export function requireSameElements(measurements: readonly Measurement[]): void {
+  const reductions = measurements.filter(({ collective }) => isReduction(collective))
+  const [one, other] = new Set(reductions.map(({ elementType = 'float64' }) => elementType))
+  if (other === undefined) return
+  const message = `expected reductions of one type of elements, got ${one} and ${other}`
+  throw new RankweaveError('ERR_MEASUREMENT', message)
+}

@@ -1,0 +1,73 @@
+import type { TuningSetting } from '../settings/setting.js'
+import type { TuningCall } from '../settings/tuning-call.js'
+
+/**
+ * A measurement of one setting at one call: a line of a file of measurements.
+ *
+ * **File.** JSON Lines, UTF-8: one object a line, at most 65,536 characters each, at most 2^20 lines. A line is
+ * complete by itself, so files are appended to and joined line by line; of two lines for one setting and call
+ * the later counts. Members that are not listed here are refused.
+ *
+ * ```json
+ * {"version":1,"source":{"kind":"mpi","name":"Open MPI 4.1.4","machine":"grig"},"collective":"bcast",
+ *  "algorithm":"pipeline","parameters":{"segment":8192},"nodes":4,"processesPerNode":2,"bytes":1048576,
+ *  "timesUs":[912.5,914,913.1],"intervalUs":[912.5,914]}
+ * ```
+ *
+ * (in a file, on one line). `operation`, `order`, `isMemoryShared` and `elementType` follow `bytes` where they are stated.
+ *
+ * **Time.** Microseconds, above 0: of one call, from the first process that enters it to the last that leaves
+ * it, less what separates repetitions. The time of a point is the median of its times.
+ *
+ * A setting that cannot serve a call has no line for it.
+ *
+ * @see Pjesivac-Grbovic 2007 §5.1, App. A.1.1
+ */
+export interface Measurement extends TuningCall, TuningSetting {
+  readonly version: typeof measurementVersion
+  readonly source: MeasurementSource
+  /** Of reductions: the elements that they combine. Absent: `float64`. */
+  readonly elementType?: ElementType
+  /** Of every repetition that counts, 1 to 1,024 of them, in the order of measurement. */
+  readonly timesUs: readonly number[]
+  /** Where the median lies with 95% confidence, `[low, high]`; both are the time where it is computed. */
+  readonly intervalUs: readonly [number, number]
+}
+
+export const measurementVersion = 1
+
+/** The elements that measured reductions combine; other collectives move bytes. */
+export const elementTypes = ['float64', 'int32'] as const
+export type ElementType = (typeof elementTypes)[number]
+
+/** Under which measurements may stand in one file. */
+export interface MeasuringConditions {
+  readonly source: MeasurementSource
+  /** Of the reductions. */
+  readonly elementType: ElementType
+}
+
+/** Where times come from. Times of different sources are not compared. */
+export interface MeasurementSource {
+  /**
+   * `rankweave`: the library's own algorithms on a fabric. `mpi`: a library of MPI. `simulator` and `formula`:
+   * computed.
+   */
+  readonly kind: SourceKind
+  /** The fabric, the library of MPI with its version, or the model: 1 to 200 printable characters. */
+  readonly name: string
+  /** What they ran on, or are computed for: 1 to 200 printable characters. */
+  readonly machine: string
+}
+
+export const sourceKinds = ['rankweave', 'mpi', 'simulator', 'formula'] as const
+
+export type SourceKind = (typeof sourceKinds)[number]
+
+export const measurementLimits = {
+  /** Of a line. */
+  characters: 2 ** 16,
+  lines: 2 ** 20,
+  times: 1024,
+  sourceCharacters: 200,
+} as const

@@ -1,0 +1,141 @@
+import { type AlgorithmSetting, parseAlgorithm, segmentsOf } from '../../collective/algorithm-text.js'
+import type { Shape } from '../../collective/patterns/algorithm.js'
+import { checkShape } from '../../collective/patterns/check-shape.js'
+import { leastSize, scheduleOf } from '../../collective/patterns/schedule-size.js'
+import { gridOfMachine } from '../../collective/ways/machine-grid.js'
+import { hockneyOf, logGPOfLevel, pLogPOfLevel } from '../../cost/models/conversions.js'
+import { modelledAlgorithmOf, modelledAlgorithms } from '../../cost/models/modelled-algorithms.js'
+import type { CostModel } from '../../cost/models/parameters.js'
+import { predictUs } from '../../cost/models/predict.js'
+import { simulate } from '../../cost/simulate/simulate.js'
+import { isRankweaveError } from '../../errors.js'
+import type { Machine } from '../../machine/machine.js'
+import { nodesOf } from '../../machine/nodes.js'
+import type { Level, Profile } from '../../machine/profile.js'
+import { callProcesses, type TuningCall } from '../settings/tuning-call.js'
+
+/** What tells the time of an algorithm, by its line of text, at a call. */
+export interface Predictor {
+  readonly name: PredictorName
+  /** Microseconds; null where it cannot tell. */
+  timeUs(text: string, call: TuningCall): number | null
+}
+
+export const predictorNames = ['hockney', 'loggp', 'plogp', 'simulator'] as const
+export type PredictorName = (typeof predictorNames)[number]
+export type FormulaName = Exclude<PredictorName, 'simulator'>
+
+/** The level at which formulas take messages of a call: they know one rank per node, or one node. */
+export function levelOfCall({ nodes }: TuningCall): Level {
+  return nodes > 1 ? 'network' : 'node'
+}
+
+/** A model of one level of a profile. @throws ERR_MACHINE, ERR_MODEL */
+export function modelOfLevel(profile: Profile, level: Level, model: FormulaName): CostModel {
+  if (model === 'plogp') return pLogPOfLevel(profile, level)
+  const parameters = logGPOfLevel(profile, level)
+  return model === 'loggp' ? parameters : hockneyOf(parameters)
+}
+
+/**
+ * Times by the formulas of a model, with the parameters of level `network` for calls on several nodes, else of level
+ * `node`. Null for algorithms without a formula, with parameters other than segments, and for ranks that an algorithm
+ * does not serve.
+ */
+export function formulaPredictor(profile: Profile, name: FormulaName): Predictor {
+  const models = new Map(
+    (['node', 'network'] as const).map((level) => [level as Level, modelOfLevel(profile, level, name)]),
+  )
+  return {
+    name,
+    timeUs: (text, call) => formulaUs(text, call, models.get(levelOfCall(call))!),
+  }
+}
+
+const formulas = new Set(modelledAlgorithms.map(({ id }) => id))
+
+function formulaUs(text: string, call: TuningCall, model: CostModel): number | null {
+  const setting = parseAlgorithm(text, call.collective)
+  const { id } = setting.algorithm
+  const ranks = callProcesses(call)
+  if (!formulas.has(id) || (ranks > 1 && (modelledAlgorithmOf(id).refuses?.(ranks) ?? null) !== null))
+    return null
+  const { bytes } = call
+  const segmentBytes =
+    setting.segmentBytes ?? (setting.segments === undefined ? bytes : Math.ceil(bytes / setting.segments))
+  return predictUs(id, model, { ranks, bytes, segmentBytes: Math.max(1, segmentBytes) })
+}
+
+/** Operations of the largest schedule that is simulated: about a second. */
+const mostOperations = 2 ** 20
+
+/**
+ * Times by simulation of the schedule, on nodes of a machine with as many cores as the call has processes per node: one
+ * schedule at a time. Null for a machine with fewer nodes, a shape that the algorithm does not serve, and schedules of
+ * more than 2^20 operations.
+ *
+ * @param machine its network and its profile count, not its cores
+ */
+export function simulatorPredictor(machine: Machine): Predictor {
+  const machines = new Map<string, Machine>()
+  const machineFor = ({ nodes, processesPerNode }: TuningCall): Machine | null => {
+    const most = machine.kind === 'cluster' ? nodes : machine.cores.length
+    if (nodes > most) return null
+    const key = `${most} ${processesPerNode}`
+    const known = machines.get(key) ?? {
+      ...machine,
+      ...nodesOf([{ nodes: most, packages: [processesPerNode] }]),
+    }
+    machines.set(key, known)
+    return known
+  }
+  return {
+    name: 'simulator',
+    timeUs: (text, call) => {
+      const on = machineFor(call)
+      return on === null ? null : simulatedUs(text, call, on)
+    },
+  }
+}
+
+function simulatedUs(text: string, call: TuningCall, machine: Machine): number | null {
+  const setting = parseAlgorithm(text, call.collective)
+  const shape = shapeOf(setting, call, machine)
+  try {
+    checkShape(setting.algorithm, shape)
+    if (leastSize(setting.algorithm, shape, undefined).operations > mostOperations) return null
+    return simulatedCallUs(setting, call, machine)
+  } catch (error) {
+    if (isRankweaveError(error, 'ERR_ARGUMENT') || isRankweaveError(error, 'ERR_SCHEDULE')) return null
+    throw error
+  }
+}
+
+/**
+ * Microseconds of a call on a machine, by simulation.
+ *
+ * @param placement cores by rank. Default: one after the other.
+ */
+export function simulatedCallUs(
+  setting: AlgorithmSetting,
+  call: TuningCall,
+  machine: Machine,
+  placement?: Int32Array,
+): number {
+  const schedule = scheduleOf(setting.algorithm, shapeOf(setting, call, machine, placement))
+  const placed = placement === undefined ? {} : { placement }
+  return simulate(schedule, machine, { bytes: call.bytes, ...placed }).timeUs
+}
+
+function shapeOf(
+  setting: AlgorithmSetting,
+  call: TuningCall,
+  machine: Machine,
+  placement: Int32Array | null = null,
+): Shape {
+  const ranks = callProcesses(call)
+  const { algorithm } = setting
+  const segments = segmentsOf(setting, call.bytes, ranks) ?? algorithm.sections ?? 1
+  const grid = algorithm.followsGrid === true ? gridOfMachine(machine, placement, ranks) : undefined
+  return { ranks, segments, ...(grid === undefined ? {} : { grid }) }
+}

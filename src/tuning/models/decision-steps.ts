@@ -1,0 +1,116 @@
+import { RankweaveError } from '../../errors.js'
+import type { NumberAttribute, WordAttribute } from '../settings/attributes.js'
+import { numberOf, wordOf } from '../settings/attributes.js'
+import { callLimits, callProcesses, type TuningCall } from '../settings/tuning-call.js'
+import type { DecisionNode, DecisionTree } from './decision-tree.js'
+
+/** A setting for calls of so many bytes and more. */
+export interface DecisionStep {
+  readonly fromBytes: number
+  /** Index in the settings of the tree. */
+  readonly setting: number
+}
+
+/**
+ * What a tree decides for one layout, by bytes: at least one step, the first one from 0 bytes on, neighbors differ.
+ *
+ * @param call its bytes do not matter
+ * @param where the file and collective, for messages
+ * @throws ERR_TUNING if the decision depends on the operation or its order, which the call does not state
+ */
+export function decisionSteps(tree: DecisionTree, call: TuningCall, where: string): readonly DecisionStep[] {
+  const steps: DecisionStep[] = []
+  const walk = (node: DecisionNode, from: number, to: number): void => {
+    if (from > to) return
+    if (node.kind === 'leaf') {
+      if (steps.at(-1)?.setting !== node.setting) steps.push({ fromBytes: from, setting: node.setting })
+    } else if (node.kind === 'words') walk(branchFor(node.attribute, node, call, where), from, to)
+    else {
+      const last = lastBelow(call, node.attribute, node.atMost)
+      walk(node.below, from, Math.min(to, last))
+      walk(node.above, Math.max(from, last + 1), to)
+    }
+  }
+  walk(tree.root, 0, callLimits.bytes)
+  return steps
+}
+
+/** The most bytes with which a test of a number holds; -1: with none. */
+function lastBelow(call: TuningCall, attribute: NumberAttribute, atMost: number): number {
+  const holds = (bytes: number) => numberOf({ ...call, bytes }, attribute) <= atMost
+  if (!holds(0)) return -1
+  if (holds(callLimits.bytes)) return callLimits.bytes
+  // Attributes grow with the bytes.
+  let low = 0
+  let high: number = callLimits.bytes
+  while (high - low > 1) {
+    const middle = Math.floor((low + high) / 2)
+    if (holds(middle)) low = middle
+    else high = middle
+  }
+  return low
+}
+
+function branchFor(
+  attribute: WordAttribute,
+  node: Extract<DecisionNode, { kind: 'words' }>,
+  call: TuningCall,
+  where: string,
+): DecisionNode {
+  if (attribute === 'operation' || attribute === 'order') {
+    const message = `${where}: expected no test of the ${attribute}, which the file to be written cannot say`
+    throw new RankweaveError('ERR_TUNING', message)
+  }
+  const word = wordOf(call, attribute)
+  return node.branches.find((branch) => branch.word === word)?.node ?? node.otherwise
+}
+
+/** Which layouts a file of a library of MPI is written for: it knows ranks, but no nodes. */
+export interface WrittenLayout {
+  /** Ascending numbers of nodes, each at least 1. */
+  readonly nodes: readonly number[]
+  readonly processesPerNode: number
+}
+
+/** What is decided for a number of ranks. */
+export interface LayoutSteps {
+  /** From the least number of ranks on to the greatest; null: to any. */
+  readonly leastRanks: number
+  readonly greatestRanks: number | null
+  readonly ranks: number
+  readonly steps: readonly DecisionStep[]
+}
+
+/**
+ * The steps of every layout. A number of ranks between two layouts counts as the larger one, one beyond them as the
+ * nearest.
+ *
+ * @throws ERR_TUNING for an invalid layout, and as decisionSteps does
+ */
+export function layoutSteps(
+  tree: DecisionTree,
+  layout: WrittenLayout,
+  where: string,
+): readonly LayoutSteps[] {
+  const { nodes, processesPerNode } = layout
+  const isAscending = nodes.every((count, i) => isCount(count) && (i === 0 || count > nodes[i - 1]))
+  if (nodes.length === 0 || !isAscending || !isCount(processesPerNode)) {
+    const message = `${where}: expected ascending numbers of nodes, and processes per node of at least 1`
+    throw new RankweaveError('ERR_TUNING', message)
+  }
+  const { collective } = tree.settings[0]
+  const calls = nodes.map((count): TuningCall => {
+    const isMemoryShared = count === 1
+    return { collective, nodes: count, processesPerNode, bytes: 0, isMemoryShared }
+  })
+  return calls.map((call, i) => ({
+    leastRanks: i === 0 ? 0 : callProcesses(calls[i - 1]) + 1,
+    greatestRanks: i === calls.length - 1 ? null : callProcesses(call),
+    ranks: callProcesses(call),
+    steps: decisionSteps(tree, call, where),
+  }))
+}
+
+function isCount(value: number): boolean {
+  return Number.isSafeInteger(value) && value >= 1 && value <= callLimits.processes
+}
