@@ -75,7 +75,7 @@ const shortLists: Readonly<Record<string, readonly (readonly [spread: string, wh
     ['...applicationNames', 'names of applications'],
     ['...arrivalPatterns', 'names of patterns'],
   ],
-  'tuning/decision-grid.ts': [['...bytes.subarray(at, at + piece)', '32,768 bytes']],
+  'tuning/models/decision-grid.ts': [['...bytes.subarray(at, at + piece)', '32,768 bytes']],
   'topology/grouping/improve-round.ts': [
     ['...free.slice(0, (largestPool - pool.length) >> 1)', 'the largest pool'],
     ['...this.#groups[g]', 'the largest pool'],
