@@ -171,7 +171,8 @@ export function parsedOptions(
     const option = table[name]
     values[name] = option.parse(written)
     if (values[name] !== undefined) continue
-    if (option.words === undefined) return refuse(`${word}, ${expectedText(option)}`, written)
+    if (option.words === undefined || option.written !== undefined)
+      return refuse(`${word}, ${expectedText(option)}`, written)
     const all = option.words.map((value) => `${word}=${value}`)
     refuse(all.join(all.length === 2 ? ' or ' : ', '), `${word}=${written}`)
   }
@@ -185,8 +186,8 @@ export function hasText({ kind }: Option<unknown>): boolean {
 
 /** The texts that an option takes, in words. */
 export function expectedText({ expected, written, words }: Option<unknown>): string {
-  if (words !== undefined) return inWords(words.map(String))
-  return written === undefined ? expected : `${expected} ${written}`
+  if (written !== undefined) return `${expected} ${written}`
+  return words === undefined ? expected : inWords(words.map(String))
 }
 
 /** One line of help: the name in texts, what the option does, its words if it takes some, and its default. */

@@ -15,8 +15,8 @@ const words = ['network', 'doubling', 'halving', 'path'] as const
 
 export const bitOrderOption: Option<string> & { readonly default: string } = {
   kind: 'text',
-  expected: `one of ${words.join(', ')}, or bits`,
-  written: 'bits joined by dots',
+  expected: `one of ${words.join(', ')}, or different bits`,
+  written: 'joined by dots',
   help: 'in what order the bits of positions are taken',
   default: 'network',
   words,
