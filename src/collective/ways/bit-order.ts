@@ -53,6 +53,16 @@ export function bitFields(dims: readonly number[]): BitFields {
   return { widths, firsts, bits }
 }
 
+/** The dimension of a bit, and its height there: 0 for the lowest. */
+export function placeOfBit(
+  { firsts }: BitFields,
+  bit: number,
+): { readonly d: number; readonly height: number } {
+  let d = firsts.length - 1
+  while (firsts[d] > bit) d--
+  return { d, height: bit - firsts[d] }
+}
+
 /** Why an order does not suit a box; null where it does. */
 export function orderRefusal(order: string, { dims }: BoxExtents): string | null {
   if ((words as readonly string[]).includes(order)) return null
@@ -90,12 +100,10 @@ export function bitsByCost(
   { dims, wraps, isFirstInside }: BoxExtents,
   among: readonly number[],
 ): readonly number[] {
-  const { widths, firsts } = bitFields(dims)
+  const fields = bitFields(dims)
   const all = among.map((bit) => {
-    let d = dims.length - 1
-    while (firsts[d] > bit) d--
-    const height = bit - firsts[d]
-    const isTop = wraps[d] && height === widths[d] - 1
+    const { d, height } = placeOfBit(fields, bit)
+    const isTop = wraps[d] && height === fields.widths[d] - 1
     const cost = isTop ? Math.max(1, dims[d] / 4) : 2 ** height
     return { bit, height, cost: isFirstInside && d === 0 ? 0 : cost }
   })

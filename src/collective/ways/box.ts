@@ -58,7 +58,7 @@ export function lineExtents(ranks: number): BoxExtents {
  * the line is at most the distance along the path.
  *
  * @param turn so many dimensions later than the first one is the dimension that the path takes first
- * @see Sack 2011 §3.6 (irregular partitions)
+ * @see Sack 2011 chapter 3 (irregular partitions)
  */
 export function pathBox(grid: ParticipantGrid | undefined, ranks: number, turn: number): Box {
   if (grid === undefined) return lineOf(upTo(ranks))

@@ -1,14 +1,14 @@
 import type { ParticipantGrid } from '../patterns/participant-grid.js'
-import { bitFields, bitsInOrder } from './bit-order.js'
+import { bitFields, bitsInOrder, placeOfBit } from './bit-order.js'
 import { type Box, boxExtents, boxOf, pathBox } from './box.js'
 import { Cube } from './cube.js'
-import type { GatherWay, WayMessage } from './way.js'
+import { type GatherWay, resultOrder, type WayMessage } from './way.js'
 
 /**
  * Ways by recursive doubling along an order of bits, at most one for each dimension. Those after the first prefer the
  * next dimension wherever two bits cost the same; on a path they take the next dimension first.
  *
- * @see Sack 2011 §3.4.1 and §3.6
+ * @see Sack 2011 chapter 3
  */
 export function cubeWays(
   grid: ParticipantGrid | undefined,
@@ -33,14 +33,12 @@ export function mostCubeWays(grid: ParticipantGrid | undefined, ranks: number, o
 function turned(box: Box, bits: readonly number[], turn: number): readonly number[] {
   if (turn === 0) return bits
   const { dims } = box
-  const { firsts } = bitFields(dims)
+  const fields = bitFields(dims)
   // Bits of equal rank in their dimensions trade places; others stay where they are.
   const rounds: number[][] = []
   const taken = new Int32Array(dims.length)
   for (const bit of bits) {
-    let d = dims.length - 1
-    while (firsts[d] > bit) d--
-    const round = taken[d]++
+    const round = taken[placeOfBit(fields, bit).d]++
     rounds[round] ??= []
     rounds[round].push(bit)
   }
@@ -53,17 +51,10 @@ function turned(box: Box, bits: readonly number[], turn: number): readonly numbe
 function cubeWay(box: Box, order: readonly number[]): GatherWay {
   const cube = new Cube(box, order)
   const { at, of } = box
-  const originAt = new Int32Array(at.length)
-  const offsetOf = new Int32Array(at.length)
-  at.forEach((participant, position) => {
-    const offset = cube.offsetOf(position)
-    originAt[offset] = participant
-    offsetOf[participant] = offset
-  })
+  const result = resultOrder(at, (position) => cube.offsetOf(position))
   return {
     stages: cube.stages,
-    originAt,
-    offsetOf,
+    ...result,
     *messages(participant): Iterable<WayMessage> {
       for (const message of cube.messages(of[participant]))
         yield { ...message, begin: message.stage, peer: at[message.peer] }

@@ -1,4 +1,4 @@
-import { bitFields } from './bit-order.js'
+import { bitFields, placeOfBit } from './bit-order.js'
 import { type Box, stridesOf } from './box.js'
 
 /** Sections that a position sends another in a stage, as a run of the result of a {@link Cube}. */
@@ -37,17 +37,14 @@ export class Cube {
 
   /** @param order bits of the fields of some dimensions, all of each */
   constructor({ dims }: Box, order: readonly number[]) {
-    const { widths, firsts } = bitFields(dims)
+    const fields = bitFields(dims)
+    const { widths, firsts } = fields
     this.#dims = dims
     this.#strides = stridesOf(dims)
     this.#firsts = firsts
     this.#widths = widths
     this.#order = order
-    this.#places = order.map((bit) => {
-      let d = dims.length - 1
-      while (firsts[d] > bit) d--
-      return { d, height: bit - firsts[d] }
-    })
+    this.#places = order.map((bit) => placeOfBit(fields, bit))
     this.#inCube = [...new Set(this.#places.map(({ d }) => d))]
     const corners = 2 ** order.length
     this.#before = new Int32Array(corners + 1)

@@ -3,14 +3,14 @@ import { bitFields, bitsByCost } from './bit-order.js'
 import { type Box, stridesOf } from './box.js'
 import { Cube } from './cube.js'
 import { type RingPhase, ringMessages, ringTurns } from './ring-way.js'
-import type { GatherWay } from './way.js'
+import { type GatherWay, resultOrder } from './way.js'
 
 /**
  * The ways of {@link ringWays} with recursive doubling in place of all rings but those in the last dimension. In every
  * stage each way doubles along another dimension, so that few meet. Two ways that differ in direction only double
  * together, in one message.
  *
- * @see Sack 2011 §3.6 (hybrid)
+ * @see Sack 2011 chapter 3 (hybrid)
  */
 export function mixedWays(box: Box, ports: number): readonly GatherWay[] {
   const { dims } = box
@@ -48,18 +48,11 @@ function mixedWay(box: Box, cube: Cube, ring: RingPhase): GatherWay {
   const { dims, at, of } = box
   const stride = stridesOf(dims)[dimension]
   const { size } = cube
-  const originAt = new Int32Array(at.length)
-  const offsetOf = new Int32Array(at.length)
   const baseOf = (position: number): number => (Math.floor(position / stride) % dims[dimension]) * size
-  at.forEach((participant, position) => {
-    const offset = baseOf(position) + cube.offsetOf(position)
-    originAt[offset] = participant
-    offsetOf[participant] = offset
-  })
+  const result = resultOrder(at, (position) => baseOf(position) + cube.offsetOf(position))
   return {
     stages: begin + ring.stages,
-    originAt,
-    offsetOf,
+    ...result,
     *messages(participant) {
       const position = of[participant]
       for (const { first, ...message } of cube.messages(position))

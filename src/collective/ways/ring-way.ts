@@ -1,6 +1,6 @@
 import { largestOf } from '../../base/search.js'
 import { type Box, stridesOf } from './box.js'
-import type { GatherWay, WayMessage } from './way.js'
+import { type GatherWay, resultOrder, type WayMessage } from './way.js'
 
 /** Rings of positions along a dimension. */
 export interface RingPhase {
@@ -16,7 +16,7 @@ export interface RingPhase {
  * The messages of a position in a ring, through which all pass what they have: a run of `size` sections for each
  * coordinate, the first at `base`. In step s a position sends what the one s steps ahead had to the one behind.
  *
- * @see Sack 2011 §3.2 (ring)
+ * @see Sack 2011 chapter 3 (ring)
  */
 export function* ringMessages(
   { dims }: Box,
@@ -103,22 +103,17 @@ function ringWay(box: Box, { dimensions, step }: RingTurn, spans: readonly RingS
   const { dims, at, of } = box
   const strides = stridesOf(dims)
   const sizes = stridesOf(dimensions.map((d) => dims[d]))
-  const originAt = new Int32Array(at.length)
-  const offsetOf = new Int32Array(at.length)
-  at.forEach((participant, position) => {
-    const offset = dimensions.reduce(
+  const result = resultOrder(at, (position) =>
+    dimensions.reduce(
       (sum, d, phase) => sum + (Math.floor(position / strides[d]) % dims[d]) * sizes[phase],
       0,
-    )
-    originAt[offset] = participant
-    offsetOf[participant] = offset
-  })
+    ),
+  )
   return {
     stages: spans.reduce((sum, { stages }) => sum + stages, 0),
-    originAt,
-    offsetOf,
+    ...result,
     *messages(participant) {
-      const offset = offsetOf[participant]
+      const offset = result.offsetOf[participant]
       for (const [phase, dimension] of dimensions.entries()) {
         const size = sizes[phase]
         const base = offset - (offset % (size * dims[dimension]))

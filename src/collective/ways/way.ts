@@ -28,6 +28,21 @@ export interface WayMessage {
   readonly count: number
 }
 
+/** The order of a way's result. @param at participant at every position */
+export function resultOrder(
+  at: Int32Array,
+  offsetAt: (position: number) => number,
+): Pick<GatherWay, 'originAt' | 'offsetOf'> {
+  const originAt = new Int32Array(at.length)
+  const offsetOf = new Int32Array(at.length)
+  at.forEach((participant, position) => {
+    const offset = offsetAt(position)
+    originAt[offset] = participant
+    offsetOf[participant] = offset
+  })
+  return { originAt, offsetOf }
+}
+
 /** A message of several ways: what one participant sends another in a stage. */
 export interface WayExchange extends Pick<WayMessage, 'begin' | 'stage' | 'peer' | 'isSent'> {
   /** By way, then offset: alike at both ends. */

@@ -113,7 +113,8 @@ export interface ComparedAlgorithms {
  * The algorithm by which a collective takes the least time on a machine, as the simulator predicts it, with its
  * parameters and segments. Every algorithm that serves the shape is simulated at its defaults, in the order of a time
  * below which it cannot be, as far as the budget goes; then settings for the network of the machine are; then for each
- * algorithm, fastest first, settings next to its best, until none is better. What must be slower than the fastest so far is left, unless its schedule is small. The choice
+ * algorithm, fastest first, settings next to its best, until none is better. What must be slower than the fastest so
+ * far is left, unless its schedule is small. The choice
  * is a function of collective, machine and options: the same in every process, however fast it is. Of equal times the
  * one that comes first in the registry is chosen.
  *

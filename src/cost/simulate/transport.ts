@@ -20,8 +20,8 @@ export interface TransportSetting {
 
 /**
  * Frames between processors. The gaps of its sender passed, a frame takes the latency of its route; then its
- * bytes pass the links, shared with others, as soon as its node has a port free. Inside a node there are no links: the frames of one sender follow
- * each other at the gap or the time of their bytes, if that is longer. It has arrived when the gap to the
+ * bytes pass the links, shared with others, as soon as its node has a port free. Inside a node there are no
+ * links: the frames of one sender follow each other at the gap or the time of their bytes, if that is longer. It has arrived when the gap to the
  * arrival before at its receiver has passed, too.
  */
 export class Transport {
