@@ -45,14 +45,19 @@ export class ChoicesBySize {
   readonly #machine: Machine
   readonly #auto: AutoStrategy
   readonly #facts: string
+  readonly #isRenumbered: boolean
   /** By the keys of what was wanted. */
   readonly #made = new Map<string, CachedChoice>()
 
-  /** @param machine with a profile, and a core for every rank */
-  constructor(machine: Machine, auto: AutoStrategy) {
+  /**
+   * @param machine with a profile, and a core for every rank
+   * @param isRenumbered whether the choices are carried out in another numbering of the ranks
+   */
+  constructor(machine: Machine, auto: AutoStrategy, isRenumbered: boolean) {
     this.#machine = machine
     this.#auto = auto
-    this.#facts = machineFacts(machine)
+    this.#isRenumbered = isRenumbered
+    this.#facts = `${isRenumbered} ${machineFacts(machine)}`
   }
 
   /**
@@ -87,7 +92,8 @@ export class ChoicesBySize {
   #wanted(topology: ProcessTopology, given: number | null, operation: ChosenOperation): Wanted {
     const { budget } = this.#auto
     const bytes = sizeClass(this.fixedBytes ?? given ?? assumedBytes)
-    const options = { bytes, operation, ...(budget === undefined ? {} : { budget }) }
+    const isRenumbered = this.#isRenumbered
+    const options = { bytes, operation, isRenumbered, ...(budget === undefined ? {} : { budget }) }
     return { topology, options, key: `${bytes} ${operation} ${budget} ${this.#facts}` }
   }
 

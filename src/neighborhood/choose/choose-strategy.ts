@@ -44,6 +44,11 @@ export interface ChooseOptions extends Pick<PlanOptions, 'now' | 'onProgress'> {
    * chosen.
    */
   readonly include?: readonly Strategy[]
+  /**
+   * Whether the ranks of the topology are numbered otherwise where the strategy is carried out. Then `cartesian` is no
+   * candidate: its windows are offsets in one numbering. Default false.
+   */
+  readonly isRenumbered?: boolean
 }
 
 const knownOptions: OptionTable<ChooseOptions> = uncheckedOptions(
@@ -53,6 +58,7 @@ const knownOptions: OptionTable<ChooseOptions> = uncheckedOptions(
   'operation',
   'budget',
   'include',
+  'isRenumbered',
   'now',
 )
 
@@ -133,7 +139,8 @@ function* choosing(
 ): Generator<void, Choice> {
   requireTopology(topology)
   requireKnownOptions('chooseStrategy', options, knownOptions)
-  const { bytes, budget = defaultBudget, include = [], now = () => performance.now() } = options
+  const { bytes, budget = defaultBudget, include = [], isRenumbered = false } = options
+  const { now = () => performance.now() } = options
   const operation = checkedChosen('chooseStrategy', options.operation ?? 'neighbor-allgather')
   checkAuto({ kind: 'auto', bytes, budget })
   checkMachine(machine)
@@ -142,7 +149,9 @@ function* choosing(
   const { signal, onProgress } = options
   const facts = { topology, nodeOf: nodeOf(machine, ranks), progress: givenOptions({ signal, onProgress }) }
   const setting = { facts, machine, operation, bytes, now }
-  const { candidates, considered, friendPairs } = yield* candidateLoads(topology, facts.nodeOf, operation)
+  const loads = yield* candidateLoads(topology, facts.nodeOf, operation)
+  const { considered, friendPairs } = loads
+  const candidates = loads.candidates.filter(({ strategy }) => !isRenumbered || strategy.kind !== 'cartesian')
   const estimated = candidates.map((each) => ({
     ...each,
     estimatedUs: estimateUs(each.load, machine, ranks, bytes),

@@ -150,7 +150,8 @@ export class Neighborhood {
     if (auto !== undefined) {
       const ofWorld = () => onWorldMachine(state.runtime.options.machine!, state.wholeTable)
       this.#placed = machine === undefined ? ofWorld() : { machine, slotOf }
-      this.#choices = new ChoicesBySize(this.#placed.machine, auto)
+      const isRenumbered = (this.#placed.slotOf ?? null) !== null
+      this.#choices = new ChoicesBySize(this.#placed.machine, auto, isRenumbered)
     }
     if (of !== undefined) return
     state.tables.share('topology', given.topology, (shared) => {
