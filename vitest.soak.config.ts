@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 import { PassedFiles } from './test/support/passed-files.js'
@@ -76,6 +77,16 @@ class LongestFirst extends BaseSequencer {
   }
 }
 
+/** 31 bits of the commit that is checked out; 1 where git is missing. */
+function seedOfCommit(): number {
+  try {
+    const commit = execFileSync('git', ['rev-parse', 'HEAD'], { encoding: 'utf8' })
+    return Number.parseInt(commit.slice(0, 8), 16) >>> 1
+  } catch {
+    return 1
+  }
+}
+
 /**
  * `npm run soak`: every class of cases, and few of each. `npm run soak:long` (mode `long`): all of them;
  * started again on the same commit, it leaves out the files that have passed.
@@ -84,7 +95,10 @@ export default defineConfig(({ mode }) => {
   const isLong = mode === 'long'
   const passed = isLong ? PassedFiles.ofCommit() : undefined
   const soaking = {
-    env: { RANKWEAVE_TIER: isLong ? 'long' : 'soak' },
+    env: {
+      RANKWEAVE_TIER: isLong ? 'long' : 'soak',
+      RANKWEAVE_SOAK_SEED: process.env['RANKWEAVE_SOAK_SEED'] ?? String(seedOfCommit()),
+    },
     exclude: [...(passed?.paths ?? [])],
     testTimeout: 1_500_000,
     hookTimeout: 1_500_000,

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { drawnWalk, expectedTotals, walks } from '../support/collective-walk.js'
-import { describeMpi, type Mpi, program, runJob } from '../support/mpi.js'
+import { describeMpiInTurn, type Mpi, program, runJob } from '../support/mpi.js'
 import { compilerOf, ResultsOfMpi } from '../support/mpi-collectives.js'
 import { tier } from '../support/soak.js'
 import type { Walk } from '../support/walked-calls.js'
 
-describeMpi('every algorithm', (mpi) => {
+describeMpiInTurn('every algorithm', (mpi) => {
   const mpicc = compilerOf(mpi)
   let results: ResultsOfMpi | undefined
 

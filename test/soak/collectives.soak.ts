@@ -11,7 +11,7 @@ import {
   walks,
 } from '../support/collective-walk.js'
 import { compiled } from '../support/compiled.js'
-import { sampled } from '../support/soak.js'
+import { inTurn } from '../support/soak.js'
 import type { Walk } from '../support/walked-calls.js'
 
 type Fabric = (walk: Walk) => FabricFactory
@@ -25,7 +25,7 @@ const fabrics: Readonly<Record<string, Fabric>> = {
 const processes: Readonly<Record<string, number>> = { 'local with random delivery': 33, threads: 12 }
 
 const cases = Object.entries(fabrics).flatMap(([name, fabric]) =>
-  [...sampled(walks, 4), drawnWalk(processes[name]!)].map(
+  inTurn([...walks, drawnWalk(processes[name]!)], 3).map(
     (walk) => [name, walk.processes, walk.mostRanks, walk.order, walk, fabric] as const,
   ),
 )

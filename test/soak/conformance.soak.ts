@@ -1,13 +1,11 @@
-import { randomInt } from 'node:crypto'
 import { local, threads } from 'rankweave'
 import { collectiveConformance } from 'rankweave/conformance'
 import type { FabricFactory } from 'rankweave/fabric'
 import { describe, it } from 'vitest'
 import { seededRandom } from '../../src/base/random.js'
-import { perTier, sampled } from '../support/soak.js'
+import { perTier, sampled, soakSeed } from '../support/soak.js'
 
-/** Every run draws anew; RANKWEAVE_SOAK_SEED repeats one. Names of tests hold the seeds of what they do. */
-const soakSeed = Number(process.env['RANKWEAVE_SOAK_SEED'] ?? randomInt(2 ** 31))
+/** Names of tests hold the seeds of what they do. */
 const random = seededRandom(soakSeed)
 const below = (bound: number) => Math.floor(random() * bound)
 const one = <T>(choices: readonly T[]): T => choices[below(choices.length)]!

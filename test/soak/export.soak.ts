@@ -14,7 +14,7 @@ import { describeMpi } from '../support/mpi.js'
 import { compilerOf } from '../support/mpi-collectives.js'
 import { withWaits } from '../support/random-waits.js'
 import { chooseBy } from '../support/schedule-faults.js'
-import { demanded, sampled, tier } from '../support/soak.js'
+import { demanded, inTurn, tier } from '../support/soak.js'
 import { temporaryFolder } from '../support/temporary-folder.js'
 
 const strategies = ['direct', 'common-neighbor', 'routed', 'allgather', 'descending', 'lanes', 'hierarchical']
@@ -48,7 +48,7 @@ describeMpi('exported C programs', (mpi) => {
 
   // Half of them on either library: each program is compiled, which takes longer than to run it.
   const half = (all: readonly Algorithm[]) => all.filter((_, i) => i % 2 === (mpi.name === 'MPICH' ? 1 : 0))
-  const some = sampled(half(algorithms), 2)
+  const some = inTurn(half(algorithms), 3)
   const every = tier === 'long' ? variants : some
   it.skipIf(mpicc === null).each(every.map((algorithm, i) => [algorithm.id, algorithm, i] as const))(
     'of %s sum exactly, beside the library',

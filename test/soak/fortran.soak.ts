@@ -7,7 +7,7 @@ import { plan } from '../../src/neighborhood/plan/plan.js'
 import { planWords } from '../../src/shim/plan-words.js'
 import { parseEdgeList } from '../../src/topology/files/edge-list.js'
 import type { TuningFile } from '../../src/tuning/models/tuning-file.js'
-import { describeMpi, type Mpi } from '../support/mpi.js'
+import { describeMpiInTurn, type Mpi } from '../support/mpi.js'
 import { compilerOf } from '../support/mpi-collectives.js'
 import { treeBySize, tuningFileOf } from '../support/mpi-tuning-file.js'
 import { matchingIn, operationWords, otherMatchesOf } from '../support/recorded-calls.js'
@@ -46,7 +46,7 @@ function decisionsOf(name: Mpi['name']): TuningFile['decisions'] {
   }
 }
 
-describeMpi('a Fortran program with the preloaded library', (mpi) => {
+describeMpiInTurn('a Fortran program with the preloaded library', (mpi) => {
   const mpicc = compilerOf(mpi)
   const mpifort = fortranOf(mpi)
   const folder = temporaryFolder('fortran')

@@ -6,8 +6,8 @@ import {
   type MailboxDesign,
   mailboxDesigns,
 } from '../../src/messages/matching-queues/mailbox-designs.js'
-import { describeMpi, program, runJob } from '../support/mpi.js'
-import { tier } from '../support/soak.js'
+import { describeMpiInTurn, program, runJob } from '../support/mpi.js'
+import { inTurn, tier } from '../support/soak.js'
 
 /** All but the index, which the other suites have, in `npm run soak:long`. */
 const designs = mailboxDesigns.filter((design) => design !== defaultMailboxDesign)
@@ -26,7 +26,7 @@ const places = [
   },
 ]
 
-describe.each(places)('worlds on $fabric.kind', ({ fabric, places, inSoak }) => {
+describe.each(inTurn(places, 2))('worlds on $fabric.kind', ({ fabric, places, inSoak }) => {
   const { kind, processes } = fabric
   describe.each(taken(inSoak))('with matching queues of design %s', (matchingDesign) => {
     const expected = { kind, processes, places }
@@ -35,7 +35,7 @@ describe.each(places)('worlds on $fabric.kind', ({ fabric, places, inSoak }) => 
   })
 })
 
-describeMpi('worlds with matching queues', (mpi) => {
+describeMpiInTurn('worlds with matching queues', (mpi) => {
   it.each(taken(mpi.name === 'MPICH' ? ['vector-list'] : ['bins']))(
     'of design %s pass all cases',
     async (matchingDesign) => {

@@ -1,7 +1,16 @@
 import { expect, it } from 'vitest'
 import { seededRandom } from '../../src/base/random.js'
 import { compiled } from '../support/compiled.js'
-import { describeMpi, gone, processesOf, program, rankweave, runJob, startJob } from '../support/mpi.js'
+import {
+  describeMpi,
+  describeMpiInTurn,
+  gone,
+  processesOf,
+  program,
+  rankweave,
+  runJob,
+  startJob,
+} from '../support/mpi.js'
 import { demanded, sampled } from '../support/soak.js'
 
 const kills = demanded(20, 4)
@@ -33,14 +42,14 @@ async function someProcesses(marker: string): Promise<number[]> {
   }
 }
 
-describeMpi('soak: conformance', (mpi) => {
+describeMpiInTurn('soak: conformance', (mpi) => {
   it('all graphs, layouts and lengths, with 7 ranks on 2 processes', async () => {
     const { code, stderr } = await runJob(mpi, 2, program('mpi-conformance.ts', '1/1', '7x3'))
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
   })
 })
 
-describeMpi('soak: what MPI itself does', (mpi) => {
+describeMpiInTurn('soak: what MPI itself does', (mpi) => {
   it.each(sampled([4, 2, 3, 5], 4))(
     '600 more random splits, grids and graphs on %i processes',
     async (processes) => {

@@ -7,10 +7,10 @@ import { plan } from '../../src/neighborhood/plan/plan.js'
 import { compileLibrary } from '../../src/shim/library.js'
 import { buildTopology } from '../../src/topology/files/topology-from-spec.js'
 import { mappingText } from '../../src/topology/mapping/mapping-file.js'
-import { describeMpi, startCommand } from '../support/mpi.js'
+import { describeMpiInTurn, startCommand } from '../support/mpi.js'
 import { compilerOf } from '../support/mpi-collectives.js'
 import { compileProgram } from '../support/shim.js'
-import { sampled } from '../support/soak.js'
+import { inTurn } from '../support/soak.js'
 import { temporaryFolder } from '../support/temporary-folder.js'
 
 const isThere = spawnSync('valgrind', ['--version'], { stdio: 'ignore' }).status === 0
@@ -45,10 +45,8 @@ function isLostByMpi(block: string, ours: RegExp): boolean {
   return block.includes('definitely lost') && inner.some((frame) => /\bPMPI_/.test(frame))
 }
 
-describeMpi('valgrind', (mpi) => {
+describeMpiInTurn('valgrind', (mpi) => {
   const mpicc = compilerOf(mpi)
-  // Most of the library is the same on both: of MPICH a third in `npm run soak`.
-  const nth = mpi.name === 'MPICH' ? 3 : 1
   const folder = temporaryFolder('valgrind')
 
   /** Runs a program under valgrind; returns what it reports of code that `ours` matches. */
@@ -81,7 +79,7 @@ describeMpi('valgrind', (mpi) => {
     ])
   })
 
-  it.skipIf(!isThere || mpicc === null).each(sampled(['routed', 'shared'], nth))(
+  it.skipIf(!isThere || mpicc === null).each(inTurn(['routed', 'shared'], 2))(
     'reports no error of the preloaded library by %s',
     async (route) => {
       const { library } = compileLibrary(join(folder(), 'shim'), mpicc!)
@@ -91,7 +89,7 @@ describeMpi('valgrind', (mpi) => {
     },
   )
 
-  it.skipIf(!isThere || mpicc === null).each(sampled(['reorder:FILE', 'reorder'], 2))(
+  it.skipIf(!isThere || mpicc === null).each(inTurn(['reorder:FILE', 'reorder'], 2))(
     'reports no error of the preloaded library by %s',
     async (words) => {
       const { library } = compileLibrary(join(folder(), 'shim'), mpicc!)
@@ -101,7 +99,7 @@ describeMpi('valgrind', (mpi) => {
       const mapping = { slotOf: Int32Array.of(2, 0, 3, 1), cost: 0, identityCost: 0 }
       writeFileSync(path, [...mappingText(topology, mapping, 'pairs')].join(''))
       const shim = [`LD_PRELOAD=${library}`, `RANKWEAVE_SHIM=always,${words.replace('FILE', path)}`]
-      for (const kind of sampled(['lists', 'grid', 'adjacent'], nth)) {
+      for (const kind of inTurn(['lists', 'grid', 'adjacent'], 3)) {
         const command = [reorder, kind, kind === 'grid' ? '4' : '3']
         expect(await errorsOf(ofLibrary, 4, command, [...shim, 'RANKWEAVE_SHIM_CORES=2'])).toEqual([])
       }

@@ -5,7 +5,7 @@ import { describe, inject } from 'vitest'
 import { compiled } from './compiled.js'
 import { endWithFile } from './end-with-file.js'
 import { launchers } from './find-mpi.js'
-import { isSoak } from './soak.js'
+import { isSoak, soakSeed, tier } from './soak.js'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 
@@ -54,6 +54,16 @@ export function describeEitherMpi(title: string, cases: (mpi: Mpi) => void): voi
     const mpi = installedMpis[title.length % installedMpis.length]
     describe(`${title} on ${mpi.name}`, () => cases(mpi))
   }
+}
+
+/**
+ * Cases for one of the MPIs that this machine has in `npm run soak`, the other for another commit; for every MPI in
+ * `npm run soak:long`.
+ */
+export function describeMpiInTurn(title: string, cases: (mpi: Mpi) => void): void {
+  const turn = installedMpis[(title.length + soakSeed) % installedMpis.length]
+  if (tier === 'long' || turn === undefined) describeMpi(title, cases)
+  else describe(`${title} on ${turn.name}`, () => cases(turn))
 }
 
 export interface Ended {

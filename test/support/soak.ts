@@ -9,6 +9,12 @@ export const tier: Tier = (process.env['RANKWEAVE_TIER'] ?? 'test') as Tier
 /** Whether the run is longer than `npm test`. */
 export const isSoak = tier !== 'test'
 
+/**
+ * What draws of longer runs begin with: the number of the commit, so that a run can be repeated and another commit
+ * draws others. RANKWEAVE_SOAK_SEED, an integer from 0 to 2^31 - 1, replaces it.
+ */
+export const soakSeed = Number(process.env['RANKWEAVE_SOAK_SEED'] ?? 0)
+
 /** What the tier of this run takes of three. */
 export const perTier = <T>(choices: Readonly<Record<Tier, T>>): T => choices[tier]
 
@@ -32,3 +38,7 @@ export const demanded = (count: number, everyDay: number): number =>
 /** Every `nth` row of a table in `npm run soak`, from the first; all of them in `npm run soak:long`. */
 export const sampled = <T>(rows: readonly T[], nth: number): readonly T[] =>
   tier === 'long' ? rows : rows.filter((_, n) => n % nth === 0)
+
+/** Every `nth` row of a table in `npm run soak`, other rows for other commits; all of them in `npm run soak:long`. */
+export const inTurn = <T>(rows: readonly T[], nth: number): readonly T[] =>
+  tier === 'long' ? rows : rows.filter((_, n) => n % nth === soakSeed % nth)

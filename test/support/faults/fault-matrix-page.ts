@@ -49,7 +49,7 @@ export function faultMatrixPage(): string {
     '',
     'A fault strikes a world of three processes, with one rank on each, in the middle of an operation that needs the faulty process.',
     'The faulty process is the last one, or process 0 where the table says so.',
-    'Every combination below is a test: some in `npm test`, all of them in `npm run soak`, those of `mpi` alternately on Open MPI and MPICH.',
+    'Every combination below is a test: some in `npm test`, a third in `npm run soak`, all of them in `npm run soak:long`, those of `mpi` alternately on Open MPI and MPICH.',
     'What to do about a lost process is in [Surviving losses](surviving-losses.md).',
     '',
     `Operations: ${operations.join(', ')}.`,
