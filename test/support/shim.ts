@@ -1,15 +1,49 @@
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, readdirSync, renameSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { createHash } from 'node:crypto'
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type CompiledLibrary, compileLibrary, ownSources } from '../../src/shim/library.js'
 import { type Ended, type Mpi, startCommand } from './mpi.js'
+import { root } from './newer.js'
 
 const strict = ['-Wall', '-Wextra', '-Werror']
 
-/** The library, warnings being errors. */
+/** Beside the compiled modules, and removed with them. */
+const compiledShims = `${root}.compiled/shims`
+
+/** The library, warnings being errors. Its sources are compiled once for all test files. */
 export function compileShim(folder: string, mpicc: string): CompiledLibrary {
-  return compileLibrary(folder, mpicc, strict)
+  const hash = createHash('sha256').update(JSON.stringify([mpicc, strict, ownSources()]))
+  const compiled = join(compiledShims, hash.digest('hex'))
+  if (!existsSync(compiled)) compileInto(compiled, mpicc)
+  cpSync(compiled, folder, { recursive: true })
+  const { library, mpi } = JSON.parse(readFileSync(join(folder, 'compiled.json'), 'utf8'))
+  return { library: join(folder, library), sources: join(folder, 'sources'), mpi }
+}
+
+/** Another vitest worker may do the same at this time: the folder appears whole. */
+function compileInto(compiled: string, mpicc: string): void {
+  mkdirSync(compiledShims, { recursive: true })
+  const fresh = mkdtempSync(`${compiled}-`)
+  const { library, mpi } = compileLibrary(fresh, mpicc, strict)
+  writeFileSync(join(fresh, 'compiled.json'), JSON.stringify({ library: basename(library), mpi }))
+  try {
+    renameSync(fresh, compiled)
+  } catch (error) {
+    if (!existsSync(compiled)) throw error
+    rmSync(fresh, { recursive: true })
+  }
 }
 
 /** Compiles a program of test/support/shim, with more options of the compiler; returns its path. */

@@ -5,6 +5,7 @@ import type { Collective } from '../../../src/schedule/specification.js'
 import type { TuningFile } from '../../../src/tuning/models/tuning-file.js'
 import { compiledUrl } from '../../support/compiled.js'
 import { type CallCount, countedCollectives, type NamedAlgorithms } from '../../support/counted-calls.js'
+import { daily } from '../../support/soak.js'
 import { treeByBytes, tuningFileOf } from '../../support/tuning-files.js'
 
 const collectives = [...new Set(algorithms.map(({ collective }) => collective))]
@@ -30,7 +31,7 @@ const worlds = [
   { fabric: 'local', processes: 11 },
 ] as const
 
-describe.each(worlds)('$processes processes on $fabric', (world) => {
+describe.each(daily(worlds, 2))('$processes processes on $fabric', (world) => {
   it('send the same messages without a tuning file and with one that leaves calls to the rule', async () => {
     const without = await countsOf(world, null)
     expect(

@@ -2,7 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { describeMpi, rankweave, runJob } from '../../support/mpi.js'
+import { describeEitherMpi, rankweave, runJob } from '../../support/mpi.js'
+import { daily } from '../../support/soak.js'
 import { spawnCli } from '../cli/spawn-cli.js'
 
 const program = `import type { Communicator } from 'rankweave'
@@ -92,7 +93,7 @@ const fabrics = {
   websocket: ['--fabric', 'websocket', '--processes', '2'],
 }
 
-describe.each(Object.entries(fabrics))('--diagnose on %s', (_, flags) => {
+describe.each(daily(Object.entries(fabrics), 2))('--diagnose on %s', (_, flags) => {
   it.each(Object.keys(said))('%s: rank, peer, tag and line', async (kind) => {
     const { exitCode, stderr } = await spawnCli(['run', file, '-n', '4', ...flags, '--diagnose', '--', kind])
     expect(exitCode).toBe(3)
@@ -100,7 +101,7 @@ describe.each(Object.entries(fabrics))('--diagnose on %s', (_, flags) => {
   })
 })
 
-describeMpi('--diagnose', (mpi) => {
+describeEitherMpi('--diagnose', (mpi) => {
   it.each(Object.keys(said))('%s: rank, peer, tag and line', async (kind) => {
     const run = rankweave('run', file, '-n', '4', '--fabric', 'mpi', '--diagnose', '--', kind)
     const { code, stderr } = await runJob(mpi, 2, run)
@@ -118,21 +119,24 @@ describe('without --diagnose', () => {
 })
 
 describe('--report-matching', () => {
-  it.each(['local', 'threads', 'websocket'])('prints how long queues were on %s', async (fabric) => {
-    const flags = ['-n', '4', '--fabric', fabric, '--processes', '2', '--report-matching']
-    const { exitCode, stderr } = await spawnCli(['run', file, ...flags, '--', 'queues'])
-    expect(exitCode).toBe(0)
-    expect(stderr).toMatch(
-      /message matching of process 0\n {2}rank 0 of communicator 0\.0, the world: 120 receives, 100% of any source, 0% of any tag\n/,
-    )
-    expect(stderr).toMatch(/posted receives: +120 searches, 0 found; 0\.0 long, at most 0; 0\.0 entries/)
-    expect(stderr).toMatch(
-      /unexpected messages: 120 searches, 120 found; 60\.5 long, at most 120; \d+\.\d entries/,
-    )
-    expect(stderr).toMatch(/message matching of process 1\n {2}none: no rank here took part in a message/)
-  })
+  it.each(daily(['threads', 'local', 'websocket'], 3))(
+    'prints how long queues were on %s',
+    async (fabric) => {
+      const flags = ['-n', '4', '--fabric', fabric, '--processes', '2', '--report-matching']
+      const { exitCode, stderr } = await spawnCli(['run', file, ...flags, '--', 'queues'])
+      expect(exitCode).toBe(0)
+      expect(stderr).toMatch(
+        /message matching of process 0\n {2}rank 0 of communicator 0\.0, the world: 120 receives, 100% of any source, 0% of any tag\n/,
+      )
+      expect(stderr).toMatch(/posted receives: +120 searches, 0 found; 0\.0 long, at most 0; 0\.0 entries/)
+      expect(stderr).toMatch(
+        /unexpected messages: 120 searches, 120 found; 60\.5 long, at most 120; \d+\.\d entries/,
+      )
+      expect(stderr).toMatch(/message matching of process 1\n {2}none: no rank here took part in a message/)
+    },
+  )
 
-  it.each(['local', 'threads', 'websocket'])('and their design on %s', async (fabric) => {
+  it.each(daily(['local', 'threads', 'websocket'], 3))('and their design on %s', async (fabric) => {
     const flags = ['-n', '4', '--fabric', fabric, '--processes', '2', '--report-matching']
     const by = ['--matching-design', 'list', '--', 'queues']
     const { exitCode, stderr } = await spawnCli(['run', file, ...flags, ...by])

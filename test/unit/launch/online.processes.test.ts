@@ -6,15 +6,20 @@ import { run } from 'rankweave'
 import { afterAll, describe, expect, it } from 'vitest'
 import { callFilesOf, disagreements, recordsByCall } from '../../support/call-folders.js'
 import { compiled } from '../../support/compiled.js'
-import { describeMpi, rankweave, runJob } from '../../support/mpi.js'
+import { describeEitherMpi, rankweave, runJob } from '../../support/mpi.js'
 import type { OnlineProgramArgs } from '../../support/online-calls.js'
-import { demanded } from '../../support/soak.js'
+import { daily, demanded } from '../../support/soak.js'
 
 const root = mkdtempSync(join(tmpdir(), 'rankweave-online-'))
 afterAll(() => rmSync(root, { recursive: true }))
 
 const calls = demanded(10_000, 200)
 const ranks = 32
+const worlds = [
+  ['threads', 8],
+  ['local', 32],
+  ['websocket', 4],
+] as const
 
 function expectAgreed(folder: string): void {
   const [file, ...others] = callFilesOf(folder)
@@ -24,21 +29,20 @@ function expectAgreed(folder: string): void {
 }
 
 describe('calls on random sub-communicators that are tuned online', () => {
-  it.each([
-    ['local', 32],
-    ['threads', 8],
-    ['websocket', 4],
-  ] as const)('take one setting on every member and are right on %s', async (fabric, processes) => {
-    const online = join(root, fabric)
-    const made = await run<number, OnlineProgramArgs>(pathToFileURL(compiled('online-calls.ts')), {
-      ...{ ranks, processes, fabric, tuning: { online, calls: 2 ** 20 }, args: { calls, seed: 5 } },
-    })
-    expect(made).toEqual(Array(ranks).fill(calls))
-    expectAgreed(online)
-  })
+  it.each(daily(worlds, 3))(
+    'take one setting on every member and are right on %s',
+    async (fabric, processes) => {
+      const online = join(root, fabric)
+      const made = await run<number, OnlineProgramArgs>(pathToFileURL(compiled('online-calls.ts')), {
+        ...{ ranks, processes, fabric, tuning: { online, calls: 2 ** 20 }, args: { calls, seed: 5 } },
+      })
+      expect(made).toEqual(Array(ranks).fill(calls))
+      expectAgreed(online)
+    },
+  )
 })
 
-describeMpi('calls that are tuned online on mpi', (mpi) => {
+describeEitherMpi('calls that are tuned online on mpi', (mpi) => {
   it('take one setting on every member and are right', async () => {
     const online = join(root, mpi.name)
     const program = rankweave('run', compiled('online-job.ts'), '-n', String(ranks), '--fabric', 'mpi')
