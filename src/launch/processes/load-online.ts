@@ -4,8 +4,12 @@ import { join } from 'node:path'
 import { integerOption, type OptionTable, uncheckedOption, wordOption } from '../../base/option.js'
 import { checkOptions } from '../../base/option-table.js'
 import { RankweaveError, wrongValue } from '../../errors.js'
+import { readRegularFile } from '../../text/regular-file.js'
 import type { MeasurementSource } from '../../tuning/measured/measurement.js'
+import { readTuningFile, tuningFileLimits } from '../../tuning/models/read-tuning-file.js'
+import { requireOwnSource } from '../../tuning/models/require-own-source.js'
 import { isGrid } from '../../tuning/models/tree-or-grid.js'
+import type { TuningFile } from '../../tuning/models/tuning-file.js'
 import { NumberedSettings } from '../../tuning/online/numbered-settings.js'
 import {
   type OnlineOptions,
@@ -17,7 +21,6 @@ import {
 import { fnvHash } from '../../tuning/settings/fnv-hash.js'
 import { ownSettingTable } from '../../tuning/settings/own-settings.js'
 import type { TuningSetting } from '../../tuning/settings/setting.js'
-import { loadTuning } from './load-tuning.js'
 import type { OnlineRequest } from './tuning-option.js'
 import { makeWritableDirectory } from './writable-directory.js'
 
@@ -41,7 +44,7 @@ export function onlineSource(fabric: string): MeasurementSource {
  *
  * @param fabric of the world
  * @throws ERR_ARGUMENT for options; ERR_FILE for a folder that cannot be made and a model that cannot be read; ERR_TUNING
- *   for a model that is damaged or of another fabric
+ *   for a model that is damaged, of another fabric or of simulated runs
  */
 export async function loadOnline(
   where: string,
@@ -54,12 +57,26 @@ export async function loadOnline(
     throw wrongValue('ERR_ARGUMENT', `${where}: expected tuning.online, the name of a folder`, folder)
   const directory = makeWritableDirectory(folder)
   const path = join(directory, modelFileName)
-  const model = existsSync(path) ? await loadTuning(where, path, fabric) : undefined
+  const model = existsSync(path) ? modelOf(where, path, fabric) : undefined
   const { seed = crypto.getRandomValues(new Uint32Array(1))[0] } = request
   const learned = Object.values(model?.decisions ?? {}).flatMap((each) => (isGrid(each) ? each.settings : []))
   const settings = merged(learned, ownSettingTable(onlineCollectives, onlineSegments))
   const told = { source: onlineSource(fabric), folder: directory }
   return { mode, seed, calls, measured, settings, ...told, ...(model === undefined ? {} : { model }) }
+}
+
+/** The next `rankweave learn` would refuse a mixture, so a run takes the model of runs like itself only. */
+function modelOf(where: string, path: string, fabric: string): TuningFile {
+  const text = readRegularFile(path, tuningFileLimits.bytes).toString()
+  const model = readTuningFile(text, `tuning file '${path}'`)
+  requireOwnSource(where, model, fabric)
+  const { kind, name, machine } = model.source
+  if (kind === 'rankweave') return model
+  const message = `${path}: expected a model of runs on fabric ${fabric}, got one of the ${kind}, '${name}' on '${machine}'`
+  throw new RankweaveError(
+    'ERR_TUNING',
+    `${message}: use another folder, or the file itself, which records nothing`,
+  )
 }
 
 /**
@@ -69,7 +86,7 @@ export async function loadOnline(
  * @throws ERR_TUNING for a model of another one
  */
 export function requireLearnedOn({ folder, model }: OnlineOptions, machine: string): void {
-  if (model === undefined || model.source.kind !== 'rankweave' || model.source.machine === machine) return
+  if (model === undefined || model.source.machine === machine) return
   const path = join(folder, modelFileName)
   const message = `${path}: expected a model of machine '${machine}', got one of '${model.source.machine}': use another folder`
   throw new RankweaveError('ERR_TUNING', message)

@@ -1,4 +1,5 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -40,6 +41,19 @@ describe('calls on random sub-communicators that are tuned online', () => {
       expectAgreed(online)
     },
   )
+})
+
+it('a model that is a pipe without a writer is refused, not waited for', async () => {
+  const online = join(root, 'piped')
+  mkdirSync(online)
+  execFileSync('mkfifo', [join(online, 'model.json')])
+  const started = run<number, OnlineProgramArgs>(pathToFileURL(compiled('online-calls.ts')), {
+    ...{ ranks: 2, processes: 2, fabric: 'threads', tuning: { online }, args: { calls: 1, seed: 5 } },
+  })
+  await expect(started).rejects.toMatchObject({
+    code: 'ERR_FILE',
+    message: expect.stringContaining('expected a file, got a pipe or device'),
+  })
 })
 
 describeEitherMpi('calls that are tuned online on mpi', (mpi) => {

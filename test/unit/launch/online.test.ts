@@ -1,4 +1,13 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Communicator, createOperation, isRankweaveError, local, run } from 'rankweave'
@@ -301,12 +310,12 @@ describe('communicators of a run that tunes online', () => {
 })
 
 describe('is refused', () => {
-  const model = (machine: string, fabric = 'local') => {
+  const model = (machine: string, name = 'local', kind: 'rankweave' | 'simulator' = 'rankweave') => {
     const settings = [{ collective: 'bcast', algorithm: 'bcast-linear', parameters: {} }] as const
     const axes = cellAxes({ nodes: 1, processesPerNode: 1 })
     const best = new Int32Array(countCells(axes)).fill(1)
     const grid = closedGrid({ settings, axes, isTrained: true, best, performances: undefined })
-    return formatTuningFile({ kind: 'rankweave', name: fabric, machine }, { bcast: grid })
+    return formatTuningFile({ kind, name, machine }, { bcast: grid })
   }
   const withModel = (text: string) => {
     const online = newFolder()
@@ -323,6 +332,34 @@ describe('is refused', () => {
     await prepare()
     writeFileSync(join(online, 'model.json'), text)
     await expect(run(allreduces(1), { ...world(2, 2), tuning: { online } })).rejects.toThrow(expected)
+  })
+
+  it.each(['tuning', 'tuned'] as const)(
+    'a simulated model in a run of mode %s that records',
+    async (mode) => {
+      const online = newFolder()
+      mkdirSync(online)
+      const path = join(online, 'model.json')
+      writeFileSync(path, model('two levels', 'solver', 'simulator'))
+      const refused = run(allreduces(1), { ...world(2, 2), tuning: { online, mode } })
+      await expect(refused).rejects.toMatchObject({
+        code: 'ERR_TUNING',
+        message: expect.stringContaining("got one of the simulator, 'solver' on 'two levels': use another"),
+      })
+      expect(readdirSync(online)).toEqual(['model.json'])
+      // As a tuning file it is as good as any other one.
+      await run(allreduces(1), { ...world(2, 2), tuning: path })
+    },
+  )
+
+  it('a model that is no regular file', async () => {
+    const online = newFolder()
+    mkdirSync(online)
+    symlinkSync('/dev/zero', join(online, 'model.json'))
+    await expect(run(allreduces(1), { ...world(2, 2), tuning: { online } })).rejects.toMatchObject({
+      code: 'ERR_FILE',
+      message: expect.stringContaining('expected a file, got a pipe or device'),
+    })
   })
 
   it.each([

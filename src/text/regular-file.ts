@@ -1,5 +1,5 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
-import { fileError } from '../../text/whole-file.js'
+import { fileError } from './whole-file.js'
 
 /** A call of the system reads less than 2 GiB. */
 const pieceBytes = 2 ** 30
