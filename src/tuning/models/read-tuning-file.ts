@@ -38,7 +38,7 @@ export function readTuningFile(text: string, where = 'tuning file'): TuningFile 
   try {
     value = JSON.parse(text)
   } catch (cause) {
-    throw new RankweaveError('ERR_TUNING', `${where}: expected JSON, got ${shown(text)}`, { cause })
+    throw new RankweaveError('ERR_TUNING', `${where}: expected JSON, got ${contentText(text)}`, { cause })
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw fail(where, 'an object', value)
@@ -99,6 +99,12 @@ export function formatTuningFile(
   const text = `${content},"checksum":"${checksumOf(content)}"}`
   readTuningFile(text)
   return `${text}\n`
+}
+
+/** The control characters of a file that holds no text would not be readable. */
+function contentText(content: string): string {
+  const isText = !/(?![\t\n\r])[\p{Cc}\uFFFD]/u.test(content)
+  return isText ? shown(content) : `${content.length} characters that are not text`
 }
 
 function checkDecisions(where: string, decisions: unknown): void {

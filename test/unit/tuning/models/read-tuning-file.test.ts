@@ -89,6 +89,12 @@ describe('a damaged tuning file is refused with its place:', () => {
   const rows: readonly (readonly [what: string, text: string, expected: RegExp])[] = [
     ['empty', '', /expected JSON/],
     ['cut off', text.slice(0, 100), /expected JSON/],
+    [
+      'long',
+      '[\n'.repeat(3) + ' '.repeat(1794),
+      /expected JSON, got '(.|\n){200}\.\.\. \(1800 characters\)'$/,
+    ],
+    ['of bytes', '\u0000\u0007\ufffd\n'.repeat(9), /expected JSON, got 36 characters that are not text$/],
     ['a list', '[]', /expected an object/],
     ['null', 'null', /expected an object/],
     ['another file', '{"format":"rankweave-plan"}', /format: expected 'rankweave-tuning'/],
