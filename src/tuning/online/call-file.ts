@@ -85,7 +85,11 @@ export function formatCallFile(header: CallFileHeader, records: ReadonlyMap<numb
  */
 export function readCallFile(where: string, bytes: Uint8Array): CallFile {
   const end = bytes.subarray(0, callFileLimits.headerBytes).indexOf(10)
-  if (end < 0) throw fail(where, 'a file of calls, as a run with online tuning writes it', bytes.byteLength)
+  if (end < 0) {
+    const got = bytes.byteLength === 0 ? 'an empty file' : `${bytes.byteLength} bytes of something else`
+    const message = `${where}: expected a file of calls, as a run with online tuning writes it, got ${got}`
+    throw new RankweaveError('ERR_MEASUREMENT', message)
+  }
   const header = headerOf(where, new TextDecoder().decode(bytes.subarray(0, end)))
   const lengths = header['records'] as readonly (readonly [number, number])[]
   const expected = lengths.reduce((sum, [, count]) => sum + count * recordBytes, end + 1) + checksumBytes

@@ -63,7 +63,7 @@ describe('learn', () => {
     expect(answer.stderr).toMatch(
       /not used: .*cut\.calls: expected \d+ bytes: the file was cut off or damaged/,
     )
-    expect(answer.stderr).toMatch(/not used: .*empty\.calls: expected a file of calls/)
+    expect(answer.stderr).toMatch(/not used: .*empty\.calls: expected a file of calls, .*, got an empty file/)
     expect(answer.stderr).toMatch(/not used: .*foreign\.calls, format: expected 'rankweave-calls'/)
     expect(answer.stdout).toMatch(/^2 runs /)
   })
