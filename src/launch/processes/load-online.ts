@@ -54,7 +54,7 @@ export async function loadOnline(
   checkOptions(`${where}, tuning`, requestOptions, request)
   const { online: folder, mode = 'tuning', calls = onlineLimits.defaultCalls, measured = 2 ** 22 } = request
   if (typeof folder !== 'string' || folder === '')
-    throw wrongValue('ERR_ARGUMENT', `${where}: expected tuning.online, the name of a folder`, folder)
+    throw wrongValue('ERR_ARGUMENT', `${where}: expected the name of a folder, as in online:runs`, folder)
   const directory = makeWritableDirectory(folder)
   const path = join(directory, modelFileName)
   const model = existsSync(path) ? modelOf(where, path, fabric) : undefined
