@@ -1,10 +1,13 @@
 /* Strict JSON (RFC 8259) of bounded length and depth. Names of members are compared by those who read them. */
 #include "shim.h"
 
+#include <fcntl.h>
 #include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 typedef struct {
   rw_json *json;
@@ -14,9 +17,16 @@ typedef struct {
 static const char *const NO_MEMORY = "there is no memory for it", *const CUT_OFF = "it is cut off";
 
 char *rw_json_text(const char *path, size_t *length, const char **wrong) {
-  FILE *opened = fopen(path, "rb");
-  *wrong = "it cannot be opened";
-  if (opened == NULL) return NULL;
+  struct stat status;
+  /* A pipe without a writer would be waited for. */
+  int file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  int is_regular = file >= 0 && fstat(file, &status) == 0 && S_ISREG(status.st_mode);
+  FILE *opened = is_regular ? fdopen(file, "rb") : NULL;
+  *wrong = file >= 0 && !is_regular ? "it is not a regular file" : "it cannot be opened";
+  if (opened == NULL) {
+    if (file >= 0) close(file);
+    return NULL;
+  }
   char *text = malloc(RW_JSON_LONGEST + 1);
   *length = text == NULL ? 0 : fread(text, 1, RW_JSON_LONGEST + 1, opened);
   int is_read = !ferror(opened);
