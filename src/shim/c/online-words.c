@@ -33,11 +33,11 @@ static int begins(const char *word, const char *with) { return strncmp(word, wit
 int rw_online_word(char *word) {
   if (begins(word, "online:")) {
     folder = word + strlen("online:");
-    if (*folder == '\0') refuse(word, "the name of a folder");
+    if (*folder == '\0') refuse(word, "the name of a folder, as in online:runs");
   } else if (strcmp(word, "mode=tuning") == 0) words.mode = RW_ONLINE_TUNING;
   else if (strcmp(word, "mode=tuned") == 0) words.mode = RW_ONLINE_TUNED;
   else if (begins(word, "mode=")) refuse(word, "mode=tuning or mode=tuned");
-  else if (begins(word, "calls=")) read_number(word, 0, most_calls, &words.calls);
+  else if (begins(word, "calls=")) read_number(word, 1, most_calls, &words.calls);
   else if (begins(word, "measured=")) read_number(word, 1, most_processes, &words.measured);
   else if (begins(word, "seed=")) read_number(word, 0, most_seed, &words.seed);
   else return 0;
@@ -47,7 +47,7 @@ int rw_online_word(char *word) {
 
 void rw_online_end_of_words(void) {
   if (folder == NULL && option != NULL)
-    fprintf(stderr, "rankweave shim: RANKWEAVE_SHIM: %.80s is without effect: expected online:FOLDER besides\n", option);
+    rw_complain("rankweave shim: RANKWEAVE_SHIM: %.80s is without effect: expected online:FOLDER besides\n", option);
 }
 
 const char *rw_online_folder(void) {

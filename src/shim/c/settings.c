@@ -1,7 +1,9 @@
 /* What a user sets by environment variables. */
 #include "shim.h"
 
+#include <limits.h>
 #include <pthread.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,13 +14,27 @@ static pthread_once_t once = PTHREAD_ONCE_INIT, paths_once = PTHREAD_ONCE_INIT;
 static int wants_report;
 static const char *record_path, *tune_path, *reorder_path, *matching_path;
 
+/* As many lines as there is room for. */
+static char complaints[2048];
+static size_t complained;
+
+void rw_complain(const char *format, ...) {
+  va_list values;
+  size_t room = sizeof complaints - complained;
+  va_start(values, format);
+  int length = vsnprintf(complaints + complained, room, format, values);
+  va_end(values);
+  if (length >= 0 && (size_t)length < room) complained += (size_t)length;
+  else complaints[complained] = '\0';
+}
+
 static double figure(const char *name, double otherwise) {
   const char *text = getenv(name);
   char *end;
   if (text == NULL || *text == '\0') return otherwise;
   double value = strtod(text, &end);
   if (*end == '\0' && value >= 0 && value <= 1e9) return value;
-  fprintf(stderr, "rankweave shim: %s=%s: expected a number from 0 to 1e9; using %g\n", name, text, otherwise);
+  rw_complain("rankweave shim: %s=%.80s: expected a number from 0 to 1e9; using %g\n", name, text, otherwise);
   return otherwise;
 }
 
@@ -34,10 +50,9 @@ static void read_mode(char *word) {
   else if (rw_online_word(word)) own.tunes = own.tunes || strchr(word, ':') != NULL;
   else if (strcmp(word, "reorder") == 0 && own.reorders < 1) own.reorders = RW_REORDER_BY_GRAPH;
   else if (strcmp(word, "on") != 0)
-    fprintf(stderr,
-            "rankweave shim: RANKWEAVE_SHIM: expected on, off, always, report, record:FILE, tune:FILE, online:FOLDER, reorder, "
-            "reorder:FILE or matching:FOLDER, got %s\n",
-            word);
+    rw_complain("rankweave shim: RANKWEAVE_SHIM: expected on, off, always, report, record:FILE, tune:FILE, online:FOLDER, "
+                "mode=tuning, mode=tuned, calls=N, measured=N, seed=N, reorder, reorder:FILE or matching:FOLDER, got %.80s\n",
+                word);
 }
 
 static void read_all(void) {
@@ -78,8 +93,12 @@ void rw_settings_share(void) {
   if (is_done) return;
   is_done = 1;
   world = *rw_own_settings();
-  double least[] = {world.enabled, world.always, world.records, -world.tunes, world.reorders, world.cores, world.matches};
-  if (PMPI_Allreduce(MPI_IN_PLACE, least, 7, MPI_DOUBLE, MPI_MIN, MPI_COMM_WORLD) != MPI_SUCCESS) return;
+  int rank;
+  PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  double least[] = {world.enabled, world.always, world.records, -world.tunes, world.reorders, world.cores, world.matches,
+                    complained > 0 ? rank : INT_MAX};
+  if (PMPI_Allreduce(MPI_IN_PLACE, least, 8, MPI_DOUBLE, MPI_MIN, MPI_COMM_WORLD) != MPI_SUCCESS) return;
+  if (least[7] == rank) fputs(complaints, stderr);
   world.enabled = least[0];
   world.always = least[1];
   world.records = least[2];

@@ -56,6 +56,8 @@ void rw_settings_share(void);
  */
 const rw_settings *rw_world_settings(void);
 int rw_wants_report(void);
+/* What is wrong with the settings, a line each: the first process that has any says so once, when all have shared theirs. */
+__attribute__((format(printf, 1, 2))) void rw_complain(const char *format, ...);
 /* The file of the mode `record:FILE`, or NULL. */
 const char *rw_record_path(void);
 /* The file of the word `tune:FILE`, or NULL. */

@@ -357,8 +357,9 @@ void rw_tune_share(void) {
   is_threaded = level == MPI_THREAD_MULTIPLE;
   const char *path = rw_tune_path(), *what = "the tuning file", *why = NULL;
   if (rw_online_is_wanted()) {
-    what = "online tuning in";
     path = rw_online_folder();
+    if (path != NULL && *path == '\0') path = NULL;
+    what = path == NULL ? "online tuning" : "online tuning in";
     why = share_online(rank);
   } else {
     rw_tuning *read = rank == 0 ? read_file(path, wrong, sizeof wrong) : NULL;

@@ -129,8 +129,9 @@ describeEitherMpi('online tuning of an MPI program', (mpi) => {
       [
         'for calls that are no number',
         (path) => `online:${path},calls=many`,
-        'calls=many: expected an integer from 0 to 1048576',
+        'calls=many: expected an integer from 1 to 1048576',
       ],
+      ['for no calls', (path) => `online:${path},calls=0`, 'calls=0: expected an integer from 1 to 1048576'],
       [
         'for a number that is too large',
         (path) => `online:${path},seed=4294967296`,
@@ -157,18 +158,25 @@ describeEitherMpi('online tuning of an MPI program', (mpi) => {
         'files cannot be written there: Not a directory',
       ],
       ['for a model that is damaged', (path) => `online:${path}`, 'model.json: at byte 1 it is cut off'],
+      ['for a model that is a pipe', (path) => `online:${path}`, 'model.json: it is not a regular file'],
+      [
+        'without the name of a folder',
+        () => 'online:',
+        'RANKWEAVE_SHIM: online:: expected the name of a folder, as in online:runs',
+      ],
     ]
     skipped.each(cases)('%s', async (title, words, message) => {
       const path = pathOf(`wrong-${runs++}`)
       if (title.includes('model')) {
         mkdirSync(path)
-        writeFileSync(join(path, 'model.json'), '{')
+        if (title.includes('pipe')) execFileSync('mkfifo', [join(path, 'model.json')])
+        else writeFileSync(join(path, 'model.json'), '{')
       }
       const { code, stdout, stderr } = await start(2, ['world', '20'], words(path))
       expect({ code, stdout }).toEqual({ code: 0, stdout: 'right\n' })
       const lines = stderr.trimEnd().split('\n')
       expect(lines).toEqual([expect.stringContaining(message)])
-      expect(lines[0]).toMatch(/^rankweave shim: online tuning in .* is not used: /)
+      expect(lines[0]).toMatch(/^rankweave shim: online tuning( in .*)? is not used: /)
       if (existsSync(path)) expect(readdirSync(path).filter((name) => name.endsWith('.calls'))).toEqual([])
     })
 
@@ -189,6 +197,25 @@ describeEitherMpi('online tuning of an MPI program', (mpi) => {
       expect(ended.stderr).toMatch(/^rankweave shim: online tuning in .* is not used: .*\n$/)
       expect(existsSync(path)).toBe(false)
     })
+  })
+
+  skipped('names words that it does not know once, with those that it knows', async () => {
+    const path = pathOf('unknown-words')
+    const { code, stdout, stderr } = await start(3, ['world', '20'], `online:${path},mods=tuned,seeds=3`)
+    expect({ code, stdout }).toEqual({ code: 0, stdout: 'right\n' })
+    const lines = stderr.trimEnd().split('\n')
+    expect(lines.map((line) => line.split(', got ')[1])).toEqual(['mods=tuned', 'seeds=3'])
+    for (const line of lines)
+      expect(line).toContain('online:FOLDER, mode=tuning, mode=tuned, calls=N, measured=N, seed=N, ')
+    expect(callFilesOf(path)).toHaveLength(1)
+  })
+
+  skipped('names a word without effect once', async () => {
+    const { code, stdout, stderr } = await start(3, ['world', '20'], 'calls=3')
+    expect({ code, stdout }).toEqual({ code: 0, stdout: 'right\n' })
+    expect(stderr).toBe(
+      'rankweave shim: RANKWEAVE_SHIM: calls=3 is without effect: expected online:FOLDER besides\n',
+    )
   })
 
   skipped.each([
