@@ -29,7 +29,7 @@ export const modelFileName = 'model.json'
 const requestOptions: OptionTable<OnlineRequest> = {
   online: uncheckedOption,
   mode: wordOption(onlineModes, { default: 'tuning' }),
-  calls: integerOption({ least: 0, most: onlineLimits.calls }),
+  calls: integerOption({ least: 1, most: onlineLimits.calls }),
   measured: integerOption({ least: 1, most: 2 ** 22 }),
   seed: integerOption({ least: 0, most: 2 ** 32 - 1 }),
 }

@@ -8,7 +8,7 @@ export interface OnlineRequest {
   readonly online: string
   /** `tuning`: tries settings, to learn from. `tuned`: takes the best, to compare. Default `tuning`. */
   readonly mode?: OnlineMode
-  /** Calls of a rank that are chosen and recorded, 0 to 2^20. Default 1,000; afterwards the rule decides. */
+  /** Calls of a rank that are chosen and recorded, 1 to 2^20. Default 1,000; afterwards the rule decides. */
   readonly calls?: number
   /** Processes that record, from process 0. Default: all. */
   readonly measured?: number

@@ -20,7 +20,7 @@ export interface OnlineOptions {
   /** 0 to 2^32 - 1. */
   readonly seed: number
   /**
-   * Calls that are chosen and recorded, 0 to 2^20: the first ones of the world. A communicator that is made from another
+   * Calls that are chosen and recorded, 1 to 2^20: the first ones of the world. A communicator that is made from another
    * one gets half of what that has left at this moment, so a rank has no more in all.
    */
   readonly calls: number

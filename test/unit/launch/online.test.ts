@@ -363,10 +363,11 @@ describe('is refused', () => {
   })
 
   it.each([
-    [{ online: '' }, /name of a folder/],
+    [{ online: '' }, /run: expected the name of a folder, as in online:runs, got ''/],
     [{ online: 3 }, /name of a folder/],
     [{ online: 'x', mode: 'best' }, /mode/],
     [{ online: 'x', calls: -1 }, /calls/],
+    [{ online: 'x', calls: 0 }, /calls.* from 1 to 1048576/],
     [{ online: 'x', calls: 2 ** 21 }, /calls/],
     [{ online: 'x', measured: 0 }, /measured/],
     [{ online: 'x', seed: 1.5 }, /seed/],
