@@ -114,19 +114,20 @@ export const scheduleCommand: AddCommand = (command, act) => {
         const { association, isOrdered } = verification
         const unit =
           choice === null ? null : { ranks: schedule.specification.ranks, bytes: choice.bytesPerUnit }
+        const cuts = schedule.parameters['segments'] as number
         const object = {
           ...summaryOf(schedule),
           isOrdered,
           association,
           verified: verification.ok,
-          openMpi: openMpiOf(schedule.strategy, schedule.parameters['segments'] as number, unit),
+          openMpi: openMpiOf(schedule.strategy, cuts, unit),
           ...(ports === undefined ? {} : { portsPerRank: ports }),
           ...choice,
           ...(output === undefined ? {} : { file: verification.ok ? output : null }),
         }
         const rows = options.compare && choice !== null ? [algorithmChoiceRows(choice)] : []
         const proof = reductionRows(schedule, verification)
-        reportBeside(report, output, object, [summaryText(object, proof), ...rows].join('\n'))
+        reportBeside(report, output, object, [summaryText(object, cuts, proof), ...rows].join('\n'))
         return verification.ok ? exitCodes.ok : exitCodes.checkFailed
       }),
     )
@@ -152,18 +153,25 @@ function summaryOf(schedule: Schedule) {
   }
 }
 
+/** As a user would name it. */
+function withSegments(algorithm: string, segments: number): string {
+  if (segments < 2) return algorithm
+  return `${algorithm}${algorithm.includes(':') ? ',' : ':'}segments=${segments}`
+}
+
 function summaryText(
   summary: ReturnType<typeof summaryOf> & {
     readonly verified: boolean
     readonly openMpi: ReturnType<typeof openMpiOf>
     readonly portsPerRank?: number
   },
+  segments: number,
   proof: ReturnType<typeof reductionRows>,
 ): string {
   const { algorithm, collective, combinations, messages, openMpi, phases, ranks } = summary
   const { portsPerRank, verified, volumeBlocks } = summary
   return [
-    `${algorithm}: ${collective} of ${counted(ranks, 'rank', 'ranks')}`,
+    `${withSegments(algorithm, segments)}: ${collective} of ${counted(ranks, 'rank', 'ranks')}`,
     table([
       ['phases', figure(phases)],
       ['messages', figure(messages)],

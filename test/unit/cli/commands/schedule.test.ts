@@ -109,6 +109,15 @@ describe('schedule', () => {
     )
   })
 
+  it.each([
+    ['bcast-chain:segments=3,fanout=4', 'bcast-chain:fanout=4,segments=3: bcast of 9 ranks'],
+    ['allreduce-ring:segments=8', 'allreduce-ring:segments=8: allreduce of 9 ranks'],
+    ['allreduce-ring:segments=1', 'allreduce-ring: allreduce of 9 ranks'],
+  ])('begins with %s as a user would name it', async (text, expected) => {
+    const { stdout } = await cli('schedule', text, '--ranks', '9')
+    expect(stdout.split('\n', 1)).toEqual([expected])
+  })
+
   it('limits the sends of a rank that are in progress, and writes how they wait', async () => {
     const file = join(folder, 'ports.jsonl')
     const words = ['schedule', 'alltoall-linear', '--ranks', '8']
