@@ -6,6 +6,7 @@ import { GridSelection, type SelectionLogic } from './grid-selection.js'
 import type { LearnedGrid, TimedCall } from './learn-grid.js'
 import { defaultNumber, medianRatioInterval, middleUs, timesBySize } from './size-times.js'
 import { fastestOf } from './slow-settings.js'
+import { drawnSettings } from './tried-settings.js'
 
 /** Calls of one size that took place, and what was learned about them. */
 export interface CallGain {
@@ -27,7 +28,7 @@ export interface CallGain {
    */
   readonly fastest: number
   readonly fastestUs: number
-  /** What the next runs try, by number. */
+  /** How probable each setting is in the next runs, by number: also of those that no run has tried at this size. */
   readonly next: ReadonlyMap<number, number>
 }
 
@@ -43,7 +44,9 @@ export function callGains(
 ): CallGain[] {
   const { grid } = learned
   const byDefault = defaultNumber(grid.settings)
-  return timesBySize(collective, timed).map((size): CallGain => {
+  const sizes = timesBySize(collective, timed)
+  const drawn = drawnSettings(sizes, grid.settings.length)
+  return sizes.map((size): CallGain => {
     const { call, calls, totalUs, timesUs } = size
     const { bytes, nodes, processesPerNode } = call
     const best = grid.isTrained ? bestNumber(grid, bytes, nodes, processesPerNode) : 0
@@ -53,7 +56,7 @@ export function callGains(
       ...{ call, calls, totalUs, best, bestUs, defaultUs, ratio: bestUs / defaultUs },
       interval: medianRatioInterval(ofBest, ofDefault),
       ...fastestOf(size),
-      next: nextProbabilities(learned, logic, call, timesUs.keys()),
+      next: nextProbabilities(learned, logic, call, drawn(call)),
     }
   })
 }
@@ -61,14 +64,13 @@ export function callGains(
 /**
  * What runs of a logic try for a call, by number.
  *
- * @param served numbers of the settings that are known to serve it
+ * @param drawn numbers of the settings that may serve it, ascending
  */
 export function nextProbabilities(
   { grid }: LearnedGrid,
   logic: SelectionLogic,
   { bytes, nodes, processesPerNode }: TuningCall,
-  served: Iterable<number>,
+  drawn: Iterable<number>,
 ): ReadonlyMap<number, number> {
-  const eligible = [...served].sort((a, b) => a - b)
-  return new GridSelection(grid, logic, eligible, nodes, processesPerNode).probabilitiesOf(bytes)
+  return new GridSelection(grid, logic, drawn, nodes, processesPerNode).probabilitiesOf(bytes)
 }

@@ -12,6 +12,7 @@ import type { NumberedSettings } from './numbered-settings.js'
 import { runSequence } from './run-iterations.js'
 import { defaultNumber, type SizeTimes, type TotalRatio, timesBySize, totalRatio } from './size-times.js'
 import { type Blacklists, type SlowSetting, slowSettings } from './slow-settings.js'
+import { drawnSettings } from './tried-settings.js'
 
 /** How learning from runs went so far. */
 export interface LearningReport {
@@ -86,7 +87,7 @@ export function learningReport(
   const sizes = new Map(table.collectives.map((name) => [name, timesBySize(name, all.of(name))]))
   const defaultTimes = timesByDefault(sizes, table)
   const logic = tuningLogic()
-  const followed = [...sizes.values()].flatMap((of) => followedCalls(of, table, call))
+  const followed = [...sizes].flatMap(([name, of]) => followedCalls(name, of, table, call))
   const trends = learningTrend(iterations, table, followed, {
     ...{ axes, learning, blacklists, logic },
     mostPoints: reportLimits.points,
@@ -143,22 +144,18 @@ function timesByDefault(
 
 /** Those with the most calls, and the one that is named. */
 function followedCalls(
+  collective: Collective,
   sizes: readonly SizeTimes[],
   table: NumberedSettings,
   named: TuningCall | undefined,
 ): FollowedCall[] {
-  const most = sizes
-    .slice(0, reportLimits.followed)
-    .map(({ call, timesUs }) => ({ call, served: [...timesUs.keys()] }))
-  if (named === undefined || sizes[0]?.call.collective !== named.collective) return most
+  const drawn = drawnSettings(sizes, table.of(collective).length)
+  const most = sizes.slice(0, reportLimits.followed).map(({ call }) => ({ call, drawn: drawn(call) }))
+  if (named === undefined || collective !== named.collective || sizes.length === 0) return most
   const key = callKey(named)
-  if (most.some(({ call }) => callKey(call) === key)) return most
-  const size = sizes.find(({ call }) => callKey(call) === key)
-  // Of a size that no run had: all that served a call of the collective.
-  const tried = new Set(sizes.flatMap(({ timesUs }) => [...timesUs.keys()]))
-  const served = size === undefined ? tried : new Set(size.timesUs.keys())
-  const numbers = table.of(named.collective).map((_, i) => i + 1)
-  return [...most, { call: named, served: numbers.filter((number) => served.has(number)) }]
+  return most.some(({ call }) => callKey(call) === key)
+    ? most
+    : [...most, { call: named, drawn: drawn(named) }]
 }
 
 function settingTimes(timed: readonly TimedCall[]): SettingTime[] {

@@ -12,8 +12,8 @@ import type { Blacklists } from './slow-settings.js'
 /** A call whose choice is followed. */
 export interface FollowedCall {
   readonly call: TuningCall
-  /** Numbers of the settings that are known to serve it. */
-  readonly served: readonly number[]
+  /** Numbers of the settings that may serve it, ascending. */
+  readonly drawn: readonly number[]
 }
 
 /** What was known of a call after some iterations. */
@@ -66,9 +66,9 @@ export function learningTrend(
     for (const run of runs) history.add(run)
     if (!wanted.has(i)) continue
     const grids = history.learn(axes, { ...learning, hasPerformances: true }, blacklists(history))
-    for (const { call, served } of followed) {
+    for (const { call, drawn } of followed) {
       const learned = grids.get(call.collective)!
-      points.get(callKey(call))!.push({ after: i + 1, ...pointOf(learned, call, served, logic) })
+      points.get(callKey(call))!.push({ after: i + 1, ...pointOf(learned, call, drawn, logic) })
     }
   }
   return followed.map(({ call }) => ({ call, points: points.get(callKey(call))! }))
@@ -77,7 +77,7 @@ export function learningTrend(
 function pointOf(
   learned: LearnedGrid,
   call: TuningCall,
-  served: readonly number[],
+  drawn: readonly number[],
   logic: SelectionLogic,
 ): Omit<TrendPoint, 'after'> {
   const { grid, regressors } = learned
@@ -89,7 +89,7 @@ function pointOf(
     best,
     estimatedUs:
       regressor === undefined ? Number.NaN : predictedCallUs(regressor, bytes, nodes, processesPerNode),
-    next: nextProbabilities(learned, logic, call, served),
+    next: nextProbabilities(learned, logic, call, drawn),
   }
 }
 

@@ -1,0 +1,42 @@
+import type { TuningCall } from '../settings/tuning-call.js'
+import type { SizeTimes } from './size-times.js'
+
+/** Calls for each setting of which a run draws one at least, but for a chance below 1 in 20,000. */
+const callsOfEach = 10
+
+/** The least probability of a setting is one over so many, where there are no more. */
+const leastShared = 34
+
+/**
+ * Numbers of the settings that runs may draw for a call: all, but for those that evidently cannot serve it. Of so many
+ * calls of the size, at the place or of the collective one would have been by such a setting.
+ *
+ * @param sizes of the collective
+ * @param settings how many the collective has
+ */
+export function drawnSettings(
+  sizes: Iterable<SizeTimes>,
+  settings: number,
+): (call: TuningCall) => readonly number[] {
+  const tried = new Map<string, { calls: number; readonly numbers: Set<number> }>()
+  for (const { call, calls, timesUs } of sizes)
+    for (const group of groupsOf(call)) {
+      const known = tried.get(group) ?? { calls: 0, numbers: new Set() }
+      known.calls += calls
+      for (const number of timesUs.keys()) known.numbers.add(number)
+      tried.set(group, known)
+    }
+  const enough = callsOfEach * Math.max(settings, leastShared)
+  const all = Array.from({ length: settings }, (_, i) => i + 1)
+  return (call) => {
+    const evidence = groupsOf(call)
+      .flatMap((group) => tried.get(group) ?? [])
+      .filter(({ calls }) => calls >= enough)
+    return all.filter((number) => evidence.every(({ numbers }) => numbers.has(number)))
+  }
+}
+
+/** Calls that the same settings serve, mostly: of one size, of one place, of the collective. */
+function groupsOf({ bytes, nodes, processesPerNode }: TuningCall): readonly string[] {
+  return [`${nodes} ${processesPerNode} ${bytes}`, `${nodes} ${processesPerNode}`, '']
+}
