@@ -16,7 +16,7 @@ import { CallHistory, settingsOfRuns } from '../../tuning/online/learn-runs.js'
 import { learningReport } from '../../tuning/online/learning-report.js'
 import { arrivalPatterns } from '../../tuning/online/simulated-application.js'
 import { simulatedApplications } from '../../tuning/online/simulated-applications.js'
-import { withSlowSettings } from '../../tuning/online/slow-settings.js'
+import { type Blacklists, withSlowSettings } from '../../tuning/online/slow-settings.js'
 import { cellAxes } from '../../tuning/settings/call-cells.js'
 import { callLimits, type TuningCall } from '../../tuning/settings/tuning-call.js'
 import { blacklistsOf } from '../input/blacklists.js'
@@ -25,6 +25,7 @@ import { number, oneOf, parseOptions, refuseGiven, whole } from '../input/option
 import { type SimulationOptions, simulateRuns } from '../input/simulated-runs.js'
 import { learnReportOutcome, learnReportText } from '../output/learn-report.js'
 import { learnOutcome, learnText } from '../output/learn-text.js'
+import { leftOut, leftOutNotes } from '../output/left-out.js'
 import { checkOutputs, reportBeside, writeOutput } from '../output/output-file.js'
 import { counted, type Reporter } from '../output/reporter.js'
 import type { AddCommand } from './command.js'
@@ -132,6 +133,7 @@ export const learnCommand: AddCommand = (command, act) => {
         const history = historyOf(files)
         const named = blacklistsOf(history.table, options.without ?? [])
         const blacklists = withSlowSettings(history, named, options.withoutSlower)
+        const without = noteLeftOut(report, options, history, blacklists)
         const axes = cellAxes(limitsOf(files, options.nodes, options.perNode))
         const { leastCalls, leastSettings, bestOnly } = options
         const grids = history.learn(
@@ -155,7 +157,7 @@ export const learnCommand: AddCommand = (command, act) => {
         reportBeside(
           report,
           output,
-          { source, ...counts, collectives: learnOutcome(learnedOnes), file: output },
+          { source, ...counts, leftOut: without, collectives: learnOutcome(learnedOnes), file: output },
           `${headText(files, history)}\n\n${learnText(learnedOnes)}`,
         )
       }),
@@ -197,10 +199,12 @@ function reportLearning(report: Reporter, folder: string, options: ReportedOptio
   if (call !== undefined && table.of(call.collective).length === 0)
     throw wrongValue('ERR_USAGE', `--call: expected one of ${table.collectives.join(', ')}`, options.call)
   const named = blacklistsOf(table, without)
+  const withSlow = (runs: CallHistory) => withSlowSettings(runs, named, options.withoutSlower)
+  const left = noteLeftOut(report, options, history, withSlow(history))
   const learned = learningReport(files, table, {
     axes: cellAxes(limitsOf(files, nodes, perNode)),
     learning: { leastCalls, leastSettings },
-    blacklists: (runs) => withSlowSettings(runs, named, options.withoutSlower),
+    blacklists: withSlow,
     ...(call === undefined ? {} : { call }),
   })
   noteModel(
@@ -213,11 +217,24 @@ function reportLearning(report: Reporter, folder: string, options: ReportedOptio
   const evaluationRuns = files.length - history.runs
   report.result(
     {
-      ...{ source: files[0].source, ...counts, evaluationRuns, refusedFiles: refused, clocks },
+      ...{ source: files[0].source, ...counts, evaluationRuns, refusedFiles: refused, clocks, leftOut: left },
       ...learnReportOutcome(learned),
     },
     `${headText(files, history)}\n${learnReportText(learned, files, call)}`,
   )
+}
+
+/** What options leave out, by collective; says so where there are such options. */
+function noteLeftOut(
+  report: Reporter,
+  { without = [], withoutSlower }: Pick<ReportedOptions, 'without' | 'withoutSlower'>,
+  { table }: CallHistory,
+  blacklists: Blacklists,
+): Record<string, readonly string[]> {
+  const names = leftOut(table, blacklists)
+  const isAsked = without.length > 0 || withoutSlower !== undefined
+  if (isAsked) for (const line of leftOutNotes(names)) report.note(line)
+  return names
 }
 
 function decisionsOf(grids: ReadonlyMap<Collective, LearnedGrid>) {

@@ -116,6 +116,24 @@ describe('learn', () => {
     ])
   })
 
+  it('says what it leaves out', async () => {
+    const folder = folderOf('left-out')
+    await cli('learn', folder, '--simulate', 'solver', '--runs', '3')
+    const named = await cli('learn', folder, '--without', 'allgather-bruck', 'bcast-linear')
+    expect(named.stderr).toContain('left out of allgather: 1 setting, allgather-bruck\n')
+    expect(named.stderr).toContain('left out of bcast: 4 settings, bcast-linear bcast-linear:segment=1024 ')
+    expect((await cli('learn', folder)).stderr).not.toContain('left out')
+    const none = await cli('learn', folder, '--report', '--without-slower', '1000')
+    expect(none.stderr).toContain('left out: no setting\n')
+    const slow = await cli('learn', folder, '--report', '--without-slower', '1.5')
+    const counts = [...slow.stderr.matchAll(/left out of \w+: (\d+) settings?, (.*)/g)]
+    expect(counts.length).toBeGreaterThan(0)
+    for (const [, count, names] of counts) {
+      const others = Number(/ and (\d+) others?$/.exec(names)?.[1] ?? 0)
+      expect(names.replace(/ and \d+ others?$/, '').split(' ').length + others).toBe(Number(count))
+    }
+  })
+
   it('simulates runs that never try what is left out', async () => {
     const folder = folderOf('without')
     const bruck = 'allgather-bruck'
@@ -175,6 +193,7 @@ describe('learn', () => {
     )!
     expect(sizes.length).toBeGreaterThan(0)
     for (const { best } of sizes) expect(best).not.toBe(doubling)
+    expect(answer['leftOut']).toEqual({ allreduce: [doubling] })
     expect(readFileSync(output, 'utf8')).not.toContain('performances')
   })
 })
