@@ -10,6 +10,7 @@ import type { CallTrend, TrendPoint } from '../../tuning/online/learning-trend.j
 import type { TotalRatio } from '../../tuning/online/size-times.js'
 import { settingLine } from '../../tuning/settings/setting.js'
 import type { TuningCall } from '../../tuning/settings/tuning-call.js'
+import { contradictionLines } from './contradictions.js'
 import { columns, counted, significant } from './reporter.js'
 
 /** Rows of each table: sizes, settings, iterations; moves of a choice; columns of probabilities. */
@@ -32,11 +33,22 @@ const intervalsText = `intervals
   of totals: about 95%, by the normal approximation
   the least of several medians is a little too small, so 'fastest' is a bound`
 
+/** By name of the clock: the longest step of any run, for each run measures its own. */
 function clockText(files: readonly CallFile[]): string {
-  const clocks = new Set(
-    files.map(({ clock: { name, tickUs } }) => (tickUs > 0 ? `${name}, ${tickUs} us a tick` : name)),
-  )
-  return `clock: ${[...clocks].sort().slice(0, most.rows).join('; ')}`
+  const clocks = new Map<string, { runs: number; tickUs: number }>()
+  for (const { clock } of files) {
+    const { runs, tickUs } = clocks.get(clock.name) ?? { runs: 0, tickUs: 0 }
+    clocks.set(clock.name, { runs: runs + 1, tickUs: Math.max(tickUs, clock.tickUs) })
+  }
+  const texts = [...clocks]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([name, { runs, tickUs }]) => {
+      if (tickUs === 0) return name
+      const step = `${significant(tickUs)} us a tick`
+      return runs === 1 ? `${name}, ${step}` : `${name}, at most ${step} in ${counted(runs, 'run', 'runs')}`
+    })
+  const left = texts.length - most.rows
+  return `clock: ${texts.slice(0, most.rows).join('; ')}${left > 0 ? `; and ${counted(left, 'other', 'others')}` : ''}`
 }
 
 function exploredText({ iterations, explored }: LearningReport): string {
@@ -102,6 +114,7 @@ function collectiveText(of: CollectiveReport, followed: TuningCall | undefined):
       ...rows,
     ]),
     ...(left > 0 ? [`  and ${counted(left, 'size', 'sizes')} with fewer calls`] : []),
+    ...contradictionLines(gains, learned),
     '  best setting and its estimated time, by iteration',
     ...trends.map((trend) => `  ${sizeText(trend.call)}: ${movesText(trend, learned)}`),
     ...(shown === undefined ? [] : [probabilitiesText(shown, learned)]),

@@ -2,6 +2,7 @@ import type { Collective } from '../../schedule/specification.js'
 import type { CallGain } from '../../tuning/online/call-gains.js'
 import type { LearnedGrid } from '../../tuning/online/learn-grid.js'
 import { settingLine } from '../../tuning/settings/setting.js'
+import { contradictionLines } from './contradictions.js'
 import { columns, counted, significant } from './reporter.js'
 
 /** What was learned of a collective. */
@@ -40,7 +41,8 @@ function collectiveText({ collective, learned, gains }: LearnedCollective): stri
     .map((gain) => `  ${sizeText(gain)}: ${nextText(gain, learned)}`)
   const left = gains.length - rows.length
   const more = left > 0 ? [`  and ${counted(left, 'size', 'sizes')} with fewer calls`] : []
-  return [head, table, ...more, '  next runs try', ...settings].join('\n')
+  const contradictions = contradictionLines(gains, learned)
+  return [head, table, ...more, ...contradictions, '  next runs try', ...settings].join('\n')
 }
 
 function sizeText({ call: { bytes, nodes, processesPerNode } }: CallGain): string {

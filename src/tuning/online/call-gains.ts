@@ -28,9 +28,17 @@ export interface CallGain {
    */
   readonly fastest: number
   readonly fastestUs: number
+  /**
+   * The median of the best setting over that of the fastest, an interval of at least 95% confidence, where all of it is
+   * above 1.05: the model goes by means over a cell, which outliers and other sizes of the cell raise. Null elsewhere.
+   */
+  readonly contradiction: Interval | null
   /** How probable each setting is in the next runs, by number: also of those that no run has tried at this size. */
   readonly next: ReadonlyMap<number, number>
 }
+
+/** How much slower than the fastest setting the best one is seen to be, at least, to be named: less is of no account. */
+const contradictory = 1.05
 
 /**
  * What runs so far gained by size of calls, those with the most calls first. Every figure is from calls that took place:
@@ -52,10 +60,13 @@ export function callGains(
     const best = grid.isTrained ? bestNumber(grid, bytes, nodes, processesPerNode) : 0
     const [ofBest, ofDefault] = [best, byDefault].map((number) => timesUs.get(number) ?? [])
     const [bestUs, defaultUs] = [middleUs(ofBest), middleUs(ofDefault)]
+    const { fastest, fastestUs } = fastestOf(size)
+    const ofFastest = best === fastest ? null : medianRatioInterval(ofBest, timesUs.get(fastest) ?? [])
     return {
       ...{ call, calls, totalUs, best, bestUs, defaultUs, ratio: bestUs / defaultUs },
       interval: medianRatioInterval(ofBest, ofDefault),
-      ...fastestOf(size),
+      ...{ fastest, fastestUs },
+      contradiction: ofFastest !== null && ofFastest[0] > contradictory ? ofFastest : null,
       next: nextProbabilities(learned, logic, call, drawn(call)),
     }
   })

@@ -1,0 +1,70 @@
+import { describe, expect, it } from 'vitest'
+import { contradictionLines } from '../../../../src/cli/output/contradictions.js'
+import { learnReportText } from '../../../../src/cli/output/learn-report.js'
+import type { CallFile } from '../../../../src/tuning/online/call-file.js'
+import { callGains } from '../../../../src/tuning/online/call-gains.js'
+import { tuningLogic } from '../../../../src/tuning/online/grid-selection.js'
+import { learnGrid } from '../../../../src/tuning/online/learn-grid.js'
+import { cellAxes } from '../../../../src/tuning/settings/call-cells.js'
+
+const axes = cellAxes({ nodes: 2, processesPerNode: 1 })
+
+/** The second line of a report of runs with these steps of a clock. */
+function clockLine(...steps: readonly (readonly [name: string, tickUs: number])[]): string {
+  const files = steps.map(([name, tickUs]) => ({ clock: { name, tickUs } }) as CallFile)
+  const explored = { calls: 0, totalUs: 0, defaultUs: 0, ratio: Number.NaN, interval: null }
+  const report = { iterations: [], explored, evaluations: [], collectives: [], grids: new Map() }
+  return learnReportText(report, files).split('\n', 1)[0]
+}
+
+describe('the clock of a report', () => {
+  it('is rounded, and of many runs the coarsest, in one line', () => {
+    expect(clockLine(['performance.now', 0.0010000000474974513])).toBe(
+      'clock: performance.now, 0.00100 us a tick',
+    )
+    expect(
+      clockLine(['performance.now', 0.13], ['performance.now', 1.2345678], ['performance.now', 0.2]),
+    ).toBe('clock: performance.now, at most 1.23 us a tick in 3 runs')
+    expect(clockLine(['b', 1], ['a', 0], ['b', 1])).toBe('clock: a; b, at most 1.00 us a tick in 2 runs')
+  })
+})
+
+describe('a best setting that is not the fastest seen', () => {
+  const settings = ['a', 'b', 'c'].map((algorithm) => ({
+    ...({ collective: 'bcast', algorithm, parameters: {} } as const),
+  }))
+  /** Of setting a 10 us, of b 8 us but for outliers, of c 30 us. */
+  const gainsOf = (outliers: number, calls: number) => {
+    const times = [10, 8, 30]
+    const timed = times.flatMap((usual, i) =>
+      Array.from({ length: calls }, (_, call) => ({
+        ...{ setting: i + 1, bytes: 8, nodes: 2, processesPerNode: 1 },
+        timeUs: i === 1 && call < outliers ? 400 : usual,
+      })),
+    )
+    const learned = learnGrid(settings, axes, timed, { leastSettings: 3 })
+    return { learned, gains: callGains('bcast', learned, timed, tuningLogic()) }
+  }
+
+  it('is named with both settings', () => {
+    const { learned, gains } = gainsOf(3, 40)
+    expect(gains[0]).toMatchObject({ best: 1, fastest: 2, contradiction: [1.25, 1.25] })
+    expect(contradictionLines(gains, learned)).toEqual([
+      '  the best setting is not the fastest seen: means count, which outliers and near sizes raise',
+      '    8 B on 2 x 1: a, 1.25 times the median of b',
+    ])
+    const many = Array.from({ length: 5 }, () => gains[0])
+    expect(contradictionLines(many, learned).at(-1)).toBe('    and 2 sizes more')
+  })
+
+  it('is not where they agree, and not after few calls', () => {
+    for (const [outliers, calls] of [
+      [0, 40],
+      [2, 6],
+    ]) {
+      const { learned, gains } = gainsOf(outliers, calls)
+      expect(gains[0].contradiction).toBeNull()
+      expect(contradictionLines(gains, learned)).toEqual([])
+    }
+  })
+})
