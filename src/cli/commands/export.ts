@@ -19,7 +19,13 @@ import { checkOutputs, isStandardOutput, reportBeside, writeOutput } from '../ou
 import { noteViolations } from '../output/proof-report.js'
 import { counted, figure, type Reporter, table } from '../output/reporter.js'
 import type { AddCommand } from './command.js'
-import { addShapeOptions, refuseInapplicable, scheduleFromSource, shapeSchema } from './schedule-source.js'
+import {
+  addShapeOptions,
+  refuseInapplicable,
+  scheduleFromSource,
+  sendsAtOnce,
+  shapeSchema,
+} from './schedule-source.js'
 
 const help = `
 SOURCE is what to export: a schedule file, as written by plan -o or schedule -o (- for standard input); an algorithm of a
@@ -31,6 +37,8 @@ Formats:
   goal  GOAL text for LogGOPSim (txt2bin), with --bytes of every contribution
 
 The schedule is verified before it is written. A schedule with violations is not written, and the exit code is 1.
+
+A --machine with ports limits the sends of a rank that are in progress to so many, unless --ports says how many.
 ${specHelp}
 ${machineHelp}
 ${mapHelp}
@@ -40,6 +48,7 @@ Examples:
   mpicc -O2 -o plan plan.c && mpirun -n 64 ./plan -b 4
   rankweave export er:64:d=0.2:seed=1 --strategy routed --operation neighbor-alltoall --format c -o alltoall.c
   rankweave export plan.jsonl --format goal --bytes 4096 -o plan.goal
+  rankweave export allgather-bucket:ports=6 --machine torus:dims=4x4x4,ports=6 --format c -o buckets.c
   rankweave export allreduce-ring --ranks 16 --format goal --bytes 65536 -o -`
 
 const operations = ['neighbor-allgather', 'neighbor-alltoall', 'neighbor-reduce'] as const
@@ -65,7 +74,10 @@ export const exportCommand: AddCommand = (command, act) => {
     .option('--format <name>', 'c or goal')
     .option('-o, --output <file>', 'where to write it (-: to standard output)')
     .option('--bytes <number>', 'with --format goal: bytes of every contribution')
-    .option('--ports <number>', 'sends of a rank in progress at once, at most (default: all of a phase)')
+    .option(
+      '--ports <number>',
+      'sends of a rank in progress at once, at most (default: the ports of the machine, or all of a phase)',
+    )
     .option('--operation <name>', `of a topology: ${operations.join(', ')}`, operations[0])
     .option('--json', 'one JSON object on standard output', false)
   addServerOptions(addMapOption(addStrategyOptions(addShapeOptions(command))))
@@ -73,7 +85,8 @@ export const exportCommand: AddCommand = (command, act) => {
     .action(
       act(async (report: Reporter, source: string, raw: unknown, command: Command) => {
         const options = parseStrategyOptions(schema, raw)
-        const { format, output, ports } = options
+        const { format, output } = options
+        const ports = sendsAtOnce(options)
         refuseInapplicable(command, source)
         if (format === undefined) throw new RankweaveError('ERR_USAGE', 'expected --format c or goal')
         if (format === 'c')

@@ -126,6 +126,20 @@ export function scheduleFromText(
   })
 }
 
+/**
+ * How many sends of a rank may be in progress: what the command says, or as many as a node of the machine has ports, even
+ * where it has several ranks. Undefined: no limit.
+ */
+export function sendsAtOnce({
+  ports,
+  machine,
+}: {
+  readonly ports?: number | undefined
+  readonly machine?: Machine | undefined
+}): number | undefined {
+  return ports ?? machine?.ports ?? undefined
+}
+
 /** A schedule, and how the vertices of its topology were mapped; null where they were not. */
 export interface SourceSchedule {
   readonly schedule: Schedule

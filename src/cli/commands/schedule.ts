@@ -25,7 +25,7 @@ import {
   refuseChoice,
 } from './chosen-schedule.js'
 import type { AddCommand } from './command.js'
-import { scheduleFromText } from './schedule-source.js'
+import { scheduleFromText, sendsAtOnce } from './schedule-source.js'
 
 const help = `
 An algorithm of a collective is a function that returns a schedule: for every rank, which blocks it sends to whom and
@@ -36,7 +36,7 @@ ALGORITHM is a line of text: an id, then a colon and settings joined by commas. 
 that are not to have their defaults, and segments=NUMBER, which is --segments.
 
 With --machine, algorithms that follow the network, such as allgather-bucket, are planned for where the ranks are: rank r
-on core r.
+on core r. A machine with ports limits the sends of a rank that are in progress to so many, unless --ports says how many.
 
 The name of a collective stands for the algorithm that takes least time on a machine with a profile, as the simulator
 predicts it, with its parameters and segments.
@@ -76,7 +76,10 @@ export const scheduleCommand: AddCommand = (command, act) => {
       '--segments <number>',
       `segments into which the data is cut, sent one after the other, 1 to ${shapeLimits.segments} (default: the fewest that it takes, mostly 1)`,
     )
-    .option('--ports <number>', 'sends of a rank in progress at once, at most (default: all of a phase)')
+    .option(
+      '--ports <number>',
+      'sends of a rank in progress at once, at most (default: the ports of the machine, or all of a phase)',
+    )
     .option(
       '-o, --output <file>',
       'write the schedule as JSON Lines (.gz: compressed, -: to standard output)',
@@ -87,7 +90,8 @@ export const scheduleCommand: AddCommand = (command, act) => {
     .action(
       act(async (report: Reporter, line: string | undefined, raw: unknown, command: Command) => {
         const options = parseOptions(schema, raw)
-        const { list, output, ports, root, segments, machine } = options
+        const { list, output, root, segments, machine } = options
+        const ports = sendsAtOnce(options)
         if (list) return listAlgorithms(report)
         if (line === undefined || line === '')
           throw new RankweaveError('ERR_USAGE', 'expected an algorithm or a collective, or --list')

@@ -70,6 +70,29 @@ describe('export', () => {
     expect((await cli('export', 'alltoall-linear', ...goal)).stdout).not.toBe(limited.stdout)
   })
 
+  it('limits them to the ports of the machine, of an algorithm, a topology and a file', async () => {
+    const goal = ['--format', 'goal', '--bytes', '8', '-o', '-']
+    const file = join(folder, 'unlimited.jsonl')
+    await cli('schedule', 'alltoall-linear', '--ranks', '6', '-o', file)
+    const machine = ['--machine', 'cluster:nodes=9,cores=1,ports=2']
+    for (const source of [
+      ['alltoall-linear', '--ranks', '6'],
+      ['moore:3x3:r=1', '--strategy', 'direct'],
+      [file],
+    ]) {
+      const limited = await cli('export', ...source, '--ports', '2', ...goal)
+      const unlimited = await cli('export', ...source, ...goal)
+      const byMachine = await cli('export', ...source, ...machine, ...goal)
+      expect(byMachine.exitCode).toBe(0)
+      expect(byMachine.stderr).toMatch(/^ {2}ports +2 per rank$/m)
+      expect(byMachine.stdout).toBe(limited.stdout)
+      expect(limited.stdout).not.toBe(unlimited.stdout)
+      expect((await cli('export', ...source, ...machine, '--ports', '8', ...goal)).stdout).toBe(
+        unlimited.stdout,
+      )
+    }
+  })
+
   it('writes nothing of a schedule with violations', async () => {
     const file = join(folder, 'broken.jsonl')
     await cli('plan', 'moore:3x3:r=1', '--strategy', 'direct', '-o', file)

@@ -132,6 +132,15 @@ describe('schedule', () => {
     expect(refused).toMatchObject({ exitCode: 2, stdout: '' })
   })
 
+  it('limits them to the ports of the machine where --ports does not say how many', async () => {
+    const answerOf = async (...words: string[]) =>
+      onlyObject(await cli('schedule', 'alltoall-linear', '--ranks', '8', '--json', ...words))
+    const machine = ['--machine', 'cluster:nodes=8,cores=1,ports=3']
+    expect(await answerOf(...machine)).toEqual(await answerOf('--ports', '3'))
+    expect(await answerOf(...machine, '--ports', '2')).toEqual(await answerOf('--ports', '2'))
+    expect(await answerOf('--machine', 'cluster:nodes=8,cores=1')).toEqual(await answerOf())
+  })
+
   it.each([
     [['bcast-chain:fanout=0'], 'ERR_ARGUMENT', 'an integer from 1 to 64'],
     [['bcast-chain:radix=2'], 'ERR_ARGUMENT', "expected fanout, segments or segment, got 'radix'"],
