@@ -7,6 +7,7 @@ import { formChecks } from './form-checks.js'
 import { matchingChecks } from './matching-checks.js'
 import { messageChecks } from './message-checks.js'
 import { neighborChecks } from './neighbor-checks.js'
+import { networkAlgorithmChecks } from './network-algorithm-checks.js'
 import { reorderChecks } from './reorder-checks.js'
 import type { WorldCase } from './world-case.js'
 import { worldChecks } from './world-checks.js'
@@ -19,6 +20,7 @@ export const allCases: readonly WorldCase[] = [
   ...flowChecks,
   ...collectiveChecks,
   ...algorithmChecks,
+  ...networkAlgorithmChecks,
   ...formChecks,
   ...communicatorChecks,
   ...neighborChecks,

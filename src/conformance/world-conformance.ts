@@ -4,6 +4,7 @@ import type { Communicator } from '../comm/communicator.js'
 import { type ErrorCode, isRankweaveError, reasonText } from '../errors.js'
 import type { FabricFactory } from '../fabric/fabric.js'
 import { type Main, run } from '../launch/run.js'
+import { formatMachine } from '../machine/format-machine.js'
 import type { MailboxDesign } from '../messages/matching-queues/mailbox-designs.js'
 import { ownModule } from '../package-paths.js'
 import { allCases } from './all-cases.js'
@@ -198,15 +199,12 @@ async function runWorld(
   if (!isRankweaveError(error, fails)) throw described(error, `expected the world to fail with ${fails}, got`)
 }
 
-/** Settings that have no short text. */
-const objectSettings: Readonly<Record<string, string>> = {
-  tuning: 'by a tuning file',
-  machine: 'on a machine',
-}
-
+/** Cases with equal texts share a world where they may. */
 function settingText(setting: WorldSetting): string {
-  const { matching = {}, ...others } = setting
-  const given = Object.entries(others).map(([name, value]) => objectSettings[name] ?? `${name} ${value}`)
+  const { matching = {}, machine, tuning, ...others } = setting
+  const given = Object.entries(others).map(([name, value]) => `${name} ${value}`)
+  if (tuning !== undefined) given.push('by a tuning file')
+  if (machine !== undefined) given.push(`on ${formatMachine(machine)}`)
   if (matching.count === true) given.push('matching counted')
   if (matching.design !== undefined) given.push(`matching by ${matching.design}`)
   return given.length === 0 ? '' : ` (${given.join(', ')})`
