@@ -4,8 +4,8 @@ import type { SizeTimes } from './size-times.js'
 /** Calls for each setting of which a run draws one at least, but for a chance below 1 in 20,000. */
 const callsOfEach = 10
 
-/** The least probability of a setting is one over so many, where there are no more. */
-const leastShared = 34
+/** Among fewer settings each has a probability of at least 3%, otherwise of one over their number. */
+const mostOfLeast = 34
 
 /**
  * Numbers of the settings that runs may draw for a call: all, but for those that evidently cannot serve it. Of so many
@@ -26,7 +26,7 @@ export function drawnSettings(
       for (const number of timesUs.keys()) known.numbers.add(number)
       tried.set(group, known)
     }
-  const enough = callsOfEach * Math.max(settings, leastShared)
+  const enough = callsOfEach * Math.max(settings, mostOfLeast)
   const all = Array.from({ length: settings }, (_, i) => i + 1)
   return (call) => {
     const evidence = groupsOf(call)
