@@ -1,3 +1,4 @@
+import { nodeProcess } from './node-process.js'
 import { cancelTurn, inLaterTurn } from './turn.js'
 
 /** The timers of a world; tests pass their own. */
@@ -13,7 +14,20 @@ export interface Clock {
  * As they are when this module is loaded: a test that replaces the timers of its program does not stop the
  * library.
  */
-const { setTimeout, clearTimeout } = globalThis
+const { setTimeout, clearTimeout, performance } = globalThis
+const { hrtime } = nodeProcess ?? {}
+
+/**
+ * Microseconds by a clock that never goes back; only differences within one process count. In Node it takes half as long
+ * as `performance.now()`, and no BigInt.
+ */
+export const clockUs: () => number =
+  hrtime === undefined
+    ? () => performance.now() * 1000
+    : () => {
+        const time = hrtime()
+        return time[0] * 1e6 + time[1] / 1000
+      }
 
 export const realClock: Clock = {
   later(delayMs, run) {

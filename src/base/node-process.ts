@@ -12,6 +12,8 @@ export interface NodeProcess {
   readonly env: Readonly<Record<string, string | undefined>>
   nextTick(run: () => void): void
   cwd(): string
+  /** Seconds and nanoseconds by a clock that never goes back. */
+  hrtime(): readonly [seconds: number, ns: number]
   getActiveResourcesInfo(): readonly string[]
   on(event: 'unhandledRejection', listener: (reason: unknown) => void): void
   off(event: 'unhandledRejection', listener: (reason: unknown) => void): void

@@ -18,7 +18,9 @@ export interface Exchange {
   readonly count: number
   /** Which collective of its lane this is: the same number on all processes. */
   readonly seq: number
-  /** What online tuning has made of the call; undefined where it does not watch it. */
+  /** Whether online tuning follows the call. */
+  readonly isWatched?: boolean
+  /** What it notes of a call that it follows. */
   readonly watched?: unknown
   /** Larger messages may be offered, and borrowed. */
   readonly eagerLimitBytes: number

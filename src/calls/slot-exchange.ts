@@ -65,6 +65,7 @@ export class SlotExchange implements Exchange, WatchedCall {
   /** Made when the first message is offered. */
   #offers: Offers | undefined
   #memoryWait: MemoryWait | undefined
+  isWatched = false
   watched: unknown
   #signed: Signature | undefined
   #failed: Error | undefined

@@ -46,7 +46,7 @@ export class SlotRunner implements ExchangeOwner {
     }
     try {
       const exchange = lane.exchange(slot)
-      const isWatched = exchange.watched !== undefined
+      const { isWatched } = exchange
       if (isWatched) this.#watch!.start(exchange)
       const results = slot.call!.run((slot.contributions ?? []) as never[], exchange)
       if (isWatched) this.#watch!.stop()
@@ -57,6 +57,7 @@ export class SlotRunner implements ExchangeOwner {
       }
       this.#complete(lane, slot, results)
     } catch (error) {
+      this.#watch?.stop()
       this.#runFailed(slot, error)
     }
     return true
@@ -82,7 +83,7 @@ export class SlotRunner implements ExchangeOwner {
       this.#completeWhenSent(lane, slot, results)
       return
     }
-    if (exchange?.watched !== undefined) this.#watch?.ended(exchange)
+    if (exchange?.isWatched === true) this.#watch!.ended(exchange)
     lane.complete(slot)
     unblock(this.#state, lane, slot)
     this.lanes.noteIfOnlyCall()

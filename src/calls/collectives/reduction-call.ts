@@ -3,13 +3,14 @@ import { isRankweaveError } from '../../errors.js'
 import { elementSizeBytes, type TypedArray, typeCode, typeCodeOf } from '../../messages/datatype/elements.js'
 import type { Operation } from '../../messages/datatype/operation.js'
 import type { Collective } from '../../schedule/specification.js'
+import { leftToDefault } from '../../tuning/online/grid-selection.js'
 import { onlineCollectives } from '../../tuning/online/online-options.js'
 import { type CollectiveCall, failAllRanks } from '../collective-call.js'
 import type { Exchange } from '../exchange.js'
 import type { CollectiveContext } from '../plan/collective-context.js'
 import type { CollectivePlan } from '../plan/collective-plan.js'
 import { isMethod, type Method, type OrderOptions } from '../plan/method.js'
-import type { OnlineCalls } from '../plan/online-calls.js'
+import type { CallChoices, OnlineCalls } from '../plan/online-calls.js'
 import { isUnplaced, requiredOrder } from '../plan/required-order.js'
 import type { Signature } from '../signature.js'
 import { type DrawnSetting, planReduction } from './planned-reduction.js'
@@ -42,8 +43,11 @@ export abstract class ReductionCall<P> implements CollectiveCall<ReduceContribut
   readonly #chosen: Method | undefined
   readonly #root: number
   #planned: P | undefined
-  /** Plans by the number of the setting that online tuning draws for each call. */
-  #drawnPlans: Map<number, DrawnPlan<P>> | undefined
+  /** Among what online tuning chooses for each call. */
+  #choices: CallChoices | undefined
+  /** Plans by the number of the setting that it has chosen. */
+  readonly #drawnPlans: (DrawnPlan<P> | undefined)[] = []
+  #drawnCount = 0
   readonly #bytes: number
   readonly #order: CombinationOrder
   /** Whether online tuning chooses its settings. */
@@ -110,15 +114,34 @@ export abstract class ReductionCall<P> implements CollectiveCall<ReduceContribut
     contributions: readonly ReduceContribution[],
     exchange: Exchange,
   ): readonly unknown[] | Promise<readonly unknown[] | undefined> | undefined {
-    const { online } = this.state
-    if (online !== undefined && this.#isDrawn) {
-      const number = online.numberFor(this.#collective, this.#bytes, this.#order)
-      if (number > 0) return this.#runDrawn(online, number, contributions, exchange)
+    let number = leftToDefault
+    let planned = this.#planned
+    if (exchange.isWatched === true && this.#isDrawn) {
+      number = this.#numberFor(exchange)
+      if (number !== leftToDefault) planned = this.#drawnPlan(number, exchange)
     }
-    if (this.#planned !== undefined) {
-      this.runBy(this.#planned, contributions, exchange)
-      return undefined
-    }
+    // One place that runs it, so that it runs as fast as without online tuning.
+    if (planned === undefined) return this.#runFirst(number, contributions, exchange)
+    this.runBy(planned, contributions, exchange)
+    return undefined
+  }
+
+  /** The number of the setting that online tuning chooses. */
+  #numberFor(exchange: Exchange): number {
+    const online = this.state.online!
+    this.#choices ??= online.choicesOf(this.#collective, this.#bytes, this.#order)
+    return online.numberFor(exchange, this.#choices)
+  }
+
+  #drawnPlan(number: number, exchange: Exchange): P | undefined {
+    const known = this.#drawnPlans[number]
+    if (known?.isRefused === true) this.state.online!.refusedLate(exchange)
+    return known?.planned
+  }
+
+  /** Without a plan of an earlier call. */
+  #runFirst(number: number, contributions: readonly ReduceContribution[], exchange: Exchange) {
+    if (number !== leftToDefault) return this.#runDrawn(this.state.online!, number, contributions, exchange)
     return this.#planAndRun(contributions, exchange, (planned) => {
       this.#planned = planned
     })
@@ -131,12 +154,6 @@ export abstract class ReductionCall<P> implements CollectiveCall<ReduceContribut
     contributions: readonly ReduceContribution[],
     exchange: Exchange,
   ) {
-    const known = this.#drawnPlans?.get(number)
-    if (known !== undefined) {
-      if (known.isRefused) online.refused()
-      this.runBy(known.planned, contributions, exchange)
-      return undefined
-    }
     let isRefused = false
     const { leaf } = online.choiceOfNumber(this.#collective, number)
     const refused = () => {
@@ -148,9 +165,9 @@ export abstract class ReductionCall<P> implements CollectiveCall<ReduceContribut
   }
 
   #retain(number: number, drawn: DrawnPlan<P>): void {
-    if (this.#bytes > mostDrawnBytes) return
-    this.#drawnPlans ??= new Map()
-    if (this.#drawnPlans.size < mostDrawn) this.#drawnPlans.set(number, drawn)
+    if (this.#bytes > mostDrawnBytes || this.#drawnCount === mostDrawn) return
+    this.#drawnPlans[number] = drawn
+    this.#drawnCount++
   }
 
   #planAndRun(

@@ -1,10 +1,16 @@
+import { clockUs } from '../../base/clock.js'
 import { largestOf } from '../../base/search.js'
 import type { Algorithm, CombinationOrder } from '../../collective/patterns/algorithm.js'
 import type { CallWatch, CommContext, WatchedCall } from '../../messages/process/comm-context.js'
 import { contextKey } from '../../messages/process/context-id.js'
 import { type Collective, collectives } from '../../schedule/specification.js'
-import { callDraw } from '../../tuning/online/call-draw.js'
-import { GridSelection } from '../../tuning/online/grid-selection.js'
+import { communicatorDraws, drawOfCall } from '../../tuning/online/call-draw.js'
+import {
+  GridSelection,
+  leftToDefault,
+  numberDrawn,
+  type ReadyCell,
+} from '../../tuning/online/grid-selection.js'
 import { onlineCollectives } from '../../tuning/online/online-options.js'
 import type { OnlineCommunicator, OnlineProcess } from '../../tuning/online/online-process.js'
 import { settingLine } from '../../tuning/settings/setting.js'
@@ -18,16 +24,17 @@ const tunable: ReadonlySet<string> = new Set(onlineCollectives)
 
 type NamedKind = 'making' | 'tunable' | 'other'
 
-/** A call while it runs. When it has ended, a later one uses the record. */
-interface OnlineCall {
-  /** Of those on the communicator that are chosen, from 0. */
-  number: number
+/** A call while it runs. A later one of the same exchange uses it again. */
+class OnlineCall {
+  /** Of those on the communicator that are recorded, from 0. */
+  number = 0
   /** Whether it is one of the calls that are recorded. */
-  isRecorded: boolean
-  startUs: number
+  isRecorded = false
+  /** No integer: a time is written to it without memory. */
+  startUs = 0.5
   /** In the records; -1: not there. */
-  place: number
-  setting: number
+  place = -1
+  setting = 0
 }
 
 /** What serves the calls of one collective, of one order of combination, on a communicator. */
@@ -37,11 +44,13 @@ interface Selector {
   readonly collective: number
 }
 
-/** No call that chooses: it is left to the rule. */
-const notChosen = -1
-
-/** Records of calls that have ended, of one communicator: as many as calls may overlap without a new one. */
-const mostSpares = 64
+/** Among what the calls of one collective, one order of combination and one length choose. */
+export interface CallChoices {
+  readonly cell: ReadyCell
+  /** Place of the collective among all. */
+  readonly collective: number
+  readonly bytes: number
+}
 
 /**
  * Online tuning of one communicator in one process: which setting each call takes, and how long it took.
@@ -56,63 +65,68 @@ export class OnlineCalls implements CallWatch {
   readonly #context: CommContext
   readonly #key: number
   readonly #draws: number
+  /** Whether calls that are not recorded choose, too. */
+  readonly #isTuned: boolean
+  /** Whether this process records. */
+  readonly #isMeasured: boolean
   #shape: Omit<OnlineCommunicator, 'key'> | undefined
   /** By collective, and of reductions by order. */
   readonly #selectors = new Map<string, Selector>()
   readonly #choices = new Map<Collective, (TunedChoice | undefined)[]>()
   /** In records; -1 until a call is recorded. */
   #place = -1
-  /** Calls that may still be recorded, and chosen where the run explores. */
-  #left: number | undefined
+  /** Calls that may still be recorded, and chosen where the run explores; -1 until a call begins. */
+  #left = -1
   #calls = 0
   #current: OnlineCall | undefined
-  readonly #spares: OnlineCall[] = []
   // What the last call looked up: most calls are like the one before.
   #lastName = ''
   #lastKind: NamedKind = 'other'
-  #lastCollective: Collective | undefined
-  #lastOrder: CombinationOrder | undefined
-  #lastSelector: Selector | undefined
+  #lastChosen: Collective | undefined
+  #lastChoices: CallChoices | undefined
 
   constructor(process: OnlineProcess, context: CommContext) {
     const { leader, counter } = context.id
     this.#process = process
     this.#context = context
     this.#key = contextKey(context.id)
-    this.#draws = Math.imul(leader, 0x9e3779b1) ^ counter
+    this.#draws = communicatorDraws(process.options.seed, Math.imul(leader, 0x9e3779b1) ^ counter)
+    this.#isTuned = process.options.mode === 'tuned'
+    this.#isMeasured = process.records.capacity > 0
   }
 
   begin(call: WatchedCall, name: string): void {
-    this.#current = undefined
-    call.watched = undefined
-    this.#left ??= this.#granted()
-    if (name !== this.#lastName) {
-      this.#lastName = name
-      this.#lastKind = making.has(name) ? 'making' : tunable.has(name) ? 'tunable' : 'other'
-    }
-    if (this.#lastKind === 'other') return
-    if (this.#lastKind === 'making') {
-      const half = this.#left >> 1
-      this.#left -= half
-      this.#process.grant(this.#key, call.seq, half)
+    if (name !== this.#lastName) this.#named(name)
+    if (this.#lastKind !== 'tunable') {
+      call.isWatched = false
+      if (this.#lastKind === 'making') this.#share(call)
       return
     }
     const isRecorded = this.#left > 0
-    if (isRecorded) this.#left--
-    else if (this.#process.options.mode === 'tuning') return
-    const watched = this.#spares.pop() ?? {
-      number: 0,
-      isRecorded: false,
-      startUs: 0.5,
-      place: -1,
-      setting: 0,
-    }
-    watched.number = this.#calls++
+    call.isWatched = isRecorded || this.#isTuned
+    if (!call.isWatched) return
+    call.watched ??= new OnlineCall()
+    const watched = call.watched as OnlineCall
     watched.isRecorded = isRecorded
-    watched.place = -1
-    watched.setting = 0
-    if (isRecorded) watched.startUs = nowUs()
-    call.watched = watched
+    watched.setting = leftToDefault
+    if (!isRecorded) return
+    this.#left--
+    watched.number = this.#calls++
+    if (this.#isMeasured) watched.startUs = clockUs()
+  }
+
+  /** Looks up what a name means that differs from the last one. */
+  #named(name: string): void {
+    this.#lastName = name
+    this.#lastKind = making.has(name) ? 'making' : tunable.has(name) ? 'tunable' : 'other'
+    if (this.#left < 0) this.#left = this.#granted()
+  }
+
+  /** What a call makes gets half of the calls that are left. */
+  #share({ seq }: WatchedCall): void {
+    const half = this.#left >> 1
+    this.#left -= half
+    this.#process.grant(this.#key, seq, half)
   }
 
   start({ watched }: WatchedCall): void {
@@ -124,36 +138,50 @@ export class OnlineCalls implements CallWatch {
   }
 
   ended(call: WatchedCall): void {
+    call.isWatched = false
     const watched = call.watched as OnlineCall
-    if (watched.place >= 0) this.#process.records.end(watched.place, nowUs())
-    call.watched = undefined
-    if (this.#spares.length < mostSpares) this.#spares.push(watched)
+    if (watched.place < 0) return
+    this.#process.records.end(watched.place, clockUs())
+    watched.place = -1
   }
 
   /**
-   * The number of the setting that the call takes which has begun; 0: the default, so the rule decides. {@link notChosen}
-   * of a call that is not watched. Allocates nothing, but for the first call of a cell.
+   * Among what the calls of a collective with so many bytes choose: the same object serves all of them.
    *
    * @param order of a reduction: what it requires
    */
-  numberFor(collective: Collective, bytes: number, order?: CombinationOrder): number {
-    const current = this.#current
-    if (current === undefined) return notChosen
-    const selector =
-      collective === this.#lastCollective && order === this.#lastOrder
-        ? this.#lastSelector!
-        : this.#selectorOf(collective, order)
-    const drawn = callDraw(this.#process.options.seed, this.#draws, current.number, selector.collective)
-    const number = selector.selection.choose(bytes, drawn)
-    this.#record(current, selector.collective, number, bytes)
+  choicesOf(collective: Collective, bytes: number, order?: CombinationOrder): CallChoices {
+    const { selection, collective: place } = this.#selectorOf(collective, order)
+    return { cell: selection.cellOf(bytes), collective: place, bytes }
+  }
+
+  /**
+   * The number of the setting that a call takes which is watched; 0: the default, so the rule decides. Allocates nothing.
+   */
+  numberFor({ watched }: Pick<Exchange, 'watched'>, choices: CallChoices): number {
+    return this.#choose(watched as OnlineCall, choices)
+  }
+
+  #choose(call: OnlineCall, { cell, collective, bytes }: CallChoices): number {
+    const number =
+      cell.only >= 0 ? cell.only : numberDrawn(cell, drawOfCall(this.#draws, call.number, collective))
+    call.setting = number
+    if (call.isRecorded) this.#record(call, collective, number, bytes)
     return number
   }
 
-  /** The same as a choice; undefined where it is left to the rule. */
-  choiceOf(collective: Collective, bytes: number, order?: CombinationOrder): TunedChoice | undefined {
-    if (!tunable.has(collective)) return undefined
-    const number = this.numberFor(collective, bytes, order)
-    return number <= 0 ? undefined : this.choiceOfNumber(collective, number)
+  /** The choice of the call that runs; undefined where it is left to the rule. */
+  choiceOf(collective: Collective, bytes: number): TunedChoice | undefined {
+    const current = this.#current
+    if (current === undefined || !tunable.has(collective)) return undefined
+    let choices = this.#lastChoices
+    if (choices?.bytes !== bytes || this.#lastChosen !== collective) {
+      choices = this.choicesOf(collective, bytes)
+      this.#lastChoices = choices
+      this.#lastChosen = collective
+    }
+    const number = this.#choose(current, choices)
+    return number === leftToDefault ? undefined : this.choiceOfNumber(collective, number)
   }
 
   /** The setting that was chosen cannot serve the call, so the rule decides: the call says nothing of the setting. */
@@ -161,9 +189,9 @@ export class OnlineCalls implements CallWatch {
     if (this.#current !== undefined) this.#refuse(this.#current)
   }
 
-  /** The same of a call that is known later. */
-  refusedLate({ watched }: Pick<Exchange, 'watched'>): void {
-    if (watched !== undefined) this.#refuse(watched as OnlineCall)
+  /** The same of a call that need not run now. */
+  refusedLate({ isWatched, watched }: Pick<Exchange, 'isWatched' | 'watched'>): void {
+    if (isWatched === true) this.#refuse(watched as OnlineCall)
   }
 
   #refuse(call: OnlineCall): void {
@@ -172,19 +200,21 @@ export class OnlineCalls implements CallWatch {
   }
 
   /** The number of the setting of a call, for processes that cannot choose themselves; 0: none. */
-  settingOf({ watched }: Pick<Exchange, 'watched'>): number {
-    return (watched as OnlineCall | undefined)?.setting ?? 0
+  settingOf({ isWatched, watched }: Pick<Exchange, 'isWatched' | 'watched'>): number {
+    return isWatched === true ? (watched as OnlineCall).setting : leftToDefault
   }
 
   /** For a process that did not choose: what the one has chosen that did. */
   arrived(
-    { watched }: Pick<Exchange, 'watched'>,
+    { isWatched, watched }: Pick<Exchange, 'isWatched' | 'watched'>,
     collective: Collective,
     number: number,
     bytes: number,
   ): void {
-    if (watched !== undefined)
-      this.#record(watched as OnlineCall, collectives.indexOf(collective), number, bytes)
+    if (isWatched !== true) return
+    const call = watched as OnlineCall
+    call.setting = number
+    if (call.isRecorded) this.#record(call, collectives.indexOf(collective), number, bytes)
   }
 
   /** The number of a bcast's algorithm, by which the root names it to the others; -1: it is none of these. */
@@ -200,11 +230,13 @@ export class OnlineCalls implements CallWatch {
   }
 
   #record(call: OnlineCall, collective: number, number: number, bytes: number): void {
-    call.setting = number
-    if (!call.isRecorded) return
+    if (this.#place < 0) this.#place = this.#added()
     const { records } = this.#process
-    if (this.#place < 0) this.#place = this.#process.add({ key: this.#key, ...this.#shapeOf() })
     call.place = records.start(this.#place, call.number, collective, number, bytes, call.startUs)
+  }
+
+  #added(): number {
+    return this.#process.add({ key: this.#key, ...this.#shapeOf() })
   }
 
   /** Calls that it may choose: all of them of the world. */
@@ -240,9 +272,6 @@ export class OnlineCalls implements CallWatch {
       selector = { selection, collective: collectives.indexOf(collective) }
       this.#selectors.set(key, selector)
     }
-    this.#lastCollective = collective
-    this.#lastOrder = order
-    this.#lastSelector = selector
     return selector
   }
 
@@ -279,8 +308,4 @@ export class OnlineCalls implements CallWatch {
     }
     return choice
   }
-}
-
-function nowUs(): number {
-  return performance.now() * 1000
 }

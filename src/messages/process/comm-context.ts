@@ -87,7 +87,9 @@ export function matchingDesignOf(
 export interface WatchedCall {
   /** Number of the collective on its communicator. */
   readonly seq: number
-  /** What the watch has made of it; undefined where it does not watch it. */
+  /** Whether a watch follows it. */
+  isWatched: boolean
+  /** What the watch notes of it; a later call of the same exchange uses it again. */
   watched: unknown
 }
 

@@ -10,11 +10,18 @@
  * @param collective place of the collective among all
  */
 export function callDraw(seed: number, communicator: number, call: number, collective: number): number {
-  let hash = mixed(seed ^ 0x9e3779b9)
-  hash = mixed(hash ^ communicator)
-  hash = mixed((hash + 0x7f4a7c15) ^ call)
-  hash = mixed((hash + 0x2545f491) ^ collective)
-  return (hash >>> 0) / 2 ** 32
+  return drawOfCall(communicatorDraws(seed, communicator), call, collective)
+}
+
+/** What the draws of one communicator have in common, for {@link drawOfCall}. */
+export function communicatorDraws(seed: number, communicator: number): number {
+  return mixed(mixed(seed ^ 0x9e3779b9) ^ communicator)
+}
+
+/** The number of {@link callDraw}. @param draws from {@link communicatorDraws} */
+export function drawOfCall(draws: number, call: number, collective: number): number {
+  const hash = mixed((draws + 0x7f4a7c15) ^ call)
+  return (mixed((hash + 0x2545f491) ^ collective) >>> 0) / 2 ** 32
 }
 
 /** The finalizer of MurmurHash3: every bit of the result depends on every bit of the word. */

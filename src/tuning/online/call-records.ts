@@ -32,6 +32,7 @@ export const recordLimits = { setting: 2 ** 12 - 1, bytes: 2 ** 40 - 1 } as cons
  * @see Steiner 2023 §4.6, §4.7
  */
 export class CallTimes {
+  readonly capacity: number
   readonly #times: Float64Array
   readonly #words: Uint32Array
   #length = 0
@@ -40,6 +41,7 @@ export class CallTimes {
   constructor(capacity: number) {
     if (!Number.isInteger(capacity) || capacity < 0 || capacity > 2 ** 20)
       throw wrongValue('ERR_ARGUMENT', 'records of calls: expected capacity from 0 to 2^20', capacity)
+    this.capacity = capacity
     const memory = new ArrayBuffer(capacity * recordBytes)
     this.#times = new Float64Array(memory)
     this.#words = new Uint32Array(memory)
@@ -47,10 +49,6 @@ export class CallTimes {
 
   get length(): number {
     return this.#length
-  }
-
-  get capacity(): number {
-    return this.#words.length / wordsOfRecord
   }
 
   /**
@@ -71,12 +69,13 @@ export class CallTimes {
     const place = this.#length++
     const word = place * wordsOfRecord
     const size = Math.min(bytes, recordLimits.bytes)
+    const above = size < 2 ** 32 ? 0 : Math.floor(size / 2 ** 32)
     this.#times[place * 4] = startUs
     this.#times[place * 4 + 1] = Number.NaN
     this.#words[word + 4] = communicator
     this.#words[word + 5] = call
     this.#words[word + 6] = size >>> 0
-    this.#words[word + 7] = Math.floor(size / 2 ** 32) | (collective << 8) | (setting << 12)
+    this.#words[word + 7] = above | (collective << 8) | (setting << 12)
     return place
   }
 

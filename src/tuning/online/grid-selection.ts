@@ -50,15 +50,26 @@ export const tunedLogic: SelectionLogic = {
 export const defaultLogic: SelectionLogic = { ...tunedLogic, name: 'default' }
 
 /** A cell that is ready: numbers of settings, and sums of their probabilities. */
-interface ReadyCell {
+export interface ReadyCell {
   readonly numbers: Int32Array
   readonly sums: Float64Array
+  /** The number of every call, where none is drawn; -1 where one is. */
+  readonly only: number
 }
-
-const nothingReady: ReadyCell = { numbers: new Int32Array(0), sums: new Float64Array(0) }
 
 /** No setting is chosen: the call is left to the default. */
 export const leftToDefault = 0
+
+const nothingReady: ReadyCell = {
+  numbers: new Int32Array(0),
+  sums: new Float64Array(0),
+  only: leftToDefault,
+}
+
+/** The number of the setting that a draw from 0 to 1 gives. Allocates nothing. */
+export function numberDrawn({ numbers, sums }: ReadyCell, drawn: number): number {
+  return numbers[placeOfDraw(sums, drawn)]
+}
 
 /**
  * Chooses among the settings of a grid for the calls of one communicator that the same settings may serve. A cell is
@@ -71,9 +82,6 @@ export class GridSelection {
   readonly #firstCell: number
   /** By interval of bytes. */
   readonly #cells: (ReadyCell | undefined)[]
-  /** Of the last call: most calls have the size of the one before. */
-  #lastBytes = Number.NaN
-  #lastCell: ReadyCell = nothingReady
 
   /**
    * @param eligible numbers of the settings that may serve, ascending; those that the grid excludes are left out
@@ -102,22 +110,18 @@ export class GridSelection {
    * @param drawn from 0 to 1
    */
   choose(bytes: number, drawn: number): number {
-    if (bytes !== this.#lastBytes) {
-      this.#lastCell = this.#cellOf(bytes)
-      this.#lastBytes = bytes
-    }
-    const { numbers, sums } = this.#lastCell
-    if (numbers.length <= 1) return numbers.length === 0 ? leftToDefault : numbers[0]
-    return numbers[placeOfDraw(sums, drawn)]
+    const cell = this.cellOf(bytes)
+    return cell.only >= 0 ? cell.only : numberDrawn(cell, drawn)
   }
 
   /** How probable each setting is for calls of so many bytes, by number; empty where calls are left to the default. */
   probabilitiesOf(bytes: number): ReadonlyMap<number, number> {
-    const { numbers, sums } = this.#cellOf(bytes)
+    const { numbers, sums } = this.cellOf(bytes)
     return new Map(Array.from(numbers, (number, i) => [number, sums[i] - (i === 0 ? 0 : sums[i - 1])]))
   }
 
-  #cellOf(bytes: number): ReadyCell {
+  /** The cell of calls of so many bytes, made ready. */
+  cellOf(bytes: number): ReadyCell {
     const interval = intervalOf(this.#grid.axes.bytes, bytes)
     return this.#cells[interval] ?? this.#ready(interval)
   }
@@ -158,5 +162,5 @@ export class GridSelection {
 }
 
 function readyCell(numbers: Int32Array, probabilities: Float64Array): ReadyCell {
-  return { numbers, sums: cumulativeSums(probabilities) }
+  return { numbers, sums: cumulativeSums(probabilities), only: numbers.length === 1 ? numbers[0] : -1 }
 }
