@@ -45,7 +45,7 @@ export class SlotRunner implements ExchangeOwner {
       return false
     }
     try {
-      const exchange = lane.exchange(slot)
+      const exchange = slot.exchange ?? lane.exchange(slot)
       const { isWatched } = exchange
       if (isWatched) this.#watch!.start(exchange)
       const results = slot.call!.run((slot.contributions ?? []) as never[], exchange)

@@ -43,11 +43,14 @@ export abstract class ReductionCall<P> implements CollectiveCall<ReduceContribut
   readonly #chosen: Method | undefined
   readonly #root: number
   #planned: P | undefined
-  /** Among what online tuning chooses for each call. */
+  /** What chooses for each call, and among what. */
+  #online: OnlineCalls | undefined
   #choices: CallChoices | undefined
   /** Plans by the number of the setting that it has chosen. */
   readonly #drawnPlans: (DrawnPlan<P> | undefined)[] = []
   #drawnCount = 0
+  /** What runs their plans: settings that cut the data alike share it. */
+  #drawnRuns: Map<CollectivePlan, P> | undefined
   readonly #bytes: number
   readonly #order: CombinationOrder
   /** Whether online tuning chooses its settings. */
@@ -128,20 +131,23 @@ export abstract class ReductionCall<P> implements CollectiveCall<ReduceContribut
 
   /** The number of the setting that online tuning chooses. */
   #numberFor(exchange: Exchange): number {
-    const online = this.state.online!
-    this.#choices ??= online.choicesOf(this.#collective, this.#bytes, this.#order)
-    return online.numberFor(exchange, this.#choices)
+    if (this.#choices === undefined) {
+      this.#online = this.state.online!
+      this.#choices = this.#online.choicesOf(this.#collective, this.#bytes, this.#order)
+    }
+    return this.#online!.numberFor(exchange, this.#choices)
   }
 
   #drawnPlan(number: number, exchange: Exchange): P | undefined {
     const known = this.#drawnPlans[number]
-    if (known?.isRefused === true) this.state.online!.refusedLate(exchange)
-    return known?.planned
+    if (known === undefined) return undefined
+    if (known.isRefused) this.#online!.refusedLate(exchange)
+    return known.planned
   }
 
   /** Without a plan of an earlier call. */
   #runFirst(number: number, contributions: readonly ReduceContribution[], exchange: Exchange) {
-    if (number !== leftToDefault) return this.#runDrawn(this.state.online!, number, contributions, exchange)
+    if (number !== leftToDefault) return this.#runDrawn(this.#online!, number, contributions, exchange)
     return this.#planAndRun(contributions, exchange, (planned) => {
       this.#planned = planned
     })
@@ -165,7 +171,7 @@ export abstract class ReductionCall<P> implements CollectiveCall<ReduceContribut
   }
 
   #retain(number: number, drawn: DrawnPlan<P>): void {
-    if (this.#bytes > mostDrawnBytes || this.#drawnCount === mostDrawn) return
+    if (!this.#isRetained || this.#drawnCount === mostDrawn) return
     this.#drawnPlans[number] = drawn
     this.#drawnCount++
   }
@@ -205,6 +211,23 @@ export abstract class ReductionCall<P> implements CollectiveCall<ReduceContribut
 
   #plan(drawn?: DrawnSetting): P | Promise<P> {
     const plan = this.plan(this.#collective, this.#chosen, this.#root, drawn)
-    return plan instanceof Promise ? plan.then((found) => this.prepare(found)) : this.prepare(plan)
+    const prepare = (found: CollectivePlan | null) =>
+      drawn === undefined || found === null ? this.prepare(found) : this.#prepareDrawn(found)
+    return plan instanceof Promise ? plan.then(prepare) : prepare(plan)
+  }
+
+  #prepareDrawn(plan: CollectivePlan): P | Promise<P> {
+    const known = this.#drawnRuns?.get(plan)
+    if (known !== undefined) return known
+    const prepared = this.prepare(plan)
+    if (!this.#isRetained || prepared instanceof Promise) return prepared
+    this.#drawnRuns ??= new Map()
+    if (this.#drawnRuns.size < mostDrawn) this.#drawnRuns.set(plan, prepared)
+    return prepared
+  }
+
+  /** Whether what runs the settings that online tuning has drawn serves later calls, too. */
+  get #isRetained(): boolean {
+    return this.#bytes <= mostDrawnBytes
   }
 }
