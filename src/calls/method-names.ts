@@ -56,6 +56,7 @@ export function methodNamed(call: CollectiveName, isHashed: (name: string) => bo
 }
 
 function* chosenMethods(known: readonly Algorithm[]): Generator<ChosenMethod> {
+  yield { id: 'auto' }
   for (const algorithm of known) for (const id of idsOf(algorithm, most.values)) yield { id }
   for (const cut of [{}, ...cuts]) {
     if (cut.segmentBytes === undefined) yield cut

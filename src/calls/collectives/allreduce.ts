@@ -91,10 +91,16 @@ export class AllreduceCall extends ReductionCall<ReductionRun> {
   }
 
   /** The result of the first rank is where the program combines; the others copy it. */
-  bind(contributions: readonly ReduceContribution[]): BoundProgram {
+  bind(contributions: readonly ReduceContribution[]): BoundProgram | Promise<BoundProgram> {
+    // Nothing is looked up where ranks are placed, and the rule has an allreduce for all.
+    const plan = this.plan('allreduce', this.method)!
+    return plan instanceof Promise
+      ? plan.then((found) => this.#bound(found!, contributions))
+      : this.#bound(plan, contributions)
+  }
+
+  #bound(plan: CollectivePlan, contributions: readonly ReduceContribution[]): BoundProgram {
     const { type, countElems } = this.reduction
-    // Nothing is looked up where ranks are placed.
-    const plan = this.plan('allreduce', this.method) as CollectivePlan
     const run = new ReductionRun(plan, this.reduction)
     const results = contributions.map(({ into }) => (into as TypedArray).subarray(0, countElems))
     const [result] = results

@@ -1,5 +1,6 @@
 import { bytesOf } from '../../base/bytes.js'
 import { packBlocks, unpackBlocks } from '../../base/packing.js'
+import { parseAlgorithm } from '../../collective/algorithm-text.js'
 import { algorithms } from '../../collective/algorithms.js'
 import type { Algorithm } from '../../collective/patterns/algorithm.js'
 import { requireIntact, type TypedArray, typeCode } from '../../messages/datatype/elements.js'
@@ -17,6 +18,7 @@ import { joinedBlocks } from '../plan/process-order.js'
 import { SharedLanding } from '../plan/shared-landing.js'
 import type { TunedCalls } from '../plan/tuned-calls.js'
 import type { BindableCall, BoundProgram } from '../program/bound-collective.js'
+import { readyMethod } from './machine-call.js'
 
 /** What only the root's ranks know of a call: the others get it before the data. */
 export interface CallHead extends Chosen {
@@ -26,12 +28,16 @@ export interface CallHead extends Chosen {
   readonly sizes: Float64Array
 }
 
+/** @param isNamed whether the ranks have named the algorithm: else one without a number is named by its text */
 export function encodeHead(
   { type, algorithm, segments, sizes }: CallHead,
   tuned?: Pick<TunedCalls, 'numberOf'>,
+  isNamed = true,
 ): Uint8Array {
-  const words = Float64Array.of(type, numberOf(algorithm, tuned), segments)
-  return packBlocks([bytesOf(words), bytesOf(sizes)])
+  const number = numberOf(algorithm, tuned)
+  const words = Float64Array.of(type, number, segments)
+  const text = isNamed || number >= 0 ? [] : [new TextEncoder().encode(algorithm.id)]
+  return packBlocks([bytesOf(words), bytesOf(sizes), ...text])
 }
 
 /**
@@ -54,13 +60,23 @@ export function decodeHead(
   named: Algorithm | undefined,
   tuned?: Pick<TunedCalls, 'algorithmOf'>,
 ): CallHead {
-  const [words, sizes] = unpackBlocks(bytes).map(
-    (block) => new Float64Array(block.buffer, block.byteOffset, block.byteLength / 8),
-  )
+  const blocks = unpackBlocks(bytes)
+  const [words, sizes] = blocks
+    .slice(0, 2)
+    .map((block) => new Float64Array(block.buffer, block.byteOffset, block.byteLength / 8))
   const [type, index, segments] = words
-  const isTuned = index >= algorithms.length
-  const algorithm = named ?? (isTuned ? tuned!.algorithmOf(index - algorithms.length) : algorithms[index])
+  const algorithm = named ?? algorithmIn(blocks[2], index, tuned)
   return { type, algorithm, segments, sizes }
+}
+
+/** @param text of one that has no number */
+function algorithmIn(
+  text: Uint8Array | undefined,
+  number: number,
+  tuned: Pick<TunedCalls, 'algorithmOf'> | undefined,
+): Algorithm {
+  if (text !== undefined) return parseAlgorithm(new TextDecoder().decode(text), 'bcast').algorithm
+  return number < algorithms.length ? algorithms[number] : tuned!.algorithmOf(number - algorithms.length)
 }
 
 type TypedBytes = Pick<Block, 'type' | 'bytes'>
@@ -107,19 +123,30 @@ export function bcastCall(
   requireMethod(state, method, { isSized: true })
   return {
     signature: { name: 'bcast', root, ...(method === undefined ? {} : { method: method.name }) },
-    unplaced: true,
+    // To choose, a process must know where all ranks are.
+    unplaced: method?.isAuto !== true,
     run(contributions, exchange) {
       const rootIndex = localIndexOf(state, root)
       if (rootIndex >= 0) {
-        sendFromRoot(state, contributions, rootIndex, method, exchange)
-        return undefined
+        const sizeBytes = contributions[rootIndex]!.block!.bytes.byteLength
+        const send = (ready: Method | undefined): undefined =>
+          sendFromRoot(state, contributions, rootIndex, ready, exchange)
+        const ready = readyMethod(state, method, { collective: 'bcast', sizeBytes })
+        return ready instanceof Promise ? ready.then(send) : send(ready)
       }
       const found = state.processOfRank(root)
       if (typeof found !== 'number')
         return found.then((process) => receive(state, process, method, contributions, exchange))
       return receive(state, found, method, contributions, exchange)
     },
-    bind: (contributions) => boundBcast(state, root, method, contributions),
+    bind(contributions) {
+      const buffers = contributions.map((each) => each!.block?.bytes ?? bytesOf(each!.into as TypedArray))
+      const call = { collective: 'bcast', sizeBytes: buffers[0].byteLength } as const
+      const ready = readyMethod(state, method, call)
+      return ready instanceof Promise
+        ? ready.then((found) => boundBcast(state, root, found, buffers))
+        : boundBcast(state, root, ready, buffers)
+    },
   }
 }
 
@@ -128,9 +155,8 @@ function boundBcast(
   state: CollectiveContext,
   root: number,
   method: Method | undefined,
-  contributions: Contributions,
+  buffers: readonly Uint8Array[],
 ): BoundProgram {
-  const buffers = contributions.map((each) => each!.block?.bytes ?? bytesOf(each!.into as TypedArray))
   const [{ byteLength }] = buffers
   const chosen = chooseMove(state, 'bcast', method, byteLength) ?? {
     algorithm: fallback,
@@ -159,7 +185,7 @@ function sendFromRoot(
   rootIndex: number,
   method: Method | undefined,
   exchange: Exchange,
-): void {
+): undefined {
   const { data, block } = contributions[rootIndex]!
   const { type, bytes } = block!
   requireIntact(bytes)
@@ -171,7 +197,7 @@ function sendFromRoot(
     )
   if (exchange.count === 1) {
     finish()
-    return
+    return undefined
   }
   const { me } = exchange
   const chosen = chooseBcast(state, method, bytes.byteLength, exchange)
@@ -184,15 +210,17 @@ function sendFromRoot(
     head.set(bytes, inlineBytes)
     sendHead(state, exchange, me, head)
     finish()
-    return
+    return undefined
   }
   const head = encodeHead(
     { ...chosen, type, sizes: Float64Array.of(bytes.byteLength) },
     state.online ?? state.plans.tuned,
+    method?.chosenFor === undefined,
   )
   sendHead(state, exchange, me, joinedBlocks([plannedHead(setting), head]))
   const plan = planMove(state, chosen, me)
   moveBlocks(plan, unitLengths(bytes.byteLength, plan.parts), [bytes], noBytes, exchange, finish)
+  return undefined
 }
 
 /**
@@ -220,7 +248,14 @@ function chooseBcast(
   { eagerLimitBytes }: Exchange,
 ): Chosen | null {
   const chosen = chooseMove(state, 'bcast', method, sizeBytes)
-  if (chosen !== null || inlineBytes + sizeBytes <= eagerLimitBytes) return chosen
+  const isInline = inlineBytes + sizeBytes <= eagerLimitBytes
+  // The head goes down the same tree.
+  const isHead = method?.chosenFor !== undefined && chosen?.algorithm === fallback && chosen.segments === 1
+  if (isInline && isHead) {
+    state.plans.inlineChoice = chosen.choice
+    return null
+  }
+  if (chosen !== null || isInline) return chosen
   return { algorithm: fallback, segments: 1 }
 }
 

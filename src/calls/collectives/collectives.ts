@@ -22,6 +22,7 @@ import { barrierOf } from './barrier.js'
 import { type BcastContribution, bcastCall } from './bcast.js'
 import type { Form, Handle } from './form.js'
 import { gatherCall } from './gather.js'
+import { callByMachine } from './machine-call.js'
 import { ReduceCall } from './reduce.js'
 import { ReduceScatterCall } from './reduce-scatter.js'
 import { intoFor, reductionOf } from './reduction.js'
@@ -45,7 +46,10 @@ function attempt<R>(
 
 export function barrier<R>(form: Form<R>, comm: Handle, options?: ValueOptions): R {
   return attempt(form, comm, 'barrier', options, (seat) => {
-    const call = barrierOf(seat.state, methodOf('barrier', options))
+    const { state } = seat
+    const what = { collective: 'barrier', sizeBytes: 0 } as const
+    const method = methodOf('barrier', options, state)
+    const call = callByMachine(state, method, what, (ready) => barrierOf(state, ready))
     return form.join(seat, call, undefined, options)
   })
 }
@@ -63,7 +67,7 @@ export function bcast<R>(
     const into = intoOf(options)
     let contribution: BcastContribution | undefined = into === undefined ? undefined : { into }
     if (rank === root) contribution = { data, block: blockOf('bcast', data) }
-    const call = bcastCall(state, root, methodOf('bcast', options))
+    const call = bcastCall(state, root, methodOf('bcast', options, state))
     return form.join(seat, call, contribution, options)
   })
 }
@@ -86,7 +90,7 @@ export function reduce<R>(
       if (again !== undefined) return again
     }
     const { reduction, contribution } = reductionOf('reduce', data, op, received)
-    const call = new ReduceCall(state, reduction, root, methodOf('reduce', options)).check()
+    const call = new ReduceCall(state, reduction, root, methodOf('reduce', options, state)).check()
     return form.join(seat, call, contribution, options)
   })
 }
@@ -106,7 +110,7 @@ export function allreduce<R>(
       if (again !== undefined) return again
     }
     const { reduction, contribution } = reductionOf('allreduce', data, op, options)
-    const call = new AllreduceCall(state, reduction, methodOf('allreduce', options)).check()
+    const call = new AllreduceCall(state, reduction, methodOf('allreduce', options, state)).check()
     return form.join(seat, call, contribution, options)
   })
 }
@@ -133,7 +137,9 @@ export function scatter<R>(
           : countedBlocks(name, '', data, counts ?? [], options?.displs, state.size)
       contribution = { sendBlocks: form.unaliased(into, blocks), into }
     }
-    const call = scatterCall(state, name, root, methodOf('scatter', options))
+    const method = methodOf('scatter', options, state)
+    const what = { collective: 'scatter', sizeBytes: null } as const
+    const call = callByMachine(state, method, what, (ready) => scatterCall(state, name, root, ready))
     return form.join(seat, call, contribution, options)
   })
 }
@@ -156,7 +162,10 @@ export function alltoall<R>(
         : countedBlocks(name, 'send', data, sendCounts!, options?.sendDispls, state.size)
     const sendBlocks = form.unaliased(layout.into, blocks)
     const contribution: AlltoallContribution = { sendBlocks, layout }
-    const call = alltoallCall(state, name, sendBlocks, methodOf('alltoall', options))
+    const method = methodOf('alltoall', options, state)
+    const isEqual = name === 'alltoall' && sendBlocks.type !== typeCode.value
+    const what = { collective: 'alltoall', sizeBytes: isEqual ? sendBlocks.sizes[0] : null } as const
+    const call = callByMachine(state, method, what, (ready) => alltoallCall(state, name, sendBlocks, ready))
     return form.join(seat, call, contribution, options)
   })
 }
@@ -183,7 +192,7 @@ export function reduceScatter<R>(
     const { reduction, contribution } = reductionOf('reduceScatter', data, op, options)
     requireElements('reduceScatter', reduction.scalar === null ? reduction.type : typeCode.value)
     const counts = blockCounts(reduction.countElems, state.size, options?.counts)
-    const method = methodOf('reduce-scatter', options)
+    const method = methodOf('reduce-scatter', options, state)
     const isEqual = options?.counts === undefined
     const call = new ReduceScatterCall(state, reduction, counts, isEqual, method).check()
     return form.join(seat, call, contribution, options)
@@ -233,7 +242,7 @@ export function scan<R>(
       if (again !== undefined) return again
     }
     const { reduction, contribution } = reductionOf(name, data, op, options)
-    const call = new ScanCall(state, reduction, methodOf(name, options)).check()
+    const call = new ScanCall(state, reduction, methodOf(name, options, state)).check()
     return form.join(seat, call, contribution, options)
   })
 }
@@ -257,8 +266,13 @@ export function gather<R>(
     // Lists that the root alone refused would leave the other ranks one collective ahead of it.
     const layout = isWanted ? arrayLayout(name, options, state.size) : layoutOf(name, options, state.size)
     const contribution = { block: form.unaliased(isWanted ? layout.into : undefined, block), layout }
-    const method = methodOf(isRooted ? 'gather' : 'allgather', options)
-    const call = gatherCall(state, name, isRooted ? root : null, block, method)
+    const collective = isRooted ? 'gather' : 'allgather'
+    const method = methodOf(collective, options, state)
+    const isEqual = (name === 'gather' || name === 'allgather') && block.type !== typeCode.value
+    const what = { collective, sizeBytes: isEqual ? block.bytes.byteLength : null } as const
+    const call = callByMachine(state, method, what, (ready) =>
+      gatherCall(state, name, isRooted ? root : null, block, ready),
+    )
     return form.join(seat, call, contribution, options)
   })
 }

@@ -26,7 +26,7 @@ export function planLists(
   root: number,
 ): ListPlans {
   const { algorithm } = chooseMove(state, collective, method, 0, false)!
-  const long = chooseMove(state, collective, method, Infinity, false)!
+  const long = chooseMove(state, collective, method?.long ?? method, Infinity, false)!
   return {
     lists: planMove(state, { algorithm: inOneWay(algorithm), segments: 1 }, root),
     long: () => planMove(state, long, root),

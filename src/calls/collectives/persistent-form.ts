@@ -83,8 +83,10 @@ function boundProgram<C>(
   signature: Signature,
   call: BindableCall<C>,
   bindings: readonly Binding[],
-): BoundStart {
-  return programStart(signature, call.bind!(bindings.map(({ contribution }) => contribution as C)))
+): BoundStart | Promise<BoundStart> {
+  const bound = call.bind!(bindings.map(({ contribution }) => contribution as C))
+  if (!(bound instanceof Promise)) return programStart(signature, bound)
+  return bound.then((program) => programStart(signature, program))
 }
 
 function repeatedCall<C>(

@@ -11,7 +11,7 @@ import { type CallFacts, defaultChoice } from '../plan/default-rule.js'
 import type { Method } from '../plan/method.js'
 import { placesRefusal } from '../plan/participant-places.js'
 import type { Participants, WholeKind } from '../plan/participants.js'
-import { factsOf, namedSegments } from '../plan/planned-move.js'
+import { factsOf, namedBy, namedSegments } from '../plan/planned-move.js'
 import { isUnplaced, participantsFor, requiredOrder, serves } from '../plan/required-order.js'
 import { leftToRule, type TunedLeaf, tunedSegments } from '../plan/tuned-calls.js'
 import type { Reduction } from './reduction.js'
@@ -57,7 +57,7 @@ export function planReduction(
     const unitBytes = unitBytesOf(state, facts)
     const segments = (ranks: number) => namedSegments({ ...method!, algorithm: named }, unitBytes, ranks)
     const plan = tryPlan(state, named, reduction, required, segments, root)
-    if (typeof plan !== 'string') return noted(plan, { by: 'call', facts })
+    if (typeof plan !== 'string') return noted(plan, namedBy(method!, facts))
     throw unserved(named, plan)
   }
   const call: PlannedCall = { state, collective, reduction, given: method?.segments, required, facts, root }

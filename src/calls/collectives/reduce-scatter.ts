@@ -53,10 +53,11 @@ export class ReduceScatterCall extends ReductionCall<BlocksRun> {
     if (method?.algorithm !== undefined) {
       throw new RankweaveError('ERR_ALGORITHM', `${method.algorithm.id}: the counts part pairs of elements`)
     }
-    const order = method?.isAnyOrder === true ? { ...method, segments: undefined } : undefined
+    const order =
+      method?.isAnyOrder === true || method?.isAuto === true ? { ...method, segments: undefined } : undefined
     const reduce = this.plan('reduce', order)!
     return reduce instanceof Promise
-      ? reduce.then((found) => this.#throughFirst(found))
+      ? reduce.then((found) => this.#throughFirst(found!))
       : this.#throughFirst(reduce)
   }
 

@@ -9,10 +9,12 @@ import { type CollectiveCall, failAllRanks } from '../collective-call.js'
 import type { Exchange } from '../exchange.js'
 import type { CollectiveContext } from '../plan/collective-context.js'
 import type { CollectivePlan } from '../plan/collective-plan.js'
+import type { MachineCall } from '../plan/machine-choices.js'
 import { isMethod, type Method, type OrderOptions } from '../plan/method.js'
 import type { CallChoices, OnlineCalls } from '../plan/online-calls.js'
 import { isUnplaced, requiredOrder } from '../plan/required-order.js'
 import type { Signature } from '../signature.js'
+import { readyMethod } from './machine-call.js'
 import { type DrawnSetting, planReduction } from './planned-reduction.js'
 import { doubleOf, type ReduceContribution, type Reduction, signatureOf } from './reduction.js'
 
@@ -77,10 +79,12 @@ export abstract class ReductionCall<P> implements CollectiveCall<ReduceContribut
     this.#chosen = chosen
     this.#root = more.root ?? 0
     const named = chosen?.algorithm
+    const isAuto = chosen?.isAuto === true
     this.#bytes = reduction.countElems * elementSizeBytes(reduction.type)
     this.#order = requiredOrder(reduction, chosen?.isAnyOrder === true)
-    this.#isDrawn = named === undefined && onlineCollectives.includes(collective)
-    this.unplaced = collective !== 'reduce-scatter' && (named === undefined || isUnplaced(named, this.#order))
+    this.#isDrawn = named === undefined && !isAuto && onlineCollectives.includes(collective)
+    const isAnywhere = named === undefined ? !isAuto : isUnplaced(named, this.#order)
+    this.unplaced = collective !== 'reduce-scatter' && isAnywhere
   }
 
   /**
@@ -206,7 +210,20 @@ export abstract class ReductionCall<P> implements CollectiveCall<ReduceContribut
   protected abstract prepare(plan: CollectivePlan | null): P | Promise<P>
 
   protected plan(collective: Collective, method: Method | undefined, root = 0, drawn?: DrawnSetting) {
-    return planReduction(this.state, collective, this.reduction, method, root, drawn)
+    const { state, reduction } = this
+    const ready = readyMethod(state, method, this.#machineCall(collective))
+    if (!(ready instanceof Promise)) return planReduction(state, collective, reduction, ready, root, drawn)
+    return ready.then((found) => planReduction(state, collective, reduction, found, root, drawn))
+  }
+
+  #machineCall(collective: Collective): MachineCall {
+    const { state, reduction } = this
+    const isScan = collective === 'scan' || collective === 'exscan'
+    const order = this.#order
+    const kind = order === 'tree' ? 'pieces' : order === 'any' && !isScan ? 'processes' : 'runs'
+    const isByRank = collective === 'reduce-scatter'
+    const sizeBytes = isByRank ? Math.ceil(this.#bytes / state.size) : this.#bytes
+    return { collective, sizeBytes, kind, order, canCut: reduction.op.kind !== 'function' }
   }
 
   #plan(drawn?: DrawnSetting): P | Promise<P> {

@@ -21,7 +21,9 @@ export class ScanCall extends ReductionCall<ReductionRun> {
 
   protected override prepare(plan: CollectivePlan | null): ReductionRun {
     const { kind, process } = plan!.participants
-    const isDirect = this.reduction.name === 'scan' && kind === 'runs' && process.length === this.state.size
+    const isNamed = this.method?.isAuto !== true
+    const isDirect =
+      isNamed && this.reduction.name === 'scan' && kind === 'runs' && process.length === this.state.size
     const own = isDirect ? (this.plan('scan', this.method) as CollectivePlan) : plan!
     return new ReductionRun(own, this.reduction)
   }

@@ -48,6 +48,7 @@ export function algorithmUses(plans: CollectivePlans): AlgorithmUse[] {
 function whyOf(choice: PlanChoice | undefined): string {
   if (choice === undefined) return 'chosen by the root'
   if (choice.by === 'call') return 'named by the call'
+  if (choice.by === 'machine') return `the machine of the world: ${choice.chosenFor}`
   if (choice.by === 'file') return `tuning file: ${choice.leaf!.conditions()}`
   const instead = choice.instead === undefined ? '' : `; ${choice.instead}`
   return `rule: ${reasonOf(choice.facts)}${instead}${unservedText(choice)}`

@@ -12,6 +12,7 @@ import type { Exchange } from '../exchange.js'
 import type { BindableCall } from '../program/bound-collective.js'
 import { ProgramRun, type ProgramStore } from '../program/run-program.js'
 import type { CallFacts } from './default-rule.js'
+import { MachineChoices } from './machine-choices.js'
 import type { MoveMemory } from './move-memory.js'
 import { gridOfParticipants } from './participant-places.js'
 import { type Participants, participantsOf, type WholeKind } from './participants.js'
@@ -20,13 +21,15 @@ import { TunedCalls, type TunedLeaf } from './tuned-calls.js'
 
 /** Why a call is carried out by an algorithm. */
 export interface PlanChoice {
-  /** By what: the call itself, the tuning file, or the rule, from these facts. */
-  readonly by: 'call' | 'file' | 'rule'
+  /** By what: the call itself, the machine of the world, the tuning file, or the rule, from these facts. */
+  readonly by: 'call' | 'machine' | 'file' | 'rule'
   readonly facts: CallFacts
   /** The leaf of the tuning file for the call. */
   readonly leaf?: TunedLeaf | undefined
   /** Why the setting of this leaf cannot serve the call, so that the rule has chosen. */
   readonly refusal?: string | undefined
+  /** What the machine has chosen it for. */
+  readonly chosenFor?: string | undefined
   /** Why it is not the algorithm that the rule prefers. */
   readonly instead?: string | undefined
 }
@@ -138,6 +141,7 @@ export class CollectivePlans {
   readonly #state: CommContext
   #isMemoryShared: boolean | undefined
   #tuned: TunedCalls | undefined
+  #byMachine: MachineChoices | undefined
   readonly #plans = new Map<string, CollectivePlan>()
   /** The plan of each algorithm, by its id, that was asked for last: found without a key. */
   readonly #lastOf = new Map<string, CollectivePlan>()
@@ -172,6 +176,12 @@ export class CollectivePlans {
     const { tuning } = this.#state.runtime.options
     if (tuning !== undefined) this.#tuned = new TunedCalls(tuning, this.#state, this.isMemoryShared)
     return this.#tuned
+  }
+
+  /** What the machine of the world chooses. */
+  get byMachine(): MachineChoices {
+    this.#byMachine ??= new MachineChoices(this.#state, (kind) => this.participants(kind))
+    return this.#byMachine
   }
 
   participants(kind: WholeKind): Participants | null {

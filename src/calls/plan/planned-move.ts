@@ -36,7 +36,7 @@ export function chooseMove(
   if (method?.algorithm !== undefined) {
     const { algorithm } = method
     const segments = namedSegments({ ...method, algorithm }, sizeBytes, state.processes.count)
-    return { algorithm, segments, choice: { by: 'call', facts } }
+    return { algorithm, segments, choice: namedBy(method, facts) }
   }
   const tuned = chooseTuned(state, collective, method?.segments, facts, isOnline)
   if (tuned !== undefined && 'algorithm' in tuned) return tuned
@@ -48,6 +48,11 @@ export function chooseMove(
   }
   const segments = method?.segments ?? choice.segments
   return { algorithm: algorithmOf(choice.id), segments, choice: why }
+}
+
+/** Why a call is carried out by the algorithm that its method names. */
+export function namedBy({ chosenFor }: Method, facts: CallFacts): PlanChoice {
+  return chosenFor === undefined ? { by: 'call', facts } : { by: 'machine', facts, chosenFor }
 }
 
 /** The setting of the tuning file; the leaf and why it cannot serve; undefined where the file does not decide. */

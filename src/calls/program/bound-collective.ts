@@ -29,7 +29,7 @@ export interface BoundProgram {
 /** A call whose persistent form may be a program that is bound to the buffers of the ranks of a process. */
 export interface BindableCall<C> extends CollectiveCall<C, unknown> {
   /** Of a communicator that is placed. @throws ERR_ALGORITHM */
-  bind?(contributions: readonly C[]): BoundProgram
+  bind?(contributions: readonly C[]): BoundProgram | Promise<BoundProgram>
 }
 
 /** What a start runs. */

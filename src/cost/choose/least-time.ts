@@ -31,11 +31,11 @@ export class LeastTimes {
   readonly #ranks: readonly number[]
   readonly #setting: Setting
 
-  /** Rank r is on core r. */
-  constructor(machine: Machine, shape: Shape, bytes: number) {
+  /** @param slotOf core of every rank; null: rank r is on core r */
+  constructor(machine: Machine, shape: Shape, bytes: number, slotOf: Int32Array | null = null) {
     this.#shape = shape
     this.#bytes = bytes
-    const places = placesOf(machine, shape.ranks)
+    const places = placesOfRanks(placesOf(machine, shape.ranks), slotOf)
     this.#ranks = observed(shape, places)
     const isObserved = new Uint8Array(shape.ranks)
     for (const rank of this.#ranks) isObserved[rank] = 1
@@ -60,6 +60,15 @@ interface Setting {
   readonly isObserved: Uint8Array
   readonly network: Network
   readonly profile: Profile
+}
+
+/** Where ranks are whose cores are others. */
+function placesOfRanks({ node, packageIndex }: ProcessPlaces, slotOf: Int32Array | null): ProcessPlaces {
+  if (slotOf === null) return { node, packageIndex }
+  return {
+    node: slotOf.map((slot) => node[slot]),
+    packageIndex: slotOf.map((slot) => packageIndex[slot]),
+  }
 }
 
 /** Whole nodes around three ranks, ascending. */

@@ -1,3 +1,4 @@
+import { sizeClass } from '../../base/size-class.js'
 import { joinWork, type SharedWork } from '../../base/slices.js'
 import type { Machine } from '../../machine/machine.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
@@ -109,12 +110,4 @@ export class ChoicesBySize {
     this.#made.set(wanted.key, recent.add({ ...wanted, choice }))
     return choice
   }
-}
-
-/** The nearest power of two; 0 of 0. */
-export function sizeClass(bytes: number): number {
-  if (bytes === 0) return 0
-  let power = 1
-  while (3 * power < 2 * bytes) power *= 2
-  return power
 }

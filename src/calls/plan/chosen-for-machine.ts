@@ -1,0 +1,81 @@
+import { joinWork, type SharedWork } from '../../base/slices.js'
+import type { CombinationOrder } from '../../collective/patterns/algorithm.js'
+import { gridOfMachine } from '../../collective/ways/machine-grid.js'
+import { chooseForPlaces } from '../../cost/choose/choose-algorithm.js'
+import { isRankweaveError } from '../../errors.js'
+import type { Machine } from '../../machine/machine.js'
+import { machineOfCores } from '../../machine/machine-of-cores.js'
+import type { Collective } from '../../schedule/specification.js'
+
+/** What a choice depends on. */
+export interface WantedAlgorithm {
+  /** With a profile. */
+  readonly machine: Machine
+  /** Core of every participant. */
+  readonly coreOf: Int32Array
+  /** First rank of every participant, then the number of ranks, where a reduction is combined along the tree. */
+  readonly firstRank: Int32Array | null
+  readonly collective: Collective
+  readonly bytes: number
+  readonly order: CombinationOrder
+  readonly canCut: boolean
+}
+
+/** Choices of this thread: logical processes in the same places want the same. */
+const recent: { readonly wanted: WantedAlgorithm; readonly line: string | null }[] = []
+const mostRecent = 64
+const inFlight: SharedWork<WantedAlgorithm, string | null>[] = []
+
+/**
+ * The algorithm that takes the least time, with its parameters and segments, as a line of text; null where none serves,
+ * and where even the smallest schedule is too large to be simulated. Without holding the event loop longer than one
+ * simulation takes. Of a thread: at most 64 choices are retained.
+ */
+export async function chosenForMachine(wanted: WantedAlgorithm): Promise<string | null> {
+  const known = recent.find((each) => areSame(each.wanted, wanted))
+  if (known !== undefined) return known.line
+  return joinWork(inFlight, wanted, areSame, async () => {
+    const line = await chosenLine(wanted)
+    recent.push({ wanted, line })
+    if (recent.length > mostRecent) recent.shift()
+    return line
+  })
+}
+
+function areSame(a: WantedAlgorithm, b: WantedAlgorithm): boolean {
+  return (
+    a.machine === b.machine &&
+    a.collective === b.collective &&
+    a.bytes === b.bytes &&
+    a.order === b.order &&
+    a.canCut === b.canCut &&
+    isSameList(a.coreOf, b.coreOf) &&
+    isSameList(a.firstRank, b.firstRank)
+  )
+}
+
+function isSameList(a: Int32Array | null, b: Int32Array | null): boolean {
+  if (a === null || b === null) return a === b
+  return a.length === b.length && a.every((value, i) => value === b[i])
+}
+
+async function chosenLine(wanted: WantedAlgorithm): Promise<string | null> {
+  const { machine, coreOf, firstRank, collective, bytes, order, canCut } = wanted
+  const ranks = coreOf.length
+  const grid = gridOfMachine(machine, coreOf, ranks)
+  const cores = coreOf.slice().sort()
+  const slotOfCore = new Map(Array.from(cores, (core, slot) => [core, slot]))
+  const slotOf = coreOf.map((core) => slotOfCore.get(core)!)
+  const shape = {
+    ...{ ranks, root: 0 },
+    ...(firstRank === null ? {} : { firstRank }),
+    ...(grid === undefined ? {} : { grid }),
+  }
+  try {
+    const placed = { shape, slotOf, bytes, order, canCut }
+    return (await chooseForPlaces(collective, machineOfCores(machine, cores), placed))?.algorithm ?? null
+  } catch (error) {
+    if (isRankweaveError(error, 'ERR_SCHEDULE') || isRankweaveError(error, 'ERR_SIMULATION')) return null
+    throw error
+  }
+}

@@ -1,0 +1,106 @@
+import { whileLoading } from '../../base/loading.js'
+import { sizeClass } from '../../base/size-class.js'
+import { parseAlgorithm } from '../../collective/algorithm-text.js'
+import type { CombinationOrder } from '../../collective/patterns/algorithm.js'
+import type { CommContext } from '../../messages/process/comm-context.js'
+import type { Collective } from '../../schedule/specification.js'
+import type { Method } from './method.js'
+import { coresOfParticipants } from './participant-places.js'
+import type { Participants, WholeKind } from './participants.js'
+
+// The seam between calls and the simulator. A call with `algorithm: 'auto'` takes its place among the calls of its
+// communicator at once, like any other; inside `run`, it asks here for a method that names an algorithm. The answer is
+// there, or a promise of it: the first call of a class loads the simulator and lets it choose. Messages of calls are
+// told apart by the numbers of the calls, so a later call may overtake one that chooses.
+//
+// Every process chooses for itself, and all choose alike: the choice is a function of the machine, of where the
+// participants are, of the collective, of the order that a reduction demands and of the class of lengths. Where only the
+// root knows the length (bcast), the root chooses and names the algorithm in the head of the call.
+
+/** A call whose algorithm the machine chooses, as far as the choice depends on it. */
+export interface MachineCall {
+  readonly collective: Collective
+  /** Of a unit of data, as MPI's count describes it; null where not all who choose know it. */
+  readonly sizeBytes: number | null
+  /** Who takes part: default all processes. */
+  readonly kind?: WholeKind
+  /** What a reduction demands. Default `any`. */
+  readonly order?: CombinationOrder
+  /** Whether units of data may be cut into parts. Default: yes. */
+  readonly canCut?: boolean
+}
+
+/** Of blocks whose lengths only their origin knows: of lists, which have lengths and short blocks, and of long blocks. */
+const assumedBytes = { lists: 1024, long: 65_536 }
+
+/** Choices of a communicator that are retained in a process: those used last. */
+export const mostMachineChoices = 64
+
+/**
+ * What the machine of a world chooses for the collectives of one communicator, in one process: an algorithm for each
+ * collective, order of combination and class of lengths, which are those with the same nearest power of two. Rooted
+ * collectives take the choice for root 0.
+ */
+export class MachineChoices {
+  readonly #state: CommContext
+  readonly #participantsOf: (kind: WholeKind) => Participants | null
+  /** By what was asked for, the one used last at the end. */
+  readonly #methods = new Map<string, Method | Promise<Method>>()
+
+  constructor(state: CommContext, participantsOf: (kind: WholeKind) => Participants | null) {
+    this.#state = state
+    this.#participantsOf = participantsOf
+  }
+
+  /** Choices that are retained. */
+  get count(): number {
+    return this.#methods.size
+  }
+
+  /**
+   * The method of a call that says `auto`: of an algorithm, or without one where the machine has none, so that the rule
+   * decides. A promise where it has to be chosen; calls of one class that begin meanwhile share it.
+   *
+   * @param method what the ranks pass
+   */
+  methodFor(method: Method, call: MachineCall): Method | Promise<Method> {
+    const { collective, sizeBytes, kind = 'processes', order = 'any', canCut = true } = call
+    const size = sizeBytes === null ? 'unknown' : sizeClass(sizeBytes)
+    const key = `${collective} ${kind} ${order} ${canCut} ${size} ${method.name}`
+    const known = this.#methods.get(key)
+    if (known !== undefined) this.#methods.delete(key)
+    const found = known ?? this.#choose(method, { collective, sizeBytes, kind, order, canCut })
+    this.#methods.set(key, found)
+    if (this.#methods.size > mostMachineChoices) this.#methods.delete(this.#methods.keys().next().value!)
+    if (known === undefined && found instanceof Promise)
+      found.then(
+        (chosen) => this.#methods.has(key) && this.#methods.set(key, chosen),
+        () => this.#methods.delete(key),
+      )
+    return found
+  }
+
+  async #choose(method: Method, call: Required<MachineCall>): Promise<Method> {
+    if (call.sizeBytes !== null) return this.#chosen(method, call, call.sizeBytes)
+    const lists = await this.#chosen(method, call, assumedBytes.lists)
+    return { ...lists, long: await this.#chosen(method, call, assumedBytes.long) }
+  }
+
+  async #chosen(method: Method, call: Required<MachineCall>, sizeBytes: number): Promise<Method> {
+    const { collective, kind, order, canCut } = call
+    const participants = this.#participantsOf(kind)
+    if (participants === null) return method
+    const bytes = sizeClass(sizeBytes)
+    const line = await whileLoading(async () => {
+      const { chosenForMachine } = await import('./chosen-for-machine.js')
+      const { machine } = this.#state.runtime.options
+      const coreOf = coresOfParticipants(this.#state, participants)
+      const firstRank = kind === 'pieces' ? participants.firstRank : null
+      return chosenForMachine({ machine: machine!, coreOf, firstRank, collective, bytes, order, canCut })
+    })
+    if (line === null) return method
+    const { algorithm, segments = algorithm.sections ?? 1 } = parseAlgorithm(line, collective)
+    const { isAuto: _, ...named } = method
+    return { ...named, algorithm, segments, chosenFor: `units of ${bytes} bytes` }
+  }
+}
