@@ -74,7 +74,9 @@ async function gatherCalls(
     await take(callFileOf(online, source, recorded, layout.processes))
   } catch (error) {
     if (!isRankweaveError(error)) throw error
-    if (rank === firstRank && error.code !== 'ERR_WORLD_ENDED') warnOfLostCalls(error)
+    // What the others write, a process that is lost itself does not know.
+    const isOwn = error.code === 'ERR_PEER_LOST' && error.details['process'] === own
+    if (rank === firstRank && error.code !== 'ERR_WORLD_ENDED' && !isOwn) warnOfLostCalls(error)
   }
 }
 

@@ -195,10 +195,10 @@ describe('a run that tunes online', () => {
 })
 
 describe('a run that tunes online and loses a process', () => {
-  const surviving = async (world: Communicator) => {
+  const surviving = (calls: number) => async (world: Communicator) => {
     let comm = world
     let sums = 0
-    for (let i = 0; i < 60; ) {
+    for (let i = 0; i < calls; ) {
       let sum: Int32Array | undefined
       try {
         sum = await comm.allreduce(Int32Array.of(1), 'sum')
@@ -222,7 +222,7 @@ describe('a run that tunes online and loses a process', () => {
 
   it.each([0, 2])('writes what the others have recorded, if process %i is lost', async (lost) => {
     const online = newFolder()
-    const sums = await run(surviving, { ...losing(lost), tuning: { online } })
+    const sums = await run(surviving(60), { ...losing(lost), tuning: { online } })
     expect(sums[lost]).toBeUndefined()
     const [file, ...others] = callFilesOf(online)
     expect(others).toEqual([])
@@ -232,9 +232,28 @@ describe('a run that tunes online and loses a process', () => {
     expect(recordsByCall(file).size).toBeGreaterThan(0)
   })
 
+  it('does not warn where a process is lost while the others write', async () => {
+    const warnings: string[] = []
+    const onWarning = (warning: Error) => warnings.push(warning.message)
+    process.on('warning', onWarning)
+    for (let afterFrames = 8; afterFrames < 24; afterFrames++) {
+      const online = newFolder()
+      const fabric = local({
+        processes: 4,
+        seed: afterFrames,
+        faults: { kill: [{ process: 1, afterFrames }] },
+      })
+      await run(surviving(4), { ranks: 4, fabric, tuning: { online } })
+      expect(callFilesOf(online)).toHaveLength(1)
+    }
+    await new Promise((resolve) => setImmediate(resolve))
+    process.off('warning', onWarning)
+    expect(warnings).toEqual([])
+  })
+
   it.each(['online', 'tuned'])('has the results of a run without it: %s', async (mode) => {
     const tuning = `${mode}:${newFolder()}`
-    expect(await run(surviving, { ...losing(1), tuning })).toEqual(expect.arrayContaining([undefined]))
+    expect(await run(surviving(60), { ...losing(1), tuning })).toEqual(expect.arrayContaining([undefined]))
   })
 
   it('fails as without it where no rank has acknowledged the loss', async () => {
