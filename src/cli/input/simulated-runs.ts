@@ -1,11 +1,14 @@
 import { join } from 'node:path'
 import { mulberry32 } from '../../base/random.js'
 import { ruleOf } from '../../calls/plan/default-rule.js'
+import { RankweaveError } from '../../errors.js'
 import { callFileEnding } from '../../launch/processes/call-files.js'
 import type { Collective } from '../../schedule/specification.js'
 import { writeWholeFile } from '../../text/whole-file.js'
+import type { MeasurementSource } from '../../tuning/measured/measurement.js'
 import { closedGrid } from '../../tuning/models/decision-grid.js'
 import { formatTuningFile, readTuningFile } from '../../tuning/models/read-tuning-file.js'
+import type { CallFile } from '../../tuning/online/call-file.js'
 import { defaultLogic, tunedLogic, tuningLogic } from '../../tuning/online/grid-selection.js'
 import type { GridLearning, LearnedGrid } from '../../tuning/online/learn-grid.js'
 import { CallHistory, emptyGrids } from '../../tuning/online/learn-runs.js'
@@ -47,7 +50,7 @@ export interface SimulationOptions {
  *
  * @param step shows what comes next
  * @returns their true time over that by default
- * @throws ERR_FILE
+ * @throws ERR_FILE; ERR_MEASUREMENT for a folder with other runs, in which nothing is written
  */
 export async function simulateRuns(
   folder: string,
@@ -57,6 +60,8 @@ export async function simulateRuns(
   const application = simulatedApplications.find(({ name }) => name === options.simulate)!
   const machine = formulaMachine('two levels', simulatedLevels, simulatedCollectives, ruleOf)
   const { runs: before } = readCallFolder(folder)
+  const source = { kind: 'simulator', name: application.name, machine: machine.name } as const
+  requireRunsOf(folder, source, before)
   const table = new NumberedSettings(machine.settings)
   const axes = cellAxes({ nodes: 32, processesPerNode: 32 })
   const history = new CallHistory(table)
@@ -67,7 +72,6 @@ export async function simulateRuns(
   const blacklists = withSlowSettings(history, named, options.withoutSlower)
   const isFirst = history.runs === 0 && named.size === 0
   const grids = isFirst ? emptyGrids(table, axes) : history.learn(axes, learning, blacklists)
-  const source = { kind: 'simulator', name: application.name, machine: machine.name } as const
   const model = isFirst ? '' : checksumOf(source, grids)
   const conditions = { ...usualConditions, arrival: options.arrival, noise: options.noise }
   const next = mulberry32(options.seed ^ before.size)
@@ -91,11 +95,22 @@ export async function simulateRuns(
   return sums.timeUs / sums.defaultUs
 }
 
+/** Of others `rankweave learn` would refuse the mixture. @throws ERR_MEASUREMENT */
+function requireRunsOf(
+  folder: string,
+  { kind, name, machine }: MeasurementSource,
+  before: ReadonlyMap<string, CallFile>,
+): void {
+  for (const [file, { source }] of before) {
+    if (source.kind === kind && source.name === name && source.machine === machine) continue
+    const got = `${file} of ${source.kind} '${source.name}' on '${source.machine}'`
+    const message = `${folder}: expected simulated runs of ${name}, got ${got}: take another folder`
+    throw new RankweaveError('ERR_MEASUREMENT', message)
+  }
+}
+
 /** By which runs of one model are known. */
-function checksumOf(
-  source: Parameters<typeof formatTuningFile>[0],
-  grids: ReadonlyMap<Collective, LearnedGrid>,
-): string {
+function checksumOf(source: MeasurementSource, grids: ReadonlyMap<Collective, LearnedGrid>): string {
   const decisions = Object.fromEntries([...grids].map(([name, { grid }]) => [name, closedGrid(grid)]))
   return readTuningFile(formatTuningFile(source, decisions)).checksum
 }

@@ -95,8 +95,14 @@ describe('learn', () => {
     const folder = folderOf('sources')
     await cli('learn', folder, '--simulate', 'solver', '--runs', '1')
     const answer = await cli('learn', folder, '--simulate', 'graph', '--runs', '1')
-    expect(answer.stderr).toMatch(/ERR_MEASUREMENT.*expected runs of one machine and fabric/s)
+    expect(answer.stderr).toMatch(/ERR_MEASUREMENT.*expected simulated runs of graph, got .* of .* 'solver'/s)
     expect(answer.exitCode).not.toBe(0)
+    const files = () => readdirSync(folder).filter((name) => name.endsWith('.calls'))
+    expect(files()).toEqual(['simulated-0000.calls'])
+    await cli('learn', folderOf('graphs'), '--simulate', 'graph', '--runs', '1')
+    copyFileSync(join(folderOf('graphs'), files()[0]), join(folder, 'other.calls'))
+    const mixed = await cli('learn', folder)
+    expect(mixed.stderr).toMatch(/ERR_MEASUREMENT.*expected runs of one machine and fabric/s)
   })
 
   it('has the same model where it is started again from the files of runs alone', async () => {
