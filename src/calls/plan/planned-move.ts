@@ -41,7 +41,7 @@ export function chooseMove(
   const tuned = chooseTuned(state, collective, method?.segments, facts, isOnline)
   if (tuned !== undefined && 'algorithm' in tuned) return tuned
   const choice = defaultChoice(facts)
-  const why: PlanChoice = tuned === undefined ? { by: 'rule', facts } : { by: 'rule', facts, ...tuned }
+  const why: PlanChoice = { by: 'rule', facts, leaf: tuned?.leaf, refusal: tuned?.refusal }
   if (choice === null) {
     state.plans.inlineChoice = why
     return null
