@@ -14,7 +14,8 @@ export interface Clock {
  * As they are when this module is loaded: a test that replaces the timers of its program does not stop the
  * library.
  */
-const { setTimeout, clearTimeout, performance } = globalThis
+const { setTimeout, clearTimeout } = globalThis
+
 const { hrtime } = nodeProcess ?? {}
 
 /**
@@ -28,6 +29,9 @@ export const clockUs: () => number =
         const time = hrtime()
         return time[0] * 1e6 + time[1] / 1000
       }
+
+/** What {@link clockUs} reads. */
+export const clockName = hrtime === undefined ? 'performance.now' : 'process.hrtime'
 
 export const realClock: Clock = {
   later(delayMs, run) {

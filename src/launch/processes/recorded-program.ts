@@ -1,3 +1,4 @@
+import { clockName, clockUs } from '../../base/clock.js'
 import type { Communicator } from '../../comm/communicator.js'
 import { isRankweaveError } from '../../errors.js'
 import type { MeasurementSource } from '../../tuning/measured/measurement.js'
@@ -145,7 +146,7 @@ function callFileOf(
   }
   const header = {
     ...{ source, mode: logic.name, model: options.model?.checksum ?? '', seed: options.seed, processes },
-    clock: { name: 'performance.now', tickUs: clockTickUs() },
+    clock: { name: clockName, tickUs: clockTickUs() },
     ...{ settings: options.settings, communicators },
   }
   return formatCallFile(header, records)
@@ -162,11 +163,11 @@ function renumbered(bytes: Uint8Array, places: Uint32Array): Uint8Array {
 /** The least step of the clock that a thousand readings show. */
 function clockTickUs(): number {
   let tick = Number.POSITIVE_INFINITY
-  let last = performance.now()
+  let last = clockUs()
   for (let i = 0; i < 1000; i++) {
-    const now = performance.now()
+    const now = clockUs()
     if (now > last) tick = Math.min(tick, now - last)
     last = now
   }
-  return Number.isFinite(tick) ? tick * 1000 : 1000
+  return Number.isFinite(tick) ? tick : 1000
 }
