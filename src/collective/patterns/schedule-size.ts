@@ -146,7 +146,9 @@ export class OperationCounter extends OperationLog {
 export function scheduleOf(algorithm: Algorithm, given: Shape, ranks?: Iterable<number>): Schedule {
   checkShape(algorithm, given)
   const { root = 0, segments = algorithm.sections ?? 1 } = given
-  const shape = { ...given, root, segments }
+  // What an algorithm retains of a shape is found again.
+  const isWhole = given.root !== undefined && given.segments !== undefined
+  const shape = isWhole ? given : { ...given, root, segments }
   const rows = ranks === undefined ? undefined : rowsOf(shape, ranks)
   if ((rows?.length ?? shape.ranks) >= leastEstimated) requireSize(algorithm, shape, rows)
   const specification = specificationOf(algorithm, shape, rows)

@@ -27,9 +27,7 @@ export function reduceAlong(
 ): ReadonlyMap<number, number> {
   const stages = stagesOf(ways)
   const held = new Map<number, number>()
-  const exchanges = exchangesOf(ways, rank)
-    .reverse()
-    .sort((a, b) => b.begin - a.begin)
+  const exchanges = [...exchangesOf(ways, rank)].reverse().sort((a, b) => b.begin - a.begin)
   // A part is complete when the last message that brings its values has come.
   const missing = new Map<number, number>()
   const eachPart = (runs: readonly Run[], visit: (part: number) => void): void =>

@@ -56,15 +56,29 @@ export interface Run {
   readonly count: number
 }
 
+/** Of each list of ways, for the participant that was asked for last: an algorithm asks twice for a rank. */
+const last = new WeakMap<readonly GatherWay[], { participant: number; exchanges: readonly WayExchange[] }>()
+
 /** What a participant sends and receives in all ways at once, by last stage. */
-export function exchangesOf(ways: readonly GatherWay[], participant: number): WayExchange[] {
-  const found = new Map<string, WayExchange & { readonly runs: Run[] }>()
+export function exchangesOf(ways: readonly GatherWay[], participant: number): readonly WayExchange[] {
+  const known = last.get(ways)
+  if (known?.participant === participant) return known.exchanges
+  const exchanges = joinedExchanges(ways, participant)
+  if (known === undefined) last.set(ways, { participant, exchanges })
+  else Object.assign(known, { participant, exchanges })
+  return exchanges
+}
+
+function joinedExchanges(ways: readonly GatherWay[], participant: number): WayExchange[] {
+  const found = new Map<number, WayExchange & { readonly runs: Run[] }>()
+  const stages = stagesOf(ways)
+  const ranks = ways[0].originAt.length
   ways.forEach((way, index) => {
-    for (const { first, count, ...message } of way.messages(participant)) {
-      const key = `${message.begin} ${message.stage} ${message.isSent} ${message.peer}`
+    for (const { begin, stage, peer, isSent, first, count } of way.messages(participant)) {
+      const key = ((begin * stages + stage) * 2 + (isSent ? 1 : 0)) * ranks + peer
       const run = { way: index, first, count }
       const exchange = found.get(key)
-      if (exchange === undefined) found.set(key, { ...message, runs: [run] })
+      if (exchange === undefined) found.set(key, { begin, stage, peer, isSent, runs: [run] })
       else exchange.runs.push(run)
     }
   })

@@ -8,15 +8,19 @@ import type { Machine } from '../../machine/machine.js'
 import type { Level } from '../../machine/profile.js'
 import type { Parameters } from '../../schedule/ir.js'
 import { operationLimits } from '../../schedule/operation-log.js'
-import { simulate } from '../simulate/simulate.js'
+import { placesOf } from '../simulate/costs.js'
+import { simulateUntil } from '../simulate/simulate.js'
 import { sentIn } from '../simulate/traffic.js'
-import { LeastTimes } from './least-time.js'
-import { type CutAlgorithm, gridSettings, neighborsOf, settingText, uncut } from './settings.js'
+import { LeastTimes, placesOfRanks } from './least-time.js'
+import { ScheduleBounds } from './schedule-bound.js'
+import { type CutAlgorithm, cutShape, gridSettings, neighborsOf, settingText, uncut } from './settings.js'
 
 /** Work that a unit of the budget pays for, in operations of schedules. */
 export const perUnit = 2 ** 17
 /** Of an entry: simulating it takes about a quarter of the time of an operation. */
 const entryWork = 1 / 4
+/** Of a schedule that is made and not simulated. */
+const scheduleWork = 1 / 4
 /** Settings of one algorithm that are simulated, whatever the budget. */
 const mostSettings = 40
 
@@ -83,7 +87,11 @@ export class AlgorithmSearch {
   readonly #shape: Shape
   readonly #setting: SearchSetting
   readonly #leastTimes: LeastTimes
+  readonly #bounds: ScheduleBounds
   readonly #tried = new Map<string, Tried>()
+  /** Texts of all settings whose schedules were made. */
+  readonly #seen = new Set<string>()
+  readonly #bestOfFamily = new Map<string, number>()
   #work: number
   #fastestUs = Number.POSITIVE_INFINITY
 
@@ -94,6 +102,7 @@ export class AlgorithmSearch {
     this.#setting = setting
     this.#work = work
     this.#leastTimes = new LeastTimes(machine, shape, bytes, slotOf)
+    this.#bounds = new ScheduleBounds(machine, placesOfRanks(placesOf(machine, shape.ranks), slotOf))
   }
 
   get simulated(): number {
@@ -116,14 +125,38 @@ export class AlgorithmSearch {
     return found.sort((a, b) => a.atLeastUs - b.atLeastUs || a.size - b.size)
   }
 
-  tryDefaults({ algorithm, size, atLeastUs }: AlgorithmCandidate): void {
-    const leave = (because: LeftAlgorithm['because'], reason: string): void => {
-      this.left.push({ algorithm: algorithm.id, because, atLeastUs, reason })
+  /**
+   * Simulates settings that may be the fastest, and small defaults. Those that take least are first, so that others need
+   * not be simulated.
+   */
+  *tryAll(candidates: readonly AlgorithmCandidate[]): Generator<void> {
+    const settings = candidates.map((candidate) => ({ ...candidate, setting: uncut(candidate.algorithm) }))
+    const all = [...settings, ...this.#onGrid(candidates)]
+    for (const each of all.sort((a, b) => a.atLeastUs - b.atLeastUs || a.size - b.size)) {
+      const isDefault = atDefaults(each.algorithm) === each.algorithm
+      this.#tryFirst(each.setting, each, isDefault)
+      yield
     }
-    if (atLeastUs > this.#fastestUs && size > perUnit)
-      leave('slower', `it takes at least ${atLeastUs.toFixed(1)} us`)
+  }
+
+  #tryFirst(
+    setting: CutAlgorithm,
+    { algorithm, size, atLeastUs }: AlgorithmCandidate,
+    isDefault: boolean,
+  ): void {
+    const leave = (because: LeftAlgorithm['because'], reason: string, leastUs = atLeastUs): void => {
+      if (isDefault) this.left.push({ algorithm: algorithm.id, because, atLeastUs: leastUs, reason })
+    }
+    const slower = (leastUs: number) => leave('slower', `it takes at least ${leastUs.toFixed(1)} us`, leastUs)
+    const isSmall = size <= perUnit
+    if (this.#seen.has(settingText(setting))) return
+    if (atLeastUs > this.#fastestUs && !(isSmall && isDefault)) slower(atLeastUs)
     else if (size > this.#work) leave('budget', 'its schedule is larger than the budget allows')
-    else this.#simulate(uncut(algorithm), size)
+    else {
+      const limitUs = isSmall ? this.#bestUs(setting) : this.#fastestUs
+      const leastUs = this.#simulate(setting, size, limitUs)
+      if (leastUs > limitUs && !isSmall) slower(leastUs)
+    }
   }
 
   simulateSmallest(candidates: readonly AlgorithmCandidate[]): void {
@@ -134,29 +167,40 @@ export class AlgorithmSearch {
       this.left.findIndex((left) => left.algorithm === algorithm.id),
       1,
     )
-    this.#simulate(uncut(algorithm), size)
+    this.#simulate(uncut(algorithm), size, Number.POSITIVE_INFINITY)
   }
 
-  /** Simulates a setting that has not been, if it may be the fastest and the budget allows it. */
+  /**
+   * Simulates a setting that has not been, if it may be the fastest of its algorithm, and of all if it is large, and the
+   * budget allows it.
+   */
   try(setting: CutAlgorithm): void {
-    if (this.#tried.has(settingText(setting)) || this.#refusalOf(setting) !== null) return
+    if (this.#seen.has(settingText(setting)) || this.#refusalOf(setting) !== null) return
     const size = this.#sizeOf(setting)
     if (size > this.#work) return
-    if (size > perUnit && this.#leastUs(setting) > this.#fastestUs) return
-    this.#simulate(setting, size)
+    const isSmall = size <= perUnit
+    if (!isSmall && this.#leastUs(setting) > this.#fastestUs) return
+    this.#simulate(setting, size, isSmall ? this.#bestUs(setting) : this.#fastestUs)
   }
 
-  /** Settings for the network, by the time that they take at least; those that cannot be left out. */
-  onGrid(eligible: readonly Algorithm[]): CutAlgorithm[] {
-    const { grid } = this.#shape
+  /** Settings for the network that the budget allows. */
+  #onGrid(candidates: readonly AlgorithmCandidate[]): (AlgorithmCandidate & { setting: CutAlgorithm })[] {
+    const { grid, ranks } = this.#shape
     if (grid === undefined) return []
-    const dimensions = Math.max(1, boxExtents(grid, this.#shape.ranks).dims.length)
-    return eligible
-      .flatMap((algorithm) => gridSettings(algorithm, dimensions))
-      .filter((setting) => this.#refusalOf(setting) === null && this.#sizeOf(setting) <= this.#work)
-      .map((setting) => ({ setting, atLeastUs: this.#leastUs(setting) }))
-      .sort((a, b) => a.atLeastUs - b.atLeastUs)
-      .map(({ setting }) => setting)
+    const dimensions = Math.max(1, boxExtents(grid, ranks).dims.length)
+    return candidates
+      .flatMap(({ algorithm }) => gridSettings(algorithm, dimensions))
+      .filter(
+        (setting) => atDefaults(setting.algorithm) !== setting.algorithm && this.#refusalOf(setting) === null,
+      )
+      .map((setting) => ({ setting, algorithm: setting.algorithm, size: this.#sizeOf(setting) }))
+      .filter(({ size }) => size <= this.#work)
+      .map((each) => ({ ...each, atLeastUs: this.#leastUs(each.setting) }))
+  }
+
+  /** Of the algorithm of a setting, so far. */
+  #bestUs({ algorithm }: CutAlgorithm): number {
+    return this.#bestOfFamily.get(atDefaults(algorithm).id) ?? Number.POSITIVE_INFINITY
   }
 
   #leastUs({ algorithm, segments }: CutAlgorithm): number {
@@ -164,7 +208,7 @@ export class AlgorithmSearch {
   }
 
   #refusalOf({ algorithm, segments }: CutAlgorithm): string | null {
-    const shape = { ...this.#shape, segments }
+    const shape = cutShape(this.#shape, segments)
     const refusal = algorithm.refuses?.(shape) ?? null
     if (refusal !== null || this.#setting.canCut) return refusal
     const isByRank = algorithm.collective === 'reduce-scatter'
@@ -172,20 +216,36 @@ export class AlgorithmSearch {
     return parts > 1 ? 'it cuts units of data' : null
   }
 
-  #simulate(setting: CutAlgorithm, size: number): void {
-    this.#work -= size
+  /**
+   * Makes the schedule of a setting, and simulates it unless that would take longer than some time.
+   *
+   * @returns the simulated time; a time that it takes at least, where that is longer than `limitUs`
+   */
+  #simulate(setting: CutAlgorithm, size: number, limitUs: number): number {
     const { algorithm, segments } = setting
     const { bytes, now, slotOf } = this.#setting
-    const before = now()
-    const schedule = scheduleOf(algorithm, { ...this.#shape, segments })
-    const planMs = now() - before
-    const placement = slotOf === null ? {} : { placement: slotOf }
-    const { timeUs, traffic } = simulate(schedule, this.#machine, { bytes, ...placement })
-    const { parameters } = schedule
     const text = settingText(setting)
+    this.#seen.add(text)
+    const before = now()
+    const schedule = scheduleOf(algorithm, cutShape(this.#shape, segments))
+    const planMs = now() - before
+    const leastUs = this.#bounds.of(schedule, bytes)
+    if (leastUs > limitUs) {
+      this.#work -= size * scheduleWork
+      return leastUs
+    }
+    this.#work -= size
+    const placement = slotOf === null ? {} : { placement: slotOf }
+    const simulation = simulateUntil(schedule, this.#machine, { bytes, ...placement }, limitUs)
+    if (simulation === null) return Number.POSITIVE_INFINITY
+    const { timeUs, traffic } = simulation
+    const { parameters } = schedule
     const alternative = { algorithm: text, parameters, timeUs, ...sentIn(traffic), planMs }
-    this.#tried.set(text, { setting, family: atDefaults(algorithm).id, alternative })
+    const family = atDefaults(algorithm).id
+    this.#tried.set(text, { setting, family, alternative })
+    this.#bestOfFamily.set(family, Math.min(timeUs, this.#bestUs(setting)))
     this.#fastestUs = Math.min(this.#fastestUs, timeUs)
+    return timeUs
   }
 
   /** Fastest first. */
@@ -223,7 +283,7 @@ export class AlgorithmSearch {
   /** The work of simulating a setting, at least; Infinity beyond what a schedule may have. */
   #sizeOf({ algorithm, segments }: CutAlgorithm): number {
     try {
-      const { operations, entries } = leastSize(algorithm, { ...this.#shape, segments }, undefined)
+      const { operations, entries } = leastSize(algorithm, cutShape(this.#shape, segments), undefined)
       const isTooLarge = operations > operationLimits.operations || entries > operationLimits.entries
       return isTooLarge ? Number.POSITIVE_INFINITY : operations + entries * entryWork
     } catch (error) {

@@ -71,10 +71,11 @@ export interface ComparedAlgorithms {
 
 /**
  * The algorithm by which a collective takes the least time on a machine, as the simulator predicts it, with its
- * parameters and segments. Every algorithm that serves the shape is simulated at its defaults, in the order of a time
- * below which it cannot be, as far as the budget goes; then settings for the network of the machine are; then for each
+ * parameters and segments. Every algorithm that serves the shape is simulated at its defaults, and with settings for the
+ * network of the machine, in the order of a time below which it cannot be, as far as the budget goes; then for each
  * algorithm, fastest first, settings next to its best, until none is better. What must be slower than the fastest so
- * far is left, unless its schedule is small. The choice
+ * far is left, unless it is a default whose schedule is small; a simulation ends where its setting is known to be slower
+ * than others of its algorithm, and if it is large, than the fastest of all. The choice
  * is a function of collective, machine and options: the same in every process, however fast it is. Of equal times the
  * one that comes first in the registry is chosen.
  *
@@ -176,15 +177,8 @@ function eligibleFor(collective: Collective, shape: Shape, order: CombinationOrd
 
 function* searching(search: AlgorithmSearch, eligible: readonly Algorithm[]): Generator<void> {
   const candidates = search.candidates(eligible)
-  for (const candidate of candidates) {
-    search.tryDefaults(candidate)
-    yield
-  }
+  yield* search.tryAll(candidates)
   if (search.simulated === 0) search.simulateSmallest(candidates)
-  for (const setting of search.onGrid(eligible)) {
-    search.try(setting)
-    yield
-  }
   for (const family of search.families()) {
     for (let best = search.bestOf(family); ; best = search.bestOf(family)) {
       for (const near of search.nearby(best)) {

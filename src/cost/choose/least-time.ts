@@ -7,6 +7,7 @@ import { levels, type Profile } from '../../machine/profile.js'
 import { opKind } from '../../schedule/ir.js'
 import { type BytesOf, cutLength, unitCut } from '../simulate/block-lengths.js'
 import { levelBetween, networkLevel, type ProcessPlaces, placesOf } from '../simulate/costs.js'
+import { cutShape } from './settings.js'
 
 /** Ranks that are looked at in each place; all where there are at most three times as many. */
 const runRanks = 64
@@ -44,7 +45,7 @@ export class LeastTimes {
 
   /** Microseconds. The algorithm serves the shape, cut into these segments. */
   of(algorithm: Algorithm, segments: number): number {
-    const shape = { ...this.#shape, segments }
+    const shape = cutShape(this.#shape, segments)
     const specification = specificationOf(algorithm, shape, this.#ranks)
     const lengthOf = cutLength(this.#bytes, unitCut(specification))
     const isEmpty = specification.collective === 'barrier'
@@ -63,7 +64,10 @@ interface Setting {
 }
 
 /** Where ranks are whose cores are others. */
-function placesOfRanks({ node, packageIndex }: ProcessPlaces, slotOf: Int32Array | null): ProcessPlaces {
+export function placesOfRanks(
+  { node, packageIndex }: ProcessPlaces,
+  slotOf: Int32Array | null,
+): ProcessPlaces {
   if (slotOf === null) return { node, packageIndex }
   return {
     node: slotOf.map((slot) => node[slot]),

@@ -1,11 +1,23 @@
 import { formatAlgorithm } from '../../collective/algorithm-text.js'
-import type { Algorithm } from '../../collective/patterns/algorithm.js'
+import type { Algorithm, Shape } from '../../collective/patterns/algorithm.js'
 import { shapeLimits } from '../../collective/patterns/check-shape.js'
 
 /** An algorithm with its parameters, and the segments into which it cuts every unit of data. */
 export interface CutAlgorithm {
   readonly algorithm: Algorithm
   readonly segments: number
+}
+
+/** Algorithms retain what they make of a shape, so it is the same object for the same segments. */
+const cutShapes = new WeakMap<Shape, Map<number, Shape>>()
+
+/** A shape whose units of data are cut into segments. */
+export function cutShape(shape: Shape, segments: number): Shape {
+  const known = cutShapes.get(shape) ?? new Map<number, Shape>()
+  cutShapes.set(shape, known)
+  const found = known.get(segments) ?? { root: 0, ...shape, segments }
+  known.set(segments, found)
+  return found
 }
 
 /** Equal settings have equal texts. */

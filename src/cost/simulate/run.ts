@@ -129,8 +129,11 @@ export class SimulatedRun {
     if (!this.#isPhased) this.#postReceives()
   }
 
-  /** @throws ERR_SIMULATION when processes wait for each other */
-  toEnd(): JobLog {
+  /**
+   * @param limitNs the run ends with null where it takes longer
+   * @throws ERR_SIMULATION when processes wait for each other
+   */
+  toEnd(limitNs = Number.POSITIVE_INFINITY): JobLog | null {
     const queue = this.#queue
     const { processes } = this.#frames
     for (let p = 0; p < processes; p++) {
@@ -140,6 +143,7 @@ export class SimulatedRun {
     for (let p = 0; p < processes; p++) this.#next(p, 0, -1)
     while (queue.length > 0) {
       const now = queue.next()
+      if (now > limitNs) return null
       const event = queue.number
       if (event < processes) this.#done(event, now)
       else if (event < this.#transport.events) this.#transport.event(event, now)
@@ -390,6 +394,7 @@ export class SimulatedRun {
 
 /**
  * What every simulation is, with a schedule or without: frames on the links of a machine.
+ * @returns null where it takes longer than `limitNs`
  * @throws ERR_SIMULATION when processes wait for each other
  */
 export function runOnMachine(
@@ -399,7 +404,8 @@ export function runOnMachine(
   costs: Costs,
   programs: readonly WaitingProgram[],
   progress: FrameStart,
-): RunRecord {
+  limitNs: number,
+): RunRecord | null {
   const { eagerLimitBytes, matchNsPerEntry = 0 } = profileOf(machine)
   const paths = new FramePaths(networkOf(machine), frames, costs, places)
   const searches = matchNsPerEntry === 0 ? null : new QueueSearches(frames, matchNsPerEntry)
@@ -407,6 +413,7 @@ export function runOnMachine(
   const nodes = machine.cores.length
   const ports = Number.isFinite(limit) ? new NodePorts(frames, places.node, nodes, limit) : null
   const setting = { paths, costs, ports, eagerLimitBytes, progress, searches }
-  const log = new SimulatedRun(frames, programs, setting).toEnd()
+  const log = new SimulatedRun(frames, programs, setting).toEnd(limitNs)
+  if (log === null) return null
   return { frames, costs, paths, log, eagerLimitBytes, searches }
 }

@@ -46,7 +46,15 @@ export function simulateFrames(
     copyNs: Float64Array.from(graph.copies, (count) => count * blockCopyNs(profile, blockBytes)),
   }
   const programs = waitingOf(graph, frames)
-  const { log, searches } = runOnMachine(machine, places, frames, costs, programs, 'dependencies')
+  const { log, searches } = runOnMachine(
+    machine,
+    places,
+    frames,
+    costs,
+    programs,
+    'dependencies',
+    Number.POSITIVE_INFINITY,
+  )!
   const { last, endNs } = log
   const endUs = Float64Array.from(last, (job) => (job === -1 ? 0 : endNs[job] / 1000))
   const timeUs = endUs.reduce((latest, us) => Math.max(latest, us), 0)

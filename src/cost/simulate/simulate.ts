@@ -55,6 +55,16 @@ export function simulate(
   machine: Machine,
   options: SimulateOptions,
 ): Simulation {
+  return simulateUntil(source, machine, options, Number.POSITIVE_INFINITY)!
+}
+
+/** As {@link simulate}; null where it takes longer than some microseconds, which ends the simulation. */
+export function simulateUntil(
+  source: Schedule | LoweredSchedule,
+  machine: Machine,
+  options: SimulateOptions,
+  limitUs: number,
+): Simulation | null {
   requireKnownOptions('simulate', options, knownOptions)
   const { bytes, progress = 'dependencies', placement, timeline = false } = options
   checkMachine(machine)
@@ -65,8 +75,11 @@ export function simulate(
   const places = placesOf(machine, lowered.programs.length)
   const frames = frameTable(lowered, bytesOf)
   const costs = costsOf(frames, lowered, bytesOf, profile, places)
-  const record = runOnMachine(machine, places, frames, costs, lowered.programs, progress)
-  return simulationOf(record, lowered, bytesOf, timeline)
+  const limitNs = 1000 * limitUs
+  const record = runOnMachine(machine, places, frames, costs, lowered.programs, progress, limitNs)
+  if (record === null) return null
+  const simulation = simulationOf(record, lowered, bytesOf, timeline)
+  return simulation.timeUs > limitUs ? null : simulation
 }
 
 function simulationOf(

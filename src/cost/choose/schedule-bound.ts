@@ -1,0 +1,225 @@
+import type { Machine } from '../../machine/machine.js'
+import { type Network, networkOf, profileOf } from '../../machine/network.js'
+import { levels, type Profile } from '../../machine/profile.js'
+import { opKind, type Schedule } from '../../schedule/ir.js'
+import { waitsAfter } from '../../schedule/walk.js'
+import { lengthsOfUnits } from '../simulate/block-lengths.js'
+import { levelBetween, networkLevel, type ProcessPlaces } from '../simulate/costs.js'
+
+/** Sums of the simulator and those of a bound round differently. */
+const rounding = 1 - 1e-9
+
+/** What a rank sends another in a phase. */
+interface BoundFrame {
+  readyNs: number
+  bytes: number
+  arrivedNs: number
+}
+
+/**
+ * A time below which the simulator cannot go, of a schedule whose messages have the same phase at both ends. It is the
+ * largest of these, each of which the simulator charges in full:
+ *
+ * - the longest chain of messages and combinations that wait for each other's data, each message alone on its links;
+ * - what a link has to carry;
+ * - what a processor does.
+ *
+ * Time: in proportion to operations, entries and hops, and to ranks for each phase. Memory: 8 bytes for each place of a
+ * rank.
+ */
+export class ScheduleBounds {
+  readonly #network: Network
+  readonly #profile: Profile
+  readonly #places: ProcessPlaces
+
+  /** @param places of every rank */
+  constructor(machine: Machine, places: ProcessPlaces) {
+    this.#network = networkOf(machine)
+    this.#profile = profileOf(machine)
+    this.#places = places
+  }
+
+  /** Microseconds. @param bytes of every unit of data */
+  of(schedule: Schedule, bytes: number): number {
+    const run = new BoundRun(schedule, bytes, this.#network, this.#profile, this.#places)
+    return (rounding * run.leastNs()) / 1000
+  }
+}
+
+class BoundRun {
+  readonly #schedule: Schedule
+  readonly #bytesOf: (term: number) => number
+  readonly #network: Network
+  readonly #profile: Profile
+  readonly #places: ProcessPlaces
+  /** First place of every rank among those of all. */
+  readonly #placeStart: Int32Array
+  /** When a place has its data. */
+  readonly #filledNs: Float64Array
+  readonly #processorNs: Float64Array
+  readonly #linkNs: Float64Array
+  /** When all messages of a rank so far are complete, by rank; only where operations wait for phases. */
+  readonly #completeNs: { readonly phases: number[]; readonly ns: number[] }[]
+  /** Of the phase, by receiver, then sender. */
+  readonly #frames = new Map<number, BoundFrame>()
+  readonly #route: Int32Array
+  /** Routes by the nodes at both ends: links, and the time of a byte on the slowest and of the first byte on all. */
+  readonly #routes = new Map<
+    number,
+    { readonly links: Int32Array; readonly nsPerByte: number; readonly latencyNs: number }
+  >()
+  #endNs = 0
+
+  constructor(schedule: Schedule, bytes: number, network: Network, profile: Profile, places: ProcessPlaces) {
+    const { specification, staging, opAfter } = schedule
+    const { ranks, ownStart, slotStart } = specification
+    this.#schedule = schedule
+    this.#bytesOf = lengthsOfUnits(specification, bytes)
+    this.#network = network
+    this.#profile = profile
+    this.#places = places
+    this.#placeStart = new Int32Array(ranks + 1)
+    for (let rank = 0; rank < ranks; rank++) {
+      const held = ownStart[rank + 1] - ownStart[rank] + slotStart[rank + 1] - slotStart[rank]
+      this.#placeStart[rank + 1] = this.#placeStart[rank] + held + staging[rank]
+    }
+    this.#filledNs = new Float64Array(this.#placeStart[ranks])
+    this.#processorNs = new Float64Array(ranks)
+    this.#linkNs = new Float64Array(network.latencyNs.length)
+    this.#completeNs =
+      opAfter.length === 0 ? [] : Array.from({ length: ranks }, () => ({ phases: [], ns: [] }))
+    this.#route = new Int32Array(network.longestRoute)
+  }
+
+  leastNs(): number {
+    const { opStart, opPhase, opKind: kinds, phases, specification } = this.#schedule
+    const { ranks } = specification
+    const next = opStart.slice(0, ranks)
+    const local = opStart.slice(0, ranks)
+    for (let phase = 0; phase < phases; phase++) {
+      this.#frames.clear()
+      for (let rank = 0; rank < ranks; rank++) {
+        let op = next[rank]
+        const end = opStart[rank + 1]
+        for (; op < end && opPhase[op] === phase && kinds[op] === opKind.send; op++) this.#send(rank, op)
+        local[rank] = op
+      }
+      for (const [key, frame] of this.#frames) this.#carry(key % ranks, Math.floor(key / ranks), frame)
+      for (let rank = 0; rank < ranks; rank++) {
+        let op = local[rank]
+        const end = opStart[rank + 1]
+        for (; op < end && opPhase[op] === phase; op++) {
+          if (kinds[op] === opKind.receive) this.#receive(rank, op)
+          else this.#local(rank, op)
+        }
+        if (this.#completeNs.length > 0 && op > next[rank]) this.#complete(rank, phase, next[rank], op)
+        next[rank] = op
+      }
+    }
+    const most = (all: Float64Array): number => all.reduce((a, b) => Math.max(a, b), 0)
+    return Math.max(this.#endNs, most(this.#processorNs), most(this.#linkNs))
+  }
+
+  #send(rank: number, op: number): void {
+    const { entryStart, entryBlock, entryFrom, opPeer, specification } = this.#schedule
+    const key = opPeer[op] * specification.ranks + rank
+    let frame = this.#frames.get(key)
+    if (frame === undefined) {
+      frame = { readyNs: 0, bytes: 0, arrivedNs: 0 }
+      this.#frames.set(key, frame)
+    }
+    const first = this.#placeStart[rank]
+    let ready = Math.max(frame.readyNs, this.#waitNs(rank, op))
+    for (let e = entryStart[op]; e < entryStart[op + 1]; e++) {
+      ready = Math.max(ready, this.#filledNs[first + entryFrom[e]])
+      frame.bytes += this.#bytesOf(entryBlock[e])
+    }
+    frame.readyNs = ready
+  }
+
+  /** When all messages are complete that an operation waits for. */
+  #waitNs(rank: number, op: number): number {
+    const after = waitsAfter(this.#schedule, op)
+    if (after < 0) return 0
+    const { phases, ns } = this.#completeNs[rank]
+    let i = phases.length - 1
+    while (i >= 0 && phases[i] > after) i--
+    return i < 0 ? 0 : ns[i]
+  }
+
+  #carry(from: number, to: number, frame: BoundFrame): void {
+    const { node } = this.#places
+    const level = levelBetween(this.#places, from, to)
+    const costs = this.#profile.levels[levels[level]]
+    const wireBytes = frame.bytes + (costs.headerBytes ?? 0)
+    let { latencyNs, nsPerByte } = costs
+    if (level === networkLevel) {
+      const route = this.#routeOf(node[from], node[to])
+      ;({ latencyNs, nsPerByte } = route)
+      for (const link of route.links) this.#linkNs[link] += wireBytes * this.#network.nsPerByte[link]
+    }
+    // The receiver of a long message is asked first.
+    const trips = frame.bytes > this.#profile.eagerLimitBytes ? 3 : 1
+    frame.arrivedNs = frame.readyNs + costs.sendOverheadNs + trips * latencyNs + wireBytes * nsPerByte
+    this.#processorNs[from] += costs.sendOverheadNs
+    this.#processorNs[to] += costs.receiveOverheadNs
+    this.#endNs = Math.max(this.#endNs, frame.arrivedNs + costs.receiveOverheadNs)
+  }
+
+  #routeOf(from: number, to: number) {
+    const { nodes, latencyNs, nsPerByte } = this.#network
+    const known = this.#routes.get(from * nodes + to)
+    if (known !== undefined) return known
+    const links = this.#route.slice(0, this.#network.route(from, to, this.#route))
+    const route = { links, nsPerByte: 0, latencyNs: 0 }
+    for (const link of links) {
+      route.latencyNs += latencyNs[link]
+      route.nsPerByte = Math.max(route.nsPerByte, nsPerByte[link])
+    }
+    this.#routes.set(from * nodes + to, route)
+    return route
+  }
+
+  #receive(rank: number, op: number): void {
+    const { entryStart, entryTo, opPeer, specification } = this.#schedule
+    const frame = this.#frames.get(rank * specification.ranks + opPeer[op])
+    if (frame === undefined) return
+    const costs = this.#profile.levels[levels[levelBetween(this.#places, opPeer[op], rank)]]
+    const first = this.#placeStart[rank]
+    const filledNs = frame.arrivedNs + costs.receiveOverheadNs
+    for (let e = entryStart[op]; e < entryStart[op + 1]; e++) this.#filledNs[first + entryTo[e]] = filledNs
+  }
+
+  #local(rank: number, op: number): void {
+    const { entryStart, entryBlock, entryFrom, entryRight, entryTo, opKind: kinds } = this.#schedule
+    const first = this.#placeStart[rank]
+    const isCombination = kinds[op] === opKind.combine
+    for (let e = entryStart[op]; e < entryStart[op + 1]; e++) {
+      let filledNs = this.#filledNs[first + entryFrom[e]]
+      if (isCombination) {
+        const durationNs = this.#bytesOf(entryBlock[e]) * this.#profile.memory.reduceNsPerByte
+        filledNs = Math.max(filledNs, this.#filledNs[first + entryRight[e]]) + durationNs
+        this.#processorNs[rank] += durationNs
+      }
+      this.#filledNs[first + entryTo[e]] = filledNs
+      this.#endNs = Math.max(this.#endNs, filledNs)
+    }
+  }
+
+  #complete(rank: number, phase: number, from: number, end: number): void {
+    const { opKind: kinds, opPeer, specification } = this.#schedule
+    const { ranks } = specification
+    const { phases, ns } = this.#completeNs[rank]
+    let last = ns.length === 0 ? 0 : ns[ns.length - 1]
+    for (let op = from; op < end; op++) {
+      if (kinds[op] > opKind.receive) continue
+      const isSent = kinds[op] === opKind.send
+      const frame = this.#frames.get(isSent ? opPeer[op] * ranks + rank : rank * ranks + opPeer[op])
+      if (frame === undefined) continue
+      const isLong = frame.bytes > this.#profile.eagerLimitBytes
+      last = Math.max(last, isSent && !isLong ? frame.readyNs : frame.arrivedNs)
+    }
+    phases.push(phase)
+    ns.push(last)
+  }
+}
