@@ -17,6 +17,14 @@ const boxOfGrid = (dims: readonly number[], isWrapped = true) => {
   return boxOf(grid, nodesOfGrid(grid))
 }
 
+test('the exchanges of a participant are found once for all its rounds', () => {
+  const ways = ringWays(boxOfGrid([3, 2]), 2)
+  const found = exchangesOf(ways, 1)
+  expect(exchangesOf(ways, 1)).toBe(found)
+  expect(exchangesOf(ways, 2)).not.toEqual(found)
+  expect(exchangesOf(ways, 1)).toEqual(found)
+})
+
 describe('buckets on 4 x 4 x 4', () => {
   test.each([
     [1, 63],
