@@ -9,7 +9,7 @@ const mostNamed = 3
 /** Where the best setting of the model is not the one whose calls were fastest, as lines of text. */
 export function contradictionLines(gains: readonly CallGain[], { grid }: LearnedGrid): string[] {
   const lineOf = (number: number) => settingLine(grid.settings[number - 1])
-  const found = gains.filter(({ contradiction }) => contradiction !== null)
+  const found = gains.filter(({ isContradicted }) => isContradicted)
   if (found.length === 0) return []
   const lines = found.slice(0, mostNamed).map(({ call, best, bestUs, fastest, fastestUs }) => {
     const size = `${call.bytes} B on ${call.nodes} x ${call.processesPerNode}`

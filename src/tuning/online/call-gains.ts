@@ -29,16 +29,17 @@ export interface CallGain {
   readonly fastest: number
   readonly fastestUs: number
   /**
-   * The median of the best setting over that of the fastest, an interval of at least 95% confidence, where all of it is
-   * above 1.05: the model goes by means over a cell, which outliers and other sizes of the cell raise. Null elsewhere.
+   * Whether calls by the best setting are seen to be slower than those by the fastest: an interval of at least 95%
+   * confidence for the ratio of the medians is above 1.05, or the ratio is above 1.5. The model goes by means over a cell,
+   * which outliers and other sizes of the cell raise. False with fewer than 7 calls by one of them.
    */
-  readonly contradiction: Interval | null
+  readonly isContradicted: boolean
   /** How probable each setting is in the next runs, by number: also of those that no run has tried at this size. */
   readonly next: ReadonlyMap<number, number>
 }
 
-/** How much slower than the fastest setting the best one is seen to be, at least, to be named: less is of no account. */
-const contradictory = 1.05
+/** From which ratio of medians on the best setting contradicts the fastest one: less is of no account. */
+const slower = { surely: 1.05, evidently: 1.5 } as const
 
 /**
  * What runs so far gained by size of calls, those with the most calls first. Every figure is from calls that took place:
@@ -61,12 +62,13 @@ export function callGains(
     const [ofBest, ofDefault] = [best, byDefault].map((number) => timesUs.get(number) ?? [])
     const [bestUs, defaultUs] = [middleUs(ofBest), middleUs(ofDefault)]
     const { fastest, fastestUs } = fastestOf(size)
-    const ofFastest = best === fastest ? null : medianRatioInterval(ofBest, timesUs.get(fastest) ?? [])
+    const toFastest = best === fastest ? null : medianRatioInterval(ofBest, timesUs.get(fastest) ?? [])
     return {
       ...{ call, calls, totalUs, best, bestUs, defaultUs, ratio: bestUs / defaultUs },
       interval: medianRatioInterval(ofBest, ofDefault),
       ...{ fastest, fastestUs },
-      contradiction: ofFastest !== null && ofFastest[0] > contradictory ? ofFastest : null,
+      isContradicted:
+        toFastest !== null && (toFastest[0] > slower.surely || bestUs / fastestUs > slower.evidently),
       next: nextProbabilities(learned, logic, call, drawn(call)),
     }
   })
