@@ -8,7 +8,8 @@ export interface OnlineProgramArgs {
 
 /**
  * Calls collectives on random sub-communicators of the world, each of which is a random part of it, and checks every
- * result. All ranks draw alike.
+ * result. All ranks draw alike. At most ten times the world is divided, since each part gets half of what is left of the
+ * calls that are tuned.
  *
  * @returns calls of this rank
  */
@@ -21,11 +22,12 @@ export default async function onlineCalls(
     state = Math.imul(state, 1_103_515_245) + 12_345
     return ((state >>> 8) & 0xffff) % below
   }
+  const callsOfPart = Math.max(40, Math.ceil(calls / 10))
   let made = 0
   while (made < calls) {
     const colors = Array.from({ length: world.size }, () => draw(3))
     const part = await world.split(colors[world.rank])
-    for (let i = 0; i < 40 && made < calls; i++, made++)
+    for (let i = 0; i < callsOfPart && made < calls; i++, made++)
       await called(part!, draw(4), 1 + draw(5) ** 4, i, draw(64))
     part!.free()
   }
