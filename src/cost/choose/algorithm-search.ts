@@ -21,6 +21,8 @@ export const perUnit = 2 ** 17
 const entryWork = 1 / 4
 /** Of a schedule that is made and not simulated. */
 const scheduleWork = 1 / 4
+/** Of more ranks it is asked first what some of them take at least. */
+const mostWhole = 576
 /** Settings of one algorithm that are simulated, whatever the budget. */
 const mostSettings = 40
 
@@ -179,7 +181,9 @@ export class AlgorithmSearch {
     const size = this.#sizeOf(setting)
     if (size > this.#work) return
     const isSmall = size <= perUnit
-    if (!isSmall && this.#leastUs(setting) > this.#fastestUs) return
+    // Of few ranks the schedule itself says it, in no more time.
+    const isEstimated = !isSmall && this.#shape.ranks > mostWhole
+    if (isEstimated && this.#leastUs(setting) > this.#fastestUs) return
     this.#simulate(setting, size, isSmall ? this.#bestUs(setting) : this.#fastestUs)
   }
 

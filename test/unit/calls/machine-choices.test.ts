@@ -23,26 +23,29 @@ function chosenIn(comm: Communicator, collective: string): string[] {
     .map((use) => `${use.algorithm} ${use.segments}`)
 }
 
-/** Every collective, with few elements and many. */
-async function checkAll(comm: Communicator, lengths: readonly number[] = [0, 3, 700]): Promise<void> {
-  for (const [i, length] of lengths.entries())
-    for (const check of checkOfCollective.values())
-      await check(comm, { algorithm }, { slot: 3 + i, length, root: (comm.size - 1 + i) % comm.size })
+/** Every collective, or some, with so many elements. */
+async function checkAll(
+  comm: Communicator,
+  length: number,
+  names: readonly string[] = [...checkOfCollective.keys()],
+): Promise<void> {
+  const given = { slot: 3 + (length % 7), length, root: (comm.size - 1 + length) % comm.size }
+  for (const name of names) await checkOfCollective.get(name)!(comm, { algorithm }, given)
 }
+
+const some = ['bcast', 'allgather', 'allreduce', 'reduce-scatter']
 
 describe.each([
   [torus, 12, 12],
-  [torus, 12, 5],
-  ['mesh:dims=3x2,cores=2,profile=simgrid-fast', 9, 9],
-  ['cluster:nodes=2,cores=4,profile=niagara', 7, 3],
+  ['mesh:dims=3x2,cores=2,profile=simgrid-fast', 9, 4],
   ['cluster:nodes=1,cores=2,profile=niagara', 1, 1],
 ] as const)('on %s, %i ranks in %i processes', (text, ranks, processes) => {
   it('every collective gives right results by auto, also in parts of the world', async () => {
     await onMachine(text, ranks, processes, async (world) => {
-      await checkAll(world)
+      await checkAll(world, 3)
+      await checkAll(world, 700, some)
       const part = await world.split(world.rank % 2, -world.rank)
-      await checkAll(part!, [5])
-      await checkAll(await world.dup(), [5])
+      await checkAll(part!, 5, some)
     })
   })
 })
@@ -50,7 +53,7 @@ describe.each([
 describe('auto', () => {
   it('chooses the same on all ranks, by the length of the data', async () => {
     const uses = await onMachine(torus, 12, 12, async (world) => {
-      for (const length of [1, 4, 2000, 100_000]) {
+      for (const length of [1, 2000, 20_000]) {
         await world.allgather(new Float64Array(length), { algorithm })
         await world.allreduce(new Int32Array(length), 'sum', { algorithm })
         await world.reduceScatter(new Int32Array(12 * length), 'sum', { algorithm })
@@ -67,7 +70,7 @@ describe('auto', () => {
 
   it('keeps what a reduction promises: bits of the tree, and the order of ranks', async () => {
     await onMachine(torus, 12, 12, async (world) => {
-      const data = Float64Array.from({ length: 4000 }, (_, i) => 1 / (1 + i + world.rank))
+      const data = Float64Array.from({ length: 400 }, (_, i) => 1 / (1 + i + world.rank))
       const promised = await world.allreduce(data, 'sum')
       expect(await world.allreduce(data, 'sum', { algorithm })).toEqual(promised)
       const any = (await world.allreduce(data, 'sum', { algorithm, order: 'any' })) as Float64Array
@@ -116,7 +119,7 @@ describe('auto', () => {
 
   it('lets the root name the algorithm of a broadcast, with its parameters', async () => {
     const uses = await onMachine(torus, 12, 12, async (world) => {
-      for (const length of [1, 1000, 1_000_000]) {
+      for (const length of [1, 100_000]) {
         const data = Uint8Array.from({ length }, (_, i) => i % 251)
         expect(await world.bcast(world.rank === 5 ? data : null, 5, { algorithm })).toEqual(data)
       }
