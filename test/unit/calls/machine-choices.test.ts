@@ -1,10 +1,17 @@
 import { type Communicator, createOperation, local, run } from 'rankweave'
 import { describe, expect, it } from 'vitest'
+import { MachineChoices, mostMachineChoices } from '../../../src/calls/plan/machine-choices.js'
+import type { Method } from '../../../src/calls/plan/method.js'
+import { coresOfParticipants } from '../../../src/calls/plan/participant-places.js'
+import { type Participants, participantsOf } from '../../../src/calls/plan/participants.js'
+import { ranksByProcess } from '../../../src/calls/plan/placement.js'
+import { algorithms } from '../../../src/collective/algorithms.js'
 import { checkOfCollective } from '../../../src/conformance/algorithm-checks.js'
 import { parseMachine } from '../../../src/machine/machine-text.js'
+import type { CommContext } from '../../../src/messages/process/comm-context.js'
 
 const algorithm = 'auto'
-const torus = 'torus:dims=2x3x2,profile=bluegene-p'
+const torus = 'torus:dims=3x2,profile=bluegene-p'
 
 const onMachine = <T>(
   text: string,
@@ -36,8 +43,8 @@ async function checkAll(
 const some = ['bcast', 'allgather', 'allreduce', 'reduce-scatter']
 
 describe.each([
-  [torus, 12, 12],
-  ['mesh:dims=3x2,cores=2,profile=simgrid-fast', 9, 4],
+  [torus, 6, 6],
+  ['mesh:dims=3x1,cores=2,profile=simgrid-fast', 5, 3],
   ['cluster:nodes=1,cores=2,profile=niagara', 1, 1],
 ] as const)('on %s, %i ranks in %i processes', (text, ranks, processes) => {
   it('every collective gives right results by auto, also in parts of the world', async () => {
@@ -50,13 +57,96 @@ describe.each([
   })
 })
 
+describe('on a communicator of reorder', () => {
+  // Ranks that exchange are far apart in the world, so reorder moves them.
+  const reordered = (world: Communicator) => {
+    const partners = [(world.rank + 3) % 6]
+    return world.createDistGraphAdjacent({ sources: partners, destinations: partners, reorder: true })
+  }
+  const text = 'torus:dims=3,cores=2,profile=bluegene-p'
+
+  it('auto and the algorithms that follow the network know where the ranks are', async () => {
+    const [found] = await onMachine(text, 6, 6, async (world) => {
+      const graph = await reordered(world)
+      const places = [...(await graph.allgather(Int32Array.of(world.rank)))]
+      for (const kind of ['reordered', 'bucket'])
+        for (const [collective, check] of checkOfCollective) {
+          const id = `${collective}-${kind}`
+          if (!algorithms.some((each) => each.id === id)) continue
+          await check(graph, { algorithm: id }, { slot: 3, length: 13, root: 4 })
+        }
+      await checkAll(graph, 700, some)
+      const plans = graph.describe().collectives
+      return { places, followed: plans.filter(({ algorithm: id }) => /-(bucket|reordered)$/.test(id ?? '')) }
+    })
+    expect(found.places).not.toEqual([0, 1, 2, 3, 4, 5])
+    expect(found.followed.length).toBeGreaterThan(8)
+  })
+
+  it('the cores of participants are those of the permutation', async () => {
+    await onMachine(text, 6, 6, async (world) => {
+      const graph = await reordered(world)
+      const places = await graph.allgather(Int32Array.of(world.rank))
+      const { state } = graph.seat()
+      const participants = participantsOf(state, 'processes')!
+      expect(coresOfParticipants(state, participants)).toEqual(
+        participants.process.map((index) => places[ranksByProcess(state)[index][0]]),
+      )
+    })
+  })
+})
+
+describe('choices', () => {
+  const state = {
+    runtime: { options: { machine: parseMachine('cluster:nodes=2,cores=1,profile=niagara') } },
+    table: { lookup: (rank: number) => rank },
+    processOfRank: (rank: number) => rank,
+    size: 2,
+  } as unknown as CommContext
+  const participants = {
+    kind: 'processes',
+    process: Int32Array.of(0, 1),
+    firstRank: null,
+  } as unknown as Participants
+  const method = { algorithm: undefined, isAuto: true, name: 'auto' } as unknown as Method
+
+  it('are made once for a class of lengths, and 64 are retained', async () => {
+    const choices = new MachineChoices(state, () => participants)
+    const bytesOf = (power: number) => 2 ** power
+    const first = await choices.methodFor(method, { collective: 'bcast', sizeBytes: 1000 })
+    // Known, so there is no promise; 1,100 bytes are of the same class.
+    expect(choices.methodFor(method, { collective: 'bcast', sizeBytes: 1100 })).toBe(first)
+    expect(first).toMatchObject({ chosenFor: 'units of 1024 bytes' })
+    expect(first.algorithm!.collective).toBe('bcast')
+    for (const collective of ['bcast', 'allgather', 'reduce', 'gather'] as const)
+      for (let power = 0; power < 20; power++)
+        await choices.methodFor(method, { collective, sizeBytes: bytesOf(power) })
+    expect(choices.count).toBe(mostMachineChoices)
+    expect(mostMachineChoices).toBe(64)
+  })
+
+  it('are shared by calls that begin meanwhile', async () => {
+    const choices = new MachineChoices(state, () => participants)
+    const call = { collective: 'allreduce', sizeBytes: 64, order: 'tree' } as const
+    const [one, other] = [choices.methodFor(method, call), choices.methodFor(method, call)]
+    expect(other).toBe(one)
+    expect(await one).toBe(await other)
+    expect(choices.count).toBe(1)
+  })
+
+  it('leave calls to the rule where there are too many participants', async () => {
+    const choices = new MachineChoices(state, () => null)
+    expect(await choices.methodFor(method, { collective: 'allreduce', sizeBytes: 8 })).toBe(method)
+  })
+})
+
 describe('auto', () => {
   it('chooses the same on all ranks, by the length of the data', async () => {
-    const uses = await onMachine(torus, 12, 12, async (world) => {
+    const uses = await onMachine(torus, 6, 6, async (world) => {
       for (const length of [1, 2000, 20_000]) {
         await world.allgather(new Float64Array(length), { algorithm })
         await world.allreduce(new Int32Array(length), 'sum', { algorithm })
-        await world.reduceScatter(new Int32Array(12 * length), 'sum', { algorithm })
+        await world.reduceScatter(new Int32Array(6 * length), 'sum', { algorithm })
       }
       const { collectives } = world.describe()
       return collectives.map((use) => `${use.collective} ${use.algorithm} ${use.segments} ${use.why}`).sort()
@@ -69,7 +159,7 @@ describe('auto', () => {
   })
 
   it('keeps what a reduction promises: bits of the tree, and the order of ranks', async () => {
-    await onMachine(torus, 12, 12, async (world) => {
+    await onMachine(torus, 6, 6, async (world) => {
       const data = Float64Array.from({ length: 400 }, (_, i) => 1 / (1 + i + world.rank))
       const promised = await world.allreduce(data, 'sum')
       expect(await world.allreduce(data, 'sum', { algorithm })).toEqual(promised)
@@ -78,7 +168,7 @@ describe('auto', () => {
         expect(value).toBeCloseTo((promised as Float64Array)[i], 10)
       })
       const last = createOperation<Int32Array>((_, b) => b.slice(), { name: 'last' })
-      expect(await world.allreduce(Int32Array.of(world.rank), last, { algorithm })).toEqual(Int32Array.of(11))
+      expect(await world.allreduce(Int32Array.of(world.rank), last, { algorithm })).toEqual(Int32Array.of(5))
       expect(await world.scan(String(world.rank), concatenation, { algorithm })).toBe(
         Array.from({ length: world.rank + 1 }, (_, i) => String(i)).join(''),
       )
@@ -87,21 +177,21 @@ describe('auto', () => {
   })
 
   it('takes its place at once: calls that are not awaited keep their order', async () => {
-    await onMachine(torus, 12, 12, async (world) => {
+    await onMachine(torus, 6, 6, async (world) => {
       const first = world.allreduce(Int32Array.of(1), 'sum', { algorithm })
       const second = world.barrier()
       const third = world.bcast(world.rank === 2 ? Int32Array.of(7, 8) : null, 2, { algorithm })
       const fourth = world.allgather(Int32Array.of(world.rank))
-      expect(await fourth).toEqual(Int32Array.from({ length: 12 }, (_, i) => i))
+      expect(await fourth).toEqual(Int32Array.from({ length: 6 }, (_, i) => i))
       expect(await third).toEqual(Int32Array.of(7, 8))
       await second
-      expect(await first).toEqual(Int32Array.of(12))
+      expect(await first).toEqual(Int32Array.of(6))
     })
   })
 
   it('serves persistent requests', async () => {
-    await onMachine(torus, 12, 12, async (world) => {
-      const into = new Int32Array(12 * 300)
+    await onMachine(torus, 6, 6, async (world) => {
+      const into = new Int32Array(6 * 300)
       const given = Int32Array.from({ length: 300 }, (_, i) => 300 * world.rank + i)
       const sum = new Int32Array(300)
       const requests = [
@@ -111,14 +201,14 @@ describe('auto', () => {
         world.barrierInit({ algorithm }),
       ]
       for (let round = 0; round < 2; round++) for (const request of requests) await request.start()
-      expect(into).toEqual(Int32Array.from({ length: 3600 }, (_, i) => i))
-      expect(sum).toEqual(Int32Array.from({ length: 300 }, (_, i) => 19_800 + 12 * i))
+      expect(into).toEqual(Int32Array.from({ length: 1800 }, (_, i) => i))
+      expect(sum).toEqual(Int32Array.from({ length: 300 }, (_, i) => 4500 + 6 * i))
       for (const request of requests) request.free()
     })
   })
 
   it('lets the root name the algorithm of a broadcast, with its parameters', async () => {
-    const uses = await onMachine(torus, 12, 12, async (world) => {
+    const uses = await onMachine(torus, 6, 6, async (world) => {
       for (const length of [1, 100_000]) {
         const data = Uint8Array.from({ length }, (_, i) => i % 251)
         expect(await world.bcast(world.rank === 5 ? data : null, 5, { algorithm })).toEqual(data)
@@ -145,7 +235,7 @@ describe('auto', () => {
   })
 
   it('takes no segments beside it, and no settings', async () => {
-    await onMachine(torus, 12, 12, async (world) => {
+    await onMachine(torus, 6, 6, async (world) => {
       const refused = { code: 'ERR_ARGUMENT' }
       await expect(world.allgather(1, { algorithm, segments: 2 })).rejects.toMatchObject(refused)
       await expect(world.allgather(1, { algorithm: 'auto:segments=2' })).rejects.toMatchObject(refused)
@@ -153,8 +243,8 @@ describe('auto', () => {
   })
 
   it('is refused where the rank table is in parts', async () => {
-    await onMachine(torus, 12, 12, async (world) => {
-      const color = [0, 0, 1, 0, 1, 1, 0, 1, 0, 0, 1, 1][world.rank]
+    await onMachine(torus, 6, 6, async (world) => {
+      const color = [0, 1, 0, 0, 1, 0][world.rank]
       const part = await world.split(color, 0, { table: 'distributed', selfHostRows: 0 })
       const refused = {
         code: 'ERR_ALGORITHM',
