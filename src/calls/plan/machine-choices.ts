@@ -10,8 +10,8 @@ import type { Participants, WholeKind } from './participants.js'
 
 // The seam between calls and the simulator. A call with `algorithm: 'auto'` takes its place among the calls of its
 // communicator at once, like any other; inside `run`, it asks here for a method that names an algorithm. The answer is
-// there, or a promise of it: the first call of a class loads the simulator and lets it choose. Messages of calls are
-// told apart by the numbers of the calls, so a later call may overtake one that chooses.
+// there, or a promise of it: the first call of a class loads the simulator and lets it choose. The number of a call
+// is in its messages, so a later call may overtake one that chooses.
 //
 // Every process chooses for itself, and all choose alike: the choice is a function of the machine, of where the
 // participants are, of the collective, of the order that a reduction demands and of the class of lengths. Where only the
