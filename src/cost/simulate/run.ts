@@ -34,11 +34,11 @@ export type WaitingProgram = Pick<ProcessProgram, 'dependencies' | 'gates'>
  * Runs all programs on a machine. Events are: a processor has done its job, a message comes to a link's end,
  * has arrived, or may enter the network.
  *
- * A processor that is free takes, in this order: what is ready to be sent or combined, oldest first; what has
- * arrived, oldest first.
+ * A processor that is free takes, in this order: what is ready to be sent, combined or posted, and gates, oldest first;
+ * what has arrived, oldest first; what has been sent, oldest first.
  *
- * A short frame is complete at its sender when that has done with it, a long one when it is delivered. Gates
- * open, and receives are posted, in no time.
+ * A short frame is complete at its sender when that has done with it, a long one when it is delivered. Gates open, and
+ * receives behind them are posted, by the processor: in no time, but not while it does something else.
  */
 export class SimulatedRun {
   readonly log: JobLog
@@ -56,8 +56,6 @@ export class SimulatedRun {
   readonly #firstGate: Int32Array
   /** Whether gates count: not in phases, which wait for more. */
   readonly #hasGates: boolean
-  /** Gates, as bringers, that have opened and not been settled. */
-  readonly #opened: number[] = []
   readonly #missing: Int32Array
   readonly #ready: Int32Array
   readonly #readyEnd: Int32Array
@@ -66,6 +64,10 @@ export class SimulatedRun {
   readonly #arrived: Int32Array
   readonly #arrivedEnd: Int32Array
   readonly #arrivedBegun: Int32Array
+  /** Frames that are complete at their sender, by process in this order. Of length 0 without gates. */
+  readonly #sent: Int32Array
+  readonly #sentEnd: Int32Array
+  readonly #sentBegun: Int32Array
   #left: number
 
   /** By position: 1 until the receive is posted behind a gate. Of length 0 without gates, and in phases. */
@@ -125,6 +127,9 @@ export class SimulatedRun {
     this.#hasGates = !this.#isPhased && programs.some(({ gates }) => gates.sends.length > 0)
     this.#early = new Uint8Array(this.#isPhased || this.#hasGates ? count : 0)
     this.#unposted = new Uint8Array(this.#hasGates ? count : 0)
+    this.#sent = new Int32Array(this.#hasGates ? count : 0)
+    this.#sentEnd = sendStart.slice(0, processes)
+    this.#sentBegun = this.#sentEnd.slice()
     if (this.#hasGates) this.#holdReceives()
     if (!this.#isPhased) this.#postReceives()
   }
@@ -188,8 +193,14 @@ export class SimulatedRun {
     const { sendStart, round, receiveOf } = this.#frames
     for (;;) {
       if (this.#readyBegun[process] < this.#readyEnd[process]) {
-        this.#begin(process, this.#ready[this.#readyBegun[process]++], now, wokenBy)
-        return
+        const task = this.#ready[this.#readyBegun[process]++]
+        const gate = task - this.#firstGate[process]
+        if (gate < 0) {
+          this.#begin(process, task, now, wokenBy)
+          return
+        }
+        this.#open(process, gate, now, wokenBy)
+        continue
       }
       if (this.#isPhased) {
         const frame = this.#sendNext[process]
@@ -205,6 +216,10 @@ export class SimulatedRun {
         const job = this.log.receives + receiveOf[frame]
         this.#run(process, job, now, receiveNs(costs, searches, frame) + costs.unpackNs[frame], wokenBy)
         return
+      }
+      if (this.#sentBegun[process] < this.#sentEnd[process]) {
+        this.#settleSent(process, this.#sent[this.#sentBegun[process]++])
+        continue
       }
       if (!this.#isPhased || this.#outstanding[process] > 0 || !this.#enterRound(process, now, wokenBy))
         return
@@ -244,36 +259,27 @@ export class SimulatedRun {
     this.#left--
     if (job < receives) {
       this.#leave(job, now)
-      if (this.#hasGates && this.#frames.bytes[job] <= this.#setting.eagerLimitBytes)
-        this.#complete(job, now, -1)
+      if (this.#hasGates && this.#frames.bytes[job] <= this.#setting.eagerLimitBytes) this.#complete(job)
     } else {
       const { receiveStart } = this.#frames
       const positions = receiveStart[process + 1] - receiveStart[process]
       if (job < combinations) {
         if (this.#isPhased) this.#outstanding[process]--
-        this.#settle(process, job - receives - receiveStart[process], now, -1)
+        this.#settle(process, job - receives - receiveStart[process])
       } else {
         const combination = job - combinations - this.#combineStart[process]
-        this.#settle(process, positions + combination, now, -1)
+        this.#settle(process, positions + combination)
       }
     }
     this.#next(process, now, -1)
   }
 
-  #settle(process: number, bringer: number, now: number, wokenBy: number): void {
+  #settle(process: number, bringer: number): void {
     const { useStart, use } = this.#programs[process].dependencies
     const first = this.#taskStart[process]
-    const firstGate = this.#firstGate[process]
-    let settled = bringer
-    for (;;) {
-      for (let u = useStart[settled]; u < useStart[settled + 1]; u++) {
-        if (--this.#missing[first + use[u]] > 0) continue
-        if (use[u] < firstGate) this.#enqueue(process, use[u])
-        else if (this.#hasGates) this.#open(process, use[u] - firstGate, now, wokenBy)
-      }
-      if (this.#opened.length === 0) return
-      settled = this.#opened.pop()!
-    }
+    const end = this.#hasGates ? Number.POSITIVE_INFINITY : this.#firstGate[process]
+    for (let u = useStart[bringer]; u < useStart[bringer + 1]; u++)
+      if (--this.#missing[first + use[u]] === 0 && use[u] < end) this.#enqueue(process, use[u])
   }
 
   /** @param gate a gate; beyond the gates, the receive to be posted */
@@ -283,7 +289,7 @@ export class SimulatedRun {
     const first = receiveStart[process]
     if (gate < count) {
       const combinations = this.#firstGate[process] - (sendStart[process + 1] - sendStart[process])
-      this.#opened.push(receiveStart[process + 1] - first + combinations + gate)
+      this.#settle(process, receiveStart[process + 1] - first + combinations + gate)
       return
     }
     const at = first + gate - count
@@ -293,15 +299,19 @@ export class SimulatedRun {
     else if (this.#early[at] === 2) this.#clear(process, frameAt[at], now, wokenBy)
   }
 
-  /** A frame is complete at its sender. */
-  #complete(frame: number, now: number, wokenBy: number): void {
-    const { from, sendStart } = this.#frames
-    const process = from[frame]
+  /** A frame is complete at its sender, which notices when it has nothing else to do. */
+  #complete(frame: number): void {
+    const process = this.#frames.from[frame]
+    this.#sent[this.#sentEnd[process]++] = frame
+  }
+
+  #settleSent(process: number, frame: number): void {
+    const { sendStart } = this.#frames
     const { dependencies, gates } = this.#programs[process]
     if (gates.sends.length === 0) return
     const sends = sendStart[process + 1] - sendStart[process]
     const firstSend = dependencies.useStart.length - 1 - sends
-    this.#settle(process, firstSend + frame - sendStart[process], now, wokenBy)
+    this.#settle(process, firstSend + frame - sendStart[process])
   }
 
   /** The sender has done with a frame: it enters the network, or its receiver is asked. */
@@ -340,7 +350,7 @@ export class SimulatedRun {
       if (isLong && --this.#outstanding[sender] === 0)
         if (this.#running[sender] === -1) this.#next(sender, now, frame)
     } else if (isLong && this.#hasGates) {
-      this.#complete(frame, now, frame)
+      this.#complete(frame)
       if (this.#running[sender] === -1) this.#next(sender, now, frame)
     }
     if (!this.#isPosted(frame)) {

@@ -5,7 +5,7 @@ import { simulate } from '../../../../src/cost/simulate/simulate.js'
 import { type Activity, activities } from '../../../../src/cost/simulate/simulation.js'
 import { cluster } from '../../../../src/machine/machine.js'
 import { ScheduleBuilder } from '../../../../src/schedule/builder.js'
-import type { Schedule } from '../../../../src/schedule/ir.js'
+import { partialResult, type Schedule } from '../../../../src/schedule/ir.js'
 import { plainProfile } from '../../../support/simulated-machine.js'
 
 const spread = (nodes: number) => cluster({ nodes, cores: 1, profile: plainProfile })
@@ -136,6 +136,14 @@ describe('a receive behind a gate, simulated', () => {
     // The permission, the way, and what the receiver does.
     expect(late.timeUs).toBeCloseTo((way + 1000 + 1000 + 2 * 20_000 + 300 + 5 + 0.25 * 20_000) / 1000, 9)
   })
+
+  it('is not posted while its rank combines what opened the gate', () => {
+    const { timeUs } = simulate(sumOfTwo(), spread(3), { bytes: 20_000 })
+    const combining = 0.125 * 20_000
+    const way = 200 + 3 * 1000 + 2 * 20_000 + 300
+    const permitted = 1000 + 1000 + 2 * 20_000 + 300
+    expect(timeUs).toBeCloseTo((way + combining + permitted + combining) / 1000, 9)
+  })
 })
 
 /** A gather of the blocks of ranks 0 and 2 to rank 1, one phase each; the own block is there. */
@@ -148,5 +156,23 @@ function chain(waits: boolean): Schedule {
     if (waits) builder.after(phase - 1)
   }
   builder.copy(1, 0).add(1, 0, builder.slot(1, 1))
+  return builder.build()
+}
+
+/** A reduction to rank 1, which receives from rank 2 only after it has received from rank 0. */
+function sumOfTwo(): Schedule {
+  const linear = scheduleOf(algorithmOf('reduce-linear'), { ranks: 3, root: 1 })
+  const builder = new ScheduleBuilder({ specification: linear.specification, strategy: 'test' })
+  const total = partialResult(0)
+  let held = 0
+  for (const [phase, rank] of [0, 2].entries()) {
+    const received = builder.stage(1)
+    builder.send(rank, phase, 1).add(total, 0)
+    builder.receive(1, phase, rank).add(total, received)
+    builder.after(phase - 1)
+    const sum = phase === 0 ? builder.stage(1) : builder.slot(1, 0)
+    builder.combine(1, phase, 0, held, received, sum)
+    held = sum
+  }
   return builder.build()
 }
