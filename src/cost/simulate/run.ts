@@ -1,16 +1,10 @@
-import type { Machine } from '../../machine/machine.js'
-import { networkOf, profileOf } from '../../machine/network.js'
-import { portsOf } from '../../machine/ports.js'
 import type { ProcessProgram } from '../../schedule/lower/program.js'
-import { type RunRecord, receiveNs } from './activities.js'
+import { receiveNs } from './activities.js'
 import { failSimulation } from './block-lengths.js'
-import type { Costs, ProcessPlaces } from './costs.js'
 import { EventQueue } from './event-queue.js'
-import { FramePaths } from './frame-paths.js'
 import type { FrameTable } from './frame-table.js'
 import { emptyLog, type JobLog } from './job-log.js'
-import { NodePorts } from './node-ports.js'
-import { QueueSearches } from './queue-searches.js'
+import type { QueueSearches } from './queue-searches.js'
 import { Transport, type TransportSetting } from './transport.js'
 
 /**
@@ -400,30 +394,4 @@ export class SimulatedRun {
     endNs[job] = startNs[job] + durationNs
     last[process] = job
   }
-}
-
-/**
- * What every simulation is, with a schedule or without: frames on the links of a machine.
- * @returns null where it takes longer than `limitNs`
- * @throws ERR_SIMULATION when processes wait for each other
- */
-export function runOnMachine(
-  machine: Machine,
-  places: ProcessPlaces,
-  frames: FrameTable,
-  costs: Costs,
-  programs: readonly WaitingProgram[],
-  progress: FrameStart,
-  limitNs: number,
-): RunRecord | null {
-  const { eagerLimitBytes, matchNsPerEntry = 0 } = profileOf(machine)
-  const paths = new FramePaths(networkOf(machine), frames, costs, places)
-  const searches = matchNsPerEntry === 0 ? null : new QueueSearches(frames, matchNsPerEntry)
-  const limit = portsOf(machine)
-  const nodes = machine.cores.length
-  const ports = Number.isFinite(limit) ? new NodePorts(frames, places.node, nodes, limit) : null
-  const setting = { paths, costs, ports, eagerLimitBytes, progress, searches }
-  const log = new SimulatedRun(frames, programs, setting).toEnd(limitNs)
-  if (log === null) return null
-  return { frames, costs, paths, log, eagerLimitBytes, searches }
 }

@@ -5,7 +5,7 @@ import { noGates } from '../../schedule/lower/gates.js'
 import { blockCopyNs, costsOfFrames, placesOf } from './costs.js'
 import { frameTableOfRanks, type RankFrames } from './frame-table.js'
 import type { WaitingProgram } from './run.js'
-import { runOnMachine } from './run.js'
+import { runOnMachine } from './run-on-machine.js'
 import type { Simulation } from './simulation.js'
 import { trafficOfFrames } from './traffic.js'
 
