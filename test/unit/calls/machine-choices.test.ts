@@ -244,7 +244,7 @@ describe('auto', () => {
 
   it('is refused where the rank table is in parts', async () => {
     await onMachine(torus, 6, 6, async (world) => {
-      const color = [0, 1, 0, 0, 1, 0][world.rank]
+      const color = [0, 1, 0, 0, 1, 1][world.rank]
       const part = await world.split(color, 0, { table: 'distributed', selfHostRows: 0 })
       const refused = {
         code: 'ERR_ALGORITHM',
