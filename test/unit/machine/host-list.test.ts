@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { formatMachine } from '../../../src/machine/format-machine.js'
 import { machineFromHostList } from '../../../src/machine/host-list.js'
-import { thrown } from '../topology/thrown.js'
+import { refusal } from '../../support/refusal.js'
 
 test.each([
   ['n1:16\nn2:16\nn3:8\n', 'cluster:cores=2x16+8', 'n1 n2 n3'],
@@ -31,7 +31,5 @@ test.each([
   ['n1 =4', "line 1, character 4: expected the name of a host, got '=4'"],
   ['n1:16777216,n2', 'expected at most 16777216 cores'],
 ])('machineFromHostList rejects %j', (text, message) => {
-  const error = thrown(() => machineFromHostList(text))
-  expect(error.code).toBe('ERR_MACHINE')
-  expect(error.message).toContain(message)
+  expect(() => machineFromHostList(text)).toThrow(refusal('ERR_MACHINE', message))
 })

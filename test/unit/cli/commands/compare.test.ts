@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { cli, onlyObject } from '../run-cli.js'
+import { cli, json, onlyObject, typed } from '../run-cli.js'
 
-const machine = ['--machine', 'cluster:nodes=2,cores=8,profile=simgrid-fast']
-const auto = ['--strategy', 'auto:budget=2', ...machine]
+const machine = typed`--machine cluster:nodes=2,cores=8,profile=simgrid-fast`
+const auto = typed`--strategy auto:budget=2 ${machine}`
 
 describe('plan --strategy auto', () => {
   it('plans what it chose, and says among what', async () => {
-    const object = onlyObject(await cli('plan', 'moore:4x4:r=1', ...auto, '--bytes', '4', '--json'))
+    const object = await json`plan moore:4x4:r=1 ${auto} --bytes 4`
     expect(object).toMatchObject({
       parameters: expect.any(Object),
       notSimulated: expect.any(Array),
@@ -27,7 +27,7 @@ describe('plan --strategy auto', () => {
   })
 
   it('prints a table that marks what is planned', async () => {
-    const { exitCode, stdout } = await cli('plan', 'moore:4x4:r=1', ...auto, '--bytes', '4', '--compare')
+    const { exitCode, stdout } = await cli`plan moore:4x4:r=1 ${auto} --bytes 4 --compare`
     expect(exitCode).toBe(0)
     expect(stdout).not.toContain('fastest simulated')
     // "about" where planning takes long on a busy machine.
@@ -49,7 +49,7 @@ describe('plan --strategy auto', () => {
 })
 
 it('plan --compare has the named strategy among the others', async () => {
-  const { stdout } = await cli('plan', 'moore:4x4:r=1', '--k', '2', ...machine, '--bytes', '4', '--compare')
+  const { stdout } = await cli`plan moore:4x4:r=1 --k 2 ${machine} --bytes 4 --compare`
   expect(stdout).toMatch(/\* common-neighbor:k=2,mode=aware/)
   expect(stdout).toMatch(/simulated \(\* planned, - an ordinary allgather\)/)
   expect(stdout).toMatch(
@@ -58,37 +58,34 @@ it('plan --compare has the named strategy among the others', async () => {
 })
 
 it('plan --help says what auto is', async () => {
-  const { stdout } = await cli('plan', '--help')
+  const { stdout } = await cli`plan --help`
   expect(stdout).toMatch(/--strategy <text> +auto, direct/)
   expect(stdout).toMatch(/^ {2}auto:bytes=4096,budget=10 {3}the fastest/m)
 })
 
 it.each([
-  [['--strategy', 'auto:bytes=64', ...machine, '--bytes', '4'], 'ERR_USAGE'],
-  [['--strategy', 'direct', '--bytes', '4'], 'ERR_USAGE'],
-  [['--strategy', 'direct', '--k', '4'], 'ERR_USAGE'],
-  [['--strategy', 'common-neighbor:k=2', '--mode', 'aware', ...machine], 'ERR_USAGE'],
-  [[...auto, '--bytes', '4', '--theta', '2'], 'ERR_USAGE'],
-  [['--strategy', 'lanes:lanes=99', ...machine], 'ERR_STRATEGY'],
-  [['--strategy', 'routed:radices=2147483647'], 'ERR_STRATEGY'],
-  [['--strategy', 'auto', '--bytes', '4'], 'ERR_USAGE'],
+  [typed`--strategy auto:bytes=64 ${machine} --bytes 4`, 'ERR_USAGE'],
+  [typed`--strategy direct --bytes 4`, 'ERR_USAGE'],
+  [typed`--strategy direct --k 4`, 'ERR_USAGE'],
+  [typed`--strategy common-neighbor:k=2 --mode aware ${machine}`, 'ERR_USAGE'],
+  [typed`${auto} --bytes 4 --theta 2`, 'ERR_USAGE'],
+  [typed`--strategy lanes:lanes=99 ${machine}`, 'ERR_STRATEGY'],
+  [typed`--strategy routed:radices=2147483647`, 'ERR_STRATEGY'],
+  [typed`--strategy auto --bytes 4`, 'ERR_USAGE'],
   [auto, 'ERR_USAGE'],
-  [['--strategy', 'auto:budget=0', ...machine, '--bytes', '4'], 'ERR_STRATEGY'],
-  [['--compare', '--bytes', '4'], 'ERR_USAGE'],
-  [['--compare', '--machine', 'cluster:nodes=2,cores=8', '--bytes', '4'], 'ERR_MACHINE'],
-  [
-    ['--strategy', 'auto', '--machine', 'cluster:nodes=1,cores=8,profile=simgrid-fast', '--bytes', '4'],
-    'ERR_MACHINE',
-  ],
+  [typed`--strategy auto:budget=0 ${machine} --bytes 4`, 'ERR_STRATEGY'],
+  [typed`--compare --bytes 4`, 'ERR_USAGE'],
+  [typed`--compare --machine cluster:nodes=2,cores=8 --bytes 4`, 'ERR_MACHINE'],
+  [typed`--strategy auto --machine cluster:nodes=1,cores=8,profile=simgrid-fast --bytes 4`, 'ERR_MACHINE'],
 ])('refuses %j', async (args, code) => {
-  const object = onlyObject(await cli('plan', 'moore:4x4:r=1', ...args, '--json'))
+  const object = await json`plan moore:4x4:r=1 ${args}`
   expect(object).toMatchObject({ error: { code } })
 })
 
-it.each([
-  ['simulate', 'moore:4x4:r=1', ...machine, '--bytes', '4'],
-  ['spmm', '-n', '4'],
-])('%s refuses options of friend groups beside another strategy', async (...args) => {
-  const answer = await cli(...args, '--strategy', 'direct', '--k', '4', '--json')
-  expect(onlyObject(answer)).toMatchObject({ error: { code: 'ERR_USAGE' } })
-})
+it.each([typed`simulate moore:4x4:r=1 ${machine} --bytes 4`, typed`spmm -n 4`])(
+  '%s refuses options of friend groups beside another strategy',
+  async (...args) => {
+    const answer = await cli`${args} --strategy direct --k 4 --json`
+    expect(onlyObject(answer)).toMatchObject({ error: { code: 'ERR_USAGE' } })
+  },
+)

@@ -1,13 +1,12 @@
-import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { loopbackTls } from '../../../support/loopback-certificate.js'
-import { onlyObject } from '../run-cli.js'
+import { ownFolder } from '../../../support/temporary-folder.js'
+import { onlyObject, typed } from '../run-cli.js'
 import { spawnCli } from '../spawn-cli.js'
 
-const folder = mkdtempSync(join(tmpdir(), 'rankweave-join-'))
-afterAll(() => rmSync(folder, { recursive: true }))
+const folder = ownFolder('join')
 
 const file = (name: string, text: string) => {
   const path = join(folder, name)
@@ -29,19 +28,19 @@ it('processes join a world that host has opened; wrong token, other program and 
   const address = new Promise<string>((resolve) => {
     opened = resolve
   })
-  const hosting = spawnCli(['host', '-n', '3', '--processes', '2', '--token-file', tokenFile, '--json'], {
+  const hosting = spawnCli(typed`host -n 3 --processes 2 --token-file ${tokenFile} --json`, {
     onOutput: (text) => opened((JSON.parse(text) as { url: string }).url),
   })
   const url = await address
   expect(statSync(tokenFile).mode & 0o777).toBe(0o600)
 
-  const wrong = await spawnCli(['join', url, '--token', `${'0'.repeat(16)}.${'0'.repeat(32)}`, program])
+  const wrong = await spawnCli(typed`join ${url} --token ${'0'.repeat(16)}.${'0'.repeat(32)} ${program}`)
   expect(wrong.exitCode).toBe(2)
   expect(wrong.stderr).toContain('ERR_TOKEN')
 
   const joined = ['0', '1'].map((number) =>
     spawnCli([
-      ...['join', url, '--token-file', tokenFile, '--process', number, program],
+      ...typed`join ${url} --token-file ${tokenFile} --process ${number} ${program}`,
       ...(number === '1' ? ['--json'] : []),
       ...['--', 'these'],
     ]),
@@ -49,13 +48,7 @@ it('processes join a world that host has opened; wrong token, other program and 
   const [first, second] = await Promise.all(joined)
   expect(first.stdout).toContain('rank 0 of 3 with these\n')
   expect(first.stdout).toContain('rank 1 returned 3\n')
-  expect(onlyObject(second)).toMatchObject({
-    ranks: 3,
-    process: 1,
-    processes: 2,
-    firstRank: 2,
-    results: [3],
-  })
+  expect(onlyObject(second)).toMatchObject({ ranks: 3, process: 1, processes: 2, firstRank: 2, results: [3] })
   expect(second.stderr).toContain('rank 2 of 3 with these\n')
   expect([first.exitCode, second.exitCode]).toEqual([0, 0])
 
@@ -74,22 +67,19 @@ it('a rank that fails ends host with exit code 3 and its error; over TLS: one pr
     }`,
   )
   const cert = file('cert.pem', loopbackTls.cert)
-  const tls = ['--tls-cert', cert, '--tls-key', file('key.pem', loopbackTls.key)]
+  const tls = typed`--tls-cert ${cert} --tls-key ${file('key.pem', loopbackTls.key)}`
   let opened: (world: { url: string; token: string }) => void
   const address = new Promise<{ url: string; token: string }>((resolve) => {
     opened = resolve
   })
   const hosting = spawnCli(
-    [
-      ...['host', '-n', '2', '--json', '--silence', '20'],
-      ...['--listen', '127.0.0.1:0', '--advertise', 'localhost', ...tls],
-    ],
+    [...typed`host -n 2 --json --silence 20`, ...typed`--listen 127.0.0.1:0 --advertise localhost ${tls}`],
     { onOutput: (text) => opened(JSON.parse(text) as { url: string; token: string }) },
   )
   const { url, token } = await address
   expect(url).toMatch(/^wss:\/\/localhost:\d+$/)
   const join = (...options: string[]) =>
-    spawnCli(['join', url, '--token', token, '--ca', cert, ...options, failing])
+    spawnCli(typed`join ${url} --token ${token} --ca ${cert} ${options} ${failing}`)
   const joined = await Promise.all([join('--no-listen'), join('--listen', '127.0.0.1:0', ...tls)])
   for (const { exitCode, stderr } of joined) {
     expect(stderr).toContain('too far')
@@ -106,7 +96,7 @@ it('a process with another program is refused, and a host that is interrupted en
   const address = new Promise<{ url: string; token: string }>((resolve) => {
     opened = resolve
   })
-  const hosting = spawnCli(['host', '-n', '2', '--json'], {
+  const hosting = spawnCli(typed`host -n 2 --json`, {
     onOutput: (text, kill) => {
       end = () => kill('SIGINT')
       opened(JSON.parse(text) as { url: string; token: string })
@@ -117,14 +107,14 @@ it('a process with another program is refused, and a host that is interrupted en
   const isAccepted = new Promise<void>((resolve) => {
     accepted = resolve
   })
-  const waiting = spawnCli(['join', url, '--token', token, program], {
+  const waiting = spawnCli(typed`join ${url} --token ${token} ${program}`, {
     onError: (text) => {
       if (text.includes('joined as number 1 of 2 processes')) accepted()
     },
   })
   // The first to join decides which program it is.
   await isAccepted
-  const refused = await spawnCli(['join', url, '--token', token, other])
+  const refused = await spawnCli(typed`join ${url} --token ${token} ${other}`)
   expect(refused.exitCode).toBe(2)
   expect(refused.stderr).toContain('ERR_PROGRAM_MISMATCH')
   end!()

@@ -1,14 +1,13 @@
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { cli } from '../run-cli.js'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { ownFolder } from '../../../support/temporary-folder.js'
+import { cli, typed } from '../run-cli.js'
 import { spawnCli } from '../spawn-cli.js'
 
-const folder = mkdtempSync(join(tmpdir(), 'rankweave-match-processes-'))
+const folder = ownFolder('match-processes')
 const program = join(folder, 'reverse.mjs')
-afterAll(() => rmSync(folder, { recursive: true }))
 beforeAll(() =>
   writeFileSync(
     program,
@@ -32,11 +31,11 @@ beforeAll(() =>
 describe('run --trace-matching, then match', () => {
   it.each(['local', 'threads', 'websocket'])('on %s', async (fabric) => {
     const directory = join(folder, fabric)
-    const flags = ['-n', '4', '--fabric', fabric, '--processes', '2', '--trace-matching', directory]
+    const flags = typed`-n 4 --fabric ${fabric} --processes 2 --trace-matching ${directory}`
     const { exitCode, stderr } = await spawnCli(['run', program, ...flags])
     expect([exitCode, stderr]).toEqual([0, expect.stringMatching(/^4 ranks on 2 processes: /)])
     expect(readdirSync(directory).sort()).toEqual([0, 1, 2, 3].map((rank) => `rank-${rank}.jsonl`))
-    const { stdout } = await cli('match', directory, '--designs', 'bins')
+    const { stdout } = await cli`match ${directory} --designs bins`
     expect(stdout).toMatch(/rank 0: \d+ operations; 300 receives, 300 messages, 300 matched/)
     expect(stdout).toMatch(
       /worst search: rank 0 receives from source \d, tag \d+ \(communicator 0\) while \d+ messages/,
@@ -47,17 +46,17 @@ describe('run --trace-matching, then match', () => {
     'writes what was recorded when the program fails on %s',
     async (fabric) => {
       const directory = join(folder, `failed-${fabric}`)
-      const flags = ['-n', '4', '--fabric', fabric, '--processes', '2', '--trace-matching', directory]
-      const bounded = ['--trace-operations', '120', '--', 'fail']
+      const flags = typed`-n 4 --fabric ${fabric} --processes 2 --trace-matching ${directory}`
+      const bounded = typed`--trace-operations 120 -- fail`
       const { exitCode } = await spawnCli(['run', program, ...flags, ...bounded])
       expect(exitCode).toBe(3)
-      const { stdout } = await cli('match', directory, '--designs', 'bins')
+      const { stdout } = await cli`match ${directory} --designs bins`
       expect(stdout).toMatch(/rank 0: 120 operations, the first of its run; /)
     },
   )
 
   it('refuses a bound without a trace', async () => {
-    const { exitCode, stderr } = await spawnCli(['run', program, '-n', '1', '--trace-operations', '5'])
+    const { exitCode, stderr } = await spawnCli(typed`run ${program} -n 1 --trace-operations 5`)
     expect([exitCode, stderr]).toEqual([
       2,
       expect.stringMatching(/--trace-operations is for --trace-matching/),
@@ -68,5 +67,5 @@ describe('run --trace-matching, then match', () => {
 it('match refuses a pipe, which it would read for ever', async () => {
   const pipe = join(folder, 'pipe')
   execFileSync('mkfifo', [pipe])
-  expect((await cli('match', pipe)).stderr).toMatch(/pipe': expected a file or a directory/)
+  expect((await cli`match ${pipe}`).stderr).toMatch(/pipe': expected a file or a directory/)
 })

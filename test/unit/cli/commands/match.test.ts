@@ -1,16 +1,15 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
-import { afterAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { matchingDesignNames } from '../../../../src/messages/matching-queues/designs.js'
 import { reverseSearch } from '../../../../src/messages/matching-queues/microbenchmarks.js'
 import type { MatchingOperation } from '../../../../src/messages/matching-queues/operation.js'
 import { traceLines } from '../../../../src/messages/matching-queues/trace-lines.js'
-import { cli, onlyObject } from '../run-cli.js'
+import { ownFolder } from '../../../support/temporary-folder.js'
+import { cli, json } from '../run-cli.js'
 
-const folder = mkdtempSync(join(tmpdir(), 'rankweave-match-'))
-afterAll(() => rmSync(folder, { recursive: true }))
+const folder = ownFolder('match')
 
 function written(name: string, lines: Iterable<string> | string): string {
   const file = join(folder, name)
@@ -32,7 +31,7 @@ function* inOrder(messages: number): Generator<MatchingOperation> {
 
 describe('match', () => {
   it('compares all designs on the trace of a program that receives in reverse', async () => {
-    const answer = await cli('match', suffering)
+    const answer = await cli`match ${suffering}`
     expect(answer.exitCode).toBe(0)
     for (const name of matchingDesignNames) expect(answer.stdout).toMatch(new RegExp(`^ +${name}[ *]`, 'm'))
     // MB1 of the thesis: (2520 + 1) / 2 in the mean.
@@ -50,7 +49,7 @@ describe('match', () => {
 
   it('says of a healthy trace that matching costs nothing worth changing', async () => {
     const healthy = traced('healthy.jsonl', 0, inOrder(3000))
-    const { stdout } = await cli('match', healthy, '--designs', 'index,bins')
+    const { stdout } = await cli`match ${healthy} --designs index,bins`
     expect(stdout).toMatch(
       /Matching costs this program nothing worth changing: a list passes 0\.5 entries a search/,
     )
@@ -58,7 +57,7 @@ describe('match', () => {
 
   it('reports every rank and design as one object', async () => {
     const file = join(folder, 'object.svg')
-    const object = onlyObject(await cli('match', suffering, '--designs', 'bins', '--json', '--svg', file))
+    const object = await json`match ${suffering} --designs bins --svg ${file}`
     expect(object).toMatchObject({
       ranks: [
         {
@@ -90,12 +89,7 @@ describe('match', () => {
     const other = [...traceLines({ processes: 8, rank: 3 }, inOrder(5), { bounded: true }), ''].join('\n')
     writeFileSync(join(directory, 'rank-3.jsonl.gz'), gzipSync(other))
     writeFileSync(join(directory, 'notes.txt'), 'not a trace')
-    const { stdout } = await cli(
-      'match',
-      directory,
-      '--designs',
-      'clusters:method=k-means,k=2,partners-static',
-    )
+    const { stdout } = await cli`match ${directory} --designs clusters:method=k-means,k=2,partners-static`
     expect(stdout).toMatch(/^2 ranks, 66 operations\n/)
     expect(stdout).toMatch(/rank 3: 10 operations, the first of its run; 5 receives, 5 messages, 5 matched/)
   })
@@ -115,12 +109,12 @@ describe('match', () => {
       ],
       4,
     )
-    const object = onlyObject(await cli('match', file, '--json'))
+    const object = await json`match ${file}`
     expect(object).toMatchObject({ ranks: [{ operations: 7, receives: 1, messages: 1, matches: 1 }] })
   })
 
   it('reports a trace without operations', async () => {
-    const { stdout, exitCode } = await cli('match', traced('nothing.jsonl', 0, []))
+    const { stdout, exitCode } = await cli`match ${traced('nothing.jsonl', 0, [])}`
     expect([exitCode, stdout.split('\n').at(-2)]).toEqual([
       0,
       'No message was matched: there is nothing to gain.',
@@ -180,7 +174,7 @@ describe('match refuses', () => {
     ],
   ])('%s', async (name, text, message) => {
     const file = written(`${name.replaceAll(' ', '-')}.jsonl`, text)
-    const { exitCode, stderr, stdout } = await cli('match', file)
+    const { exitCode, stderr, stdout } = await cli`match ${file}`
     expect([exitCode, stdout]).toEqual([2, ''])
     expect(stderr).toMatch(message)
     expect(stderr).toContain(`'${file}'`)
@@ -190,16 +184,16 @@ describe('match refuses', () => {
   it('an empty directory, a device and nothing', async () => {
     const empty = join(folder, 'empty')
     mkdirSync(empty)
-    expect((await cli('match', empty)).stderr).toMatch(/expected files rank-0\.jsonl and so on/)
-    expect((await cli('match', '/dev/zero')).stderr).toMatch(/'\/dev\/zero': expected a file or a directory/)
-    expect((await cli('match', join(folder, 'absent'))).stderr).toMatch(/cannot read '.*absent'/)
+    expect((await cli`match ${empty}`).stderr).toMatch(/expected files rank-0\.jsonl and so on/)
+    expect((await cli`match /dev/zero`).stderr).toMatch(/'\/dev\/zero': expected a file or a directory/)
+    expect((await cli`match ${join(folder, 'absent')}`).stderr).toMatch(/cannot read '.*absent'/)
   })
 
   it('what is no regular file in a directory, before it opens it', async () => {
     const directory = join(folder, 'devices')
     mkdirSync(directory)
     symlinkSync('/dev/zero', join(directory, 'rank-0.jsonl'))
-    const answer = await cli('match', directory)
+    const answer = await cli`match ${directory}`
     expect(answer.exitCode).not.toBe(0)
     expect(answer.stderr).toMatch(/ERR_FILE.*rank-0\.jsonl': expected a regular file/s)
   })
@@ -209,27 +203,27 @@ describe('match refuses', () => {
     mkdirSync(directory)
     const trace = traced('over/rank-0.jsonl', 0, inOrder(3))
     const before = readFileSync(trace)
-    const answer = await cli('match', directory, '--svg', trace)
+    const answer = await cli`match ${directory} --svg ${trace}`
     expect(answer.stderr).toMatch(/ERR_USAGE.*expected different files/s)
     expect(readFileSync(trace)).toEqual(before)
   })
 
   it('two files of one rank, and files of different worlds', async () => {
     const again = traced('again.jsonl', 0, [])
-    expect((await cli('match', suffering, again)).stderr).toMatch(
+    expect((await cli`match ${suffering} ${again}`).stderr).toMatch(
       /rank-0\.jsonl' and '.*again\.jsonl' are both of rank 0: expected one file a rank/,
     )
     const small = traced('small.jsonl', 1, [], 8)
-    expect((await cli('match', suffering, small)).stderr).toMatch(
+    expect((await cli`match ${suffering} ${small}`).stderr).toMatch(
       /small\.jsonl' is of 8 processes, '.*rank-0\.jsonl' of 64: expected traces of one run/,
     )
   })
 
   it('designs that there are not, before it reads', async () => {
-    expect((await cli('match', suffering, '--designs', 'fastest')).stderr).toMatch(
+    expect((await cli`match ${suffering} --designs fastest`).stderr).toMatch(
       /expected a matching design among list, source-lists/,
     )
-    expect((await cli('match', suffering, '--designs', 'bins:bins=0')).stderr).toMatch(/bins/)
-    expect((await cli('match', suffering, '--svg', suffering)).stderr).toMatch(/expected different files/)
+    expect((await cli`match ${suffering} --designs bins:bins=0`).stderr).toMatch(/bins/)
+    expect((await cli`match ${suffering} --svg ${suffering}`).stderr).toMatch(/expected different files/)
   })
 })

@@ -7,7 +7,7 @@ import { cli } from '../run-cli.js'
 it('--cache retains plans, uses those that are there, and says why one is not used', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'rankweave-plans-'))
   try {
-    const plan = (...words: string[]) => cli('plan', 'er:14:d=0.6:seed=2', '--cache', directory, ...words)
+    const plan = (...words: string[]) => cli`plan er:14:d=0.6:seed=2 --cache ${directory} ${words}`
     const first = JSON.parse((await plan('--json')).stdout)
     expect(first.cache).toEqual({ directory, cachedMs: null })
     const second = JSON.parse((await plan('--json')).stdout)

@@ -1,8 +1,7 @@
 import { expect, it } from 'vitest'
-import { cli } from '../run-cli.js'
+import { cli, typed } from '../run-cli.js'
 
-const plan = (...words: string[]) =>
-  cli('plan', 'er:14:d=0.6:seed=2', '--k', '3', '--theta', '2', '--json', ...words)
+const plan = (...words: string[]) => cli`plan er:14:d=0.6:seed=2 --k 3 --theta 2 --json ${words}`
 
 it.each(['greedy', 'improved', 'exact'])('plans with the engine %s', async (engine) => {
   const { exitCode, stdout } = await plan('--engine', engine)
@@ -29,10 +28,7 @@ it('--labels breaks ties by a permutation: plans differ between seeds', async ()
 })
 
 it('rejects unknown engines and seeds out of range', async () => {
-  for (const words of [
-    ['--engine', 'best'],
-    ['--labels', '-1'],
-  ]) {
+  for (const words of [typed`--engine best`, typed`--labels -1`]) {
     const { exitCode, stderr } = await plan(...words)
     expect({ exitCode, stderr: stderr.split(':')[0] }).toEqual({ exitCode: 2, stderr: 'ERR_USAGE' })
   }

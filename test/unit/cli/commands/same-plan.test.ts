@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { cli, onlyObject } from '../run-cli.js'
+import { cli, json, typed } from '../run-cli.js'
 
 const topologies = [
   'moore:6x6:r=1',
@@ -48,17 +48,13 @@ describe.each(topologies)('%s', (topology) => {
   it.each(settings)(
     'on %s, %i bytes: auto, study, simulate and GOAL have one time and one plan',
     async (machine, bytes) => {
-      const words = ['--machine', machine, '--bytes', String(bytes)]
-      const found = onlyObject(await cli('plan', topology, '--strategy', 'auto:budget=1', ...words, '--json'))
+      const words = typed`--machine ${machine} --bytes ${String(bytes)}`
+      const found = await json`plan ${topology} --strategy auto:budget=1 ${words}`
       const { chosen, alternatives, notSimulated } = found as unknown as Chosen
       const { timeUs, messages } = alternatives.find(({ strategy }) => strategy === chosen)!
       const simulated = async (strategy: string) =>
-        onlyObject(
-          await cli('simulate', topology, '--strategy', strategy, ...words, '--json'),
-        ) as unknown as Simulated
-      const study = onlyObject(
-        await cli('study', topology, ...words, '--strategies', chosen, '--json'),
-      ) as unknown as Studied
+        (await json`simulate ${topology} --strategy ${strategy} ${words}`) as unknown as Simulated
+      const study = (await json`study ${topology} ${words} --strategies ${chosen}`) as unknown as Studied
       const studied = study.strategies.find(({ strategy }) => strategy === chosen)!
       const { timeUs: again, bytes: sent } = await simulated(chosen)
       // A choice is simulated without a schedule: sums of copies round differently.
@@ -66,10 +62,8 @@ describe.each(topologies)('%s', (topology) => {
       expect(studied.simulated[0].timeUs).toBe(again)
       expect(studied.simulated[0].bytesByLevel).toEqual(sent)
       expect(studied.messages.all).toBe(messages)
-      const exported = await cli(
-        ...['export', topology, '--strategy', chosen, '--machine', machine],
-        ...['--format', 'goal', '--bytes', String(bytes), '-o', '-'],
-      )
+      const exported =
+        await cli`export ${topology} --strategy ${chosen} --machine ${machine} --format goal --bytes ${String(bytes)} -o -`
       const goal = inGoal(exported.stdout, 'send')
       expect(goal).toHaveLength(messages)
       expect(sum(goal)).toBe(sum(Object.values(sent)))

@@ -1,9 +1,9 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { cli, onlyObject } from '../run-cli.js'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { ownFolder } from '../../../support/temporary-folder.js'
+import { cli, json, onlyObject, typed } from '../run-cli.js'
 
 /** A: 5 x 4 with an empty row; B: 4 x 3. */
 const files: Readonly<Record<string, string>> = {
@@ -45,13 +45,11 @@ const files: Readonly<Record<string, string>> = {
 `,
 }
 
-let folder: string
+const folder = ownFolder('spmm')
 const at = (name: string) => join(folder, name)
 beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'rankweave-spmm-'))
   for (const [name, text] of Object.entries(files)) writeFileSync(at(name), text)
 })
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 /** Null where a busy machine leaves time for fewer than 6 turns. */
 const anyInterval = expect.toSatisfy(
@@ -60,7 +58,7 @@ const anyInterval = expect.toSatisfy(
 
 describe('spmm', () => {
   it('the generated matrix on 64 ranks takes fewer messages than edges', async () => {
-    const answer = await cli('spmm', '-n', '64', '--json')
+    const answer = await cli`spmm -n 64 --json`
     expect(answer.exitCode).toBe(0)
     const object = onlyObject(answer)
     expect(object).toMatchObject({
@@ -101,9 +99,9 @@ describe('spmm', () => {
     async (ranks) => {
       for (const processes of ['1', '5']) {
         for (const strategy of ['direct', 'common-neighbor']) {
-          const world = ['-n', `${ranks}`, '--processes', processes]
-          const words = [...world, '--strategy', strategy, '--columns', '2', '--no-compare']
-          const answer = await cli('spmm', at('a.mtx'), at('b.mtx'), ...words, '--json')
+          const world = typed`-n ${ranks} --processes ${processes}`
+          const words = typed`${world} --strategy ${strategy} --columns 2 --no-compare`
+          const answer = await cli`spmm ${at('a.mtx')} ${at('b.mtx')} ${words} --json`
           expect(answer).toMatchObject({ exitCode: 0 })
           expect(onlyObject(answer)).toMatchObject({
             matrix: { rows: 5, cols: 4, nnz: 7 },
@@ -119,19 +117,19 @@ describe('spmm', () => {
 
   it('compressed matrices are read as they are', async () => {
     for (const name of ['a.mtx', 'b.mtx']) writeFileSync(at(`${name}.gz`), gzipSync(readFileSync(at(name))))
-    const answer = await cli('spmm', at('a.mtx.gz'), at('b.mtx.gz'), '-n', '3', '--json')
+    const answer = await cli`spmm ${at('a.mtx.gz')} ${at('b.mtx.gz')} -n 3 --json`
     expect(onlyObject(answer)).toMatchObject({ matrix: { nnz: 7 }, b: { cols: 3 }, verified: true })
   })
 
   it('a B without columns sends no message', async () => {
-    const answer = await cli('spmm', at('a.mtx'), at('no-columns.mtx'), '-n', '3', '--json')
+    const answer = await cli`spmm ${at('a.mtx')} ${at('no-columns.mtx')} -n 3 --json`
     expect(answer.exitCode).toBe(0)
     expect(onlyObject(answer)).toMatchObject({ b: { cols: 0 }, messages: { counted: 0 }, verified: true })
   })
 
   it('--machine plans for nodes other than the actual ones', async () => {
-    const machine = ['--machine', 'cluster:nodes=4,cores=4', '--k', '3', '--processes', '3']
-    const object = onlyObject(await cli('spmm', '-n', '16', ...machine, '--json'))
+    const machine = typed`--machine cluster:nodes=4,cores=4 --k 3 --processes 3`
+    const object = await json`spmm -n 16 ${machine}`
     expect(object).toMatchObject({ mode: 'aware', k: 3, theta: 3, processes: 3, verified: true })
     expect((object['messages'] as Record<string, number>)['interNode']).toBeGreaterThan(0)
   })
@@ -139,26 +137,26 @@ describe('spmm', () => {
   it.each(['greedy', 'improved', 'exact'])(
     '--engine %s plans, multiplies and gives the serial product',
     async (engine) => {
-      const answer = await cli('spmm', '-n', '12', '--processes', '2', '--engine', engine, '--json')
+      const answer = await cli`spmm -n 12 --processes 2 --engine ${engine} --json`
       expect(answer).toMatchObject({ exitCode: 0, stderr: '' })
       expect(onlyObject(answer)).toMatchObject({ strategy: 'common-neighbor', verified: true })
     },
   )
 
   it('refuses the engine distributed, which every process could only simulate', async () => {
-    const { exitCode, stderr } = await cli('spmm', '-n', '12', '--engine', 'distributed')
+    const { exitCode, stderr } = await cli`spmm -n 12 --engine distributed`
     expect({ exitCode, stderr: stderr.split(':')[0] }).toEqual({ exitCode: 2, stderr: 'ERR_STRATEGY' })
   })
 
   it('--no-compare leaves out direct sends and the allgather', async () => {
-    const object = onlyObject(await cli('spmm', at('a.mtx'), '-n', '2', '--no-compare', '--json'))
+    const object = await json`spmm ${at('a.mtx')} -n 2 --no-compare`
     expect(object).toMatchObject({ measured: [{ name: 'planned' }], verified: true })
     expect(object['measured']).toHaveLength(1)
   })
 
   it('--turns times each product so often, and six turns give an interval', async () => {
-    const words = ['spmm', at('a.mtx'), '-n', '2', '--turns']
-    const object = onlyObject(await cli(...words, '6', '--json'))
+    const words = typed`spmm ${at('a.mtx')} -n 2 --turns`
+    const object = await json`${words} 6`
     for (const { turnSeconds, interval } of object['measured'] as {
       turnSeconds: number[]
       interval: unknown
@@ -167,24 +165,21 @@ describe('spmm', () => {
         6,
         [Math.min(...turnSeconds), Math.max(...turnSeconds)],
       ])
-    const few = await cli(...words, '5')
+    const few = await cli`${words} 5`
     expect(few.stdout).toContain('on the local fabric, 5 turns each, median\n')
     expect(few.stdout).toMatch(/no difference seen from direct sends +\S+ times as fast, too few turns/)
-    expect(await cli(...words, '0')).toMatchObject({ exitCode: 2 })
+    expect(await cli`${words} 0`).toMatchObject({ exitCode: 2 })
   })
 
   it('--no-check collects nothing and says so', async () => {
-    const words = ['spmm', at('a.mtx'), '-n', '2', '--no-compare', '--no-check']
-    expect(onlyObject(await cli(...words, '--json'))).toMatchObject({
-      maxRelativeError: null,
-      verified: null,
-    })
+    const words = typed`spmm ${at('a.mtx')} -n 2 --no-compare --no-check`
+    expect(await json`${words}`).toMatchObject({ maxRelativeError: null, verified: null })
     expect((await cli(...words)).stdout).toMatch(/check +left out/)
   })
 
   it('--strategy auto reports what it tried', async () => {
-    const words = ['-n', '8', '--processes', '8', '--strategy', 'auto', '--no-compare', '--json']
-    const object = onlyObject(await cli('spmm', ...words))
+    const words = typed`-n 8 --processes 8 --strategy auto --no-compare --json`
+    const object = onlyObject(await cli`spmm ${words}`)
     const tried = object['tried'] as { name: string }[]
     expect(tried.map(({ name }) => name)).toContain('ordinary allgather')
     expect(tried.map(({ name }) => name)).toContain(object['exchange'])
@@ -193,25 +188,14 @@ describe('spmm', () => {
 
   it('--strategy auto with a machine uses what the simulator finds fastest there', async () => {
     const machine = 'cluster:nodes=2,cores=4,profile=simgrid-fast'
-    const words = ['-n', '8', '--strategy', 'auto', '--machine', machine, '--no-compare', '--json']
-    expect(onlyObject(await cli('spmm', ...words))).toMatchObject({ tried: null, verified: true })
+    const words = typed`-n 8 --strategy auto --machine ${machine} --no-compare --json`
+    expect(onlyObject(await cli`spmm ${words}`)).toMatchObject({ tried: null, verified: true })
   })
 
   it('--predict and --svg label what is measured and what is predicted', async () => {
     const machine = 'cluster:nodes=4,cores=2,profile=simgrid-fast'
-    const words = [
-      '-n',
-      '8',
-      '--processes',
-      '8',
-      '--strategy',
-      'routed',
-      '--predict',
-      machine,
-      '--svg',
-      at('out.svg'),
-    ]
-    const { stdout, exitCode } = await cli('spmm', ...words)
+    const words = typed`-n 8 --processes 8 --strategy routed --predict ${machine} --svg ${at('out.svg')}`
+    const { stdout, exitCode } = await cli`spmm ${words}`
     expect(exitCode).toBe(0)
     expect(stdout).toContain('measured here, 8 processes on the local fabric')
     expect(stdout).toContain(`predicted for ${machine}, one exchange`)
@@ -222,20 +206,20 @@ describe('spmm', () => {
   })
 
   it('refuses a machine without a profile before anything is read', async () => {
-    const answer = await cli('spmm', '-n', '8', '--predict', 'cluster:nodes=4,cores=2')
+    const answer = await cli`spmm -n 8 --predict cluster:nodes=4,cores=2`
     expect(answer.exitCode).toBe(2)
     expect(answer.stderr).toMatch(/^ERR_MACHINE/)
   })
 
   it('prints a table, and nothing on standard error without a terminal', async () => {
-    const { stdout, stderr } = await cli('spmm', '-n', '16', '--machine', 'cluster:nodes=2,cores=8')
+    const { stdout, stderr } = await cli`spmm -n 16 --machine cluster:nodes=2,cores=8`
     expect(stdout).toMatch(/^C = A x B on 16 ranks, 1 process, local fabric/)
     expect(stdout).toMatch(/check +passed, max relative error 0/)
     expect(stderr).toBe('')
   })
 
   it('a B that memory cannot hold is bad input', async () => {
-    const { exitCode, stderr } = await cli('spmm', at('wide.mtx'), '-n', '2', '--width', '1048576')
+    const { exitCode, stderr } = await cli`spmm ${at('wide.mtx')} -n 2 --width 1048576`
     expect({ exitCode, stderr }).toEqual({
       exitCode: 2,
       stderr: expect.stringMatching(/^ERR_ARGUMENT.*no memory for 16777216 x 1048576 numbers/),
@@ -248,7 +232,7 @@ describe('spmm', () => {
     ['ERR_ARGUMENT', 'expected B to have 4 rows', ['a.mtx', 'a.mtx']],
     ['ERR_MATRIX_MARKET', 'broken.mtx', ['broken.mtx']],
   ])('%s: %s', async (code, message, names) => {
-    const answer = await cli('spmm', ...names.map(at), '-n', '2', '--json')
+    const answer = await cli`spmm ${names.map(at)} -n 2 --json`
     expect(answer.exitCode).toBe(2)
     expect(onlyObject(answer)).toMatchObject({ error: { code, message: expect.stringContaining(message) } })
   })

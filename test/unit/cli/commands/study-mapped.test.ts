@@ -1,23 +1,22 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { StudiedMapping } from '../../../../src/study/study.js'
-import { cli, onlyObject } from '../run-cli.js'
+import { ownFolder } from '../../../support/temporary-folder.js'
+import { cli, json, onlyObject, typed } from '../run-cli.js'
 
-const folder = mkdtempSync(join(tmpdir(), 'rankweave-study-mapped-'))
-afterAll(() => rmSync(folder, { recursive: true }))
+const folder = ownFolder('study-mapped')
 const path = (name: string) => join(folder, name)
 
 /** Ranks of random places: neighbors are rarely on one node. */
 const spec = 'rgg:64:r=0.25:seed=3'
-const machine = ['--machine', 'cluster:nodes=4,cores=16,profile=simgrid-fast']
+const machine = typed`--machine cluster:nodes=4,cores=16,profile=simgrid-fast`
 
 describe('study --map', () => {
-  const words = ['study', spec, ...machine, '--bytes', '64,4096', '--strategies', 'routed', '--map']
+  const words = typed`study ${spec} ${machine} --bytes 64,4096 --strategies routed --map`
 
   it('has four columns: neither, mapping only, combining only, both', async () => {
-    const { mapped, strategies } = onlyObject(await cli(...words, 'auto', '--json')) as unknown as {
+    const { mapped, strategies } = (await json`${words} auto`) as unknown as {
       readonly mapped: StudiedMapping
       readonly strategies: readonly { readonly messages: { readonly betweenNodes: number } }[]
     }
@@ -34,8 +33,8 @@ describe('study --map', () => {
   })
 
   it('says where no rank moves, and then has equal columns', async () => {
-    const oneNode = ['--machine', 'cluster:nodes=1,cores=16,profile=simgrid-fast', '--bytes', '64']
-    const { stdout } = await cli('study', 'moore:4x4:r=1', ...oneNode, '--map', 'auto')
+    const oneNode = typed`--machine cluster:nodes=1,cores=16,profile=simgrid-fast --bytes 64`
+    const { stdout } = await cli`study moore:4x4:r=1 ${oneNode} --map auto`
     expect(stdout).toContain('The mapping is auto, from identity: it moves no rank.')
     expect(stdout).not.toContain('Ranks were mapped')
     const [, ...columns] = /^\| 64 B +\| +([\d.]+) \| +([\d.]+) \| +([\d.]+) \| +([\d.]+) \|$/m.exec(stdout)!
@@ -43,8 +42,8 @@ describe('study --map', () => {
   })
 
   it('measures the mapped ranks on a fabric, too', async () => {
-    const fabric = ['--fabric', 'local', '--runs', '1', '--json']
-    const { mapped, measurements } = onlyObject(await cli(...words, 'auto', ...fabric))
+    const fabric = typed`--fabric local --runs 1 --json`
+    const { mapped, measurements } = onlyObject(await cli`${words} auto ${fabric}`)
     expect(mapped).toMatchObject({ mapping: { isMapped: true } })
     expect(measurements).toMatchObject({ strategies: [{ strategy: 'direct' }, {}] })
   })
@@ -52,15 +51,15 @@ describe('study --map', () => {
   it('writes them in pages, and in short', async () => {
     const file = path('study.md')
     const map = path('graph.map')
-    await cli('map', spec, ...machine, '-o', map)
-    const { stdout } = await cli(...words, map, '-o', file)
+    await cli`map ${spec} ${machine} -o ${map}`
+    const { stdout } = await cli`${words} ${map} -o ${file}`
     expect(stdout).toMatch(/^ {2}bytes +neither +mapping only +combining only +both$/m)
     const page = readFileSync(file, 'utf8')
     expect(
       page.match(/^\| block +\| +neither +\| +mapping only +\| +combining only +\| +both +\|$/gm),
     ).toHaveLength(4)
     const html = path('study.html')
-    await cli(...words, 'auto', '-o', html)
+    await cli`${words} auto -o ${html}`
     expect(readFileSync(html, 'utf8')).toContain('Mapping and combining')
   })
 })

@@ -7,6 +7,7 @@ import {
   readMeasurements,
 } from '../../../../src/tuning/measured/read-measurements.js'
 import { settingLine } from '../../../../src/tuning/settings/setting.js'
+import { refusal } from '../../../support/refusal.js'
 import { measurementOf } from '../../../support/tuning-data.js'
 
 const full = measurementOf({
@@ -27,7 +28,7 @@ const full = measurementOf({
 const lineWith = (members: Readonly<Record<string, unknown>>) => JSON.stringify({ ...full, ...members })
 
 /** The error of a line that is the third of a file. */
-function refusal(line: string): { readonly code: string; readonly message: string } {
+function errorOf(line: string): { readonly code: string; readonly message: string } {
   try {
     readMeasurements([formatMeasurement(full), '', line])
   } catch (error) {
@@ -69,9 +70,7 @@ describe('a measurement', () => {
   })
 
   it('is not written unless it can be read', () => {
-    expect(() => formatMeasurement({ ...full, timesUs: [] })).toThrow(
-      expect.objectContaining({ code: 'ERR_MEASUREMENT' }),
-    )
+    expect(() => formatMeasurement({ ...full, timesUs: [] })).toThrow(refusal('ERR_MEASUREMENT'))
   })
 
   it('is read from the files that are joined line by line, without empty lines', () => {
@@ -150,7 +149,7 @@ describe('a damaged line is refused with its number:', () => {
   ]
 
   it.each(rows)('%s', (_, line, expected) => {
-    const { code, message } = refusal(line)
+    const { code, message } = errorOf(line)
     expect(code).toBe('ERR_MEASUREMENT')
     expect(message).toMatch(/^measurement in line 3/)
     expect(message).toMatch(expected)
@@ -168,16 +167,15 @@ describe('a damaged line is refused with its number:', () => {
 })
 
 it.each([7, null, undefined, {}, formatMeasurement(full)])('%j is refused: it is no lines', (lines) => {
-  expect(() => readMeasurements(lines as string[])).toThrow(expect.objectContaining({ code: 'ERR_ARGUMENT' }))
+  expect(() => readMeasurements(lines as string[])).toThrow(refusal('ERR_ARGUMENT'))
 })
 
 it.each([7, null, {}])('a line that is %j is refused with its number', (line) => {
   const read = () => readMeasurements(['', line as string])
-  expect(read).toThrow(expect.objectContaining({ code: 'ERR_MEASUREMENT' }))
-  expect(read).toThrow(/line 2: expected a text/)
+  expect(read).toThrow(refusal('ERR_MEASUREMENT', /line 2: expected a text/))
 })
 
 it('members of a prototype are not members of a line', () => {
-  const { code } = refusal(JSON.stringify(Object.create(full) as Measurement))
+  const { code } = errorOf(JSON.stringify(Object.create(full) as Measurement))
   expect(code).toBe('ERR_MEASUREMENT')
 })

