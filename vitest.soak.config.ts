@@ -1,10 +1,10 @@
 import { execFileSync } from 'node:child_process'
 import { defineConfig } from 'vitest/config'
-import { BaseSequencer, type TestSpecification } from 'vitest/node'
 import { PassedFiles } from './test/support/passed-files.js'
 import { asBuilt, base, fromSource } from './vitest.config.js'
 
-const property = [
+/** Files of `npm test` that have more cases here. */
+const growing = [
   'test/property/**/*.test.ts',
   'test/paper/**/*.test.ts',
   'test/faults/local-faults.test.ts',
@@ -17,7 +17,7 @@ const property = [
   'test/unit/service/worlds/fuzz.test.ts',
 ]
 const soak = [
-  'test/soak/**/*.soak.ts',
+  'test/**/*.soak.ts',
   'test/faults/threads-faults.workers.test.ts',
   'test/faults/websocket-faults.processes.test.ts',
   'test/faults/two-hosts.processes.test.ts',
@@ -43,41 +43,6 @@ const soak = [
   'test/unit/shim/shim.processes.test.ts',
   'test/unit/topology-communicator/**/*.processes.test.ts',
 ]
-
-/** Files of minutes, the longest first: at the end one of them would run alone. */
-const longest = [
-  'faults/websocket-faults.processes',
-  'soak/every-reduction',
-  'soak/every-move',
-  'soak/conformance',
-  'soak/mpi',
-  'soak/matching-conformance',
-  'soak/collectives-mpi',
-  'soak/valgrind',
-  'soak/collectives',
-  'soak/export',
-  'conformance/mpi.processes',
-  'conformance/world-websocket.processes',
-  'soak/shim',
-  'soak/fortran',
-  'soak/retained',
-  'soak/paper',
-  'conformance/world-local',
-  'unit/cli/commands/run.processes',
-  'package',
-  'conformance/world-threads.workers',
-  'readme',
-]
-
-class LongestFirst extends BaseSequencer {
-  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const place = ({ moduleId }: TestSpecification) => {
-      const at = longest.findIndex((name) => moduleId.includes(`/test/${name}.`))
-      return at < 0 ? longest.length : at
-    }
-    return (await super.sort(files)).sort((a, b) => place(a) - place(b))
-  }
-}
 
 /** 31 bits of the commit that is checked out; 1 where git is missing. */
 function seedOfCommit(): number {
@@ -113,12 +78,11 @@ export default defineConfig(({ mode }) => {
       ...base.test,
       reporters: [...base.test.reporters, ...(passed === undefined ? [] : [passed])],
       passWithNoTests: isLong,
-      sequence: { sequencer: LongestFirst },
       projects: [
         {
           ...fromSource,
           extends: true as const,
-          test: { ...fromSource.test, ...soaking, name: 'property', include: property },
+          test: { ...fromSource.test, ...soaking, name: 'growing', include: growing },
         },
         {
           ...asBuilt,
