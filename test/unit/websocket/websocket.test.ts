@@ -132,7 +132,7 @@ describe('a process', () => {
 
 describe('a link breaks, and delivers nothing of it, when a message is', () => {
   const held: Uint8Array[] = []
-  it.each<[string, (message: Uint8Array, send: (message: Uint8Array) => void) => void]>([
+  it.each<[string, (message: Uint8Array, pass: (message: Uint8Array | string) => void) => void]>([
     ['truncated', (message, pass) => pass(message.subarray(0, message.length - 8))],
     [
       'duplicated',
@@ -149,6 +149,14 @@ describe('a link breaks, and delivers nothing of it, when a message is', () => {
       },
     ],
     ['made of zeros', (message, pass) => pass(new Uint8Array(message.length))],
+    ['a text', (_, pass) => pass('{"kind":"ready"}')],
+    [
+      'after the last',
+      (message, pass) => {
+        pass('{"kind":"end"}')
+        pass(message)
+      },
+    ],
   ])('%s', async (_, change) => {
     held.length = 0
     const dialed: Socket[] = []
@@ -163,7 +171,7 @@ describe('a link breaks, and delivers nothing of it, when a message is', () => {
         await until(() => world.members[1].reports.length === 1 || held.length === 1)
         if (held.length === 1) sendWord(world, 0, 1, 3)
         await until(() => world.members[1].reports.length === 1)
-        expect(world.members[1].reports[0].reason).toMatch(/^expected /)
+        expect(world.members[1].reports[0]).toMatchObject({ peer: 0, cause: 'malformed' })
         expect(sinks[1].frames.length).toBeLessThanOrEqual(2)
         const words = sinks[1].frames.map(({ word }) => word)
         expect(words).toEqual([1, 2].slice(0, words.length))
