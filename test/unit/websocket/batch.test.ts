@@ -95,17 +95,6 @@ describe('a batch', () => {
     expect(decode(encode([piece], 7, pieceMessageBytes), 7)).toEqual([piece])
     expect(new Batch(batchBytes).hasSpaceFor(7, pieceBytes)).toBe(false)
   })
-
-  it('may be filled again once it has been sent', () => {
-    const batch = new Batch(1000)
-    batch.add(plainFrame, Int32Array.of(1, 2, 3), Uint8Array.of(9, 9, 9), 1, 2)
-    expect(batch.seal(1).length).toBe(8 + batchedFrameBytes(3, 1))
-    batch.clear()
-    batch.add(plainFrame, Int32Array.of(4), undefined, 0, 0)
-    expect(decode(batch.seal(2), 2)).toEqual([
-      { kind: plainFrame, header: Int32Array.of(4), payload: new Uint8Array(0) },
-    ])
-  })
 })
 
 describe('a message is refused before any of its frames is delivered', () => {

@@ -16,7 +16,7 @@ import { ClassicLevel } from 'classic-level'
 import { describe, expect, it } from 'vitest'
 import { silentLog } from '../../../../src/service/log.js'
 import { Store } from '../../../../src/service/store/store.js'
-import { addPlan, addTopology, idOf } from '../../../support/stored-plans.js'
+import { addPlan, addTopology, idOf, jobRecord } from '../../../support/stored-plans.js'
 import { temporaryFolder } from '../../../support/temporary-folder.js'
 
 const tenant = { id: 'local' }
@@ -43,35 +43,27 @@ async function newStore(limits = most) {
   return { store, again, root, bodyOf, bodies, lines }
 }
 
-describe('what was stored', () => {
-  it('is there when the store is opened again, for its tenant alone', async () => {
-    const { store, again } = await newStore()
-    const plan = await addPlan(store, tenant, 1, 'one')
-    await addPlan(store, other, 2, 'two')
-    const reopened = await again()
-    expect([...reopened.tenants].sort()).toEqual([other.id, tenant.id])
-    const stored = (await reopened.verified('plans', tenant, plan))!
-    expect(readFileSync(stored.path, 'utf8')).toBe('one')
-    expect(stored.record).toEqual(store.get('plans', tenant, plan)!.record)
-    expect(reopened.get('plans', other, plan)).toBeUndefined()
-    expect(reopened.records('plans', { id: '0'.repeat(32) })).toEqual([])
-    await reopened.close()
-  })
-
-  it('is gone when it was removed, and removed once', async () => {
-    const { store, again, bodies } = await newStore()
-    const before = store.bytes
-    const plan = await addPlan(store, tenant, 1)
-    expect(store.bytes).toBeGreaterThan(before)
-    expect(await store.remove('plans', other, plan)).toBe(false)
-    expect(await store.remove('plans', tenant, plan)).toBe(true)
-    expect(await store.remove('plans', tenant, plan)).toBe(false)
-    expect(store.bytes).toBe(before)
-    expect(bodies()).toEqual([])
-    const reopened = await again()
-    expect(reopened.records('plans', tenant)).toEqual([])
-    await reopened.close()
-  })
+it('what was stored is there when the store is opened again, for its tenant alone, until it is removed', async () => {
+  const { store, again, bodies } = await newStore()
+  const before = store.bytes
+  const plan = await addPlan(store, tenant, 1, 'one')
+  await addPlan(store, other, 2, 'two')
+  const reopened = await again()
+  expect([...reopened.tenants].sort()).toEqual([other.id, tenant.id])
+  const stored = (await reopened.verified('plans', tenant, plan))!
+  expect(readFileSync(stored.path, 'utf8')).toBe('one')
+  expect(stored.record).toEqual(store.get('plans', tenant, plan)!.record)
+  expect(reopened.get('plans', other, plan)).toBeUndefined()
+  expect(reopened.records('plans', { id: '0'.repeat(32) })).toEqual([])
+  expect(await reopened.remove('plans', other, plan)).toBe(false)
+  expect(await reopened.remove('plans', tenant, plan)).toBe(true)
+  expect(await reopened.remove('plans', tenant, plan)).toBe(false)
+  expect(reopened.bytes).toBeGreaterThan(before)
+  expect(await reopened.remove('plans', other, idOf('p', 2))).toBe(true)
+  expect(bodies()).toEqual([])
+  const last = await again(reopened)
+  expect(last.records('plans', tenant)).toEqual([])
+  await last.close()
 })
 
 /** Records of a folder that no store has, as text by key; what the change returns replaces them. */
@@ -99,8 +91,6 @@ describe('what is damaged is not there, and is put aside', () => {
       'not what was written',
     ],
     ['a record with another count', inRecord('"bytes":10', '"bytes":11'), 'not what was written'],
-    ['a record with another k', inRecord('"k":4', '"k":5'), 'not what was written'],
-    ['a record with a field more', inRecord('{"format"', '{"extra":1,"format"'), 'not what was written'],
     [
       'a record in the place of another',
       (root) => editRecords(root, (key, text) => [key.replace(damagedId, anotherId), text]),
@@ -207,7 +197,7 @@ it.each(['CURRENT', ''])(
   },
 )
 
-it.each(['constructor', '__proto__', 'toString', 'other'])(
+it.each(['__proto__', 'other'])(
   'a record of the kind %s, with a right sum, is put aside',
   async (shelf) => {
     const { store, root } = await newStore()
@@ -229,7 +219,10 @@ it('where the folder of bodies is gone, the store knows that it cannot write', a
     store.onWritable = resolve
   })
   renameSync(join(root, 'bodies'), join(root, 'away'))
-  await expect(addPlan(store, tenant, 1)).rejects.toMatchObject({ code: 'ERR_STORE' })
+  const refused = await addPlan(store, tenant, 1).catch((error: unknown) => error)
+  expect(refused).toMatchObject({ code: 'ERR_STORE', message: expect.stringContaining('ENOENT') as string })
+  // Clients are not told where the data is.
+  expect((refused as Error).message).not.toContain(root)
   expect(store.problem).not.toBeNull()
   renameSync(join(root, 'away'), join(root, 'bodies'))
   await writable
@@ -296,12 +289,7 @@ describe('room', () => {
   it('counts the engine, which gives up what was overwritten before any plan goes', async () => {
     const { store, again } = await newStore({ dataBytes: 220_000, entries: 100 })
     const plan = await addPlan(store, tenant, 1)
-    const record = {
-      ...{ format: 'rankweave job 1' as const, id: idOf('j', 1), plan: idOf('p', 1), error: null, starts: 0 },
-      request: { topology: idOf('t', 0), strategy: 'direct', operation: 'neighbor-allgather' as const },
-      ...{ state: 'queued' as const, createdAt: '2026-01-01T00:00:00.000Z' },
-    }
-    for (let write = 0; write < 400; write++) await store.putJob(tenant, record)
+    for (let write = 0; write < 400; write++) await store.putJob(tenant, jobRecord(1))
     await addPlan(store, tenant, 2, 'y'.repeat(50_000))
     expect(store.get('plans', tenant, plan)).toBeDefined()
     expect(store.bytes).toBeLessThan(220_000)
@@ -363,7 +351,7 @@ describe('the folder', () => {
 
 describe('at the same time', () => {
   it('equal content in two forms is stored once, with the head of the body that is there', async () => {
-    for (let round = 0; round < 5; round++) {
+    for (let round = 0; round < 3; round++) {
       const { store, again } = await newStore()
       const texts = ['plain', 'the same, compressed', 'and in a third form']
       const ids = await Promise.all(texts.map((text) => addTopology(store, tenant, 1, text)))
@@ -378,14 +366,9 @@ describe('at the same time', () => {
 
   it('of several states of a job the last that was given is on the disk', async () => {
     const { store, again } = await newStore()
-    const record = {
-      ...{ format: 'rankweave job 1' as const, id: idOf('j', 1), plan: idOf('p', 1), error: null, starts: 0 },
-      request: { topology: idOf('t', 1), strategy: 'direct', operation: 'neighbor-allgather' as const },
-      createdAt: '2026-01-01T00:00:00.000Z',
-    }
     const states = ['queued', 'failed', 'queued', 'failed', 'queued'] as const
-    const removed = store.remove('jobs', tenant, record.id)
-    await Promise.all(states.map((state) => store.putJob(tenant, { ...record, state })))
+    const removed = store.remove('jobs', tenant, jobRecord(1).id)
+    await Promise.all(states.map((state) => store.putJob(tenant, jobRecord(1, state))))
     expect(await removed).toBe(false)
     const reopened = await again()
     expect(reopened.records('jobs', tenant)).toMatchObject([{ state: 'queued' }])
@@ -416,11 +399,3 @@ describe('at the same time', () => {
   })
 })
 
-it('clients are not told where the data is', async () => {
-  const { store, root } = await newStore()
-  rmSync(join(root, 'bodies'), { recursive: true })
-  const refused = await addPlan(store, tenant, 1).catch((error: unknown) => error)
-  expect(refused).toMatchObject({ code: 'ERR_STORE', message: expect.stringContaining('ENOENT') as string })
-  expect((refused as Error).message).not.toContain(root)
-  await store.close()
-})

@@ -50,6 +50,7 @@ it('a lost member fails pending calls of its communicators, and of no other; the
   await all(survivors, (member) => member.ask('leave', {}))
   await ended
   expect(worlds.list(tenant)).toEqual([])
+  expect(worlds.metrics()).toMatchObject({ sockets: 3, worlds: 0, worldsEnded: 1 })
   await worlds.close()
 })
 

@@ -105,27 +105,22 @@ describe('requests to join are refused', () => {
     await expect(version.joined).rejects.toMatchObject({ code: 'ERR_VERSION_MISMATCH' })
   })
 
-  it('of a tuning file, whose checksum is that of the world, else that of its first member', async () => {
+  it.each([
+    ['the world', '0123456789abcdef'],
+    ['its first member', undefined],
+  ])('of another tuning file than that of %s', async (_, tuning) => {
     const rendezvous = new RendezvousCase()
-    const [one, other] = ['0123456789abcdef', 'fedcba9876543210']
-    const named = rendezvous.rendezvous.createWorld({ processes: 2, tuning: one })
-    const open = rendezvous.rendezvous.createWorld({ processes: 2 })
-    const refused = [rendezvous.join(named.token), rendezvous.join(named.token, { tuning: other })]
-    const first = [
-      rendezvous.join(named.token, { tuning: one }),
-      rendezvous.join(open.token, { tuning: other }),
-    ]
+    const right = '0123456789abcdef'
+    const { token } = rendezvous.rendezvous.createWorld({ processes: 2, ...(tuning && { tuning }) })
+    const join = (given?: string) =>
+      rendezvous.join(token, given === undefined ? {} : { tuning: given }).joined
+    const first = join(right)
     await rendezvous.turn()
-    refused.push(rendezvous.join(open.token), rendezvous.join(open.token, { tuning: one }))
+    const refused = [join(), join('fedcba9876543210')]
+    const last = join(right)
     await rendezvous.turn()
-    for (const { joined } of refused)
-      await expect(joined).rejects.toMatchObject({ code: 'ERR_TUNING_MISMATCH' })
-    const last = [
-      rendezvous.join(named.token, { tuning: one }),
-      rendezvous.join(open.token, { tuning: other }),
-    ]
-    await rendezvous.turn()
-    expect(await Promise.all([...first, ...last].map(({ joined }) => joined))).toHaveLength(4)
+    for (const joined of refused) await expect(joined).rejects.toMatchObject({ code: 'ERR_TUNING_MISMATCH' })
+    expect(await Promise.all([first, last])).toHaveLength(2)
   })
 
   it('by a world that is full, also after a loss', async () => {

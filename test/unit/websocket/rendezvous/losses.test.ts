@@ -121,65 +121,54 @@ describe('losses', () => {
   })
 })
 
-describe('heartbeats of a process that does not read', () => {
-  it('are not answered, so that answers do not pile up', async () => {
+describe('sockets for heartbeats', () => {
+  /** A world of one, and connections that ask to be its socket for heartbeats. */
+  async function asked() {
     const rendezvous = new RendezvousCase()
     let request = ''
-    await rendezvous.world(1, {}, () => ({
+    const { members } = await rendezvous.world(1, {}, () => ({
       startHeartbeats: (task) => {
         request = task.request
         return { stop: () => {} }
       },
     }))
-    const socket = rendezvous.dial()
-    await rendezvous.turn()
-    socket.send(request)
-    await rendezvous.turn()
+    const dial = async () => {
+      const socket = rendezvous.dial()
+      await rendezvous.turn()
+      socket.send(request)
+      await rendezvous.turn()
+      return socket
+    }
+    return { rendezvous, members, dial }
+  }
+
+  it('that do not read are not answered, so that answers do not pile up', async () => {
+    const { rendezvous, dial } = await asked()
+    const socket = await dial()
     socket.peer.isCut = true
     for (let n = 0; n < 100; n++) socket.send('{"kind":"beat"}')
     await rendezvous.turn()
     expect(socket.peer.bufferedAmount).toBe('{"kind":"beat"}'.length)
   })
-})
 
-it('a member has one socket for heartbeats at a time: the newest', async () => {
-  const rendezvous = new RendezvousCase()
-  let request = ''
-  const { members } = await rendezvous.world(1, {}, () => ({
-    startHeartbeats: (task) => {
-      request = task.request
-      return { stop: () => {} }
-    },
-  }))
-  const sockets = []
-  for (let n = 0; n < 5; n++) {
-    const socket = rendezvous.dial()
-    sockets.push(socket)
-    await rendezvous.turn()
-    socket.send(request)
-    await rendezvous.turn()
-    const open = sockets.filter(({ peer }) => peer.readyState !== socketState.closed)
-    expect(open).toEqual([socket])
-  }
-  expect(members[0].events).toEqual([])
-})
+  it('of a member are one at a time: the newest', async () => {
+    const { members, dial } = await asked()
+    const sockets = []
+    for (let n = 0; n < 5; n++) {
+      sockets.push(await dial())
+      const open = sockets.filter(({ peer }) => peer.readyState !== socketState.closed)
+      expect(open).toEqual([sockets[n]])
+    }
+    expect(members[0].events).toEqual([])
+  })
 
-it('a socket for heartbeats that says something else is refused once, however much follows', async () => {
-  const rendezvous = new RendezvousCase()
-  let request = ''
-  await rendezvous.world(1, {}, () => ({
-    startHeartbeats: (task) => {
-      request = task.request
-      return { stop: () => {} }
-    },
-  }))
-  const socket = rendezvous.dial()
-  await rendezvous.turn()
-  socket.send(request)
-  await rendezvous.turn()
-  const before = rendezvous.clock.pending
-  for (let n = 0; n < 100; n++) socket.peer.emit('message', { data: 'nonsense' })
-  expect(rendezvous.clock.pending - before).toBe(1)
+  it('that say something else are refused once, however much follows', async () => {
+    const { rendezvous, dial } = await asked()
+    const socket = await dial()
+    const before = rendezvous.clock.pending
+    for (let n = 0; n < 100; n++) socket.peer.emit('message', { data: 'nonsense' })
+    expect(rendezvous.clock.pending - before).toBe(1)
+  })
 })
 
 it('a probe is answered by the process itself, after its fabric has been told', async () => {
