@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { algorithmOf, algorithms } from '../../../src/collective/algorithms.js'
@@ -55,13 +55,6 @@ describe.each(variants.map((algorithm) => [algorithm.id, algorithm] as const))('
     const isReduction = /reduce|scan/.test(algorithm.collective)
     expect(claims.has(undefined)).toBe(!isReduction && shapesOf(algorithm, 13, 1).length > 0)
   })
-})
-
-test.each(algorithms.map(({ id }) => id))('%s is in the file of its id, under the id in camel case', (id) => {
-  const url = new URL(`../../../src/collective/${id}.ts`, import.meta.url)
-  const name = id.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase())
-  const text = readFileSync(url, 'utf8').replace('= parameterized({', '= {')
-  expect(text).toContain(`export const ${name}: Algorithm = {\n  id: '${id}'`)
 })
 
 describe('chains of a broadcast', () => {
@@ -187,12 +180,4 @@ describe('algorithmOf', () => {
       )
     expect(() => algorithmOf('x')).toThrowError(/^expected an algorithm among barrier-linear, /)
   })
-})
-
-test('docs/writing-an-algorithm.md shows an algorithm with a parameter, without imports and comments', () => {
-  const textOf = (path: string) => readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8')
-  const [, code] = textOf('src/collective/bcast-knomial.ts').split(/^(?=export const)/m)
-  expect(textOf('docs/writing-an-algorithm.md')).toContain(
-    `\`\`\`ts\n${code!.replace(/^ *\/\/ .*\n/gm, '')}\`\`\`\n`,
-  )
 })
