@@ -259,12 +259,9 @@ describe('results by an odd tuning file', () => {
   const file = oddTuning()
   it.each([
     [1, 1],
-    [2, 2],
     [3, 2],
     [4, 4],
     [7, 7],
-    [8, 3],
-    [16, 16],
   ])('of %d ranks on %d processes are those of the oracles', async (ranks, processes) => {
     const uses = await run(
       async (world) => {
