@@ -5,6 +5,7 @@ import { PROC_NULL } from '../../../src/messages/mailboxes/envelope.js'
 import { cartTopology } from '../../../src/topology/generate/cartesian.js'
 import { CartCommunicator } from '../../../src/topology-communicator/cart-communicator.js'
 import { installNeighborhood } from '../../../src/topology-communicator/install.js'
+import { onRanks } from '../../support/on-ranks.js'
 
 installNeighborhood()
 
@@ -143,19 +144,16 @@ describe('createCart', () => {
     }))
 
   it('rejects malformed and too large grids', async () => {
-    await run(
-      async (world) => {
-        const refuse = (dims: number[], periods?: boolean[]) =>
-          expect(world.createCart(dims, periods && { periods })).rejects.toMatchObject({ code: 'ERR_DIMS' })
-        await refuse([0])
-        await refuse([2, -1])
-        await refuse([1.5])
-        await refuse([4, 2])
-        await refuse([2, 2], [true])
-        await world.barrier()
-      },
-      { ranks: 7, processes: 2 },
-    )
+    await onRanks({ ranks: 7, processes: 2 }, async (world) => {
+      const refuse = (dims: number[], periods?: boolean[]) =>
+        expect(world.createCart(dims, periods && { periods })).rejects.toMatchObject({ code: 'ERR_DIMS' })
+      await refuse([0])
+      await refuse([2, -1])
+      await refuse([1.5])
+      await refuse([4, 2])
+      await refuse([2, 2], [true])
+      await world.barrier()
+    })
   })
 
   it.each([1, 2])('rejects different grids of the ranks, on %i processes', async (processes) => {

@@ -11,6 +11,7 @@ import { topologyFromEdges } from '../../../src/topology/topology-builders.js'
 import { installNeighborhood } from '../../../src/topology-communicator/install.js'
 import type { TopologyCommunicator } from '../../../src/topology-communicator/topology-communicator.js'
 import { contextsOf, inWorlds } from '../../support/in-worlds.js'
+import { onRanks } from '../../support/on-ranks.js'
 
 installNeighborhood()
 
@@ -28,31 +29,28 @@ const listsOf = ({ rank, size }: Communicator) => ({
 it.each(['transferred', 'overwritten'])(
   'lists that are %s while a graph is made are taken as they were',
   async (how) => {
-    const graphs = await run(
-      async (world) => {
-        const { rank, size } = world
-        const [next, before] = [Int32Array.of((rank + 1) % size), Int32Array.of((rank + size - 1) % size)]
-        const one = Int32Array.of(1)
-        // Every rank sends to itself.
-        const [index, edges] = [Int32Array.of(1, 2, 3, 4), Int32Array.of(0, 1, 2, 3)]
-        const periods = [true]
-        const made = [
-          world.createDistGraph({ sources: Int32Array.of(rank), degrees: one, destinations: next }),
-          world.createDistGraphAdjacent({ sources: before, destinations: next }),
-          world.createGraph(index, edges) as Promise<TopologyCommunicator>,
-          world.createCart([4], { periods }) as Promise<TopologyCommunicator>,
-        ]
-        periods.fill(false)
-        for (const list of [next, before, one, index, edges])
-          if (how === 'overwritten') list.fill(2)
-          else structuredClone(list, { transfer: [list.buffer] })
-        const results = []
-        for (const graph of await Promise.all(made))
-          results.push([...(await graph.neighborAllgather(Int32Array.of(rank)))])
-        return results
-      },
-      { ranks: 4, fabric: local({ processes: 2 }) },
-    )
+    const graphs = await onRanks({ ranks: 4, fabric: local({ processes: 2 }) }, async (world) => {
+      const { rank, size } = world
+      const [next, before] = [Int32Array.of((rank + 1) % size), Int32Array.of((rank + size - 1) % size)]
+      const one = Int32Array.of(1)
+      // Every rank sends to itself.
+      const [index, edges] = [Int32Array.of(1, 2, 3, 4), Int32Array.of(0, 1, 2, 3)]
+      const periods = [true]
+      const made = [
+        world.createDistGraph({ sources: Int32Array.of(rank), degrees: one, destinations: next }),
+        world.createDistGraphAdjacent({ sources: before, destinations: next }),
+        world.createGraph(index, edges) as Promise<TopologyCommunicator>,
+        world.createCart([4], { periods }) as Promise<TopologyCommunicator>,
+      ]
+      periods.fill(false)
+      for (const list of [next, before, one, index, edges])
+        if (how === 'overwritten') list.fill(2)
+        else structuredClone(list, { transfer: [list.buffer] })
+      const results = []
+      for (const graph of await Promise.all(made))
+        results.push([...(await graph.neighborAllgather(Int32Array.of(rank)))])
+      return results
+    })
     const expected = [0, 1, 2, 3].map((rank) => {
       const [before, next] = [(rank + 3) % 4, (rank + 1) % 4]
       return [[before], [before], [rank], [before, next]]
@@ -275,7 +273,11 @@ describe('createTopology', () => {
   it('makes a communicator of a topology and plans it by the strategy', async () => {
     const topology = mooreTopology({ dims: [4, 4], radius: 1 })
     for (const processes of [1, 2, 5, 16]) {
-      await run(
+      await onRanks(
+        {
+          ranks: 16,
+          fabric: local({ processes, nodes: Array.from({ length: processes }, (_, p) => `node${p}`) }),
+        },
         async (world) => {
           const strategy: Strategy = { kind: 'common-neighbor', k: 2, mode: 'aware', theta: 2 }
           const graph = await world.createTopology(topology, { strategy })
@@ -293,10 +295,6 @@ describe('createTopology', () => {
             const got = await comm.neighborAllgather(blockOf(world.rank, 2))
             expect([...got]).toEqual([...comm.sources].flatMap((source) => [...blockOf(source, 2)]))
           }
-        },
-        {
-          ranks: 16,
-          fabric: local({ processes, nodes: Array.from({ length: processes }, (_, p) => `node${p}`) }),
         },
       )
     }
@@ -417,17 +415,6 @@ describe('neighborAllgather', () => {
       code: 'ERR_COLLECTIVE_MISMATCH',
     })
   })
-
-  it('runs concurrently with others, matched by call order', () =>
-    inWorlds(async (world) => {
-      const graph = await world.createDistGraphAdjacent(listsOf(world))
-      const all = await Promise.all(
-        Array.from({ length: 5 }, (_, i) => graph.neighborAllgather(Int32Array.of(i, world.rank))),
-      )
-      for (const [i, got] of all.entries()) {
-        expect([...got]).toEqual([...graph.sources].flatMap((source) => [i, source]))
-      }
-    }))
 
   it('works after dup, which has the same topology', () =>
     inWorlds(async (world) => {

@@ -5,6 +5,7 @@ import { RankweaveError } from '../../../src/errors.js'
 import { local } from '../../../src/fabric/local/local.js'
 import { type Main, type RunOptions, run } from '../../../src/launch/run.js'
 import { worldReport } from '../../../src/world/deadlock.js'
+import { onRanks } from '../../support/on-ranks.js'
 
 const processCounts = [1, 2, 5]
 const loop = () => new Promise((resolve) => setImmediate(resolve))
@@ -161,13 +162,10 @@ describe('no deadlock while something may still wake a rank', () => {
 
   it('a timer started right after the call of run', async () => {
     let world0: Communicator | undefined
-    const running = run(
-      async (world) => {
-        if (world.rank === 0) world0 = world
-        return (await world.recv<Int32Array>(0, 4)).data[0]
-      },
-      { ranks: 3, processes: 2 },
-    )
+    const running = onRanks({ ranks: 3, processes: 2 }, async (world) => {
+      if (world.rank === 0) world0 = world
+      return (await world.recv<Int32Array>(0, 4)).data[0]
+    })
     setTimeout(() => tell(world0!), 120)
     expect(await running).toEqual([10, 11, 12])
   })

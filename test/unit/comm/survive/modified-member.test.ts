@@ -68,19 +68,6 @@ describe('a member that contributes what it cannot to a call of survivors is los
     for (const process of honest) expect(ended[process]).toEqual({ result: honest })
     expect(lost.map(({ process }) => process)).toEqual([modified])
   })
-
-  it('three bytes, where the table is distributed', async () => {
-    const contribute: NonNullable<Modified['contribute']> = (key, own) =>
-      isCall(key) ? own.slice(0, 3) : own
-    const { ended, lost } = await withModified(processes, { [modified]: { contribute } }, async (world) => {
-      const comm = await distributed(world)
-      if (world.rank === modified) return untilLost(world, () => comm!.shrink())
-      const rest = await comm!.shrink()
-      return [...(await rest.allgather(Int32Array.of(world.rank)))]
-    })
-    for (const process of honest) expect(ended[process]).toEqual({ result: inOrder })
-    expect(lost.map(({ process }) => process)).toEqual([modified])
-  })
 })
 
 describe('a member that sends rows that it cannot have when survivors shrink is lost, and only that one:', () => {

@@ -15,6 +15,7 @@ import { BlockStore } from '../../../../src/topology-communicator/memory/block-s
 import { UniformStore } from '../../../../src/topology-communicator/memory/uniform-store.js'
 import type { TopologyCommunicator } from '../../../../src/topology-communicator/topology-communicator.js'
 import { lowerProcess } from '../../../support/lower-process.js'
+import { onRanks } from '../../../support/on-ranks.js'
 
 installNeighborhood()
 
@@ -113,28 +114,6 @@ describe('messages of a neighbor allgather', () => {
 })
 
 describe('persistent neighborAllgather', () => {
-  it('sends what its buffer holds at every start', async () => {
-    for (const ranks of rankCounts) {
-      for (const processes of [1, 2, 5]) {
-        for (const strategy of strategies.slice(0, 2)) {
-          const main = async (world: Communicator) => {
-            const graph = await world.createTopology(complete(ranks), { strategy })
-            const send = new Float64Array(3)
-            const recv = new Float64Array(3 * ranks)
-            const request = graph.neighborAllgatherInit(send, recv)
-            for (let round = 0; round < 5; round++) {
-              send.set(blockOf(world.rank, 3, round))
-              await request.start()
-              expect([...recv]).toEqual(expectedOf(graph, () => 3, round))
-            }
-            request.free()
-          }
-          await run(main, { ranks, fabric: local({ processes, seed: ranks }) })
-        }
-      }
-    }
-  })
-
   it('matches starts of several requests separately from other collectives', async () => {
     const main = async (world: Communicator) => {
       const graph = await world.createTopology(complete(7), { strategy: strategies[1] })
@@ -152,32 +131,6 @@ describe('persistent neighborAllgather', () => {
       }
     }
     for (const processes of [1, 2, 5]) await run(main, { ranks: 7, fabric: local({ processes, seed: 5 }) })
-  })
-
-  it('exchanges varying lengths once', async () => {
-    const lengthOf = (rank: number) => (rank * 5) % 4
-    const main = async (world: Communicator) => {
-      const graph = await world.createTopology(complete(8), { strategy: strategies[1] })
-      const size = [...graph.sources].reduce((sum, source) => sum + lengthOf(source), 0)
-      const recv = new Float64Array(size + 1).fill(-1)
-      const send = new Float64Array(lengthOf(world.rank))
-      const request = graph.neighborAllgathervInit(send, recv)
-      for (let round = 0; round < 3; round++) {
-        send.set(blockOf(world.rank, send.length, round))
-        await request.start()
-        expect([...recv]).toEqual([...expectedOf(graph, lengthOf, round), -1])
-      }
-      const displs = [...graph.sources].map((_, slot) => 5 * (7 - slot))
-      const spread = new Float64Array(40).fill(-1)
-      const counts = [...graph.sources].map(lengthOf)
-      await graph.neighborAllgathervInit(send, spread, { displs, counts }).start()
-      const expected = new Float64Array(40).fill(-1)
-      for (const [slot, source] of graph.sources.entries()) {
-        expected.set(blockOf(source, lengthOf(source), 2), displs[slot])
-      }
-      expect([...spread]).toEqual([...expected])
-    }
-    for (const processes of [1, 2, 5]) await run(main, { ranks: 8, processes })
   })
 
   it('rejects a second active start, and a start after free', async () => {
@@ -208,19 +161,16 @@ describe('persistent neighborAllgather', () => {
             rank === 0 ? [new Int8Array(1), new Int8Array(3)] : [new Uint8Array(1), new Uint8Array(3)],
         ],
       ] as const) {
-        const codes = await run(
-          async (world: Communicator) => {
-            const graph = await world.createTopology(complete(3))
-            const [send, recv] = buffers(world.rank) as [Float64Array, Float64Array]
-            // When another rank of this process called first, the init itself throws.
-            const started = async () => graph.neighborAllgatherInit(send, recv).start()
-            return started().then(
-              () => 'none',
-              (error: { code: string }) => error.code,
-            )
-          },
-          { ranks: 3, processes },
-        )
+        const codes = await onRanks({ ranks: 3, processes }, async (world: Communicator) => {
+          const graph = await world.createTopology(complete(3))
+          const [send, recv] = buffers(world.rank) as [Float64Array, Float64Array]
+          // When another rank of this process called first, the init itself throws.
+          const started = async () => graph.neighborAllgatherInit(send, recv).start()
+          return started().then(
+            () => 'none',
+            (error: { code: string }) => error.code,
+          )
+        })
         expect([what, ...codes]).toEqual([what, ...codes.map(() => 'ERR_COLLECTIVE_MISMATCH')])
       }
     }
@@ -279,23 +229,6 @@ describe('persistent neighborAllgather', () => {
 const programOfThree = lowerProcess(directSchedule(complete(3)), new Int32Array(3), 0)
 
 describe('BlockStore', () => {
-  it('grows as lengths become known, in any order', () => {
-    const store = BlockStore.open(programOfThree, 8)
-    for (const [value, length] of [
-      [2, 5],
-      [1, 0],
-      [0, 2],
-    ] as const) {
-      store.extend(value, length)
-      store.put(
-        value,
-        Int32Array.from({ length }, (_, i) => value * 10 + i),
-      )
-    }
-    expect([...store.start]).toEqual([5, 5, 0])
-    expect([...store.words.subarray(0, 7)]).toEqual([20, 21, 22, 23, 24, 0, 1])
-  })
-
   it('rejects more than 2^31 - 1 words', () => {
     const tooMany = () => BlockStore.of(programOfThree, 1, [2 ** 30, 2 ** 30])
     expect(tooMany).toThrow(expect.objectContaining({ code: 'ERR_COUNT' }))

@@ -9,6 +9,7 @@ import { inNeighbors, outNeighbors } from '../../../../src/topology/neighbors.js
 import { topologyFromEdges } from '../../../../src/topology/topology-builders.js'
 import { installNeighborhood } from '../../../../src/topology-communicator/install.js'
 import type { TopologyCommunicator } from '../../../../src/topology-communicator/topology-communicator.js'
+import { onRanks } from '../../../support/on-ranks.js'
 
 installNeighborhood()
 
@@ -64,112 +65,103 @@ function expected(
 
 describe.each(creations)('persistent alltoalls: %s', (_, create) => {
   it('send what their buffers hold at every start', () =>
-    run(
-      async (world) => {
-        const graph = await create(world)
-        for (const length of [0, 1, 3]) {
-          const send = new Float64Array(length * graph.destinations.length)
-          const recv = new Float64Array(length * graph.sources.length + 1).fill(-1)
-          const request = graph.neighborAlltoallInit(send, recv)
-          for (let start = 0; start < 3; start++) {
-            send.set(sent(graph, start, () => length).flat())
-            await request.start()
-            expect([...recv]).toEqual([...expected(graph, start, () => length).flat(), -1])
-          }
-          request.free()
-        }
-        const lengthOf = (edge: number) => edge % 3
-        const counts = sent(graph, 0, lengthOf).map((each) => each.length)
-        const send = new Int16Array(sent(graph, 0, lengthOf).flat().length)
-        const recv = new Int16Array(expected(graph, 0, lengthOf).flat().length)
-        const request = graph.neighborAlltoallvInit(send, counts, recv)
+    onRanks({ ranks: 7, fabric }, async (world) => {
+      const graph = await create(world)
+      for (const length of [0, 1, 3]) {
+        const send = new Float64Array(length * graph.destinations.length)
+        const recv = new Float64Array(length * graph.sources.length + 1).fill(-1)
+        const request = graph.neighborAlltoallInit(send, recv)
         for (let start = 0; start < 3; start++) {
-          send.set(sent(graph, start, lengthOf).flat())
+          send.set(sent(graph, start, () => length).flat())
           await request.start()
-          expect([...recv]).toEqual(expected(graph, start, lengthOf).flat())
+          expect([...recv]).toEqual([...expected(graph, start, () => length).flat(), -1])
         }
-      },
-      { ranks: 7, fabric },
-    ))
+        request.free()
+      }
+      const lengthOf = (edge: number) => edge % 3
+      const counts = sent(graph, 0, lengthOf).map((each) => each.length)
+      const send = new Int16Array(sent(graph, 0, lengthOf).flat().length)
+      const recv = new Int16Array(expected(graph, 0, lengthOf).flat().length)
+      const request = graph.neighborAlltoallvInit(send, counts, recv)
+      for (let start = 0; start < 3; start++) {
+        send.set(sent(graph, start, lengthOf).flat())
+        await request.start()
+        expect([...recv]).toEqual(expected(graph, start, lengthOf).flat())
+      }
+    }))
 
   it('of blocks of any types fill arrays and strided views', () =>
-    run(
-      async (world) => {
-        const graph = await create(world)
-        const types = [Float64Array, Uint8Array, Int32Array] as const
-        const lengthOf = (edge: number) => edge % 4
-        const edges = { sent: [...graph.destinations].map((to) => 10 * graph.rank + to) }
-        const newArray = (edge: number): TypedArray => new types[edge % 3](lengthOf(edge))
-        const send = edges.sent.map(newArray)
-        const columns = [...graph.sources].map((from) => {
-          const edge = 10 * from + graph.rank
-          const matrix = new types[edge % 3](2 * lengthOf(edge))
-          return strided(matrix as TypedArray, {
-            offset: 0,
-            count: lengthOf(edge),
-            blockLength: 1,
-            stride: 2,
-          })
+    onRanks({ ranks: 7, fabric }, async (world) => {
+      const graph = await create(world)
+      const types = [Float64Array, Uint8Array, Int32Array] as const
+      const lengthOf = (edge: number) => edge % 4
+      const edges = { sent: [...graph.destinations].map((to) => 10 * graph.rank + to) }
+      const newArray = (edge: number): TypedArray => new types[edge % 3](lengthOf(edge))
+      const send = edges.sent.map(newArray)
+      const columns = [...graph.sources].map((from) => {
+        const edge = 10 * from + graph.rank
+        const matrix = new types[edge % 3](2 * lengthOf(edge))
+        return strided(matrix as TypedArray, {
+          offset: 0,
+          count: lengthOf(edge),
+          blockLength: 1,
+          stride: 2,
         })
-        const recv = columns.map((column, i) =>
-          i % 2 === 0 ? column : newArray(10 * graph.sources[i] + graph.rank),
-        )
-        const request = graph.neighborAlltoallwInit(send, recv)
-        for (let start = 0; start < 3; start++) {
-          const values = sent(graph, start % 2, lengthOf)
-          for (const [i, array] of send.entries()) array.set(values[i].map((value) => value % 251) as never)
-          await request.start()
-          for (const [i, values] of expected(graph, start % 2, lengthOf).entries()) {
-            const into = recv[i]
-            const got = 'array' in into ? [...into.array].filter((_, at) => at % 2 === 0) : [...into]
-            expect(got).toEqual(values.map((value) => value % 251))
-          }
+      })
+      const recv = columns.map((column, i) =>
+        i % 2 === 0 ? column : newArray(10 * graph.sources[i] + graph.rank),
+      )
+      const request = graph.neighborAlltoallwInit(send, recv)
+      for (let start = 0; start < 3; start++) {
+        const values = sent(graph, start % 2, lengthOf)
+        for (const [i, array] of send.entries()) array.set(values[i].map((value) => value % 251) as never)
+        await request.start()
+        for (const [i, values] of expected(graph, start % 2, lengthOf).entries()) {
+          const into = recv[i]
+          const got = 'array' in into ? [...into.array].filter((_, at) => at % 2 === 0) : [...into]
+          expect(got).toEqual(values.map((value) => value % 251))
         }
-      },
-      { ranks: 7, fabric },
-    ))
+      }
+    }))
 
   it('fail at every start on ranks whose buffers do not fit what comes, and not elsewhere', () =>
-    run(
-      async (world) => {
-        const graph = await create(world)
-        const send = Int32Array.from(graph.destinations)
-        const room = graph.rank === 4 ? 1 : graph.sources.length
-        const requests = [
-          graph.neighborAlltoallInit(send, new Int32Array(room)),
-          graph.neighborAlltoallvInit(
-            send,
-            [...send].map(() => 1),
-            new Int32Array(room),
-          ),
-          graph.neighborAlltoallwInit(
-            [...send].map((to) => Int32Array.of(to)),
-            [...graph.sources].map((from) => new Int32Array(graph.rank === 4 && from === 0 ? 2 : 1)),
-          ),
-        ]
-        const codes = []
-        for (const request of requests) {
-          for (let start = 0; start < 2; start++) {
-            codes.push(
-              await request.start().then(
-                () => 'right',
-                ({ code }) => code,
-              ),
-            )
-          }
+    onRanks({ ranks: 7, fabric }, async (world) => {
+      const graph = await create(world)
+      const send = Int32Array.from(graph.destinations)
+      const room = graph.rank === 4 ? 1 : graph.sources.length
+      const requests = [
+        graph.neighborAlltoallInit(send, new Int32Array(room)),
+        graph.neighborAlltoallvInit(
+          send,
+          [...send].map(() => 1),
+          new Int32Array(room),
+        ),
+        graph.neighborAlltoallwInit(
+          [...send].map((to) => Int32Array.of(to)),
+          [...graph.sources].map((from) => new Int32Array(graph.rank === 4 && from === 0 ? 2 : 1)),
+        ),
+      ]
+      const codes = []
+      for (const request of requests) {
+        for (let start = 0; start < 2; start++) {
+          codes.push(
+            await request.start().then(
+              () => 'right',
+              ({ code }) => code,
+            ),
+          )
         }
-        const misfits = [
-          'ERR_TRUNCATE',
-          'ERR_TRUNCATE',
-          'ERR_TRUNCATE',
-          'ERR_TRUNCATE',
-          'ERR_COUNT',
-          'ERR_COUNT',
-        ]
-        expect(codes).toEqual(graph.rank === 4 ? misfits : misfits.map(() => 'right'))
-      },
-      { ranks: 7, fabric },
-    ))
+      }
+      const misfits = [
+        'ERR_TRUNCATE',
+        'ERR_TRUNCATE',
+        'ERR_TRUNCATE',
+        'ERR_TRUNCATE',
+        'ERR_COUNT',
+        'ERR_COUNT',
+      ]
+      expect(codes).toEqual(graph.rank === 4 ? misfits : misfits.map(() => 'right'))
+    }))
 })
 
 it('blocks of which only their receivers know that they differ in length are a mismatch', async () => {
@@ -184,52 +176,20 @@ it('blocks of which only their receivers know that they differ in length are a m
 })
 
 it('an alltoallw keeps the buffers that were in its lists when it was called', () =>
-  run(
-    async (world) => {
-      const ring = await world.createTopology(topologyFromEdges(2, { sources: [0, 1], destinations: [1, 0] }))
-      const [send, recv] = [[Int32Array.of(ring.rank)], [new Int32Array(1)]]
-      const [data, into] = [send[0], recv[0]]
-      const [request, called] = [
-        ring.neighborAlltoallwInit(send, recv),
-        ring.neighborAlltoallw(send, { into: recv }),
-      ]
-      send[0] = Int32Array.of(99)
-      recv[0] = new Int32Array(7)
-      const got = (await called)[0] as Int32Array
-      expect([...into, ...got]).toEqual([1 - ring.rank, 1 - ring.rank])
-      data[0] = 10 + ring.rank
-      await request.start()
-      expect([...into]).toEqual([11 - ring.rank])
-      request.free()
-    },
-    { ranks: 2, processes: 2 },
-  ))
-
-it.each([7, true, { ordre: 'any' }, { into: new Int32Array(1) }])(
-  'a persistent reduction refuses %j as options',
-  async (options) => {
-    const main = async (world: Communicator) => {
-      const loop = await world.createTopology(topologyFromEdges(1, { sources: [0], destinations: [0] }))
-      const init = () =>
-        loop.neighborReduceInit(new Int32Array(1), new Int32Array(1), 'sum', options as never)
-      expect(init).toThrow(expect.objectContaining({ code: 'ERR_ARGUMENT' }))
-    }
-    await run(main, { ranks: 1 })
-  },
-)
-
-it.each([7, { count: [1] }, { displ: [0] }, { into: new Int32Array(1) }])(
-  'persistent exchanges of any lengths refuse %j as options',
-  async (options) => {
-    const main = async (world: Communicator) => {
-      const loop = await world.createTopology(topologyFromEdges(1, { sources: [0], destinations: [0] }))
-      const [send, recv] = [new Int32Array(1), new Int32Array(1)]
-      for (const init of [
-        () => loop.neighborAllgathervInit(send, recv, options as never),
-        () => loop.neighborAlltoallvInit(send, [1], recv, options as never),
-      ])
-        expect(init).toThrow(expect.objectContaining({ code: 'ERR_ARGUMENT' }))
-    }
-    await run(main, { ranks: 1 })
-  },
-)
+  onRanks({ ranks: 2, processes: 2 }, async (world) => {
+    const ring = await world.createTopology(topologyFromEdges(2, { sources: [0, 1], destinations: [1, 0] }))
+    const [send, recv] = [[Int32Array.of(ring.rank)], [new Int32Array(1)]]
+    const [data, into] = [send[0], recv[0]]
+    const [request, called] = [
+      ring.neighborAlltoallwInit(send, recv),
+      ring.neighborAlltoallw(send, { into: recv }),
+    ]
+    send[0] = Int32Array.of(99)
+    recv[0] = new Int32Array(7)
+    const got = (await called)[0] as Int32Array
+    expect([...into, ...got]).toEqual([1 - ring.rank, 1 - ring.rank])
+    data[0] = 10 + ring.rank
+    await request.start()
+    expect([...into]).toEqual([11 - ring.rank])
+    request.free()
+  }))
