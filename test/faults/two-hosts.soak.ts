@@ -5,7 +5,6 @@ import { describe, expect, it } from 'vitest'
 import { compiled } from '../support/compiled.js'
 import { hostWorld, joinWorld, printedOnLocal } from '../support/faults/host-programs.js'
 import { testHosts, whyNoHosts, withTwoHosts } from '../support/faults/two-hosts.js'
-import { isSoak } from '../support/soak.js'
 
 const missing = whyNoHosts()
 if (missing !== undefined) console.warn(`tests of two hosts are skipped: ${missing}`)
@@ -62,9 +61,7 @@ describe.skipIf(missing !== undefined)('two hosts', () => {
 describe.skipIf(missing !== undefined)('a world on two hosts', () => {
   const program = compiled('faults/two-hosts-program.ts')
 
-  // In soak only: each takes as long as all others here.
-  const inSoak = !isSoak ? [] : ['all cases']
-  it.each(inSoak)('passes conformance, %s', async () => {
+  it('passes conformance', async () => {
     await withTwoHosts(async ({ hosts: [near, far] }) => {
       const world = await hostWorld(near, '-n', '5', '--processes', '2')
       const joined = [near, far].map((host) => joinWorld(host, world, program, [], ['conformance']))
@@ -78,7 +75,7 @@ describe.skipIf(missing !== undefined)('a world on two hosts', () => {
     })
   })
 
-  it.each(inSoak)('runs the example of sparse matrices, with the same result as on one, %s', async () => {
+  it('runs the example of sparse matrices, with the same result as on one', async () => {
     const example = fileURLToPath(new URL('../../examples/spmm.ts', import.meta.url))
     const expected = printedOnLocal(example, 8)
     await withTwoHosts(async ({ hosts: [near, far] }) => {
