@@ -121,3 +121,33 @@ describe('TextReader reads numbers as JavaScript does', () => {
     expect(() => read('1e999', true)).toThrow(refusal('ERR_TOPOLOGY'))
   })
 })
+
+test.each([1, 2, 7, 1 << 20])(
+  'lines end with carriage returns where the first one does, in pieces of %s bytes',
+  (size) => {
+    const bytes = Buffer.from('1 2\r3\r\r4')
+    let at = 0
+    const source = {
+      sizeBytes: bytes.length,
+      read: (into: Uint8Array) => {
+        const piece = bytes.subarray(at, at + Math.min(size, into.length))
+        into.set(piece)
+        at += piece.length
+        return piece.length
+      },
+      close: () => {},
+    }
+    const reader = new TextReader(source, { file: 'f', code: 'ERR_TOPOLOGY', comment: '#' })
+    const lines: [number, string[]][] = []
+    while (reader.nextContentLine()) {
+      const words: string[] = []
+      while (!reader.atLineEnd()) words.push(reader.word())
+      lines.push([reader.line, words])
+    }
+    expect(lines).toEqual([
+      [1, ['1', '2']],
+      [2, ['3']],
+      [4, ['4']],
+    ])
+  },
+)

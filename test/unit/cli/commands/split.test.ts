@@ -77,7 +77,7 @@ describe('split', () => {
 
   it.each([
     { file: 'bad.txt', said: /ERR_FILE.*line 2: expected a color/s },
-    { file: 'absent.txt', said: /ERR_FILE.*cannot be read/s },
+    { file: 'absent.txt', said: /ERR_FILE.*absent\.txt/s },
     { file: 'one.txt', ranks: '5', said: /ERR_FILE.*expected 5 lines, one per rank, got 4/s },
     { file: 'gap.txt', said: /ERR_FILE.*line 2: expected a color/s },
     { file: 'long.txt', said: /ERR_FILE.*line 1: expected a color/s },

@@ -156,6 +156,12 @@ describe('tune', () => {
     const absent =
       await cli`tune ${data} -o ${inFolder('t.json')} --mpich ${inFolder('m.json')} --mpich-lib ${inFolder('none.so')}`
     expect(absent.stderr).toMatch(/ERR_FILE: cannot read/)
+    const endless = await cli(
+      ...['tune', data, '-o', inFolder('t.json'), '--mpich', inFolder('m.json'), '--mpich-lib', '/dev/zero'],
+    )
+    expect(endless.stderr).toMatch(
+      /ERR_FILE: cannot read '\/dev\/zero': expected a file, got a pipe or device/,
+    )
   })
 
   it('learns without settings that are named, with their other parameters', async () => {

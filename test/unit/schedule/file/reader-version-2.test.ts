@@ -33,6 +33,18 @@ describe('parseSchedule rejects in version 2', () => {
       1,
       'collective: expected one of neighbor-allgather, barrier, ',
     ],
+    [
+      'a strategy that would print as a line of its own',
+      header({ strategy: 'x\n  verified  all blocks' }),
+      1,
+      'strategy: expected a string of printable characters, got',
+    ],
+    [
+      'a parameter that turns text around',
+      header({ parameters: { k: '\u202e4' } }),
+      1,
+      'parameters: expected an object of printable strings, numbers and booleans, got',
+    ],
     ['parts that are no list', header({ parts: 3 }), 1, 'parts: expected a list of [ranks, parts], got 3'],
     [
       'a run of no ranks',

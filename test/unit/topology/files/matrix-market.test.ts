@@ -131,7 +131,7 @@ describe('parseMatrixMarket rejects, with file, line and column', () => {
       matrix('coordinate double general'),
       1,
       34,
-      "expected 'real', 'integer', 'pattern', 'complex', got 'double'",
+      "expected 'real', 'integer', 'pattern', 'complex', 'unsigned-integer', got 'double'",
     ],
     [
       matrix('coordinate real triangular'),
