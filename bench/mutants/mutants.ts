@@ -1,126 +1,177 @@
-import { readdirSync } from 'node:fs'
-import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { below, mulberry32 } from '../../src/base/random.js'
-import { type Bench, type Figure, ownFigure } from '../bench.js'
-import { equivalents } from './equivalents.js'
-import { type MutantSuite, mutantSuites } from './mutant-suites.js'
-import { applied, describeMutant, lineOf, type SourceMutant, sourceMutants } from './source-mutants.js'
-import { TreeCopy } from './tree-copy.js'
+import { availableParallelism } from 'node:os'
+import { type Bench, type BenchOptions, type Figure, ownFigure } from '../bench.js'
+import { drawMutants, roomOf } from './draw-mutants.js'
+import type { SuiteName } from './in-copy/mutant-run.js'
+import { equalKill, type Mutant, MutantResults, type ReachingFile, reaching } from './mutant-results.js'
+import { MutatedCopy, objectOf } from './mutated-copy.js'
 
-const root = fileURLToPath(new URL('../..', import.meta.url))
-/** Percent of the mutants that tests notice, at least. */
-const target = 85
-/** Mutants of a folder that are tried. */
-const [sample, quickSample] = [30, 10]
-
-interface MutantOfFile extends SourceMutant {
-  readonly path: string
-}
+/** Test files that run with a mutant have this many seconds, and so many times the time that they take unchanged. */
+const [graceSeconds, graceFactor] = [10, 4]
 
 /**
- * How many small changes of the sources do tests notice? A sample of every folder, drawn with a seed
- * (`--seed`, by default 1; `--sample` many of each). A mutant that makes a run hang counts as noticed, one
- * known to be without effect does not count. Those that are not noticed are listed on standard error: a
- * missing test, or a change without effect.
+ * How many small changes of all sources does a suite notice? All mutants are built at once into a copy of HEAD and
+ * chosen when a program runs, so one run of the suite tells which test files reach which mutant, and only those
+ * run with it. A mutant that makes a test file hang counts as noticed. Not counted is what lint and the compiler
+ * notice, and what only processes without the environment of the test or pages of a browser run.
  */
 export const mutantsBench: Bench = {
   name: 'mutants',
-  question: 'How many small changes of the sources do the unit tests notice?',
-  async *measure({ quick = false, only = '', ...given } = {}) {
-    const seed = integerOf('seed', given.seed, 1)
-    const most = integerOf('sample', given.sample, quick ? quickSample : sample)
-    const tree = new TreeCopy(root)
-    let [noticed, tried] = [0, 0]
-    for (const suite of mutantSuites.filter(({ folder }) => folder.startsWith(only))) {
-      const score = await scoreOf(tree, suite, most, seed)
-      noticed += score.noticed
-      tried += score.tried
-      yield figure(suite.folder, score.noticed, score.tried, { mutants: score.mutants, seed })
+  question: 'How many small changes of the sources do the tests notice?',
+  async *measure(options = {}) {
+    const { compare } = options
+    if (compare === undefined) yield* figuresOf(await measured(options))
+    else {
+      const [before, after] = compare.split(',').map((path) => new MutantResults(path))
+      if (before === undefined || after === undefined)
+        throw new Error(`--compare: expected BEFORE,AFTER, got '${compare}'`)
+      yield comparison(before, after)
     }
-    yield figure('all', noticed, tried, { seed })
-    tree.remove()
   },
 }
 
-function figure(name: string, noticed: number, tried: number, details: Record<string, number>): Figure {
-  const percent = tried === 0 ? 0 : (100 * noticed) / tried
-  const own = ownFigure(`${name}: ${noticed} of ${tried} drawn`, '%', [percent], target, {
-    noticed,
-    tried,
-    ...details,
-    targetIs: 'at least',
-  })
-  return { ...own, met: percent >= target }
-}
-
-async function scoreOf(
-  tree: TreeCopy,
-  { folder, tests, further }: MutantSuite,
-  most: number,
-  seed: number,
-): Promise<{ readonly noticed: number; readonly tried: number; readonly mutants: number }> {
-  const all = mutantsIn(tree, folder)
-  const drawn = drawnFrom(all, most, seed)
-  const [limit, furtherLimit] = [await limitOf(tree, tests), await limitOf(tree, further)]
-  let noticed = 0
-  for (const mutant of drawn) {
-    const text = tree.read(mutant.path)
-    tree.write(mutant.path, applied(text, mutant))
-    const isNoticed =
-      (await tree.test(tests, limit)) !== 'passed' || (await tree.test(further, furtherLimit)) !== 'passed'
-    tree.write(mutant.path, text)
-    if (isNoticed) noticed++
-    else console.error(`not noticed: ${mutant.path}:${mutant.line} ${describeMutant(text, mutant)}`)
+async function measured(options: BenchOptions): Promise<MutantResults> {
+  const { suite = 'test', tests = 'HEAD', only = '' } = options
+  if (suite !== 'test' && suite !== 'soak') throw new Error(`--suite: expected test or soak, got '${suite}'`)
+  const results = new MutantResults(options.out)
+  const subject = {
+    kind: 'subject' as const,
+    ...{ src: objectOf('HEAD:src'), test: objectOf(`${tests}:test`) },
+    seed: integerOf('seed', options.seed, 1),
+    // The switch in C knows numbers below 4096.
+    sample: Math.min(integerOf('sample', options.sample, options.quick ? 40 : 400), 4095),
   }
-  return { noticed, tried: drawn.length, mutants: all.length }
-}
+  if (results.subject !== undefined && JSON.stringify(results.subject) !== JSON.stringify(subject))
+    throw new Error(`${options.out} has results of ${JSON.stringify(results.subject)}`)
 
-function mutantsIn(tree: TreeCopy, folder: string): MutantOfFile[] {
-  const names = readdirSync(join(tree.folder, 'src', folder))
-    .filter((name) => name.endsWith('.ts'))
-    .sort()
-  return names.flatMap((name) => {
-    const path = `src/${folder}/${name}`
-    const text = tree.read(path)
-    return sourceMutants(text)
-      .map((mutant) => ({ ...mutant, path }))
-      .filter((mutant) => !isEquivalent(text, mutant))
-  })
-}
-
-function isEquivalent(text: string, mutant: MutantOfFile): boolean {
-  const line = lineOf(text, mutant).split('\n')[0]
-  return equivalents.some(
-    (one) => one.path === mutant.path && one.replacement === mutant.replacement && one.line === line,
+  const copy = new MutatedCopy('HEAD', tests)
+  const sources = copy.sources()
+  const drawn = drawMutants(sources, subject.sample, subject.seed, (source, text) =>
+    copy.compiles(source, text),
   )
+  copy.build(sources, drawn)
+  if (results.subject === undefined) {
+    const lines = drawn.map(({ id, path, line, change }) => ({
+      kind: 'mutant' as const,
+      id,
+      path,
+      line,
+      change,
+    }))
+    results.add(subject, ...lines)
+  }
+  if (results.reach(suite) === undefined) {
+    const words = only.split(',').filter((word) => word !== '')
+    results.add({ kind: 'reach', suite, files: await copy.reach(suite, words) })
+  }
+  const files = results.reach(suite)!
+  for (const { path } of files.filter(({ state }) => state === 'failed'))
+    console.error(`fails without a mutant and is left out: ${path}`)
+  await tryMutants(copy, results, suite, files, options)
+  return results
 }
 
-/** A sample without repetitions, in the order of the sources. */
-function drawnFrom<T>(all: readonly T[], most: number, seed: number): T[] {
-  const random = mulberry32(seed)
-  const indices = all.map((_, i) => i)
-  for (let i = 0; i < Math.min(most, all.length); i++) {
-    const j = i + below(random, all.length - i)
-    ;[indices[i], indices[j]] = [indices[j], indices[i]]
+/** Tries all mutants that no suite has killed and that this one has not tried. */
+async function tryMutants(
+  copy: MutatedCopy,
+  results: MutantResults,
+  suite: SuiteName,
+  files: readonly ReachingFile[],
+  options: BenchOptions,
+): Promise<void> {
+  const other = options.reuse === undefined ? undefined : new MutantResults(options.reuse)
+  const mostSeconds = 60 * integerOf('minutes', options.minutes, 2)
+  const tried = new Set(results.results.flatMap((result) => (result.suite === suite ? result.id : [])))
+  const kills = results.kills()
+  const open = results.mutants.filter(({ id }) => !kills.has(id) && !tried.has(id)).values()
+  const tryNext = async (): Promise<void> => {
+    for (const mutant of open) {
+      const equal = other && equalKill(other, suite, mutant.id, files)
+      results.add(equal ?? (await resultOf(copy, suite, mutant, files, mostSeconds)))
+    }
   }
-  return indices
-    .slice(0, most)
-    .sort((a, b) => a - b)
-    .map((i) => all[i]!)
+  const jobs = integerOf('jobs', options.jobs, availableParallelism())
+  await Promise.all(Array.from({ length: jobs }, tryNext))
 }
+
+async function resultOf(
+  copy: MutatedCopy,
+  suite: SuiteName,
+  mutant: Mutant,
+  files: readonly ReachingFile[],
+  mostSeconds: number,
+) {
+  const all = reaching(mutant, files)
+  const secondsTo = (end: number) => all.slice(0, end).reduce((sum, { seconds }) => sum + seconds, 0)
+  // The first runs however long it takes.
+  const within = all.filter((_, i) => i === 0 || secondsTo(i + 1) <= mostSeconds)
+  const limits = within.map(({ path, seconds }) => [path, graceSeconds + graceFactor * seconds] as const)
+  const ended = within.length === 0 ? [] : await copy.kill(suite, mutant.id, limits)
+  const killer = ended.find(({ state }) => state === 'failed' || state === 'late')
+  const isIncomplete = ended.length < within.length
+  return {
+    kind: 'result' as const,
+    ...{ suite, id: mutant.id },
+    killedBy: killer?.path ?? (isIncomplete ? 'the run' : null),
+    isLate: killer?.state === 'late',
+    tried: ended.length,
+    cut: all.length - within.length,
+    isReused: false,
+  }
+}
+
+function* figuresOf(results: MutantResults): Iterable<Figure> {
+  const kills = results.kills()
+  const rooms = new Set(results.mutants.map(({ path }) => roomOf(path)))
+  for (const room of rooms)
+    yield figure(
+      room,
+      results.mutants.filter(({ path }) => roomOf(path) === room),
+      results,
+    )
+  yield figure('all', results.mutants, results)
+  for (const mutant of results.mutants)
+    if (!kills.has(mutant.id)) console.error(`lives: ${described(mutant)}`)
+}
+
+function figure(name: string, mutants: readonly Mutant[], results: MutantResults): Figure {
+  const kills = results.kills()
+  const ids = new Set(mutants.map(({ id }) => id))
+  const own = results.results.filter(({ id }) => ids.has(id))
+  const tried = new Set(own.map(({ id }) => id))
+  const killed = own.filter(({ killedBy }) => killedBy !== null)
+  const reached = new Set(
+    own.flatMap(({ id, tried, cut, isReused }) => (tried + cut > 0 || isReused ? id : [])),
+  )
+  const percent = tried.size === 0 ? 0 : (100 * killed.length) / tried.size
+  return ownFigure(`${name}: ${killed.length} of ${tried.size} drawn`, '%', [percent], null, {
+    ...{ noticed: killed.length, tried: tried.size, reached: reached.size },
+    late: killed.filter(({ isLate }) => isLate).length,
+    livesWithFilesCut: new Set(own.flatMap(({ id, cut }) => (cut > 0 && !kills.has(id) ? id : []))).size,
+    seed: results.subject!.seed,
+  })
+}
+
+/** Two suites on the same mutants. */
+function comparison(before: MutantResults, after: MutantResults): Figure {
+  const [ours, theirs] = [after.subject!, before.subject!]
+  if (ours.src !== theirs.src || ours.seed !== theirs.seed || ours.sample !== theirs.sample)
+    throw new Error('--compare: expected results of the same sources, seed and sample')
+  const [noticedBefore, noticedAfter] = [before.kills(), after.kills()]
+  const lost = after.mutants.filter(({ id }) => noticedBefore.has(id) && !noticedAfter.has(id))
+  const shown = lost.map((mutant) => `lost: ${described(mutant)} (${noticedBefore.get(mutant.id)!.killedBy})`)
+  return {
+    ...ownFigure('mutants noticed after, of those drawn', '', [noticedAfter.size], null),
+    peer: noticedBefore.size,
+    ratio: noticedAfter.size / noticedBefore.size,
+    ...{ drawn: after.mutants.length, lost: lost.length, shown: shown.join('\n    ') },
+  }
+}
+
+const described = ({ id, path, line, change }: Mutant): string => `${id} ${path}:${line} ${change}`
 
 /** @throws Error for what is no number */
 function integerOf(option: string, given: string | undefined, otherwise: number): number {
   if (given === undefined) return otherwise
   if (/^\d{1,9}$/.test(given)) return Number(given)
   throw new Error(`--${option}: expected an integer, got '${given}'`)
-}
-
-/** Seconds after which a run with a mutant does not end: several times as many as without. */
-async function limitOf(tree: TreeCopy, tests: readonly string[]): Promise<number> {
-  const start = performance.now()
-  const outcome = await tree.test(tests, 300)
-  if (outcome !== 'passed') throw new Error(`tests ${tests.join(', ')}, unchanged: ${outcome}`)
-  return 10 + (4 * (performance.now() - start)) / 1000
 }
