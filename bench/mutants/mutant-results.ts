@@ -32,10 +32,10 @@ export interface Result {
   readonly kind: 'result'
   readonly suite: SuiteName
   readonly id: number
-  /** The test file that fails or hangs with the mutant, `the run` where vitest ended without one; null if it lives. */
+  /** The test file that fails or hangs with the mutant, `the run` where none does and vitest fails; null if it lives. */
   readonly killedBy: string | null
   readonly isLate: boolean
-  /** Test files that ran, that were left out for time, and that reach the mutant without having run for that. */
+  /** Test files that ran, and that reach the mutant but were left out for time. */
   readonly tried: number
   readonly cut: number
   /** Whether the result of an equal test file in other results stands for a run. */

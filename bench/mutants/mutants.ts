@@ -105,13 +105,13 @@ async function resultOf(
   // The first runs however long it takes.
   const within = all.filter((_, i) => i === 0 || secondsTo(i + 1) <= mostSeconds)
   const limits = within.map(({ path, seconds }) => [path, graceSeconds + graceFactor * seconds] as const)
-  const ended = within.length === 0 ? [] : await copy.kill(suite, mutant.id, limits)
+  const { files: ended, hasPassed } =
+    within.length === 0 ? { files: [], hasPassed: true } : await copy.kill(suite, mutant.id, limits)
   const killer = ended.find(({ state }) => state === 'failed' || state === 'late')
-  const isIncomplete = ended.length < within.length
   return {
     kind: 'result' as const,
     ...{ suite, id: mutant.id },
-    killedBy: killer?.path ?? (isIncomplete ? 'the run' : null),
+    killedBy: killer?.path ?? (hasPassed ? null : 'the run'),
     isLate: killer?.state === 'late',
     tried: ended.length,
     cut: all.length - within.length,

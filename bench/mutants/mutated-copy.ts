@@ -32,6 +32,12 @@ export function objectOf(name: string): string {
   return execFileSync('git', ['rev-parse', '--verify', name], { cwd: root, encoding: 'utf8' }).trim()
 }
 
+/** How a run ended. It may fail although no test file does: by an error that no test catches. */
+interface Ended {
+  readonly files: readonly TestedFile[]
+  readonly hasPassed: boolean
+}
+
 /** A copy of a commit in which all mutants are built and tests run, with one mutant or none at a time. */
 export class MutatedCopy {
   readonly #scratch = mkdtempSync(join(tmpdir(), 'rwm-'))
@@ -98,7 +104,7 @@ export class MutatedCopy {
   async reach(suite: SuiteName, only: readonly string[]) {
     const hits = join(this.#scratch, `hits-${suite}`)
     mkdirSync(hits)
-    const files = await this.#run({ suite, hits }, only, {}, null)
+    const { files } = await this.#run({ suite, hits }, only, {}, null)
     return files.map((file) => {
       const noted = join(hits, encodeURIComponent(file.path))
       const ids = existsSync(noted) ? readFileSync(noted, 'utf8').trim().split('\n').map(Number) : []
@@ -108,7 +114,7 @@ export class MutatedCopy {
   }
 
   /** Runs test files with a mutant, each within its seconds, up to the first that fails or hangs. */
-  kill(suite: SuiteName, id: number, limits: NonNullable<MutantRun['limits']>): Promise<TestedFile[]> {
+  kill(suite: SuiteName, id: number, limits: NonNullable<MutantRun['limits']>): Promise<Ended> {
     const most = limits.reduce((sum, [, seconds]) => sum + seconds, 60)
     const words = ['--bail', '1', '--maxWorkers', '1', ...limits.map(([path]) => path)]
     return this.#run({ suite, limits }, words, { RANKWEAVE_MUTANT: String(id) }, most)
@@ -119,7 +125,7 @@ export class MutatedCopy {
     words: readonly string[],
     env: Readonly<Record<string, string>>,
     limitSeconds: number | null,
-  ): Promise<TestedFile[]> {
+  ): Promise<Ended> {
     const own = join(this.#scratch, String(this.#runs++))
     const [told, report] = [join(own, 'run.json'), join(own, 'report')]
     mkdirSync(own)
@@ -137,7 +143,7 @@ export class MutatedCopy {
     const endAtOnce = () => end('SIGKILL')
     process.once('exit', endAtOnce)
     const clock = limitSeconds === null ? null : setTimeout(endAtOnce, limitSeconds * 1000)
-    await new Promise((resolve, reject) => child.once('error', reject).once('exit', resolve))
+    const code = await new Promise((resolve, reject) => child.once('error', reject).once('exit', resolve))
     if (clock !== null) clearTimeout(clock)
     // Launchers of MPI remove what they have in shared memory.
     if (end('SIGTERM') > 0) await sleep(500)
@@ -145,7 +151,7 @@ export class MutatedCopy {
     process.off('exit', endAtOnce)
     const files = readFileSync(report, 'utf8').split('\n').filter(Boolean)
     rmSync(own, { recursive: true, force: true })
-    return files.map((line) => JSON.parse(line))
+    return { files: files.map((line) => JSON.parse(line)), hasPassed: code === 0 }
   }
 
   /** Of a test file with all that it names below `test`: modules that it imports, and programs that it starts. */

@@ -58,13 +58,16 @@ export function sourceMutants(text: string): SourceMutant[] {
   /** An expression is another where `part`, itself or within, is replaced. */
   const replace = (expression: ts.Expression, part: ts.Node, replacement: string): void => {
     const site = statementBegunBy(expression, file) ?? expression
-    const original = withoutSemicolon(site.getText(file))
-    const offset = site.getStart(file)
-    const changed =
-      original.slice(0, part.getStart(file) - offset) + replacement + original.slice(part.getEnd() - offset)
+    const changedCode = (node: ts.Node): string =>
+      withoutSemicolon(
+        text.slice(node.getStart(file), part.getStart(file)) +
+          replacement +
+          text.slice(part.getEnd(), node.getEnd()),
+      )
+    const [original, changed] = [withoutSemicolon(site.getText(file)), changedCode(site)]
     add(
       site,
-      `${expression.getText(file)} -> ${replacement}`,
+      `${expression.getText(file)} -> ${changedCode(expression)}`,
       ts.isExpressionStatement(site)
         ? (test) => `{ if (${test}) ${changed}; else ${original} }`
         : (test) => `(${test} ? ${changed} : ${original})`,
