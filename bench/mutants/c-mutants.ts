@@ -1,62 +1,60 @@
-import { onOneLine, type SourceMutant } from './source-mutants.js'
+import { onOneLine, otherOperators, type SourceMutant } from './source-mutants.js'
 
-const operators = /(?<=[\w)\]] )(<=|>=|<|>|==|!=|&&|\|\||[-+*/%&|])(?= )/g
+const condition = /(?<=\b(?:if|while) \()/g
+const limit = /(?<=\bfor \([^;{]*; )[^;]+/g
+const value = /(?<=^ +(?!static|return)(?:\w+[ *]+)+\w+ = )[^;{},]+(?=;)/gm
+const returned = /(?<=^ +|\) |else )return [^;{}]+;/gm
+const effect =
+  /(?<=^ +|\) |else |: )(?:[*\w.>[\]-]+ [-+*/|&]?= [^;{}]+|(?!return)[\w.>-]+\([^;{}]*\)|[\w.>[\]-]+(?:\+\+|--));/gm
 
-const otherOperators: Readonly<Record<string, string>> = {
-  ...{ '<': '<=', '<=': '<', '>': '>=', '>=': '>', '==': '!=', '!=': '==', '&&': '||', '||': '&&' },
-  ...{ '+': '-', '-': '+', '*': '+', '/': '*', '%': '*', '&': '|', '|': '&' },
-}
-
-const integers = /(?<![\w.])\d+(?![\w.])/g
-
-const declaration = /^(?!return\b)(?:[A-Za-z_]\w*[\s*]+)+[A-Za-z_]\w* = (?!\{)/
-const assignmentOrCall =
-  /^(?:[*A-Za-z_][^={]*? (?:[-+*/|&]|<<|>>)?= |[A-Za-z_][\w.>-]*\([\s\S]*\)$|[^\s=({]+(?:\+\+|--)$)/
-
-/** A part of a function that can be chosen at run time, from and to an offset. */
-interface Site {
-  readonly kind: 'condition' | 'limit' | 'statement' | 'value'
-  readonly start: number
-  readonly end: number
-}
+const operator = /(?<=[\w)\]] )(?:<=|>=|<|>|==|!=|&&|\|\||[-+*/%&|])(?= )/g
+const integer = /(?<![\w.])\d+(?![\w.])/g
 
 /**
- * Single small changes of a C source, found without a parser: a condition that always holds, never, or the other
- * way round, another operator, an integer one higher, an assignment or a call left out. Some of them do not
- * compile. It reads code as this repository formats it, with spaces around binary operators only.
+ * Single small changes of a C source: a condition that always holds, never, or the other way round, another
+ * operator, an integer one higher, an assignment or a call left out. It finds them by patterns of code as this
+ * repository formats it, so some of them do not compile.
  */
 export function cMutants(text: string): SourceMutant[] {
   const code = blanked(text)
   const found: SourceMutant[] = []
-  const add = (site: Site, change: string, chosen: SourceMutant['chosen']): void => {
-    const line = text.slice(0, site.start).split('\n').length
-    found.push({ start: site.start, end: site.end, line, change: onOneLine(change), chosen })
+
+  const add = (start: number, end: number, changed: string, chosen: SourceMutant['chosen']): void => {
+    const line = text.slice(0, start).split('\n').length
+    found.push({ start, end, line, change: onOneLine(`${text.slice(start, end)} -> ${changed}`), chosen })
   }
-  for (const site of functionsIn(code).flatMap((body) => sitesIn(code, body))) {
-    const { kind, start, end } = site
+
+  /** All changes of an operator or an integer in a part of the code. */
+  const changeWithin = (start: number, end: number, isStatement: boolean): void => {
     const original = text.slice(start, end)
-    if (kind === 'condition') {
-      add(site, `${original} -> true`, (test) => `${test} || (${original})`)
-      add(site, `${original} -> false`, (test) => `!${test} && (${original})`)
-      add(site, `${original} -> !(${original})`, (test) => `${test} ? !(${original}) : !!(${original})`)
-    }
-    if (kind === 'statement' && assignmentOrCall.test(code.slice(start, end - 1)))
-      add(site, `${original} -> nothing`, (test) => `{ if (!${test}) ${original} }`)
     const replace = (at: number, word: string, other: string): void => {
       const changed = original.slice(0, at) + other + original.slice(at + word.length)
-      add(
-        site,
-        `${original} -> ${changed}`,
-        kind === 'statement'
-          ? (test) => `{ if (${test}) ${changed} else ${original} }`
-          : (test) => `${test} ? (${changed}) : (${original})`,
+      add(start, end, changed, (test) =>
+        isStatement
+          ? `{ if (${test}) ${changed} else ${original} }`
+          : `${test} ? (${changed}) : (${original})`,
       )
     }
-    for (const { 0: word, index } of code.slice(start, end).matchAll(operators))
-      replace(index, word, otherOperators[word]!)
-    for (const { 0: word, index } of code.slice(start, end).matchAll(integers))
-      replace(index, word, `(${word} + 1)`)
+    const part = code.slice(start, end)
+    for (const { 0: word, index } of part.matchAll(operator)) replace(index, word, otherOperators[word]!)
+    for (const { 0: word, index } of part.matchAll(integer)) replace(index, word, `(${word} + 1)`)
   }
+
+  for (const { index } of code.matchAll(condition)) {
+    const end = closing(code, index)
+    const original = text.slice(index, end)
+    add(index, end, '1', (test) => `${test} || (${original})`)
+    add(index, end, '0', (test) => `!${test} && (${original})`)
+    add(index, end, `!(${original})`, (test) => `${test} ? !(${original}) : !!(${original})`)
+    changeWithin(index, end, false)
+  }
+  for (const pattern of [limit, value, returned, effect])
+    for (const { 0: part, index } of code.matchAll(pattern)) {
+      const end = index + part.length
+      changeWithin(index, end, part.endsWith(';'))
+      if (pattern !== effect) continue
+      add(index, end, 'nothing', (test) => `{ if (!${test}) ${text.slice(index, end)} }`)
+    }
   return found
 }
 
@@ -68,86 +66,12 @@ function blanked(text: string): string {
   )
 }
 
-/** From behind the brace of each function to the brace that ends it. */
-function functionsIn(code: string): (readonly [number, number])[] {
-  const found: (readonly [number, number])[] = []
-  for (let at = code.indexOf('{'); at >= 0; at = code.indexOf('{', at)) {
-    const end = closing(code, at)
-    if (/\)\s*$/.test(code.slice(0, at))) found.push([at + 1, end])
-    at = end
-  }
-  return found
-}
-
-function sitesIn(code: string, [from, to]: readonly [number, number]): Site[] {
-  const found: Site[] = []
-  const between = /(?:[\s{};]|(?:else|do)\b|case\b[^:]*:|default\s*:)*/y
-  const control = /(if|while|for|switch)\s*\(/y
+/** Where the parenthesis closes that opens before an offset. */
+function closing(code: string, from: number): number {
   let at = from
-  const skip = (pattern: RegExp): RegExpExecArray | null => {
-    pattern.lastIndex = at
-    const match = pattern.exec(code)
-    if (match !== null) at = pattern.lastIndex
-    return match
+  for (let depth = 1; depth > 0 && at < code.length; at++) {
+    if (code[at] === '(') depth++
+    else if (code[at] === ')') depth--
   }
-  while (at < to) {
-    skip(between)
-    const word = skip(control)?.[1]
-    if (word === undefined) {
-      const end = statementEnd(code, at)
-      if (code[end] === ';' && end < to) found.push(...siteOfStatement(code, at, end))
-      at = (code[end] === '{' ? closing(code, end) : end) + 1
-      continue
-    }
-    const end = closing(code, at - 1)
-    if (word === 'if' || word === 'while') found.push({ kind: 'condition', start: at, end })
-    const limit = word === 'for' ? /^[^;]*; ([^;]+);/.exec(code.slice(at, end)) : null
-    if (limit !== null) {
-      const start = at + limit[0].length - limit[1]!.length - 1
-      found.push({ kind: 'limit', start, end: start + limit[1]!.length })
-    }
-    at = end + 1
-  }
-  return found
-}
-
-function siteOfStatement(code: string, start: number, end: number): Site[] {
-  const statement = code.slice(start, end)
-  const declared = declaration.exec(statement)
-  if (declared === null) {
-    const isSimple = /^return\b/.test(statement) || assignmentOrCall.test(statement)
-    return isSimple ? [{ kind: 'statement', start, end: end + 1 }] : []
-  }
-  const value = statement.slice(declared[0].length)
-  if (statement.startsWith('static ') || hasComma(value)) return []
-  return [{ kind: 'value', start: start + declared[0].length, end }]
-}
-
-/** Whether a comma separates it into several declarations. */
-function hasComma(value: string): boolean {
-  let inner = value
-  for (let outer = ''; outer !== inner; ) {
-    outer = inner
-    inner = outer.replace(/[([][^()[\]]*[)\]]/g, '')
-  }
-  return inner.includes(',')
-}
-
-/** The first semicolon or opening brace that is not in parentheses. */
-function statementEnd(code: string, from: number): number {
-  for (let at = from; at < code.length; at++) {
-    if (code[at] === '(') at = closing(code, at)
-    else if (code[at] === ';' || code[at] === '{') return at
-  }
-  return code.length
-}
-
-/** Where the parenthesis or brace closes that opens at an offset. */
-function closing(code: string, at: number): number {
-  const [open, close] = code[at] === '(' ? '()' : '{}'
-  for (let depth = 0, i = at; i < code.length; i++) {
-    if (code[i] === open) depth++
-    else if (code[i] === close && --depth === 0) return i
-  }
-  return code.length
+  return at - 1
 }

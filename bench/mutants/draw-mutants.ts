@@ -27,8 +27,8 @@ export function roomOf(path: string): string {
 }
 
 /**
- * Draws mutants that do not overlap: of each room so many as it has code lines in proportion, evenly among all
- * mutants of the room.
+ * Draws mutants that do not overlap. Their lines are spread over the code lines of all sources evenly, so each room
+ * has so many as it has lines in proportion.
  *
  * @param isUsable of a C source with one mutant: whether it compiles
  */
@@ -39,53 +39,32 @@ export function drawMutants(
   isUsable: (source: Source, text: string) => boolean,
 ): DrawnMutant[] {
   const random = mulberry32(seed)
-  const rooms = new Map<string, Source[]>()
-  for (const source of sources) {
-    const room = roomOf(source.path)
-    rooms.set(room, [...(rooms.get(room) ?? []), source])
-  }
-  const lines = [...rooms.values()].map((own) => own.reduce((sum, { text }) => sum + codeLines(text), 0))
-  const shares = inProportion(lines, sample)
-  const drawn = [...rooms.values()].flatMap((own, i) => drawnOf(own, shares[i]!, random, isUsable))
-  return drawn
-    .sort((a, b) => (a.path === b.path ? a.start - b.start : a.path < b.path ? -1 : 1))
-    .map((mutant, i) => ({ ...mutant, id: i + 1 }))
-}
+  const sourceOfLine = sources.flatMap((source) => new Array<Source>(codeLines(source.text)).fill(source))
+  const open = new Map<Source, SourceMutant[]>()
+  const drawn: DrawnMutant[] = []
 
-function drawnOf(
-  sources: readonly Source[],
-  count: number,
-  random: () => number,
-  isUsable: (source: Source, text: string) => boolean,
-) {
-  const open = sources.flatMap((source) =>
-    (isC(source.path) ? cMutants : sourceMutants)(source.text).map((mutant) => ({ source, mutant })),
-  )
-  const drawn: (SourceMutant & { readonly path: string })[] = []
-  while (drawn.length < count && open.length > 0) {
-    const at = below(random, open.length)
-    const { source, mutant } = open[at]!
-    open[at] = open[open.length - 1]!
-    open.pop()
-    const { path } = source
-    const overlaps = drawn.some(
-      (other) => other.path === path && other.start < mutant.end && mutant.start < other.end,
-    )
-    if (overlaps || (isC(path) && !isUsable(source, placed(source, [{ ...mutant, path, id: 1 }])))) continue
-    drawn.push({ ...mutant, path })
+  /** Undefined where the mutant that is drawn cannot be one of them. */
+  const drawFrom = (source: Source, id: number): DrawnMutant | undefined => {
+    const { path, text } = source
+    const own = open.get(source) ?? (isC(path) ? cMutants : sourceMutants)(text)
+    open.set(source, own)
+    if (own.length === 0) return undefined
+    const [mutant] = own.splice(below(random, own.length), 1)
+    const { start, end } = mutant!
+    if (drawn.some((other) => other.path === path && other.start < end && start < other.end)) return undefined
+    const candidate = { ...mutant!, path, id }
+    return isC(path) && !isUsable(source, placed(source, [candidate])) ? undefined : candidate
+  }
+
+  for (let id = 1; id <= sample; id++) {
+    const from = Math.floor(((id - 1) * sourceOfLine.length) / sample)
+    const to = Math.ceil((id * sourceOfLine.length) / sample)
+    let mutant: DrawnMutant | undefined
+    for (let tries = 0; mutant === undefined && tries < 100; tries++)
+      mutant = drawFrom(sourceOfLine[from + below(random, to - from)]!, id)
+    if (mutant !== undefined) drawn.push(mutant)
   }
   return drawn
-}
-
-/** Whole shares of a sum in proportion to weights: the largest remainders are rounded up. */
-function inProportion(weights: readonly number[], sum: number): number[] {
-  const all = weights.reduce((a, b) => a + b, 0)
-  const exact = weights.map((weight) => (sum * weight) / all)
-  const shares = exact.map(Math.floor)
-  const byRemainder = exact.map((_, i) => i).sort((a, b) => exact[b]! - shares[b]! - (exact[a]! - shares[a]!))
-  const missing = sum - shares.reduce((a, b) => a + b, 0)
-  for (const i of byRemainder.slice(0, missing)) shares[i]!++
-  return shares
 }
 
 const codeLines = (text: string): number =>

@@ -2,17 +2,17 @@ import { availableParallelism } from 'node:os'
 import { type Bench, type BenchOptions, type Figure, ownFigure } from '../bench.js'
 import { drawMutants, roomOf } from './draw-mutants.js'
 import type { SuiteName } from './in-copy/mutant-run.js'
-import { equalKill, type Mutant, MutantResults, type ReachingFile, reaching } from './mutant-results.js'
+import { type Mutant, MutantResults, type ReachingFile, type Result } from './mutant-results.js'
 import { MutatedCopy, objectOf } from './mutated-copy.js'
 
-/** Test files that run with a mutant have this many seconds, and so many times the time that they take unchanged. */
+/** With a mutant, a test file has so many seconds, and so many times those that it takes unchanged. */
 const [graceSeconds, graceFactor] = [10, 4]
 
 /**
- * How many small changes of all sources does a suite notice? All mutants are built at once into a copy of HEAD and
- * chosen when a program runs, so one run of the suite tells which test files reach which mutant, and only those
- * run with it. A mutant that makes a test file hang counts as noticed. Not counted is what lint and the compiler
- * notice, and what only processes without the environment of the test or pages of a browser run.
+ * How many small changes of the sources does a suite notice? The bench builds all mutants into one copy of HEAD,
+ * which chooses one when a program runs. One run of the suite tells which test files reach which mutant, and only
+ * those run with it. A mutant that makes a test file hang counts as noticed. The bench does not count what lint and
+ * the compiler notice, and what only pages run, or processes without the environment of the test.
  */
 export const mutantsBench: Bench = {
   name: 'mutants',
@@ -21,156 +21,136 @@ export const mutantsBench: Bench = {
     const { compare } = options
     if (compare === undefined) yield* figuresOf(await measured(options))
     else {
-      const [before, after] = compare.split(',').map((path) => new MutantResults(path))
-      if (before === undefined || after === undefined)
-        throw new Error(`--compare: expected BEFORE,AFTER, got '${compare}'`)
-      yield comparison(before, after)
+      const [before, after] = compare.split(',')
+      yield comparison(new MutantResults(before), new MutantResults(after))
     }
   },
 }
 
 async function measured(options: BenchOptions): Promise<MutantResults> {
-  const { suite = 'test', tests = 'HEAD', only = '' } = options
+  const { suite = 'test', tests = 'HEAD', only, out } = options
   if (suite !== 'test' && suite !== 'soak') throw new Error(`--suite: expected test or soak, got '${suite}'`)
-  const results = new MutantResults(options.out)
   const subject = {
-    kind: 'subject' as const,
     ...{ src: objectOf('HEAD:src'), test: objectOf(`${tests}:test`) },
-    seed: integerOf('seed', options.seed, 1),
-    // The switch in C knows numbers below 4096.
-    sample: Math.min(integerOf('sample', options.sample, options.quick ? 40 : 400), 4095),
+    ...{
+      seed: integerOf('seed', options, 1),
+      sample: integerOf('sample', options, options.quick ? 40 : 400),
+    },
   }
-  if (results.subject !== undefined && JSON.stringify(results.subject) !== JSON.stringify(subject))
-    throw new Error(`${options.out} has results of ${JSON.stringify(results.subject)}`)
+  const results = new MutantResults(out)
+  if (results.drawn !== undefined && JSON.stringify(results.drawn.subject) !== JSON.stringify(subject))
+    throw new Error(`${out} has results of ${JSON.stringify(results.drawn.subject)}`)
 
-  const copy = new MutatedCopy('HEAD', tests)
+  const copy = new MutatedCopy(tests)
   const sources = copy.sources()
   const drawn = drawMutants(sources, subject.sample, subject.seed, (source, text) =>
     copy.compiles(source, text),
   )
   copy.build(sources, drawn)
-  if (results.subject === undefined) {
-    const lines = drawn.map(({ id, path, line, change }) => ({
-      kind: 'mutant' as const,
-      id,
-      path,
-      line,
-      change,
-    }))
-    results.add(subject, ...lines)
-  }
-  if (results.reach(suite) === undefined) {
-    const words = only.split(',').filter((word) => word !== '')
-    results.add({ kind: 'reach', suite, files: await copy.reach(suite, words) })
-  }
-  const files = results.reach(suite)!
+  if (results.drawn === undefined)
+    results.add({ subject, mutants: drawn.map(({ id, path, line, change }) => ({ id, path, line, change })) })
+  if (results.filesOf(suite) === undefined)
+    results.add({ suite, files: await copy.reach(suite, only?.split(',') ?? []) })
+  const files = results.filesOf(suite)!
   for (const { path } of files.filter(({ state }) => state === 'failed'))
     console.error(`fails without a mutant and is left out: ${path}`)
-  await tryMutants(copy, results, suite, files, options)
+
+  const isOpen = ({ id }: Mutant) =>
+    results.killerOf(id) === undefined && results.of(id).every((result) => result.suite !== suite)
+  const open = results.mutants.filter(isOpen).values()
+  const mostSeconds = 60 * integerOf('minutes', options, 2)
+  const tryNext = async (): Promise<void> => {
+    for (const mutant of open) results.add(await resultOf(copy, suite, mutant, files, mostSeconds))
+  }
+  const jobs = integerOf('jobs', options, availableParallelism())
+  await Promise.all(Array.from({ length: jobs }, tryNext))
   return results
 }
 
-/** Tries all mutants that no suite has killed and that this one has not tried. */
-async function tryMutants(
-  copy: MutatedCopy,
-  results: MutantResults,
-  suite: SuiteName,
-  files: readonly ReachingFile[],
-  options: BenchOptions,
-): Promise<void> {
-  const other = options.reuse === undefined ? undefined : new MutantResults(options.reuse)
-  const mostSeconds = 60 * integerOf('minutes', options.minutes, 2)
-  const tried = new Set(results.results.flatMap((result) => (result.suite === suite ? result.id : [])))
-  const kills = results.kills()
-  const open = results.mutants.filter(({ id }) => !kills.has(id) && !tried.has(id)).values()
-  const tryNext = async (): Promise<void> => {
-    for (const mutant of open) {
-      const equal = other && equalKill(other, suite, mutant.id, files)
-      results.add(equal ?? (await resultOf(copy, suite, mutant, files, mostSeconds)))
-    }
-  }
-  const jobs = integerOf('jobs', options.jobs, availableParallelism())
-  await Promise.all(Array.from({ length: jobs }, tryNext))
-}
-
+/** Tries the test files that reach a mutant: those of its room first, quick ones first. */
 async function resultOf(
   copy: MutatedCopy,
   suite: SuiteName,
-  mutant: Mutant,
+  { id, path }: Mutant,
   files: readonly ReachingFile[],
   mostSeconds: number,
-) {
-  const all = reaching(mutant, files)
+): Promise<Result> {
+  const isOther = (file: ReachingFile) => Number(!file.path.startsWith(`test/unit/${path.split('/')[1]}/`))
+  const all = files
+    .filter(({ state, reached }) => state === 'passed' && reached.includes(id))
+    .sort((a, b) => isOther(a) - isOther(b) || a.seconds - b.seconds)
   const secondsTo = (end: number) => all.slice(0, end).reduce((sum, { seconds }) => sum + seconds, 0)
   // The first runs however long it takes.
   const within = all.filter((_, i) => i === 0 || secondsTo(i + 1) <= mostSeconds)
-  const limits = within.map(({ path, seconds }) => [path, graceSeconds + graceFactor * seconds] as const)
-  const { files: ended, hasPassed } =
-    within.length === 0 ? { files: [], hasPassed: true } : await copy.kill(suite, mutant.id, limits)
-  const killer = ended.find(({ state }) => state === 'failed' || state === 'late')
-  return {
-    kind: 'result' as const,
-    ...{ suite, id: mutant.id },
-    killedBy: killer?.path ?? (hasPassed ? null : 'the run'),
-    isLate: killer?.state === 'late',
-    tried: ended.length,
-    cut: all.length - within.length,
-    isReused: false,
-  }
+  const cut = all.length - within.length
+  if (within.length === 0) return { suite, id, killedBy: null, isLate: false, tried: 0, cut }
+  const limits = within.map((file) => [file.path, graceSeconds + graceFactor * file.seconds] as const)
+  const ended = await copy.kill(suite, id, limits)
+  const killer = ended.files.find(({ state }) => state === 'failed' || state === 'late')
+  const killedBy = killer?.path ?? (ended.hasPassed ? null : 'the run')
+  return { suite, id, killedBy, isLate: killer?.state === 'late', tried: ended.files.length, cut }
 }
 
 function* figuresOf(results: MutantResults): Iterable<Figure> {
-  const kills = results.kills()
-  const rooms = new Set(results.mutants.map(({ path }) => roomOf(path)))
-  for (const room of rooms)
+  const { mutants } = results
+  const cutOf = ({ id }: Mutant) => results.of(id).reduce((sum, { cut }) => sum + cut, 0)
+  const triedOf = ({ id }: Mutant) => results.of(id).reduce((sum, { tried }) => sum + tried, 0)
+  const figure = (name: string, own: readonly Mutant[]) => {
+    const noticed = own.filter(({ id }) => results.killerOf(id) !== undefined)
+    return ownFigure(
+      `${name}: ${noticed.length} of ${own.length}`,
+      '%',
+      [(100 * noticed.length) / own.length],
+      null,
+      {
+        ...{
+          noticed: noticed.length,
+          tried: own.length,
+          reached: own.filter((each) => triedOf(each) > 0).length,
+        },
+        late: own.filter(({ id }) => results.of(id).some(({ isLate }) => isLate)).length,
+        livesWithFilesCut: own.filter((each) => cutOf(each) > 0 && !noticed.includes(each)).length,
+        seed: results.drawn!.subject.seed,
+      },
+    )
+  }
+  for (const room of new Set(mutants.map(({ path }) => roomOf(path))))
     yield figure(
       room,
-      results.mutants.filter(({ path }) => roomOf(path) === room),
-      results,
+      mutants.filter(({ path }) => roomOf(path) === room),
     )
-  yield figure('all', results.mutants, results)
-  for (const mutant of results.mutants)
-    if (!kills.has(mutant.id)) console.error(`lives: ${described(mutant)}`)
-}
-
-function figure(name: string, mutants: readonly Mutant[], results: MutantResults): Figure {
-  const kills = results.kills()
-  const ids = new Set(mutants.map(({ id }) => id))
-  const own = results.results.filter(({ id }) => ids.has(id))
-  const tried = new Set(own.map(({ id }) => id))
-  const killed = own.filter(({ killedBy }) => killedBy !== null)
-  const reached = new Set(
-    own.flatMap(({ id, tried, cut, isReused }) => (tried + cut > 0 || isReused ? id : [])),
-  )
-  const percent = tried.size === 0 ? 0 : (100 * killed.length) / tried.size
-  return ownFigure(`${name}: ${killed.length} of ${tried.size} drawn`, '%', [percent], null, {
-    ...{ noticed: killed.length, tried: tried.size, reached: reached.size },
-    late: killed.filter(({ isLate }) => isLate).length,
-    livesWithFilesCut: new Set(own.flatMap(({ id, cut }) => (cut > 0 && !kills.has(id) ? id : []))).size,
-    seed: results.subject!.seed,
-  })
+  yield figure('all', mutants)
+  for (const each of mutants.filter(({ id }) => results.killerOf(id) === undefined))
+    console.error(
+      `lives, ${triedOf(each)} of ${triedOf(each) + cutOf(each)} test files tried: ${described(each)}`,
+    )
 }
 
 /** Two suites on the same mutants. */
 function comparison(before: MutantResults, after: MutantResults): Figure {
-  const [ours, theirs] = [after.subject!, before.subject!]
-  if (ours.src !== theirs.src || ours.seed !== theirs.seed || ours.sample !== theirs.sample)
-    throw new Error('--compare: expected results of the same sources, seed and sample')
-  const [noticedBefore, noticedAfter] = [before.kills(), after.kills()]
-  const lost = after.mutants.filter(({ id }) => noticedBefore.has(id) && !noticedAfter.has(id))
-  const shown = lost.map((mutant) => `lost: ${described(mutant)} (${noticedBefore.get(mutant.id)!.killedBy})`)
-  return {
-    ...ownFigure('mutants noticed after, of those drawn', '', [noticedAfter.size], null),
-    peer: noticedBefore.size,
-    ratio: noticedAfter.size / noticedBefore.size,
-    ...{ drawn: after.mutants.length, lost: lost.length, shown: shown.join('\n    ') },
-  }
+  const identity = ({ drawn }: MutantResults) => JSON.stringify([drawn?.subject.src, drawn?.mutants])
+  if (before.drawn === undefined || identity(before) !== identity(after))
+    throw new Error('--compare: expected two files with results of the same mutants')
+  const noticedBy = (results: MutantResults) =>
+    results.mutants.filter(({ id }) => results.killerOf(id) !== undefined).length
+  const lost = before.mutants.filter(
+    ({ id }) => before.killerOf(id) !== undefined && after.killerOf(id) === undefined,
+  )
+  const shown = lost.map((each) => `noticed before only, by ${before.killerOf(each.id)}: ${described(each)}`)
+  const own = ownFigure(`noticed after, of ${before.mutants.length} mutants`, '', [noticedBy(after)], null)
+  const peer = noticedBy(before)
+  return { ...own, peer, ratio: noticedBy(after) / peer, lost: lost.length, shown: shown.join('\n    ') }
 }
 
 const described = ({ id, path, line, change }: Mutant): string => `${id} ${path}:${line} ${change}`
 
 /** @throws Error for what is no number */
-function integerOf(option: string, given: string | undefined, otherwise: number): number {
+function integerOf(
+  option: 'seed' | 'sample' | 'jobs' | 'minutes',
+  options: BenchOptions,
+  otherwise: number,
+): number {
+  const given = options[option]
   if (given === undefined) return otherwise
   if (/^\d{1,9}$/.test(given)) return Number(given)
   throw new Error(`--${option}: expected an integer, got '${given}'`)

@@ -14,28 +14,11 @@ export interface SourceMutant {
 }
 
 /** What an operator is replaced by: the nearest wrong one. */
-const otherOperators: ReadonlyMap<ts.SyntaxKind, string> = new Map([
-  [ts.SyntaxKind.LessThanToken, '<='],
-  [ts.SyntaxKind.LessThanEqualsToken, '<'],
-  [ts.SyntaxKind.GreaterThanToken, '>='],
-  [ts.SyntaxKind.GreaterThanEqualsToken, '>'],
-  [ts.SyntaxKind.EqualsEqualsEqualsToken, '!=='],
-  [ts.SyntaxKind.ExclamationEqualsEqualsToken, '==='],
-  [ts.SyntaxKind.AmpersandAmpersandToken, '||'],
-  [ts.SyntaxKind.BarBarToken, '&&'],
-  [ts.SyntaxKind.PlusToken, '-'],
-  [ts.SyntaxKind.MinusToken, '+'],
-  [ts.SyntaxKind.AsteriskToken, '+'],
-  [ts.SyntaxKind.SlashToken, '*'],
-  [ts.SyntaxKind.PercentToken, '*'],
-  [ts.SyntaxKind.AmpersandToken, '|'],
-  [ts.SyntaxKind.BarToken, '&'],
-  [ts.SyntaxKind.CaretToken, '|'],
-  [ts.SyntaxKind.LessThanLessThanToken, '>>'],
-  [ts.SyntaxKind.GreaterThanGreaterThanGreaterThanToken, '<<'],
-  [ts.SyntaxKind.PlusEqualsToken, '-='],
-  [ts.SyntaxKind.MinusEqualsToken, '+='],
-])
+export const otherOperators: Readonly<Record<string, string>> = {
+  ...{ '<': '<=', '<=': '<', '>': '>=', '>=': '>', '==': '!=', '!=': '==', '===': '!==', '!==': '===' },
+  ...{ '&&': '||', '||': '&&', '&': '|', '|': '&', '^': '|', '<<': '>>', '>>>': '<<' },
+  ...{ '+': '-', '-': '+', '*': '+', '/': '*', '%': '*', '+=': '-=', '-=': '+=', '++': '--', '--': '++' },
+}
 
 /**
  * All single small changes of a module that this tester knows: another operator, a negation left out, an
@@ -79,26 +62,17 @@ export function sourceMutants(text: string): SourceMutant[] {
     add(statement, `${original} -> nothing`, (test) => `{ if (!${test}) ${original} }`)
   }
 
-  const mutateUnary = (node: ts.PrefixUnaryExpression | ts.PostfixUnaryExpression): void => {
-    const operand = node.operand.getText(file)
-    const step = (operator: string) =>
-      replace(
-        node,
-        node,
-        ts.isPrefixUnaryExpression(node) ? `${operator}${operand}` : `${operand}${operator}`,
-      )
-    if (node.operator === ts.SyntaxKind.PlusPlusToken) step('--')
-    else if (node.operator === ts.SyntaxKind.MinusMinusToken) step('++')
-    else if (node.operator !== ts.SyntaxKind.PlusToken) replace(node, node, operand)
-  }
-
   const mutate = (node: ts.Node): void => {
     if (ts.isThrowStatement(node) || isEffect(node)) leaveOut(node)
     else if (ts.isBinaryExpression(node)) {
-      const other = otherOperators.get(node.operatorToken.kind)
+      const other = otherOperators[node.operatorToken.getText(file)]
       if (other !== undefined) replace(node, node.operatorToken, other)
-    } else if (ts.isPrefixUnaryExpression(node) || ts.isPostfixUnaryExpression(node)) mutateUnary(node)
-    else if (ts.isConditionalExpression(node)) {
+    } else if (ts.isPostfixUnaryExpression(node) || ts.isPrefixUnaryExpression(node)) {
+      const [operator, operand] = [ts.tokenToString(node.operator)!, node.operand.getText(file)]
+      const other = operator.length === 2 ? otherOperators[operator]! : ''
+      if (operator !== '+')
+        replace(node, node, ts.isPrefixUnaryExpression(node) ? other + operand : operand + other)
+    } else if (ts.isConditionalExpression(node)) {
       const [yes, no] = [node.whenTrue.getText(file), node.whenFalse.getText(file)]
       replace(node, node, `((${node.condition.getText(file)}) ? ${no} : ${yes})`)
     } else if (ts.isIfStatement(node)) {

@@ -10,6 +10,8 @@ import { mutantRun, type TestedFile } from './mutant-run.js'
 
 const { suite, report, hits, limits } = mutantRun()
 const limitOf = new Map(limits)
+/** A machine that runs two mutants at a time is slow, and limits tell what hangs. */
+const patient = { testTimeout: 1_500_000, hookTimeout: 1_500_000 }
 const pathOf = (moduleId: string): string => relative('.', moduleId)
 
 class AsAsked extends BaseSequencer {
@@ -58,7 +60,11 @@ export default defineConfig(async (env: ConfigEnv) => {
       ...(limits === undefined ? {} : { sequence: { sequencer: AsAsked } }),
       projects: projects.map((project) => ({
         ...project,
-        test: { ...project.test, setupFiles: [...setupFiles, ...[project.test?.setupFiles ?? []].flat()] },
+        test: {
+          ...project.test,
+          ...patient,
+          setupFiles: [...setupFiles, ...[project.test?.setupFiles ?? []].flat()],
+        },
       })),
     },
   }

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { drawMutants, placed, type Source } from '../../../bench/mutants/draw-mutants.js'
+import { sourceMutants } from '../../../bench/mutants/source-mutants.js'
 
 const lines = (count: number) => Array.from({ length: count }, (_, i) => `f(${i} < b)`).join('\n')
 const module = (path: string, count: number): Source => ({ path, text: `() => {\n${lines(count - 2)}\n}` })
@@ -10,7 +11,7 @@ const sources: readonly Source[] = [
   { path: 'src/b/c/three.c', text: `int f(void) {\n${'  return 1 + a;\n'.repeat(58)}}` },
 ]
 
-test('drawMutants draws of each room in proportion to its lines, and for the same seed the same', () => {
+test('drawMutants draws of each room in proportion to its lines, for the same seed the same', () => {
   const drawn = drawMutants(sources, 40, 1, () => true)
   const countOf = (start: string) => drawn.filter(({ path }) => path.startsWith(start)).length
   expect(['src/a/', 'src/main.ts', 'src/b/'].map(countOf)).toEqual([20, 10, 10])
@@ -20,7 +21,7 @@ test('drawMutants draws of each room in proportion to its lines, and for the sam
 })
 
 test('drawMutants draws none that overlap, and none in C that does not compile', () => {
-  const drawn = drawMutants(sources, 4000, 1, (_, text) => !text.includes('return (1 + 1)'))
+  const drawn = drawMutants(sources, 400, 1, (_, text) => !text.includes('return (1 + 1)'))
   for (const { path, start, end, id } of drawn)
     for (const other of drawn)
       expect(other.path === path && other.id !== id && other.start < end && start < other.end).toBe(false)
@@ -38,7 +39,7 @@ test.each([
     "import { isMutant } from './mutant-switch.js'; () => a ? (isMutant(1) ? b-- : b++) : (isMutant(2) ? c : !c)",
   ],
 ])('placed chooses each mutant of %j by its number', ([path, text], expected) => {
-  const source = { path: path!, text: text! }
-  const drawn = drawMutants([source], 9, 3, () => true)
-  expect(placed(source, drawn)).toBe(expected)
+  const mutants = sourceMutants(text!).slice(-2)
+  const drawn = mutants.map((mutant, i) => ({ ...mutant, path: path!, id: i + 1 }))
+  expect(placed({ path: path!, text: text! }, drawn)).toBe(expected)
 })
