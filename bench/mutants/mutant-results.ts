@@ -30,6 +30,10 @@ export interface Result {
 
 export type Mutant = Pick<DrawnMutant, 'id' | 'path' | 'line' | 'change'>
 
+export interface Outcome extends Mutant, Pick<Result, 'killedBy' | 'tried' | 'cut'> {
+  readonly suites: readonly SuiteName[]
+}
+
 type Line =
   | { readonly subject: Subject; readonly mutants: readonly Mutant[] }
   | { readonly suite: SuiteName; readonly files: readonly ReachingFile[] }
@@ -54,26 +58,30 @@ export class MutantResults {
     if (this.#path !== undefined) appendFileSync(this.#path, `${JSON.stringify(line)}\n`)
   }
 
+  /** Undefined before the first run has drawn mutants. */
   get drawn() {
     return this.#lines.find((line) => 'subject' in line)
   }
 
-  get mutants(): readonly Mutant[] {
-    return this.drawn?.mutants ?? []
-  }
-
-  /** The test files of a suite, once it has run unchanged. */
+  /** The test files of a suite; undefined before it has run unchanged. */
   filesOf(suite: SuiteName): readonly ReachingFile[] | undefined {
     return this.#lines.filter((line) => 'files' in line).find((line) => line.suite === suite)?.files
   }
 
-  /** What suites did with a mutant. */
-  of(id: number): readonly Result[] {
-    return this.#lines.filter((line) => 'id' in line).filter((line) => line.id === id)
-  }
-
-  /** The test file that notices a mutant; undefined if it lives. */
-  killerOf(id: number): string | undefined {
-    return this.of(id).find(({ killedBy }) => killedBy !== null)?.killedBy ?? undefined
+  /** The mutants with what all suites that have tried them did together. */
+  outcomes(): readonly Outcome[] {
+    const results = this.#lines.filter((line) => 'id' in line)
+    return (this.drawn?.mutants ?? []).map((mutant) => {
+      const own = results.filter(({ id }) => id === mutant.id)
+      const sum = (key: 'tried' | 'cut') => own.reduce((all, result) => all + result[key], 0)
+      const killedBy = own.find((result) => result.killedBy !== null)?.killedBy ?? null
+      return {
+        ...mutant,
+        suites: own.map(({ suite }) => suite),
+        killedBy,
+        tried: sum('tried'),
+        cut: sum('cut'),
+      }
+    })
   }
 }

@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os'
 import { type Bench, type BenchOptions, type Figure, ownFigure } from '../bench.js'
 import { drawMutants, roomOf } from './draw-mutants.js'
 import type { SuiteName } from './in-copy/mutant-run.js'
-import { type Mutant, MutantResults, type ReachingFile, type Result } from './mutant-results.js'
+import { type Mutant, MutantResults, type Outcome, type ReachingFile, type Result } from './mutant-results.js'
 import { MutatedCopy, objectOf } from './mutated-copy.js'
 
 /** With a mutant, a test file has so many seconds, and so many times those that it takes unchanged. */
@@ -30,22 +30,18 @@ export const mutantsBench: Bench = {
 async function measured(options: BenchOptions): Promise<MutantResults> {
   const { suite = 'test', tests = 'HEAD', only, out } = options
   if (suite !== 'test' && suite !== 'soak') throw new Error(`--suite: expected test or soak, got '${suite}'`)
-  const subject = {
-    ...{ src: objectOf('HEAD:src'), test: objectOf(`${tests}:test`) },
-    ...{
-      seed: integerOf('seed', options, 1),
-      sample: integerOf('sample', options, options.quick ? 40 : 400),
-    },
-  }
+  const [seed, sample] = [
+    integerOf('seed', options, 1),
+    integerOf('sample', options, options.quick ? 40 : 400),
+  ]
+  const subject = { src: objectOf('HEAD:src'), test: objectOf(`${tests}:test`), seed, sample }
   const results = new MutantResults(out)
   if (results.drawn !== undefined && JSON.stringify(results.drawn.subject) !== JSON.stringify(subject))
     throw new Error(`${out} has results of ${JSON.stringify(results.drawn.subject)}`)
 
   const copy = new MutatedCopy(tests)
   const sources = copy.sources()
-  const drawn = drawMutants(sources, subject.sample, subject.seed, (source, text) =>
-    copy.compiles(source, text),
-  )
+  const drawn = drawMutants(sources, sample, seed, (source, text) => copy.compiles(source, text))
   copy.build(sources, drawn)
   if (results.drawn === undefined)
     results.add({ subject, mutants: drawn.map(({ id, path, line, change }) => ({ id, path, line, change })) })
@@ -55,9 +51,10 @@ async function measured(options: BenchOptions): Promise<MutantResults> {
   for (const { path } of files.filter(({ state }) => state === 'failed'))
     console.error(`fails without a mutant and is left out: ${path}`)
 
-  const isOpen = ({ id }: Mutant) =>
-    results.killerOf(id) === undefined && results.of(id).every((result) => result.suite !== suite)
-  const open = results.mutants.filter(isOpen).values()
+  const open = results
+    .outcomes()
+    .filter((each) => isAlive(each) && !each.suites.includes(suite))
+    .values()
   const mostSeconds = 60 * integerOf('minutes', options, 2)
   const tryNext = async (): Promise<void> => {
     for (const mutant of open) results.add(await resultOf(copy, suite, mutant, files, mostSeconds))
@@ -92,38 +89,25 @@ async function resultOf(
 }
 
 function* figuresOf(results: MutantResults): Iterable<Figure> {
-  const { mutants } = results
-  const cutOf = ({ id }: Mutant) => results.of(id).reduce((sum, { cut }) => sum + cut, 0)
-  const triedOf = ({ id }: Mutant) => results.of(id).reduce((sum, { tried }) => sum + tried, 0)
-  const figure = (name: string, own: readonly Mutant[]) => {
-    const noticed = own.filter(({ id }) => results.killerOf(id) !== undefined)
-    return ownFigure(
-      `${name}: ${noticed.length} of ${own.length}`,
-      '%',
-      [(100 * noticed.length) / own.length],
-      null,
-      {
-        ...{
-          noticed: noticed.length,
-          tried: own.length,
-          reached: own.filter((each) => triedOf(each) > 0).length,
-        },
-        late: own.filter(({ id }) => results.of(id).some(({ isLate }) => isLate)).length,
-        livesWithFilesCut: own.filter((each) => cutOf(each) > 0 && !noticed.includes(each)).length,
-        seed: results.drawn!.subject.seed,
-      },
-    )
+  const outcomes = results.outcomes()
+  for (const room of new Set(outcomes.map(({ path }) => roomOf(path)))) {
+    const own = outcomes.filter(({ path }) => roomOf(path) === room)
+    yield figure(room, own)
   }
-  for (const room of new Set(mutants.map(({ path }) => roomOf(path))))
-    yield figure(
-      room,
-      mutants.filter(({ path }) => roomOf(path) === room),
-    )
-  yield figure('all', mutants)
-  for (const each of mutants.filter(({ id }) => results.killerOf(id) === undefined))
-    console.error(
-      `lives, ${triedOf(each)} of ${triedOf(each) + cutOf(each)} test files tried: ${described(each)}`,
-    )
+  yield figure('all', outcomes)
+  for (const outcome of outcomes.filter(isAlive)) {
+    const { tried, cut } = outcome
+    console.error(`lives, ${tried} of ${tried + cut} test files tried: ${described(outcome)}`)
+  }
+}
+
+function figure(name: string, own: readonly Outcome[]): Figure {
+  const alive = own.filter(isAlive)
+  const noticed = own.length - alive.length
+  return ownFigure(`${name}: ${noticed} of ${own.length}`, '%', [(100 * noticed) / own.length], null, {
+    ...{ noticed, drawn: own.length, reached: own.filter(({ tried }) => tried > 0).length },
+    livesWithFilesCut: alive.filter(({ cut }) => cut > 0).length,
+  })
 }
 
 /** Two suites on the same mutants. */
@@ -131,27 +115,23 @@ function comparison(before: MutantResults, after: MutantResults): Figure {
   const identity = ({ drawn }: MutantResults) => JSON.stringify([drawn?.subject.src, drawn?.mutants])
   if (before.drawn === undefined || identity(before) !== identity(after))
     throw new Error('--compare: expected two files with results of the same mutants')
-  const noticedBy = (results: MutantResults) =>
-    results.mutants.filter(({ id }) => results.killerOf(id) !== undefined).length
-  const lost = before.mutants.filter(
-    ({ id }) => before.killerOf(id) !== undefined && after.killerOf(id) === undefined,
-  )
-  const shown = lost.map((each) => `noticed before only, by ${before.killerOf(each.id)}: ${described(each)}`)
-  const own = ownFigure(`noticed after, of ${before.mutants.length} mutants`, '', [noticedBy(after)], null)
-  const peer = noticedBy(before)
-  return { ...own, peer, ratio: noticedBy(after) / peer, lost: lost.length, shown: shown.join('\n    ') }
+  const [outcomes, later] = [before.outcomes(), after.outcomes()]
+  const lost = outcomes.filter((outcome, i) => !isAlive(outcome) && isAlive(later[i]!))
+  const [noticed, peer] = [later, outcomes].map((all) => all.filter((each) => !isAlive(each)).length)
+  const shown = lost
+    .map((each) => `noticed before only, by ${each.killedBy}: ${described(each)}`)
+    .join('\n    ')
+  const own = ownFigure(`noticed of ${later.length} mutants`, '', [noticed!], null)
+  return { ...own, peer: peer!, ratio: noticed! / peer!, lost: lost.length, shown }
 }
+
+const isAlive = ({ killedBy }: Outcome): boolean => killedBy === null
 
 const described = ({ id, path, line, change }: Mutant): string => `${id} ${path}:${line} ${change}`
 
 /** @throws Error for what is no number */
-function integerOf(
-  option: 'seed' | 'sample' | 'jobs' | 'minutes',
-  options: BenchOptions,
-  otherwise: number,
-): number {
-  const given = options[option]
-  if (given === undefined) return otherwise
+function integerOf(name: 'seed' | 'sample' | 'jobs' | 'minutes', options: BenchOptions, otherwise: number) {
+  const given = options[name] ?? String(otherwise)
   if (/^\d{1,9}$/.test(given)) return Number(given)
-  throw new Error(`--${option}: expected an integer, got '${given}'`)
+  throw new Error(`--${name}: expected an integer, got '${given}'`)
 }

@@ -8,7 +8,7 @@
 static inline int rw_mutant(int id) {
   static int chosen = -1;
   static const char *hits;
-  static char is_noted[4096];
+  static char is_noted[1 << 16];
   if (chosen < 0) {
     const char *given = getenv("RANKWEAVE_MUTANT");
     hits = getenv("RANKWEAVE_MUTANT_HITS");
