@@ -57,11 +57,13 @@ export function drawMutants(
   }
 
   for (let id = 1; id <= sample; id++) {
-    const from = Math.floor(((id - 1) * sourceOfLine.length) / sample)
-    const to = Math.ceil((id * sourceOfLine.length) / sample)
+    const [from, to] = [id - 1, id].map((share) => Math.floor((share * sourceOfLine.length) / sample))
     let mutant: DrawnMutant | undefined
-    for (let tries = 0; mutant === undefined && tries < 100; tries++)
-      mutant = drawFrom(sourceOfLine[from + below(random, to - from)]!, id)
+    for (let tries = 0; mutant === undefined && tries < 100; tries++) {
+      // Some sources have few mutants, or none.
+      const line = tries < 50 ? from! + below(random, to! - from!) : below(random, sourceOfLine.length)
+      mutant = drawFrom(sourceOfLine[line]!, id)
+    }
     if (mutant !== undefined) drawn.push(mutant)
   }
   return drawn
