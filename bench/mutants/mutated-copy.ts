@@ -135,7 +135,8 @@ export class MutatedCopy {
     })
     const end = (signal: NodeJS.Signals) => signalMarked(`RANKWEAVE_MUTANT_RUN=${told}`, signal)
     const endAtOnce = () => end('SIGKILL')
-    process.once('exit', endAtOnce)
+    // Before the copy is removed.
+    process.prependOnceListener('exit', endAtOnce)
     const clock = limitSeconds === null ? null : setTimeout(endAtOnce, limitSeconds * 1000)
     const code = await new Promise((resolve, reject) => child.once('error', reject).once('exit', resolve))
     if (clock !== null) clearTimeout(clock)
