@@ -4,7 +4,6 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { brokenRules, pageWithTable, rooms } from '../scripts/rooms.js'
 import '../src/entry/index.js'
-import { CartCommunicator } from '../src/topology-communicator/cart-communicator.js'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 /** Without comments and blank lines. */

@@ -166,27 +166,16 @@ describe('simulate', () => {
     expect(answer).toMatchObject({ exitCode: 2, stderr })
   })
 
-<<<<<<< HEAD
-  it('--strategy auto is refused with the commands that do it', async () => {
-    const asked = typed`moore:4x4:r=1 --strategy auto ${machine} --bytes 8`
-    const answer = await cli`simulate ${asked}`
-    expect(answer.exitCode).toBe(2)
-    expect(answer.stderr).toContain("ERR_USAGE: --strategy auto: is for plan and report; run 'rankweave plan")
-    expect(answer.stderr).toContain("-o plan.jsonl', then 'simulate plan.jsonl'")
-=======
   it('--strategy auto simulates the strategy that plan chooses', async () => {
-    const asked = ['moore:4x4:r=1', '--strategy', 'auto', ...machine, '--bytes', '8', '--json']
-    const [simulated, planned] = await Promise.all([cli('simulate', ...asked), cli('plan', ...asked)])
+    const asked = typed`moore:4x4:r=1 --strategy auto ${machine} --bytes 8 --json`
+    const [simulated, planned] = await Promise.all([cli`simulate ${asked}`, cli`plan ${asked}`])
     expect(simulated).toMatchObject({ exitCode: 0, stderr: '' })
     const { strategy, parameters } = JSON.parse(planned.stdout)
     expect(JSON.parse(simulated.stdout)).toMatchObject({ strategy, parameters })
   })
 
   it('a misspelled strategy is refused with all words that are expected', async () => {
-    const answer = await cli('simulate', 'moore:4x4:r=1', '--strategy', 'auot', ...machine, '--bytes', '8')
-    expect(answer.stderr).toMatch(
-      /^ERR_STRATEGY: strategy 'auot': expected auto, direct, .* or \S+, got 'auot'/,
-    )
->>>>>>> faults
+    const { stderr } = await cli`simulate moore:4x4:r=1 --strategy auot ${machine} --bytes 8`
+    expect(stderr).toMatch(/^ERR_STRATEGY: strategy 'auot': expected auto, direct, .* or \S+, got 'auot'/)
   })
 })
