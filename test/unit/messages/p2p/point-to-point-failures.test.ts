@@ -6,7 +6,6 @@ import { waitall } from '../../../../src/messages/p2p/request.js'
 import { onRanks } from '../../../support/on-ranks.js'
 import { codeOf, drained, openWorld } from './point-to-point-world.js'
 
-
 describe('freeing or failing a communicator', () => {
   const close = async (states: Awaited<ReturnType<typeof openWorld>>['states']) => {
     const arriving = states.map((_, at) =>
