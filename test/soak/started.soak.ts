@@ -1,9 +1,6 @@
-import { beforeAll, expect, it } from 'vitest'
-import { describeMpi } from '../support/mpi.js'
-import { compilerOf } from '../support/mpi-collectives.js'
-import { compileProgram, compileShim, runPreloaded } from '../support/shim.js'
+import { expect, it } from 'vitest'
+import { describeShim } from '../support/shim.js'
 import { sampled } from '../support/soak.js'
-import { temporaryFolder } from '../support/temporary-folder.js'
 
 const seeds = sampled(
   Array.from({ length: 16 }, (_, seed) => seed),
@@ -18,26 +15,15 @@ const settings = [
   { RANKWEAVE_SHIM: 'always', RANKWEAVE_SHIM_CORES: '2' },
 ] as const
 
-describeMpi('calls of the preloaded library in flight', (mpi) => {
-  const mpicc = compilerOf(mpi)
-  const folder = temporaryFolder('started')
-  let library: string
-  let stress: string
-
-  beforeAll(() => {
-    if (mpicc === null) return
-    library = compileShim(folder(), mpicc).library
-    stress = compileProgram(folder(), mpicc, 'stress', ['-pthread'])
-  })
-
-  it.skipIf(mpicc === null).each(seeds)(
+describeShim('calls of the preloaded library in flight', (shim) => {
+  it.each(seeds)(
     'receive what MPI alone gives, in whatever call they are completed: seed %i',
     async (seed) => {
-      const args = [stress, ...[seed, 120, 1 + (seed % 2)].map(String)]
+      const command = [shim.program('stress'), ...[seed, 120, 1 + (seed % 2)].map(String)]
       const ranks = 2 + (seed % 4)
-      const without = await runPreloaded(mpi, ranks, '', args)
+      const without = await shim.start(ranks, command, {}, [])
       expect(without).toMatchObject({ code: 0, stdout: expect.stringMatching(/^right: [0-9a-f]{16}\n$/) })
-      for (const env of settings) expect(await runPreloaded(mpi, ranks, library, args, env)).toEqual(without)
+      for (const env of settings) expect(await shim.start(ranks, command, env)).toEqual(without)
     },
   )
 })

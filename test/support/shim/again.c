@@ -2,14 +2,11 @@
  * Makes communicators of the same two graphs again and again, one more than it frees, with blocks that grow and
  * shrink, and compares each element. Arguments: rounds, calls on each communicator.
  */
-#include <mpi.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "cases.h"
 
 enum { DEGREE = 2, LONGEST = 600 };
 
-static int rank, ranks, wrong;
+static int wrong;
 
 /* To the next ranks, or to every second one. */
 static MPI_Comm create(int step, int sources[DEGREE]) {
@@ -40,13 +37,11 @@ static void run_calls(MPI_Comm comm, const int *sources, int first, int calls) {
   }
 }
 
-int main(int argc, char **argv) {
-  int kept_sources[DEGREE], sources[DEGREE], all;
-  MPI_Init(&argc, &argv);
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  if (argc != 3) MPI_Abort(MPI_COMM_WORLD, 2);
-  int rounds = atoi(argv[1]), calls = atoi(argv[2]);
+int again(int words, char **word) {
+  int kept_sources[DEGREE], sources[DEGREE];
+  if (words != 3) return 1;
+  int rounds = atoi(word[1]), calls = atoi(word[2]);
+  wrong = 0;
   MPI_Comm kept = create(1, kept_sources);
   for (int round = 0; round < rounds; round++) {
     MPI_Comm comm = create(1 + round % 2, sources);
@@ -55,8 +50,5 @@ int main(int argc, char **argv) {
     MPI_Comm_free(&comm);
   }
   MPI_Comm_free(&kept);
-  MPI_Reduce(&wrong, &all, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
-  if (rank == 0) printf("%s: %d wrong elements\n", all == 0 ? "right" : "wrong", all);
-  MPI_Finalize();
-  return wrong != 0;
+  return wrong;
 }
