@@ -49,10 +49,10 @@ describe('verify rejects larger plans with every fault', () => {
   test.each(
     daily(
       [
-        ['moore:16x16:r=3', strategy],
-        ['moore:16x16:r=3', { ...strategy, dedupe: false, elide: false }],
-        ['er:96:d=0.4:seed=1', { ...strategy, k: 2, mode: 'agnostic' as const }],
-        ['er:96:d=0.4:seed=1', { kind: 'direct' } as const],
+        ['moore:12x12:r=2', strategy],
+        ['moore:12x12:r=2', { ...strategy, dedupe: false, elide: false }],
+        ['er:48:d=0.4:seed=1', { ...strategy, k: 2, mode: 'agnostic' as const }],
+        ['er:48:d=0.4:seed=1', { kind: 'direct' } as const],
       ] as const,
       2,
     ),

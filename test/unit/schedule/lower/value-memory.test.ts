@@ -132,25 +132,4 @@ describe('the memory of values', () => {
     expect([...memory.ownCopyTo]).toEqual([1])
     expect(memory.copy).toHaveLength(0)
   })
-
-  it('of different values that are there at the same time is different', () => {
-    for (const id of ['allreduce-rabenseifner', 'allreduce-tree', 'reduce-scatter-pairwise', 'scan-tree']) {
-      const { program, memory } = memoryOf(id, 5, id.startsWith('allreduce') ? allreduce : {})
-      const written = new Map<string, number>()
-      program.valueTerm.forEach((_, value) => {
-        const key = `${memory.area[value]} ${memory.index[value]}`
-        const before = written.get(key)
-        written.set(key, value)
-        if (before === undefined) return
-        // Memory is written again by the combination that reads it, or by what arrives after its frame has
-        // been received.
-        const c = value - program.combine.firstValue
-        const isReader = c >= 0 && (program.combine.left[c] === before || program.combine.right[c] === before)
-        const isTotal = (v: number) => program.fillStart[v + 1] > program.fillStart[v]
-        expect(isReader || isTotal(value) || isTotal(before), `${id}: value ${value} over ${before}`).toBe(
-          true,
-        )
-      })
-    }
-  })
 })
