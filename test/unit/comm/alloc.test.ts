@@ -1,7 +1,7 @@
 import { type Communicator, isRankweaveError, local, run } from 'rankweave'
 import { describe, expect, it } from 'vitest'
 import main from '../../support/alloc-program.js'
-import { onRanks } from '../../support/on-ranks.js'
+import { coded, onRanks } from '../../support/on-ranks.js'
 
 describe('memory from alloc', () => {
   for (const [ranks, processes] of [
@@ -60,7 +60,7 @@ describe('alloc', () => {
     await onRanks({ ranks: 2 }, async (world) => {
       const copy = await world.dup()
       await copy.free()
-      expect(() => copy.alloc(1)).toThrow(expect.objectContaining({ code: 'ERR_COMM_FREED' }))
+      expect(() => copy.alloc(1)).toThrow(coded('ERR_COMM_FREED'))
     })
   })
 })

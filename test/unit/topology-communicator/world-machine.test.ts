@@ -170,23 +170,6 @@ describe('the machine of a world is the default of strategies', () => {
     )
   })
 
-  it('auto chooses what serves the ranks in any numbering', () =>
-    inWorld(cluster({ nodes: 3, cores: 3, profile: simgridSlow }), async (world) => {
-      // In the order of cores this ring is a grid of 2 x 4, on which windows of 2 and 3 would do.
-      const order = [0, 3, 4, 1, 6, 5, 2, 7]
-      const comm = await world.split(0, order.indexOf(world.rank))
-      const { rank, size } = comm
-      const neighbors = [(rank + 2) % size, (rank + size - 2) % size]
-      const strategy = { kind: 'auto', budget: 1 } as const
-      const ring = await comm.createDistGraphAdjacent({
-        sources: neighbors,
-        destinations: neighbors,
-        strategy,
-      })
-      const got = await ring.neighborAllgather(new Int32Array(16).fill(rank))
-      expect([...got].filter((_, i) => i % 16 === 0)).toEqual(neighbors)
-    }))
-
   it('slices of a grid choose on it, and not on a machine of the options', () =>
     inWorld(
       machine,

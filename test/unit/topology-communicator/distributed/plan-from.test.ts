@@ -1,10 +1,9 @@
 import { type Communicator, local } from 'rankweave'
-import { formatSchedule, plan, type Strategy } from 'rankweave/schedule'
-import { inNeighbors, outNeighbors, type ProcessTopology, topologyFromEdges } from 'rankweave/topology'
+import type { Strategy } from 'rankweave/schedule'
+import { topologyFromEdges } from 'rankweave/topology'
 import { describe, expect, it } from 'vitest'
 import type { RankweaveError } from '../../../../src/errors.js'
 import { planningLimits, reorderLimit } from '../../../../src/topology-communicator/plan-from.js'
-import { clusterOf } from '../../../support/cluster-of.js'
 import { onRanks } from '../../../support/on-ranks.js'
 
 const combining = { kind: 'common-neighbor', k: 2, mode: 'agnostic', theta: 0 } as const
@@ -111,63 +110,6 @@ it('calls that give every process the whole topology refuse the engine distribut
   for (const [i, call] of calls.entries()) {
     expect(found[i]).toMatch(new RegExp(`^ERR_STRATEGY: ${call}: engine distributed .* use greedy`))
   }
-})
-
-/** Self loops, parallel edges, isolated ranks, ranks that only send or only receive. */
-const odd = topologyFromEdges(9, {
-  sources: [0, 0, 0, 1, 1, 1, 2, 2, 3, 3, 5, 5, 5, 0, 1],
-  destinations: [0, 3, 3, 3, 4, 4, 3, 4, 4, 3, 6, 6, 5, 7, 7],
-})
-const none = topologyFromEdges(4, { sources: [], destinations: [] })
-/** Nodes of different sizes. */
-const machine = clusterOf([2, 4, 1, 3])
-const single = topologyFromEdges(1, { sources: [0, 0], destinations: [0, 0] })
-
-describe('a plan from neighbors is the plan from the graph, byte for byte', () => {
-  const cases: readonly (readonly [string, ProcessTopology])[] = [
-    ['self loops, parallel edges, isolated ranks', odd],
-    ['no edges', none],
-    ['one rank', single],
-  ]
-  it.each(cases)('%s', async (_, topology) => {
-    for (const strategy of [
-      { kind: 'direct' },
-      combining,
-      { kind: 'routed' },
-      { kind: 'allgather' },
-      { kind: 'hierarchical' },
-      { kind: 'pipelined' },
-      { kind: 'lanes' },
-      { kind: 'lanes', lanes: 1 },
-    ] as const) {
-      const expected = [...formatSchedule(plan(topology, strategy, { machine }).schedule)]
-      for (const processes of new Set([1, Math.min(2, topology.ranks), topology.ranks])) {
-        const found = await onRanks(
-          { ranks: topology.ranks, fabric: local({ processes, seed: processes }) },
-          async (world) => {
-            const graph = await world.createDistGraphAdjacent({
-              sources: inNeighbors(topology, world.rank),
-              destinations: outNeighbors(topology, world.rank),
-              strategy,
-              machine,
-              planFrom: 'neighbors',
-            })
-            const blocks = await graph.neighborAllgather(Int32Array.of(world.rank))
-            const empty = await graph.neighborAllgather(new Int32Array(0))
-            const varied = await graph.neighborAllgatherv(new Int32Array(world.rank % 3).fill(world.rank))
-            const sources = [...inNeighbors(topology, world.rank)]
-            expect([...graph.sources]).toEqual(sources)
-            expect([...graph.destinations]).toEqual([...outNeighbors(topology, world.rank)])
-            expect([...blocks]).toEqual(sources)
-            expect(empty).toHaveLength(0)
-            expect([...varied.data]).toEqual(sources.flatMap((s) => Array<number>(s % 3).fill(s)))
-            return graph.planLines(0)
-          },
-        )
-        expect(found[0]).toEqual(expected)
-      }
-    }
-  })
 })
 
 it('rejects weights that are not numbers on every rank', async () => {
