@@ -91,13 +91,17 @@ describe('pages that may ask', () => {
     expect(origins.map((origin) => guard.isForeign(origin))).toEqual([true, false, false])
   })
 
-  it.each(['plans.example.org', 'ftp://plans.example.org', 'https://plans.example.org/path', '*', 'null', ''])(
-    'are not named by "%s", with which no service starts',
-    (text) => {
-      for (const options of [{ publicUrl: text }, { allowedOrigins: [text] }])
-        expect(() => guardOf(options)).toThrow(expect.objectContaining({ code: 'ERR_USAGE' }))
-    },
-  )
+  it.each([
+    'plans.example.org',
+    'ftp://plans.example.org',
+    'https://plans.example.org/path',
+    '*',
+    'null',
+    '',
+  ])('are not named by "%s", with which no service starts', (text) => {
+    for (const options of [{ publicUrl: text }, { allowedOrigins: [text] }])
+      expect(() => guardOf(options)).toThrow(expect.objectContaining({ code: 'ERR_USAGE' }))
+  })
 })
 
 it('addresses of this host', () => {
@@ -111,6 +115,16 @@ it('a token is what follows Bearer, and nothing else', () => {
     bearerOf({ headers: authorization === undefined ? {} : { authorization } })
   expect(of('Bearer abc-_9')).toBe('abc-_9')
   expect(of('bearer abc')).toBe('abc')
-  const none = [undefined, '', 'abc', 'Basic abc', 'Bearer', 'Bearer ', 'Bearer a b', 'Bearer a,b', ' Bearer a']
+  const none = [
+    undefined,
+    '',
+    'abc',
+    'Basic abc',
+    'Bearer',
+    'Bearer ',
+    'Bearer a b',
+    'Bearer a,b',
+    ' Bearer a',
+  ]
   for (const text of none) expect(of(text), text).toBeUndefined()
 })

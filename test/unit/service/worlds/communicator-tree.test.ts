@@ -20,4 +20,3 @@ it('lists as much as the budget has, and says how much is hidden', () => {
   // Of the next tree.
   expect(budget).toEqual({ communicators: 0, ranks: 1 })
 })
-
