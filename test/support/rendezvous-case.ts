@@ -30,6 +30,12 @@ export class RendezvousCase {
     this.rendezvous = new Rendezvous({ ...options, clock: this.clock })
   }
 
+  /** A rendezvous and a complete world of it. */
+  static async with(...world: Parameters<RendezvousCase['world']>) {
+    const rendezvous = new RendezvousCase()
+    return { rendezvous, ...(await rendezvous.world(...world)) }
+  }
+
   /** A connection as a client has it, accepted by the rendezvous. */
   dial(remote?: string): PairedSocket {
     const [client, server] = this.network.pair()

@@ -137,13 +137,7 @@ it('a thread that a task has made grow gives its memory back; another is used ag
   onTestFinished(() => void process.off('worker', count))
   const pool = newPool()
   const starts = []
-  // Of half a million edges in JSON, and then of few again.
-  const nodes = Array.from({ length: 1000 }, (_, key) => ({ key }))
-  const edges = nodes.flatMap(({ key }) =>
-    nodes.slice(0, 500).map((to) => ({ source: key, target: (key + to.key + 1) % 1000 })),
-  )
-  const large = JSON.stringify({ options: { type: 'directed' }, nodes, edges })
-  for (const input of [small(), small(), uploaded('large-json', large, 'json'), small()]) {
+  for (const input of [small(), small(), uploaded('grown', 'moore:800x800:r=2'), small()]) {
     await pool.run('topology', input)
     starts.push(started)
   }

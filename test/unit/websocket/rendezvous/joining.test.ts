@@ -124,8 +124,7 @@ describe('requests to join are refused', () => {
   })
 
   it('by a world that is full, also after a loss', async () => {
-    const rendezvous = new RendezvousCase()
-    const { world, members } = await rendezvous.world(2)
+    const { rendezvous, world, members } = await RendezvousCase.with(2)
     const late = rendezvous.join(world.token)
     await rendezvous.turn()
     await expect(late.joined).rejects.toMatchObject({ code: 'ERR_WORLD_FULL' })
@@ -355,8 +354,7 @@ describe('what the rendezvous bounds', () => {
   })
 
   it('closing tells members, and those that come later', async () => {
-    const rendezvous = new RendezvousCase()
-    const { world, members } = await rendezvous.world(2)
+    const { rendezvous, world, members } = await RendezvousCase.with(2)
     const waiting = rendezvous.join(rendezvous.rendezvous.createWorld({ processes: 2 }).token)
     const idle = await answerTo(rendezvous)
     rendezvous.rendezvous.close('maintenance')

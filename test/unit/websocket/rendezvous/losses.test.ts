@@ -8,8 +8,7 @@ const limits = { heartbeatMs: 100, silenceMs: 1_000 }
 
 describe('losses', () => {
   it('are reported at once when a member closes its socket without leaving, in one order', async () => {
-    const rendezvous = new RendezvousCase()
-    const { world, members } = await rendezvous.world(4)
+    const { rendezvous, world, members } = await RendezvousCase.with(4)
     members[2].socket.terminate()
     members[1].socket.terminate()
     await rendezvous.turn()
@@ -27,8 +26,7 @@ describe('losses', () => {
   })
 
   it('a member that leaves is not lost, and its world ends when all have left', async () => {
-    const rendezvous = new RendezvousCase()
-    const { world, members } = await rendezvous.world(3)
+    const { rendezvous, world, members } = await RendezvousCase.with(3)
     const left = members.map(({ membership }) => membership.leave())
     await rendezvous.turn()
     await Promise.all(left)
@@ -56,8 +54,7 @@ describe('losses', () => {
   })
 
   it('a rendezvous that does not close the socket of who leaves is not waited for', async () => {
-    const rendezvous = new RendezvousCase()
-    const { members } = await rendezvous.world(1)
+    const { rendezvous, members } = await RendezvousCase.with(1)
     members[0].socket.isCut = true
     const left = members[0].membership.leave()
     await rendezvous.pass(4_100)
@@ -65,8 +62,7 @@ describe('losses', () => {
   })
 
   it('a member that is silent, by the limit, while others that compute or wait live on', async () => {
-    const rendezvous = new RendezvousCase()
-    const { members } = await rendezvous.world(3, { limits })
+    const { rendezvous, members } = await RendezvousCase.with(3, { limits })
     members[1].socket.isCut = true
     await rendezvous.pass(950)
     expect(members[0].events).toEqual([])
@@ -83,8 +79,7 @@ describe('losses', () => {
   })
 
   it('a rendezvous that is silent is lost to all members', async () => {
-    const rendezvous = new RendezvousCase()
-    const { members } = await rendezvous.world(2, { limits })
+    const { rendezvous, members } = await RendezvousCase.with(2, { limits })
     for (const { socket } of members) socket.peer.isCut = true
     await rendezvous.pass(1_250)
     for (const { errors } of members) {
@@ -199,8 +194,7 @@ it('a probe is answered by the process itself, after its fabric has been told', 
 
 describe('broken data connections', () => {
   it('are decided after 250 ms: all members learn who is lost, the lost too', async () => {
-    const rendezvous = new RendezvousCase()
-    const { members } = await rendezvous.world(3)
+    const { rendezvous, members } = await RendezvousCase.with(3)
     members[0].membership.reportBroken(2, 'reset', 'closed')
     members[2].membership.reportBroken(0, 'timeout', 'closed')
     members[1].membership.reportBroken(0, 'closed', 'closed')
@@ -216,8 +210,7 @@ describe('broken data connections', () => {
   })
 
   it('by the fault of one end lose that one, with the code, by any reporter', async () => {
-    const rendezvous = new RendezvousCase()
-    const { members } = await rendezvous.world(3)
+    const { rendezvous, members } = await RendezvousCase.with(3)
     members[0].membership.reportBroken(1, 'the connection was closed', 'closed')
     members[1].membership.reportBroken(0, 'it does not read', 'unread')
     await rendezvous.pass(280)
@@ -229,8 +222,7 @@ describe('broken data connections', () => {
   })
 
   it('lose the end whose heartbeats are overdue', async () => {
-    const rendezvous = new RendezvousCase()
-    const { members } = await rendezvous.world(2, { limits: { ...limits, verdictMs: 400 } })
+    const { rendezvous, members } = await RendezvousCase.with(2, { limits: { ...limits, verdictMs: 400 } })
     members[0].membership.reportBroken(1, 'the connection was closed', 'closed')
     members[1].membership.reportBroken(0, 'the connection was closed', 'closed')
     await rendezvous.turn()
@@ -240,8 +232,7 @@ describe('broken data connections', () => {
   })
 
   it('lose no process when the peer has left, or is lost for another reason meanwhile', async () => {
-    const rendezvous = new RendezvousCase()
-    const { members } = await rendezvous.world(4)
+    const { rendezvous, members } = await RendezvousCase.with(4)
     members[0].membership.reportBroken(1, 'closed', 'closed')
     members[0].membership.reportBroken(2, 'closed', 'closed')
     await rendezvous.turn()
@@ -260,8 +251,7 @@ describe('a member that reports others, one after the other', () => {
   it.each(['malformed', 'unread', 'closed', 'silent'] as const)(
     'costs the world one other member at most: %s',
     async (cause) => {
-      const rendezvous = new RendezvousCase()
-      const { members } = await rendezvous.world(6, { limits })
+      const { rendezvous, members } = await RendezvousCase.with(6, { limits })
       for (const peer of [0, 1, 2, 4, 5]) {
         members[3].membership.reportBroken(peer, 'as it says', cause)
         await rendezvous.pass(600)
@@ -275,8 +265,7 @@ describe('a member that reports others, one after the other', () => {
   )
 
   it('costs it one for each member that does so together with another', async () => {
-    const rendezvous = new RendezvousCase()
-    const { members } = await rendezvous.world(9, { limits })
+    const { rendezvous, members } = await RendezvousCase.with(9, { limits })
     for (const peer of [0, 1, 2, 3, 4, 5, 6]) {
       for (const liar of [7, 8]) members[liar].membership.reportBroken(peer, 'as it says', 'malformed')
       await rendezvous.pass(600)
@@ -286,8 +275,7 @@ describe('a member that reports others, one after the other', () => {
   })
 
   it('is no liar where most others report the same', async () => {
-    const rendezvous = new RendezvousCase()
-    const { members } = await rendezvous.world(6, { limits })
+    const { rendezvous, members } = await RendezvousCase.with(6, { limits })
     for (const peer of [0, 1]) {
       for (const each of [2, 3, 4]) members[each].membership.reportBroken(peer, 'two bytes', 'malformed')
       await rendezvous.pass(600)
@@ -319,8 +307,7 @@ describe('a member that names other members than the rest in its part of a decis
     ['between the others', [0, 1, 2]],
     ['after the others', [0, 2, 1]],
   ])('costs no other member: %s', async (_, order) => {
-    const rendezvous = new RendezvousCase()
-    const { members } = await rendezvous.world(3)
+    const { rendezvous, members } = await RendezvousCase.with(3)
     const keys = ['survivors 0.0 #0', 'end']
     const made = new Map<string, number>()
     const all = [0, 1, 2]
@@ -357,8 +344,7 @@ describe('a broken member', () => {
     ['a relayed message that is too long', new Uint8Array(2 ** 20 + 5), 'ERR_MESSAGE_TOO_LARGE'],
     ['a control message that is too long', 'x'.repeat(2 ** 16 + 1), 'ERR_MESSAGE_TOO_LARGE'],
   ])('is lost, and the others continue: %s', async (_, said, code) => {
-    const rendezvous = new RendezvousCase()
-    const { members } = await rendezvous.world(3)
+    const { rendezvous, members } = await RendezvousCase.with(3)
     members[1].socket.send(said)
     await rendezvous.turn()
     expect(members[1].errors).toMatchObject([{ code }])
@@ -383,8 +369,7 @@ describe('a broken member', () => {
   })
 
   it('one that the rendezvous sends nonsense fails with ERR_PROTOCOL', async () => {
-    const rendezvous = new RendezvousCase()
-    const { members } = await rendezvous.world(2)
+    const { rendezvous, members } = await RendezvousCase.with(2)
     members[0].socket.peer.send('{"kind":"waiting","joined":1,"processes":1,"heartbeatMs":10,"silenceMs":10}')
     members[1].socket.peer.send(Uint8Array.of(1))
     await rendezvous.turn()

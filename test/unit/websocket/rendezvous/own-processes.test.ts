@@ -45,14 +45,6 @@ it("processes of the host's own have the first places, and need neither token no
   expect(memberships[2].nodes).toEqual(['host', 'host', 'node', 'node'])
 })
 
-it("a program with a tuning file is refused where processes of the host's own are to use none", async () => {
-  const rendezvous = new RendezvousCase()
-  const world = rendezvous.rendezvous.createWorld({ processes: 2, own: 1 })
-  const { joined } = rendezvous.join(world.token, { tuning: '0123456789abcdef' })
-  await rendezvous.turn()
-  await expect(joined).rejects.toMatchObject({ code: 'ERR_TUNING_MISMATCH' })
-})
-
 it('programs cannot take the places of the host, and the host says how many those are', async () => {
   const rendezvous = new RendezvousCase()
   const world = rendezvous.rendezvous.createWorld({ processes: 2, own: 1 })
