@@ -122,7 +122,13 @@ function comparison(before: MutantResults, after: MutantResults): Figure {
     .map((each) => `noticed before only, by ${each.killedBy}: ${described(each)}`)
     .join('\n    ')
   const own = ownFigure(`noticed of ${later.length} mutants`, '', [noticed!], null)
-  return { ...own, peer: peer!, ratio: noticed! / peer!, lost: lost.length, shown }
+  return {
+    ...own,
+    peer: peer!,
+    ratio: noticed! / peer!,
+    lost: lost.length,
+    ...(shown === '' ? {} : { shown }),
+  }
 }
 
 const isAlive = ({ killedBy }: Outcome): boolean => killedBy === null

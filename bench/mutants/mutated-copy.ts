@@ -130,7 +130,8 @@ export class MutatedCopy {
     const limited = ['-c', 'ulimit -d 8000000; exec "$@"', 'sh', process.execPath, ...vitest, ...words]
     const child = spawn('sh', limited, {
       cwd: this.#folder,
-      env: { ...process.env, RANKWEAVE_MUTANT_RUN: told, TMPDIR: own, ...env },
+      // Soak runs the same rows for all commits.
+      env: { RANKWEAVE_SOAK_SEED: '1', ...process.env, RANKWEAVE_MUTANT_RUN: told, TMPDIR: own, ...env },
       stdio: settings.hits === undefined ? 'ignore' : ['ignore', 2, 2],
     })
     const end = (signal: NodeJS.Signals) => signalMarked(`RANKWEAVE_MUTANT_RUN=${told}`, signal)
