@@ -69,8 +69,9 @@ describeShim('tuned collectives', (shim) => {
 
   it.each([2, 4, 5])('give right data in odd settings on %i ranks', async (ranks) => {
     const env = { ...all, RANKWEAVE_SHIM_TUNE_PER_PROCESS: '999' }
-    const ended = await tuned(odd, ranks, ['tuned all 2'], env)
-    expect(ended).toMatchObject(right('tuned all 2'))
+    const cases = ['tuned all 2', 'differing sums 1']
+    const ended = await tuned(odd, ranks, cases, env)
+    expect(ended).toMatchObject(right(...cases))
     for (const collective of Object.keys(odd))
       expect(ended.stderr).toMatch(new RegExp(`shim: ${collective} .* in the setting`))
     expect(ended.stderr).not.toContain('no shadow communicator')
@@ -148,7 +149,7 @@ describeShim('tuned collectives', (shim) => {
     }
 
     it.each(jobs)('run the algorithms of a tuning file, and of a file of rules', async (...rows) => {
-      const env = { RANKWEAVE_SHIM: `tune:${fewFile()}` }
+      const env = { RANKWEAVE_SHIM: `tune:${fewFile()}`, RANKWEAVE_SHIM_TUNE_PER_COMMUNICATOR: '99' }
       expectSeen(await shim.run(4, cases(rows), env, [shim.tool('seen')]), rows, 42)
       const file = tuningFileOf(shim.ownName(), few[mpi.name])
       const rules = openMpiRules(file, { nodes: [1, 2], processesPerNode: 2 }, ruleAssumptions).text

@@ -22,6 +22,8 @@ export const oddDecisions: Readonly<Record<Mpi['name'], TuningFile['decisions']>
     allreduce: treeBySize('allreduce', ['basic_linear', 'segmented_ring:segment=512', 'ring'], [8, 2000]),
     'reduce-scatter': treeBySize('reduce-scatter', ['basic_linear', 'ring', 'butterfly'], [8, 2000]),
     alltoall: treeBySize('alltoall', ['linear_sync:requests=2', 'modified_bruck', 'two_proc'], [8, 2000]),
+    scan: treeBySize('scan', ['linear', 'recursive_doubling'], [100]),
+    exscan: treeBySize('exscan', ['linear']),
   },
   MPICH: {
     barrier: treeBySize('barrier', ['dissemination']),
@@ -33,5 +35,7 @@ export const oddDecisions: Readonly<Record<Mpi['name'], TuningFile['decisions']>
     allreduce: treeBySize('allreduce', ['smp', 'nb', 'reduce_scatter_allgather'], [8, 2000]),
     'reduce-scatter': treeBySize('reduce-scatter', ['pairwise', 'recursive_doubling', 'nb'], [8, 2000]),
     alltoall: treeBySize('alltoall', ['brucks', 'scattered', 'imaginary'], [8, 2000]),
+    scan: treeBySize('scan', ['smp', 'recursive_doubling'], [100]),
+    exscan: treeBySize('exscan', ['recursive_doubling']),
   },
 }

@@ -37,11 +37,8 @@ const ofPrograms = [...flags, '-Wno-stringop-overread', '-Wno-stringop-overflow'
 const ofLibrary = [...flags, '-fPIC', '-fvisibility=hidden', '-D_GNU_SOURCE', '-DRW_MPI(name)=PMPI_##name']
 const linked = ['-pthread', '-Wl,--no-as-needed', '-lm', '-ldl', '-lrt']
 
-/** What `cases` runs: all programs of cases.h but the one that is linked with the library. */
-const programsOfCases = /^program (.*);$/m
-  .exec(readFileSync(join(ownFolder, 'cases.h'), 'utf8'))![1]
-  .split(', ')
-  .filter((name) => name !== 'exchanges')
+/** What `cases` runs. */
+const programsOfCases = /^program (.*);$/m.exec(readFileSync(sourceOf('cases.h'), 'utf8'))![1].split(', ')
 
 type Environment = Readonly<Record<string, string>>
 
@@ -89,7 +86,7 @@ export class Shim {
   ownName(): string {
     const path = this.path('another.json')
     writeFileSync(path, JSON.stringify(tuningFileOf('another library 1', {})))
-    const { stdout } = spawnSync(this.linked('parts'), ['decide', path], { encoding: 'utf8' })
+    const { stdout } = spawnSync(this.parts, ['decide', path], { encoding: 'utf8' })
     return /this program uses (.*)$/m.exec(stdout)![1]
   }
 
@@ -104,9 +101,9 @@ export class Shim {
     return this.#once(file, (path) => [...shared, '-o', path, sourceOf(name), '-ldl'])
   }
 
-  /** Path of a program that is linked with the library: `exchanges` or `parts`. */
-  linked(name: string): string {
-    return join(this.#compiled, name)
+  /** Path of the program that runs parts of the library, with which it is linked, without MPI. */
+  get parts(): string {
+    return join(this.#compiled, 'parts')
   }
 
   /**
@@ -128,11 +125,6 @@ export class Shim {
   unless(rank: number, change: string, ...cases: readonly string[]): readonly string[] {
     const script = `[ "\${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" = ${rank} ] && ${change}; exec "$@"`
     return ['sh', '-c', script, 'sh', ...this.caseCommand(...cases)]
-  }
-
-  /** Runs cases of `exchanges`, which is linked with the library. */
-  exchange(ranks: number, cases: readonly string[], env: Environment = {}): Promise<Ended> {
-    return startCommand(this.mpi, ranks, [this.linked('exchanges'), ...wordsOf(cases)], env).ended
   }
 
   /**
@@ -192,35 +184,29 @@ async function compileAll(mpicc: string, folder: string): Promise<void> {
   const [objects, sources] = [join(folder, 'objects'), join(folder, 'sources')]
   for (const made of [objects, sources]) mkdirSync(made)
   for (const { name, text } of ownSources()) writeFileSync(join(sources, name), text)
+  const object = (name: string) => join(objects, `${name}.o`)
+  const unit = (source: string, name: string, words: readonly string[]) =>
+    [...words, `-I${sources}`, '-c', '-o', object(name), source] as const
   const units = ownSources().flatMap(({ name }) => (name.endsWith('.c') ? [name.slice(0, -2)] : []))
-  const unit = (from: string, name: string, words: readonly string[], as = name) =>
-    [...words, '-c', '-o', join(objects, `${as}.o`), join(from, `${name}.c`)] as const
+  const cases = ['cases', ...programsOfCases]
   const work = [
-    ...units.map((name) => unit(sources, name, ofLibrary)),
-    ...['cases', ...programsOfCases].map((name) => unit(ownFolder, name, ofPrograms, `case-${name}`)),
-    unit(ownFolder, 'cases', [...ofPrograms, '-DOF_LIBRARY'], 'of-library'),
-    ...['exchanges', 'parts'].map((name) =>
-      unit(
-        ownFolder,
-        name,
-        [...ofPrograms, `-I${sources}`, '-D_GNU_SOURCE', '-DRW_MPI(name)=PMPI_##name'],
-        `linked-${name}`,
-      ),
-    ),
+    ...units.map((name) => unit(join(sources, `${name}.c`), name, ofLibrary)),
+    ...cases.map((name) => unit(sourceOf(name), `case-${name}`, ofPrograms)),
+    unit(sourceOf('parts'), 'parts', [...ofPrograms, '-D_GNU_SOURCE', '-DRW_MPI(name)=PMPI_##name']),
   ].reverse()
   const worker = async () => {
     for (let words = work.pop(); words !== undefined; words = work.pop()) await run(mpicc, words)
   }
   await Promise.all(Array.from({ length: availableParallelism() }, worker))
-  const own = units.map((name) => join(objects, `${name}.o`))
-  const others = (names: readonly string[]) => names.map((name) => join(objects, `${name}.o`))
-  const link = (name: string, ...words: readonly string[]) =>
-    run(mpicc, ['-o', join(folder, name), ...words, ...linked])
+  const link = (name: string, from: readonly string[], ...words: readonly string[]) =>
+    run(mpicc, [...words, '-o', join(folder, name), ...from.map(object), ...linked])
   await Promise.all([
-    link('librankweave_shim.so', '-shared', ...own),
-    link('cases', ...others(['cases', ...programsOfCases].map((name) => `case-${name}`))),
-    link('exchanges', ...others(['of-library', 'linked-exchanges']), ...own),
-    link('parts', ...others(['linked-parts']), ...own),
+    link('librankweave_shim.so', units, '-shared'),
+    link(
+      'cases',
+      cases.map((name) => `case-${name}`),
+    ),
+    link('parts', ['parts', ...units]),
   ])
 }
 

@@ -10,13 +10,9 @@ typedef struct {
 } entry;
 
 static const entry entries[] = {
-#ifdef OF_LIBRARY
-    {"exchanges", exchanges},
-#else
-    {"again", again},         {"differing", differing}, {"ends", ends},           {"forms", forms}, {"matching", matching},
-    {"neighbors", neighbors}, {"off", off},             {"online", online},       {"permitted", permitted},
-    {"reorder", reorder},     {"rules", rules},         {"tuned", tuned},
-#endif
+    {"again", again},         {"differing", differing}, {"ends", ends},     {"forms", forms},   {"matching", matching},
+    {"neighbors", neighbors}, {"off", off},             {"online", online}, {"reorder", reorder}, {"rules", rules},
+    {"stress", stress},       {"tuned", tuned},
 };
 
 int rank, ranks;

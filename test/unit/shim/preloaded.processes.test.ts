@@ -129,15 +129,20 @@ describeShim('a job with the preloaded library', (shim) => {
     expect(plannedMs.get(5)).not.toBe('0.000')
   })
 
-  // Publishers want three ranks to be late for each other.
-  it.each([
-    [['many 6 1', 'ahead 1 1', 'rooms 4 1', 'again 20 1', 'freed 10 1'], {}],
-    [['many 6 1'], { RANKWEAVE_SHIM_CORES: '2', RANKWEAVE_SHIM_REGION: '262144' }],
-    [['rooms 4 1', 'late 60 1'], { RANKWEAVE_SHIM_BLOCK_LIMIT: '0' }],
-    [['many 6 1', 'late 60 1'], { RANKWEAVE_SHIM_LENDS: '0' }],
-  ])('publishes blocks: %j, %o', async (names, env) => {
-    const cases = names.map((name) => `exchanges ${name}`)
-    expect(await shim.exchange(3, cases, env)).toEqual({ ...right(...cases), stderr: '' })
+  // Blocks are copied, or sent for want of a place, and lent.
+  it('gives what MPI alone gives to calls in flight, in whatever call they are completed', async () => {
+    const cases = ['stress 3 40']
+    const without = await shim.start(few, shim.caseCommand(...cases), {}, [])
+    expect(without).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^sum \w+\nstress 3 40: right\n$/),
+    })
+    for (const env of [
+      { RANKWEAVE_SHIM_REGION: '262144', RANKWEAVE_SHIM_BLOCK_LIMIT: '64' },
+      { RANKWEAVE_SHIM_BLOCK_LIMIT: '0' },
+      { RANKWEAVE_SHIM_LENDS: '0', RANKWEAVE_SHIM_CORES: '2' },
+    ])
+      expect(await shim.run(few, cases, { RANKWEAVE_SHIM: 'always', ...env })).toEqual(without)
   })
 
   it('has messages, receives, probes and cancels recorded in their order, and the lengths of queues', async () => {
@@ -208,7 +213,8 @@ describeShim('a job with the preloaded library', (shim) => {
   it('takes the settings of a tuning file', async () => {
     const decisions = oddDecisions[shim.mpi.name]
     const file = shim.writeTuning('tuning.json', decisions)
-    const cases = ['tuned all 1', 'tuned errors', 'tuned freed 5']
+    const differing = ['in-place', 'ignored', 'sums'].map((what) => `differing ${what} 1`)
+    const cases = ['tuned all 1', 'tuned errors', 'tuned freed 5', ...differing]
     const ended = await shim.run(few, cases, {
       RANKWEAVE_SHIM: `tune:${file},report`,
       RANKWEAVE_SHIM_TUNE_AFTER: '0',
@@ -279,7 +285,7 @@ describeShim(
   'parts of the preloaded library',
   (shim) => {
     const parts = (input: readonly (string | number)[], ...words: readonly (string | number)[]) =>
-      spawnSync(shim.linked('parts'), words.map(String), { input: input.join('\n'), encoding: 'utf8' })
+      spawnSync(shim.parts, words.map(String), { input: input.join('\n'), encoding: 'utf8' })
     const numbers = (...given: Parameters<typeof parts>) => {
       const { status, stdout } = parts(...given)
       expect(status).toBe(0)
