@@ -7,7 +7,7 @@ import { formatMachine } from '../../../../src/machine/format-machine.js'
 import { formatProfile } from '../../../../src/machine/profile-file.js'
 import { simgridFast } from '../../../../src/machine/simgrid-profiles.js'
 import { ownFolder } from '../../../support/temporary-folder.js'
-import { cli, json, onlyObject, typed } from '../run-cli.js'
+import { cli, json, onlyObject, refused, typed } from '../run-cli.js'
 
 const nodeFile = fileURLToPath(new URL('../../../machines/32intel64-2p8co2t.xml', import.meta.url))
 const largeFile = fileURLToPath(new URL('../../../machines/128arm-2pa2n8cluster4co.xml.gz', import.meta.url))
@@ -117,9 +117,7 @@ describe('machine', () => {
     [['node.xml,profile=none'], 'expected a profile, FILE.json or one of simgrid-fast'],
     [['cluster:nodes=1,cores=1,profile=missing.json'], "cannot read 'missing.json'"],
   ])('rejects %j with exit code 2', async (args, message) => {
-    const { exitCode, stderr } = await cli`machine ${args}`
-    expect(exitCode).toBe(2)
-    expect(stderr).toContain(message)
+    expect(await cli`machine ${args}`).toMatchObject(refused(message))
   })
 })
 

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { readMeasurements } from '../../../../src/tuning/measured/read-measurements.js'
 import { settingLine } from '../../../../src/tuning/settings/setting.js'
 import { temporaryFolder } from '../../../support/temporary-folder.js'
-import { cli, json, onlyObject, typed } from '../run-cli.js'
+import { cli, json, onlyObject, refused, typed } from '../run-cli.js'
 
 const folder = temporaryFolder('cli-measure')
 const measured = (file: string) => readMeasurements(readFileSync(file, 'utf8').split('\n'))
@@ -149,11 +149,9 @@ describe('measure', () => {
   it.each([typed`--order any`, typed`--type int32`])(
     'refuses %s where no reduction is measured',
     async (option, value) => {
-      const answer = await cli`measure bcast ${simulator} -o x ${option} ${value}`
-      expect([answer.exitCode, answer.stderr]).toEqual([
-        2,
-        expect.stringContaining(`ERR_USAGE: ${option} is for reductions, not for bcast`),
-      ])
+      expect(await cli`measure bcast ${simulator} -o x ${option} ${value}`).toMatchObject(
+        refused(`ERR_USAGE: ${option} is for reductions, not for bcast`),
+      )
     },
   )
 
@@ -202,10 +200,8 @@ describe('measure', () => {
     const words = typed`measure bcast --fabric local --bytes 8 ${quick} -o ${file}`
     expect(await cli`${words} --site here`).toMatchObject({ exitCode: 0 })
     const before = readFileSync(file, 'utf8')
-    const answer = await cli`${words} --site there`
-    expect(answer.exitCode).toBe(2)
-    expect(answer.stderr).toContain(
-      "expected those of rankweave 'local' on 'there', got rankweave 'local' on 'here'",
+    expect(await cli`${words} --site there`).toMatchObject(
+      refused("expected those of rankweave 'local' on 'there', got rankweave 'local' on 'here'"),
     )
     expect(readFileSync(file, 'utf8')).toBe(before)
   })
@@ -297,8 +293,7 @@ describe('measure --check', () => {
     ])
     expect((await cli`measure --check ${file} --of best`).exitCode).toBe(0)
     writeFileSync(file, line('bcast', 8, 'chain', 10))
-    const answer = await cli`measure --check ${file} --of default`
-    expect([answer.exitCode, answer.stderr]).toEqual([2, expect.stringContaining('ERR_MEASUREMENT')])
+    expect(await cli`measure --check ${file} --of default`).toMatchObject(refused('ERR_MEASUREMENT'))
   })
 
   it('names what it checks of each collective, where only a part has a default', async () => {
@@ -344,12 +339,9 @@ describe('measure --check', () => {
   it('refuses a file that is damaged, missing or empty', async () => {
     const file = join(folder(), 'damaged.jsonl')
     writeFileSync(file, `${line('bcast', 8, 'chain', 10)}{"version":2}\n`)
-    const damaged = await cli`measure --check ${file}`
-    expect([damaged.exitCode, damaged.stderr]).toEqual([2, expect.stringContaining('line 2')])
-    const missing = await cli`measure --check ${join(folder(), 'missing.jsonl')}`
-    expect([missing.exitCode, missing.stderr]).toEqual([2, expect.stringContaining('ERR_FILE')])
+    expect(await cli`measure --check ${file}`).toMatchObject(refused('line 2'))
+    expect(await cli`measure --check ${join(folder(), 'missing.jsonl')}`).toMatchObject(refused('ERR_FILE'))
     writeFileSync(file, '')
-    const empty = await cli`measure --check ${file}`
-    expect([empty.exitCode, empty.stderr]).toEqual([2, expect.stringContaining('ERR_MEASUREMENT')])
+    expect(await cli`measure --check ${file}`).toMatchObject(refused('ERR_MEASUREMENT'))
   })
 })

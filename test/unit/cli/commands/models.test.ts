@@ -6,7 +6,7 @@ import { formatProfile } from '../../../../src/machine/profile-file.js'
 import { formatMeasurement } from '../../../../src/tuning/measured/read-measurements.js'
 import { ownFolder } from '../../../support/temporary-folder.js'
 import { measurementOf } from '../../../support/tuning-data.js'
-import { cli, json, typed } from '../run-cli.js'
+import { cli, json, refused, typed } from '../run-cli.js'
 
 interface Listed {
   readonly algorithms: readonly { algorithm: string; timeUs: number; segments: number }[]
@@ -96,17 +96,14 @@ describe('models', () => {
       ['a collective without times', typed`barrier --profile grig-mx`, 'ERR_MEASUREMENT'],
     ])('refuses %s', async (_, options, message) => {
       const data = fileOf('data.jsonl', lines.map(formatMeasurement).join('\n'))
-      const answer = await cli`models ${options} --compare ${data}`
-      expect([answer.exitCode, answer.stderr]).toEqual([2, expect.stringContaining(message)])
+      expect(await cli`models ${options} --compare ${data}`).toMatchObject(refused(message))
     })
 
     it('refuses a damaged line with its file and number', async () => {
       const data = fileOf('damaged.jsonl', `${formatMeasurement(lines[0])}\n{"version":1,`)
-      const answer = await cli`models --compare ${data} --profile grig-mx`
-      expect([answer.exitCode, answer.stderr]).toEqual([
-        2,
-        expect.stringMatching(/ERR_MEASUREMENT.*damaged\.jsonl: .*line 2/),
-      ])
+      expect(await cli`models --compare ${data} --profile grig-mx`).toMatchObject(
+        refused(/ERR_MEASUREMENT.*damaged\.jsonl: .*line 2/),
+      )
     })
   })
 
@@ -119,7 +116,6 @@ describe('models', () => {
     ['a file that is not there', typed`bcast --profile no-such.json --ranks 4`, 'ERR_FILE'],
     ['a file that is no profile', typed`bcast --profile package.json --ranks 4`, 'ERR_MACHINE'],
   ])('refuses %s', async (_, options, code) => {
-    const { exitCode, stderr } = await cli`models ${options}`
-    expect([exitCode, stderr]).toEqual([2, expect.stringContaining(code)])
+    expect(await cli`models ${options}`).toMatchObject(refused(code))
   })
 })

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { isTopology } from '../../../../src/cli/commands/schedule-source.js'
 import { variants } from '../../../support/algorithm-checks.js'
-import { cli, typed } from '../run-cli.js'
+import { cli, refused, typed } from '../run-cli.js'
 
 describe('a source of a schedule', () => {
   it.each(variants.map(({ id }) => id))('%s with settings is no topology', (id) => {
@@ -10,26 +10,22 @@ describe('a source of a schedule', () => {
   })
 
   it('that begins like an algorithm is one, not a file', async () => {
-    const answer = await cli`export bcast-chain:fanout=x --ranks 4 --format c -o -`
-    expect(answer).toMatchObject({
-      exitCode: 2,
-      stderr: expect.stringContaining("ERR_ARGUMENT: algorithm 'bcast-chain:fanout=x': expected fanout"),
-    })
+    expect(await cli`export bcast-chain:fanout=x --ranks 4 --format c -o -`).toMatchObject(
+      refused("ERR_ARGUMENT: algorithm 'bcast-chain:fanout=x': expected fanout"),
+    )
   })
 
   it.each(['bcast-chains:fanout=2', 'bcast-chain.jsonl', './bcast-chain:fanout=2'])(
     'that names no algorithm is a file: %s',
     async (source) => {
-      const answer = await cli`export ${source} --format c -o -`
-      expect(answer).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('ERR_FILE') })
+      expect(await cli`export ${source} --format c -o -`).toMatchObject(refused('ERR_FILE'))
     },
   )
 
   it.each(['export', 'simulate'])('is not empty: %s', async (command) => {
-    expect(await cli`${command} ${''}`).toMatchObject({
-      exitCode: 2,
-      stderr: expect.stringContaining('ERR_USAGE: expected a schedule file, a topology or an algorithm'),
-    })
+    expect(await cli`${command} ${''}`).toMatchObject(
+      refused('ERR_USAGE: expected a schedule file, a topology or an algorithm'),
+    )
     const unnamed = await cli`schedule ${''}`
     expect(unnamed.stderr).toContain('ERR_USAGE: expected an algorithm or a collective, or --list')
     const expected = "ERR_FILE: cannot read '': expected the name of a file"
