@@ -5,15 +5,7 @@ import { callByName } from '../../../src/conformance/forms.js'
 import { local } from '../../../src/fabric/local/local.js'
 import { run } from '../../../src/launch/run.js'
 import { Request, waitall } from '../../../src/messages/p2p/request.js'
-import { coded, onRanks } from '../../support/on-ranks.js'
-
-const codeOf = (call: () => unknown) =>
-  Promise.resolve()
-    .then(call)
-    .then(
-      () => 'ok',
-      (error: { code: string }) => error.code,
-    )
+import { coded, codeOf, onRanks } from '../../support/on-ranks.js'
 
 /** The methods of a communicator that are collectives in some form. */
 const methods = Object.getOwnPropertyNames(Communicator.prototype)
@@ -77,25 +69,24 @@ describe.each([1, 2, 5])('on %i processes', (processes) => {
       const into = new Float32Array(world.rank === 2 ? 1 : 2)
       const request = world.iallreduce(Float32Array.of(1, 2), 'sum', { into })
       await world.barrier()
-      expect(await codeOf(() => request.wait())).toBe(world.rank === 2 ? 'ERR_TRUNCATE' : 'ok')
+      expect(await codeOf(() => request.wait())).toBe(world.rank === 2 ? 'ERR_TRUNCATE' : 'none')
     }, options)
   })
 
   it('wrong arguments and a freed communicator throw', async () => {
     await run(async (world: Communicator) => {
-      const thrown = (code: string) => coded(code)
-      expect(() => world.ibcast(1, 9)).toThrow(thrown('ERR_RANK'))
+      expect(() => world.ibcast(1, 9)).toThrow(coded('ERR_RANK'))
       const block = Int8Array.of(1)
       for (const name of ['gather', 'gatherv']) {
         expect([name, await codeOf(() => callByName(world, name, [block, null]))]).toEqual([name, 'ERR_RANK'])
-        expect(() => callByName(world, `i${name}`, [block, null])).toThrow(thrown('ERR_RANK'))
+        expect(() => callByName(world, `i${name}`, [block, null])).toThrow(coded('ERR_RANK'))
       }
-      expect(() => world.iallreduce(Float64Array.of(1), 'band' as 'sum')).toThrow(thrown('ERR_OP'))
-      expect(() => world.ibarrier({ algorithm: 'x' })).toThrow(thrown('ERR_ARGUMENT'))
+      expect(() => world.iallreduce(Float64Array.of(1), 'band' as 'sum')).toThrow(coded('ERR_OP'))
+      expect(() => world.ibarrier({ algorithm: 'x' })).toThrow(coded('ERR_ARGUMENT'))
       const copy = await world.dup()
       const pending = copy.iscan(1, 'sum')
       const freed = copy.free()
-      expect(() => copy.ibarrier()).toThrow(thrown('ERR_COMM_FREED'))
+      expect(() => copy.ibarrier()).toThrow(coded('ERR_COMM_FREED'))
       expect(await pending.wait()).toBe(world.rank + 1)
       await freed
     }, options)
@@ -131,15 +122,6 @@ describe.each([1, 2, 5])('on %i processes', (processes) => {
       await world.ibarrier().wait()
     }, options)
   })
-})
-
-it('calls with and without the i match each other', async () => {
-  for (const processes of [1, 3]) {
-    const sums = await onRanks({ ranks: 3, processes }, (world: Communicator) =>
-      world.rank === 1 ? world.allreduce(world.rank, 'sum') : world.iallreduce(world.rank, 'sum').wait(),
-    )
-    expect(sums).toEqual([3, 3, 3])
-  }
 })
 
 it('an error that no wait asks for is not an unhandled rejection', async () => {

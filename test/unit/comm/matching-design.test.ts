@@ -1,4 +1,4 @@
-import { ANY_SOURCE, ANY_TAG, run } from 'rankweave'
+import { run } from 'rankweave'
 import { describe, expect, it } from 'vitest'
 import { mailboxDesigns } from '../../../src/messages/matching-queues/mailbox-designs.js'
 import { onRanks } from '../../support/on-ranks.js'
@@ -31,26 +31,6 @@ describe('the design of matching queues', () => {
       expect([of(back), of(await back.split(0))]).toEqual([['index'], ['index']])
       expect(of(await world.dup())).toEqual(['bins'])
     })
-  })
-
-  it('is chosen by each rank for itself', async () => {
-    const found = await onRanks({ ranks: 9, processes: 3 }, async (world) => {
-      const { rank } = world
-      const design = mailboxDesigns[rank % mailboxDesigns.length]
-      const copy = await world.dup(rank === 0 ? {} : { matchingDesign: design })
-      const reversed = await copy.split(0, -rank)
-      // Messages pass between queues of different designs.
-      const { size } = reversed
-      for (let dest = 0; dest < size; dest++) await reversed.send(Int32Array.of(rank), dest, rank)
-      for (let left = size; left > 0; left--) {
-        const { source, tag, data } = await reversed.recv(ANY_SOURCE, ANY_TAG)
-        expect([tag, (data as Int32Array)[0]]).toEqual([size - 1 - source, size - 1 - source])
-      }
-      return reversed.describe().matchingDesigns
-    })
-    // Of ranks 8, 7 and 6, and of 2, 1 and 0: the split has reversed them.
-    expect(found[8]).toEqual(['list', 'index', 'vector-list'])
-    expect(found[0]).toEqual(['source-lists', 'list', 'index'])
   })
 
   it('is refused by name before anything starts, with the designs that may be chosen', async () => {

@@ -141,33 +141,29 @@ describe('createCart', () => {
       expect([...again.sources]).toEqual([...cart.sources])
     }))
 
-  it('rejects malformed and too large grids', async () => {
-    await onRanks({ ranks: 7, processes: 2 }, async (world) => {
-      const refuse = (dims: number[], periods?: boolean[]) =>
-        expect(world.createCart(dims, periods && { periods })).rejects.toMatchObject({ code: 'ERR_DIMS' })
-      await refuse([0])
-      await refuse([2, -1])
-      await refuse([1.5])
-      await refuse([4, 2])
-      await refuse([2, 2], [true])
+  it('rejects malformed and too large grids', () =>
+    onRanks({ ranks: 7, processes: 2 }, async (world) => {
+      for (const dims of [[0], [2, -1], [1.5], [4, 2]])
+        expect(await codeOf(world.createCart(dims))).toBe('ERR_DIMS')
+      expect(await codeOf(world.createCart([2, 2], { periods: [true] }))).toBe('ERR_DIMS')
       await world.barrier()
-    })
-  })
+    }))
 
   it.each([1, 2])('rejects different grids of the ranks, on %i processes', async (processes) => {
-    const main = async (world: Communicator) => {
-      await world.createCart(world.rank === 0 ? [4, 1] : [1, 4])
-    }
-    expect(await codeOf(run(main, { ranks: 4, processes }))).toBe('ERR_COLLECTIVE_MISMATCH')
+    const created = run((world) => world.createCart(world.rank === 0 ? [4, 1] : [1, 4]), {
+      ranks: 4,
+      processes,
+    })
+    expect(await codeOf(created)).toBe('ERR_COLLECTIVE_MISMATCH')
   })
 
-  it('makes a grid of 100,000 ranks', async () => {
+  it('makes a grid of 10,000 ranks', async () => {
     const main = async (world: Communicator) => {
-      const cart = (await world.createCart([250, 400], { periods: [true, true] }))!
+      const cart = (await world.createCart([50, 200], { periods: [true, true] }))!
       const got = await cart.neighborAllgather(Int32Array.of(cart.rank))
       return got.every((value, slot) => value === cart.sources[slot])
     }
-    const right = await run(main, { ranks: 100_000, processes: 2 })
+    const right = await run(main, { ranks: 10_000, processes: 2 })
     expect(right.every(Boolean)).toBe(true)
   })
 })

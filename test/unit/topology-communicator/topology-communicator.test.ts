@@ -78,22 +78,6 @@ describe('createDistGraphAdjacent', () => {
       expect([plain.sourceWeights, plain.destinationWeights]).toEqual([null, null])
     }))
 
-  it('has a new context, which free releases', () =>
-    inWorlds(async (world) => {
-      const graph = await world.createDistGraphAdjacent(listsOf(world))
-      const next = (world.rank + 1) % world.size
-      const before = (world.rank + world.size - 1) % world.size
-      const sent = world.isend(Int32Array.of(1), next)
-      expect([...(await graph.sendrecv<Int32Array>(Int32Array.of(2), next, before)).data]).toEqual([2])
-      expect([...(await world.recv<Int32Array>(before)).data]).toEqual([1])
-      await sent.wait()
-      await graph.free()
-      expect(await codeOf(graph.neighborAllgather(new Int8Array(1)))).toBe('ERR_COMM_FREED')
-      expect(() => graph.neighborAllgatherInit(new Int8Array(1), new Int8Array(4))).toThrow()
-      await world.barrier()
-      expect(contextsOf(world)).toBe(1)
-    }))
-
   it('rejects, on every rank, lists that disagree, names the edge, and leaves the communicator usable', () =>
     inWorlds(async (world) => {
       const last = world.size - 1

@@ -45,7 +45,7 @@ describe('a deadlock is reported', () => {
         { ranks: 6, processes },
       )
       expect(failure.code).toBe('ERR_DEADLOCK')
-      expect(failure.message).toMatch(/barrier[^]*finished: rank 5$/m)
+      expect(failure.message).toMatch(/barrier.*finished: rank 5$/ms)
       expect(failure.details).toEqual({ blocked: 5, ended: 1 })
     },
   )
@@ -70,28 +70,6 @@ describe('a deadlock is reported', () => {
       await world.barrier()
     }
     expect((await failureOf(main, { ranks: 5, processes: 2 })).code).toBe('ERR_DEADLOCK')
-  })
-
-  it('of a lost frame', async () => {
-    const fabric = local({ processes: 2, faults: { lose: (src) => src === 1 } })
-    const main = async (world: Communicator) => {
-      if (world.rank === 1) await world.send(Int32Array.of(1), 0)
-      else await world.recv(1)
-    }
-    expect((await failureOf(main, { ranks: 2, fabric })).code).toBe('ERR_DEADLOCK')
-  })
-
-  it('in few lines however many ranks wait', async () => {
-    const main = async (world: Communicator) => {
-      if (world.rank % 100 === 99) return
-      await world.recv(world.rank)
-    }
-    const failure = await failureOf(main, { ranks: 10_000, processes: 4 })
-    expect(failure.code).toBe('ERR_DEADLOCK')
-    expect(failure.details).toEqual({ blocked: 9900, ended: 100 })
-    expect(failure.message.split('\n').length).toBeLessThan(50)
-    expect(failure.message).toMatch(/ranks 0-98, .* more wait in recv\(source rank itself, tag any\)/)
-    expect(failure.message).toMatch(/finished: rank 99, rank 199, .* more ranges$/m)
   })
 
   it('of every world that is stuck, when several run', async () => {
@@ -205,36 +183,14 @@ describe('lost frames', () => {
   )
 })
 
-describe('worlds inside a world', () => {
-  it('report a deadlock although ranks of the outer world wait for them', async () => {
-    const main = async (world: Communicator) => {
-      const inner = await failureOf((comm) => comm.recv(0, 4), { ranks: 2 })
-      await world.barrier()
-      return inner.code
-    }
-    expect(await run(main, { ranks: 2, processes: 2 })).toEqual(['ERR_DEADLOCK', 'ERR_DEADLOCK'])
-  })
-})
-
-describe('a timer from before', () => {
-  it('delays the report, but not indefinitely', async () => {
-    let ticks = 0
-    const interval = setInterval(() => void ticks++, 100)
-    const failure = await failureOf((world) => world.recv(0, 4), { ranks: 2, processes: 2 })
-    clearInterval(interval)
-    expect(failure.code).toBe('ERR_DEADLOCK')
-    expect(ticks).toBeGreaterThan(0)
-  })
-
-  it('that has ended does not hide one that was started since', async () => {
-    setTimeout(() => {}, 30)
-    const main = async (world: Communicator) => {
-      if (world.rank === 0) setTimeout(() => void world.send(Int32Array.of(1), 1, 4), 200)
-      if (world.rank === 1) return (await world.recv<Int32Array>(0, 4)).data[0]
-      return 0
-    }
-    expect(await run(main, { ranks: 2, processes: 2 })).toEqual([0, 1])
-  })
+it('a timer that has ended does not hide one that was started since', async () => {
+  setTimeout(() => {}, 30)
+  const main = async (world: Communicator) => {
+    if (world.rank === 0) setTimeout(() => void world.send(Int32Array.of(1), 1, 4), 200)
+    if (world.rank === 1) return (await world.recv<Int32Array>(0, 4)).data[0]
+    return 0
+  }
+  expect(await run(main, { ranks: 2, processes: 2 })).toEqual([0, 1])
 })
 
 describe('the report on demand', () => {

@@ -158,24 +158,6 @@ describe('the frame router', () => {
     expect([a.seen, b.seen]).toEqual([['4 from 0: ', 'in place from 4'], []])
   })
 
-  it('delivers frames of services to their handlers and ignores those of none', () => {
-    const { frame, router } = opened()
-    const seen: number[] = []
-    router.onService(frameKind.credit, (src) => seen.push(src))
-    frame(3, frameKind.credit, 0, 0)
-    frame(4, frameKind.tableGet, 0, 0)
-    expect(seen).toEqual([3])
-  })
-
-  it('reports a lost process once, to every communicator', () => {
-    const { open, router, lost } = opened()
-    const a = open(0, 1)
-    router.peerLost(2, 'killed')
-    router.peerLost(2, 'again')
-    expect(a.seen).toEqual(['2 lost'])
-    expect(lost).toEqual(['2 killed'])
-  })
-
   it('delivers nothing but the end of the world once it has ended', () => {
     const { open, frame, failures, router } = opened()
     const a = open(0, 1)

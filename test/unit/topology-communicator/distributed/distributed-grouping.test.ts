@@ -2,7 +2,7 @@ import { local, run } from 'rankweave'
 import { describe, expect, it } from 'vitest'
 import type { RankweaveError } from '../../../../src/errors.js'
 import groupingProgram, { groupingCases } from '../../../support/grouping-program.js'
-import { onRanks } from '../../../support/on-ranks.js'
+import { codeOf, onRanks } from '../../../support/on-ranks.js'
 import { cases } from '../../../support/soak.js'
 
 const ranks = 24
@@ -80,23 +80,11 @@ describe('createDistGraphAdjacent with the engine distributed', () => {
   it('rejects unknown engines, malformed seeds and roots out of range', async () => {
     const codes = await onRanks({ ranks: 1 }, async (world) => {
       const lists = { sources: [], destinations: [] }
-      const codeOf = (made: Promise<unknown>) =>
-        made.then(
-          () => 'made',
-          ({ code }: RankweaveError) => code,
-        )
+      const made = (over: object) =>
+        codeOf(world.createDistGraphAdjacent({ ...lists, strategy: { ...strategy, ...over } }))
       const graph = await world.createDistGraphAdjacent({ ...lists, strategy })
-      return [
-        await codeOf(
-          world.createDistGraphAdjacent({
-            ...lists,
-            strategy: { ...strategy, engine: 'best' as 'greedy' },
-          }),
-        ),
-        await codeOf(world.createDistGraphAdjacent({ ...lists, strategy: { ...strategy, labelSeed: -1 } })),
-        await codeOf(world.createDistGraphAdjacent({ ...lists, strategy: { ...strategy, k: 257 } })),
-        await codeOf(graph.planLines(1)),
-      ]
+      const refused = await Promise.all([{ engine: 'best' }, { labelSeed: -1 }, { k: 257 }].map(made))
+      return [...refused, await codeOf(graph.planLines(1))]
     })
     expect(codes).toEqual([['ERR_STRATEGY', 'ERR_STRATEGY', 'ERR_STRATEGY', 'ERR_RANK']])
   })

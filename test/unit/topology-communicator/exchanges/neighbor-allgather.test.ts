@@ -15,7 +15,7 @@ import { BlockStore } from '../../../../src/topology-communicator/memory/block-s
 import { UniformStore } from '../../../../src/topology-communicator/memory/uniform-store.js'
 import type { TopologyCommunicator } from '../../../../src/topology-communicator/topology-communicator.js'
 import { lowerProcess } from '../../../support/lower-process.js'
-import { coded, onRanks } from '../../../support/on-ranks.js'
+import { coded, codeOf, onRanks } from '../../../support/on-ranks.js'
 
 installNeighborhood()
 
@@ -151,59 +151,51 @@ describe('persistent neighborAllgather', () => {
     for (const processes of [1, 2]) await run(main, { ranks: 3, processes })
   })
 
-  it('rejects neighbors that bind other counts or types', async () => {
+  it.each<[string, (rank: number) => [Float64Array | Uint8Array, Float64Array | Uint8Array]]>([
+    ['counts', (rank) => [new Float64Array(rank), new Float64Array(6)]],
+    [
+      'types',
+      (rank) =>
+        rank === 0 ? [new Float64Array(1), new Float64Array(3)] : [new Uint8Array(1), new Uint8Array(3)],
+    ],
+  ])('rejects neighbors that bind other %s', async (_, buffers) => {
     for (const processes of [1, 3]) {
-      for (const [what, buffers] of [
-        ['counts', (rank: number) => [new Float64Array(rank), new Float64Array(6)]],
-        [
-          'types',
-          (rank: number) =>
-            rank === 0 ? [new Int8Array(1), new Int8Array(3)] : [new Uint8Array(1), new Uint8Array(3)],
-        ],
-      ] as const) {
-        const codes = await onRanks({ ranks: 3, processes }, async (world: Communicator) => {
-          const graph = await world.createTopology(complete(3))
-          const [send, recv] = buffers(world.rank) as [Float64Array, Float64Array]
-          // When another rank of this process called first, the init itself throws.
-          const started = async () => graph.neighborAllgatherInit(send, recv).start()
-          return started().then(
-            () => 'none',
-            (error: { code: string }) => error.code,
-          )
-        })
-        expect([what, ...codes]).toEqual([what, ...codes.map(() => 'ERR_COLLECTIVE_MISMATCH')])
-      }
+      const codes = await onRanks({ ranks: 3, processes }, async (world) => {
+        const graph = await world.createTopology(complete(3))
+        const [send, recv] = buffers(world.rank) as [Float64Array, Float64Array]
+        // When another rank of this process called first, the init itself throws.
+        return codeOf(() => graph.neighborAllgatherInit(send, recv).start())
+      })
+      expect(codes).toEqual(codes.map(() => 'ERR_COLLECTIVE_MISMATCH'))
     }
   })
 
   it('rejects buffers that do not fit', async () => {
-    const main = async (world: Communicator) => {
+    await onRanks({ ranks: 3 }, async (world) => {
       const graph = await world.createTopology(complete(3))
-      const refuse = (code: string, send: unknown, recv: unknown) => {
-        expect(() => graph.neighborAllgatherInit(send as Int8Array, recv as Int8Array)).toThrow(coded(code))
-        expect(() => graph.neighborAllgathervInit(send as Int8Array, recv as Int8Array)).toThrow(
-          coded(code === 'ERR_TRUNCATE' ? 'ERR_TYPE' : code),
-        )
+      for (const [code, send, recv] of [
+        ['ERR_TYPE', [1], new Int8Array(3)],
+        ['ERR_TYPE', new Int8Array(1), undefined],
+        ['ERR_TYPE_MISMATCH', new Int8Array(1), new Int16Array(3)],
+      ] as unknown as [string, Int8Array, Int8Array][]) {
+        expect(() => graph.neighborAllgatherInit(send, recv)).toThrow(coded(code))
+        expect(() => graph.neighborAllgathervInit(send, recv)).toThrow(coded(code))
       }
-      refuse('ERR_TYPE', [1], new Int8Array(3))
-      refuse('ERR_TYPE', new Int8Array(1), undefined)
-      refuse('ERR_TYPE_MISMATCH', new Int8Array(1), new Int16Array(3))
-    }
-    await run(main, { ranks: 3 })
+    })
     const short = async (world: Communicator) => {
       const graph = await world.createTopology(complete(3))
       expect(() => graph.neighborAllgatherInit(new Int8Array(2), new Int8Array(5))).toThrow(
         coded('ERR_TRUNCATE'),
       )
       const late = graph.neighborAllgathervInit(new Int8Array(2), new Int8Array(world.rank === 1 ? 5 : 6))
-      const outcome = await late.start().catch(({ code }) => code)
+      const outcome = await codeOf(late.start())
       await graph.barrier()
       return outcome
     }
     const outcomes = [1, 3].map((processes) => run(short, { ranks: 3, processes }))
     expect(await Promise.all(outcomes)).toEqual([
       ['ERR_TRUNCATE', 'ERR_TRUNCATE', 'ERR_TRUNCATE'],
-      [undefined, 'ERR_TRUNCATE', undefined],
+      ['none', 'ERR_TRUNCATE', 'none'],
     ])
   })
 

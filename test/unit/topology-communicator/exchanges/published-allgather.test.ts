@@ -95,18 +95,6 @@ describe('neighbor allgathers read in shared memory', () => {
     )
   })
 
-  it('fill the slots of a grid that have a neighbor', async () => {
-    await inSharedMemory(2, 6, async (world) => {
-      const grid = await world.createCart([2, 3], { periods: [false, true] })
-      const recv = new Int32Array(4).fill(-1)
-      const request = grid!.neighborAllgatherInit(Int32Array.of(grid!.rank), recv, { sharedMemory: true })
-      await request.start()
-      const plain = new Int32Array(4).fill(-1)
-      await grid!.neighborAllgather(Int32Array.of(grid!.rank), { into: plain })
-      expect(recv).toEqual(plain)
-    })
-  })
-
   it('complete only when destinations have begun the call before', async () => {
     const topology = topologyFromEdges(2, { sources: [0], destinations: [1], weights: null })
     let completed = 0

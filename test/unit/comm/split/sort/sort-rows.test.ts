@@ -19,7 +19,10 @@ function expectedRows(width: 3 | 4, words: Int32Array, leading: 2 | 3): Int32Arr
   const order = Array.from({ length: words.length / width }, (_, i) => i)
   const byWord = (a: number, b: number, word: number) => words[a * width + word] - words[b * width + word]
   order.sort((a, b) => byWord(a, b, 0) || byWord(a, b, 1) || (leading === 3 ? byWord(a, b, 2) : 0))
-  return Int32Array.from(order.flatMap((row) => [...words.subarray(row * width, (row + 1) * width)]))
+  const sorted = new Int32Array(words.length)
+  for (const [i, row] of order.entries())
+    sorted.set(words.subarray(row * width, (row + 1) * width), i * width)
+  return sorted
 }
 
 const extremes = [-(2 ** 31), -1, 0, 1, 2 ** 31 - 1]
@@ -52,7 +55,7 @@ describe('sortRows', () => {
     ['few and far between', (draw) => extremes[Math.floor(draw() * extremes.length)]],
     ['all the same', () => -7],
   ])('orders many rows of keys that are %s', (_, key) => {
-    for (const colors of [1, 3, 1000, 2 ** 31]) {
+    for (const colors of [3, 2 ** 31]) {
       for (const width of [3, 4] as const) {
         const draw = seededRandom(colors + width)
         const words = rowsOf(width, 40_000, (word) =>
