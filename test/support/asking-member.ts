@@ -136,3 +136,10 @@ export async function begunWorld(
   })
   return byRank
 }
+
+/** Every member asks the same. */
+export const askAll = <K extends WorldKind>(
+  members: readonly AskingMember[],
+  kind: K,
+  fields: Fields<K>,
+): Promise<WorldReply<K>[]> => Promise.all(members.map((member) => member.ask(kind, fields)))

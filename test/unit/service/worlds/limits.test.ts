@@ -3,7 +3,7 @@ import type { WorldServiceLimits } from '../../../../src/client/protocol/world-l
 import { silentLog } from '../../../../src/service/log.js'
 import { Tenants } from '../../../../src/service/tenant.js'
 import { WorldService } from '../../../../src/service/worlds/world-service.js'
-import { AskingMember, begunWorld } from '../../../support/asking-member.js'
+import { AskingMember, askAll, begunWorld } from '../../../support/asking-member.js'
 import type { MemorySocket } from '../../../support/memory-socket.js'
 
 const tokens = ['a'.repeat(32), 'b'.repeat(32)] as const
@@ -85,7 +85,7 @@ it('calls in flight, communicators, worlds, members, sockets and messages are li
   // It can still ask what is lost.
   expect(await first.ask('failed', { comm: 'world' })).toEqual({ ranks: [] })
   await Promise.all([...pending, ...[1, 2].map(() => second.ask('barrier', { comm: 'world' }))])
-  await Promise.all([first, second].map((member) => member.ask('dup', { comm: 'world' })))
+  await askAll([first, second], 'dup', { comm: 'world' })
   expect(await code(first.ask('dup', { comm: 'world' }))).toBe('ERR_LIMIT')
   expect(await code(second.ask('createWorld', { members: 5 }))).toBe('ERR_LIMIT')
   await second.ask('createWorld', { members: 2, name: 'x' })
