@@ -1,10 +1,12 @@
 import { type EventEmitter, once } from 'node:events'
+import { onTestFinished } from 'vitest'
 import {
   type CallError,
   type WorldEvent,
   type WorldEventKind,
   worldEvents,
 } from '../../src/client/protocol/world-events.js'
+import type { WorldServiceLimits } from '../../src/client/protocol/world-limits.js'
 import {
   type WorldKind,
   type WorldReply,
@@ -12,6 +14,8 @@ import {
   worldReplies,
 } from '../../src/client/protocol/worlds.js'
 import { RankweaveError } from '../../src/errors.js'
+import { silentLog } from '../../src/service/log.js'
+import { Tenants } from '../../src/service/tenant.js'
 import { WorldService } from '../../src/service/worlds/world-service.js'
 import type { Socket } from '../../src/websocket/socket/socket.js'
 import { nodeTransport } from '../../src/websocket/socket/transport-nodejs.js'
@@ -118,6 +122,16 @@ function socketTo(service: WorldService): MemorySocket {
   const [own, other] = MemorySocket.pair()
   service.accept(other, 'memory')
   return own
+}
+
+/** Worlds of a service, which ends with the test. */
+export function worldService(
+  limits: Partial<WorldServiceLimits> = {},
+  tokens: readonly string[] | null = null,
+): WorldService {
+  const service = new WorldService({ tenants: new Tenants(tokens), log: silentLog, limits })
+  onTestFinished(() => service.close())
+  return service
 }
 
 /** Members of one world that has begun, by rank. */

@@ -1,12 +1,10 @@
 import { expect, it } from 'vitest'
-import { silentLog } from '../../../../src/service/log.js'
-import { WorldService } from '../../../../src/service/worlds/world-service.js'
-import { type AskingMember, askAll, begunWorld } from '../../../support/asking-member.js'
+import { type AskingMember, askAll, begunWorld, worldService } from '../../../support/asking-member.js'
 
 const tenant = { id: 'local' }
 
 it('a watcher sees the tree of communicators, as members make and free them', async () => {
-  const worlds = new WorldService({ tenants: { find: () => tenant }, log: silentLog, limits: { watchMs: 1 } })
+  const worlds = worldService({ watchMs: 1 })
   const members = await begunWorld(worlds, 4)
   const watching = await members[0].ask('watch', {})
   expect(watching.worlds).toMatchObject([
@@ -32,11 +30,10 @@ it('a watcher sees the tree of communicators, as members make and free them', as
     [dup.comm, 'world'],
   ])
   expect(await members[0].event('world')).toMatchObject({ event: 'world' })
-  await worlds.close()
 })
 
 it('calls that differ fail on all ranks, and the world continues', async () => {
-  const worlds = new WorldService({ tenants: { find: () => tenant }, log: silentLog })
+  const worlds = worldService()
   const members = (await begunWorld(worlds, 2)) as [AskingMember, AskingMember]
   const dups = await askAll(members, 'dup', { comm: 'world' })
   const comm = dups[0].comm!
@@ -46,11 +43,10 @@ it('calls that differ fail on all ranks, and the world continues', async () => {
   ])
   expect(codes).toContain('ERR_COLLECTIVE_MISMATCH')
   await askAll(members, 'barrier', { comm: 'world' })
-  await worlds.close()
 })
 
 it('what is made while its parent is freed is a child of the nearest that is not', async () => {
-  const worlds = new WorldService({ tenants: { find: () => tenant }, log: silentLog })
+  const worlds = worldService()
   const members = await begunWorld(worlds, 2)
   const halves = await askAll(members, 'split', { comm: 'world', color: 0 })
   const comm = halves[0].comm!
@@ -62,5 +58,4 @@ it('what is made while its parent is freed is a child of the nearest that is not
     { id: 'world', parent: null },
     { id: dup.comm, parent: 'world', operation: 'dup' },
   ])
-  await worlds.close()
 })
