@@ -13,7 +13,6 @@ const growing = [
   'test/conformance/world-local.test.ts',
   'test/unit/calls/detached-inputs.test.ts',
   'test/unit/comm/survive/random-kills.test.ts',
-  'test/unit/service/http/fuzz.test.ts',
   'test/unit/service/worlds/fuzz.test.ts',
 ]
 const soak = [

@@ -11,7 +11,7 @@ import { type Socket, type SocketTransport, socketState } from '../../src/websoc
 import { Network, type PairedSocket } from './socket-pair.js'
 import { VirtualClock } from './virtual-clock.js'
 
-/** What a member was told, in order: `lost 2: why`, `world lost ERR_TOKEN`, `relayed 1: 7,8`. */
+/** What a member was told, in order: `lost 2: why`, `world lost ERR_TOKEN`, `relayed 1: 7,8`, `probed by 0`, `present 2`. */
 export interface TestMember {
   readonly membership: Membership
   /** Its end of the connection to the rendezvous. */
@@ -119,6 +119,8 @@ function observed(membership: Membership, socket: PairedSocket): TestMember {
       errors.push(error)
     },
     relayed: (from, message) => events.push(`relayed ${from}: ${message}`),
+    probed: (from) => events.push(`probed by ${from}`),
+    present: (peer) => events.push(`present ${peer}`),
   })
   return { membership, socket, events, errors }
 }

@@ -7,7 +7,6 @@ import {
   Batch,
   BatchReader,
   batchBytes,
-  batchedFrameBytes,
   batchPayloadBytes,
   pieceBytes,
   pieceMessageBytes,
@@ -138,32 +137,4 @@ describe('a message is refused before any of its frames is delivered', () => {
   ])('when %s', (_, change) => {
     expect(refused(changed(change), 5)).toBe(true)
   })
-})
-
-it('whatever bytes arrive, reading them either refuses the message or delivers frames within their limits', () => {
-  const random = seededRandom(3)
-  const reader = new BatchReader()
-  let delivered = 0
-  for (let n = 0; n < cases(5_000, 1_000); n++) {
-    const frames = Array.from({ length: 1 + below(random, 5) }, () => randomFrame(random))
-    const message = encode(frames, n)
-    const mutated = random() < 0.1 ? message.map(() => below(random, 256)) : message.slice()
-    for (let left = below(random, 4); left > 0; left--)
-      mutated[below(random, mutated.length)] = below(random, 256)
-    const cut = random() < 0.2 ? mutated.subarray(0, below(random, mutated.length)) : mutated
-    try {
-      reader.open(cut, n)
-    } catch (error) {
-      if (!isRankweaveError(error, 'ERR_PROTOCOL')) throw error
-      continue
-    }
-    let bytes = 8
-    while (reader.next()) {
-      bytes += batchedFrameBytes(reader.header.length, reader.payload.length)
-      expect(reader.payload.length).toBeLessThanOrEqual(pieceBytes)
-      delivered++
-    }
-    expect(bytes).toBe(cut.length)
-  }
-  expect(delivered).toBeGreaterThan(0)
 })

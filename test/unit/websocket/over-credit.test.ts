@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { CommRuntime } from '../../../src/comm/comm-state.js'
 import { Communicator } from '../../../src/comm/communicator.js'
 import { stridedTable } from '../../../src/comm/table/rank-table.js'
@@ -121,6 +121,7 @@ async function attackedWorld(
   }: MemoryWorldOptions & { readonly creditBytes?: number; readonly eagerLimitBytes?: number } = {},
 ) {
   const world = await MemoryWorld.open(processes, options)
+  onTestFinished(() => world.close())
   const layout = worldLayout(
     processes,
     Array.from({ length: processes }, (_, process) => `node ${process}`),
@@ -169,7 +170,7 @@ async function attackedWorld(
 it.each(Object.entries(ignoring))(
   'a process that sends %s without credit is lost, and little is held of it',
   async (name, [header, bytes]) => {
-    const { world, runtimes, modified, reported, loses, floods } = await attackedWorld(3, [0, 2])
+    const { runtimes, modified, reported, loses, floods } = await attackedWorld(3, [0, 2])
     await floods(() => modified.send(0, header, bytes), 64)
     const what = name.startsWith('frames')
       ? 'process 1 sends what no rank here has called for'
@@ -186,7 +187,6 @@ it.each(Object.entries(ignoring))(
     // Every frame that is held is one that has been received.
     const mostBytes = creditBytes + (name.startsWith('frames') ? 2 ** 26 : 0) + 2 * payload.length
     expect(runtimes[0].processCounters.frameBytesReceived).toBeLessThan(mostBytes)
-    await world.close()
   },
 )
 
@@ -194,7 +194,7 @@ it.each(['offers to collectives', 'requests for rows of tables that no split has
   'a process that floods others with %s is lost, and the others end',
   async (name) => {
     const [frameOf, chargeBytes] = flooding[name]
-    const { world, modified, counters, comms, reported, loses, floods } = await attackedWorld(3, [0, 2])
+    const { modified, counters, comms, reported, loses, floods } = await attackedWorld(3, [0, 2])
     const all = comms()
     await floods((n) => modified.send(0, frameOf(n)), 512)
     await reported('malformed', 'process 1 sends what no rank here has called for')
@@ -204,7 +204,6 @@ it.each(['offers to collectives', 'requests for rows of tables that no split has
     const ended = all.map((comm) => comm.recv(1).catch(({ code }) => code))
     await loses()
     expect(await Promise.all(ended)).toEqual(['ERR_PEER_LOST', 'ERR_PEER_LOST'])
-    await world.close()
   },
 )
 
@@ -221,14 +220,13 @@ it.each(Object.entries(flooding))(
     expect(waiting(1)).toBe(0)
     // What process 2 sends of a table still waits, except requests that a failed communicator has refused.
     expect(runtimes[0].slices.tables).toBe(waiting(2) === 8 * waitCharge.lookup ? 8 : 0)
-    await world.close()
   },
 )
 
 it('what a lost process had sent before still arrives, where its communicator is opened later', async () => {
   const most = batchPayloadBytes
   const credit = { eagerLimitBytes: 2 * most, creditBytes: 8 * most }
-  const { world, runtimes, modified, loses, waiting, received } = await attackedWorld(2, [0], credit)
+  const { runtimes, modified, loses, waiting, received } = await attackedWorld(2, [0], credit)
   const message = (tag: number, sizeBytes: number, transferId: number) =>
     headerOf(frameKind.eager, envelopeWords, {
       ...{ [envelopeWord.destWorldRank]: 0, [envelopeWord.dest]: 0, [envelopeWord.source]: 1 },
@@ -255,7 +253,6 @@ it('what a lost process had sent before still arrives, where its communicator is
   expect([long.length, ...long.subarray(most - 1)]).toEqual([most + 2, 21, 22, 23])
   await expect(comm.recv(1, 3)).rejects.toMatchObject({ code: 'ERR_PEER_LOST' })
   expect(waiting(1)).toBe(0)
-  await world.close()
 })
 
 const table = { leader: 0, counter: 0, seq: 0 } as const
@@ -263,13 +260,12 @@ const slice = { worldRanks: new Int32Array(2 ** 16), start: 0 }
 
 it('a process that asks for large parts of a rank table without reading them is lost, within the bound of its queue', async () => {
   const limits = { maxQueuedBytes: 2 ** 22 }
-  const { world, runtimes, modified, reported } = await attackedWorld(3, [0], { limits })
+  const { runtimes, modified, reported } = await attackedWorld(3, [0], { limits })
   runtimes[0].slices.host(table, slice, 0)
   for (let n = 0; n < 10_000; n++) modified.send(0, lookup(frameKind.tableGet, { 4: n, 6: 16_384 }))
   await reported('unread', 'does not take them')
   // A queue full of parts, and as much that the socket may have taken.
   expect(runtimes[0].processCounters.frameBytesSent).toBeLessThan(4 * limits.maxQueuedBytes)
-  await world.close()
 })
 
 it.each<[string, readonly Int32Array[], string]>([
@@ -289,7 +285,7 @@ it.each<[string, readonly Int32Array[], string]>([
     'expected them of process 2, got 1',
   ],
 ])('a process that %s is lost, and the table stays', async (_, frames, fault) => {
-  const { world, runtimes, modified, reported } = await attackedWorld(3, [0, 2])
+  const { runtimes, modified, reported } = await attackedWorld(3, [0, 2])
   const [{ slices }, { slices: served }] = runtimes
   slices.host(table, slice, 0)
   slices.keepHome(table, { users: 2, hosts: 1, host: () => 0 })
@@ -299,11 +295,10 @@ it.each<[string, readonly Int32Array[], string]>([
   expect(slices.hostedRows).toBe(slice.worldRanks.length)
   served.host(table, { worldRanks: Int32Array.of(2, 1, 0), start: 0 }, 0)
   expect(await rows).toEqual(Int32Array.of(2, 1, 0))
-  await world.close()
 })
 
 it('requests and releases that came before their table are no longer counted, and rows that it lacks are refused', async () => {
-  const { world, runtimes, waiting, received } = await attackedWorld(2, [0, 1])
+  const { runtimes, waiting, received } = await attackedWorld(2, [0, 1])
   const [one, two] = runtimes
   const early = Promise.all([
     two.slices.getRange(table, 0, 5, 3),
@@ -324,12 +319,11 @@ it('requests and releases that came before their table are no longer counted, an
   expect(waiting(1)).toBe(waitCharge.lookup)
   one.slices.keepHome(table, { users: 1, hosts: 1, host: () => 0 })
   expect([waiting(1), one.slices.tables]).toEqual([0, 0])
-  await world.close()
 })
 
 it('what calls have taken is no longer counted', async () => {
   const small = { eagerLimitBytes: 8, creditBytes: 0 }
-  const { world, runtimes, comms, waiting, received } = await attackedWorld(2, [0, 1], small)
+  const { runtimes, comms, waiting, received } = await attackedWorld(2, [0, 1], small)
   const [two, one] = comms()
   const input = new Float64Array(4)
   const ahead = Array.from({ length: 100 }, () => one.allreduce(input, 'sum'))
@@ -340,7 +334,6 @@ it('what calls have taken is no longer counted', async () => {
   const receives = sends.map(() => two.recv(1, 1))
   await Promise.all([...ahead, ...after, ...sends, ...receives])
   expect([waiting(1), runtimes[1].credit.outstanding(0).waitingBytes]).toEqual([0, 0])
-  await world.close()
 })
 
 it.each([
@@ -360,5 +353,4 @@ it.each([
   await two.send(Uint8Array.of(7), 0)
   expect((await fromOther).data).toEqual(Uint8Array.of(7))
   expect(world.members.map((member) => member.reports.length)).toEqual([1, 0, 0])
-  await world.close()
 })

@@ -1,6 +1,6 @@
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { readdirSync, readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
+import { readdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { asking } from '../../../support/service.js'
@@ -16,9 +16,8 @@ function lacks(command: string, ...args: string[]): string | undefined {
 }
 
 const noLimits = lacks('prlimit', '--fsize')
-const noNamespaces = lacks('unshare', '--pid', '--fork', '--mount-proc', 'true')
 const noMounts = lacks('unshare', '--mount', 'mount', '-t', 'tmpfs', 'none', '/mnt')
-for (const reason of [noLimits, noNamespaces, noMounts]) if (reason !== undefined) console.log(reason)
+for (const reason of [noLimits, noMounts]) if (reason !== undefined) console.log(reason)
 
 async function serving(data: string, by: readonly string[] = []) {
   const { process: child, url, log } = await serveProcess(data, ['--limits', 'workers=1'], by)
@@ -123,26 +122,5 @@ it.skipIf(noMounts)(
     const { body: job } = await again.ask.plan({ topology, labels: 0 })
     expect((await again.ask.events(job.id)).at(-1), log()).toMatchObject({ state: 'done' })
     await end(again.child)
-  },
-)
-
-it.skipIf(noNamespaces)(
-  'a second service is refused in another namespace of processes, too, and changes nothing',
-  async () => {
-    const data = join(folder(), 'shared')
-    const { child, ask } = await serving(data)
-    const { id } = (await ask.upload('moore:6x6:r=1', 'format=spec')).body
-    const upload = join(data, 'temporary', 'upload')
-    writeFileSync(upload, 'x')
-    const command = [process.execPath, 'dist/cli/main.js', 'serve', '--data', data, '--port', '0']
-    for (const by of [[], ['unshare', '--pid', '--fork', '--mount-proc']]) {
-      const [program, ...words] = [...by, ...command]
-      const { status, stderr } = spawnSync(program, words, { encoding: 'utf8' })
-      expect(status).toBeGreaterThan(0)
-      expect(stderr).toContain('ERR_STORE: the data is in use by another process')
-    }
-    expect(readFileSync(upload, 'utf8')).toBe('x')
-    expect((await ask.get(`/v1/topologies/${id}/view`)).status).toBe(200)
-    await end(child)
   },
 )

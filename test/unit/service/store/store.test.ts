@@ -13,7 +13,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { ClassicLevel } from 'classic-level'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { silentLog } from '../../../../src/service/log.js'
 import { Store } from '../../../../src/service/store/store.js'
 import { addPlan, addTopology, idOf, jobRecord } from '../../../support/stored-plans.js'
@@ -30,8 +30,13 @@ async function newStore(limits = most) {
   const root = join(folder(), `${folders++}`)
   const lines: string[] = []
   const log = { ...silentLog, warn: (fields: object) => void lines.push(JSON.stringify(fields)) }
-  const open = () => Store.open(root, limits, log)
+  let last: Store | undefined
+  const open = async () => {
+    last = await Store.open(root, limits, log)
+    return last
+  }
   const store = await open()
+  onTestFinished(() => last?.close())
   const again = async (before = store) => {
     await before.close()
     return open()
@@ -40,7 +45,7 @@ async function newStore(limits = most) {
   const bodyOf = (id: string, from = store) =>
     from.get(id[0] === 'p' ? 'plans' : 'topologies', tenant, id)!.path
   const bodies = () => readdirSync(join(root, 'bodies')).map((name) => name.split('.')[1])
-  return { store, again, root, bodyOf, bodies, lines }
+  return { store, open, again, root, bodyOf, bodies, lines }
 }
 
 it('what was stored is there when the store is opened again, for its tenant alone, until it is removed', async () => {
@@ -63,7 +68,6 @@ it('what was stored is there when the store is opened again, for its tenant alon
   expect(bodies()).toEqual([])
   const last = await again(reopened)
   expect(last.records('plans', tenant)).toEqual([])
-  await last.close()
 })
 
 /** Records of a folder that no store has, as text by key; what the change returns replaces them. */
@@ -121,12 +125,12 @@ describe('what is damaged is not there, and is put aside', () => {
   }
 
   it.each(damages)('%s', async (_what, damage, reason) => {
-    const { store, again, bodyOf, bodies, root, lines } = await newStore()
+    const { store, open, again, bodyOf, bodies, root, lines } = await newStore()
     const [id, whole] = [await addPlan(store, tenant, 1), await addPlan(store, tenant, 2)]
     const body = bodyOf(id)
     await store.close()
     await damage(root, body)
-    const reopened = await again({ close: async () => {} } as Store)
+    const reopened = await open()
     for (const of of [tenant, other])
       for (const asked of [id, anotherId]) expect(reopened.get('plans', of, asked)).toBeUndefined()
     expect(await reopened.verified('plans', tenant, whole)).toBeDefined()
@@ -142,24 +146,23 @@ describe('what is damaged is not there, and is put aside', () => {
   })
 
   it('a body of the right length with other bytes, found when it is first used', async () => {
-    const { store, again, bodyOf, bodies, root } = await newStore()
+    const { store, open, bodyOf, bodies, root } = await newStore()
     const id = await addPlan(store, tenant, 1, 'schedule')
     const body = bodyOf(id)
     await store.close()
     writeFileSync(body, 'schedulE')
-    const reopened = await again({ close: async () => {} } as Store)
+    const reopened = await open()
     expect(reopened.get('plans', tenant, id)).toBeDefined()
     const both = [reopened.verified('plans', tenant, id), reopened.verified('plans', tenant, id)]
     expect(await Promise.all(both)).toEqual([undefined, undefined])
     expect(reopened.get('plans', tenant, id)).toBeUndefined()
     expect(bodies()).toEqual([])
     expect(readdirSync(join(root, 'damaged')).sort()).toEqual([`plans.local.${id}`, `plans.local.${id}.json`])
-    await reopened.close()
   })
 })
 
 it('a body without a record is put aside, temporary files are removed, and what is not of the store is left alone', async () => {
-  const { store, again, root, bodies } = await newStore()
+  const { store, open, root, bodies } = await newStore()
   const id = await addPlan(store, tenant, 1)
   await store.close()
   // A body whose record was not written, and a temporary file.
@@ -168,19 +171,18 @@ it('a body without a record is put aside, temporary files are removed, and what 
   writeFileSync(join(root, 'temporary', 'abc'), 'x')
   mkdirSync(join(root, 'notes'))
   writeFileSync(join(root, 'notes', 'mine'), 'x')
-  const reopened = await again({ close: async () => {} } as Store)
+  const reopened = await open()
   expect(bodies()).toEqual([id])
   expect(readdirSync(join(root, 'damaged'))).toEqual([orphan])
   expect(readdirSync(join(root, 'temporary'))).toEqual([])
   expect(existsSync(join(root, 'notes', 'mine'))).toBe(true)
   expect(reopened.records('plans', tenant)).toHaveLength(1)
-  await reopened.close()
 })
 
 it.each(['CURRENT', ''])(
   'bodies without their database are left alone: records/%s is missing',
   async (name) => {
-    const { store, root, bodies } = await newStore()
+    const { store, open, root, bodies } = await newStore()
     const id = await addPlan(store, tenant, 1)
     await store.close()
     const away = join(root, 'records', name)
@@ -191,23 +193,21 @@ it.each(['CURRENT', ''])(
     })
     expect(bodies()).toEqual([id])
     renameSync(join(root, 'away'), away)
-    const reopened = await Store.open(root, most, silentLog)
+    const reopened = await open()
     expect(reopened.records('plans', tenant)).toHaveLength(1)
-    await reopened.close()
   },
 )
 
 it.each(['__proto__', 'other'])('a record of the kind %s, with a right sum, is put aside', async (shelf) => {
-  const { store, root } = await newStore()
+  const { store, open, root } = await newStore()
   const id = await addPlan(store, tenant, 1)
   await store.close()
   await editRecords(root, (key, text) =>
     key.includes(id) ? signed(`${shelf}/local/${id}`, '{}') : [key, text],
   )
-  const reopened = await Store.open(root, most, silentLog)
+  const reopened = await open()
   expect(reopened.records('plans', tenant)).toEqual([])
   expect(readdirSync(join(root, 'damaged')).length).toBeGreaterThan(0)
-  await reopened.close()
 })
 
 it('where the folder of bodies is gone, the store knows that it cannot write', async () => {
@@ -225,7 +225,6 @@ it('where the folder of bodies is gone, the store knows that it cannot write', a
   await writable
   expect(store.problem).toBeNull()
   await addPlan(store, tenant, 1)
-  await store.close()
 })
 
 it('files of the layout before the database are refused, and left alone', async () => {
@@ -260,7 +259,6 @@ describe('room', () => {
     expect(reopened.get('topologies', tenant, needless)).toBeUndefined()
     expect(reopened.get('topologies', tenant, needed)).toBeDefined()
     expect(bodies()).not.toContain(next)
-    await reopened.close()
   })
 
   it('is taken from the tenant that takes most: a tenant that stores much displaces nothing of one that stores little', async () => {
@@ -280,7 +278,6 @@ describe('room', () => {
     await addPlan(store, other, 30, 'y'.repeat(10_000))
     expect(isThere()).not.toContain(undefined)
     expect(store.records('plans', tenant).length).toBeLessThan(before)
-    await store.close()
   })
 
   it('counts the engine, which gives up what was overwritten before any plan goes', async () => {
@@ -292,7 +289,6 @@ describe('room', () => {
     expect(store.bytes).toBeLessThan(220_000)
     const reopened = await again()
     expect(reopened.records('plans', tenant)).toHaveLength(2)
-    await reopened.close()
   })
 
   it('is bounded in bytes; what does not fit, or would displace what is needed, is refused and leaves all as it was', async () => {
@@ -313,7 +309,6 @@ describe('room', () => {
     const reopened = await again()
     expect(reopened.get('topologies', tenant, needed)).toBeDefined()
     expect(readdirSync(join(root, 'temporary'))).toEqual([])
-    await reopened.close()
   })
 })
 
@@ -321,8 +316,7 @@ describe('the folder', () => {
   it('has one store at a time, and is free again after it', async () => {
     const { store, again, root } = await newStore()
     await expect(Store.open(root, most, silentLog)).rejects.toMatchObject({ code: 'ERR_STORE' })
-    const reopened = await again(store)
-    await reopened.close()
+    await again()
   })
 
   it('is refused by whatever path it is reached, and free again where opening it failed', async () => {
@@ -369,7 +363,6 @@ describe('at the same time', () => {
     expect(await removed).toBe(false)
     const reopened = await again()
     expect(reopened.records('jobs', tenant)).toMatchObject([{ state: 'queued' }])
-    await reopened.close()
   })
 
   it('what is removed and stored again is there, whatever came between', async () => {
@@ -379,19 +372,17 @@ describe('at the same time', () => {
     await Promise.all([...all, store.verified('plans', tenant, id)])
     const reopened = await again()
     expect(await reopened.verified('plans', tenant, id)).toBeDefined()
-    await reopened.close()
   })
 
   it('closing waits for what is being written, and nothing more is taken', async () => {
-    const { store, root } = await newStore()
+    const { store, open } = await newStore()
     const adding = addPlan(store, tenant, 1)
     await Promise.resolve()
     const closed = store.close()
     const id = await adding
     await closed
     await expect(addPlan(store, tenant, 2)).rejects.toMatchObject({ code: 'ERR_BUSY' })
-    const reopened = await Store.open(root, most, silentLog)
+    const reopened = await open()
     expect(await reopened.verified('plans', tenant, id)).toBeDefined()
-    await reopened.close()
   })
 })

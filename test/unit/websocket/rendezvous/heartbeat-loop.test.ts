@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { startHeartbeatLoop } from '../../../../src/websocket/rendezvous/heartbeat-loop.js'
+import { heartbeatWorker } from '../../../../src/websocket/rendezvous/heartbeat-worker-nodejs.js'
 import { socketState } from '../../../../src/websocket/socket/socket.js'
 import { Network, type PairedSocket } from '../../../support/socket-pair.js'
 import { VirtualClock } from '../../../support/virtual-clock.js'
 
 /** A loop and the other ends of the sockets that it dials. */
-function started() {
+function started(answers = true) {
   const clock = new VirtualClock()
   const network = new Network()
   const ends: PairedSocket[] = []
@@ -18,7 +19,7 @@ function started() {
       client.readyState = server.readyState = socketState.open
       server.addEventListener('message', ({ data }: { readonly data: unknown }) => {
         heard.push(data)
-        if (data !== 'request') server.send('beat')
+        if (answers && data !== 'request') server.send('beat')
       })
       client.emit('open')
     })
@@ -49,6 +50,15 @@ describe('heartbeats', () => {
     expect(clock.pending).toBe(0)
   })
 
+  it('that are not answered end after the limit, once', () => {
+    const { clock, silent, pass } = started(false)
+    pass(990)
+    expect(silent).toEqual([])
+    pass(2_000)
+    expect(silent).toEqual(['the rendezvous has been silent for 1000 ms'])
+    expect(clock.pending).toBe(0)
+  })
+
   it('go over a new socket when the old one breaks', () => {
     const { ends, heard, silent, pass } = started()
     pass(500)
@@ -69,4 +79,10 @@ describe('heartbeats', () => {
     done.pass(5_000)
     expect([done.silent, done.clock.pending]).toEqual([[], 0])
   })
+})
+
+it('a file for the thread that is not there is ERR_WORKER, before anything is started', () => {
+  expect(() => heartbeatWorker({ workerUrl: new URL('./nothing.js', import.meta.url) })).toThrow(
+    expect.objectContaining({ code: 'ERR_WORKER' }),
+  )
 })
