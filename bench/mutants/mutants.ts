@@ -36,15 +36,14 @@ async function measured(options: BenchOptions): Promise<MutantResults> {
   ]
   const subject = { src: objectOf('HEAD:src'), test: objectOf(`${tests}:test`), seed, sample }
   const results = new MutantResults(out)
-  if (results.drawn !== undefined && JSON.stringify(results.drawn.subject) !== JSON.stringify(subject))
-    throw new Error(`${out} has results of ${JSON.stringify(results.drawn.subject)}`)
-
   const copy = new MutatedCopy(tests)
   const sources = copy.sources()
   const drawn = drawMutants(sources, sample, seed, (source, text) => copy.compiles(source, text))
+  const mutants = drawn.map(({ id, path, line, change }) => ({ id, path, line, change }))
+  if (results.drawn === undefined) results.add({ subject, mutants })
+  else if (JSON.stringify(results.drawn) !== JSON.stringify({ subject, mutants }))
+    throw new Error(`${out} has results of other mutants, or tests: ${JSON.stringify(results.drawn.subject)}`)
   copy.build(sources, drawn)
-  if (results.drawn === undefined)
-    results.add({ subject, mutants: drawn.map(({ id, path, line, change }) => ({ id, path, line, change })) })
   if (results.filesOf(suite) === undefined)
     results.add({ suite, files: await copy.reach(suite, only?.split(',') ?? []) })
   const files = results.filesOf(suite)!
