@@ -314,7 +314,7 @@ describe('room', () => {
 
 describe('the folder', () => {
   it('has one store at a time, and is free again after it', async () => {
-    const { store, again, root } = await newStore()
+    const { again, root } = await newStore()
     await expect(Store.open(root, most, silentLog)).rejects.toMatchObject({ code: 'ERR_STORE' })
     await again()
   })
