@@ -120,14 +120,6 @@ describe('views', () => {
     expect(html).toContain('"strategy":"common-neighbor')
   })
 
-  it('are computed once', async () => {
-    const { get } = asking(started.service, one)
-    const texts = await Promise.all(
-      [1, 2].map(async () => (await get(`/v1/plans/${plan}/view?bytes=32&machine=${machine}`)).text()),
-    )
-    expect(texts[0]).toBe(texts[1])
-  })
-
   it.each([
     ['plans', 'rank=193', 'ERR_RANK'],
     ['plans', 'rank=-1', 'ERR_ARGUMENT'],
