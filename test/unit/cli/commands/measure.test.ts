@@ -215,10 +215,7 @@ describe('measure --check', () => {
     expect(await json`measure --check ${file}`).toMatchObject({
       ...{ file, source, calls: 3 },
       of: ['allgather', 'bcast', 'gather'].map((collective) => ({
-        collective,
-        of: 'best',
-        calls: 1,
-        checked: 1,
+        ...{ collective, of: 'best', calls: 1, checked: 1 },
       })),
       violations: [
         {

@@ -101,10 +101,7 @@ bytes > 512
     expect(tree.root.kind).toBe('words')
     expect(leafOf(tree, { ...call, operation: 'max' }).setting).toBe(1)
     expect(leafOf(tree, { ...call, operation: 'bxor' })).toEqual({
-      kind: 'leaf',
-      setting: 0,
-      cases: 0,
-      errors: 0,
+      ...{ kind: 'leaf', setting: 0, cases: 0, errors: 0 },
     })
     expect(leafOf(tree, call).setting).toBe(0)
     expect(treeLeaves(tree)).toHaveLength(2)
