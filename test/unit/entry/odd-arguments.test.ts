@@ -65,6 +65,16 @@ test('every function of every entry, and of those inside, has a call to be made 
   expect(left).toEqual([])
 })
 
+/** Those whose last argument is an object that users write. */
+const ofOptions = [
+  ...['erdosRenyiTopology', 'powerLawTopology', 'rmatTopology', 'smallWorldTopology', 'mooreTopology'],
+  ...['randomGeometricTopology', 'stencilTopology', 'countHyperedges', 'groupFriends', 'simulateGrouping'],
+  ...['topologyFromMatrix', 'cluster', 'clos', 'torus', 'cartTopology', 'treeAssociation'],
+  ...['simulate', 'chooseStrategy', 'goalText', 'plan', 'strided', 'openWorld', 'upgradeHandler'],
+  ...['chooseAlgorithm', 'mapTopology', 'mapBySimulatedTime'],
+  ...['ServiceClient', 'createOperation'],
+]
+
 describe('what is refused is refused with a code, in a short message', () => {
   test.each(called)('$entry: $name', async ({ exported, call }) => {
     await consumed(await made(exported, call(world)))
@@ -76,15 +86,6 @@ describe('what is refused is refused with a code, in a short message', () => {
     expect(bad).toEqual([])
   })
 
-  /** Those whose last argument is an object that users write. */
-  const ofOptions = [
-    ...['erdosRenyiTopology', 'powerLawTopology', 'rmatTopology', 'smallWorldTopology', 'mooreTopology'],
-    ...['randomGeometricTopology', 'stencilTopology', 'countHyperedges', 'groupFriends', 'simulateGrouping'],
-    ...['topologyFromMatrix', 'cluster', 'clos', 'torus', 'cartTopology', 'treeAssociation'],
-    ...['simulate', 'chooseStrategy', 'goalText', 'plan', 'strided', 'openWorld', 'upgradeHandler'],
-    ...['chooseAlgorithm', 'mapTopology', 'mapBySimulatedTime'],
-    'ServiceClient',
-  ]
   test.each(called.filter(({ name }) => ofOptions.includes(name)))('members: $name', async (each) => {
     const { exported, call } = each
     const options = call(world).at(-1) as object
@@ -94,6 +95,48 @@ describe('what is refused is refused with a code, in a short message', () => {
     }
   })
 })
+
+/** Those whose last argument is an object of options without required members. */
+const optional = [
+  ...[
+    'findTranslations',
+    'buildTopology',
+    'verify',
+    'formatSchedule',
+    'commonNeighbors',
+    'forecastCombining',
+  ],
+  ...[
+    'adjacencySvg',
+    'topologyFromGraph',
+    'readMatrixMarket',
+    'formatMatrixMarket',
+    'parseMachine',
+    'verifySlice',
+  ],
+  ...[
+    'machineFromHostList',
+    'machineFromHwloc',
+    'machineFromSlurm',
+    'timelineSvg',
+    'traceEvents',
+    'makeStudy',
+  ],
+  ...['fabricConformance', 'collectiveConformance'],
+]
+const takingOptions = [...ofOptions, ...optional].filter((name) => name !== 'cartTopology')
+test.each(called.filter(({ name }) => takingOptions.includes(name)))(
+  '$name refuses an option that it does not have',
+  async ({ exported, call }) => {
+    const args = call(world)
+    const given = args.with(-1, { ...(args.at(-1) as object), unknwon: 1 })
+    const refused = async () => consumed(await made(exported, given))
+    await expect(refused()).rejects.toMatchObject({
+      code: 'ERR_ARGUMENT',
+      message: expect.stringMatching(/: expected options among .*, got 'unknwon'/),
+    })
+  },
+)
 
 test('a tree of no participants is refused, as are first ranks that do not ascend', () => {
   const { treeAssociation } = schedule

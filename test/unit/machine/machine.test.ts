@@ -7,11 +7,8 @@ describe('cluster', () => {
   test('places ranks in consecutive blocks', () => {
     const machine = cluster({ nodes: 3, cores: 2 })
     expect(machine).toEqual({
-      kind: 'cluster',
-      cores: Int32Array.of(2, 2, 2),
-      firstRank: Int32Array.of(0, 2, 4, 6),
-      packageFirstRank: Int32Array.of(0, 2, 4, 6),
-      profile: null,
+      ...{ kind: 'cluster', cores: Int32Array.of(2, 2, 2), firstRank: Int32Array.of(0, 2, 4, 6) },
+      ...{ packageFirstRank: Int32Array.of(0, 2, 4, 6), profile: null },
     })
     expect([...nodeOf(machine, 6)]).toEqual([0, 0, 1, 1, 2, 2])
     expect([...nodeOf(machine, 3)]).toEqual([0, 0, 1])

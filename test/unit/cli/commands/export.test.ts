@@ -14,13 +14,8 @@ describe('export', () => {
     const answer = await cli`export moore:3x3:r=1 ${options} --json`
     expect(answer.exitCode).toBe(0)
     expect(onlyObject(answer)).toEqual({
-      source: 'moore:3x3:r=1',
-      format: 'c',
-      collective: 'neighbor-alltoall',
-      strategy: 'direct',
-      ranks: 9,
-      messages: 72,
-      file,
+      ...{ source: 'moore:3x3:r=1', format: 'c', collective: 'neighbor-alltoall', strategy: 'direct' },
+      ...{ ranks: 9, messages: 72, file },
     })
     expect(readFileSync(file, 'utf8')).toMatch(/^\/\*\n \* neighbor-alltoall of 9 ranks by direct, exported/)
   })

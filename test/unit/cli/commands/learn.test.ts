@@ -39,11 +39,7 @@ describe('learn', () => {
     const before = readFileSync(join(folder, 'model.json'), 'utf8')
     const answer = await json`learn ${folder} --simulate solver --runs 2 --evaluate`
     expect(answer).toMatchObject({
-      runs: 3,
-      calls: 3000,
-      evaluationRuns: 4,
-      refusedFiles: 0,
-      skippedCalls: 0,
+      ...{ runs: 3, calls: 3000, evaluationRuns: 4, refusedFiles: 0, skippedCalls: 0 },
     })
     const after = readFileSync(join(folder, 'model.json'), 'utf8')
     expect(after).toBe(before)

@@ -182,20 +182,9 @@ describe('schedule', () => {
     const answer = await cli`schedule bcast-binomial ${options} -o ${file} --json`
     expect(answer.exitCode).toBe(0)
     expect(onlyObject(answer)).toEqual({
-      algorithm: 'bcast-binomial',
-      collective: 'bcast',
-      ranks: 9,
-      root: 4,
-      segments: 3,
-      phases: 6,
-      messages: 24,
-      volumeBlocks: 24,
-      combinations: 0,
-      isOrdered: true,
-      association: null,
-      verified: true,
-      openMpi: null,
-      file,
+      ...{ algorithm: 'bcast-binomial', collective: 'bcast', ranks: 9, root: 4, segments: 3, phases: 6 },
+      ...{ messages: 24, volumeBlocks: 24, combinations: 0, isOrdered: true, association: null },
+      ...{ verified: true, openMpi: null, file },
     })
     const verified = await cli`verify ${file}`
     expect(verified).toMatchObject({
@@ -203,10 +192,7 @@ describe('schedule', () => {
       stdout: `${file}: bcast by bcast-binomial, 9 ranks, 24 messages: verified\n`,
     })
     expect(await json`verify ${file}`).toMatchObject({
-      ok: true,
-      collective: 'bcast',
-      strategy: 'bcast-binomial',
-      ranks: 9,
+      ...{ ok: true, collective: 'bcast', strategy: 'bcast-binomial', ranks: 9 },
     })
   })
 
@@ -292,11 +278,7 @@ describe('plan --schedule-version', () => {
       readonly alternatives: readonly { readonly algorithm: string; readonly timeUs: number }[]
     }
     expect(object).toMatchObject({
-      ranks: 16,
-      root: 3,
-      bytesPerUnit: 65_536,
-      verified: true,
-      notSimulated: [],
+      ...{ ranks: 16, root: 3, bytesPerUnit: 65_536, verified: true, notSimulated: [] },
     })
     expect(object).toMatchObject({ origins: { timeUs: 'simulated', planMs: 'measured' } })
     const times = object.alternatives.map(({ timeUs }) => timeUs)

@@ -27,14 +27,8 @@ describe('split', () => {
     expect(answer.exitCode).toBe(0)
     const object = onlyObject(answer)
     expect(object).toMatchObject({
-      ranks: 500,
-      communicators: 1,
-      algorithm: 'parallel-sort',
-      table: 'distributed',
-      sorters: 5,
-      tableGroup: 3,
-      fabric: 'local',
-      verified: true,
+      ...{ ranks: 500, communicators: 1, algorithm: 'parallel-sort', table: 'distributed', sorters: 5 },
+      ...{ tableGroup: 3, fabric: 'local', verified: true },
     })
     expect(Object.keys(object)).toEqual(
       expect.arrayContaining(['seconds', 'phases', 'messages', 'bytesPerProcess']),

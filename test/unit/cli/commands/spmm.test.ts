@@ -31,11 +31,7 @@ describe('spmm', () => {
     const object = await json`spmm -n 64 --turns 1`
     expect(object).toMatchObject({
       ...{
-        ranks: 64,
-        fabric: 'local',
-        strategy: 'common-neighbor',
-        k: 2,
-        maxRelativeError: 0,
+        ...{ ranks: 64, fabric: 'local', strategy: 'common-neighbor', k: 2, maxRelativeError: 0 },
         verified: true,
       },
       matrix: { rows: 4096, cols: 4096, nnz: 125_492 },
@@ -51,10 +47,7 @@ describe('spmm', () => {
     const verdict = expect.stringMatching(/^(faster|slower|no difference seen)$/)
     expect(object['comparison']).toEqual(
       ['direct', 'ordinary allgather'].map((name) => ({
-        name,
-        ratio: number,
-        interval: anyInterval,
-        verdict,
+        ...{ name, ratio: number, interval: anyInterval, verdict },
       })),
     )
     expect(object['seconds']).toEqual({ plan: number, total: number })

@@ -15,11 +15,7 @@ it.each(topologyFormats)('a topology written as %s reads back as the same graph'
   const answer = await cli`topology ${spec} --format ${format} -o ${file} --json`
   const topology = buildTopology(spec)
   expect(onlyObject(answer)).toEqual({
-    topology: spec,
-    ranks: 200,
-    edges: topology.outRank.length,
-    format,
-    file,
+    ...{ topology: spec, ranks: 200, edges: topology.outRank.length, format, file },
   })
   const back = buildTopology(`${format}:${file}${format === 'mtx' ? ':ranks=200' : ''}`)
   expect([distinctOut(back), distinctIn(back)]).toEqual([distinctOut(topology), distinctIn(topology)])

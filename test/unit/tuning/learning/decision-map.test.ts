@@ -92,12 +92,7 @@ describe('penalties', () => {
 
   it('of a hand-made map of 2 x 2 are exact', () => {
     expect(penaltyOf(square, constantSelector(1))).toEqual({
-      calls: 4,
-      missing: 0,
-      minPercent: 0,
-      meanPercent: 40,
-      medianPercent: 30,
-      maxPercent: 100,
+      ...{ calls: 4, missing: 0, minPercent: 0, meanPercent: 40, medianPercent: 30, maxPercent: 100 },
       worst: { collective: 'bcast', nodes: 2, processesPerNode: 1, bytes: 8 },
     })
     expect(penaltyOf(square, constantSelector(0))).toMatchObject({ calls: 4, maxPercent: 0 })

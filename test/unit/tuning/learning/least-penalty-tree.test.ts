@@ -158,10 +158,7 @@ describe('a tree of least penalty', () => {
 
   it('is one leaf of one call', () => {
     expect(learnLeastPenaltyTree(dataOf([[2, 1]]), { minCases: 1 }).root).toEqual({
-      kind: 'leaf',
-      setting: 1,
-      cases: 1,
-      errors: 0,
+      ...{ kind: 'leaf', setting: 1, cases: 1, errors: 0 },
     })
   })
 

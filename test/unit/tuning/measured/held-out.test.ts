@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest'
-import { seededRandom } from '../../../../src/base/random.js'
 import { learnTree } from '../../../../src/tuning/learning/learn-tree.js'
 import { tolerantCases } from '../../../../src/tuning/learning/tolerant-cases.js'
 import { bestCases } from '../../../../src/tuning/learning/training-cases.js'
@@ -56,18 +55,6 @@ describe('the penalty on held-out numbers of processes', () => {
       calls: 0,
       missing: data.calls.length,
     })
-  })
-
-  it('exceeds that on the training set where labels are random', () => {
-    const draw = seededRandom(5)
-    const labels = new Map(data.calls.map((call) => [`${call.nodes} ${call.bytes}`, Math.floor(draw() * 4)]))
-    const noise = gridData(integersTo(34, 3), powersOfTwo(14), 4, (P, m) => labels.get(`${P} ${m}`)!)
-    const report = heldOutPenalty(noise, (training) =>
-      treeSelector(
-        learnTree(bestCases(training), noise.settings, { confidencePercent: null, minCases: 1 }).tree,
-      ),
-    )
-    expect(report.heldOut.meanPercent).toBeGreaterThan(report.training.meanPercent + 20)
   })
 
   it.each([1, 33, 2.5, 0])('of %d folds is refused', (folds) => {
