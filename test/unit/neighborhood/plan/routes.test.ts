@@ -7,7 +7,6 @@ import { cartTopology } from '../../../../src/topology/generate/cartesian.js'
 import { mooreTopology } from '../../../../src/topology/generate/moore.js'
 import type { ProcessTopology } from '../../../../src/topology/process-topology.js'
 import { topologyFromEdges } from '../../../../src/topology/topology-builders.js'
-import { clusterOf } from '../../../support/cluster-of.js'
 import { thrown } from '../../topology/thrown.js'
 
 function statistics(topology: ProcessTopology, text: string, machine?: Machine) {
@@ -84,22 +83,6 @@ test('ranks of the same number on their nodes exchange first', () => {
     messages: { meanPerRank: 8, interNode: 256 * 4 },
     volumeBlocks: 256 * 24,
   })
-})
-
-test.each([
-  'hierarchical',
-  'hierarchical:first=inside',
-  'lanes',
-  'lanes:lanes=1',
-  'lanes:radices=3.3.5,lanes=4',
-])('%s suits nodes of different sizes, and nodes in any order', (text) => {
-  const topology = mooreTopology({ dims: [6, 7], radius: 2 })
-  statistics(topology, text, clusterOf([1, 17, 5, 16, 9]))
-  statistics(topology, text, cluster({ nodes: 1, cores: 64 }))
-  statistics(topology, text, cluster({ nodes: 42, cores: 1 }))
-  const scattered = Int32Array.from({ length: 42 }, (_, rank) => (rank * 31) % 5)
-  const { schedule } = plan(topology, parseStrategy(text), { nodeOf: scattered })
-  expect(verify(schedule, topology).violations).toEqual([])
 })
 
 test.each([
