@@ -1,128 +1,108 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import type { Communicator } from '../../../src/comm/communicator.js'
-import type { RankweaveError } from '../../../src/errors.js'
 import { local } from '../../../src/fabric/local/local.js'
-import { run } from '../../../src/launch/run.js'
 import { strided } from '../../../src/messages/datatype/strided-view.js'
 import { type Loans, lending } from '../../support/lending.js'
+import { codeOf, onRanks } from '../../support/on-ranks.js'
 
 type Program = (world: Communicator) => Promise<unknown>
 
-/** Runs two ranks, each in a process, and returns their results and what became of the loans. */
-async function withLoans(program: Program, mayCopy?: () => boolean) {
+/** What two ranks return, each in a process, and what became of the loans. */
+async function exchange(sender: Program, receiver: Program, mayCopy?: () => boolean) {
   const loans: Loans = { lent: 0, copied: 0, open: 0 }
   const fabric = lending(local({ processes: 2, maxPayloadBytes: 16_384 }), loans, mayCopy)
-  const results = await run(program, { ranks: 2, fabric })
-  return { loans, results }
+  const main = (world: Communicator) => (world.rank === 0 ? sender : receiver)(world)
+  const [sent, received] = await onRanks({ ranks: 2, fabric }, main)
+  return { sent, received, loans }
 }
 
 const sizeBytes = 300_000
 const data = () => Uint8Array.from({ length: sizeBytes }, (_, i) => i * 7)
+const sends: Program = (world) => world.send(data(), 1)
+const receives: Program = async (world) => (await world.recv(0, 0)).data
+const copied: Loans = { lent: 1, copied: 1, open: 0 }
+const lent: Loans = { lent: 1, copied: 0, open: 0 }
 
 describe('a long message where processes can copy from each other', () => {
   it('is copied once, and its send completes when it has been received', async () => {
-    const { loans, results } = await withLoans(async (world) => {
-      if (world.rank === 1) {
-        await world.recv(0, 1)
-        return (await world.recv(0, 0)).data
-      }
+    const sender: Program = async (world) => {
       const sent = world.isend(data(), 1)
       await turn()
       const isEarly = (await sent.test()).done
       await world.send(Uint8Array.of(1), 1, 1)
       await sent.wait()
       return isEarly
-    })
-    expect(results).toEqual([false, data()])
-    expect(loans).toEqual({ lent: 1, copied: 1, open: 0 })
+    }
+    const receiver: Program = async (world) => {
+      await world.recv(0, 1)
+      return (await world.recv(0, 0)).data
+    }
+    expect(await exchange(sender, receiver)).toEqual({ sent: false, received: data(), loans: copied })
   })
 
   it('fills the buffer of a receive, its elements in order', async () => {
-    const { loans, results } = await withLoans(async (world) => {
-      if (world.rank === 0)
-        return world.send(
-          Float64Array.from({ length: 50_000 }, (_, i) => i / 3),
-          1,
-        )
-      const into = new Float64Array(50_001)
-      await world.recv(0, 0, { into })
-      return [into[0], into[49_999], into[50_000]]
-    })
-    expect(results[1]).toEqual([0, 49_999 / 3, 0])
-    expect(loans.copied).toBe(1)
+    const numbers = Float64Array.from({ length: 50_000 }, (_, i) => i / 3)
+    const into = new Float64Array(50_001)
+    const { loans } = await exchange(
+      (world) => world.send(numbers, 1),
+      (world) => world.recv(0, 0, { into }),
+    )
+    expect([into.subarray(0, -1), into[50_000], loans]).toEqual([numbers, 0, copied])
   })
 
   it('is sent where a copy fails', async () => {
-    const { loans, results } = await withLoans(
-      async (world) => (world.rank === 0 ? world.send(data(), 1) : (await world.recv(0, 0)).data),
-      () => false,
-    )
-    expect(results[1]).toEqual(data())
-    expect(loans).toEqual({ lent: 1, copied: 0, open: 0 })
+    const { received, loans } = await exchange(sends, receives, () => false)
+    expect([received, loans]).toEqual([data(), lent])
   })
 
   it('is refused by a receive that is too small, and its loan ends', async () => {
-    const { loans, results } = await withLoans(async (world) => {
-      if (world.rank === 0) return world.send(data(), 1)
-      const refused = world.recv(0, 0, { into: new Uint8Array(10) })
-      return refused.catch((error: RankweaveError) => error.code)
-    })
-    expect(results[1]).toBe('ERR_TRUNCATE')
-    expect(loans).toEqual({ lent: 1, copied: 0, open: 0 })
+    const { received, loans } = await exchange(sends, (world) =>
+      codeOf(world.recv(0, 0, { into: new Uint8Array(10) })),
+    )
+    expect([received, loans]).toEqual(['ERR_TRUNCATE', lent])
   })
 
   it('can be cancelled before it is received', async () => {
-    const { loans, results } = await withLoans(async (world) => {
-      let outcome: unknown
-      if (world.rank === 0) {
-        const cancel = new AbortController()
-        const sent = world.send(data(), 1, 0, { signal: cancel.signal })
-        const ended = sent.catch((error: RankweaveError) => error.code)
-        cancel.abort()
-        outcome = await ended
-      }
+    const sender: Program = async (world) => {
+      const cancel = new AbortController()
+      const sent = codeOf(world.send(data(), 1, 0, { signal: cancel.signal }))
+      cancel.abort()
+      const code = await sent
       await world.barrier()
-      return outcome
-    })
-    expect(results[0]).toBe('ERR_ABORTED')
-    expect(loans).toEqual({ lent: 1, copied: 0, open: 0 })
+      return code
+    }
+    const { sent, loans } = await exchange(sender, (world) => world.barrier())
+    expect([sent, loans]).toEqual(['ERR_ABORTED', lent])
   })
 
   it('fails on both sides where the buffer was detached meanwhile', async () => {
-    const { loans, results } = await withLoans(async (world) => {
-      if (world.rank === 1) {
-        await world.recv(0, 1)
-        return world.recv(0, 0).catch((error: RankweaveError) => error.code)
-      }
+    const sender: Program = async (world) => {
       const bytes = data()
-      const sent = world.send(bytes, 1).catch((error: RankweaveError) => error.code)
+      const sent = codeOf(world.send(bytes, 1))
       structuredClone(bytes.buffer, { transfer: [bytes.buffer] })
       await world.send(Uint8Array.of(1), 1, 1)
       return sent
-    })
-    expect(results).toEqual(['ERR_TYPE', 'ERR_TYPE'])
-    expect(loans).toEqual({ lent: 1, copied: 1, open: 0 })
+    }
+    const receiver: Program = async (world) => {
+      await world.recv(0, 1)
+      return codeOf(world.recv(0, 0))
+    }
+    const ends = await exchange(sender, receiver)
+    expect(ends).toEqual({ sent: 'ERR_TYPE', received: 'ERR_TYPE', loans: copied })
   })
 
   it('is matched by a probe, and copied when the matched message is received', async () => {
-    const { loans, results } = await withLoans(async (world) => {
-      if (world.rank === 0) return world.send(data(), 1)
+    const { received, loans } = await exchange(sends, async (world) => {
       const message = await world.mprobe(0, 0)
       return [message.sizeBytes, (await message.recv()).data]
     })
-    expect(results[1]).toEqual([sizeBytes, data()])
-    expect(loans).toEqual({ lent: 1, copied: 1, open: 0 })
+    expect([received, loans]).toEqual([[sizeBytes, data()], copied])
   })
 
   it('whose elements are strided is packed and sent', async () => {
-    const vector = { count: 50_000, blockLength: 1, stride: 2 } as const
-    const { loans, results } = await withLoans(async (world) => {
-      if (world.rank === 0) return world.send(strided(new Float64Array(100_000).fill(3), vector), 1)
-      const { count, data: got } = await world.recv<Float64Array>(0, 0)
-      return [count, got[49_999]]
-    })
-    expect(results[1]).toEqual([50_000, 3])
-    expect(loans).toEqual({ lent: 0, copied: 0, open: 0 })
+    const every = strided(new Float64Array(100_000).fill(3), { count: 50_000, blockLength: 1, stride: 2 })
+    const { received, loans } = await exchange((world) => world.send(every, 1), receives)
+    expect([received, loans]).toEqual([new Float64Array(50_000).fill(3), { lent: 0, copied: 0, open: 0 }])
   })
 })

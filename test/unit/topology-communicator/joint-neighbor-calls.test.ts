@@ -5,6 +5,7 @@ import { run } from '../../../src/launch/run.js'
 import { mooreTopology } from '../../../src/topology/generate/moore.js'
 import { installNeighborhood } from '../../../src/topology-communicator/install.js'
 import type { TopologyCommunicator } from '../../../src/topology-communicator/topology-communicator.js'
+import { codeOf } from '../../support/on-ranks.js'
 
 installNeighborhood()
 
@@ -85,7 +86,6 @@ describe('neighborAllgatherAll', () => {
     const codes = await onGrid(async (graphs) => {
       const data = graphs.map(({ rank }) => Int32Array.of(rank))
       for (let round = 0; round < 2; round++) await Communicator.neighborAllgatherAll(graphs, data)
-      const codeOf = (call: Promise<unknown>) => call.then(String, (error: { code: string }) => error.code)
       const unknown = await codeOf(Communicator.neighborAllgatherAll(graphs, data, { int: 1 } as never))
       const short = await codeOf(Communicator.neighborAllgatherAll(graphs, data.slice(1)))
       const wrong = data.with(0, 'text' as never)

@@ -1,9 +1,9 @@
-import { isRankweaveError, local } from 'rankweave'
+import { local } from 'rankweave'
 import { formatSchedule, plan } from 'rankweave/schedule'
 import { topologyFromEdges } from 'rankweave/topology'
 import { expect, it } from 'vitest'
 import { inNeighbors, outNeighbors } from '../../../src/topology/neighbors.js'
-import { onRanks } from '../../support/on-ranks.js'
+import { codeOf, onRanks } from '../../support/on-ranks.js'
 
 const topology = topologyFromEdges(4, { sources: [0, 0, 1, 2, 3], destinations: [1, 1, 3, 2, 0] })
 
@@ -28,12 +28,8 @@ it.each(['graph', 'neighbors'] as const)(
 it('planLines refuses unknown versions, and versions that differ between ranks', async () => {
   const codes = await onRanks({ ranks: 2 }, async (world) => {
     const graph = await world.createDistGraphAdjacent({ sources: [], destinations: [] })
-    const codeOf = (version: number) =>
-      graph.planLines(0, { version: version as 1 }).then(
-        () => 'lines',
-        (error) => isRankweaveError(error) && error.code,
-      )
-    return [await codeOf(4), await codeOf(1 + world.rank)]
+    const outcomeOf = (version: number) => codeOf(graph.planLines(0, { version: version as 1 }))
+    return [await outcomeOf(4), await outcomeOf(1 + world.rank)]
   })
   for (const found of codes) expect(found).toEqual(['ERR_SCHEDULE_VERSION', 'ERR_COLLECTIVE_MISMATCH'])
 })

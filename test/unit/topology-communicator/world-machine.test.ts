@@ -36,25 +36,6 @@ const apart = (places: readonly number[], cores: number) =>
   ).length
 
 describe('the machine of a world decides where reorder puts ranks', () => {
-  it('unless options name one', async () => {
-    const twoCores = cluster({ nodes: 4, cores: 2 })
-    const [[ofWorld, ofOptions, ofReorder]] = await inWorld(twoCores, 8, async (world) => {
-      const machine = cluster({ nodes: 2, cores: 4 })
-      const made = [
-        await pairs(world, { reorder: true }),
-        await pairs(world, { reorder: true, machine }),
-        await pairs(world, { reorder: { machine } }),
-      ]
-      const found: number[][] = []
-      for (const graph of made) found.push(await placesOf(world, graph))
-      return found
-    })
-    expect(apart(ofWorld, 2)).toBe(0)
-    // Without more than what the machine of the options demands.
-    expect([ofOptions, ofReorder].map((places) => apart(places, 4))).toEqual([0, 0])
-    expect([ofOptions, ofReorder].map((places) => apart(places, 2))).not.toContain(0)
-  })
-
   it.each<Partial<AdjacentOptions>>([
     {},
     { planFrom: 'neighbors' },
@@ -73,26 +54,6 @@ describe('the machine of a world decides where reorder puts ranks', () => {
     })
     expect(places.toSorted((a, b) => b - a)).toEqual(part)
     expect([apart(part, 4), apart(places, 4)]).toEqual([8, 0])
-  })
-
-  it('by its hops', async () => {
-    // A ring of routers: partners that are on neighboring routers are one hop apart.
-    const results = await inWorld(torus({ dims: [8] }), 8, async (world) => {
-      const graph = await pairs(world, { reorder: { objective: 'hop-bytes' } })
-      return placesOf(world, graph)
-    })
-    const hops = results[0].map((place, rank) => {
-      const distance = Math.abs(place - results[0][(rank + 4) % 8])
-      return Math.min(distance, 8 - distance)
-    })
-    expect(hops).toEqual(Array(8).fill(1))
-  })
-
-  it('not where all of it is one node', async () => {
-    const results = await inWorld(cluster({ nodes: 1, cores: 8 }), 8, async (world) =>
-      placesOf(world, await pairs(world, { reorder: true })),
-    )
-    expect(results[0]).toEqual([0, 1, 2, 3, 4, 5, 6, 7])
   })
 })
 

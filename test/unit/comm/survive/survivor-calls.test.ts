@@ -62,16 +62,6 @@ describe('survivors', () => {
       expect(result).toMatchObject({ failed: [2, 3], size: 6, sum: 0 + 1 + 4 + 5 + 6 + 7 })
     }
   })
-
-  it('need no process in particular, not even process 0', async () => {
-    const results = await withKills({ processes: 3 }, 3, async (world, kill) => {
-      if (world.rank === 1) kill(0)
-      await codeOf(world.barrier())
-      const rest = await world.shrink()
-      return rest.allgather(Int32Array.of(world.rank)).then((all) => [...all])
-    })
-    expect(results).toEqual([undefined, [1, 2], [1, 2]])
-  })
 })
 
 describe('agree', () => {

@@ -35,19 +35,4 @@ describe('a metered list', () => {
     list.find(1, 998)
     expect(list.statistics.passed).toBe(passed + 2)
   })
-
-  it('is empty at first', () => {
-    expect(new MeteredList(new EntryList('patterns')).statistics).toEqual({
-      ...{
-        length: 0,
-        searches: 0,
-        matches: 0,
-        passed: 0,
-        meanLength: 0,
-        longest: 0,
-        byLength: [],
-        searchMs: 0,
-      },
-    })
-  })
 })

@@ -169,15 +169,6 @@ describe('dynamic partners', () => {
     expect(passed).toEqual([11, 19, 28])
   })
 
-  it('are fewer by the average of those that send', () => {
-    const { routing, design } = made({ slots: 2, population: 'nonzero' })
-    insertAll(design, [1, 4], [2, 3], [3, 1], [4, 1])
-    const levels = [1, 2, 3, 4].map((source) => routing.table.get(source)?.level)
-    expect(levels).toEqual([0, 0, undefined, undefined])
-    insertAll(design, [1, 2], [5, 6], [6, 3])
-    expect([5, 6].map((source) => routing.table.get(source)?.level)).toEqual([1, undefined])
-  })
-
   it('are searched in the initial list, the levels before theirs and their list, in no other', () => {
     const { design } = made({ population: 'nonzero' })
     insertAll(design, [1, 6], [2, 1], [3, 1], [4, 1])

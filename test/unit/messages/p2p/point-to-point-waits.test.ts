@@ -3,7 +3,7 @@ import type { Communicator } from '../../../../src/comm/communicator.js'
 import { PROC_NULL } from '../../../../src/messages/mailboxes/envelope.js'
 import { waitall } from '../../../../src/messages/p2p/request.js'
 import { waitLines } from '../../../../src/world/world-report.js'
-import { codeOf, drained, onEveryRank, openWorld, thrownCode } from './point-to-point-world.js'
+import { codeOf, drained, onEveryRank, openWorld, thrownCode, waitsOf } from './point-to-point-world.js'
 
 describe('matched messages', () => {
   it('can be received exactly once', async () => {
@@ -56,7 +56,7 @@ describe('reports of blocked ranks', () => {
       await probed.wait()
       await Promise.all(waits)
       expect(waitLines(world.runtimes)).toEqual([])
-      expect(world.runtimes.map(({ waits: { waits } }) => waits).reduce((x, y) => x + y)).toBe(0)
+      expect(waitsOf(world)).toBe(0)
       await world.session.close()
     }
   })

@@ -83,16 +83,6 @@ async function standstill(world: TestWorld, all: Promise<unknown>): Promise<neve
   return new Promise(() => {})
 }
 
-/** The code of the error that the promise rejects with; `none` when it does not. */
-export async function codeOf(promise: Promise<unknown>): Promise<string> {
-  try {
-    await promise
-    return 'none'
-  } catch (error) {
-    return (error as { code?: string }).code ?? String(error)
-  }
-}
-
 /** The code of the error that the function throws; `none` when it does not. */
 export function thrownCode(run: () => unknown): string {
   try {
@@ -102,3 +92,8 @@ export function thrownCode(run: () => unknown): string {
     return (error as { code?: string }).code ?? String(error)
   }
 }
+
+export { codeOf } from '../../../support/on-ranks.js'
+
+/** How many waits block ranks of a world. */
+export const waitsOf = ({ runtimes }: TestWorld) => runtimes.reduce((sum, { waits }) => sum + waits.waits, 0)

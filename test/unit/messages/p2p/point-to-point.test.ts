@@ -245,46 +245,41 @@ describe('point-to-point arguments', () => {
   it('are checked before anything is sent: promises reject, requests throw', async () => {
     const world = await openWorld({ ranks: 2, processes: 2 })
     const comm = world.comms[0]
-    const bad = <T>(value: unknown) => value as T
-    const sends: [string, unknown, unknown, unknown, unknown][] = [
-      ...[2, -1, -3, 0.5, Number.NaN, '0', null].map((dest) => ['ERR_RANK', 1, dest, 0, undefined] as const),
-      ...[-1, -2, maxTag + 1, 0.5, '0', null].map((tag) => ['ERR_TAG', 1, 1, tag, undefined] as const),
-      ['ERR_CLONE', () => 1, 1, 0, undefined],
+    const aborted = { signal: AbortSignal.abort() }
+    const sends: [code: string, data: unknown, dest: unknown, tag: unknown, options?: unknown][] = [
+      ...[2, -1, -3, 0.5, Number.NaN, '0', null].map((dest) => ['ERR_RANK', 1, dest, 0] as never),
+      ...[-1, -2, maxTag + 1, 0.5, '0', null].map((tag) => ['ERR_TAG', 1, 1, tag] as never),
+      ['ERR_CLONE', () => 1, 1, 0],
       ['ERR_ARGUMENT', 1, 1, 0, 7],
       ['ERR_ARGUMENT', 1, 1, 0, null],
       ['ERR_ARGUMENT', 1, 1, 0, { signal: {} }],
-      ['ERR_ABORTED', 1, 1, 0, { signal: AbortSignal.abort() }],
-    ].map((row) => row as [string, unknown, unknown, unknown, unknown])
-    for (const [code, data, dest, tag, options] of sends) {
-      const rest = [bad<number>(dest), bad<number>(tag), bad<undefined>(options)] as const
-      const wrong = bad<Sendable>(data)
-      expect(await codeOf(comm.send(wrong, ...rest))).toBe(code)
-      expect(await codeOf(comm.ssend(wrong, ...rest))).toBe(code)
-      expect(thrownCode(() => comm.isend(wrong, ...rest))).toBe(code)
-      expect(thrownCode(() => comm.issend(wrong, ...rest))).toBe(code)
+      ['ERR_ABORTED', 1, 1, 0, aborted],
+    ]
+    for (const [code, ...args] of sends) {
+      const given = args as [Sendable, number, number]
+      for (const name of ['send', 'ssend'] as const) expect(await codeOf(comm[name](...given))).toBe(code)
+      for (const name of ['isend', 'issend'] as const)
+        expect(thrownCode(() => comm[name](...given))).toBe(code)
     }
-    const receives: [string, unknown, unknown, unknown][] = [
-      ...[2, -3, 0.5, Number.NaN, '0', null].map((source) => ['ERR_RANK', source, 0, undefined] as const),
-      ...[-2, maxTag + 1, 0.5, '0', null].map((tag) => ['ERR_TAG', 1, tag, undefined] as const),
+    const receives: [code: string, source: unknown, tag: unknown, options?: unknown][] = [
+      ...[2, -3, 0.5, Number.NaN, '0', null].map((source) => ['ERR_RANK', source, 0] as never),
+      ...[-2, maxTag + 1, 0.5, '0', null].map((tag) => ['ERR_TAG', 1, tag] as never),
       ['ERR_ARGUMENT', 1, 0, 7],
       ['ERR_ARGUMENT', 1, 0, { signal: 'no' }],
-      ['ERR_ABORTED', 1, 0, { signal: AbortSignal.abort() }],
+      ['ERR_ABORTED', 1, 0, aborted],
       ['ERR_TYPE', 1, 0, { into: [] }],
       ['ERR_TYPE', 1, 0, { into: null }],
       ['ERR_COUNT', 1, 0, { into: strided(new Int8Array(9), { count: 2, blockLength: 2, stride: 1 }) }],
-    ].map((row) => row as [string, unknown, unknown, unknown])
-    for (const [code, source, tag, options] of receives) {
-      const rest = [bad<number>(source), bad<number>(tag), bad<undefined>(options)] as const
-      expect(await codeOf(comm.recv(...rest))).toBe(code)
-      expect(thrownCode(() => comm.irecv(...rest))).toBe(code)
-      if (code === 'ERR_RANK' || code === 'ERR_TAG') {
-        expect(await codeOf(comm.probe(rest[0], rest[1]))).toBe(code)
-        expect(await codeOf(comm.mprobe(rest[0], rest[1]))).toBe(code)
-        expect(await codeOf(comm.iprobe(rest[0], rest[1]))).toBe(code)
-        expect(await codeOf(comm.improbe(rest[0], rest[1]))).toBe(code)
-        const recvTag = rest[1]
-        expect(await codeOf(comm.sendrecv(1, 1, rest[0], { recvTag }))).toBe(code)
-      }
+    ]
+    for (const [code, ...args] of receives) {
+      const given = args as [number, number]
+      expect(await codeOf(comm.recv(...given))).toBe(code)
+      expect(thrownCode(() => comm.irecv(...given))).toBe(code)
+      if (code !== 'ERR_RANK' && code !== 'ERR_TAG') continue
+      for (const name of ['probe', 'mprobe', 'iprobe', 'improbe'] as const)
+        expect(await codeOf(comm[name](...given))).toBe(code)
+      const [source, recvTag] = given
+      expect(await codeOf(comm.sendrecv(1, 1, source, { recvTag }))).toBe(code)
     }
     await drained(world)
     expect(world.runtimes[0].processCounters.framesSent).toBe(0)

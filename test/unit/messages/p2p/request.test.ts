@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { testall, testany, waitall, waitany, waitsome } from '../../../../src/messages/p2p/request.js'
 import { onRanks } from '../../../support/on-ranks.js'
-import { codeOf, drained, openWorld, type TestWorldOptions } from './point-to-point-world.js'
+import { codeOf, drained, openWorld, type TestWorldOptions, waitsOf } from './point-to-point-world.js'
 
 const layouts: readonly Partial<TestWorldOptions>[] = [
   { processes: 1 },
@@ -86,7 +86,7 @@ describe.each(layouts)('on %o', (options) => {
     }
     await drained(world)
     expect(await b.iprobe()).toBeNull()
-    expect(world.runtimes.reduce((sum, { waits }) => sum + waits.waits, 0)).toBe(0)
+    expect(waitsOf(world)).toBe(0)
     await world.session.close()
   })
 
@@ -141,7 +141,7 @@ describe('requests', () => {
         expect(await codeOf(wait([request], { signal }))).toBe('ERR_ARGUMENT')
       }
     }
-    expect(world.runtimes.reduce((sum, { waits }) => sum + waits.waits, 0)).toBe(0)
+    expect(waitsOf(world)).toBe(0)
     await world.session.close()
   })
 

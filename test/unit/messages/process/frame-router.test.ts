@@ -62,21 +62,6 @@ function opened() {
 }
 
 describe('the frame router', () => {
-  it('delivers frames to the communicator that they name, and no other', () => {
-    const { open, frame, counters, router } = opened()
-    const [a, b, c] = [open(0, 1), open(1, 0), open(-1, 1)]
-    frame(5, frameKind.data, 1, 0, 7)
-    frame(6, frameKind.data, 0, 1)
-    frame(6, frameKind.revoke, 0, 1, 8)
-    frame(6, frameKind.data, -1, 1)
-    expect(a.seen).toEqual(['4 from 6: ', '17 from 6: 8'])
-    expect(b.seen).toEqual(['4 from 5: 7'])
-    expect(c.seen).toEqual(['4 from 6: '])
-    expect([...router.contexts]).toEqual([a, b, c])
-    expect(counters).toMatchObject({ framesReceived: 4, frameBytesReceived: 50 })
-    expect(() => open(0, 1)).toThrow(/exists already/)
-  })
-
   it('copies frames of communicators that are not open yet, and delivers them in order when they open', () => {
     const { open, frame, router } = opened()
     const header = Int32Array.of(frameKind.data, 2, 2)
@@ -130,13 +115,6 @@ describe('the frame router', () => {
     }
     expect(charged).toEqual([])
     expect(open(3, 3).seen).toEqual([])
-  })
-
-  it('refuses a header that names no communicator', () => {
-    const { router } = opened()
-    for (const header of [[], [frameKind.data], [frameKind.data, 2]]) {
-      expect(() => router.frame(0, Int32Array.from(header), new Uint8Array(0))).toThrow(coded('ERR_PROTOCOL'))
-    }
   })
 
   it('offers an eager message in place only to the communicator of the last frame', () => {

@@ -1,9 +1,8 @@
 import { type Communicator, local } from 'rankweave'
 import { formatSchedule, plan, type Strategy } from 'rankweave/schedule'
 import { describe, expect, it } from 'vitest'
-import type { RankweaveError } from '../../../../src/errors.js'
 import { topologyFromLists } from '../../../../src/topology/topology-builders.js'
-import { onRanks } from '../../../support/on-ranks.js'
+import { codeOf, onRanks } from '../../../support/on-ranks.js'
 
 const processes = 32
 const ranks = 2 * processes
@@ -122,10 +121,7 @@ describe('a graph planned from neighbors on a distributed table, with 32 process
       const neighbors = neighborsOf(part)
       const destinations = part.rank === 5 ? neighbors.slice(1) : neighbors
       const made = part.createDistGraphAdjacent({ sources: neighbors, destinations, planFrom: 'neighbors' })
-      const code = await made.then(
-        () => 'made',
-        (error: RankweaveError) => error.code,
-      )
+      const code = await codeOf(made)
       expect(part.describe().table.kind).toBe('distributed')
       return code
     })

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { mulberry32 } from '../../../../../src/base/random.js'
-import { partitionRows, pivotOf, sampleRows } from '../../../../../src/comm/split/sort/partition.js'
+import { pivotOf, sampleRows } from '../../../../../src/comm/split/sort/partition.js'
 import { compareRows, type RowWidth } from '../../../../../src/comm/split/sort/rows.js'
 
 /** Rows of few colors and keys; ranks differ. */
@@ -22,33 +22,6 @@ const anyRows = fc.record({
   // 7919 is prime and larger, so ranks of rows differ.
   count: fc.integer({ min: 1, max: 60 }),
   seed: fc.nat(),
-})
-
-describe('partitionRows', () => {
-  it('rows up to the pivot come first, none is lost, and rows outside the range stay', () => {
-    fc.assert(
-      fc.property(anyRows, fc.nat(), ({ width, count, seed }, draw) => {
-        const words = rowsOf(width, count + 2, seed)
-        const before = words.slice()
-        const from = width
-        const to = from + count * width
-        const at = from + (draw % count) * width
-        const pivot = words.slice(at, at + 3)
-        const above = partitionRows(width, words, from, to, pivot)
-        for (let row = from; row < to; row += width) {
-          expect(compareRows(words, row, pivot, 0) <= 0).toBe(row < above)
-        }
-        const asText = (all: Int32Array) =>
-          Array.from({ length: all.length / width }, (_, i) => all.slice(i * width, (i + 1) * width).join())
-        expect(asText(words.slice(from, to)).sort()).toEqual(asText(before.slice(from, to)).sort())
-        expect([...words.slice(0, from), ...words.slice(to)]).toEqual([
-          ...before.slice(0, from),
-          ...before.slice(to),
-        ])
-        expect(above).toBeGreaterThan(from)
-      }),
-    )
-  })
 })
 
 describe('pivotOf', () => {
