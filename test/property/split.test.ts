@@ -1,8 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { groupsOfTable } from '../../src/comm/split/sort/groups-of-table.js'
-import { local } from '../../src/fabric/local/local.js'
-import { run } from '../../src/launch/run.js'
 import { cases } from '../support/soak.js'
 
 const int32 = fc.oneof(
@@ -63,48 +61,5 @@ describe('groupsOfTable', () => {
         [0, 0],
       ]),
     ).toEqual([[2], [1], [0]])
-  })
-})
-
-/** A world on random processes, which first reorders its ranks and then splits. */
-const world = fc.integer({ min: 1, max: 16 }).chain((ranks) =>
-  fc.record({
-    cuts: fc.array(fc.integer({ min: 0, max: ranks }), { maxLength: 6 }),
-    order: fc.array(int32, { minLength: ranks, maxLength: ranks }),
-    table: fc.array(fc.tuple(color, int32), { minLength: ranks, maxLength: ranks }),
-    seed: fc.nat(),
-  }),
-)
-
-describe('split of a reordered world', () => {
-  it('gives every rank its new rank on any layout', async () => {
-    await fc.assert(
-      fc.asyncProperty(world, async ({ cuts, order, table, seed }) => {
-        const ranks = table.length
-        const bounds = [0, ...cuts.sort((a, b) => a - b), ranks]
-        const ranksPerProcess = bounds.slice(1).map((bound, i) => bound - bounds[i])
-        const reordered = oracle(order.map((key) => [0, key]))[0]
-        const groups = oracle(table).map((group) => group.map((rank) => reordered[rank]))
-        const got = await run(
-          async (everyone) => {
-            const parent = await everyone.split(0, order[everyone.rank])
-            const [wanted, key] = table[parent.rank]
-            const part = await parent.split(wanted < 0 ? null : wanted, key)
-            await parent.free()
-            if (part === null) return null
-            const members = [...(await (await part.group()).worldRanks())]
-            const named = await part.allgather(Int32Array.of(everyone.rank))
-            expect([...named]).toEqual(members)
-            return { members, rank: part.rank }
-          },
-          { ranks, fabric: local({ ranksPerProcess, seed }) },
-        )
-        for (const [worldRank, part] of got.entries()) {
-          const members = groups.find((group) => group.includes(worldRank))
-          expect(part).toEqual(members === undefined ? null : { members, rank: members.indexOf(worldRank) })
-        }
-      }),
-      { numRuns: cases(300) },
-    )
   })
 })

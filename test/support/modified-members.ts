@@ -1,5 +1,7 @@
+import { bytesOf, wordsOf } from '../../src/base/bytes.js'
 import type { Communicator } from '../../src/comm/communicator.js'
 import type { Authority } from '../../src/fabric/fabric.js'
+import { frameKind, headerWord } from '../../src/messages/process/frames.js'
 import { breakCauses } from '../../src/websocket/protocol/messages.js'
 import { BrokenLinks } from '../../src/websocket/rendezvous/broken-links.js'
 import { hostSession } from '../../src/world/world.js'
@@ -101,4 +103,34 @@ export function caught(promise: Promise<unknown>): Promise<Caught> {
     () => ({ code: 'ok' }),
     (error) => error as Caught,
   )
+}
+
+/** The contributions to calls of survivors, among all of a world. */
+export const isCall = (key: string) => /^survivors .* #\d+$/.test(key)
+
+/** A contribution to the survivors' calls with one word changed. */
+export const changedWord =
+  (at: number, value: number): NonNullable<Modified['contribute']> =>
+  (key, own) => {
+    if (!isCall(key)) return own
+    const words = own.slice()
+    new DataView(words.buffer).setInt32(4 * at, value, true)
+    return words
+  }
+
+/** Other rows of survivors than the library sends, by receiver. */
+export const otherRows = (wordsFor: (own: readonly number[], to: number) => readonly number[]): Modified => ({
+  payload: (peer, header, payload) => {
+    if (header[headerWord.kind] !== frameKind.survivorRows) return payload
+    const words = Int32Array.from(wordsFor([...wordsOf(payload)], peer))
+    header[4] = words.length
+    return bytesOf(words)
+  },
+})
+
+/** What a modified member does: it must not end the world by an error of its program. */
+export async function untilLost(world: Communicator, call: () => Promise<unknown>): Promise<never[]> {
+  await caught(call())
+  await caught(world.recv(world.rank === 0 ? 2 : 0, 99))
+  return []
 }

@@ -1,22 +1,20 @@
 /*
- * Collectives whose arguments differ between ranks, as MPI permits. Prints `right` from the first rank, or what is
- * wrong. Arguments: what differs, and rounds.
+ * Collectives whose arguments differ between ranks, as MPI permits. Arguments: what differs, and rounds.
  *
  *   in-place   which ranks of MPI_Reduce_scatter give their data in place
  *   types      datatypes that describe equal data; a third argument names one collective
  *   ignored    arguments that MPI does not read, which are not valid
+ *   ordered    nothing: reductions in the order of the first 2, 3, ... ranks, by an operation that is not commutative
  *   sums       nothing: reductions of many lengths on the first 2, 3, ... ranks
  */
-#include <mpi.h>
+#include "cases.h"
+
 #include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* The longest blocks have more than 16 MiB. */
-enum { FORMS = 6, LONGEST = 5000000 };
+enum { FORMS = 6, LONGEST = 5000000, PRIME = 10007 };
 
-static int wrong, rank, ranks;
+static int wrong;
 
 static void expect(int is_right, const char *what, int count) {
   if (is_right || wrong++ > 5) return;
@@ -252,6 +250,74 @@ static void sums(int rounds) {
   }
 }
 
+/* x -> a x + b, of which the first is applied first: not commutative. */
+static void then(void *in, void *inout, int *length, MPI_Datatype *type) {
+  int *a = in, *b = inout;
+  (void)type;
+  for (int i = 0; i < *length; i++) {
+    b[2 * i + 1] = (b[2 * i] * a[2 * i + 1] + b[2 * i + 1]) % PRIME;
+    b[2 * i] = a[2 * i] * b[2 * i] % PRIME;
+  }
+}
+
+static void operand(int rank, int place, int *pair) {
+  pair[0] = 2 + (rank * 37 + place) % 97;
+  pair[1] = 1 + (rank * 11 + place * 5) % 89;
+}
+
+static int is_reduced(const int *got, int ranks, int first, int count) {
+  MPI_Datatype none = MPI_DATATYPE_NULL;
+  for (int i = 0, one = 1; i < count; i++) {
+    int sum[2], next[2];
+    operand(0, first + i, sum);
+    for (int rank = 1; rank < ranks; rank++) {
+      operand(rank, first + i, next);
+      then(sum, next, &one, &none);
+      memcpy(sum, next, sizeof sum);
+    }
+    if (memcmp(sum, got + 2 * i, sizeof sum) != 0) return 0;
+  }
+  return 1;
+}
+
+static void ordered_on(MPI_Comm comm, int members, int count, MPI_Datatype pair, MPI_Op op) {
+  int total = count * members, *counts = malloc(sizeof(int) * (size_t)members);
+  int *from = malloc(sizeof(int) * 2 * (size_t)total), *to = malloc(sizeof(int) * 2 * (size_t)total);
+  for (int i = 0; i < total; i++) operand(rank, i, from + 2 * i);
+  MPI_Allreduce(from, to, count, pair, op, comm);
+  expect(is_reduced(to, members, 0, count), "allreduce", count);
+  for (int root = 0; root < members; root++) {
+    MPI_Reduce(from, to, count, pair, op, root, comm);
+    expect(rank != root || is_reduced(to, members, 0, count), "reduce", count);
+  }
+  MPI_Reduce_scatter_block(from, to, count, pair, op, comm);
+  expect(is_reduced(to, members, rank * count, count), "reduce-scatter of equal blocks", count);
+  for (int i = 0; i < members; i++) counts[i] = count;
+  MPI_Reduce_scatter(from, to, counts, pair, op, comm);
+  expect(is_reduced(to, members, rank * count, count), "reduce-scatter", count);
+  free(counts);
+  free(from);
+  free(to);
+}
+
+static void ordered(int rounds) {
+  static const int counts[] = {2, 18, 300};
+  MPI_Datatype pair;
+  MPI_Op op;
+  MPI_Type_contiguous(2, MPI_INT, &pair);
+  MPI_Type_commit(&pair);
+  MPI_Op_create(then, 0, &op);
+  for (int members = 2; members <= ranks; members++) {
+    MPI_Comm comm;
+    MPI_Comm_split(MPI_COMM_WORLD, rank < members ? 0 : MPI_UNDEFINED, rank, &comm);
+    if (comm == MPI_COMM_NULL) continue;
+    for (int i = 0; i < 3 * rounds; i++) ordered_on(comm, members, counts[i % 3], pair, op);
+    MPI_Comm_free(&comm);
+  }
+  MPI_Op_free(&op);
+  MPI_Type_free(&pair);
+}
+
 /*
  * --- Ignored arguments
  * -------------------------------------------------------------------------------------------------------
@@ -313,18 +379,14 @@ static void ignored(int rounds) {
   MPI_Comm_free(&half);
 }
 
-int main(int argc, char **argv) {
-  const char *what = argc > 1 ? argv[1] : "";
-  int rounds = argc > 2 ? atoi(argv[2]) : 1;
-  MPI_Init(&argc, &argv);
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+int differing(int words, char **word) {
+  const char *what = words > 1 ? word[1] : "";
+  int rounds = words > 2 ? atoi(word[2]) : 1;
+  wrong = 0;
   if (strcmp(what, "in-place") == 0) in_place(rounds);
-  else if (strcmp(what, "types") == 0) types(rounds, argc > 3 ? argv[3] : NULL);
+  else if (strcmp(what, "types") == 0) types(rounds, words > 3 ? word[3] : NULL);
   else if (strcmp(what, "ignored") == 0) ignored(rounds);
+  else if (strcmp(what, "ordered") == 0) ordered(rounds);
   else if (strcmp(what, "sums") == 0) sums(rounds);
-  MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-  if (rank == 0) printf(wrong == 0 ? "right\n" : "%d wrong\n", wrong);
-  MPI_Finalize();
-  return 0;
+  return wrong;
 }

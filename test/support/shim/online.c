@@ -1,6 +1,5 @@
 /*
- * Collectives that online tuning chooses for, whose results are known. Prints `right` from the first rank, or what is
- * wrong. Arguments: what to do, and numbers.
+ * Collectives that online tuning chooses for, whose results are known. Arguments: what to do, and numbers.
  *
  *   world CALLS          allreduce, bcast, allgather and alltoall in turn on MPI_COMM_WORLD, of several lengths
  *   parts CALLS          so many on MPI_COMM_WORLD, then on its even and odd ranks, then on a copy of these
@@ -12,12 +11,10 @@
  *   limited CALLS        the same as world, then the first rank may write files of 1,000 bytes only
  */
 #define _POSIX_C_SOURCE 200809L
-#include <mpi.h>
+#include "cases.h"
+
 #include <pthread.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -186,29 +183,19 @@ static void threads(int calls) {
   MPI_Comm_free(&other);
 }
 
-int main(int argc, char **argv) {
-  const char *what = argc > 1 ? argv[1] : "world";
-  int number = argc > 2 ? atoi(argv[2]) : 1, rank, ranks, provided, is_threaded = strcmp(what, "threads") == 0;
-  MPI_Init_thread(&argc, &argv, is_threaded ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &provided);
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+int online(int words, char **word) {
+  const char *what = words > 1 ? word[1] : "world";
+  int number = words > 2 ? atoi(word[2]) : 1;
+  wrong = 0;
   if (strcmp(what, "parts") == 0) parts(number);
-  else if (strcmp(what, "random") == 0) random_parts(number, atoi(argv[3]));
+  else if (strcmp(what, "random") == 0) random_parts(number, atoi(word[3]));
   else if (strcmp(what, "odd") == 0) odd();
-  else if (is_threaded) threads(number);
+  else if (strcmp(what, "threads") == 0) threads(number);
   else if (strcmp(what, "vanished") == 0) {
     in_turn(MPI_COMM_WORLD, 4);
-    if (rank == 0) expect(rmdir(argv[2]) == 0, "the folder");
+    if (rank == 0) expect(rmdir(word[2]) == 0, "the folder");
   } else in_turn(MPI_COMM_WORLD, number);
   if (strcmp(what, "limited") == 0 && rank == 0) setrlimit(RLIMIT_FSIZE, &(struct rlimit){1000, 1000});
   if (strcmp(what, "killed") == 0 && rank == ranks - 1) kill(getpid(), SIGKILL);
-  int all = 0;
-  MPI_Reduce(&wrong, &all, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
-  if (rank == 0) {
-    if (all == 0) printf("right\n");
-    else printf("%d wrong\n", all);
-    fflush(stdout);
-  }
-  MPI_Finalize();
-  return 0;
+  return wrong;
 }

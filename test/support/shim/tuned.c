@@ -1,6 +1,5 @@
 /*
- * Collectives whose results are known, on communicators of several kinds. Prints `right` from the first rank, or
- * what is wrong. Arguments: what to do, and numbers.
+ * Collectives whose results are known, on communicators of several kinds. Arguments: what to do, and numbers.
  *
  *   all ROUNDS            every collective, with lengths and datatypes that decisions may treat differently
  *   kept COMMUNICATORS    so many copies of MPI_COMM_WORLD, used and freed at the end
@@ -8,14 +7,11 @@
  *   threads CALLS         two threads, one on MPI_COMM_WORLD
  *   errors                wrong roots, handled by what the user sets when a shadow exists
  *   many NAME COUNT CALLS one collective so often, and how its reduction is cut on the first rank
- *   time COUNT CALLS      us of a call of MPI_Bcast on a communicator of which no setting is in use
  */
 #define _POSIX_C_SOURCE 200809L
-#include <mpi.h>
+#include "cases.h"
+
 #include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { LONGEST = 20000 };
 
@@ -331,28 +327,14 @@ static void many(const char *name, int count, int calls) {
   release(&s);
 }
 
-static void timed(int count, int calls) {
-  side s = side_of(MPI_COMM_WORLD);
-  MPI_Bcast(s.to, count, MPI_INT, 0, MPI_COMM_WORLD);
-  double begin = MPI_Wtime();
-  for (int call = 0; call < calls; call++) MPI_Bcast(s.to, count, MPI_INT, 0, MPI_COMM_WORLD);
-  if (s.rank == 0) printf("%.4f us\n", (MPI_Wtime() - begin) / calls * 1e6);
-  release(&s);
-}
-
-int main(int argc, char **argv) {
-  const char *what = argc > 1 ? argv[1] : "all";
-  int number = argc > 2 ? atoi(argv[2]) : 1, rank, provided, is_threaded = strcmp(what, "threads") == 0;
-  MPI_Init_thread(&argc, &argv, is_threaded ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &provided);
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+int tuned(int words, char **word) {
+  const char *what = words > 1 ? word[1] : "none";
+  int number = words > 2 ? atoi(word[2]) : 1;
+  wrong = 0;
   if (strcmp(what, "all") == 0) all(number);
   else if (strcmp(what, "kept") == 0 || strcmp(what, "freed") == 0) copies(number, what[0] == 'k');
-  else if (is_threaded) threads(number);
+  else if (strcmp(what, "threads") == 0) threads(number);
   else if (strcmp(what, "errors") == 0) errors();
-  else if (strcmp(what, "many") == 0) many(argv[2], atoi(argv[3]), atoi(argv[4]));
-  else if (strcmp(what, "time") == 0) timed(number, atoi(argv[3]));
-  MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-  if (rank == 0) printf(wrong == 0 ? "right\n" : "%d wrong\n", wrong);
-  MPI_Finalize();
-  return 0;
+  else if (strcmp(what, "many") == 0) many(word[2], atoi(word[3]), atoi(word[4]));
+  return wrong;
 }

@@ -1,24 +1,21 @@
 import { describe, expect, it } from 'vitest'
 import type { Communicator } from '../../../src/comm/communicator.js'
 import { local } from '../../../src/fabric/local/local.js'
-import { run } from '../../../src/launch/run.js'
 import { createOperation } from '../../../src/messages/datatype/operation.js'
+import { onRanks } from '../../support/on-ranks.js'
 
 it('describe lists algorithm, calls and reason of the collectives that ran', async () => {
-  const [uses] = await run(
-    async (world) => {
-      for (let n = 0; n < 3; n++) await world.barrier()
-      await world.allreduce(Float64Array.of(1), 'sum')
-      await world.bcast(world.rank === 0 ? Float64Array.of(1) : null, 0)
-      await world.bcast(world.rank === 0 ? new Float64Array(100) : null, 0, {
-        algorithm: 'bcast-chain',
-        segments: 4,
-      })
-      await world.allgather(Float64Array.of(1), { algorithm: 'allgather-ring' })
-      return world.describe().collectives
-    },
-    { ranks: 4, processes: 4 },
-  )
+  const [uses] = await onRanks({ ranks: 4, processes: 4 }, async (world) => {
+    for (let n = 0; n < 3; n++) await world.barrier()
+    await world.allreduce(Float64Array.of(1), 'sum')
+    await world.bcast(world.rank === 0 ? Float64Array.of(1) : null, 0)
+    await world.bcast(world.rank === 0 ? new Float64Array(100) : null, 0, {
+      algorithm: 'bcast-chain',
+      segments: 4,
+    })
+    await world.allgather(Float64Array.of(1), { algorithm: 'allgather-ring' })
+    return world.describe().collectives
+  })
   const found = new Map(uses.map((use) => [use.algorithm, use]))
   expect(found.get('barrier-dissemination')).toMatchObject({
     collective: 'barrier',
@@ -32,14 +29,11 @@ it('describe lists algorithm, calls and reason of the collectives that ran', asy
 })
 
 it('describe counts calls whose equal blocks travel one by one', async () => {
-  const [uses] = await run(
-    async (world) => {
-      await world.allgather(new Float64Array(100), { algorithm: 'allgather-ring' })
-      await world.alltoall(new Float64Array(400), { algorithm: 'alltoall-pairwise' })
-      return world.describe().collectives
-    },
-    { ranks: 4, processes: 4, eagerLimitBytes: 100 },
-  )
+  const [uses] = await onRanks({ ranks: 4, processes: 4, eagerLimitBytes: 100 }, async (world) => {
+    await world.allgather(new Float64Array(100), { algorithm: 'allgather-ring' })
+    await world.alltoall(new Float64Array(400), { algorithm: 'alltoall-pairwise' })
+    return world.describe().collectives
+  })
   expect(uses.map(({ algorithm, calls }) => [algorithm, calls])).toEqual([
     ['allgather-ring', 1],
     ['alltoall-pairwise', 1],
@@ -47,13 +41,10 @@ it('describe counts calls whose equal blocks travel one by one', async () => {
 })
 
 it('one process runs no algorithm', async () => {
-  const [uses] = await run(
-    async (world) => {
-      await world.barrier()
-      return world.describe().collectives
-    },
-    { ranks: 4 },
-  )
+  const [uses] = await onRanks({ ranks: 4 }, async (world) => {
+    await world.barrier()
+    return world.describe().collectives
+  })
   expect(uses).toEqual([])
 })
 
@@ -66,14 +57,11 @@ describe('allreduce of two processes', () => {
     keyOf: (rank: number) => number,
     call: (world: Communicator) => Promise<unknown> = sum,
   ) {
-    const [use] = await run(
-      async (world) => {
-        const part = await world.split(0, keyOf(world.rank))
-        await call(part)
-        return part.describe().collectives[0]
-      },
-      { ranks: 8, fabric: local({ ranksPerProcess }) },
-    )
+    const [use] = await onRanks({ ranks: 8, fabric: local({ ranksPerProcess }) }, async (world) => {
+      const part = await world.split(0, keyOf(world.rank))
+      await call(part)
+      return part.describe().collectives[0]
+    })
     return use
   }
   const inOrder = (rank: number) => rank

@@ -1,6 +1,7 @@
 import { type Communicator, isRankweaveError, local, run } from 'rankweave'
 import { describe, expect, it } from 'vitest'
 import main from '../../support/alloc-program.js'
+import { coded, onRanks } from '../../support/on-ranks.js'
 
 describe('memory from alloc', () => {
   for (const [ranks, processes] of [
@@ -56,13 +57,10 @@ describe('alloc', () => {
   })
 
   it('rejects a communicator that has been freed', async () => {
-    await run(
-      async (world) => {
-        const copy = await world.dup()
-        await copy.free()
-        expect(() => copy.alloc(1)).toThrow(expect.objectContaining({ code: 'ERR_COMM_FREED' }))
-      },
-      { ranks: 2 },
-    )
+    await onRanks({ ranks: 2 }, async (world) => {
+      const copy = await world.dup()
+      await copy.free()
+      expect(() => copy.alloc(1)).toThrow(coded('ERR_COMM_FREED'))
+    })
   })
 })

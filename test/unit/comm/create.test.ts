@@ -3,16 +3,6 @@ import { Group } from '../../../src/comm/table/group.js'
 import { contextsOf, inWorlds, membersOf, talk } from '../../support/in-worlds.js'
 
 describe('create', () => {
-  it('makes a communicator of a group, in the order of the group', () =>
-    inWorlds(async (world) => {
-      const everySecond = [...Array(world.size).keys()].filter((rank) => rank % 2 === 0).reverse()
-      const part = await world.create((await world.group()).incl(everySecond))
-      expect(part === null).toBe(world.rank % 2 === 1)
-      if (part === null) return
-      expect(await membersOf(part)).toEqual(everySecond)
-      await talk(part, 9)
-    }))
-
   it('makes a communicator per disjoint group, and none for empty groups', () =>
     inWorlds(async (world) => {
       const all = await world.group()

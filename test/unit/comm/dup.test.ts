@@ -1,26 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { ANY_SOURCE, ANY_TAG } from '../../../src/messages/mailboxes/envelope.js'
 import { inWorlds } from '../../support/in-worlds.js'
 
 describe('dup, compare and group', () => {
-  it('dup isolates messages: those of one communicator never match receives of another', () =>
-    inWorlds(async (world) => {
-      const [a, b] = [await world.dup(), await world.dup()]
-      const next = (world.rank + 1) % world.size
-      const sent = [world, b, a].map((comm, i) => comm.isend(Int32Array.of(i, world.rank), next, 7))
-      for (const [comm, mark] of [
-        [a, 2],
-        [world, 0],
-        [b, 1],
-      ] as const) {
-        const { data } = await comm.recv<Int32Array>(ANY_SOURCE, ANY_TAG)
-        expect([...data]).toEqual([mark, (world.rank + world.size - 1) % world.size])
-        await world.barrier()
-        expect(await comm.iprobe()).toBeNull()
-      }
-      for (const request of sent) await request.wait()
-    }))
-
   it('compare distinguishes ident, congruent, similar and unequal', () =>
     inWorlds(async (world) => {
       const copy = await world.dup()

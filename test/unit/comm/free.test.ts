@@ -1,25 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { mulberry32 } from '../../../src/base/random.js'
 import type { Communicator } from '../../../src/comm/communicator.js'
 import { local } from '../../../src/fabric/local/local.js'
-import { run } from '../../../src/launch/run.js'
 import { ANY_SOURCE } from '../../../src/messages/mailboxes/envelope.js'
 import { contextsOf, inWorlds, talk } from '../../support/in-worlds.js'
+import { onRanks } from '../../support/on-ranks.js'
 
 describe('free', () => {
-  it('leaves no context in any process', () =>
-    inWorlds(async (world) => {
-      for (let round = 0; round < 3; round++) {
-        const part = await world.split(world.rank % 2, -world.rank)
-        const copy = await part.dup()
-        await talk(copy, round)
-        await Promise.all([part.free(), copy.free()])
-      }
-      // The other color may still be at it.
-      await world.barrier()
-      expect(contextsOf(world)).toBe(1)
-    }))
-
   it('makes its handle unusable at once', () =>
     inWorlds(async (world) => {
       const copy = await world.dup()
@@ -39,34 +25,31 @@ describe('free', () => {
       [4, false, 1000],
     ] as const) {
       const fabric = local({ processes: 3, seed, bulk, maxPayloadBytes: 512, faults: { delay: 4 } })
-      const kept = await run(
-        async (world: Communicator) => {
-          for (let round = 0; round < 30; round++) {
-            const copy = await world.dup()
-            const aborter = round % world.size
-            const neighbor = (world.rank + 1) % world.size
-            const signal = world.rank === aborter ? AbortSignal.abort() : undefined
-            const started = [
-              () => copy.isend(new Float64Array(1), neighbor).wait(),
-              () => copy.isend(new Float64Array(5000), neighbor).wait(),
-              () => copy.irecv(ANY_SOURCE, 0, into()).wait(),
-              () => copy.bcast(copy.rank === 0 ? new Float64Array(5000) : null, 0, into()),
-              () => copy.barrier(signal === undefined ? {} : { signal }),
-              // In the middle of all that, or after it has been revoked here.
-              () => round % 2 === 0 && copy.free(),
-            ].map(async (start) => start())
-            await Promise.allSettled(started)
-            if (round % 2 === 1) await copy.free()
-          }
-          await world.barrier()
-          // Frames of a pair keep their order: after this, all of the revoked communicators have arrived.
-          await world.alltoall(new Int32Array(world.size))
-          const total = await world.allreduce(Float64Array.of(world.rank), 'sum')
-          expect(total[0]).toBe(15)
-          return contextsOf(world)
-        },
-        { ranks: 6, fabric, creditBytes },
-      )
+      const kept = await onRanks({ ranks: 6, fabric, creditBytes }, async (world: Communicator) => {
+        for (let round = 0; round < 30; round++) {
+          const copy = await world.dup()
+          const aborter = round % world.size
+          const neighbor = (world.rank + 1) % world.size
+          const signal = world.rank === aborter ? AbortSignal.abort() : undefined
+          const started = [
+            () => copy.isend(new Float64Array(1), neighbor).wait(),
+            () => copy.isend(new Float64Array(5000), neighbor).wait(),
+            () => copy.irecv(ANY_SOURCE, 0, into()).wait(),
+            () => copy.bcast(copy.rank === 0 ? new Float64Array(5000) : null, 0, into()),
+            () => copy.barrier(signal === undefined ? {} : { signal }),
+            // In the middle of all that, or after it has been revoked here.
+            () => round % 2 === 0 && copy.free(),
+          ].map(async (start) => start())
+          await Promise.allSettled(started)
+          if (round % 2 === 1) await copy.free()
+        }
+        await world.barrier()
+        // Frames of a pair keep their order: after this, all of the revoked communicators have arrived.
+        await world.alltoall(new Int32Array(world.size))
+        const total = await world.allreduce(Float64Array.of(world.rank), 'sum')
+        expect(total[0]).toBe(15)
+        return contextsOf(world)
+      })
       expect(kept).toEqual(new Array(6).fill(1))
     }
   })
@@ -84,7 +67,8 @@ describe('free', () => {
   it.each([2, 5, 13, 64])(
     'sends ceil(lg P) messages per process of %i where no rank has sent',
     async (processes) => {
-      const sent = await run(
+      const sent = await onRanks(
+        { ranks: processes, fabric: local({ processes, seed: processes }) },
         async (world: Communicator) => {
           const { processCounters } = world.seat().state.runtime
           const copy = await world.dup()
@@ -93,7 +77,6 @@ describe('free', () => {
           await copy.free()
           return processCounters.framesSent - before
         },
-        { ranks: processes, fabric: local({ processes, seed: processes }) },
       )
       expect(Math.max(...sent)).toBe(Math.ceil(Math.log2(processes)))
     },
@@ -172,7 +155,8 @@ describe('free', () => {
 
   it('resolves when the communicator is revoked meanwhile, but where its own signal does that', async () => {
     for (const processes of [1, 2, 5]) {
-      const ends = await run(
+      const ends = await onRanks(
+        { ranks: 5, fabric: local({ processes, seed: processes }) },
         async (world: Communicator) => {
           const copy = await world.dup()
           const options = world.rank === 3 ? { signal: AbortSignal.timeout(1) } : {}
@@ -187,38 +171,8 @@ describe('free', () => {
           expect(contextsOf(world)).toBe(1)
           return end
         },
-        { ranks: 5, fabric: local({ processes, seed: processes }) },
       )
       expect(ends).toEqual(['freed', 'freed', 'freed', 'ERR_ABORTED', 'freed'])
-    }
-  })
-
-  it.each([1, 2, 3, 4])('survives storms of split, dup, traffic and free, seed %i', async (seed) => {
-    for (const processes of [1, 2, 5]) {
-      await run(
-        async (world) => {
-          // Choices are the same on all ranks; what is left unreceived differs.
-          const shared = mulberry32(seed)
-          const own = mulberry32(seed * 1_000 + world.rank)
-          const live: Communicator[] = []
-          for (let step = 0; step < 40; step++) {
-            const choice = shared() % 3
-            const parent = live.length === 0 ? world : live[shared() % live.length]
-            if (choice === 0 && live.length < 6) live.push(await parent.dup())
-            else if (choice === 1 && live.length < 6) live.push(await world.split(0, own() % 9))
-            else if (live.length > 0) await live.splice(shared() % live.length, 1)[0].free()
-            for (const comm of live) {
-              // Eager, so never refused; half of it is left for `free` to drop.
-              await comm.send(Int32Array.of(step, comm.rank), own() % comm.size, 1)
-              if ((own() & 1) === 0 && (await comm.iprobe()) !== null) await comm.recv()
-            }
-          }
-          for (const comm of live) await comm.free()
-          await world.barrier()
-          expect(contextsOf(world)).toBe(1)
-        },
-        { ranks: 6, fabric: local({ processes, seed }) },
-      )
     }
   })
 })

@@ -1,22 +1,35 @@
 import { describe, expect, it } from 'vitest'
 import { Communicator } from '../../../src/comm/communicator.js'
-import { type RankweaveError, throwingRank } from '../../../src/errors.js'
-import { local } from '../../../src/fabric/local/local.js'
-import { run } from '../../../src/launch/run.js'
-import type { HostedMain } from '../../../src/world/user-program.js'
+import type { RankweaveError } from '../../../src/errors.js'
+import { throwingRank } from '../../../src/errors.js'
+import { type LocalOptions, local } from '../../../src/fabric/local/local.js'
+import { type HostedMain, run } from '../../../src/launch/run.js'
+import { onRanks } from '../../support/on-ranks.js'
 
-type Hosted<T> = HostedMain<T, undefined>
+type Worlds = readonly Communicator[]
 
-/** Process 1 hosts no rank, and process 3 one. */
-const fabric = () => local({ ranksPerProcess: [3, 0, 2, 1], seed: 7 })
 const ranks = 6
-
+/** Process 1 hosts no rank, and process 3 one. */
+const uneven: LocalOptions = { ranksPerProcess: [3, 0, 2, 1], seed: 7 }
 const never = (): never => {
   throw new Error('expected the hosted form to run')
 }
-const hosts = <T>(hosted: Hosted<T>) => run<T>(never, { ranks, fabric: fabric(), hosted })
+const hosts = <T>(hosted: HostedMain<T, undefined>, options = { ranks, fabric: local(uneven) }) =>
+  run<T>(never, { ...options, hosted })
+/** What `main` returns in each process, once for each of its ranks. */
+const inProcesses = <T>(main: (worlds: Worlds) => Promise<T>) =>
+  hosts(async (worlds) => {
+    const result = await main(worlds)
+    return worlds.map(() => result)
+  })
+const six = <T>(value: T) => new Array<T>(ranks).fill(value)
+const ranksOf = (comms: Worlds) => comms.map(({ rank }) => rank)
+const ones = (comms: Worlds) => comms.map(() => 1)
+const barrier = (worlds: unknown, options?: unknown) =>
+  Communicator.barrierAll(worlds as Worlds, options as never)
+const sum = (worlds: Worlds, data: unknown, options?: unknown) =>
+  Communicator.allreduceAll(worlds, data as number[], 'sum', options as never)
 
-const ranksOf = (comms: readonly Communicator[]) => comms.map(({ rank }) => rank)
 const outcome = async (promise: Promise<unknown>) => {
   const error: unknown = await promise.then(
     () => undefined,
@@ -30,96 +43,76 @@ describe('a call of all ranks of a process', () => {
   it('yields what each rank gets, in the order of the handles', async () => {
     const results = await hosts(async (worlds) => {
       const backwards = worlds.toReversed()
-      const sums = await Communicator.allreduceAll(worlds, ranksOf(worlds), 'sum')
-      const scans = await Communicator.scanAll(
-        backwards,
-        backwards.map(({ rank }) => BigInt(rank)),
-        'sum',
-      )
+      const sums = await sum(worlds, ranksOf(worlds))
+      const scans = await Communicator.scanAll(backwards, ranksOf(backwards).map(BigInt), 'sum')
       return worlds.map((_, i) => [sums[i], scans.at(-1 - i)])
     })
     expect(results).toEqual([0n, 1n, 3n, 6n, 10n, 15n].map((scan) => [15, scan]))
   })
 
-  it('has one promise, of one value where all share it', async () => {
-    const seen: unknown[] = []
-    await hosts(async (worlds) => {
-      seen.push(await Communicator.barrierAll(worlds))
-      return undefined
-    })
-    expect(seen).toEqual([undefined, undefined, undefined])
-  })
-
   it('mixes with calls of single ranks, in the same process and in others', async () => {
-    const results = await run<number>(never, {
-      ...{ ranks, fabric: fabric() },
-      hosted: async (worlds) => {
-        const first = worlds[0]!.rank === 3
-        const jointly = await (first
-          ? Promise.all(worlds.map((world) => world.allreduce(1, 'sum')))
-          : Communicator.allreduceAll(worlds, new Uint8Array(worlds.length).fill(1), 'sum'))
-        const each = await Promise.all(worlds.map((world, i) => world.allreduce(jointly[i]!, 'sum')))
-        return Communicator.allreduceAll(worlds, each, 'max')
-      },
+    const results = await hosts(async (worlds) => {
+      const jointly = await (worlds[0]!.rank === 3
+        ? Promise.all(worlds.map((world) => world.allreduce(1, 'sum')))
+        : sum(worlds, new Uint8Array(worlds.length).fill(1)))
+      const each = await Promise.all(worlds.map((world, i) => world.allreduce(jointly[i]!, 'sum')))
+      return Communicator.allreduceAll(worlds, each, 'max')
     })
-    expect(results).toEqual(new Array(6).fill(36))
+    expect(results).toEqual(six(36))
   })
 
   it('joins the next call of each rank where some are ahead', async () => {
     const results = await hosts(async (worlds) => {
       const [first, ...rest] = worlds as [Communicator, ...Communicator[]]
       const ahead = first.allreduce(1, 'sum')
-      const joint = Communicator.allreduceAll(worlds, new Array(worlds.length).fill(1), 'sum')
+      const joint = sum(worlds, ones(worlds))
       const behind = rest.map((world) => world.allreduce(1, 'sum'))
       return [await ahead, ...(await joint), ...(await Promise.all(behind))].slice(0, worlds.length)
     })
-    expect(results).toEqual(new Array(6).fill(6))
+    expect(results).toEqual(six(6))
   })
 
   it('yields the bits of calls of single ranks, also where calls repeat', async () => {
-    const differing = await run<number>(never, {
-      ranks: 13,
-      fabric: local({ ranksPerProcess: [5, 0, 3, 1, 4], seed: 3 }),
-      hosted: async (worlds) => {
-        let count = 0
+    const fabric = local({ ranksPerProcess: [5, 0, 3, 1, 4], seed: 3 })
+    await hosts(
+      async (worlds) => {
         for (let round = 0; round < 4; round++) {
           const mine = worlds.map(({ rank }) => Math.sin(rank * 5 + round) * 10 ** (rank % 7))
-          const jointly = await Communicator.allreduceAll(worlds, mine, 'sum')
           const each = await Promise.all(worlds.map((world, i) => world.allreduce(mine[i]!, 'sum')))
+          expect(await sum(worlds, mine)).toEqual(each)
           const arrays = mine.map((number) => Float64Array.of(number, -number))
           const sums = await Communicator.allreduceAll(worlds, arrays, 'sum')
-          for (const [i, own] of each.entries()) if (jointly[i] !== own || sums[i]![0] !== own) count++
+          expect(sums.map(([first]) => first)).toEqual(each)
         }
-        return worlds.map(() => count)
+        return undefined
       },
-    })
-    expect(differing).toEqual(new Array(13).fill(0))
+      { ranks: 13, fabric },
+    )
   })
 
   it('repeats an allreduce of numbers with other numbers, another operation or another type', async () => {
-    const results = await hosts(async (worlds) => {
-      const ones = worlds.map(() => 1)
+    const results = await inProcesses(async (worlds) => {
       const seen: unknown[] = []
       for (const op of ['sum', 'sum', 'max', 'max', 'sum'] as const)
-        seen.push((await Communicator.allreduceAll(worlds, ones, op))[0])
+        seen.push((await Communicator.allreduceAll(worlds, ones(worlds), op))[0])
       const arrays = worlds.map(() => Float64Array.of(2))
       seen.push((await Communicator.allreduceAll(worlds, arrays, 'sum'))[0]![0])
-      seen.push((await Communicator.allreduceAll(worlds, new Float64Array(worlds.length).fill(3), 'sum'))[0])
-      return worlds.map(() => seen)
+      seen.push((await sum(worlds, new Float64Array(worlds.length).fill(3)))[0])
+      return seen
     })
-    expect(results).toEqual(new Array(6).fill([6, 6, 1, 1, 6, 12, 18]))
+    expect(results).toEqual(six([6, 6, 1, 1, 6, 12, 18]))
   })
 
   it('repeats an allreduce of arrays with other contents, buffers, operations and options', async () => {
-    const results = await hosts(async (worlds) => {
+    const results = await inProcesses(async (worlds) => {
       const arrays = worlds.map(({ rank }) => Float64Array.of(rank, 1))
       const into = () => worlds.map(() => ({ into: new Float64Array(3).fill(-1) }))
-      const first = into()
-      const other = into()
-      const seen: unknown[] = []
+      const [first, other] = [into(), into()]
+      const seen: string[] = []
       const call = async (op: 'sum' | 'max', options?: unknown) => {
         const got = await Communicator.allreduceAll(worlds, arrays, op, options as never)
-        seen.push(worlds.map((_, n) => Array.from(got[n])))
+        expect(new Set(got.map(String)).size).toBe(1)
+        seen.push(String(got[0]))
       }
       await call('sum', first)
       for (const array of arrays) array[1] = 2
@@ -128,210 +121,112 @@ describe('a call of all ranks of a process', () => {
       await call('max', other)
       await call('max')
       await call('sum', { algorithm: 'allreduce-linear' })
-      seen.push((await outcome(call('sum', { algorithn: 'allreduce-linear' }))).code)
+      seen.push(String((await outcome(call('sum', { algorithn: 'allreduce-linear' }))).code))
       await call('sum', other)
       await call('sum', other)
-      return worlds.map((_, n) => seen.map((one) => (Array.isArray(one) ? one[n] : one)))
+      return seen.join(' ')
     })
-    const [sum, max] = [
-      [15, 12],
-      [5, 2],
-    ]
-    const kept = [
-      [15, 6, -1],
-      [...sum!, -1],
-      [...max!, -1],
-      [...max!, -1],
-      max,
-      sum,
-      'ERR_ARGUMENT',
-      [...sum!, -1],
-      [...sum!, -1],
-    ]
-    expect(results).toEqual(new Array(6).fill(kept))
+    expect(results).toEqual(six('15,6,-1 15,12,-1 5,2,-1 5,2,-1 5,2 15,12 ERR_ARGUMENT 15,12,-1 15,12,-1'))
   })
 
-  it('takes no list of options for other ranks than it is for', async () => {
-    const results = await hosts(async (worlds) => {
-      const arrays = worlds.map(() => Float64Array.of(1))
-      for (let i = 0; i < 2; i++) await Communicator.allreduceAll(worlds, arrays, 'sum')
-      const options = worlds.length === 1 ? [{}, {}] : [{}]
-      const { code } = await outcome(Communicator.allreduceAll(worlds, arrays, 'sum', options))
-      return worlds.map(() => code)
+  it('takes options for all, or a list with those of each rank, and no other list', async () => {
+    const results = await inProcesses(async (worlds) => {
+      const into = worlds.map(() => new Int32Array(1))
+      const data = worlds.map(({ rank }) => Int32Array.of(rank))
+      const algorithm = 'allreduce-tree'
+      const each = into.map((buffer) => ({ into: buffer, algorithm }))
+      const most = await Communicator.allreduceAll(worlds, data, 'max', each)
+      const least = await Communicator.allreduceAll(worlds, data, 'min', { algorithm })
+      const { code } = await outcome(sum(worlds, data, worlds.length === 1 ? [{}, {}] : [{}]))
+      return [most.every((buffer, i) => buffer === into[i]), most[0]![0], least[0]![0], code]
     })
-    expect(results).toEqual(new Array(6).fill('ERR_COUNT'))
+    expect(results).toEqual(six([true, 5, 0, 'ERR_COUNT']))
   })
 
   it('refuses buffers that were detached since the last call, before any rank joins', async () => {
-    const results = await hosts(async (worlds) => {
+    const results = await inProcesses(async (worlds) => {
       const arrays = worlds.map(() => Float64Array.of(1))
       const options = worlds.map(() => ({ into: new Float64Array(1) }))
-      for (let i = 0; i < 2; i++) await Communicator.allreduceAll(worlds, arrays, 'sum', options)
-      const codes: unknown[] = []
+      for (let i = 0; i < 2; i++) await sum(worlds, arrays, options)
       if (worlds[0]!.rank === 0) {
         structuredClone(options[1]!.into, { transfer: [options[1]!.into.buffer] })
-        codes.push(await outcome(Communicator.allreduceAll(worlds, arrays, 'sum', options)))
+        expect(await outcome(sum(worlds, arrays, options))).toMatchObject({ code: 'ERR_TYPE', rank: 1 })
         options[1] = { into: new Float64Array(1) }
       }
-      const sums: number[] = []
+      const sums: number[][] = []
       for (let step = 1; step <= 3; step++) {
         for (const array of arrays) array[0] = step
-        await Communicator.allreduceAll(worlds, arrays, 'sum', options)
-        sums.push(...options.map(({ into }) => into[0]!))
+        await sum(worlds, arrays, options)
+        sums.push([...new Set(options.map(({ into }) => into[0]!))])
       }
-      return worlds.map((_, n) => ({ codes, sums: sums.filter((_, k) => k % worlds.length === n) }))
+      return sums
     })
-    for (const { sums } of results) expect(sums).toEqual([6, 12, 18])
-    expect(results[0]!.codes).toMatchObject([{ code: 'ERR_TYPE', rank: 1 }])
+    expect(results).toEqual(six([[6], [12], [18]]))
   })
 
-  it('reads its lists before any rank joins: what they call comes first', async () => {
-    for (const warm of [false, true]) {
-      const results = await hosts(async (worlds) => {
-        const ones = worlds.map(() => 1)
-        if (warm) await Communicator.allreduceAll(worlds, ones, 'sum')
+  it.each([false, true])(
+    'reads its lists before any rank joins: what they call comes first (repeated: %s)',
+    async (isRepeated) => {
+      const results = await inProcesses(async (worlds) => {
+        if (isRepeated) await sum(worlds, ones(worlds))
         let inner: Promise<number[]> | undefined
-        const list = Object.assign([...ones], {})
-        Object.defineProperty(list, 0, {
+        const list = Object.defineProperty(ones(worlds), 0, {
           get: () => {
             inner ??= Promise.all(worlds.map((world) => world.allreduce(10, 'sum')))
             return 1
           },
         })
-        const outer = await Communicator.allreduceAll(worlds, list, 'sum')
-        const found = await inner!
-        return worlds.map((_, n) => [found[n], outer[n]])
+        const [outer] = await sum(worlds, list)
+        return [(await inner!)[0], outer]
       })
-      expect(results).toEqual(new Array(6).fill([60, 6]))
-    }
-  })
-
-  it('rejects numbers of one kind on some ranks and of another on others', async () => {
-    const results = await hosts(async (worlds) => {
-      const mixed = worlds.map(({ rank }) => (rank === 0 ? 1n : 1)) as number[]
-      const { code } = await outcome(Communicator.allreduceAll(worlds, mixed, 'sum'))
-      return worlds.map(() => code)
-    })
-    expect(results).toEqual(new Array(6).fill('ERR_COLLECTIVE_MISMATCH'))
-  })
+      expect(results).toEqual(six([60, 6]))
+    },
+  )
 
   it('may be started before an earlier one completes', async () => {
-    const results = await hosts(async (worlds) => {
-      const calls = [1, 2, 3, 4].map((n) =>
-        Communicator.allreduceAll(
-          worlds,
-          worlds.map(() => n),
-          'sum',
-        ),
-      )
-      const all = await Promise.all(calls)
-      return worlds.map((_, i) => all.map((each) => each[i]))
-    })
-    expect(results).toEqual(new Array(6).fill([6, 12, 18, 24]))
-  })
-
-  it('of a split gives each rank its communicator, whose ranks here call together again', async () => {
-    const results = await hosts(async (worlds) => {
-      const colors = worlds.map(({ rank }) => (rank === 2 ? null : rank % 2))
-      const keys = worlds.map(({ rank }) => -rank)
-      const parts = await Communicator.splitAll(worlds, colors, keys)
-      const sums = new Map<number, number[]>()
-      for (const color of [0, 1]) {
-        const members = parts.filter((part, i): part is Communicator => part !== null && colors[i] === color)
-        if (members.length === 0) continue
-        sums.set(color, await Communicator.allreduceAll(members, ranksOf(members), 'sum'))
-      }
-      const plain = await Communicator.splitAll(
-        worlds,
-        worlds.map(() => 0),
-      )
-      return parts.map((part, i) => [
-        part?.rank ?? null,
-        sums.get(colors[i] ?? -1)?.[0] ?? null,
-        plain[i]!.rank,
-      ])
-    })
-    expect(results).toEqual([
-      [1, 1, 0],
-      [2, 3, 1],
-      [null, null, 2],
-      [1, 3, 3],
-      [0, 1, 4],
-      [0, 3, 5],
-    ])
-  })
-
-  it('takes options for all, or a list with those of each rank', async () => {
-    const results = await hosts(async (worlds) => {
-      const into = worlds.map(() => new Int32Array(1))
-      const data = worlds.map(({ rank }) => Int32Array.of(rank))
-      const got = await Communicator.allreduceAll(
-        worlds,
-        data,
-        'max',
-        into.map((buffer) => ({ into: buffer, algorithm: 'allreduce-tree' })),
-      )
-      const again = await Communicator.allreduceAll(worlds, data, 'min', { algorithm: 'allreduce-tree' })
-      return got.map((buffer, i) => [buffer === into[i], into[i]![0], again[i]![0]])
-    })
-    expect(results).toEqual(new Array(6).fill([true, 5, 0]))
+    const results = await inProcesses((worlds) =>
+      Promise.all(
+        [1, 2, 3, 4].map(async (n) => (await sum(worlds, new Float64Array(worlds.length).fill(n)))[0]),
+      ),
+    )
+    expect(results).toEqual(six([6, 12, 18, 24]))
   })
 })
 
 describe('a call of all ranks of a process is refused before anything is sent', () => {
-  type Case = readonly [string, (worlds: readonly Communicator[]) => Promise<unknown>, string, string]
+  type Case = readonly [string, (worlds: Worlds) => Promise<unknown>, code: string, text: string]
   it.each<Case>([
-    ['for a part of the handles', (w) => Communicator.barrierAll(w.slice(1)), 'ERR_ARGUMENT', 'got 2 of 3'],
-    ['for no handle', () => Communicator.barrierAll([]), 'ERR_ARGUMENT', 'of all ranks of one communicator'],
-    ['for what is no list', () => Communicator.barrierAll(7 as never), 'ERR_ARGUMENT', 'got 7'],
-    ['for what is no handle', () => Communicator.barrierAll([{}] as never), 'ERR_ARGUMENT', 'at place 0'],
+    ['for a part of the handles', (w) => barrier(w.slice(1)), 'ERR_ARGUMENT', 'got 2 of 3'],
+    ['for no handle', () => barrier([]), 'ERR_ARGUMENT', 'of all ranks of one communicator'],
+    ['for what is no list', () => barrier(7), 'ERR_ARGUMENT', 'got 7'],
+    ['for what is no handle', () => barrier([{}]), 'ERR_ARGUMENT', 'at place 0'],
+    ['for one twice', (w) => barrier([w[0], w[1], w[1]]), 'ERR_ARGUMENT', 'more than once'],
+    ['for lists of another length', (w) => sum(w, [1, 2]), 'ERR_COUNT', 'each of 3 handles, got 2'],
+    ['for what is no list of data', (w) => sum(w, 7), 'ERR_ARGUMENT', 'got 7'],
+    ['for options of another length', (w) => barrier(w, [{}]), 'ERR_COUNT', 'each of 3 handles, got 1'],
     [
-      'for one twice',
-      (w) => Communicator.barrierAll([w[0]!, w[1]!, w[1]!]),
+      'for unknown options',
+      (w) => barrier(w, { algoritm: 'x' }),
       'ERR_ARGUMENT',
-      'more than once',
+      "algorithm, segments, got 'algoritm'",
     ],
+    ['for a signal that is none', (w) => barrier(w, { signal: 7 }), 'ERR_ARGUMENT', 'AbortSignal'],
     [
       'for handles on two communicators',
-      async (w) => Communicator.barrierAll([w[0]!, w[1]!, (await Communicator.splitAll(w, [0, 0, 0]))[2]!]),
+      async (w) => barrier([w[0], w[1], (await Communicator.splitAll(w, [0, 0, 0]))[2]]),
       'ERR_ARGUMENT',
       'one of another communicator at place 2',
     ],
     [
-      'for lists of another length',
-      (w) => Communicator.allreduceAll(w, [1, 2], 'sum'),
-      'ERR_COUNT',
-      'each of 3 handles, got 2',
-    ],
-    [
-      'for what is no list of data',
-      (w) => Communicator.allreduceAll(w, 7 as never, 'sum'),
-      'ERR_ARGUMENT',
-      'got 7',
-    ],
-    [
-      'for lists of options of another length',
-      (w) => Communicator.barrierAll(w, [{}] as never),
-      'ERR_COUNT',
-      'each of 3 handles, got 1',
-    ],
-    [
       'for a buffer that several ranks would fill',
       (w) =>
-        Communicator.allreduceAll(
+        sum(
           w,
-          w.map(() => Int32Array.of(1)),
-          'sum',
+          [1, 2, 3].map((n) => Int32Array.of(n)),
           { into: new Int32Array(1) },
         ),
       'ERR_ARGUMENT',
       'a buffer for each rank',
-    ],
-    [
-      'for unknown options',
-      (w) => Communicator.barrierAll(w, { algoritm: 'x' } as never),
-      'ERR_ARGUMENT',
-      "barrierAll: expected options among signal, algorithm, segments, got 'algoritm'",
     ],
     [
       'for an operation that is none',
@@ -339,35 +234,23 @@ describe('a call of all ranks of a process is refused before anything is sent', 
       'ERR_OP',
       'sun',
     ],
-    [
-      'for a signal that is none',
-      (w) => Communicator.barrierAll(w, { signal: 7 } as never),
-      'ERR_ARGUMENT',
-      'AbortSignal',
-    ],
   ])('%s', async (_, call, code, text) => {
-    const worlds = await run<unknown>(never, {
-      ranks: 3,
-      hosted: async (handles) => {
-        const refused = await outcome(call(handles))
+    await hosts(
+      async (worlds) => {
+        const message = expect.stringContaining(text)
+        expect(await outcome(call(worlds))).toMatchObject({ code, message })
         // The communicator is unharmed.
-        await Communicator.barrierAll(handles)
-        return handles.map(() => refused)
+        return void (await barrier(worlds))
       },
-    })
-    expect(worlds[0]).toMatchObject({ code, message: expect.stringContaining(text) })
+      { ranks: 3, fabric: local({}) },
+    )
   })
 
   it('and names the rank whose argument is wrong', async () => {
-    const results = await hosts(async (worlds) => {
+    const results = await inProcesses(async (worlds) => {
       const data = worlds.map(({ rank }) => ([1, 4, 5].includes(rank) ? 'one' : 1))
-      const refused = await outcome(Communicator.allreduceAll(worlds, data as never, 'sum'))
-      const sums = await Communicator.allreduceAll(
-        worlds,
-        worlds.map(() => 1),
-        'sum',
-      )
-      return sums.map((sum) => [sum, refused.code, refused.rank])
+      const { code, rank } = await outcome(sum(worlds, data))
+      return [(await sum(worlds, ones(worlds)))[0], code, rank]
     })
     expect(results).toEqual([1, 1, 1, 4, 4, 5].map((rank) => [6, 'ERR_OP', rank]))
   })
@@ -375,88 +258,77 @@ describe('a call of all ranks of a process is refused before anything is sent', 
 
 describe('a call of all ranks of a process that fails', () => {
   it('rejects with a mismatch between ranks of the process, on all processes', async () => {
-    const results = await hosts(async (worlds) => {
+    await hosts(async (worlds) => {
       const data = worlds.map(({ rank }) => new Int32Array(rank === 1 ? 5 : 4))
-      const mismatch = await outcome(Communicator.allreduceAll(worlds, data, 'sum'))
-      const later = await outcome(Communicator.barrierAll(worlds))
-      return worlds.map(() => [mismatch, later.code])
+      expect(await outcome(sum(worlds, data))).toMatchObject({
+        ...{ code: 'ERR_COLLECTIVE_MISMATCH', message: expect.stringContaining('rank 1 called allreduce(') },
+      })
+      expect((await outcome(barrier(worlds))).code).toMatch(/ERR_COLLECTIVE_MISMATCH|ERR_REVOKED/)
+      return undefined
     })
-    for (const [mismatch, later] of results as [{ code: string; message: string }, string][]) {
-      expect(mismatch.code).toBe('ERR_COLLECTIVE_MISMATCH')
-      expect(mismatch.message).toContain('rank 1 called allreduce(')
-      expect(later).toMatch(/ERR_COLLECTIVE_MISMATCH|ERR_REVOKED/)
-    }
   })
 
-  it('rejects with a mismatch with the call of another process', async () => {
-    const results = await hosts(async (worlds) => {
-      const isLast = worlds[0]!.rank === 5
-      const call = isLast
-        ? Communicator.barrierAll(worlds)
-        : Communicator.allreduceAll(
-            worlds,
-            worlds.map(() => 1),
-            'sum',
-          )
-      const first = await outcome(call)
-      const second = await outcome(Communicator.barrierAll(worlds))
-      return worlds.map(() => [first, second].find(({ code }) => code !== undefined))
+  it.each<readonly [string, (worlds: Worlds) => Promise<unknown>]>([
+    ['with the call of another process', (w) => (w[0]!.rank === 5 ? barrier(w) : sum(w, ones(w)))],
+    [
+      'of numbers of two kinds',
+      (w) =>
+        sum(
+          w,
+          w.map(({ rank }) => (rank === 0 ? 1n : 1)),
+        ),
+    ],
+  ])('rejects with a mismatch %s', async (_, call) => {
+    const results = await inProcesses(async (worlds) => {
+      const first = await outcome(call(worlds))
+      const second = await outcome(barrier(worlds))
+      return first.code ?? second.code
     })
-    for (const failed of results) expect(failed!.code).toBe('ERR_COLLECTIVE_MISMATCH')
+    expect(results).toEqual(six('ERR_COLLECTIVE_MISMATCH'))
   })
 
   it('rejects with the error of the first rank that fails alone', async () => {
-    const results = await hosts(async (worlds) => {
+    const results = await inProcesses(async (worlds) => {
       // Blocks arrive that do not fit the counts of rank 1.
       const options = worlds.map(({ rank }) => (rank === 1 ? { counts: new Array(ranks).fill(2) } : {}))
       const data = worlds.map(({ rank }) => Int32Array.of(rank))
-      const failed = await outcome(Communicator.allgathervAll(worlds, data, options))
-      await Communicator.barrierAll(worlds)
-      return worlds.map(() => [failed.code, failed.rank])
+      const { code, rank } = await outcome(Communicator.allgathervAll(worlds, data, options))
+      await barrier(worlds)
+      return code === undefined ? 'right' : `${code} of ${rank}`
     })
-    expect(results).toEqual([
-      ['ERR_COUNT', 1],
-      ['ERR_COUNT', 1],
-      ['ERR_COUNT', 1],
-      ...new Array(3).fill([undefined, undefined]),
-    ])
+    const failed = 'ERR_COUNT of 1'
+    expect(results).toEqual([failed, failed, failed, 'right', 'right', 'right'])
   })
 
   it('rejects when its signal is aborted, before or during the call, and revokes the communicator', async () => {
-    const codes = await hosts(async (worlds) => {
-      const duplicates = await Promise.all(worlds.map((world) => world.dup()))
-      const others = await Promise.all(worlds.map((world) => world.dup()))
-      await Communicator.barrierAll(worlds)
+    const codes = await inProcesses(async (worlds) => {
+      const [duplicates, others] = await Promise.all(
+        [0, 1].map(() => Promise.all(worlds.map((world) => world.dup()))),
+      )
+      await barrier(worlds)
       const controller = new AbortController()
       const { signal } = controller
       const isFirst = worlds[0]!.rank === 0
-      const pending = isFirst
-        ? outcome(Communicator.barrierAll(duplicates, { signal }))
-        : outcome(duplicates[0]!.recv(0))
+      const pending = outcome(isFirst ? barrier(duplicates, { signal }) : duplicates![0]!.recv(0))
       if (isFirst) controller.abort()
-      const { code } = await pending
-      const before = await outcome(Communicator.barrierAll(others, { signal }))
-      return worlds.map(() => [code, before.code])
+      return [(await pending).code, (await outcome(barrier(others, { signal }))).code]
     })
     expect(codes[0]).toEqual(['ERR_ABORTED', 'ERR_ABORTED'])
     expect(codes[5]).toEqual(['ERR_REVOKED', 'ERR_REVOKED'])
   })
 
   it('rejects once a handle is freed', async () => {
-    const results = await hosts(async (worlds) => {
-      const parts = await Communicator.splitAll(
-        worlds,
-        worlds.map(() => 0),
-      )
+    const codes = await inProcesses(async (worlds) => {
+      const parts = await Promise.all(worlds.map((world) => world.dup()))
       await Promise.all(parts.map((part) => part.free()))
-      return Promise.all(worlds.map(async () => (await outcome(Communicator.barrierAll(parts))).code))
+      return (await outcome(barrier(parts))).code
     })
-    expect(results).toEqual(new Array(6).fill('ERR_COMM_FREED'))
+    expect(codes).toEqual(six('ERR_COMM_FREED'))
   })
 
   it('is reported when it waits for ever, with the ranks that wait', async () => {
     const world = hosts(async (worlds) => {
-      if (worlds[0]!.rank < 5) await Communicator.barrierAll(worlds)
+      if (worlds[0]!.rank < 5) await barrier(worlds)
       else await worlds[0]!.recv(0)
       return undefined
     })
@@ -467,37 +339,28 @@ describe('a call of all ranks of a process that fails', () => {
   })
 })
 
-describe('ranks of one process in which mains run per rank', () => {
-  it('may be called for together, and all of them wait then', async () => {
-    const worlds: Communicator[] = []
-    const sums = await run(
-      async (world) => {
-        worlds.push(world)
-        await world.barrier()
-        if (world.rank > 0) return null
-        return Communicator.allreduceAll(worlds, ranksOf(worlds), 'sum')
-      },
-      { ranks: 4 },
-    )
-    expect(sums).toEqual([[6, 6, 6, 6], null, null, null])
+it('ranks of one process in which mains run per rank may be called for together, and all of them wait then', async () => {
+  const worlds: Communicator[] = []
+  const sums = await onRanks({ ranks: 4 }, async (world) => {
+    worlds.push(world)
+    await world.barrier()
+    return world.rank > 0 ? null : sum(worlds, ranksOf(worlds))
   })
+  expect(sums).toEqual([[6, 6, 6, 6], null, null, null])
 })
 
 describe('startAll', () => {
-  const setup = (worlds: readonly Communicator[]) => {
-    const send = worlds.map(({ rank }) => Int32Array.of(rank))
+  const setup = (worlds: Worlds) => {
     const recv = worlds.map(() => new Int32Array(1))
-    const requests = worlds.map((world, i) => world.allreduceInit(send[i]!, recv[i]!, 'sum'))
-    return { send, recv, requests }
+    const requests = worlds.map((world, i) => world.allreduceInit(Int32Array.of(world.rank), recv[i]!, 'sum'))
+    return { requests, sums: () => recv.map(([sum]) => sum) }
   }
 
-  it('starts none where one is active, or of another init', async () => {
-    for (const warm of [false, true]) {
-      const results = await hosts(async (worlds) => {
-        const send = worlds.map(() => Float64Array.of(1))
-        const bound = () =>
-          worlds.map((world, n) => world.allreduceInit(send[n]!, new Float64Array(1), 'sum'))
-        const [some, others] = [bound(), bound()]
+  it.each([false, true])(
+    'starts none where one is active, or of another init (started before: %s)',
+    async (warm) => {
+      const results = await inProcesses(async (worlds) => {
+        const [some, others] = [setup(worlds).requests, setup(worlds).requests]
         if (warm) await Promise.all([Communicator.startAll(some), Communicator.startAll(others)])
         const mixed = worlds.length === 1 ? undefined : [...some.slice(0, -1), others.at(-1)!]
         const refused = mixed && (await outcome(Communicator.startAll(mixed))).code
@@ -505,43 +368,27 @@ describe('startAll', () => {
         const active = (await outcome(Communicator.startAll(some))).code
         await Promise.all([first, ...some.slice(0, -1).map((request) => request.start())])
         await Communicator.startAll(some)
-        return worlds.map(() => [refused, active])
+        return [refused, active]
       })
-      const several = ['ERR_ARGUMENT', 'ERR_REQUEST']
-      expect(results).toEqual([...new Array(5).fill(several), [undefined, 'ERR_REQUEST']])
-    }
-  })
-
-  it('starts the requests of all ranks, before and after their init is complete', async () => {
-    const results = await hosts(async (worlds) => {
-      const { send, recv, requests } = setup(worlds)
-      const seen: number[][] = []
-      for (let round = 0; round < 4; round++) {
-        for (const data of send) data[0]! += round
-        await Communicator.startAll(requests)
-        seen.push(recv.map(([sum]) => sum!))
-      }
-      for (const request of requests) request.free()
-      return worlds.map((_, i) => seen.map((sums) => sums[i]))
-    })
-    expect(results).toEqual(new Array(6).fill([15, 21, 33, 51]))
-  })
+      expect(results.slice(0, 5)).toEqual(new Array(5).fill(['ERR_ARGUMENT', 'ERR_REQUEST']))
+      expect(results[5]).toEqual([undefined, 'ERR_REQUEST'])
+    },
+  )
 
   it('mixes with starts of single ranks', async () => {
     const results = await hosts(async (worlds) => {
-      const { recv, requests } = setup(worlds)
-      const isFirst = worlds[0]!.rank === 0
+      const { requests, sums } = setup(worlds)
       for (let round = 0; round < 4; round++) {
-        if (isFirst === (round % 2 === 0)) await Communicator.startAll(requests.toReversed())
+        if ((worlds[0]!.rank === 0) === (round % 2 === 0)) await Communicator.startAll(requests.toReversed())
         else await Promise.all(requests.map((request) => request.start()))
       }
-      return recv.map(([sum]) => sum)
+      return sums()
     })
-    expect(results).toEqual(new Array(6).fill(15))
+    expect(results).toEqual(six(15))
   })
 
   it('refuses a start while one is active, and requests of a part of the ranks', async () => {
-    const results = await hosts(async (worlds) => {
+    const results = await inProcesses(async (worlds) => {
       const { requests } = setup(worlds)
       await Communicator.startAll(requests)
       const started = Communicator.startAll(requests)
@@ -551,19 +398,18 @@ describe('startAll', () => {
       const part = await outcome(Communicator.startAll(requests.slice(1)))
       for (const request of requests) request.free()
       const freed = await outcome(Communicator.startAll(requests))
-      return worlds.map(() => [again.code, alone.code, part.code, freed.code])
+      return [again, alone, part, freed].map(({ code }) => code)
     })
     expect(results[0]).toEqual(['ERR_REQUEST', 'ERR_REQUEST', 'ERR_ARGUMENT', 'ERR_REQUEST'])
   })
 
   it('starts several requests of each rank by one call for each', async () => {
-    const results = await hosts(async (worlds) => {
-      const first = setup(worlds)
-      const second = setup(worlds)
+    const results = await inProcesses(async (worlds) => {
+      const [first, second] = [setup(worlds), setup(worlds)]
       for (let round = 0; round < 3; round++)
         await Promise.all([Communicator.startAll(second.requests), Communicator.startAll(first.requests)])
-      return worlds.map((_, i) => [first.recv[i]![0], second.recv[i]![0]])
+      return [first.sums()[0], second.sums()[0]]
     })
-    expect(results).toEqual(new Array(6).fill([15, 15]))
+    expect(results).toEqual(six([15, 15]))
   })
 })

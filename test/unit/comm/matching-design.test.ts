@@ -1,6 +1,7 @@
-import { ANY_SOURCE, ANY_TAG, run } from 'rankweave'
+import { run } from 'rankweave'
 import { describe, expect, it } from 'vitest'
 import { mailboxDesigns } from '../../../src/messages/matching-queues/mailbox-designs.js'
+import { onRanks } from '../../support/on-ranks.js'
 
 const refused = { code: 'ERR_ARGUMENT', message: expect.stringContaining(mailboxDesigns.join(', ')) }
 
@@ -15,47 +16,21 @@ describe('the design of matching queues', () => {
 
   it('is inherited by communicators of every kind, and dup chooses another one', async () => {
     const matching = { design: 'bins' } as const
-    await run(
-      async (world) => {
-        const of = (comm: typeof world) => comm.describe().matchingDesigns
-        const copy = await world.dup({ matchingDesign: 'array-list' })
-        expect([of(world), of(copy)]).toEqual([['bins'], ['array-list']])
-        const range = await copy.range(0, 1)
-        const group = await copy.create(await copy.group(), {})
-        const distributed = await copy.split(0, -copy.rank, { table: 'distributed' })
-        const cart = await copy.createCart([2, 1])
-        const made = [await copy.dup(), await copy.split(0), await copy.split(copy.rank % 2), distributed]
-        for (const each of [...made, range, group, cart])
-          if (each !== null) expect(of(each)).toEqual(['array-list'])
-        const back = await copy.dup({ matchingDesign: 'index' })
-        expect([of(back), of(await back.split(0))]).toEqual([['index'], ['index']])
-        expect(of(await world.dup())).toEqual(['bins'])
-      },
-      { ranks: 4, processes: 2, matching },
-    )
-  })
-
-  it('is chosen by each rank for itself', async () => {
-    const found = await run(
-      async (world) => {
-        const { rank } = world
-        const design = mailboxDesigns[rank % mailboxDesigns.length]
-        const copy = await world.dup(rank === 0 ? {} : { matchingDesign: design })
-        const reversed = await copy.split(0, -rank)
-        // Messages pass between queues of different designs.
-        const { size } = reversed
-        for (let dest = 0; dest < size; dest++) await reversed.send(Int32Array.of(rank), dest, rank)
-        for (let left = size; left > 0; left--) {
-          const { source, tag, data } = await reversed.recv(ANY_SOURCE, ANY_TAG)
-          expect([tag, (data as Int32Array)[0]]).toEqual([size - 1 - source, size - 1 - source])
-        }
-        return reversed.describe().matchingDesigns
-      },
-      { ranks: 9, processes: 3 },
-    )
-    // Of ranks 8, 7 and 6, and of 2, 1 and 0: the split has reversed them.
-    expect(found[8]).toEqual(['list', 'index', 'vector-list'])
-    expect(found[0]).toEqual(['source-lists', 'list', 'index'])
+    await onRanks({ ranks: 4, processes: 2, matching }, async (world) => {
+      const of = (comm: typeof world) => comm.describe().matchingDesigns
+      const copy = await world.dup({ matchingDesign: 'array-list' })
+      expect([of(world), of(copy)]).toEqual([['bins'], ['array-list']])
+      const range = await copy.range(0, 1)
+      const group = await copy.create(await copy.group(), {})
+      const distributed = await copy.split(0, -copy.rank, { table: 'distributed' })
+      const cart = await copy.createCart([2, 1])
+      const made = [await copy.dup(), await copy.split(0), await copy.split(copy.rank % 2), distributed]
+      for (const each of [...made, range, group, cart])
+        if (each !== null) expect(of(each)).toEqual(['array-list'])
+      const back = await copy.dup({ matchingDesign: 'index' })
+      expect([of(back), of(await back.split(0))]).toEqual([['index'], ['index']])
+      expect(of(await world.dup())).toEqual(['bins'])
+    })
   })
 
   it('is refused by name before anything starts, with the designs that may be chosen', async () => {
@@ -68,16 +43,13 @@ describe('the design of matching queues', () => {
   })
 
   it('is refused by dup before anything is sent, and the communicator remains usable', async () => {
-    await run(
-      async (world) => {
-        for (const matchingDesign of ['clusters', 'constructor', 7] as never[])
-          await expect(world.dup({ matchingDesign })).rejects.toMatchObject(refused)
-        await expect(world.dup({ matchingDesigns: 'list' } as never)).rejects.toMatchObject({
-          ...{ code: 'ERR_ARGUMENT', message: expect.stringContaining("did you mean 'matchingDesign'") },
-        })
-        await world.barrier()
-      },
-      { ranks: 2, processes: 2 },
-    )
+    await onRanks({ ranks: 2, processes: 2 }, async (world) => {
+      for (const matchingDesign of ['clusters', 'constructor', 7] as never[])
+        await expect(world.dup({ matchingDesign })).rejects.toMatchObject(refused)
+      await expect(world.dup({ matchingDesigns: 'list' } as never)).rejects.toMatchObject({
+        ...{ code: 'ERR_ARGUMENT', message: expect.stringContaining("did you mean 'matchingDesign'") },
+      })
+      await world.barrier()
+    })
   })
 })

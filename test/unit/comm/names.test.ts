@@ -1,26 +1,23 @@
 import { expect, it } from 'vitest'
-import { run } from '../../../src/launch/run.js'
+import { onRanks } from '../../support/on-ranks.js'
 
 it('a communicator has the name that a rank gave it, and the call that made it', async () => {
-  const made = await run(
-    async (world) => {
-      const half = await world.split(world.rank & 1)
-      const before = half.describe()
-      half.setName('halves')
-      const copy = await half.dup()
-      const pair = await world.range(0, 1)
-      return [
-        world.name,
-        before.name,
-        half.name,
-        copy.name,
-        half.describe().made,
-        copy.describe().made,
-        pair?.describe().made,
-      ]
-    },
-    { ranks: 4, processes: 2 },
-  )
+  const made = await onRanks({ ranks: 4, processes: 2 }, async (world) => {
+    const half = await world.split(world.rank & 1)
+    const before = half.describe()
+    half.setName('halves')
+    const copy = await half.dup()
+    const pair = await world.range(0, 1)
+    return [
+      world.name,
+      before.name,
+      half.name,
+      copy.name,
+      half.describe().made,
+      copy.describe().made,
+      pair?.describe().made,
+    ]
+  })
   expect(made[0].slice(0, 4)).toEqual(['world', '', 'halves', ''])
   expect(made[0][4]).toMatch(/^communicator 0\.\d 'halves' was made by split\(\) #0 of communicator 0\.0$/)
   expect(made[0][5]).toMatch(/^communicator 0\.\d was made by dup\(\) #0 of communicator 0\.\d$/)
@@ -29,26 +26,20 @@ it('a communicator has the name that a rank gave it, and the call that made it',
 })
 
 it('setName refuses what is not a text of at most 127 characters', async () => {
-  await run(
-    async (world) => {
-      expect(() => world.setName('x'.repeat(128))).toThrow(/at most 127 characters/)
-      expect(() => world.setName(7 as never)).toThrow(/setName: expected a text/)
-      expect(() => world.setName('a\x1b[2Jb')).toThrow(/without control characters/)
-      world.setName('x'.repeat(127))
-    },
-    { ranks: 1 },
-  )
+  await onRanks({ ranks: 1 }, async (world) => {
+    expect(() => world.setName('x'.repeat(128))).toThrow(/at most 127 characters/)
+    expect(() => world.setName(7 as never)).toThrow(/setName: expected a text/)
+    expect(() => world.setName('a\x1b[2Jb')).toThrow(/without control characters/)
+    world.setName('x'.repeat(127))
+  })
 })
 
 it('errors and deadlock reports show the name and the origin', async () => {
-  const failure = await run(
-    async (world) => {
-      const half = await world.split(0, -world.rank)
-      half.setName('reversed')
-      await half.recv(0, 3)
-    },
-    { ranks: 2 },
-  ).catch((error: Error) => error.message)
+  const failure = await onRanks({ ranks: 2 }, async (world) => {
+    const half = await world.split(0, -world.rank)
+    half.setName('reversed')
+    await half.recv(0, 3)
+  }).catch((error: Error) => error.message)
   expect(failure).toMatch(/recv\(source 0, tag 3\) on communicator 1\.1 'reversed'/)
   expect(failure).toMatch(/communicator 1\.1 'reversed' was made by split\(\) #0 of communicator 0\.0/)
 })

@@ -1,20 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import type { PersistentRequest } from '../../../src/calls/program/persistent-request.js'
 import type { Communicator } from '../../../src/comm/communicator.js'
-import { collectiveForms } from '../../../src/conformance/collective-forms.js'
-import { callByName, checkFilled, checkResult } from '../../../src/conformance/forms.js'
 import { local } from '../../../src/fabric/local/local.js'
 import { run } from '../../../src/launch/run.js'
 import { strided } from '../../../src/messages/datatype/strided-view.js'
-
-const codeOf = (call: () => unknown) =>
-  Promise.resolve()
-    .then(call)
-    .then(
-      () => 'ok',
-      (error: { code: string }) => error.code,
-    )
-const thrown = (code: string) => expect.objectContaining({ code })
+import { coded, codeOf, onRanks } from '../../support/on-ranks.js'
 
 /** Buffers whose length may change. */
 const Buffers = ArrayBuffer as unknown as new (size: number, options: object) => ArrayBuffer
@@ -23,28 +13,6 @@ const ranks = 5
 
 describe.each([1, 2, 5])('persistent collectives on %i processes', (processes) => {
   const options = { ranks, fabric: local({ processes, seed: 17 }) }
-
-  it('yield what a call yields with the data of every start, in any order of requests', async () => {
-    await run(async (world: Communicator) => {
-      const forms = collectiveForms(world, 6)
-      const bound = Object.entries(forms.cases).flatMap(([name, cases]) =>
-        cases.map((form) => {
-          const request = callByName(world, `${name}Init`, form.init) as PersistentRequest
-          return { name, form, request }
-        }),
-      )
-      for (let round = 0; round < 3; round++) {
-        forms.fill(round)
-        const order = (world.rank + round) % 2 === 0 ? bound : bound.toReversed()
-        await Promise.all(order.map(({ request }) => request.start()))
-        for (const { name, form } of bound) {
-          checkResult(form, await callByName(world, name, form.call), round, name)
-          checkFilled(form, round, `start ${round} of ${name}`)
-        }
-      }
-      for (const { request } of bound) request.free()
-    }, options)
-  })
 
   it('read what is sent anew at every start where recv is, or overlaps, the same memory', async () => {
     await run(async (world: Communicator) => {
@@ -68,29 +36,20 @@ describe.each([1, 2, 5])('persistent collectives on %i processes', (processes) =
     }, options)
   })
 
-  it('resolve to nothing, whichever ranks share a process', async () => {
-    await run(async (world: Communicator) => {
-      const request = world.allreduceInit(Float64Array.of(1), new Float64Array(1), 'sum')
-      expect(await request.start()).toBe(undefined)
-      expect(await request.start()).toBe(undefined)
-      expect(await request.start({ signal: new AbortController().signal })).toBe(undefined)
-    }, options)
-  })
-
   it('reject a start that is active, freed, or whose buffer is detached', async () => {
     await run(async (world: Communicator) => {
       const into = new Float64Array(2)
       const request = world.allreduceInit(Float64Array.of(1, 2), into, 'sum')
       const active = request.start()
       const again = request.start()
-      expect(() => request.free()).toThrow(thrown('ERR_REQUEST'))
-      expect(await codeOf(() => again)).toBe('ERR_REQUEST')
+      expect(() => request.free()).toThrow(coded('ERR_REQUEST'))
+      expect(await codeOf(again)).toBe('ERR_REQUEST')
       await active
       structuredClone(into.buffer, { transfer: [into.buffer] })
-      expect(await codeOf(() => request.start())).toBe('ERR_TYPE')
+      expect(await codeOf(request.start())).toBe('ERR_TYPE')
       request.free()
-      expect(() => request.free()).toThrow(thrown('ERR_REQUEST'))
-      expect(await codeOf(() => request.start())).toBe('ERR_REQUEST')
+      expect(() => request.free()).toThrow(coded('ERR_REQUEST'))
+      expect(await codeOf(request.start())).toBe('ERR_REQUEST')
       await world.barrier()
     }, options)
   })
@@ -101,8 +60,8 @@ describe.each([1, 2, 5])('persistent collectives on %i processes', (processes) =
       const ofFreed = freed.barrierInit()
       await ofFreed.start()
       await freed.free()
-      expect(await codeOf(() => ofFreed.start())).toBe('ERR_COMM_FREED')
-      expect(() => freed.barrierInit()).toThrow(thrown('ERR_COMM_FREED'))
+      expect(await codeOf(ofFreed.start())).toBe('ERR_COMM_FREED')
+      expect(() => freed.barrierInit()).toThrow(coded('ERR_COMM_FREED'))
       const revoked = await world.dup()
       const ofRevoked = revoked.barrierInit()
       await ofRevoked.start()
@@ -110,15 +69,15 @@ describe.each([1, 2, 5])('persistent collectives on %i processes', (processes) =
         const controller = new AbortController()
         const started = ofRevoked.start({ signal: controller.signal })
         setImmediate(() => controller.abort())
-        expect(await codeOf(() => started)).toBe('ERR_ABORTED')
+        expect(await codeOf(started)).toBe('ERR_ABORTED')
       }
       await world.barrier()
-      expect(await codeOf(() => ofRevoked.start())).toBe('ERR_REVOKED')
+      expect(await codeOf(ofRevoked.start())).toBe('ERR_REVOKED')
     }, options)
   })
 
   it('reject ranks that bind other lengths, types, operations or collectives', async () => {
-    const misuses: readonly ((world: Communicator) => PersistentRequest)[] = [
+    const misuses: readonly ((world: Communicator) => Pick<PersistentRequest, 'start'>)[] = [
       (world) => {
         const length = world.rank === 4 ? 3 : 2
         return world.allreduceInit(new Float64Array(length), new Float64Array(length), 'sum')
@@ -132,118 +91,71 @@ describe.each([1, 2, 5])('persistent collectives on %i processes', (processes) =
       (world) =>
         world.rank === 2 ? world.barrierInit() : world.allgatherInit(new Int8Array(1), new Int8Array(ranks)),
       (world) => world.barrierInit(world.rank === 0 ? { algorithm: 'barrier-linear' } : {}),
+      // A call is not the start of a persistent collective.
+      (world) => (world.rank === 0 ? world.barrierInit() : { start: () => world.barrier() }),
     ]
     for (const misuse of misuses) {
-      const codes = await run(
-        (world: Communicator) =>
-          codeOf(async () => {
-            await misuse(world).start()
-            // A rank may have done its part before another one fails.
-            await world.barrier()
-          }),
-        options,
+      const codes = await onRanks(options, (world: Communicator) =>
+        codeOf(async () => {
+          await misuse(world).start()
+          // A rank may have done its part before another one fails.
+          await world.barrier()
+        }),
       )
       expect(codes).toEqual(codes.map(() => 'ERR_COLLECTIVE_MISMATCH'))
     }
   })
-
-  it('do not match calls', async () => {
-    const codes = await run(
-      (world: Communicator) =>
-        codeOf(async () => {
-          if (world.rank === 0) await world.barrierInit().start()
-          else await world.barrier()
-          await world.barrier()
-        }),
-      options,
-    )
-    expect(codes).toEqual(codes.map(() => 'ERR_COLLECTIVE_MISMATCH'))
-  })
 })
 
 it('inits reject buffers that do not fit, before anything is sent', async () => {
-  await run(
-    async (world: Communicator) => {
-      const two = new Float64Array(2)
-      const view = strided(new Float64Array(8), { count: 2, blockLength: 1, stride: 4 })
-      const resizable = new Float64Array(new Buffers(16, { maxByteLength: 32 }))
-      const cases: readonly [string, () => unknown][] = [
-        ['ERR_TYPE', () => world.allreduceInit(3 as never, two as never, 'sum' as never)],
-        ['ERR_TYPE', () => world.allreduceInit(view as never, two as never, 'sum' as never)],
-        ['ERR_TYPE', () => world.allreduceInit(two, view as never, 'sum')],
-        ['ERR_TYPE', () => world.allreduceInit(two, undefined as never, 'sum')],
-        ['ERR_TYPE', () => world.allreduceInit(two, resizable, 'sum')],
-        ['ERR_TYPE', () => world.reduceScatterInit(two, undefined as never, 'sum')],
-        ['ERR_TYPE', () => world.scanInit(view as never, two as never, 'sum' as never)],
-        ['ERR_TYPE', () => world.exscanInit(two, resizable, 'sum')],
-        ['ERR_TYPE', () => world.alltoallInit(two, view as never)],
-        ['ERR_TYPE', () => world.bcastInit(null as never)],
-        ['ERR_TYPE', () => world.scatterInit(null, two, world.rank)],
-        ['ERR_TYPE', () => world.reduceInit(two, undefined as never, 'sum', world.rank)],
-        ['ERR_TYPE_MISMATCH', () => world.scanInit(two, new Float32Array(2) as never, 'sum')],
-        ['ERR_TYPE_MISMATCH', () => world.scatterInit(two, new Float32Array(1) as never, world.rank)],
-        ['ERR_TRUNCATE', () => world.exscanInit(two, new Float64Array(1), 'sum')],
-        ['ERR_TRUNCATE', () => world.allgatherInit(two, two)],
-        ['ERR_TRUNCATE', () => world.gatherInit(two, two, world.rank)],
-        ['ERR_TRUNCATE', () => world.alltoallInit(two, new Float64Array(1))],
-        ['ERR_TRUNCATE', () => world.reduceScatterInit(two, new Float64Array(0), 'sum')],
-        ['ERR_COUNT', () => world.reduceScatterInit(two, two, 'sum', { counts: [1] })],
-        ['ERR_COUNT', () => world.alltoallInit(new Int8Array(3), new Int8Array(3))],
-        ['ERR_COUNT', () => world.scatterInit(two, new Float64Array(2), world.rank)],
-        ['ERR_TYPE', () => world.scattervInit(null, [1, 1], two, world.rank)],
-        ['ERR_TYPE', () => world.gathervInit(view as never, two as never, world.rank)],
-        ['ERR_TYPE_MISMATCH', () => world.allgathervInit(two, new Float32Array(4) as never)],
-        ['ERR_COUNT', () => world.alltoallvInit(two, [1], two)],
-        ['ERR_COUNT', () => world.allgathervInit(two, two, { counts: [1] })],
-        ['ERR_COUNT', () => world.allgathervInit(two, two, { counts: null as never })],
-        ['ERR_TRUNCATE', () => world.allgathervInit(two, two, { counts: [2, 1] })],
-        ['ERR_TRUNCATE', () => world.alltoallvInit(two, [1, 1], two, { counts: [1, 1], displs: [0, 2] })],
-        ['ERR_TRUNCATE', () => world.gathervInit(two, two, world.rank, { counts: [2, 2] })],
-        ['ERR_COUNT', () => world.scattervInit(two, [3, 3], two, world.rank)],
-        ['ERR_RANK', () => world.gathervInit(two, two, 7)],
-        ['ERR_RANK', () => world.gatherInit(two, new Float64Array(4), null as never)],
-        ['ERR_RANK', () => world.gathervInit(two, new Float64Array(4), null as never)],
-        ['ERR_RANK', () => world.bcastInit(two, 2)],
-        ['ERR_RANK', () => world.reduceInit(two, two, 'sum', -1)],
-        ['ERR_OP', () => world.allreduceInit(two, two, 'band' as 'sum')],
-        ['ERR_OP', () => world.scanInit(two, two, 'band' as 'sum')],
-        ['ERR_ARGUMENT', () => world.barrierInit({ algorithm: 'x' })],
-        ['ERR_ALGORITHM', () => world.allreduceInit(two, two, 'sum', { algorithm: 'allreduce-ring' })],
-      ]
-      for (const [code, init] of cases) expect([code, await codeOf(init)]).toEqual([code, code])
-      await world.barrier()
-    },
-    { ranks: 2, processes: 2 },
-  )
+  await onRanks({ ranks: 2, processes: 2 }, async (world: Communicator) => {
+    const two = new Float64Array(2)
+    const view = strided(new Float64Array(8), { count: 2, blockLength: 1, stride: 4 })
+    const resizable = new Float64Array(new Buffers(16, { maxByteLength: 32 }))
+    const cases: readonly [string, () => unknown][] = [
+      ['ERR_TYPE', () => world.allreduceInit(3 as never, two as never, 'sum' as never)],
+      ['ERR_TYPE', () => world.allreduceInit(view as never, two as never, 'sum' as never)],
+      ['ERR_TYPE', () => world.allreduceInit(two, view as never, 'sum')],
+      ['ERR_TYPE', () => world.allreduceInit(two, undefined as never, 'sum')],
+      ['ERR_TYPE', () => world.allreduceInit(two, resizable, 'sum')],
+      ['ERR_TYPE', () => world.reduceScatterInit(two, undefined as never, 'sum')],
+      ['ERR_TYPE', () => world.scanInit(view as never, two as never, 'sum' as never)],
+      ['ERR_TYPE', () => world.exscanInit(two, resizable, 'sum')],
+      ['ERR_TYPE', () => world.alltoallInit(two, view as never)],
+      ['ERR_TYPE', () => world.bcastInit(null as never)],
+      ['ERR_TYPE', () => world.scatterInit(null, two, world.rank)],
+      ['ERR_TYPE', () => world.reduceInit(two, undefined as never, 'sum', world.rank)],
+      ['ERR_TYPE_MISMATCH', () => world.scanInit(two, new Float32Array(2) as never, 'sum')],
+      ['ERR_TYPE_MISMATCH', () => world.scatterInit(two, new Float32Array(1) as never, world.rank)],
+      ['ERR_TRUNCATE', () => world.exscanInit(two, new Float64Array(1), 'sum')],
+      ['ERR_TRUNCATE', () => world.allgatherInit(two, two)],
+      ['ERR_TRUNCATE', () => world.gatherInit(two, two, world.rank)],
+      ['ERR_TRUNCATE', () => world.alltoallInit(two, new Float64Array(1))],
+      ['ERR_TRUNCATE', () => world.reduceScatterInit(two, new Float64Array(0), 'sum')],
+      ['ERR_COUNT', () => world.reduceScatterInit(two, two, 'sum', { counts: [1] })],
+      ['ERR_COUNT', () => world.alltoallInit(new Int8Array(3), new Int8Array(3))],
+      ['ERR_COUNT', () => world.scatterInit(two, new Float64Array(2), world.rank)],
+      ['ERR_TYPE', () => world.scattervInit(null, [1, 1], two, world.rank)],
+      ['ERR_TYPE', () => world.gathervInit(view as never, two as never, world.rank)],
+      ['ERR_TYPE_MISMATCH', () => world.allgathervInit(two, new Float32Array(4) as never)],
+      ['ERR_COUNT', () => world.alltoallvInit(two, [1], two)],
+      ['ERR_COUNT', () => world.allgathervInit(two, two, { counts: [1] })],
+      ['ERR_COUNT', () => world.allgathervInit(two, two, { counts: null as never })],
+      ['ERR_TRUNCATE', () => world.allgathervInit(two, two, { counts: [2, 1] })],
+      ['ERR_TRUNCATE', () => world.alltoallvInit(two, [1, 1], two, { counts: [1, 1], displs: [0, 2] })],
+      ['ERR_TRUNCATE', () => world.gathervInit(two, two, world.rank, { counts: [2, 2] })],
+      ['ERR_COUNT', () => world.scattervInit(two, [3, 3], two, world.rank)],
+      ['ERR_RANK', () => world.gathervInit(two, two, 7)],
+      ['ERR_RANK', () => world.gatherInit(two, new Float64Array(4), null as never)],
+      ['ERR_RANK', () => world.gathervInit(two, new Float64Array(4), null as never)],
+      ['ERR_RANK', () => world.bcastInit(two, 2)],
+      ['ERR_RANK', () => world.reduceInit(two, two, 'sum', -1)],
+      ['ERR_OP', () => world.allreduceInit(two, two, 'band' as 'sum')],
+      ['ERR_OP', () => world.scanInit(two, two, 'band' as 'sum')],
+      ['ERR_ARGUMENT', () => world.barrierInit({ algorithm: 'x' })],
+      ['ERR_ALGORITHM', () => world.allreduceInit(two, two, 'sum', { algorithm: 'allreduce-ring' })],
+    ]
+    for (const [code, init] of cases) expect([code, await codeOf(init)]).toEqual([code, code])
+    await world.barrier()
+  })
 })
-
-it('refuses options that a call does not have, and what is no object of options', () =>
-  run(
-    (world) => {
-      const [send, recv] = [new Float64Array(4), new Float64Array(4)]
-      const counts = [4]
-      const inits = (options: never): Record<string, () => unknown> => ({
-        barrierInit: () => world.barrierInit(options),
-        bcastInit: () => world.bcastInit(send, 0, options),
-        scatterInit: () => world.scatterInit(send, recv, 0, options),
-        scattervInit: () => world.scattervInit(send, counts, recv, 0, options),
-        gatherInit: () => world.gatherInit(send, recv, 0, options),
-        gathervInit: () => world.gathervInit(send, recv, 0, options),
-        allgatherInit: () => world.allgatherInit(send, recv, options),
-        allgathervInit: () => world.allgathervInit(send, recv, options),
-        alltoallInit: () => world.alltoallInit(send, recv, options),
-        alltoallvInit: () => world.alltoallvInit(send, counts, recv, options),
-        reduceInit: () => world.reduceInit(send, recv, 'sum', 0, options),
-        allreduceInit: () => world.allreduceInit(send, recv, 'sum', options),
-        reduceScatterInit: () => world.reduceScatterInit(send, recv, 'sum', options),
-        scanInit: () => world.scanInit(send, recv, 'sum', options),
-        exscanInit: () => world.exscanInit(send, recv, 'sum', options),
-      })
-      for (const options of [null, 7, true, 'any', { into: recv }, { odrer: 'any' }]) {
-        for (const [name, init] of Object.entries(inits(options as never))) {
-          expect(init, `${name} ${JSON.stringify(options)}`).toThrow(thrown('ERR_ARGUMENT'))
-        }
-      }
-    },
-    { ranks: 1 },
-  ))

@@ -1,18 +1,14 @@
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { isBuiltin } from 'node:module'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { run } from 'rankweave'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import ring from '../../../examples/ring.js'
 import { pageBundle } from '../../support/page-bundle.js'
+import { ownFolder } from '../../support/temporary-folder.js'
 
-let folder: string
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'rankweave-page-'))
-})
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+const folder = ownFolder('page')
 
 it('what pages load imports no module of Node and no package but those it states', () => {
   const { metafile } = pageBundle(`export * from 'rankweave/browser'`)

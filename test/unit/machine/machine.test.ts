@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { cluster, levelOf, nodeOf, packageOf } from '../../../src/machine/machine.js'
 import { clusterOf } from '../../support/cluster-of.js'
-import { thrown } from '../topology/thrown.js'
+import { refusal } from '../../support/refusal.js'
 
 describe('cluster', () => {
   test('places ranks in consecutive blocks', () => {
@@ -52,8 +52,6 @@ describe('cluster', () => {
     [() => nodeOf(cluster({ nodes: 2, cores: 3 }), 1.5), 'expected an integer of ranks, got 1.5'],
     [() => nodeOf(cluster({ nodes: 2, cores: 3 }), 7), 'expected at least 7 cores for 7 ranks, got 6'],
   ])('rejects %s', (call, message) => {
-    const error = thrown(call)
-    expect(error.code).toBe('ERR_MACHINE')
-    expect(error.message).toContain(message)
+    expect(call).toThrow(refusal('ERR_MACHINE', message))
   })
 })

@@ -1,164 +1,137 @@
 import { describe, expect, it } from 'vitest'
 import type { Communicator } from '../../../src/comm/communicator.js'
-import '../../../src/entry/index.js'
+import { callByName } from '../../../src/conformance/forms.js'
 import { local } from '../../../src/fabric/local/local.js'
-import { run } from '../../../src/launch/run.js'
+import { installNeighborhood } from '../../../src/topology-communicator/install.js'
 import type { TopologyCommunicator } from '../../../src/topology-communicator/topology-communicator.js'
+import { coded, onRanks } from '../../support/on-ranks.js'
+
+installNeighborhood()
 
 const four = () => Float64Array.of(1, 2, 3, 4)
 const eight = () => new Float64Array(8)
 
-type Options = Readonly<Record<string, unknown>>
-type Call = (options: Options, world: Communicator, graph: TopologyCommunicator) => unknown
+type Call = (list: never, world: Communicator, graph: TopologyCommunicator) => unknown
 
-/** Calls with blocks of two ranks that take lists with a number for each. */
-const calls: Readonly<Record<string, Call>> = {
-  gatherv: (options, world) => world.gatherv(four(), world.rank, options),
-  igatherv: (options, world) => world.igatherv(four(), world.rank, options),
-  'gathervInit of root 0': (options, world) =>
-    world.gathervInit(four(), world.rank === 0 ? eight() : null, 0, options),
-  gathervInit: (options, world) => world.gathervInit(four(), eight(), world.rank, options),
-  allgatherv: (options, world) => world.allgatherv(four(), options),
-  iallgatherv: (options, world) => world.iallgatherv(four(), options),
-  allgathervInit: (options, world) => world.allgathervInit(four(), eight(), options),
-  alltoallv: (options, world) => world.alltoallv(four(), [2, 2], options),
-  ialltoallv: (options, world) => world.ialltoallv(four(), [2, 2], options),
-  alltoallvInit: (options, world) => world.alltoallvInit(four(), [2, 2], eight(), options),
-  neighborAllgatherv: (options, _, graph) => graph.neighborAllgatherv(four(), options),
-  ineighborAllgatherv: (options, _, graph) => graph.ineighborAllgatherv(four(), options),
-  neighborAllgathervInit: (options, _, graph) => graph.neighborAllgathervInit(four(), eight(), options),
-  neighborAlltoallv: (options, _, graph) => graph.neighborAlltoallv(four(), [2, 2], options),
-  ineighborAlltoallv: (options, _, graph) => graph.ineighborAlltoallv(four(), [2, 2], options),
-  neighborAlltoallvInit: (options, _, graph) => graph.neighborAlltoallvInit(four(), [2, 2], eight(), options),
+/** Calls with blocks of two ranks that take lists with a number for each, and what their inits take. */
+const calls: Readonly<Record<string, (rank: number) => readonly [call: unknown[], init: unknown[]]>> = {
+  gatherv: (rank) => [[four(), rank], [four(), eight(), rank]], // biome-ignore format: one line
+  allgatherv: () => [[four()], [four(), eight()]],
+  alltoallv: () => [[four(), [2, 2]], [four(), [2, 2], eight()]], // biome-ignore format: one line
+  neighborAllgatherv: () => [[four()], [four(), eight()]],
+  neighborAlltoallv: () => [[four(), [2, 2]], [four(), [2, 2], eight()]], // biome-ignore format: one line
 }
 
-/** Calls with a list of their own: its name, and the call. */
-const others: Readonly<
-  Record<
-    string,
-    readonly [string, (list: never, world: Communicator, graph: TopologyCommunicator) => unknown]
-  >
-> = {
-  reduceScatter: ['counts', (counts, world) => world.reduceScatter(four(), 'sum', { counts })],
-  reduceScatterInit: [
+/** Each call in each of its forms, with what its error says where it was, and the name of a list. */
+const forms = Object.entries(calls).flatMap(([name, argsOf]) =>
+  [name, `i${name}`, `${name}Init`].flatMap((form) =>
+    ['counts', 'displs'].map((option): readonly [form: string, option: string, where: string, call: Call] => {
+      const isNeighbor = name.startsWith('neighbor')
+      const where = isNeighbor && form.endsWith('Init') ? form : name
+      return [
+        ...([form, option, where] as const),
+        (list, world, graph) => {
+          const [call, init] = argsOf(world.rank)
+          const args = form.endsWith('Init') ? init : call
+          return callByName(isNeighbor ? graph : world, form, [...args, { [option]: list }])
+        },
+      ]
+    }),
+  ),
+)
+
+/** Calls with a list of their own: their name, that of the list, and the call. */
+const others: readonly (readonly [form: string, option: string, where: string, call: Call])[] = [
+  ['reduceScatter', 'counts', '', (counts, world) => world.reduceScatter(four(), 'sum', { counts })],
+  [
+    'reduceScatterInit',
     'counts',
+    '',
     (counts, world) => world.reduceScatterInit(four(), eight(), 'sum', { counts }),
   ],
-  scatterv: ['counts', (counts, world) => world.scatterv(four(), counts, world.rank)],
-  scattervInit: ['counts', (counts, world) => world.scattervInit(four(), counts, eight(), world.rank)],
-  'scatterv displs': ['displs', (displs, world) => world.scatterv(four(), [2, 2], world.rank, { displs })],
-  alltoallv: ['sendCounts', (counts, world) => world.alltoallv(four(), counts)],
-  alltoallvInit: ['sendCounts', (counts, world) => world.alltoallvInit(four(), counts, four())],
-  'alltoallv sendDispls': [
-    'sendDispls',
-    (sendDispls, world) => world.alltoallv(four(), [2, 2], { sendDispls }),
+  [
+    'gathervInit of root 0',
+    'counts',
+    '',
+    (counts, world) => world.gathervInit(four(), world.rank === 0 ? eight() : null, 0, { counts }),
   ],
-  neighborAlltoallv: ['sendCounts', (counts, _, graph) => graph.neighborAlltoallv(four(), counts)],
-  neighborAlltoallvInit: [
+  ['scatterv', 'counts', '', (counts, world) => world.scatterv(four(), counts, world.rank)],
+  ['scattervInit', 'counts', '', (counts, world) => world.scattervInit(four(), counts, eight(), world.rank)],
+  ['scatterv', 'displs', '', (displs, world) => world.scatterv(four(), [2, 2], world.rank, { displs })],
+  ['alltoallv', 'sendCounts', '', (counts, world) => world.alltoallv(four(), counts)],
+  ['alltoallvInit', 'sendCounts', '', (counts, world) => world.alltoallvInit(four(), counts, four())],
+  ['alltoallv', 'sendDispls', '', (sendDispls, world) => world.alltoallv(four(), [2, 2], { sendDispls })],
+  ['neighborAlltoallv', 'sendCounts', '', (counts, _, graph) => graph.neighborAlltoallv(four(), counts)],
+  [
+    'neighborAlltoallvInit',
     'sendCounts',
+    '',
     (counts, _, graph) => graph.neighborAlltoallvInit(four(), counts, four()),
   ],
-  'neighborAlltoallv sendDispls': [
+  [
+    'neighborAlltoallv',
     'sendDispls',
+    '',
     (sendDispls, _, graph) => graph.neighborAlltoallv(four(), [2, 2], { sendDispls }),
   ],
-}
-
-const lists: Readonly<Record<string, unknown>> = {
-  null: null,
-  text: 'ab',
-  empty: [],
-  sparse: new Array(2),
-  negative: [-1, 1],
-  'not a number': [Number.NaN, 1],
-  fraction: [0.5, 1],
-  'beyond 32 bits': [2 ** 31, 1],
-  texts: ['1', '1'],
-  bigints: [4n, 4n],
-  'bigint array': new BigInt64Array(2),
-  symbols: [Symbol('a'), 1],
-  'symbol as length': { length: Symbol('b') },
-}
-
-/** What refused the call on each rank, and whether both communicators can be used afterwards. */
-const refusals = (call: (world: Communicator, graph: TopologyCommunicator) => unknown) =>
-  run(
-    async (world: Communicator) => {
-      const graph = await world.createDistGraphAdjacent({ sources: [0, 1], destinations: [0, 1] })
-      let refusal: unknown
-      try {
-        await call(world, graph)
-      } catch (error) {
-        refusal = error
-      }
-      return [refusal, await graph.allreduce(1, 'sum'), await world.allreduce(1, 'sum')]
-    },
-    { ranks: 2, fabric: local({ processes: 2 }) },
-  )
-
-const refusedBy = (where: string) => [
-  expect.objectContaining({ code: 'ERR_COUNT', message: expect.stringContaining(where) }),
-  2,
-  2,
 ]
 
-describe('malformed lists are refused before anything is sent, and name the call and the list', () => {
-  for (const [name, call] of Object.entries(calls)) {
-    it.each(['counts', 'displs'])(`${name}: %s`, async (option) => {
-      // The error of a world's collective names the call, whatever its form.
-      const where = `${name.includes('eighbor') ? name.replace(/^i/, '') : name.replace(/^i|Init.*$/g, '')}`
-      for (const list of Object.values(lists)) {
-        const outcomes = await refusals((...comms) => call({ [option]: list }, ...comms))
-        for (const outcome of outcomes) {
-          expect(outcome).toEqual(refusedBy(where))
-          expect(outcome).toEqual(refusedBy(`: ${option}`))
-        }
-      }
-    })
-  }
+const malformed: readonly unknown[] = [
+  ...[null, 'ab', [], new Array(2), [-1, 1], [Number.NaN, 1], [0.5, 1], [2 ** 31, 1], ['1', '1']],
+  ...[[4n, 4n], new BigInt64Array(2), [Symbol('a'), 1], { length: Symbol('b') }],
+]
 
-  it.each(Object.entries(others))('%s', async (_, [option, call]) => {
-    for (const list of Object.values(lists)) {
-      const outcomes = await refusals((...comms) => call(list as never, ...comms))
-      for (const outcome of outcomes) expect(outcome).toEqual(refusedBy(`: ${option}`))
+/** What a call ends with for each of these lists, on each rank; both communicators can be used afterwards. */
+const outcomes = (call: Call, lists: readonly unknown[] = [undefined]) =>
+  onRanks({ ranks: 2, fabric: local({ processes: 2 }) }, async (world: Communicator) => {
+    const graph = await world.createDistGraphAdjacent({ sources: [0, 1], destinations: [0, 1] })
+    const ends: unknown[] = []
+    for (const list of lists) {
+      const end = async () => call(list as never, world, graph)
+      ends.push(await end().then(() => undefined, (error: unknown) => error)) // biome-ignore format: one line
+      expect([await graph.allreduce(1, 'sum'), await world.allreduce(1, 'sum')]).toEqual([2, 2])
     }
+    return ends
   })
 
-  it('lists that need more memory than there is fail on their rank, after the exchange', async () => {
-    const displs = [2 ** 31 - 1, 0]
-    const outcomes = await refusals((_, graph) =>
-      graph.neighborAllgatherv(new Float64Array(4), graph.rank === 0 ? { displs } : {}),
-    )
-    expect(outcomes).toEqual([
-      [expect.objectContaining({ code: 'ERR_COUNT' }), 2, 2],
-      [undefined, 2, 2],
-    ])
+const refusal = (message: RegExp, code = 'ERR_COUNT') =>
+  expect.objectContaining({ code, message: expect.stringMatching(message) })
+
+describe('malformed lists are refused before anything is sent', () => {
+  it.each([...forms, ...others])('by %s: %s', async (_, option, where, call) => {
+    const refused = malformed.map(() => refusal(new RegExp(`${where}.*: ${option}`)))
+    expect(await outcomes(call, malformed)).toEqual([refused, refused])
+  })
+
+  it('by neighborAlltoallwInit in place of buffers', async () => {
+    const send = [four(), four()]
+    const lists = [undefined, null, new Set(send)]
+    const refused = lists.map(() => refusal(/neighborAlltoallwInit: expected/))
+    const call: Call = (recv, _, graph) => graph.neighborAlltoallwInit(send, recv)
+    expect(await outcomes(call, lists)).toEqual([refused, refused])
+  })
+
+  it('by worldRanks, if no array could hold them', async () => {
+    const lists = [1e15, 0.5, 2 ** 32, Number.NaN, -1].map((length) => ({ length }))
+    const refused = lists.map(() => coded('ERR_ARGUMENT'))
+    expect(await outcomes((ranks, world) => world.worldRanks(ranks), lists)).toEqual([refused, refused])
   })
 })
 
-it('an alltoallw without buffers is refused', async () => {
-  const send = [four(), four()]
-  for (const recv of [undefined, null, new Set(send)]) {
-    const outcomes = await refusals((_, graph) => graph.neighborAlltoallwInit(send, recv as never))
-    for (const outcome of outcomes) expect(outcome).toEqual(refusedBy('neighborAlltoallwInit: expected'))
-  }
+it('lists that need more memory than there is fail on their rank, after the exchange', async () => {
+  const displs = [2 ** 31 - 1, 0]
+  const ends = await outcomes((_, __, graph) =>
+    graph.neighborAllgatherv(new Float64Array(4), graph.rank === 0 ? { displs } : {}),
+  )
+  expect(ends).toEqual([[coded('ERR_COUNT')], [undefined]])
 })
 
 it('values stand in messages as programs write them', async () => {
-  const messageOf = async (call: Parameters<typeof refusals>[0]) =>
-    ((await refusals(call))[0][0] as Error).message
-  expect(await messageOf((world) => world.allgatherv(four(), { counts: [4n, 4n] as never }))).toBe(
+  const messageOf = async (call: Call) => ((await outcomes(call))[0]![0] as Error).message
+  expect(await messageOf((_, world) => world.allgatherv(four(), { counts: [4n, 4n] as never }))).toBe(
     'allgatherv: counts[0] must be an integer from 0 to 2^31 - 1, got 4n',
   )
-  expect(await messageOf((_, graph) => graph.neighborAllgather(four(), { into: null as never }))).toBe(
+  expect(await messageOf((_, __, graph) => graph.neighborAllgather(four(), { into: null as never }))).toBe(
     'neighborAllgather: expected a typed array to receive into, got null',
   )
-})
-
-it('a list of ranks that no array could hold is refused', async () => {
-  for (const length of [1e15, 0.5, 2 ** 32, Number.NaN, -1]) {
-    const outcomes = await refusals((world) => world.worldRanks({ length }))
-    for (const outcome of outcomes)
-      expect(outcome).toEqual([expect.objectContaining({ code: 'ERR_ARGUMENT' }), 2, 2])
-  }
 })

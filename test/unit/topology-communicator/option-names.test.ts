@@ -1,28 +1,28 @@
 import { describe, expect, it } from 'vitest'
-import type { Communicator } from '../../../src/comm/communicator.js'
+import { Communicator } from '../../../src/comm/communicator.js'
 import { collectiveForms } from '../../../src/conformance/collective-forms.js'
-import { callByName } from '../../../src/conformance/forms.js'
 import { neighborForms } from '../../../src/conformance/neighbor-forms.js'
-import '../../../src/entry/index.js'
 import { local } from '../../../src/fabric/local/local.js'
-import { run } from '../../../src/launch/run.js'
 import { Request, waitall, waitany, waitsome } from '../../../src/messages/p2p/request.js'
+import { installNeighborhood } from '../../../src/topology-communicator/install.js'
 import type { TopologyCommunicator } from '../../../src/topology-communicator/topology-communicator.js'
+import { onRanks } from '../../support/on-ranks.js'
 
-const refused = expect.objectContaining({
-  code: 'ERR_ARGUMENT',
-  message: expect.stringContaining('expected options among'),
-})
+installNeighborhood()
+
+const refusal = (text: string) =>
+  expect.objectContaining({ code: 'ERR_ARGUMENT', message: expect.stringContaining(text) })
+const unknownOption = refusal('expected options among')
+const noObject = refusal('expected an object of options, got')
+
+type Call = (world: Communicator, graph: TopologyCommunicator, options: never) => unknown
 
 /** Two ranks on two processes: what one of them sent too early, the other would find. */
 const inPair = <T>(main: (world: Communicator, graph: TopologyCommunicator) => Promise<T>) =>
-  run(
-    async (world: Communicator) => {
-      const edges = [0, 1]
-      return main(world, await world.createDistGraphAdjacent({ sources: edges, destinations: edges }))
-    },
-    { ranks: 2, fabric: local({ processes: 2 }) },
-  )
+  onRanks({ ranks: 2, fabric: local({ processes: 2 }) }, async (world) => {
+    const edges = [0, 1]
+    return main(world, await world.createDistGraphAdjacent({ sources: edges, destinations: edges }))
+  })
 
 const outcomeOf = async (call: () => unknown): Promise<unknown> => {
   try {
@@ -33,12 +33,26 @@ const outcomeOf = async (call: () => unknown): Promise<unknown> => {
   }
 }
 
-/** The arguments of a call with one more option. */
-const withOption = (args: readonly unknown[], option: object) => {
+/** The arguments of a call with one more option, or with something else instead of its options. */
+function withOptions(args: readonly unknown[], options: unknown) {
   const last = args.at(-1)
-  const isOptions =
+  const hasOptions =
     typeof last === 'object' && last !== null && Object.getPrototypeOf(last) === Object.prototype
-  return isOptions ? [...args.slice(0, -1), { ...last, ...option }] : [...args, option]
+  const isObject = typeof options === 'object' && options !== null
+  return [
+    ...(hasOptions ? args.slice(0, -1) : args),
+    hasOptions && isObject ? { ...last, ...options } : options,
+  ]
+}
+
+/** Calls whose second argument is one for each rank, too. */
+const listed = new Set(['scatterv', 'alltoallv', 'neighborAlltoallv'])
+
+/** The arguments of a call of all ranks of a process, which is one. */
+function jointArguments(name: string, comm: unknown, [data, second, ...rest]: readonly unknown[]) {
+  if (data === undefined) return [[comm]]
+  const more = second === undefined ? [] : [listed.has(name) ? [second] : second]
+  return [[comm], [data], ...more, ...rest]
 }
 
 /** Every collective of the world and of a graph in every form, with its arguments. */
@@ -52,96 +66,104 @@ function formsOf(world: Communicator, graph: TopologyCommunicator) {
   return sets.flatMap(({ comm, forms }) => {
     forms.fill(0)
     return Object.entries(forms.cases).flatMap(([name, [{ call, init }]]) => [
-      { comm, name, args: call },
-      { comm, name: `i${name}`, args: call },
-      { comm, name: `${name}Init`, args: init },
+      { on: comm, name, args: call },
+      { on: comm, name: `i${name}`, args: call },
+      { on: comm, name: `${name}Init`, args: init },
+      { on: Communicator, name: `${name}All`, args: jointArguments(name, comm, call) },
     ])
   })
+}
+
+/** Calls that are no collectives on data. */
+const others: Readonly<Record<string, Call>> = {
+  send: (world, _, options) => world.send(1, world.rank, 0, options),
+  ssend: (world, _, options) => world.ssend(1, world.rank, 0, options),
+  isend: (world, _, options) => world.isend(1, world.rank, 0, options),
+  issend: (world, _, options) => world.issend(1, world.rank, 0, options),
+  recv: (world, _, options) => world.recv(world.rank, 0, options),
+  irecv: (world, _, options) => world.irecv(world.rank, 0, options),
+  probe: (world, _, options) => world.probe(world.rank, 0, options),
+  mprobe: (world, _, options) => world.mprobe(world.rank, 0, options),
+  sendrecv: (world, _, options) => world.sendrecv(1, world.rank, world.rank, options),
+  dup: (world, _, options) => world.dup(options),
+  create: async (world, _, options) => world.create(await world.group(), options),
+  split: (world, _, options) => world.split(0, 0, options),
+  splitAll: (world, _, options) => Communicator.splitAll([world], [0], null, options),
+  splitType: (world, _, options) => world.splitType('node', 0, options),
+  free: (_, graph, options) => graph.free(options),
+  'dup of a graph': (_, graph, options) => graph.dup(options),
+  plan: (_, graph, options) => graph.plan(options),
+  choice: (_, graph, options) => graph.choice(options),
+  planLines: (_, graph, options) => graph.planLines(0, options),
+  wait: (world, _, options) => world.isend(1, world.rank, 1).wait(options),
+  waitall: (world, _, options) => waitall([world.isend(1, world.rank, 1)], options),
+  waitany: (world, _, options) => waitany([world.isend(1, world.rank, 1)], options),
+  waitsome: (world, _, options) => waitsome([world.isend(1, world.rank, 1)], options),
+  'start of a persistent collective': (world, _, options) => world.barrierInit().start(options),
 }
 
 /** An option that other calls have, and this one has not. */
 const foreignTo = (name: string) => (/eighbor/.test(name) ? { algorithm: 'x' } : { sendTag: 1 })
 
-describe('options that a call does not have are refused before anything is sent', () => {
-  it.each(['misspelt', 'foreign'])('every form of every collective: %s', async (kind) => {
+describe('what is no option of a call is refused before anything is sent', () => {
+  it.each([
+    ['a misspelt name', () => ({ ordr: 'any' }), unknownOption],
+    ['the name of an option of other calls', foreignTo, unknownOption],
+    ...[null, 7, 'fast', true].map((odd) => [`${odd}`, () => odd, noObject] as const),
+  ] as const)('by every form of every call: %s', async (_, optionsFor, refused) => {
     const outcomes = await inPair(async (world, graph) => {
-      const accepted: string[] = []
-      for (const { comm, name, args } of formsOf(world, graph)) {
-        const option = kind === 'misspelt' ? { ordr: 'any' } : foreignTo(name)
-        const outcome = await outcomeOf(() => callByName(comm, name, withOption(args, option)))
-        if (!refused.asymmetricMatch(outcome)) accepted.push(`${name}: ${outcome}`)
+      const wrong: string[] = []
+      const check = async (name: string, call: () => unknown) => {
+        const outcome = await outcomeOf(call)
+        if (!refused.asymmetricMatch(outcome)) wrong.push(`${name}: ${outcome}`)
       }
-      return [accepted, await graph.allreduce(1, 'sum'), await world.allreduce(1, 'sum')]
+      for (const { on, name, args } of formsOf(world, graph))
+        await check(name, () =>
+          (Reflect.get(on, name) as (...all: unknown[]) => unknown).apply(
+            on,
+            withOptions(args, optionsFor(name)),
+          ),
+        )
+      for (const [name, call] of Object.entries(others))
+        if (optionsFor !== foreignTo) await check(name, () => call(world, graph, optionsFor(name) as never))
+      return [wrong, await graph.allreduce(1, 'sum'), await world.allreduce(1, 'sum')]
     })
-    expect(outcomes).toEqual([
-      [[], 2, 2],
-      [[], 2, 2],
-    ])
+    for (const outcome of outcomes) expect(outcome).toEqual([[], 2, 2])
   })
 
-  it('names that are inherited are not options, and those of a prototype are not given', async () => {
-    const outcomes = await inPair(async (world) => [
-      await outcomeOf(() => world.barrier({ constructor: 1 } as object)),
-      await outcomeOf(() => world.barrier(Object.create({ ordr: 1 }))),
-    ])
-    for (const outcome of outcomes) expect(outcome).toEqual([refused, 'accepted'])
+  const into = new Float64Array(1)
+  it.each<[string, Call]>([
+    ['barrier into', (world) => world.barrier({ into } as object)],
+    ['probe into', (world) => world.probe(world.rank, 0, { into } as object)],
+    ['sendrecv tag', (world) => world.sendrecv(1, world.rank, world.rank, { tag: 3 } as object)],
+    ['splitType sorters', (world) => world.splitType('node', 0, { sorters: 1 } as object)],
+    ['plan operation', (_, graph) => graph.plan({ operation: 'neighbor-alltoall' } as object)],
+    ['names that are inherited', (world) => world.barrier({ constructor: 1 } as object)],
+    [
+      'a split that is repeated',
+      async (world) => {
+        await world.split(0, 0, { algorithm: 'merging' })
+        return world.split(0, 0, { algorithm: 'merging', ordr: 'any' } as object)
+      },
+    ],
+  ])('%s', async (_, call) => {
+    const outcomes = await inPair((world, graph) => outcomeOf(() => call(world, graph, undefined as never)))
+    for (const outcome of outcomes) expect(outcome).toEqual(unknownOption)
   })
 
-  const none = { ordr: 'any' } as object
-  type Call = (world: Communicator, graph: TopologyCommunicator) => unknown
-  const others: Readonly<Record<string, Call>> = {
-    'barrier into': (world) => world.barrier({ into: new Float64Array(1) } as object),
-    send: (world) => world.send(1, world.rank, 0, none),
-    ssend: (world) => world.ssend(1, world.rank, 0, none),
-    isend: (world) => world.isend(1, world.rank, 0, none),
-    issend: (world) => world.issend(1, world.rank, 0, none),
-    recv: (world) => world.recv(world.rank, 0, none),
-    irecv: (world) => world.irecv(world.rank, 0, none),
-    probe: (world) => world.probe(world.rank, 0, none),
-    'probe into': (world) => world.probe(world.rank, 0, { into: new Float64Array(1) } as object),
-    mprobe: (world) => world.mprobe(world.rank, 0, none),
-    sendrecv: (world) => world.sendrecv(1, world.rank, world.rank, { tag: 3 } as object),
-    dup: (world) => world.dup(none),
-    create: async (world) => world.create(await world.group(), none),
-    split: (world) => world.split(0, 0, none),
-    splitType: (world) => world.splitType('node', 0, none),
-    'splitType sorters': (world) => world.splitType('node', 0, { sorters: 1 } as object),
-    free: (_, graph) => graph.free(none),
-    'dup of a graph': (_, graph) => graph.dup(none),
-    plan: (_, graph) => graph.plan({ byte: 4 } as object),
-    'plan operation': (_, graph) => graph.plan({ operation: 'neighbor-alltoall' } as object),
-    choice: (_, graph) => graph.choice({ byte: 4 } as object),
-    planLines: (_, graph) => graph.planLines(0, none),
-    wait: (world) => world.isend(1, world.rank, 1).wait(none),
-    waitall: (world) => waitall([world.isend(1, world.rank, 1)], none),
-    waitany: (world) => waitany([world.isend(1, world.rank, 1)], none),
-    waitsome: (world) => waitsome([world.isend(1, world.rank, 1)], none),
-    'start of a persistent collective': (world) => world.barrierInit().start(none),
-  }
-
-  it.each(Object.entries(others))('%s', async (_, call) => {
-    const outcomes = await inPair(async (world, graph) => {
-      const outcome = await outcomeOf(() => call(world, graph))
-      return [outcome, await graph.allreduce(1, 'sum'), await world.allreduce(1, 'sum')]
-    })
-    for (const outcome of outcomes) expect(outcome).toEqual([refused, 2, 2])
-  })
-
-  it('a matched message', async () => {
+  it('by a matched message, which remains', async () => {
     const outcomes = await inPair(async (world) => {
       await world.send(5, world.rank, 1)
       const matched = await world.mprobe(world.rank, 1)
-      const outcome = await outcomeOf(() => matched.recv(none))
+      const outcome = await outcomeOf(() => matched.recv({ ordr: 'any' } as object))
       return [outcome, (await matched.recv()).data]
     })
-    for (const outcome of outcomes) expect(outcome).toEqual([refused, 5])
+    for (const outcome of outcomes) expect(outcome).toEqual([unknownOption, 5])
   })
+})
 
-  it('a split that is repeated', async () => {
-    const outcomes = await inPair(async (world) => {
-      await world.split(0, 0, { algorithm: 'merging' })
-      return outcomeOf(() => world.split(0, 0, { algorithm: 'merging', ...none }))
-    })
-    for (const outcome of outcomes) expect(outcome).toEqual(refused)
-  })
+it('names of a prototype are not given', async () => {
+  expect(await inPair((world) => outcomeOf(() => world.barrier(Object.create({ ordr: 1 }))))).toEqual([
+    ...['accepted', 'accepted'],
+  ])
 })

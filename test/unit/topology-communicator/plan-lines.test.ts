@@ -1,8 +1,9 @@
-import { isRankweaveError, local, run } from 'rankweave'
+import { isRankweaveError, local } from 'rankweave'
 import { formatSchedule, plan } from 'rankweave/schedule'
 import { topologyFromEdges } from 'rankweave/topology'
 import { expect, it } from 'vitest'
 import { inNeighbors, outNeighbors } from '../../../src/topology/neighbors.js'
+import { onRanks } from '../../support/on-ranks.js'
 
 const topology = topologyFromEdges(4, { sources: [0, 0, 1, 2, 3], destinations: [1, 1, 3, 2, 0] })
 
@@ -10,35 +11,29 @@ it.each(['graph', 'neighbors'] as const)(
   'planLines writes either version of the format, planned from the %s',
   async (planFrom) => {
     const { schedule } = plan(topology, { kind: 'direct' })
-    const found = await run(
-      async (world) => {
-        const graph = await world.createDistGraphAdjacent({
-          sources: inNeighbors(topology, world.rank),
-          destinations: outNeighbors(topology, world.rank),
-          strategy: { kind: 'direct' },
-          planFrom,
-        })
-        return [await graph.planLines(2), await graph.planLines(2, { version: 1 })]
-      },
-      { ranks: 4, fabric: local({ processes: 2 }) },
-    )
+    const found = await onRanks({ ranks: 4, fabric: local({ processes: 2 }) }, async (world) => {
+      const graph = await world.createDistGraphAdjacent({
+        sources: inNeighbors(topology, world.rank),
+        destinations: outNeighbors(topology, world.rank),
+        strategy: { kind: 'direct' },
+        planFrom,
+      })
+      return [await graph.planLines(2), await graph.planLines(2, { version: 1 })]
+    })
     expect(found[0]).toEqual([null, null])
     expect(found[2]).toEqual([[...formatSchedule(schedule)], [...formatSchedule(schedule, { version: 1 })]])
   },
 )
 
 it('planLines refuses unknown versions, and versions that differ between ranks', async () => {
-  const codes = await run(
-    async (world) => {
-      const graph = await world.createDistGraphAdjacent({ sources: [], destinations: [] })
-      const codeOf = (version: number) =>
-        graph.planLines(0, { version: version as 1 }).then(
-          () => 'lines',
-          (error) => isRankweaveError(error) && error.code,
-        )
-      return [await codeOf(4), await codeOf(1 + world.rank)]
-    },
-    { ranks: 2 },
-  )
+  const codes = await onRanks({ ranks: 2 }, async (world) => {
+    const graph = await world.createDistGraphAdjacent({ sources: [], destinations: [] })
+    const codeOf = (version: number) =>
+      graph.planLines(0, { version: version as 1 }).then(
+        () => 'lines',
+        (error) => isRankweaveError(error) && error.code,
+      )
+    return [await codeOf(4), await codeOf(1 + world.rank)]
+  })
   for (const found of codes) expect(found).toEqual(['ERR_SCHEDULE_VERSION', 'ERR_COLLECTIVE_MISMATCH'])
 })

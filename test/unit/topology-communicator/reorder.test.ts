@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { onRanks } from '../../support/on-ranks.js'
 import '../../../src/entry/index.js'
 import type { Communicator } from '../../../src/comm/communicator.js'
 import { local } from '../../../src/fabric/local/local.js'
@@ -60,10 +61,10 @@ describe('reorder', () => {
 
   it('an option that is undefined is left out: the machine is that of the topology', async () => {
     const undefinedOptions = { objective: undefined, machine: undefined } as unknown as object
-    const ranks = await run(
+    const ranks = await onRanks(
+      { ranks: 8, processes: 4 },
       async (world) =>
         (await made(world, { machine: cluster({ nodes: 2, cores: 4 }), reorder: undefinedOptions })).rank,
-      { ranks: 8, processes: 4 },
     )
     const nodes = Array.from(ranks.keys()).map((rank) => ranks.indexOf(rank) >> 2)
     expect(nodes.map((_, rank) => nodes[partnerOf(rank)])).toEqual(nodes)

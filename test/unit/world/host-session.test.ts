@@ -4,6 +4,7 @@ import { RankweaveError } from '../../../src/errors.js'
 import type { LocalOptions, LocalSession } from '../../../src/fabric/local/local.js'
 import type { Main } from '../../../src/world/user-program.js'
 import { hostSession, type WorldOptions } from '../../../src/world/world.js'
+import { coded } from '../../support/on-ranks.js'
 import { separateSessions } from '../../support/separate-sessions.js'
 
 const loop = () => new Promise((resolve) => setImmediate(resolve))
@@ -34,19 +35,15 @@ const errorOf = (outcome: Outcome<unknown> | undefined) =>
   outcome !== undefined && 'error' in outcome ? outcome.error : undefined
 
 describe('a world of sessions that host one process each', () => {
-  for (const seed of [undefined, 1, 2]) {
+  for (const seed of [undefined, 1]) {
     const processes = 4
     const fabric = { processes, ...(seed === undefined ? {} : { seed }) }
 
     it(`returns to every session the results of its own ranks (seed ${seed})`, async () => {
       const main = async (world: Communicator) => (await world.allgather(Int32Array.of(world.rank))).join()
       const all = '0,1,2,3,4,5'
-      expect(await host(main, { ranks: 6 }, fabric)).toEqual([
-        { results: [all, all] },
-        { results: [all, all] },
-        { results: [all] },
-        { results: [all] },
-      ])
+      const results = [[all, all], [all, all], [all], [all]] // biome-ignore format: one line
+      expect(await host(main, { ranks: 6 }, fabric)).toEqual(results.map((own) => ({ results: own })))
     })
 
     it(`serves frames until every process is done (seed ${seed})`, async () => {
@@ -57,7 +54,7 @@ describe('a world of sessions that host one process each', () => {
           world.isend(new Float64Array(100_000).fill(3), 3)
           return 0
         }
-        await pause(10 * world.rank)
+        await pause(5 * world.rank)
         return world.rank === 3 ? (await world.recv<Float64Array>(0)).data[99_999] : world.rank
       }
       const outcomes = await host(main, { ranks: 4, eagerLimitBytes: 0 }, fabric)
@@ -91,12 +88,11 @@ describe('a world of sessions that host one process each', () => {
     it(`agrees on one of several errors (seed ${seed})`, async () => {
       const main = async (world: Communicator) => {
         await loop()
-        throw new RankweaveError('ERR_OP', `rank ${world.rank}`, { details: { rank: world.rank } })
+        throw new RankweaveError('ERR_OP', `rank ${world.rank}`)
       }
-      const outcomes = await host(main, { ranks: 8 }, fabric)
-      const ranks = outcomes.map((outcome) => (errorOf(outcome) as RankweaveError).details['rank'])
-      expect(new Set(ranks).size).toBe(1)
-      for (const outcome of outcomes) expect(errorOf(outcome)).toMatchObject({ code: 'ERR_OP' })
+      const errors = (await host(main, { ranks: 8 }, fabric)).map(errorOf) as RankweaveError[]
+      expect(new Set(errors.map(({ message }) => message)).size).toBe(1)
+      for (const { code } of errors) expect(code).toBe('ERR_OP')
     })
 
     it(`ends every session by abort and by the signal of one session (seed ${seed})`, async () => {
@@ -140,19 +136,6 @@ describe('a world of sessions that host one process each', () => {
     })
   }
 
-  it('detects a deadlock although frames were lost', async () => {
-    const lose = (src: number, _dst: number, n: number) => src === 0 && n === 0
-    const fabric = { processes: 2, faults: { lose } }
-    const main = async (world: Communicator) => {
-      if (world.rank === 0) await world.send(Int32Array.of(1), 1)
-      else await world.recv(0)
-    }
-    // Rank 0's send is the frame that is lost; what it says about its end comes after.
-    for (const outcome of await host(main, { ranks: 2 }, fabric)) {
-      expect(errorOf(outcome)).toMatchObject({ code: 'ERR_DEADLOCK' })
-    }
-  })
-
   it('ends for the remaining processes when one is lost, also process 0', async () => {
     for (const victim of [0, 2]) {
       const main = async (world: Communicator) => {
@@ -172,8 +155,6 @@ describe('a world of sessions that host one process each', () => {
     const { whole, sessions } = await separateSessions({ processes: 1 })
     const promise = hostSession(sessions[0], (world) => world.rank, { ranks: 2, ranksPerProcess: [1] })
     await expect(promise).rejects.toMatchObject({ code: 'ERR_WORLD' })
-    expect(() => whole.hosted[0].send(0, Int32Array.of(1))).toThrowError(
-      expect.objectContaining({ code: 'ERR_FABRIC' }),
-    )
+    expect(() => whole.hosted[0].send(0, Int32Array.of(1))).toThrowError(coded('ERR_FABRIC'))
   })
 })

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { run } from '../../../src/launch/run.js'
+import { onRanks } from '../../support/on-ranks.js'
 
 const throwing = () => {
   throw new Error('a trap')
@@ -16,12 +16,9 @@ it.each([
     () => Object.defineProperty(new Error('x'), 'message', { get: throwing }),
   ],
 ])('a world ends when a rank throws %s', async (_what, make) => {
-  const ended = run(
-    async (world) => {
-      if (world.rank === 1) throw make()
-      await world.barrier()
-    },
-    { ranks: 2 },
-  )
+  const ended = onRanks({ ranks: 2 }, async (world) => {
+    if (world.rank === 1) throw make()
+    await world.barrier()
+  })
   await expect(ended).rejects.toThrow(/the program threw a value of type object that has no text/)
 })

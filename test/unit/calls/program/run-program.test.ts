@@ -1,13 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import type { Exchange, Room, Take } from '../../../../src/calls/exchange.js'
 import { ProgramRun, type ProgramStore } from '../../../../src/calls/program/run-program.js'
-import { algorithmOf } from '../../../../src/collective/algorithms.js'
-import { scheduleOf } from '../../../../src/collective/patterns/schedule-size.js'
 import { noGates } from '../../../../src/schedule/lower/gates.js'
-import { lower } from '../../../../src/schedule/lower/lower.js'
 import type { ProcessProgram } from '../../../../src/schedule/lower/program.js'
-import { upTo } from '../../../../src/schedule/specification.js'
-import { scheduleOfMessages } from '../../../support/message-schedules.js'
 
 const none = Int32Array.of()
 
@@ -200,77 +195,5 @@ describe('ProgramRun', () => {
     expect(() => exchange.deliver(0, Uint8Array.of(1, 2))).toThrow(
       expect.objectContaining({ code: 'ERR_COLLECTIVE_MISMATCH' }),
     )
-  })
-})
-
-describe('ProgramRun with gates', () => {
-  const alltoall = scheduleOf(algorithmOf('alltoall-linear').with!({ requests: 2 }), { ranks: 6 })
-  const [windowed] = lower(alltoall, upTo(6)).programs
-
-  function startedWindow() {
-    const log: string[] = []
-    const exchange = new ManualExchange(log)
-    const store: ProgramStore = {
-      pack: (frame) => Uint8Array.of(frame),
-      landing: () => undefined,
-      unpack() {},
-      combine() {},
-    }
-    const run = new ProgramRun(windowed!)
-    const start = () => run.start(exchange, store, () => log.push('done'))
-    return { log, exchange, run, start }
-  }
-
-  it('sends, and posts receives, when those before the window are complete', () => {
-    const { log, exchange, start } = startedWindow()
-    for (let again = 0; again < 2; again++) {
-      log.length = 0
-      start()
-      expect(exchange.waiting).toEqual({ posted: [0, 1], sending: [0, 1] })
-      exchange.deliver(0)
-      exchange.taken(1)
-      exchange.deliver(1)
-      expect(exchange.waiting).toEqual({ posted: [], sending: [0] })
-      expect(log).toHaveLength(2)
-      // What arrives before its receive is posted is taken when it is.
-      exchange.deliver(2)
-      exchange.taken(0)
-      expect(exchange.waiting).toEqual({ posted: [3], sending: [2] })
-      exchange.taken(2)
-      expect(exchange.waiting).toEqual({ posted: [3, 4], sending: [] })
-      exchange.deliver(4)
-      expect(log).toHaveLength(5)
-      exchange.deliver(3)
-      expect(log).toEqual(['send 0: 0', 'send 1: 1', 'send 2: 2', 'send 3: 3', 'send 4: 4', 'done'])
-    }
-  })
-
-  it('posts nothing in its first part, whatever is sent and taken', () => {
-    // Rank 0 posts its receive when rank 1 has taken its message.
-    const schedule = scheduleOfMessages(2, [
-      [0, 1, 0],
-      [1, 0, 1, -1, 0],
-    ])
-    const log: string[] = []
-    const exchange = new ManualExchange(log)
-    const [program] = lower(schedule, upTo(2)).programs
-    const store = { ...storeOf(log, false), pack: () => Uint8Array.of(7) }
-    const run = new ProgramRun(program!)
-    run.begin(exchange, store, () => log.push('done'))
-    exchange.taken(0)
-    expect(exchange.waiting).toEqual({ posted: [], sending: [] })
-    expect(log).toEqual(['send 0: 7'])
-    run.post()
-    expect(exchange.waiting).toEqual({ posted: [1], sending: [] })
-  })
-
-  it('sends nothing more when the exchange has failed', () => {
-    const { log, exchange, start } = startedWindow()
-    start()
-    exchange.deliver(0)
-    exchange.taken(0)
-    exchange.hasFailed = true
-    exchange.deliver(1)
-    expect(log).toEqual(['send 0: 0', 'send 1: 1', 'send 2: 2'])
   })
 })

@@ -3,6 +3,7 @@ import type { Communicator } from '../../../../src/comm/communicator.js'
 import { isRankweaveError } from '../../../../src/errors.js'
 import { local } from '../../../../src/fabric/local/local.js'
 import { run } from '../../../../src/launch/run.js'
+import { onRanks } from '../../../support/on-ranks.js'
 
 const algorithms = ['parallel-sort', 'sample-sort', 'minimal'] as const
 
@@ -38,7 +39,8 @@ describe('a split with a distributed table that is revoked while it runs', () =>
       [2, 5],
     ])
       for (let turns = 10; turns < 36; turns++) {
-        const rows = await run(
+        const rows = await onRanks(
+          { ranks: 10, fabric: local({ processes: 5, seed: turns, faults: { delay: 2 } }) },
           async (world) => {
             const comm = await world.dup()
             const options = { algorithm, table: 'distributed', selfHostRows: 0, sorters, tableGroup } as const
@@ -63,7 +65,6 @@ describe('a split with a distributed table that is revoked while it runs', () =>
               left = await world.allreduce(slices.hostedRows, 'sum')
             return left
           },
-          { ranks: 10, fabric: local({ processes: 5, seed: turns, faults: { delay: 2 } }) },
         )
         expect(rows, JSON.stringify({ sorters, tableGroup, turns })).toEqual(rows.map(() => 0))
       }

@@ -1,18 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { seededRandom } from '../../../../src/base/random.js'
 import type { Communicator } from '../../../../src/comm/communicator.js'
 import type { SplitOptions } from '../../../../src/comm/split/split-plan.js'
 import { collectiveChecks } from '../../../../src/conformance/collective-checks.js'
 import type { ExpectedWorld } from '../../../../src/conformance/world-case.js'
 import { local } from '../../../../src/fabric/local/local.js'
 import { run } from '../../../../src/launch/run.js'
-import {
-  colorPatterns,
-  expectedGroups,
-  keyPatterns,
-  type SplitCase,
-  splitCase,
-} from '../../../support/split-cases.js'
+import { codeOf, onRanks } from '../../../support/on-ranks.js'
 import storm from '../../../support/split-storm.js'
 
 const spread: SplitOptions = { table: 'distributed', selfHostRows: 0 }
@@ -31,31 +24,25 @@ describe('options of split', () => {
     [{ tablegroup: 1 } as SplitOptions, 'ERR_ARGUMENT'],
     [{ algorithm: 'merging', table: 'distributed' }, 'ERR_ARGUMENT'],
   ])('%j rejects with %s before sending', async (options, code) => {
-    await run(
-      async (world) => {
-        await expect(world.split(0, 0, options)).rejects.toMatchObject({ code })
-        expect(await world.allreduce(Int32Array.of(1), 'sum')).toEqual(Int32Array.of(16))
-      },
-      { ranks: 16, fabric: fabric() },
-    )
+    await onRanks({ ranks: 16, fabric: fabric() }, async (world) => {
+      await expect(world.split(0, 0, options)).rejects.toMatchObject({ code })
+      expect(await world.allreduce(Int32Array.of(1), 'sum')).toEqual(Int32Array.of(16))
+    })
   })
 
   it('maxTableBytes rejects before anything is allocated', async () => {
-    await run(
-      async (world) => {
-        const refused = world.split(0, 0, { maxTableBytes: 63 })
-        await expect(refused).rejects.toMatchObject({
-          code: 'ERR_TABLE_SIZE',
-          message: expect.stringContaining("or a 'distributed' table over a larger tableGroup, takes less"),
-        })
-        const least = { table: 'distributed', selfHostRows: 0, maxTableBytes: 1 } as const
-        await expect(world.split(0, 0, least)).rejects.toMatchObject({
-          message: expect.stringContaining('no table takes less on so many processes'),
-        })
-        expect((await world.split(0, 0, { maxTableBytes: 64 })).size).toBe(16)
-      },
-      { ranks: 16, fabric: fabric() },
-    )
+    await onRanks({ ranks: 16, fabric: fabric() }, async (world) => {
+      const refused = world.split(0, 0, { maxTableBytes: 63 })
+      await expect(refused).rejects.toMatchObject({
+        code: 'ERR_TABLE_SIZE',
+        message: expect.stringContaining("or a 'distributed' table over a larger tableGroup, takes less"),
+      })
+      const least = { table: 'distributed', selfHostRows: 0, maxTableBytes: 1 } as const
+      await expect(world.split(0, 0, least)).rejects.toMatchObject({
+        message: expect.stringContaining('no table takes less on so many processes'),
+      })
+      expect((await world.split(0, 0, { maxTableBytes: 64 })).size).toBe(16)
+    })
   })
 
   it('ranks that pass different algorithms get ERR_COLLECTIVE_MISMATCH', async () => {
@@ -69,14 +56,11 @@ describe('options of split', () => {
 
 describe('a communicator with a distributed table', () => {
   const withPart = (check: (part: Communicator, world: Communicator) => Promise<void>) =>
-    run(
-      async (world) => {
-        const part = await world.split(0, shuffled(world.rank), spread)
-        expect(part.describe().table.kind).toBe('distributed')
-        await check(part, world)
-      },
-      { ranks: 24, fabric: fabric() },
-    )
+    onRanks({ ranks: 24, fabric: fabric() }, async (world) => {
+      const part = await world.split(0, shuffled(world.rank), spread)
+      expect(part.describe().table.kind).toBe('distributed')
+      await check(part, world)
+    })
   const order = Array.from({ length: 24 }, (_, rank) => rank).sort((a, b) => shuffled(a) - shuffled(b))
 
   it('looks up each rank once, with one message per host', async () => {
@@ -111,23 +95,6 @@ describe('a communicator with a distributed table', () => {
       const halves = order.filter((_, rank) => rank % 2 === parity).reverse()
       expect([...(await half.worldRanks([at]))]).toEqual([halves[at]])
       await half.free()
-    })
-  })
-
-  it('answers look-ups after its hosts have freed their communicators', async () => {
-    await withPart(async (part, world) => {
-      // Every other rank's communicator goes, with all of some processes' uses.
-      const kept = await part.split(world.rank < 12 ? 0 : 1, shuffled(world.rank + 1), spread)
-      await part.free()
-      if (world.rank >= 12) await kept.free()
-      await world.barrier()
-      if (world.rank < 12) {
-        const members = Array.from({ length: 12 }, (_, rank) => rank).sort(
-          (a, b) => shuffled(a + 1) - shuffled(b + 1),
-        )
-        expect([...(await kept.worldRanks(members.map((_, rank) => rank)))]).toEqual(members)
-        await kept.free()
-      }
     })
   })
 
@@ -168,54 +135,11 @@ describe('a communicator with a distributed table', () => {
 
 describe('every collective as the first on a communicator with a distributed table', () => {
   it.each(collectiveChecks.map(({ name, check }) => ({ name, check })))('$name', async ({ check }) => {
-    await run(
-      async (world) => {
-        const part = await world.split(0, shuffled(world.rank), spread)
-        await check(part, { seed: 1, rounds: 1, largeBytes: 0, expected: { ranks: 11 } as ExpectedWorld })
-        await part.free()
-      },
-      { ranks: 11, fabric: fabric(5) },
-    )
-  })
-})
-
-/** All members are right, and find each other. */
-async function expectDefinition(
-  layout: { readonly ranks: number; readonly processes: number },
-  given: SplitCase,
-  options: SplitOptions,
-): Promise<void> {
-  const groups = expectedGroups(given)
-  await run(
-    async (world) => {
-      const part = await world.split(given.color[world.rank], given.key[world.rank], options)
-      const members = groups.find((group) => group.includes(world.rank))!
-      expect(members[part.rank]).toBe(world.rank)
-      expect([...(await part.worldRanks([...members.keys()]))]).toEqual(members)
-    },
-    { ranks: layout.ranks, fabric: local({ processes: layout.processes, seed: 1 }) },
-  )
-}
-
-describe('splits with every number of sorters and every table group', () => {
-  const mixed = (ranks: number) =>
-    splitCase(ranks, colorPatterns['largeAndSmall'], keyPatterns['modulo'], seededRandom(ranks))
-
-  it('are correct for 1 <= p <= n <= 12, one rank per process', async () => {
-    for (let ranks = 1; ranks <= 12; ranks++) {
-      for (let sorters = 1; sorters <= ranks; sorters++) {
-        await expectDefinition({ ranks, processes: ranks }, mixed(ranks), { ...spread, sorters })
-      }
-    }
-  })
-
-  it("are correct for P' from 1 to n, below, at and above the number of sorters", async () => {
-    const ranks = 13
-    for (const sorters of [1, 3, 5, 13]) {
-      for (let tableGroup = 1; tableGroup <= ranks; tableGroup++) {
-        await expectDefinition({ ranks, processes: ranks }, mixed(ranks), { ...spread, sorters, tableGroup })
-      }
-    }
+    await onRanks({ ranks: 11, fabric: fabric(5) }, async (world) => {
+      const part = await world.split(0, shuffled(world.rank), spread)
+      await check(part, { seed: 1, rounds: 1, largeBytes: 0, expected: { ranks: 11 } as ExpectedWorld })
+      await part.free()
+    })
   })
 })
 
@@ -236,52 +160,46 @@ describe('messages of a split', () => {
     key: (rank: number) => number,
     kind: 'distributed' | 'replicated',
   ): Promise<void> {
-    await run(
-      async (world) => {
-        await world.barrier()
-        const { processCounters } = world.seat().state.runtime
-        const part = await world.split(color(world.rank), key(world.rank), {
-          ...spread,
-          table: kind,
-          sorters,
-        })
-        const { table, split } = part.describe()
-        expect(table).toEqual({ kind: 'strided', bytes: 24, sharedBytes: 0, lookups: null })
-        expect(split!.phases['table']?.messages ?? 0).toBe(0)
-        await world.barrier()
-        const before = processCounters.framesSent
-        const all = await part.worldRanks(Array.from({ length: part.size }, (_, rank) => rank))
-        expect(all[part.rank]).toBe(world.rank)
-        expect(processCounters.framesSent).toBe(before)
-      },
-      { ranks: 36, fabric: local({ processes, seed: 2 }) },
-    )
+    await onRanks({ ranks: 36, fabric: local({ processes, seed: 2 }) }, async (world) => {
+      await world.barrier()
+      const { processCounters } = world.seat().state.runtime
+      const part = await world.split(color(world.rank), key(world.rank), {
+        ...spread,
+        table: kind,
+        sorters,
+      })
+      const { table, split } = part.describe()
+      expect(table).toEqual({ kind: 'strided', bytes: 24, sharedBytes: 0, lookups: null })
+      expect(split!.phases['table']?.messages ?? 0).toBe(0)
+      await world.barrier()
+      const before = processCounters.framesSent
+      const all = await part.worldRanks(Array.from({ length: part.size }, (_, rank) => rank))
+      expect(all[part.rank]).toBe(world.rank)
+      expect(processCounters.framesSent).toBe(before)
+    })
   }
 
   it('are those of its phases only: context ids cost no message', async () => {
     const sent = new Map<number, { phases: number; frames: number }>()
-    await run(
-      async (world) => {
-        const { runtime } = world.seat().state
-        const before = runtime.processCounters.framesSent
-        const part = await world.split(world.rank % 2, shuffled(world.rank), { ...spread, sorters })
-        const { phases } = part.describe().split!
-        const costs = Object.values(phases)
-        const messages = costs.reduce((sum, cost) => sum + cost.messages, 0)
-        sent.set(runtime.process, {
-          phases: messages,
-          frames: runtime.processCounters.framesSent - before,
-        })
-        // Blocks of 2 or 3 processes, columns of 5 (docs/split-algorithms.md#costs).
-        const isShadow = phases['splitters'] === undefined
-        expect(phases['collect'].messages).toBeLessThanOrEqual(lg(3))
-        if (isShadow) return
-        expect(phases['splitters'].messages % lg(sorters)).toBe(0)
-        expect(phases['exchange'].messages).toBe(sorters - 1)
-        expect(phases['ranks'].messages).toBeLessThanOrEqual(lg(sorters) + (sorters - 1) + 1)
-      },
-      { ranks: 48, fabric: local({ processes, seed: 3 }) },
-    )
+    await onRanks({ ranks: 48, fabric: local({ processes, seed: 3 }) }, async (world) => {
+      const { runtime } = world.seat().state
+      const before = runtime.processCounters.framesSent
+      const part = await world.split(world.rank % 2, shuffled(world.rank), { ...spread, sorters })
+      const { phases } = part.describe().split!
+      const costs = Object.values(phases)
+      const messages = costs.reduce((sum, cost) => sum + cost.messages, 0)
+      sent.set(runtime.process, {
+        phases: messages,
+        frames: runtime.processCounters.framesSent - before,
+      })
+      // Blocks of 2 or 3 processes, columns of 5 (docs/split-algorithms.md#costs).
+      const isShadow = phases['splitters'] === undefined
+      expect(phases['collect'].messages).toBeLessThanOrEqual(lg(3))
+      if (isShadow) return
+      expect(phases['splitters'].messages % lg(sorters)).toBe(0)
+      expect(phases['exchange'].messages).toBe(sorters - 1)
+      expect(phases['ranks'].messages).toBeLessThanOrEqual(lg(sorters) + (sorters - 1) + 1)
+    })
     expect(sent.size).toBe(processes)
     for (const { phases, frames } of sent.values()) expect(frames).toBe(phases)
   })
@@ -292,66 +210,28 @@ describe('memory of a split', () => {
     const [ranks, processes] = [2 ** 17, 2]
     const key = Int32Array.from({ length: ranks }, (_, rank) => Math.imul(rank, 0x9e3779b1))
     const share = ranks / processes
-    await run(
-      async (world) => {
-        const part = await world.split(0, key[world.rank], { table: 'distributed', selfHostRows: 0 })
-        if (world.rank % share > 0) return
-        const { split, table } = part.describe()
-        expect(split!.peakBytes).toBeGreaterThan(20 * share)
-        expect(split!.peakBytes).toBeLessThanOrEqual(26 * share)
-        expect(table.bytes + table.sharedBytes).toBeLessThanOrEqual(8 * share + 4 * processes)
-      },
-      { ranks, fabric: local({ processes, seed: 1 }) },
-    )
-  })
-})
-
-describe('small communicators store their rows themselves', () => {
-  it('and look up nothing, even after all hosts of the table have freed their communicators', async () => {
-    await run(
-      async (world) => {
-        // The large one needs a table, the small ones do not.
-        const color = world.rank < 16 ? 0 : 1 + (world.rank % 2)
-        const part = await world.split(color, shuffled(world.rank), { table: 'distributed', selfHostRows: 8 })
-        if (color === 0) {
-          expect(part.describe().table.kind).toBe('distributed')
-          await part.free()
-        }
-        await world.barrier()
-        const { runtime } = world.seat().state
-        const before = runtime.processCounters.framesSent
-        if (color > 0) {
-          expect(part.describe().table.kind).toBe('replicated')
-          const members = Array.from({ length: 24 }, (_, rank) => rank)
-            .filter((rank) => rank >= 16 && 1 + (rank % 2) === color)
-            .sort((a, b) => shuffled(a) - shuffled(b))
-          expect([...(await part.worldRanks([...members.keys()]))]).toEqual(members)
-        }
-        expect(runtime.processCounters.framesSent).toBe(before)
-        await world.barrier()
-      },
-      { ranks: 24, fabric: local({ processes: 24, seed: 4 }) },
-    )
+    await onRanks({ ranks, fabric: local({ processes, seed: 1 }) }, async (world) => {
+      const part = await world.split(0, key[world.rank], { table: 'distributed', selfHostRows: 0 })
+      if (world.rank % share > 0) return
+      const { split, table } = part.describe()
+      expect(split!.peakBytes).toBeGreaterThan(20 * share)
+      expect(split!.peakBytes).toBeLessThanOrEqual(26 * share)
+      expect(table.bytes + table.sharedBytes).toBeLessThanOrEqual(8 * share + 4 * processes)
+    })
   })
 })
 
 describe('free while destinations are being looked up', () => {
   const seeds = [1, 2, 3, 4, 5, 6, 7, 8]
-  const outcomes = async (...operations: Promise<unknown>[]) =>
-    (await Promise.allSettled(operations)).map((end) =>
-      end.status === 'fulfilled' ? 'ok' : (end.reason as { code: string }).code,
-    )
+  const outcomes = (...operations: Promise<unknown>[]) => Promise.all(operations.map(codeOf))
   const onEveryRank = (
     seed: number,
     main: (part: Communicator, next: number, previous: number) => Promise<string[]>,
   ) =>
-    run(
-      async (world) => {
-        const part = await world.split(0, shuffled(world.rank), spread)
-        return main(part, (part.rank + 1) % part.size, (part.rank + part.size - 1) % part.size)
-      },
-      { ranks: 12, fabric: fabric(seed), eagerLimitBytes: 1000 },
-    )
+    onRanks({ ranks: 12, fabric: fabric(seed), eagerLimitBytes: 1000 }, async (world) => {
+      const part = await world.split(0, shuffled(world.rank), spread)
+      return main(part, (part.rank + 1) % part.size, (part.rank + part.size - 1) % part.size)
+    })
 
   it.each(seeds)('messages with a posted receive arrive, short or long, seed %d', async (seed) => {
     const ends = await onEveryRank(seed, (part, next, previous) =>
@@ -363,14 +243,14 @@ describe('free while destinations are being looked up', () => {
         part.free(),
       ),
     )
-    expect(ends.flat()).toEqual(new Array(60).fill('ok'))
+    expect(ends.flat()).toEqual(new Array(60).fill('none'))
   })
 
   it.each(seeds)('a synchronous or rendezvous send without a receive fails, seed %d', async (seed) => {
     const ends = await onEveryRank(seed, (part, next) =>
       outcomes(part.ssend('short', next), part.send(new Float64Array(1000), next), part.free()),
     )
-    expect(ends).toEqual(new Array(12).fill(['ERR_COMM_FREED', 'ERR_COMM_FREED', 'ok']))
+    expect(ends).toEqual(new Array(12).fill(['ERR_COMM_FREED', 'ERR_COMM_FREED', 'none']))
   })
 })
 

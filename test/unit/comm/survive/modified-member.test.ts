@@ -1,42 +1,27 @@
 import { describe, expect, it } from 'vitest'
-import { bytesOf, wordsOf } from '../../../../src/base/bytes.js'
 import type { Communicator } from '../../../../src/comm/communicator.js'
-import { frameKind, headerWord } from '../../../../src/messages/process/frames.js'
-import { caught, type Modified, withModified } from '../../../support/modified-members.js'
+import {
+  caught,
+  changedWord,
+  isCall,
+  type Modified,
+  otherRows,
+  untilLost,
+  withModified,
+} from '../../../support/modified-members.js'
 
 const [modified, last] = [1, 3]
 const processes = last + 1
 const honest = [0, 2, 3]
 
-/** A contribution to the survivors' calls with one word changed. */
-const changed =
-  (at: number, value: number): NonNullable<Modified['contribute']> =>
-  (key, own) => {
-    if (!isCall(key)) return own
-    const words = own.slice()
-    new DataView(words.buffer).setInt32(4 * at, value, true)
-    return words
-  }
-const isCall = (key: string) => /^survivors .* #\d+$/.test(key)
-
 /** A communicator whose table is distributed. */
 const distributed = (world: Communicator) => world.split(0, (world.rank * 3) % 4, { table: 'distributed' })
 const inOrder = [0, 3, 2]
 
-/** A modified member must not end the world by an error of its program. */
-async function untilLost(world: Communicator, call: () => Promise<unknown>): Promise<never[]> {
-  await caught(call())
-  await caught(world.recv(world.rank === 0 ? 1 : 0, 99))
-  return []
-}
-
 describe('a member that contributes what it cannot to a call of survivors is lost, and only that one:', () => {
   it.each<[string, NonNullable<Modified['contribute']>, string]>([
     ['three bytes', (key, own) => (isCall(key) ? own.slice(0, 3) : own), 'expected 20 bytes, got 3'],
-    ['nothing', (key, own) => (isCall(key) ? own.slice(0, 0) : own), 'expected 20 bytes, got 0'],
-    ['no call that there is', changed(0, 9), 'expected a call of survivors, got 9'],
-    ['losses below 0', changed(2, -5), 'expected a number of losses, got -5'],
-    ['a rank that it does not host', changed(4, 2), 'expected a rank that it hosts or -1, got 2'],
+    ['a rank that it does not host', changedWord(4, 2), 'expected a rank that it hosts or -1, got 2'],
   ])('%s', async (_, contribute, fault) => {
     const { ended, lost } = await withModified(processes, { [modified]: { contribute } }, async (world) => {
       if (world.rank === modified) return untilLost(world, () => world.agree(7))
@@ -59,7 +44,7 @@ describe('a member that contributes what it cannot to a call of survivors is los
     ['no name of the communicator', 3, 0],
     ['a negative one', 3, -1],
   ])('%s', async (_, at, value) => {
-    const contribute = changed(at, value)
+    const contribute = changedWord(at, value)
     const { ended, lost } = await withModified(processes, { [modified]: { contribute } }, async (world) => {
       if (world.rank === modified) return untilLost(world, () => world.shrink())
       const rest = await world.shrink()
@@ -68,41 +53,15 @@ describe('a member that contributes what it cannot to a call of survivors is los
     for (const process of honest) expect(ended[process]).toEqual({ result: honest })
     expect(lost.map(({ process }) => process)).toEqual([modified])
   })
-
-  it('three bytes, where the table is distributed', async () => {
-    const contribute: NonNullable<Modified['contribute']> = (key, own) =>
-      isCall(key) ? own.slice(0, 3) : own
-    const { ended, lost } = await withModified(processes, { [modified]: { contribute } }, async (world) => {
-      const comm = await distributed(world)
-      if (world.rank === modified) return untilLost(world, () => comm!.shrink())
-      const rest = await comm!.shrink()
-      return [...(await rest.allgather(Int32Array.of(world.rank)))]
-    })
-    for (const process of honest) expect(ended[process]).toEqual({ result: inOrder })
-    expect(lost.map(({ process }) => process)).toEqual([modified])
-  })
 })
 
 describe('a member that sends rows that it cannot have when survivors shrink is lost, and only that one:', () => {
-  /** To whom the modified member sends these words instead of its rank and world rank. */
-  const rows = (words: (own: Int32Array) => Int32Array | number[], to?: number): Modified => ({
-    payload: (peer, header, payload) => {
-      if (header[headerWord.kind] !== frameKind.survivorRows || (to !== undefined && peer !== to))
-        return payload
-      const sent = Int32Array.from(words(wordsOf(payload).slice()))
-      header[4] = sent.length
-      return bytesOf(sent)
-    },
-  })
-
   it.each<[string, Modified]>([
-    ['a rank twice', rows(([rank, world]) => [rank, world, rank, world])],
-    ['a negative rank', rows(([, world]) => [-1, world])],
-    ['a rank beyond the last', rows(([, world]) => [processes, world])],
-    ['the rank of another one', rows(([, world]) => [0, world])],
-    ['a world rank of another one', rows(([rank]) => [rank, 0])],
-    ['other rows to one of them', rows(([, world]) => [2, world], 0)],
-    ['a rank of one to another', rows(([, world]) => [1, world], 3)],
+    ['a rank twice', otherRows(([rank, world]) => [rank, world, rank, world])],
+    ['the rank of another one', otherRows(([, world]) => [0, world])],
+    ['a world rank of another one', otherRows(([rank]) => [rank, 0])],
+    ['other rows to one of them', otherRows((own, to) => (to === 0 ? [2, own[1]] : own))],
+    ['a rank of one to another', otherRows((own, to) => (to === 3 ? [1, own[1]] : own))],
   ])('%s', async (_, member) => {
     const { ended, lost } = await withModified(processes, { [modified]: member }, async (world) => {
       const comm = await distributed(world)
@@ -125,7 +84,7 @@ describe('process 0, which names the communicator of survivors,', () => {
   ])('is lost when it gives the name of one that %s have, and all shrink again', async (_, members) => {
     const { ended, lost } = await withModified(
       processes,
-      { 0: { contribute: changed(3, 1) } },
+      { 0: { contribute: changedWord(3, 1) } },
       async (world) => {
         await world.split(members.includes(world.rank) ? 0 : null, world.rank)
         if (world.rank === 0) return untilLost(world, () => world.shrink())

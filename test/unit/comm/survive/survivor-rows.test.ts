@@ -4,6 +4,7 @@ import { sha256 } from '../../../../src/base/sha256.js'
 import { rowsCall, SurvivorRows } from '../../../../src/comm/survive/survivor-rows.js'
 import type { TableContext } from '../../../../src/comm/table/table-context.js'
 import { worldLayout } from '../../../../src/messages/process/world-layout.js'
+import { coded } from '../../../support/on-ranks.js'
 
 /** The first of three processes with two ranks each. */
 function rowsOfFirst() {
@@ -47,7 +48,7 @@ describe('rows of survivors', () => {
     const rows = rowsOfFirst()
     rows.frame(1, header(0, 4, 0), bytesOf(Int32Array.of(2, 2)))
     const frame = () => rows.frame(1, header(0, total, at), bytesOf(new Int32Array(words)))
-    expect(frame).toThrow(expect.objectContaining({ code: 'ERR_PROTOCOL' }))
+    expect(frame).toThrow(coded('ERR_PROTOCOL'))
   })
 
   it.each([

@@ -1,8 +1,15 @@
 import { expect, it } from 'vitest'
-import { bytesOf, wordsOf } from '../../../../src/base/bytes.js'
+import { bytesOf } from '../../../../src/base/bytes.js'
 import type { Communicator } from '../../../../src/comm/communicator.js'
-import { frameKind, headerWord } from '../../../../src/messages/process/frames.js'
-import { caught, type Modified, withModified } from '../../../support/modified-members.js'
+import {
+  caught,
+  changedWord,
+  isCall,
+  type Modified,
+  otherRows,
+  untilLost,
+  withModified,
+} from '../../../support/modified-members.js'
 
 // Of five members, 1 and 3 are modified and act together.
 const processes = 5
@@ -10,30 +17,11 @@ const pair = [1, 3]
 const honest = [0, 2, 4]
 const isModified = ({ rank }: Communicator) => pair.includes(rank)
 const both = (member: Modified) => ({ 1: member, 3: member })
-const isCall = (key: string) => /^survivors .* #\d+$/.test(key)
-
 /** Ranks in an order that no stride has: 0, 3, 1, 4, 2 are world ranks of ranks 0 to 4. */
 const distributed = async (world: Communicator) =>
   (await world.split(0, (world.rank * 2) % processes, { table: 'distributed' }))!
 const inOrder = [0, 3, 1, 4, 2]
 const living = inOrder.filter((process) => !pair.includes(process))
-
-/** Other rows of survivors than the library sends, by receiver. */
-const rows = (wordsFor: (own: readonly number[], to: number) => readonly number[]): Modified => ({
-  payload: (peer, header, payload) => {
-    if (header[headerWord.kind] !== frameKind.survivorRows) return payload
-    const words = Int32Array.from(wordsFor([...wordsOf(payload)], peer))
-    header[4] = words.length
-    return bytesOf(words)
-  },
-})
-
-/** A modified member must not end the world by an error of its program, as it can. */
-async function untilLost(world: Communicator, call: () => Promise<unknown>): Promise<never[]> {
-  await caught(call())
-  await caught(world.recv(world.rank === 0 ? 2 : 0, 99))
-  return []
-}
 
 it('two that contribute what they cannot are both lost, and the others agree and shrink', async () => {
   const member: Modified = { contribute: (key, own) => (isCall(key) ? own.slice(0, 3) : own) }
@@ -51,9 +39,9 @@ it('two that contribute what they cannot are both lost, and the others agree and
 })
 
 it.each([
-  ['the same rank of a third member', rows(([, worldRank]) => [0, worldRank])],
-  ['the rank of each other', rows(([rank, worldRank]) => [rank === 1 ? 2 : 1, worldRank])],
-  ['other ranks to each survivor', rows(([, worldRank], to) => [to === 0 ? 1 : 2, worldRank])],
+  ['the same rank of a third member', otherRows(([, worldRank]) => [0, worldRank])],
+  ['the rank of each other', otherRows(([rank, worldRank]) => [rank === 1 ? 2 : 1, worldRank])],
+  ['other ranks to each survivor', otherRows(([, worldRank], to) => [to === 0 ? 1 : 2, worldRank])],
 ])('two that name %s have no table differ: the others take the same one', async (_, member) => {
   const { ended, lost } = await withModified(processes, both(member), async (world) => {
     const comm = await distributed(world)
@@ -70,7 +58,7 @@ it('two that commit to the rank of a lost member may have it, but the others hav
   // Process 2 is lost, which has the last rank.
   const claimed = (process: number) => [processes - 1, process]
   const memberOf = (process: number): Modified => ({
-    ...rows(() => claimed(process)),
+    ...otherRows(() => claimed(process)),
     contribute: (key, own) => {
       if (!isCall(key) || own.length !== 52) return own
       const digest = createHash('sha256')
@@ -100,14 +88,7 @@ it('two that commit to the rank of a lost member may have it, but the others hav
 })
 
 it('one that names a repeated communicator, and one that says it is new, have the others shrink again together', async () => {
-  const first: Modified = {
-    contribute: (key, own) => {
-      if (!isCall(key)) return own
-      const words = own.slice()
-      new DataView(words.buffer).setInt32(12, 1, true)
-      return words
-    },
-  }
+  const first: Modified = { contribute: changedWord(3, 1) }
   const second: Modified = { contribute: (key, own) => (key.endsWith('.id') ? Uint8Array.of(1) : own) }
   const { ended, lost } = await withModified(processes, { 0: first, 3: second }, async (world) => {
     await world.split(world.rank === 0 || world.rank === 2 ? 0 : null, world.rank)

@@ -2,22 +2,19 @@ import { describe, expect, it } from 'vitest'
 import type { Communicator } from '../../../../src/comm/communicator.js'
 import { mostPrefetched, PrefetchedRows } from '../../../../src/comm/table/prefetched-rows.js'
 import { local } from '../../../../src/fabric/local/local.js'
-import { run } from '../../../../src/launch/run.js'
+import { onRanks } from '../../../support/on-ranks.js'
 
 const shuffled = (rank: number) => (rank * 7919) % 97
 
 describe('prefetch', () => {
   const withPart = (check: (part: Communicator, order: readonly number[]) => Promise<void>) =>
-    run(
-      async (world) => {
-        const options = { table: 'distributed', selfHostRows: 0, cacheRows: 0 } as const
-        const part = await world.split(0, shuffled(world.rank), options)
-        const order = Array.from({ length: 24 }, (_, rank) => rank).sort((a, b) => shuffled(a) - shuffled(b))
-        await check(part, order)
-        await part.barrier()
-      },
-      { ranks: 24, fabric: local({ processes: 4, seed: 1 }) },
-    )
+    onRanks({ ranks: 24, fabric: local({ processes: 4, seed: 1 }) }, async (world) => {
+      const options = { table: 'distributed', selfHostRows: 0, cacheRows: 0 } as const
+      const part = await world.split(0, shuffled(world.rank), options)
+      const order = Array.from({ length: 24 }, (_, rank) => rank).sort((a, b) => shuffled(a) - shuffled(b))
+      await check(part, order)
+      await part.barrier()
+    })
 
   it('looks ranks up with one message per slice, answers look-ups at once from then on, and counts its bytes', async () => {
     await withPart(async (part, order) => {

@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest'
 import { bytesOf } from '../../../../src/base/bytes.js'
-import { type Communicator, run, strided, type TopologyCommunicator } from '../../../../src/entry/index.js'
+import { type Communicator, strided, type TopologyCommunicator } from '../../../../src/entry/index.js'
 import { decodeValue, encodeValue } from '../../../../src/messages/datatype/value-encoding.js'
+import { codeOf, onRanks } from '../../../support/on-ranks.js'
 
 /** Classes that state another memory than they have. */
 const liars = {
@@ -68,83 +69,54 @@ const neighborCalls: Readonly<Record<string, (comm: TopologyCommunicator, array:
       comm.neighborAlltoallv(new Float64Array(4), [4], { into: array }),
   }
 
-it.each(Object.keys(liars))(
-  'an array whose class states another %s is ERR_TYPE before anything is sent',
-  (name) =>
-    run(
-      async (comm) => {
-        for (const [call, use] of Object.entries(calls)) {
-          const array = new liars[name as keyof typeof liars](4)
-          const thrown = await Promise.resolve()
-            .then(() => use(comm, array))
-            .catch(({ code }: { readonly code?: unknown }) => code)
-          expect([call, thrown]).toEqual([call, 'ERR_TYPE'])
-        }
-        await comm.barrier()
-      },
-      { ranks: 2, fabric: 'local', processes: 2 },
-    ).then(() => {}),
-)
+const lies = [
+  ...Object.entries(liars).map(
+    ([name, Liar]) => [`a class of its own and another ${name}`, () => new Liar(4)] as const,
+  ),
+  ...Object.entries(masked).map(([name, make]) => [`${name} that is not its own`, make] as const),
+]
 
-it.each(Object.entries(masked))(
-  'an array with %s that is not its own is ERR_TYPE before anything is sent',
-  async (_, make) => {
-    await run(
-      async (comm) => {
-        const other = 1 - comm.rank
-        const ring = await comm.createDistGraphAdjacent({ sources: [other], destinations: [other] })
-        const all = [
-          ...Object.entries(calls).map(([call, use]) => [call, () => use(comm, make())] as const),
-          ...Object.entries(neighborCalls).map(([call, use]) => [call, () => use(ring, make())] as const),
-        ]
-        for (const [call, use] of all) {
-          const thrown = await Promise.resolve()
-            .then(use)
-            .then(
-              () => 'nothing',
-              ({ code }: { readonly code?: unknown }) => code,
-            )
-          expect([call, thrown]).toEqual([call, 'ERR_TYPE'])
-        }
-        await comm.barrier()
-      },
-      { ranks: 2, fabric: 'local', processes: 2 },
-    )
-  },
-)
+it.each(lies)('an array with %s is ERR_TYPE before anything is sent', async (_, make) => {
+  await onRanks({ ranks: 2, fabric: 'local', processes: 2 }, async (comm) => {
+    const other = 1 - comm.rank
+    const ring = await comm.createDistGraphAdjacent({ sources: [other], destinations: [other] })
+    for (const [call, use] of Object.entries(calls))
+      expect([call, await codeOf(() => use(comm, make()))]).toEqual([call, 'ERR_TYPE'])
+    for (const [call, use] of Object.entries(neighborCalls))
+      expect([call, await codeOf(() => use(ring, make()))]).toEqual([call, 'ERR_TYPE'])
+    await comm.barrier()
+  })
+})
 
 it.each([1, 2])('arrays whose class overrides methods arrive, on %i processes', (processes) =>
-  run(
-    async (comm) => {
-      class Own extends Float64Array {
-        static get [Symbol.species](): Float64ArrayConstructor {
-          throw new Error('no copy')
-        }
-        override set(): void {
-          throw new Error('no set')
-        }
-        override subarray(): Float64Array<ArrayBuffer> {
-          throw new Error('no part')
-        }
+  onRanks({ ranks: 2, fabric: 'local', processes }, async (comm) => {
+    class Own extends Float64Array {
+      static get [Symbol.species](): Float64ArrayConstructor {
+        throw new Error('no copy')
       }
-      const mine = Own.of(comm.rank, 1, 2, 3) as Own
-      const into = new Own(4)
-      const shape = { count: 2, blockLength: 1, stride: 2 }
-      const other = 1 - comm.rank
-      const sent = comm.isend(mine, other)
-      const { data } = await comm.recv(other, 0, { into })
-      await sent.wait()
-      expect(data).toBe(into)
-      expect([...into]).toEqual([other, 1, 2, 3])
-      const strides = comm.isend(strided(mine, shape), other)
-      await comm.recv(other, 0, { into: strided(into, shape) })
-      await strides.wait()
-      expect([...into]).toEqual([other, 1, 2, 3])
-      expect([...(await comm.allreduce(mine, 'sum', { into }))]).toEqual([1, 2, 4, 6])
-      expect([...(await comm.bcast(comm.rank === 0 ? mine : into, 0))]).toEqual([0, 1, 2, 3])
-    },
-    { ranks: 2, fabric: 'local', processes },
-  ).then(() => {}),
+      override set(): void {
+        throw new Error('no set')
+      }
+      override subarray(): Float64Array<ArrayBuffer> {
+        throw new Error('no part')
+      }
+    }
+    const mine = Own.of(comm.rank, 1, 2, 3) as Own
+    const into = new Own(4)
+    const shape = { count: 2, blockLength: 1, stride: 2 }
+    const other = 1 - comm.rank
+    const sent = comm.isend(mine, other)
+    const { data } = await comm.recv(other, 0, { into })
+    await sent.wait()
+    expect(data).toBe(into)
+    expect([...into]).toEqual([other, 1, 2, 3])
+    const strides = comm.isend(strided(mine, shape), other)
+    await comm.recv(other, 0, { into: strided(into, shape) })
+    await strides.wait()
+    expect([...into]).toEqual([other, 1, 2, 3])
+    expect([...(await comm.allreduce(mine, 'sum', { into }))]).toEqual([1, 2, 4, 6])
+    expect([...(await comm.bcast(comm.rank === 0 ? mine : into, 0))]).toEqual([0, 1, 2, 3])
+  }).then(() => {}),
 )
 
 it('bytes are those of the memory, whatever the class states', () => {

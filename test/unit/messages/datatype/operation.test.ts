@@ -7,6 +7,7 @@ import {
   readyOperation,
 } from '../../../../src/messages/datatype/operation.js'
 import { type OperationName, operationNames } from '../../../../src/messages/datatype/operation-names.js'
+import { coded } from '../../../support/on-ranks.js'
 
 const types = Object.entries(typeCode).filter(([, code]) => code !== typeCode.value)
 const isBig = (type: number) => type === typeCode.BigInt64Array || type === typeCode.BigUint64Array
@@ -43,54 +44,28 @@ const exact: Readonly<Record<string, (a: bigint, b: bigint) => bigint>> = {
 }
 
 describe('built-in operations on integers', () => {
-  const interesting = [
-    0n,
-    1n,
-    2n,
-    3n,
-    100n,
-    127n,
-    128n,
-    255n,
-    40_000n,
-    65_537n,
-    2n ** 31n - 1n,
-    2n ** 31n,
-    2n ** 53n + 1n,
-    -1n,
-    -2n,
-    -77n,
-    -(2n ** 63n),
-  ]
+  const interesting = [0, 1, 2, 3, 100, 127, 128, 255, 40_000, 65_537, 2 ** 31 - 1, 2 ** 31, -1, -2, -77]
+    .map(BigInt)
+    .concat(2n ** 53n + 1n, -(2n ** 63n))
   const integers = types.filter(([, type]) => !isFloat(type) && type !== typeCode.Uint8ClampedArray)
   it.each(integers)('wrap as in C: %s', (name, type) => {
     const bits = newArray(type, 1).BYTES_PER_ELEMENT * 8
     const wrap = name.includes('Uint') ? BigInt.asUintN : BigInt.asIntN
     const values = interesting.map((value) => wrap(bits, value))
+    const right = arrayOf(type, values)
     for (const [op, oracle] of Object.entries(exact)) {
       for (const a of values) {
-        const left = arrayOf(
-          type,
-          values.map(() => a),
-        )
-        const got = apply(op as OperationName, left, arrayOf(type, values), type)
-        const expected = arrayOf(
-          type,
-          values.map((b) => wrap(bits, oracle(a, b))),
-        )
-        expect(got, `${op} of ${a}`).toEqual(expected)
+        const left = newArray(type, values.length).fill(arrayOf(type, [a])[0] as never)
+        const results = values.map((b) => wrap(bits, oracle(a, b)))
+        expect(apply(op as OperationName, left, right, type), `${op} of ${a}`).toEqual(arrayOf(type, results))
       }
     }
   })
 
   it('saturate for Uint8ClampedArray', () => {
     const type = typeCode.Uint8ClampedArray
-    expect([...(apply('sum', arrayOf(type, [200, 3]), arrayOf(type, [100, 4]), type) as Uint8Array)]).toEqual(
-      [255, 7],
-    )
-    expect([...(apply('prod', arrayOf(type, [20, 3]), arrayOf(type, [100, 4]), type) as Uint8Array)]).toEqual(
-      [255, 12],
-    )
+    const of = (op: OperationName) => apply(op, arrayOf(type, [200, 3]), arrayOf(type, [100, 4]), type)
+    expect([of('sum'), of('prod')]).toEqual([arrayOf(type, [255, 7]), arrayOf(type, [255, 12])])
   })
 })
 
@@ -107,7 +82,7 @@ describe('built-in operations on floats', () => {
     expect(of('lor')).toEqual([1, 0, 0, 1, 1, 1])
     expect(of('lxor')).toEqual([0, 0, 0, 0, 0, 0])
     for (const op of ['band', 'bor', 'bxor'] as const) {
-      expect(() => of(op)).toThrow(expect.objectContaining({ code: 'ERR_OP' }))
+      expect(() => of(op)).toThrow(coded('ERR_OP'))
     }
   })
 })
@@ -170,63 +145,29 @@ describe('minloc and maxloc', () => {
   it('NaN wins over every number, the lower index over the other NaN', () => {
     const { NaN: nan } = Number
     const type = typeCode.Float64Array
-    const got = apply(
-      'minloc',
-      arrayOf(type, [nan, 8, 1, 2, nan, 9]),
-      arrayOf(type, [1, 1, nan, 5, nan, 3]),
-      type,
-    )
-    expect([...(got as Float64Array)]).toEqual([nan, 8, nan, 5, nan, 3])
+    const [left, right] = [[nan, 8, 1, 2, nan, 9], [1, 1, nan, 5, nan, 3]].map((each) => arrayOf(type, each)) // biome-ignore format: one line
+    expect([...(apply('minloc', left, right, type) as Float64Array)]).toEqual([nan, 8, nan, 5, nan, 3])
   })
 })
 
 describe('operations are checked', () => {
   const float64 = typeCode.Float64Array
+  const ready = (op: unknown, countElems = 1) => readyOperation(op as 'sum', float64, countElems)
   it.each([
-    [
-      'an unknown name',
-      () => readyOperation('average', float64, 1),
-      'ERR_OP',
-      /expected the name .* got 'average'/,
-    ],
-    ['a function', () => readyOperation(Math.max, float64, 1), 'ERR_OP', /createOperation, got function/],
-    [
-      'bits of floats',
-      () => readyOperation('bor', float64, 1),
-      'ERR_OP',
-      /bor is not defined on the elements of a Float64Array/,
-    ],
-    [
-      'an odd number of pairs',
-      () => readyOperation('maxloc', float64, 3),
-      'ERR_COUNT',
-      /pairs, got 3 elements/,
-    ],
+    ['an unknown name', () => ready('average'), 'ERR_OP', /expected the name .* got 'average'/],
+    ['a function', () => ready(Math.max), 'ERR_OP', /createOperation, got function/],
+    ['what looks like one', () => ready({ kind: 'operation' }), 'ERR_OP', /createOperation, got object/],
+    ['bits of floats', () => ready('bor'), 'ERR_OP', /bor is not defined on the elements of a Float64Array/],
+    ['an odd number of pairs', () => ready('maxloc', 3), 'ERR_COUNT', /pairs, got 3 elements/],
     [
       'values',
       () => readyOperation('sum', typeCode.value, 1, 'a'),
       'ERR_OP',
       /sum works on numbers, bigints and typed arrays, got a string; /,
     ],
-    [
-      'what only looks like an operation',
-      () => readyOperation({ kind: 'operation', name: 'sum' }, float64, 1),
-      'ERR_OP',
-      /createOperation, got object/,
-    ],
-    [
-      'pairs of one number',
-      () => readyNumberOperation('minloc'),
-      'ERR_OP',
-      /minloc is not defined on a number/,
-    ],
-    ['bits of a number', () => readyNumberOperation('band'), 'ERR_OP', /band is not defined on a number/],
-    [
-      'pairs of one bigint',
-      () => readyBigintOperation('maxloc'),
-      'ERR_OP',
-      /maxloc is not defined on a bigint/,
-    ],
+    ['pairs of one number', () => readyNumberOperation('minloc'), 'ERR_OP', /not defined on a number/],
+    ['bits of a number', () => readyNumberOperation('band'), 'ERR_OP', /not defined on a number/],
+    ['pairs of one bigint', () => readyBigintOperation('maxloc'), 'ERR_OP', /not defined on a bigint/],
     ['no function', () => createOperation('sum' as never), 'ERR_OP', /needs a function/],
   ])('%s', (_, call, code, message) => {
     expect(call).toThrow(expect.objectContaining({ code, message: expect.stringMatching(message) }))
@@ -245,8 +186,7 @@ describe('operations are checked', () => {
   })
 
   it('are the twelve of MPI', () => {
-    expect([...operationNames].sort()).toEqual(
-      ['band', 'bor', 'bxor', 'land', 'lor', 'lxor', 'max', 'maxloc', 'min', 'minloc', 'prod', 'sum'].sort(),
-    )
+    const names = 'band bor bxor land lor lxor max maxloc min minloc prod sum'
+    expect([...operationNames].sort().join(' ')).toBe(names)
   })
 })

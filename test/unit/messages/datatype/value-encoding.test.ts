@@ -2,6 +2,7 @@ import { deepStrictEqual } from 'node:assert'
 import { describe, expect, it } from 'vitest'
 import { decodeValue, encodeValue } from '../../../../src/messages/datatype/value-encoding.js'
 import { deepestValue } from '../../../../src/messages/datatype/value-format.js'
+import { coded } from '../../../support/on-ranks.js'
 import { thrownCode } from '../p2p/point-to-point-world.js'
 
 const copy = (value: unknown) => decodeValue(encodeValue(value))
@@ -21,17 +22,8 @@ describe('values', () => {
     const list = [
       ...[0, -0, 1, -1, 63, 64, -65, 2 ** 31 - 1, -(2 ** 31), 2 ** 31, 0.1, 1e308, Number.NaN, -Infinity],
       ...[0n, -1n, 2n ** 63n - 1n, -(2n ** 63n), 2n ** 63n, -(2n ** 64n) - 1n, 2n ** 1000n],
-      ...[
-        '',
-        'a',
-        'x'.repeat(24),
-        'x'.repeat(25),
-        'é',
-        '€'.repeat(100),
-        '😀',
-        '\ud800',
-        `${'a'.repeat(50)}\udc00b`,
-      ],
+      ...['', 'a', 'x'.repeat(24), 'x'.repeat(25), 'é', '€'.repeat(100), '😀', '\ud800'],
+      ...[`${'a'.repeat(50)}\udc00b`],
       ...['\ufeffmark', '\0', 'x'.repeat(10_000), `${'x'.repeat(10_000)}é`],
       ...[undefined, null, true, false],
       ...[new Date(5), /a[/]b/gimsuy, /(?:)/],
@@ -46,13 +38,7 @@ describe('values', () => {
       deepStrictEqual(copy([value]), structuredClone([value]))
     }
     deepStrictEqual(copy(list), structuredClone(list))
-    const lists = [
-      [1, 2, 3, -0],
-      [1, 2, 3, 2 ** 31],
-      [0, -1, 1, -(2 ** 31)],
-      [0.5, 1, 2, Number.NaN],
-      [1, 2, 3, null],
-    ]
+    const lists = [[1, 2, 3, -0], [1, 2, 3, 2 ** 31], [0, -1, 1, -(2 ** 31)], [0.5, 1, 2, Number.NaN], [1, 2, 3, null]] // biome-ignore format: one line
     deepStrictEqual(copy(lists), structuredClone(lists))
     expect((copy(new Date(Number.NaN)) as Date).getTime()).toBeNaN()
   })
@@ -168,7 +154,7 @@ describe('values', () => {
       [nested(100_000), /more than 1000 objects deep/],
     ]
     for (const [value, message] of refused) {
-      expect(() => encodeValue(value, 'send')).toThrow(expect.objectContaining({ code: 'ERR_CLONE' }))
+      expect(() => encodeValue(value, 'send')).toThrow(coded('ERR_CLONE'))
       expect(() => encodeValue(value, 'send')).toThrow(message)
     }
     // What was written before is not part of the next value.
@@ -177,43 +163,21 @@ describe('values', () => {
   })
 })
 
-describe('bytes that are not a value', () => {
-  const sample = encodeValue({
-    ...{
-      list: [1, 0.5, 'text', '\ud800', 7n, 2n ** 70n, null, undefined, holed],
-      map: new Map([['k', new Set([1])]]),
-    },
-    ...{
-      error: new TypeError('x'),
-      view: new Float64Array(3),
-      date: new Date(1),
-      regexp: /a/g,
-      boxed: Object(1),
-    },
-  })
+it('bytes that claim more than they hold, or too deep, are no value', () => {
+  const huge = [0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x0f]
+  for (const tag of [9, 10, 11, 12, 13, 16, 17, 22, 24, 25])
+    expect(thrownCode(() => decodeValue(Uint8Array.of(tag, ...huge)))).toBe('ERR_CLONE')
+  expect(thrownCode(() => decodeValue(Uint8Array.of(14, ...huge, 0)))).toBe('ERR_CLONE')
+  const deep = new Uint8Array(2 * 100_000).map((_, i) => (i % 2 === 0 ? 13 : 1))
+  expect(thrownCode(() => decodeValue(deep))).toBe('ERR_CLONE')
+})
 
-  it('are refused: truncated, followed by others, empty', () => {
-    for (let size = 0; size < sample.length; size++) {
-      expect(thrownCode(() => decodeValue(sample.subarray(0, size)))).toBe('ERR_CLONE')
-    }
-    expect(thrownCode(() => decodeValue(Uint8Array.of(...sample, 0)))).toBe('ERR_CLONE')
-  })
-
-  it('are refused where they claim more than they hold, or too deep', () => {
-    const huge = [0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x0f]
-    for (const tag of [9, 10, 11, 12, 13, 16, 17, 22, 24, 25]) {
-      expect(thrownCode(() => decodeValue(Uint8Array.of(tag, ...huge)))).toBe('ERR_CLONE')
-    }
-    expect(thrownCode(() => decodeValue(Uint8Array.of(14, ...huge, 0)))).toBe('ERR_CLONE')
-    const deep = new Uint8Array(2 * 100_000).map((_, i) => (i % 2 === 0 ? 13 : 1))
-    expect(thrownCode(() => decodeValue(deep))).toBe('ERR_CLONE')
-  })
-
-  it('may lie in shared memory, and be lent', () => {
-    const shared = new Uint8Array(new SharedArrayBuffer(sample.length))
-    shared.set(sample)
-    const value = decodeValue(shared)
-    shared.fill(0)
-    deepStrictEqual(value, decodeValue(sample))
-  })
+it('bytes of a value may lie in shared memory, and be lent', () => {
+  const value = { list: [1, 0.5, 'text'], view: new Float64Array(3).fill(2) }
+  const bytes = encodeValue(value)
+  const shared = new Uint8Array(new SharedArrayBuffer(bytes.length))
+  shared.set(bytes)
+  const decoded = decodeValue(shared)
+  shared.fill(0)
+  deepStrictEqual(decoded, value)
 })

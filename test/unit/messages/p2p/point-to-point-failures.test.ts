@@ -1,124 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import type { Communicator } from '../../../../src/comm/communicator.js'
-import { local } from '../../../../src/fabric/local/local.js'
 import { run } from '../../../../src/launch/run.js'
-import { typeCode } from '../../../../src/messages/datatype/elements.js'
-import { ANY_SOURCE, ANY_TAG } from '../../../../src/messages/mailboxes/envelope.js'
-import { waitall } from '../../../../src/messages/p2p/request.js'
+import { ANY_SOURCE } from '../../../../src/messages/mailboxes/envelope.js'
 import { codeOf, drained, openWorld } from './point-to-point-world.js'
-
-const right = (comm: Communicator) => (comm.rank + 1) % comm.size
-
-describe('invalid arguments', () => {
-  it('are rejected with an error code', async () => {
-    const main = async (world: Communicator) => {
-      const detached = new Float64Array(1)
-      structuredClone(detached.buffer, { transfer: [detached.buffer] })
-      for (const bad of [Number.NaN, 1.5, 1e9, 'x', {}, 5n, Symbol('s'), Object.create(null), detached]) {
-        const wrong = bad as never
-        expect(await codeOf(world.send(1, wrong))).toBe('ERR_RANK')
-        expect(await codeOf(world.recv(wrong))).toBe('ERR_RANK')
-        expect(await codeOf(world.probe(wrong))).toBe('ERR_RANK')
-        expect(await codeOf(world.bcast(1, wrong))).toBe('ERR_RANK')
-        if (bad !== 1e9) expect(await codeOf(world.send(1, 0, wrong))).toBe('ERR_TAG')
-        if (bad !== 1e9) expect(await codeOf(world.split(wrong))).toBe('ERR_COLOR')
-        if (bad !== 1e9) expect(await codeOf(world.split(0, wrong))).toBe('ERR_ARGUMENT')
-        expect(await codeOf(world.compare(wrong))).toBe('ERR_ARGUMENT')
-      }
-      for (const options of [null, 5, { signal: null }, { signal: Object.create(null) }] as never[]) {
-        expect(await codeOf(world.send(1, 0, 0, options))).toBe('ERR_ARGUMENT')
-        expect(await codeOf(world.recv(0, 0, options))).toBe('ERR_ARGUMENT')
-        expect(await codeOf(world.sendrecv(1, 0, 0, options))).toBe('ERR_ARGUMENT')
-      }
-    }
-    await run(main, { ranks: 1 })
-  })
-})
-
-describe('freeing or failing a communicator', () => {
-  const close = async (states: Awaited<ReturnType<typeof openWorld>>['states']) => {
-    const arriving = states.map((_, at) =>
-      states.reduce((sum, { matching }) => sum + matching.envelopes.sentTo(at), 0),
-    )
-    await Promise.all(states.map(({ matching }, at) => matching.whenArrived(arriving[at])))
-    await Promise.all(states.map(({ matching }) => matching.close()))
-  }
-
-  it('fails unmatched sends and receives and completes matched ones', async () => {
-    for (const options of [
-      { processes: 1 },
-      { processes: 2 },
-      { processes: 2, bulk: false, maxPayloadBytes: 64 },
-    ]) {
-      const world = await openWorld({ ranks: 2, eagerLimitBytes: 400, ...options })
-      const [a, b] = world.comms
-      const buffered = a.isend(new Int8Array(300), 1, 1)
-      const rendezvous = a.isend(new Int8Array(1000), 1, 1)
-      const synchronous = a.issend(null, 1, 1)
-      const matched = a.isend(new Int8Array(2000).fill(3), 1, 2)
-      const extracted = a.isend(new Int8Array(1000), 1, 3)
-      const receive = b.irecv(0, 2)
-      const never = b.irecv(0, 9)
-      const probing = codeOf(b.probe(0, 9))
-      const message = await b.mprobe(0, 3)
-      await close(world.states)
-      await buffered.wait()
-      expect(await codeOf(rendezvous.wait())).toBe('ERR_COMM_FREED')
-      expect(await codeOf(synchronous.wait())).toBe('ERR_COMM_FREED')
-      expect(await codeOf(extracted.wait())).toBe('ERR_COMM_FREED')
-      expect(await codeOf(message.recv())).toBe('ERR_COMM_FREED')
-      await matched.wait()
-      expect((await receive.wait()).data).toEqual(new Int8Array(2000).fill(3))
-      expect(await codeOf(never.wait())).toBe('ERR_COMM_FREED')
-      expect(await probing).toBe('ERR_COMM_FREED')
-      expect(world.session.quiet()).toBe(true)
-      await world.session.close()
-    }
-  })
-
-  it('waits for messages that are partly in flight, matched or not', async () => {
-    const world = await openWorld({
-      ranks: 2,
-      processes: 2,
-      maxPayloadBytes: 8,
-      eagerLimitBytes: 1e6,
-      seed: 5,
-    })
-    const [a, b] = world.comms
-    const sent = [a.isend(new Int8Array(500).fill(1), 1, 1), a.issend(new Int8Array(500).fill(2), 1, 2)]
-    const refused = codeOf(a.ssend(new Int8Array(500).fill(3), 1, 3))
-    const receive = b.irecv(0, 2)
-    await close(world.states)
-    await waitall(sent)
-    expect(await refused).toBe('ERR_COMM_FREED')
-    expect((await receive.wait()).data).toEqual(new Int8Array(500).fill(2))
-    expect(world.session.quiet()).toBe(true)
-    await world.session.close()
-  })
-
-  it('fails pending and later operations with the error that ended it', async () => {
-    for (const processes of [1, 2]) {
-      const world = await run(
-        async (comm) => {
-          if (comm.rank === 0) {
-            const pending = [
-              codeOf(comm.recv(1, 1)),
-              codeOf(comm.ssend(new Int8Array(10), 1, 5)),
-              codeOf(comm.probe(1, 1)),
-              codeOf(comm.mprobe(1, 1)),
-            ]
-            comm.irecv(1, 4)
-            setTimeout(() => comm.abort('enough'), 1)
-            return await Promise.all([...pending, codeOf(comm.recv(1, 1))])
-          }
-          return codeOf(comm.recv(0, 2))
-        },
-        { ranks: 2, processes },
-      ).catch((error) => error.code)
-      expect(world).toBe('ERR_WORLD_ABORTED')
-    }
-  })
-})
 
 describe('a lost process', () => {
   it('fails operations that need it, and receives from any source until it is acknowledged; others continue', async () => {
@@ -181,16 +65,6 @@ describe('detached buffers', () => {
 })
 
 describe('point-to-point in a world', () => {
-  it('an unmatched receive is reported as a deadlock that names it', async () => {
-    const error = await run(async (world) => void (await world.recv((world.rank + 1) % 2, 3)), {
-      ranks: 2,
-      fabric: local({ processes: 2 }),
-    }).catch((cause) => cause)
-    expect(error).toMatchObject({ code: 'ERR_DEADLOCK' })
-    expect(error.message).toContain('recv(source 1, tag 3)')
-    expect(error.message).toContain('recv(source 0, tag 3)')
-  })
-
   it('head-to-head sends deadlock above the eager limit and complete below it', async () => {
     const exchange = async (world: Communicator) => {
       await world.send(new Int8Array(100), 1 - world.rank)
@@ -202,53 +76,5 @@ describe('point-to-point in a world', () => {
       expect(await codeOf(stuck)).toBe('ERR_DEADLOCK')
       expect(await codeOf(run(exchange, { ranks: 2, processes, creditBytes: 99 }))).toBe('ERR_DEADLOCK')
     }
-  })
-
-  it('messages of one communicator never match receives of another', async () => {
-    for (const processes of [1, 2, 5]) {
-      await run(
-        async (world) => {
-          const other = await world.dup()
-          const mine = other.irecv(ANY_SOURCE, ANY_TAG)
-          const send = world.isend('world', right(world), 1)
-          await send.wait()
-          const inWorld = await world.recv()
-          expect(inWorld.data).toBe('world')
-          const sendOther = other.isend('other', right(other), 1)
-          expect((await mine.wait()).data).toBe('other')
-          await sendOther.wait()
-          await other.free()
-        },
-        { ranks: 5, processes },
-      )
-    }
-  })
-
-  it('free completes although messages were not received', async () => {
-    for (const processes of [1, 2, 5]) {
-      for (const eagerLimitBytes of [0, 1000]) {
-        const codes = await run(
-          async (world) => {
-            const other = await world.dup()
-            const sends = [8, 5000].map((elems) => other.isend(new Int8Array(elems), right(other), 1))
-            const synchronous = other.issend(null, right(other), 1)
-            const matched = other.isend(new Int8Array(5000), right(other), 2)
-            const receive = other.irecv(ANY_SOURCE, 2)
-            await other.free()
-            expect(await codeOf(other.send(1, 0))).toBe('ERR_COMM_FREED')
-            await matched.wait()
-            expect((await receive.wait()).count).toBe(5000)
-            return Promise.all([...sends, synchronous].map((send) => codeOf(send.wait())))
-          },
-          { ranks: 5, processes, eagerLimitBytes },
-        )
-        const small = eagerLimitBytes === 0 ? 'ERR_COMM_FREED' : 'none'
-        expect(codes).toEqual(codes.map(() => [small, 'ERR_COMM_FREED', 'ERR_COMM_FREED']))
-      }
-    }
-  })
-
-  it('every element type has its own code', () => {
-    expect(new Set(Object.values(typeCode)).size).toBe(12)
   })
 })

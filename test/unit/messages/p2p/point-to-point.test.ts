@@ -3,10 +3,7 @@ import type { Communicator } from '../../../../src/comm/communicator.js'
 import type { Sendable } from '../../../../src/messages/datatype/payload.js'
 import { strided } from '../../../../src/messages/datatype/strided-view.js'
 import type { Message } from '../../../../src/messages/mailboxes/arrived.js'
-import { ANY_SOURCE, ANY_TAG, maxTag, PROC_NULL } from '../../../../src/messages/mailboxes/envelope.js'
-import { MatchedMessage } from '../../../../src/messages/p2p/matched-message.js'
-import { waitall } from '../../../../src/messages/p2p/request.js'
-import { envelopeChargeBytes } from '../../../../src/messages/process/credit.js'
+import { ANY_TAG, maxTag, PROC_NULL } from '../../../../src/messages/mailboxes/envelope.js'
 import { elementTypes, marked } from './point-to-point-payloads.js'
 import {
   codeOf,
@@ -72,62 +69,6 @@ describe.each(ways)('$name', ({ options }) => {
         }
       })
     }
-  })
-
-  it('sends strided views into strided views', async () => {
-    for (const ranks of [1, 2, 5, 7]) {
-      await onEveryRank({ ranks, ...options }, async (comm) => {
-        const [to, from] = [right(comm), left(comm)]
-        const matrix = marked('Float64Array', 64, comm.rank, to, 0)
-        const send = comm.isend(strided(matrix, { offset: 3, count: 8, blockLength: 1, stride: 8 }), to)
-        const into = new Float64Array(64)
-        const view = strided(into, { offset: 62, count: 4, blockLength: 2, stride: -20 })
-        const message = await comm.recv(from, 0, { into: view })
-        await send.wait()
-        expect(message.data).toBe(view)
-        expect(message.count).toBe(8)
-        const theirs = marked('Float64Array', 64, from, comm.rank, 0)
-        const expected = new Float64Array(64)
-        for (let i = 0; i < 8; i++) expected[62 - 20 * (i >> 1) + (i % 2)] = theirs[3 + 8 * i] as number
-        expect(into).toEqual(expected)
-        // From a plain array into a view and back.
-        const column = comm.isend(marked('Int16Array', 6, comm.rank, to, 1), to)
-        const rows = new Int16Array(18)
-        await comm.recv(from, 0, { into: strided(rows, { count: 6, blockLength: 1, stride: 3 }) })
-        await column.wait()
-        expect(rows.filter((_, i) => i % 3 === 0)).toEqual(marked('Int16Array', 6, from, comm.rank, 1))
-        const back = comm.isend(strided(rows, { count: 6, blockLength: 1, stride: 3 }), from)
-        expect((await comm.recv(to, 0)).data).toEqual(marked('Int16Array', 6, comm.rank, to, 1))
-        await back.wait()
-      })
-    }
-  })
-
-  it('sends values as structured clones', async () => {
-    await onEveryRank({ ranks: 3, ...options }, async (comm) => {
-      const [to, from] = [right(comm), left(comm)]
-      const value = (rank: number) => ({
-        rank,
-        list: [rank, 'é', 3n],
-        at: new Date(rank),
-        map: new Map([[rank, {}]]),
-      })
-      for (const make of [
-        value,
-        () => null,
-        () => undefined,
-        (rank: number) => rank / 3,
-        () => 'text'.repeat(50),
-      ]) {
-        const mine = make(comm.rank)
-        const send = comm.isend(mine, to)
-        const { data, count } = await comm.recv(from)
-        await send.wait()
-        expect(data).toEqual(make(from))
-        expect(count).toBe(1)
-        if (typeof mine === 'object' && mine !== null) expect(data).not.toBe(mine)
-      }
-    })
   })
 
   it('reads the data before the send completes', async () => {
@@ -209,27 +150,6 @@ describe.each(ways)('$name', ({ options }) => {
     await world.session.close()
   })
 
-  it('probe returns the message that is received next', async () => {
-    await onEveryRank({ ranks: 3, ...options }, async (comm) => {
-      if (comm.rank > 0) {
-        for (let n = 0; n < 20; n++) await comm.send(marked('Int8Array', n, comm.rank, 0, n), 0, n % 4)
-        return
-      }
-      for (let n = 0; n < 40; n++) {
-        const seen = n % 3 === 0 ? await comm.probe(ANY_SOURCE, ANY_TAG) : await comm.mprobe()
-        const { source, tag, count } = seen
-        const message =
-          seen instanceof MatchedMessage
-            ? await seen.recv<Int8Array>()
-            : await comm.recv<Int8Array>(source, tag)
-        expect([message.source, message.tag, message.count]).toEqual([source, tag, count])
-        expect(message.data).toEqual(marked('Int8Array', count, source, 0, count))
-      }
-      expect(await comm.iprobe()).toBeNull()
-      expect(await comm.improbe()).toBeNull()
-    })
-  })
-
   it('counts messages and bytes per rank', async () => {
     const counted = await onEveryRank({ ranks: 4, ...options }, async (comm) => {
       const send = comm.isend(new Float64Array(10), right(comm))
@@ -247,31 +167,6 @@ describe.each(ways)('$name', ({ options }) => {
       })
     }
   })
-
-  it.each([0, 8, 50])(
-    'bounds eager messages of %i bytes to a rank that does not receive, and delivers all',
-    async (sizeBytes) => {
-      const creditBytes = options.creditBytes ?? 1000
-      const world = await openWorld({ ranks: 2, ...options, creditBytes })
-      const [sender, receiver] = world.comms
-      const content = (n: number) => marked('Int8Array', sizeBytes, 0, 1, n)
-      const sends = Array.from({ length: 100 }, (_, n) => sender.isend(content(n), 1, n))
-      await drained(world)
-      const buffered = sends.filter(({ pending }) => pending.settled).length
-      expect(buffered * (sizeBytes + envelopeChargeBytes)).toBeLessThanOrEqual(creditBytes)
-      for (let n = 99; n >= 0; n--) expect((await receiver.recv(0, n)).data).toEqual(content(n))
-      await waitall(sends)
-      await drained(world)
-      // What was consumed may be sent again.
-      const again = Array.from({ length: 100 }, (_, n) => sender.isend(content(n), 1, n))
-      await drained(world)
-      const bufferedAgain = again.filter(({ pending }) => pending.settled).length
-      expect(bufferedAgain * 4).toBeGreaterThanOrEqual(buffered * 3)
-      for (let n = 0; n < 100; n++) await receiver.recv(0, n)
-      await waitall(again)
-      await world.session.close()
-    },
-  )
 })
 
 describe('copies per message', () => {
@@ -322,27 +217,6 @@ describe('copies per message', () => {
   })
 })
 
-describe('a message of 64 MiB', () => {
-  it.each([{ processes: 1 }, { processes: 2 }, { processes: 2, bulk: false }])(
-    'arrives completely, %o',
-    async (options) => {
-      const elems = 2 ** 23
-      await onEveryRank({ ranks: 2, scribble: false, ...options }, async (comm) => {
-        if (comm.rank === 0)
-          await comm.send(
-            new Float64Array(elems).map((_, i) => i),
-            1,
-          )
-        else {
-          const into = new Float64Array(elems)
-          await comm.recv(0, 0, { into })
-          expect(into.findIndex((value, i) => value !== i)).toBe(-1)
-        }
-      })
-    },
-  )
-})
-
 describe('PROC_NULL', () => {
   it('completes every send and receive at once, without data', async () => {
     const { comms, session } = await openWorld({ ranks: 1 })
@@ -364,15 +238,6 @@ describe('PROC_NULL', () => {
     expect(await comm.sendrecv('x', PROC_NULL, PROC_NULL)).toEqual({ ...nothing, data: null })
     expect(comm.counters.rank).toMatchObject({ messagesSent: 0, messagesReceived: 0 })
     await session.close()
-  })
-
-  it('ends a shift at the boundary', async () => {
-    await onEveryRank({ ranks: 4, processes: 2 }, async (comm) => {
-      const to = comm.rank === 3 ? PROC_NULL : comm.rank + 1
-      const from = comm.rank === 0 ? PROC_NULL : comm.rank - 1
-      const { data } = await comm.sendrecv<Int32Array>(Int32Array.of(comm.rank), to, from)
-      expect(data?.[0]).toBe(comm.rank === 0 ? undefined : comm.rank - 1)
-    })
   })
 })
 

@@ -3,24 +3,6 @@ import { mulberry32 } from '../../../../src/base/random.js'
 import { FreeRanges, lapBytes } from '../../../../src/messages/process/free-ranges.js'
 
 describe('free ranges', () => {
-  it('are taken one after the other, and joined again whatever the order of their return', () => {
-    for (const order of [
-      [0, 1, 2],
-      [0, 2, 1],
-      [1, 0, 2],
-      [1, 2, 0],
-      [2, 0, 1],
-      [2, 1, 0],
-    ]) {
-      const ranges = new FreeRanges(1024)
-      const starts = [100, 64, 1].map((size) => ranges.take(size))
-      expect(starts).toEqual([0, 128, 192])
-      for (const i of order) ranges.give(starts[i], [100, 64, 1][i])
-      expect(ranges.take(1024)).toBe(0)
-      expect(ranges.take(1)).toBe(-1)
-    }
-  })
-
   it('are taken in turn: a range is taken again when a lap has gone by', () => {
     const mebibyte = 2 ** 20
     const ranges = new FreeRanges(8 * lapBytes)

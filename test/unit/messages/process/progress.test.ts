@@ -55,24 +55,18 @@ function openRank() {
     await turn()
     expect((await received).data).toEqual(Uint8Array.of(7))
   }
-  /** The only frame of its other process comes. Gives the waits that the call leaves behind. */
-  const collective = async (call: () => Promise<unknown>, signature: Signature, when: When) => {
+  /** A frame comes. Gives the waits that the call leaves behind. */
+  const waiting = async (call: () => Promise<unknown>, when: When, frame = message()) => {
     comes = when
-    header = collectiveFrame(signature, calls++)
+    header = frame
     const done = call()
     const { waits } = runtime.waits
     await done
     return waits
   }
-  /** A message comes. Gives the waits that the call leaves behind. */
-  const waiting = async (call: () => Promise<unknown>, when: When) => {
-    comes = when
-    header = message()
-    const done = call()
-    const { waits } = runtime.waits
-    await done
-    return waits
-  }
+  /** The only frame of its other process comes. */
+  const collective = (call: () => Promise<unknown>, signature: Signature, when: When) =>
+    waiting(call, when, collectiveFrame(signature, calls++))
   let calls = 0
   return { comm, looks, receive, collective, waiting }
 }

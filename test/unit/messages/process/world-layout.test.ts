@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { processOf, worldLayout } from '../../../../src/messages/process/world-layout.js'
+import { coded } from '../../../support/on-ranks.js'
 
 const labels = (processes: number) => new Array<string>(processes).fill('n')
 
@@ -39,9 +40,7 @@ describe('worldLayout', () => {
       [3, ['a', 'b'], [1.5, 1.5]],
     ]
     for (const [ranks, nodes, counts] of bad) {
-      expect(() => worldLayout(ranks, nodes, counts)).toThrowError(
-        expect.objectContaining({ code: 'ERR_WORLD' }),
-      )
+      expect(() => worldLayout(ranks, nodes, counts)).toThrowError(coded('ERR_WORLD'))
     }
   })
 })

@@ -2,6 +2,7 @@ import { local, run } from 'rankweave'
 import { describe, expect, it } from 'vitest'
 import type { RankweaveError } from '../../../../src/errors.js'
 import groupingProgram, { groupingCases } from '../../../support/grouping-program.js'
+import { codeOf, onRanks } from '../../../support/on-ranks.js'
 import { cases } from '../../../support/soak.js'
 
 const ranks = 24
@@ -25,18 +26,15 @@ describe('createDistGraphAdjacent with the engine distributed', () => {
   const strategy = { kind: 'common-neighbor', k: 2, mode: 'agnostic', engine: 'distributed' } as const
 
   it('rejects, on every rank, an edge that only one rank lists, and names it', async () => {
-    const failures = await run(
-      async (world) => {
-        const next = (world.rank + 1) % world.size
-        const previous = (world.rank + world.size - 1) % world.size
-        const sources = world.rank === 3 ? [previous, 5] : [previous]
-        return world.createDistGraphAdjacent({ sources, destinations: [next], strategy }).then(
-          () => 'made',
-          ({ code, message, details }: RankweaveError) => ({ code, message, details }),
-        )
-      },
-      { ranks: 7, fabric: local({ processes: 3 }) },
-    )
+    const failures = await onRanks({ ranks: 7, fabric: local({ processes: 3 }) }, async (world) => {
+      const next = (world.rank + 1) % world.size
+      const previous = (world.rank + world.size - 1) % world.size
+      const sources = world.rank === 3 ? [previous, 5] : [previous]
+      return world.createDistGraphAdjacent({ sources, destinations: [next], strategy }).then(
+        () => 'made',
+        ({ code, message, details }: RankweaveError) => ({ code, message, details }),
+      )
+    })
     expect(failures).toEqual(
       new Array(7).fill({
         code: 'ERR_TOPOLOGY',
@@ -48,67 +46,46 @@ describe('createDistGraphAdjacent with the engine distributed', () => {
   })
 
   it('counts parallel edges at both ends', async () => {
-    const message = await run(
-      async (world) => {
-        const other = 1 - world.rank
-        const [sources, destinations] = [
-          [other, other],
-          world.rank === 0 ? [other, other] : [other, other, other],
-        ]
-        return world.createDistGraphAdjacent({ sources, destinations, strategy }).catch((e) => e.message)
-      },
-      { ranks: 2, fabric: local({ processes: 2 }) },
-    )
+    const message = await onRanks({ ranks: 2, fabric: local({ processes: 2 }) }, async (world) => {
+      const other = 1 - world.rank
+      const [sources, destinations] = [
+        [other, other],
+        world.rank === 0 ? [other, other] : [other, other, other],
+      ]
+      return world.createDistGraphAdjacent({ sources, destinations, strategy }).catch((e) => e.message)
+    })
     expect(message[0]).toBe(
       'edge from 1 to 0: rank 1 lists 0 as a destination 3 times, but rank 0 lists 1 as a source 2 times',
     )
   })
 
   it('retains lists and weights of this process’s ranks only', async () => {
-    await run(
-      async (world) => {
-        const other = 1 - world.rank
-        const graph = await world.createDistGraphAdjacent({
-          sources: [other, world.rank],
-          destinations: [world.rank, other],
-          sourceWeights: [1, 2],
-          destinationWeights: [3, world.rank],
-          strategy,
-        })
-        expect([...graph.sources]).toEqual([other, world.rank])
-        expect([...graph.destinationWeights!]).toEqual([3, world.rank])
-        const { outStart } = graph.topology
-        expect(outStart[other + 1] - outStart[other]).toBe(0)
-        expect([...(await graph.plan()).ranks!]).toEqual([world.rank])
-      },
-      { ranks: 2, fabric: local({ processes: 2 }) },
-    )
+    await onRanks({ ranks: 2, fabric: local({ processes: 2 }) }, async (world) => {
+      const other = 1 - world.rank
+      const graph = await world.createDistGraphAdjacent({
+        sources: [other, world.rank],
+        destinations: [world.rank, other],
+        sourceWeights: [1, 2],
+        destinationWeights: [3, world.rank],
+        strategy,
+      })
+      expect([...graph.sources]).toEqual([other, world.rank])
+      expect([...graph.destinationWeights!]).toEqual([3, world.rank])
+      const { outStart } = graph.topology
+      expect(outStart[other + 1] - outStart[other]).toBe(0)
+      expect([...(await graph.plan()).ranks!]).toEqual([world.rank])
+    })
   })
 
   it('rejects unknown engines, malformed seeds and roots out of range', async () => {
-    const codes = await run(
-      async (world) => {
-        const lists = { sources: [], destinations: [] }
-        const codeOf = (made: Promise<unknown>) =>
-          made.then(
-            () => 'made',
-            ({ code }: RankweaveError) => code,
-          )
-        const graph = await world.createDistGraphAdjacent({ ...lists, strategy })
-        return [
-          await codeOf(
-            world.createDistGraphAdjacent({
-              ...lists,
-              strategy: { ...strategy, engine: 'best' as 'greedy' },
-            }),
-          ),
-          await codeOf(world.createDistGraphAdjacent({ ...lists, strategy: { ...strategy, labelSeed: -1 } })),
-          await codeOf(world.createDistGraphAdjacent({ ...lists, strategy: { ...strategy, k: 257 } })),
-          await codeOf(graph.planLines(1)),
-        ]
-      },
-      { ranks: 1 },
-    )
+    const codes = await onRanks({ ranks: 1 }, async (world) => {
+      const lists = { sources: [], destinations: [] }
+      const made = (over: object) =>
+        codeOf(world.createDistGraphAdjacent({ ...lists, strategy: { ...strategy, ...over } }))
+      const graph = await world.createDistGraphAdjacent({ ...lists, strategy })
+      const refused = await Promise.all([{ engine: 'best' }, { labelSeed: -1 }, { k: 257 }].map(made))
+      return [...refused, await codeOf(graph.planLines(1))]
+    })
     expect(codes).toEqual([['ERR_STRATEGY', 'ERR_STRATEGY', 'ERR_STRATEGY', 'ERR_RANK']])
   })
 })

@@ -1,6 +1,5 @@
 import { inNeighbors, mooreTopology, outNeighbors } from 'rankweave/topology'
 import { describe, expect, it } from 'vitest'
-import { mapTopology } from '../../../../src/topology/mapping/map-topology.js'
 import { uniformDistance } from '../../../../src/topology/mapping/placed-distances.js'
 import { placementCosts } from '../../../../src/topology/mapping/placement-costs.js'
 import { mapInParts } from '../../../../src/topology-communicator/distributed/map-in-parts.js'
@@ -88,16 +87,6 @@ describe('a graph that is mapped in parts', () => {
       expect(pairsOf(nodeOfVertex)).toBeLessThan(pairsBefore)
     },
   )
-
-  it('with half of the edges of each rank is nearly as good as a graph that is mapped as a whole', async () => {
-    const { found } = await mapped({ clusters: 256, edges: 256 * 4, degree: 64 })
-    const nodeOfVertex = new Int32Array(256)
-    for (const { vertexAt, localRanks } of found.map((each) => each!))
-      for (const [i, vertex] of vertexAt.entries()) nodeOfVertex[vertexOf(vertex)] = nodeOf(localRanks[i])
-    const nodeOfSlot = upTo(256).map((vertex) => nodeOf(rankOf(vertex)))
-    const { cost } = mapTopology(grid, { nodeOfSlot, mostWork: 1e7 })
-    expect(pairsOf(nodeOfVertex)).toBeLessThan(1.3 * cost)
-  })
 
   it('what process 0 gathers is bounded', async () => {
     const { mostBytes } = await mapped({ clusters: 32, edges: 1, degree: 64 })

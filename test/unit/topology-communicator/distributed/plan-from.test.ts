@@ -1,10 +1,10 @@
-import { type Communicator, local, run } from 'rankweave'
-import { formatSchedule, plan, type Strategy } from 'rankweave/schedule'
-import { inNeighbors, outNeighbors, type ProcessTopology, topologyFromEdges } from 'rankweave/topology'
+import { type Communicator, local } from 'rankweave'
+import type { Strategy } from 'rankweave/schedule'
+import { topologyFromEdges } from 'rankweave/topology'
 import { describe, expect, it } from 'vitest'
 import type { RankweaveError } from '../../../../src/errors.js'
 import { planningLimits, reorderLimit } from '../../../../src/topology-communicator/plan-from.js'
-import { clusterOf } from '../../../support/cluster-of.js'
+import { onRanks } from '../../../support/on-ranks.js'
 
 const combining = { kind: 'common-neighbor', k: 2, mode: 'agnostic', theta: 0 } as const
 
@@ -16,25 +16,23 @@ async function plannedFrom(graph: Awaited<ReturnType<Communicator['createDistGra
 describe('createDistGraphAdjacent plans from the graph up to the limit, from neighbors beyond', () => {
   it.each(['direct', 'common-neighbor', 'routed'] as const)('strategy %s', async (kind) => {
     const strategy: Strategy = kind === 'common-neighbor' ? { ...combining, theta: 2 } : { kind }
-    const found = await run(
-      async (world) => {
-        // Rank 0 sends to itself, which is an edge like any other.
-        const made = []
-        for (const edges of [planningLimits[kind], planningLimits[kind] + 1]) {
-          const loops = new Int32Array(world.rank === 0 ? edges : 0)
-          const graph = await world.createDistGraphAdjacent({ sources: loops, destinations: loops, strategy })
-          made.push(await plannedFrom(graph))
-          await graph.free()
-        }
-        return made
-      },
-      { ranks: 2, fabric: local({ processes: 2 }) },
-    )
+    const found = await onRanks({ ranks: 2, fabric: local({ processes: 2 }) }, async (world) => {
+      // Rank 0 sends to itself, which is an edge like any other.
+      const made = []
+      for (const edges of [planningLimits[kind], planningLimits[kind] + 1]) {
+        const loops = new Int32Array(world.rank === 0 ? edges : 0)
+        const graph = await world.createDistGraphAdjacent({ sources: loops, destinations: loops, strategy })
+        made.push(await plannedFrom(graph))
+        await graph.free()
+      }
+      return made
+    })
     expect(found).toEqual(new Array(2).fill(['graph', 'neighbors']))
   })
 
   it('where ranks are renumbered, graphs of up to 2^20 edges are gathered for any strategy', async () => {
-    const found = await run(
+    const found = await onRanks(
+      { ranks: 2, fabric: local({ processes: 2, nodes: ['a', 'b'] }) },
       async (world) => {
         const made = []
         for (const edges of [planningLimits.direct + 1, reorderLimit, reorderLimit + 1]) {
@@ -46,47 +44,40 @@ describe('createDistGraphAdjacent plans from the graph up to the limit, from nei
         }
         return made
       },
-      { ranks: 2, fabric: local({ processes: 2, nodes: ['a', 'b'] }) },
     )
     expect(found).toEqual(new Array(2).fill(['graph', 'graph', 'neighbors']))
   })
 
   it('one process, which has the whole graph anyway, plans from it', async () => {
-    const found = await run(
-      async (world) => {
-        const loops = new Int32Array(planningLimits.direct + 1)
-        return plannedFrom(await world.createDistGraphAdjacent({ sources: loops, destinations: loops }))
-      },
-      { ranks: 1 },
-    )
+    const found = await onRanks({ ranks: 1 }, async (world) => {
+      const loops = new Int32Array(planningLimits.direct + 1)
+      return plannedFrom(await world.createDistGraphAdjacent({ sources: loops, destinations: loops }))
+    })
     expect(found).toEqual(['graph'])
   })
 
   it('planFrom and engines decide it, and what contradicts itself is refused before anything is sent', async () => {
-    const found = await run(
-      async (world) => {
-        const lists = { sources: [], destinations: [] }
-        const of = async (strategy: Strategy, planFrom?: 'graph' | 'neighbors') =>
-          world
-            .createDistGraphAdjacent({ ...lists, strategy, ...(planFrom === undefined ? {} : { planFrom }) })
-            .then(plannedFrom, ({ code }: RankweaveError) => code)
-        return [
-          await of({ kind: 'direct' }, 'neighbors'),
-          await of(combining, 'neighbors'),
-          await of(combining, 'graph'),
-          await of({ kind: 'routed' }, 'neighbors'),
-          await of({ kind: 'routed' }),
-          await of({ kind: 'cumulative', k: 2, mode: 'agnostic' }, 'neighbors'),
-          await of({ ...combining, engine: 'greedy' }),
-          await of({ ...combining, engine: 'improved' }),
-          await of({ ...combining, engine: 'distributed' }),
-          await of({ ...combining, engine: 'distributed' }, 'graph'),
-          await of({ ...combining, engine: 'improved' }, 'neighbors'),
-          await of(combining, 'lists' as 'graph'),
-        ]
-      },
-      { ranks: 3, fabric: local({ processes: 2 }) },
-    )
+    const found = await onRanks({ ranks: 3, fabric: local({ processes: 2 }) }, async (world) => {
+      const lists = { sources: [], destinations: [] }
+      const of = async (strategy: Strategy, planFrom?: 'graph' | 'neighbors') =>
+        world
+          .createDistGraphAdjacent({ ...lists, strategy, ...(planFrom === undefined ? {} : { planFrom }) })
+          .then(plannedFrom, ({ code }: RankweaveError) => code)
+      return [
+        await of({ kind: 'direct' }, 'neighbors'),
+        await of(combining, 'neighbors'),
+        await of(combining, 'graph'),
+        await of({ kind: 'routed' }, 'neighbors'),
+        await of({ kind: 'routed' }),
+        await of({ kind: 'cumulative', k: 2, mode: 'agnostic' }, 'neighbors'),
+        await of({ ...combining, engine: 'greedy' }),
+        await of({ ...combining, engine: 'improved' }),
+        await of({ ...combining, engine: 'distributed' }),
+        await of({ ...combining, engine: 'distributed' }, 'graph'),
+        await of({ ...combining, engine: 'improved' }, 'neighbors'),
+        await of(combining, 'lists' as 'graph'),
+      ]
+    })
     const needsGraph = 'ERR_STRATEGY'
     const expected = [
       'neighbors',
@@ -105,98 +96,35 @@ describe('createDistGraphAdjacent plans from the graph up to the limit, from nei
 
 it('calls that give every process the whole topology refuse the engine distributed, with the reason', async () => {
   const strategy = { ...combining, engine: 'distributed' } as const
-  const [found] = await run(
-    async (world) => {
-      const topology = topologyFromEdges(1, { sources: [0], destinations: [0] })
-      const made = [
-        world.createCart([1], { strategy }),
-        world.createGraph([0], [], { strategy }),
-        world.createTopology(topology, { strategy }),
-        world.createDistGraph({ sources: [], degrees: [], destinations: [], strategy }),
-      ]
-      return Promise.all(made.map((call) => call.catch(({ code, message }) => `${code}: ${message}`)))
-    },
-    { ranks: 1 },
-  )
+  const [found] = await onRanks({ ranks: 1 }, async (world) => {
+    const topology = topologyFromEdges(1, { sources: [0], destinations: [0] })
+    const made = [
+      world.createCart([1], { strategy }),
+      world.createGraph([0], [], { strategy }),
+      world.createTopology(topology, { strategy }),
+      world.createDistGraph({ sources: [], degrees: [], destinations: [], strategy }),
+    ]
+    return Promise.all(made.map((call) => call.catch(({ code, message }) => `${code}: ${message}`)))
+  })
   const calls = ['createCart', 'createGraph', 'createTopology', 'createDistGraph']
   for (const [i, call] of calls.entries()) {
     expect(found[i]).toMatch(new RegExp(`^ERR_STRATEGY: ${call}: engine distributed .* use greedy`))
   }
 })
 
-/** Self loops, parallel edges, isolated ranks, ranks that only send or only receive. */
-const odd = topologyFromEdges(9, {
-  sources: [0, 0, 0, 1, 1, 1, 2, 2, 3, 3, 5, 5, 5, 0, 1],
-  destinations: [0, 3, 3, 3, 4, 4, 3, 4, 4, 3, 6, 6, 5, 7, 7],
-})
-const none = topologyFromEdges(4, { sources: [], destinations: [] })
-/** Nodes of different sizes. */
-const machine = clusterOf([2, 4, 1, 3])
-const single = topologyFromEdges(1, { sources: [0, 0], destinations: [0, 0] })
-
-describe('a plan from neighbors is the plan from the graph, byte for byte', () => {
-  const cases: readonly (readonly [string, ProcessTopology])[] = [
-    ['self loops, parallel edges, isolated ranks', odd],
-    ['no edges', none],
-    ['one rank', single],
-  ]
-  it.each(cases)('%s', async (_, topology) => {
-    for (const strategy of [
-      { kind: 'direct' },
-      combining,
-      { kind: 'routed' },
-      { kind: 'allgather' },
-      { kind: 'hierarchical' },
-      { kind: 'pipelined' },
-      { kind: 'lanes' },
-      { kind: 'lanes', lanes: 1 },
-    ] as const) {
-      const expected = [...formatSchedule(plan(topology, strategy, { machine }).schedule)]
-      for (const processes of new Set([1, Math.min(2, topology.ranks), topology.ranks])) {
-        const found = await run(
-          async (world) => {
-            const graph = await world.createDistGraphAdjacent({
-              sources: inNeighbors(topology, world.rank),
-              destinations: outNeighbors(topology, world.rank),
-              strategy,
-              machine,
-              planFrom: 'neighbors',
-            })
-            const blocks = await graph.neighborAllgather(Int32Array.of(world.rank))
-            const empty = await graph.neighborAllgather(new Int32Array(0))
-            const varied = await graph.neighborAllgatherv(new Int32Array(world.rank % 3).fill(world.rank))
-            const sources = [...inNeighbors(topology, world.rank)]
-            expect([...graph.sources]).toEqual(sources)
-            expect([...graph.destinations]).toEqual([...outNeighbors(topology, world.rank)])
-            expect([...blocks]).toEqual(sources)
-            expect(empty).toHaveLength(0)
-            expect([...varied.data]).toEqual(sources.flatMap((s) => Array<number>(s % 3).fill(s)))
-            return graph.planLines(0)
-          },
-          { ranks: topology.ranks, fabric: local({ processes, seed: processes }) },
-        )
-        expect(found[0]).toEqual(expected)
-      }
-    }
-  })
-})
-
 it('rejects weights that are not numbers on every rank', async () => {
-  const found = await run(
-    async (world) => {
-      const other = 1 - world.rank
-      const weights = [world.rank === 0 ? Number.NaN : 1]
-      return world
-        .createDistGraphAdjacent({
-          sources: [other],
-          destinations: [other],
-          sourceWeights: weights,
-          destinationWeights: [1],
-          planFrom: 'neighbors',
-        })
-        .catch(({ code }) => code)
-    },
-    { ranks: 2, fabric: local({ processes: 2 }) },
-  )
+  const found = await onRanks({ ranks: 2, fabric: local({ processes: 2 }) }, async (world) => {
+    const other = 1 - world.rank
+    const weights = [world.rank === 0 ? Number.NaN : 1]
+    return world
+      .createDistGraphAdjacent({
+        sources: [other],
+        destinations: [other],
+        sourceWeights: weights,
+        destinationWeights: [1],
+        planFrom: 'neighbors',
+      })
+      .catch(({ code }) => code)
+  })
   expect(found).toEqual(['ERR_TOPOLOGY', 'ERR_TOPOLOGY'])
 })

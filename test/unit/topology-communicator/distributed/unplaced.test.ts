@@ -1,8 +1,9 @@
-import { type Communicator, local, run } from 'rankweave'
+import { type Communicator, local } from 'rankweave'
 import { formatSchedule, plan, type Strategy } from 'rankweave/schedule'
 import { describe, expect, it } from 'vitest'
 import type { RankweaveError } from '../../../../src/errors.js'
 import { topologyFromLists } from '../../../../src/topology/topology-builders.js'
+import { onRanks } from '../../../support/on-ranks.js'
 
 const processes = 32
 const ranks = 2 * processes
@@ -51,106 +52,94 @@ describe('a graph planned from neighbors on a distributed table, with 32 process
   it.each(strategies)(
     '%s: looks up neighbors, friends and the ranks on ways only',
     async (_, strategy, partners) => {
-      await run(
-        async (world) => {
-          const found: unknown[] = []
-          const retained: number[] = []
-          for (const table of ['distributed', 'replicated'] as const) {
-            const part = await splitWith(world, table)
-            const neighbors = neighborsOf(part)
-            const lists = { sources: neighbors, destinations: neighbors }
-            const graph = await part.createDistGraphAdjacent({ ...lists, strategy, planFrom: 'neighbors' })
-            for (let call = 0; call < 3; call++) {
-              const blocks = await graph.neighborAllgather(Int32Array.of(graph.rank, call))
-              expect([...blocks]).toEqual(neighbors.flatMap((neighbor) => [neighbor, call]))
-            }
-            const varying = await graph.neighborAllgatherv(new Uint8Array(graph.rank % 3).fill(graph.rank))
-            expect([...varying.counts]).toEqual(neighbors.map((neighbor) => neighbor % 3))
-            const into = new Float64Array(neighbors.length)
-            const request = graph.neighborAllgatherInit(Float64Array.of(graph.rank / 3), into)
-            for (let start = 0; start < 2; start++) {
-              await request.start()
-              expect([...into]).toEqual(neighbors.map((neighbor) => neighbor / 3))
-              into.fill(-1)
-            }
-            request.free()
-            const { opPeer, entryBlock } = (await graph.plan()).schedule
-            found.push({ opPeer, entryBlock })
-
-            const described = graph.describe()
-            retained.push(described.retained.total)
-            expect(part.describe().table.kind).toBe(table)
-            expect(described.table.kind).toBe(table)
-            if (table === 'distributed') {
-              // Of both communicators of the split: a process hosts 2 of their ranks.
-              expect(described.table.lookups!.asked).toBeLessThanOrEqual(2 * partners)
-              expect(described.table.lookups!.cached).toBe(0)
-              expect(described.retained.table).toBe(4 * described.ranksHere)
-            }
+      await onRanks({ ranks, fabric: local({ processes, seed: 3 }) }, async (world) => {
+        const found: unknown[] = []
+        const retained: number[] = []
+        for (const table of ['distributed', 'replicated'] as const) {
+          const part = await splitWith(world, table)
+          const neighbors = neighborsOf(part)
+          const lists = { sources: neighbors, destinations: neighbors }
+          const graph = await part.createDistGraphAdjacent({ ...lists, strategy, planFrom: 'neighbors' })
+          for (let call = 0; call < 3; call++) {
+            const blocks = await graph.neighborAllgather(Int32Array.of(graph.rank, call))
+            expect([...blocks]).toEqual(neighbors.flatMap((neighbor) => [neighbor, call]))
           }
-          expect(found[0]).toEqual(found[1])
-          expect(retained[0]).toBeLessThan(retained[1])
-        },
-        { ranks, fabric: local({ processes, seed: 3 }) },
-      )
+          const varying = await graph.neighborAllgatherv(new Uint8Array(graph.rank % 3).fill(graph.rank))
+          expect([...varying.counts]).toEqual(neighbors.map((neighbor) => neighbor % 3))
+          const into = new Float64Array(neighbors.length)
+          const request = graph.neighborAllgatherInit(Float64Array.of(graph.rank / 3), into)
+          for (let start = 0; start < 2; start++) {
+            await request.start()
+            expect([...into]).toEqual(neighbors.map((neighbor) => neighbor / 3))
+            into.fill(-1)
+          }
+          request.free()
+          const { opPeer, entryBlock } = (await graph.plan()).schedule
+          found.push({ opPeer, entryBlock })
+
+          const described = graph.describe()
+          retained.push(described.retained.total)
+          expect(part.describe().table.kind).toBe(table)
+          expect(described.table.kind).toBe(table)
+          if (table === 'distributed') {
+            // Of both communicators of the split: a process hosts 2 of their ranks.
+            expect(described.table.lookups!.asked).toBeLessThanOrEqual(2 * partners)
+            expect(described.table.lookups!.cached).toBe(0)
+            expect(described.retained.table).toBe(4 * described.ranksHere)
+          }
+        }
+        expect(found[0]).toEqual(found[1])
+        expect(retained[0]).toBeLessThan(retained[1])
+      })
     },
   )
 
   it('its plan is that of the whole graph, also where some processes have fetched the table, and a copy uses it', async () => {
     const strategy = { ...combining, mode: 'agnostic', engine: 'distributed' } as const
-    const lines = await run(
-      async (world) => {
-        const part = await splitWith(world, 'distributed')
-        if (world.rank % 3 === 0) await part.group()
-        const neighbors = neighborsOf(part)
-        const made = await part.createDistGraphAdjacent({
-          sources: neighbors,
-          destinations: neighbors,
-          strategy,
-        })
-        const graph = await made.dup()
-        await made.free()
-        await part.free()
-        expect([...(await graph.neighborAllgather(Int32Array.of(graph.rank)))]).toEqual(neighbors)
-        return graph.planLines(1)
-      },
-      { ranks, fabric: local({ processes, seed: 4 }) },
-    )
+    const lines = await onRanks({ ranks, fabric: local({ processes, seed: 4 }) }, async (world) => {
+      const part = await splitWith(world, 'distributed')
+      if (world.rank % 3 === 0) await part.group()
+      const neighbors = neighborsOf(part)
+      const made = await part.createDistGraphAdjacent({
+        sources: neighbors,
+        destinations: neighbors,
+        strategy,
+      })
+      const graph = await made.dup()
+      await made.free()
+      await part.free()
+      expect([...(await graph.neighborAllgather(Int32Array.of(graph.rank)))]).toEqual(neighbors)
+      return graph.planLines(1)
+    })
     const found = lines.filter((each) => each !== null)
     expect(found).toHaveLength(2)
     for (const each of found) expect(each).toEqual(linesOfWhole(each.length - 1))
   })
 
   it('an edge that only one end lists is named on all processes, and the table is not fetched', async () => {
-    const codes = await run(
-      async (world) => {
-        const part = await splitWith(world, 'distributed')
-        const neighbors = neighborsOf(part)
-        const destinations = part.rank === 5 ? neighbors.slice(1) : neighbors
-        const made = part.createDistGraphAdjacent({ sources: neighbors, destinations, planFrom: 'neighbors' })
-        const code = await made.then(
-          () => 'made',
-          (error: RankweaveError) => error.code,
-        )
-        expect(part.describe().table.kind).toBe('distributed')
-        return code
-      },
-      { ranks, fabric: local({ processes, seed: 5 }) },
-    )
+    const codes = await onRanks({ ranks, fabric: local({ processes, seed: 5 }) }, async (world) => {
+      const part = await splitWith(world, 'distributed')
+      const neighbors = neighborsOf(part)
+      const destinations = part.rank === 5 ? neighbors.slice(1) : neighbors
+      const made = part.createDistGraphAdjacent({ sources: neighbors, destinations, planFrom: 'neighbors' })
+      const code = await made.then(
+        () => 'made',
+        (error: RankweaveError) => error.code,
+      )
+      expect(part.describe().table.kind).toBe('distributed')
+      return code
+    })
     expect(new Set(codes)).toEqual(new Set(['ERR_TOPOLOGY']))
   })
 })
 
 it('planned from the graph, it fetches the table', async () => {
-  await run(
-    async (world) => {
-      const part = await splitWith(world, 'distributed')
-      const neighbors = neighborsOf(part)
-      const lists = { sources: neighbors, destinations: neighbors }
-      const graph = await part.createDistGraphAdjacent({ ...lists, planFrom: 'graph' })
-      expect([...(await graph.neighborAllgather(Int32Array.of(graph.rank)))]).toEqual(neighbors)
-      expect(graph.describe().table.kind).toBe('replicated')
-    },
-    { ranks: 24, fabric: local({ processes: 6, seed: 6 }) },
-  )
+  await onRanks({ ranks: 24, fabric: local({ processes: 6, seed: 6 }) }, async (world) => {
+    const part = await splitWith(world, 'distributed')
+    const neighbors = neighborsOf(part)
+    const lists = { sources: neighbors, destinations: neighbors }
+    const graph = await part.createDistGraphAdjacent({ ...lists, planFrom: 'graph' })
+    expect([...(await graph.neighborAllgather(Int32Array.of(graph.rank)))]).toEqual(neighbors)
+    expect(graph.describe().table.kind).toBe('replicated')
+  })
 })

@@ -50,14 +50,14 @@ async function outcome(options: LocalOptions): Promise<string> {
 
 describe('faults', () => {
   it('delayed frames do not change the results', async () => {
-    for (let seed = 0; seed < 20; seed++) {
+    for (let seed = 0; seed < 8; seed++) {
       expect(await outcome({ processes: 5, seed, faults: { delay: 7 } })).toBe('right')
     }
   })
 
   it('a process lost at any point ends the world and never hangs it', async () => {
     const outcomes = new Set<string>()
-    for (let afterFrames = 0; afterFrames < 80; afterFrames++) {
+    for (let afterFrames = 0; afterFrames < 80; afterFrames += 3) {
       outcomes.add(await outcome({ processes: 3, seed: 1, faults: { kill: [{ process: 2, afterFrames }] } }))
     }
     expect([...outcomes].sort()).toEqual(['ERR_PEER_LOST', 'right'])
@@ -65,7 +65,7 @@ describe('faults', () => {
 
   it('a lost frame is reported as a deadlock and never gives a wrong result', async () => {
     const outcomes = new Set<string>()
-    for (let seed = 0; seed < 40; seed++) {
+    for (let seed = 0; seed < 12; seed++) {
       outcomes.add(await outcome({ processes: 3, seed, faults: { lose: 0.02 } }))
     }
     expect([...outcomes].sort()).toEqual(['ERR_DEADLOCK', 'right'])

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import type { Communicator } from '../../../../src/comm/communicator.js'
-import { isRankweaveError } from '../../../../src/errors.js'
 import { local } from '../../../../src/fabric/local/local.js'
 import { run } from '../../../../src/launch/run.js'
 import type { TypedArray } from '../../../../src/messages/datatype/elements.js'
 import { strided } from '../../../../src/messages/datatype/strided-view.js'
 import { installNeighborhood } from '../../../../src/topology-communicator/install.js'
 import type { TopologyCommunicator } from '../../../../src/topology-communicator/topology-communicator.js'
+import { codeOf, onRanks } from '../../../support/on-ranks.js'
 
 installNeighborhood()
 
@@ -29,13 +29,13 @@ async function circulant(world: Communicator, kind: 'direct' | 'routed'): Promis
 }
 
 describe.each(['direct', 'routed'] as const)('neighborAlltoallw by %s', (kind) => {
-  const onRanks = async (main: (graph: TopologyCommunicator) => Promise<void>): Promise<void> => {
+  const onCirculant = async (main: (graph: TopologyCommunicator) => Promise<void>): Promise<void> => {
     const fabric = local({ ranksPerProcess: [2, 1, 3, 1], seed: 3 })
     await run(async (world: Communicator) => main(await circulant(world, kind)), { ranks: 7, fabric })
   }
 
   it('brings every block in an array of its type, or in the buffer for it', () =>
-    onRanks(async (graph) => {
+    onCirculant(async (graph) => {
       const { rank, size } = graph
       const data = distances.map((distance) => blockOf(rank, distance))
       const expected = distances.map((distance) => blockOf((rank - distance + size) % size, distance))
@@ -52,7 +52,7 @@ describe.each(['direct', 'routed'] as const)('neighborAlltoallw by %s', (kind) =
     }))
 
   it('bound to its buffers reads and fills them at every start', () =>
-    onRanks(async (graph) => {
+    onCirculant(async (graph) => {
       const { rank, size } = graph
       const matrix = new Int16Array(4)
       const sent = [
@@ -76,23 +76,18 @@ describe.each(['direct', 'routed'] as const)('neighborAlltoallw by %s', (kind) =
 })
 
 it('neighborAlltoallw refuses what does not fit, on that rank alone once blocks have arrived', async () => {
-  const outcomeOf = async (call: Promise<unknown>): Promise<string> =>
-    call.then(
-      () => 'right',
-      (error: unknown) => (isRankweaveError(error) ? error.code : String(error)),
-    )
   const main = async (world: Communicator) => {
     const graph = await circulant(world, 'routed')
     const data = distances.map((distance) => blockOf(world.rank, distance))
     const outcomes = [
-      await outcomeOf(graph.neighborAlltoallw(data.slice(1))),
-      await outcomeOf(graph.neighborAlltoallw([...data.slice(1), 'text' as never])),
-      await outcomeOf(graph.neighborAlltoallw(data, { into: [] })),
+      await codeOf(graph.neighborAlltoallw(data.slice(1))),
+      await codeOf(graph.neighborAlltoallw([...data.slice(1), 'text' as never])),
+      await codeOf(graph.neighborAlltoallw(data, { into: [] })),
     ]
     const buffers = [new Int16Array(2), new Uint8Array(3), new Int16Array(2), new Float64Array(4)]
     for (const wrong of [new Int8Array(2), new Int16Array(1), new Int16Array(3)]) {
       const into = world.rank === 2 ? [wrong, ...buffers.slice(1)] : buffers
-      outcomes.push(await outcomeOf(graph.neighborAlltoallw(data, { into })))
+      outcomes.push(await codeOf(graph.neighborAlltoallw(data, { into })))
     }
     return outcomes
   }
@@ -100,7 +95,7 @@ it('neighborAlltoallw refuses what does not fit, on that rank alone once blocks 
   for (const [rank, [short, type, empty, ...fits]] of outcomes.entries()) {
     expect([short, type, empty]).toEqual(['ERR_COUNT', 'ERR_TYPE', 'ERR_COUNT'])
     const wrong = ['ERR_TYPE_MISMATCH', 'ERR_TRUNCATE', 'ERR_COUNT']
-    expect(fits).toEqual(rank === 2 ? wrong : ['right', 'right', 'right'])
+    expect(fits).toEqual(rank === 2 ? wrong : ['none', 'none', 'none'])
   }
 })
 
@@ -115,3 +110,21 @@ it('neighborAlltoallw passes over the entries of a grid that have no neighbor', 
   }
   await run(main, { ranks: 3, processes: 2 })
 })
+
+it('an alltoallw keeps the buffers that were in its lists when it was called', () =>
+  onRanks({ ranks: 2, processes: 2 }, async (world) => {
+    const { rank } = world
+    const ring = await world.createDistGraphAdjacent({ sources: [1 - rank], destinations: [1 - rank] })
+    const [data, into] = [Int32Array.of(rank), new Int32Array(1)]
+    const [send, recv] = [[data], [into]]
+    const request = ring.neighborAlltoallwInit(send, recv)
+    const called = ring.neighborAlltoallw(send, { into: recv })
+    send[0] = Int32Array.of(99)
+    recv[0] = new Int32Array(7)
+    const [got] = await called
+    expect([...into, ...(got as Int32Array)]).toEqual([1 - rank, 1 - rank])
+    data[0] = 10 + rank
+    await request.start()
+    expect([...into]).toEqual([11 - rank])
+    request.free()
+  }))

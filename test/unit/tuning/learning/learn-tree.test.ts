@@ -14,6 +14,7 @@ import { treeText } from '../../../../src/tuning/models/tree-text.js'
 import { type Attribute, allAttributes, plainAttributes } from '../../../../src/tuning/settings/attributes.js'
 import { pessimisticErrors } from '../../../../src/tuning/settings/error-bound.js'
 import { bestAllgather } from '../../../support/grig-allgather.js'
+import { refusal } from '../../../support/refusal.js'
 import { gridData, integersTo, measurementOf, powersOfTwo, settingsOf } from '../../../support/tuning-data.js'
 
 const learn = (data: MeasuredData, options?: LearnTreeOptions) =>
@@ -204,11 +205,11 @@ describe('-m and -c', () => {
     ['maxDepth -1', { maxDepth: -1 }],
     ['an unknown attribute', { attributes: ['colour' as Attribute] }],
   ])('%s is refused', (_, options) => {
-    expect(() => learn(data, options)).toThrow(expect.objectContaining({ code: 'ERR_ARGUMENT' }))
+    expect(() => learn(data, options)).toThrow(refusal('ERR_ARGUMENT'))
   })
 
   it('no cases are refused', () => {
-    expect(() => learnTree([], [])).toThrow(expect.objectContaining({ code: 'ERR_TUNING' }))
+    expect(() => learnTree([], [])).toThrow(refusal('ERR_TUNING'))
   })
 })
 

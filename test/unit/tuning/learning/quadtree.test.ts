@@ -13,6 +13,7 @@ import { penaltyOf } from '../../../../src/tuning/measured/penalty.js'
 import { leafOf } from '../../../../src/tuning/models/decision-tree.js'
 import { callProcesses } from '../../../../src/tuning/settings/tuning-call.js'
 import { bestAllgather } from '../../../support/grig-allgather.js'
+import { refusal } from '../../../support/refusal.js'
 import { gridData, integersTo, powersOfTwo } from '../../../support/tuning-data.js'
 
 /** A map by its rows, the one of most processes first, as on paper. A letter is a setting. */
@@ -213,7 +214,7 @@ describe('a quadtree refuses', () => {
 
   it('a map with missing cells, which filledMap fills', () => {
     const gap = decisionMap(selectCalls(data, ({ nodes, bytes }) => nodes !== 4 || bytes !== 2))
-    expect(() => learnQuadtree(gap)).toThrow(expect.objectContaining({ code: 'ERR_TUNING' }))
+    expect(() => learnQuadtree(gap)).toThrow(refusal('ERR_TUNING'))
     expect(learnQuadtree(filledMap(gap)).root).toEqual({ kind: 'leaf', setting: 0 })
   })
 
@@ -234,6 +235,6 @@ describe('a quadtree refuses', () => {
     ['a threshold of 0', { threshold: 0 }],
     ['a threshold above 1', { threshold: 1.01 }],
   ])('%s', (_, options) => {
-    expect(() => learnQuadtree(map, options)).toThrow(expect.objectContaining({ code: 'ERR_ARGUMENT' }))
+    expect(() => learnQuadtree(map, options)).toThrow(refusal('ERR_ARGUMENT'))
   })
 })

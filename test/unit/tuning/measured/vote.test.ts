@@ -7,6 +7,7 @@ import { penaltyOf } from '../../../../src/tuning/measured/penalty.js'
 import { constantSelector, type SettingSelector } from '../../../../src/tuning/measured/selector.js'
 import { majorityVote, weightedVote } from '../../../../src/tuning/measured/vote.js'
 import type { TuningSetting } from '../../../../src/tuning/settings/setting.js'
+import { refusal } from '../../../support/refusal.js'
 import { integersTo, measurementOf, powersOfTwo } from '../../../support/tuning-data.js'
 
 const call = { collective: 'bcast', nodes: 16, processesPerNode: 4, bytes: 2 ** 20 } as const
@@ -45,7 +46,7 @@ it.each([[[]], [voters([0, 0])], [voters([0, -1])], [voters([0, Number.NaN])], [
   'votes without voters or with weights that are not above 0 are refused',
   (models) => {
     for (const vote of [majorityVote, weightedVote])
-      expect(() => vote(models)).toThrow(expect.objectContaining({ code: 'ERR_ARGUMENT' }))
+      expect(() => vote(models)).toThrow(refusal('ERR_ARGUMENT'))
   },
 )
 

@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { seededRandom } from '../../../../../src/base/random.js'
-import { groupsOfTable } from '../../../../../src/comm/split/sort/groups-of-table.js'
 import { sortRows } from '../../../../../src/comm/split/sort/sort-rows.js'
 import { cases } from '../../../../support/soak.js'
 
@@ -20,7 +19,10 @@ function expectedRows(width: 3 | 4, words: Int32Array, leading: 2 | 3): Int32Arr
   const order = Array.from({ length: words.length / width }, (_, i) => i)
   const byWord = (a: number, b: number, word: number) => words[a * width + word] - words[b * width + word]
   order.sort((a, b) => byWord(a, b, 0) || byWord(a, b, 1) || (leading === 3 ? byWord(a, b, 2) : 0))
-  return Int32Array.from(order.flatMap((row) => [...words.subarray(row * width, (row + 1) * width)]))
+  const sorted = new Int32Array(words.length)
+  for (const [i, row] of order.entries())
+    sorted.set(words.subarray(row * width, (row + 1) * width), i * width)
+  return sorted
 }
 
 const extremes = [-(2 ** 31), -1, 0, 1, 2 ** 31 - 1]
@@ -53,7 +55,7 @@ describe('sortRows', () => {
     ['few and far between', (draw) => extremes[Math.floor(draw() * extremes.length)]],
     ['all the same', () => -7],
   ])('orders many rows of keys that are %s', (_, key) => {
-    for (const colors of [1, 3, 1000, 2 ** 31]) {
+    for (const colors of [3, 2 ** 31]) {
       for (const width of [3, 4] as const) {
         const draw = seededRandom(colors + width)
         const words = rowsOf(width, 40_000, (word) =>
@@ -71,26 +73,5 @@ describe('sortRows', () => {
     const words = Int32Array.of(0, 5, 9, 0, 5, 8, 2, -1, 0)
     expect(sortRows(3, words, new Int32Array(9))).toBe(words)
     expect(sortRows(3, new Int32Array(0), new Int32Array(0))).toHaveLength(0)
-  })
-})
-
-describe.each([1, 2, 64, 200, 5000, 100_000])('a split of %i ranks in one place', (count) => {
-  it.each([1, 3, 50, 100_000])('into %i colors', (colors) => {
-    const draw = seededRandom(count + colors)
-    const color = Int32Array.from({ length: count }, () => Math.floor(draw() * (colors + 1)) - 1)
-    // Ties, and both signs.
-    const key = Int32Array.from({ length: count }, () => Math.floor((draw() - 0.5) * 2000) * 2 ** 20)
-    const ranks = Int32Array.from({ length: count }, (_, rank) => rank).filter((rank) => color[rank] !== -1)
-    const expected = ranks.sort((a, b) => color[a] - color[b] || key[a] - key[b] || a - b)
-    const { start, members } = groupsOfTable({ color, key })
-    expect(members).toEqual(expected)
-    const ends = [...start].slice(1)
-    expect(start[0]).toBe(0)
-    expect(ends.at(-1) ?? 0).toBe(members.length)
-    ends.forEach((end, group) => {
-      const own = members.subarray(start[group], end)
-      expect(own.every((rank) => color[rank] === color[own[0]])).toBe(true)
-      if (end < members.length) expect(color[members[end]]).toBeGreaterThan(color[own[0]])
-    })
   })
 })
