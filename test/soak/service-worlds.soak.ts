@@ -10,10 +10,7 @@ it('members of many worlds split, meet and free without an error, and memory com
   const collect = runInNewContext('gc') as () => void
   const service = worldService()
   const load = { worlds: demanded(100, 20), members: 20, rounds: 5 }
-  const { calls, seconds, p99Ms, heapBytes } = await loadWorlds(service, load, collect)
-  console.log(
-    `${Math.round(calls / seconds)} calls per second, p99 ${p99Ms.toFixed(0)} ms, heap ${heapBytes.join(' -> ')}`,
-  )
+  const heapBytes = await loadWorlds(service, load, collect)
   // Thousands of splits: some hundred bytes that stay of each would be more.
   expect(heapBytes[1]).toBeLessThan(heapBytes[0] * 1.1)
 })

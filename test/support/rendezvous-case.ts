@@ -77,6 +77,25 @@ export class RendezvousCase {
     return { joined, socket: socket! }
   }
 
+  /** What comes of requests to join when everything has arrived: a number, or the code of a refusal. */
+  async outcomes(
+    ...joins: readonly { readonly joined: Promise<Membership> }[]
+  ): Promise<readonly (number | string)[]> {
+    const outcomes: (number | string)[] = joins.map(() => 'pending')
+    joins.forEach(({ joined }, n) => {
+      joined.then(
+        ({ process }) => {
+          outcomes[n] = process
+        },
+        ({ code }: RankweaveError) => {
+          outcomes[n] = code
+        },
+      )
+    })
+    await this.turn()
+    return outcomes
+  }
+
   /** Everything in flight arrives. */
   async turn(): Promise<void> {
     for (let n = 0; n < 4; n++) {
