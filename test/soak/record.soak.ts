@@ -7,12 +7,13 @@ import { command, spawnCli } from '../unit/cli/spawn-cli.js'
 
 describeShim('rankweave record', (shim) => {
   const { mpi } = shim
-  /** What lies in the folder of the command, which compiles the library there for each program. */
+  /** What lies in the folder of the command. */
   const made = () => readdirSync(shim.path('')).sort()
 
-  const record = (ranks: number, ...cases: readonly string[]) => {
-    const words = [mpi.mpirun, ...mpi.flags, '-n', String(ranks), ...shim.caseCommand(...cases)]
-    return spawnCli(['record', '--json', '-o', 'graph.txt', '--', ...words], {
+  const compiled = () => ['--library', shim.library]
+  const record = (ranks: number, words: readonly string[], text: string) => {
+    const launch = [mpi.mpirun, ...mpi.flags, '-n', String(ranks), ...shim.caseCommand(text)]
+    return spawnCli(['record', '--json', '-o', 'graph.txt', ...words, '--', ...launch], {
       cwd: shim.path(''),
       command: ['env', ...Object.entries(mpi.env).map(([name, value]) => `${name}=${value}`), ...command],
     })
@@ -20,13 +21,14 @@ describeShim('rankweave record', (shim) => {
 
   it('writes a graph with its calls that can be planned, and only if the program succeeds', async () => {
     // The program demands three arguments.
-    const failed = await record(1, 'neighbors 3')
+    const failed = await record(1, compiled(), 'neighbors 3')
     expect(failed.exitCode).toBe(3)
     expect(failed.stderr).toContain('so nothing is recorded')
     expect(made()).toEqual([])
 
     // Four calls of each collective on two graphs, one more on the second, and two on a copy of the first.
-    const recorded = await record(4, 'neighbors 3 3 4')
+    // The command compiles the library itself.
+    const recorded = await record(4, [], 'neighbors 3 3 4')
     expect(recorded.stderr).toBe(right('neighbors 3 3 4').stdout)
     const { graphs } = onlyObject(recorded)
     expect(graphs).toMatchObject([
@@ -55,7 +57,7 @@ describeShim('rankweave record', (shim) => {
   })
 
   it('counts calls of every form, and leaves all to MPI', async () => {
-    const { graphs } = onlyObject(await record(4, 'forms 3'))
+    const { graphs } = onlyObject(await record(4, compiled(), 'forms 3'))
     const [{ functions }] = graphs as [{ readonly functions: Readonly<Record<string, object>> }]
     const bases = ['allgather', 'allgatherv', 'alltoall', 'alltoallv', 'alltoallw']
     const started =

@@ -37,6 +37,22 @@ describeShim('the preloaded library', (shim) => {
     expect(ended).toEqual({ ...right(...cases), stderr: '' })
   })
 
+  it('runs plans at ends of grids, and after a block too long for its place', async () => {
+    const ended = await shim.run(4, ['ends'], {
+      RANKWEAVE_SHIM: 'always,report',
+      RANKWEAVE_SHIM_STRATEGY: 'routed',
+      RANKWEAVE_SHIM_BLOCK_LIMIT: '16',
+    })
+    expect(ended).toMatchObject(right('ends'))
+    const byPlan = [...ended.stderr.matchAll(/communicator (\d), .* calls of (.*), (\d+) by the plan/g)]
+    expect(byPlan.map((line) => line.slice(1).join(' ')).sort()).toEqual([
+      '0 neighbor allgather 3',
+      '0 neighbor alltoall 6',
+      '1 neighbor allgather 15',
+      '1 neighbor alltoall 3',
+    ])
+  })
+
   it.each(['', 'shared'])(
     'plans messages where one rank cannot share memory and the user names "%s"',
     async (strategy) => {

@@ -48,14 +48,14 @@ describeShim('a job with the preloaded library', (shim) => {
 
   it('gets right data in every form, has its graphs recorded, and reports what became of each call', async () => {
     const recorded = shim.path('recorded')
-    const cases = ['neighbors 3 3 4', 'forms 3', 'ends', 'off']
+    const cases = ['neighbors 3 3 4', 'forms 3', 'off', ...(few === 3 ? ['ends'] : [])]
     const env = {
       RANKWEAVE_SHIM: `always,report,record:${recorded}`,
       RANKWEAVE_SHIM_CORES: '2',
       RANKWEAVE_SHIM_STRATEGY: 'hierarchical:between=2,inside=2',
       RANKWEAVE_SHIM_BLOCK_LIMIT: '1024',
     }
-    const { stdout, stderr, code } = await shim.run(4, cases, env, [shim.tool('counting')])
+    const { stdout, stderr, code } = await shim.run(few + 1, cases, env, [shim.tool('counting')])
     const calls = reportedCalls(stderr)
     const gathers = calls.filter(({ name }) => name === 'MPI_Neighbor_allgather')
     const ofPlans = ['by plan', 'sent directly']
@@ -87,7 +87,7 @@ describeShim('a job with the preloaded library', (shim) => {
     // One word of one rank.
     words[words.length - 1] ^= 1
     writeFileSync(damaged, words)
-    const again = await shim.run(4, cases.slice(0, 1), {
+    const again = await shim.run(few + 1, cases.slice(0, 1), {
       RANKWEAVE_SHIM: 'always,report',
       RANKWEAVE_SHIM_PLAN: `${damaged}:${good}`,
     })
