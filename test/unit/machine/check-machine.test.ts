@@ -1,10 +1,6 @@
+import { builtInProfiles, checkMachine, clos, cluster, type Machine, torus } from 'rankweave/machine'
 import { describe, expect, test } from 'vitest'
-import { builtInProfiles } from '../../../src/machine/built-in-profiles.js'
-import { checkMachine } from '../../../src/machine/check-machine.js'
-import { clos } from '../../../src/machine/clos.js'
-import { cluster, type Machine } from '../../../src/machine/machine.js'
 import { simgridFast } from '../../../src/machine/simgrid-profiles.js'
-import { torus } from '../../../src/machine/torus.js'
 import { clusterOf } from '../../support/cluster-of.js'
 import { refusal } from '../../support/refusal.js'
 

@@ -1,6 +1,5 @@
+import { hopsBetween, parseMachine } from 'rankweave/machine'
 import { expect, it } from 'vitest'
-import { hopsBetween } from '../../../src/machine/hops.js'
-import { parseMachine } from '../../../src/machine/machine-text.js'
 import { interiorOf } from '../../../src/machine/network.js'
 import { refusal } from '../../support/refusal.js'
 

@@ -1,6 +1,5 @@
+import { formatMachine, machineFromHostList } from 'rankweave/machine'
 import { expect, test } from 'vitest'
-import { formatMachine } from '../../../src/machine/format-machine.js'
-import { machineFromHostList } from '../../../src/machine/host-list.js'
 import { refusal } from '../../support/refusal.js'
 
 test.each([

@@ -1,9 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { gunzipSync } from 'node:zlib'
+import { checkMachine, formatMachine, machineFromHwloc } from 'rankweave/machine'
 import { describe, expect, test } from 'vitest'
-import { checkMachine } from '../../../src/machine/check-machine.js'
-import { formatMachine } from '../../../src/machine/format-machine.js'
-import { machineFromHwloc } from '../../../src/machine/hwloc.js'
 import { simgridFast } from '../../../src/machine/simgrid-profiles.js'
 import { refusal } from '../../support/refusal.js'
 

@@ -1,7 +1,5 @@
+import { builtInProfiles, formatMachine, nodeOf } from 'rankweave/machine'
 import { describe, expect, test } from 'vitest'
-import { builtInProfiles } from '../../../src/machine/built-in-profiles.js'
-import { formatMachine } from '../../../src/machine/format-machine.js'
-import { nodeOf } from '../../../src/machine/machine.js'
 import { outlinedMachine, parseMachine } from '../../../src/machine/machine-text.js'
 import { nodeOfOutline } from '../../../src/machine/nodes.js'
 import { refusal } from '../../support/refusal.js'

@@ -1,9 +1,6 @@
+import { clos, cluster, linkName, type Machine, networkOf, routeBetween, torus } from 'rankweave/machine'
 import { expect, test } from 'vitest'
-import { clos } from '../../../src/machine/clos.js'
-import { cluster, type Machine } from '../../../src/machine/machine.js'
-import { linkName, networkOf, routeBetween } from '../../../src/machine/network.js'
 import { simgridFast } from '../../../src/machine/simgrid-profiles.js'
-import { torus } from '../../../src/machine/torus.js'
 import { refusal } from '../../support/refusal.js'
 import { thrown } from '../topology/thrown.js'
 

@@ -1,7 +1,6 @@
+import { formatMachine, machineFromSlurm, type SlurmEnvironment } from 'rankweave/machine'
 import { describe, expect, test } from 'vitest'
-import { formatMachine } from '../../../src/machine/format-machine.js'
 import { expandHosts } from '../../../src/machine/host-names.js'
-import { machineFromSlurm, type SlurmEnvironment } from '../../../src/machine/slurm.js'
 import { refusal } from '../../support/refusal.js'
 
 test.each([

@@ -1,4 +1,5 @@
 import { type Communicator, run } from 'rankweave'
+import { compressTriplets, type SparseMatrix, topologyFromMatrix } from 'rankweave/topology'
 import { describe, expect, it } from 'vitest'
 import { local } from '../../../src/fabric/local/local.js'
 import { parseAuto } from '../../../src/neighborhood/choose/auto.js'
@@ -11,8 +12,6 @@ import { prepareProduct } from '../../../src/spmm/prepared-product.js'
 import { stencilMatrix } from '../../../src/spmm/sample-matrices.js'
 import { maxRelativeError, serialProduct } from '../../../src/spmm/serial.js'
 import { checkProblem, type SpmmProblem, spmm } from '../../../src/spmm/spmm.js'
-import { topologyFromMatrix } from '../../../src/topology/files/matrix-topology.js'
-import { compressTriplets, type SparseMatrix } from '../../../src/topology/files/sparse-matrix.js'
 import { refusal } from '../../support/refusal.js'
 
 /** Seeded numbers in [-1, 1). */

@@ -1,11 +1,9 @@
+import { chooseStrategy, parseStrategy } from 'rankweave/schedule'
+import { buildTopology, topologyFromEdges } from 'rankweave/topology'
 import { describe, expect, it } from 'vitest'
 import { fastestAllgather } from '../../../src/cost/simulate/fastest-allgather.js'
 import { parseMachine } from '../../../src/machine/machine-text.js'
-import { chooseStrategy } from '../../../src/neighborhood/choose/choose-strategy.js'
-import { parseStrategy } from '../../../src/neighborhood/strategies/strategy-text.js'
 import { makeStudy, type StudyOptions } from '../../../src/study/make-study.js'
-import { buildTopology } from '../../../src/topology/files/topology-from-spec.js'
-import { topologyFromEdges } from '../../../src/topology/topology-builders.js'
 import { refusal } from '../../support/refusal.js'
 
 const machine = parseMachine('cluster:nodes=4,cores=4,profile=simgrid-fast')

@@ -1,6 +1,5 @@
+import { type CostModel, predictUs } from 'rankweave/models'
 import { describe, expect, it } from 'vitest'
-import type { CostModel } from '../../../../src/cost/models/parameters.js'
-import { predictUs } from '../../../../src/cost/models/predict.js'
 import { modelSelector } from '../../../../src/tuning/measured/model-selector.js'
 import { constantSelector } from '../../../../src/tuning/measured/selector.js'
 import { majorityVote, weightedVote } from '../../../../src/tuning/measured/vote.js'
