@@ -15,5 +15,15 @@ export async function codeOf(call: Promise<unknown> | (() => unknown)): Promise<
   }
 }
 
+/** The code of the error that the function throws; `none` when it does not. */
+export function thrownCode(call: () => unknown): string {
+  try {
+    call()
+    return 'none'
+  } catch (error) {
+    return (error as { code?: string }).code ?? String(error)
+  }
+}
+
 /** Matches an error with this code. */
 export const coded = (code: string) => expect.objectContaining({ code })

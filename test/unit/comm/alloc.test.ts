@@ -1,19 +1,17 @@
-import { type Communicator, isRankweaveError, local, run } from 'rankweave'
+import { type Communicator, local, run } from 'rankweave'
 import { describe, expect, it } from 'vitest'
 import main from '../../support/alloc-program.js'
-import { coded, onRanks } from '../../support/on-ranks.js'
+import { coded, onRanks, thrownCode } from '../../support/on-ranks.js'
 
 describe('memory from alloc', () => {
-  for (const [ranks, processes] of [
+  it.each([
     [2, 2],
     [4, 2],
     [3, 3],
-  ] as const) {
-    it(`is sent like other memory on local, ${ranks} ranks on ${processes} processes`, async () => {
-      const reports = await run(main, { ranks, fabric: local({ processes }) })
-      expect(reports.map(({ shared }) => shared)).toEqual(new Array(ranks).fill(false))
-    })
-  }
+  ])('is sent like other memory on local, %i ranks on %i processes', async (ranks, processes) => {
+    const reports = await run(main, { ranks, fabric: local({ processes }) })
+    expect(reports.map(({ shared }) => shared)).toEqual(new Array(ranks).fill(false))
+  })
 })
 
 describe('alloc', () => {
@@ -45,15 +43,7 @@ describe('alloc', () => {
     ['ERR_TYPE', (world: Communicator) => world.alloc('8' as never)],
     ['ERR_TYPE', (world: Communicator) => world.alloc(undefined as never)],
   ] as const)('refuses with %s, case %#', async (code, call) => {
-    const error = await inWorld((world) => {
-      try {
-        call(world)
-      } catch (reason) {
-        return reason
-      }
-      return undefined
-    })
-    expect(isRankweaveError(error) && error.code).toBe(code)
+    expect(await inWorld((world) => thrownCode(() => call(world)))).toBe(code)
   })
 
   it('rejects a communicator that has been freed', async () => {

@@ -73,7 +73,7 @@ describe('a communicator with a distributed table', () => {
       expect(after.asked).toBe(before.asked)
       await expect(part.worldRanks([24])).rejects.toMatchObject({ code: 'ERR_RANK' })
       for (const none of [null, undefined, 5, { length: -1 }]) {
-        await expect(part.worldRanks(none as never)).rejects.toMatchObject({ code: 'ERR_ARGUMENT' })
+        expect(await codeOf(part.worldRanks(none as never))).toBe('ERR_ARGUMENT')
       }
     })
   })
@@ -113,19 +113,9 @@ describe('a communicator with a distributed table', () => {
     await withPart(async (part) => {
       const { split, table, processes, ranksHere } = part.describe()
       expect(split).toMatchObject({
-        algorithm: 'parallel-sort',
-        table: 'distributed',
-        sorters: 4,
-        tableGroup: 4,
+        ...{ algorithm: 'parallel-sort', table: 'distributed', sorters: 4, tableGroup: 4 },
       })
-      expect(Object.keys(split!.phases)).toEqual([
-        'collect',
-        'splitters',
-        'exchange',
-        'merge',
-        'ranks',
-        'table',
-      ])
+      expect(Object.keys(split!.phases).join(' ')).toBe('collect splitters exchange merge ranks table')
       expect({ processes, ranksHere, bytes: table.bytes }).toEqual({ processes: 4, ranksHere: 6, bytes: 24 })
       // A slice of 6 rows: which process serves a slice follows from its number.
       expect(table.sharedBytes).toBe(24)
@@ -152,32 +142,22 @@ describe('messages of a split', () => {
     ['columns', (rank: number) => rank % 6, (rank: number) => -rank],
     ['a block', () => 3, () => 0],
   ])('%s need no message for their table, then none for look-ups, in O(1) memory', async (_, color, key) => {
-    for (const table of ['distributed', 'replicated'] as const) await costNothing(color, key, table)
-  })
-
-  async function costNothing(
-    color: (rank: number) => number,
-    key: (rank: number) => number,
-    kind: 'distributed' | 'replicated',
-  ): Promise<void> {
-    await onRanks({ ranks: 36, fabric: local({ processes, seed: 2 }) }, async (world) => {
-      await world.barrier()
-      const { processCounters } = world.seat().state.runtime
-      const part = await world.split(color(world.rank), key(world.rank), {
-        ...spread,
-        table: kind,
-        sorters,
+    for (const kind of ['distributed', 'replicated'] as const)
+      await onRanks({ ranks: 36, fabric: local({ processes, seed: 2 }) }, async (world) => {
+        await world.barrier()
+        const { processCounters } = world.seat().state.runtime
+        const options = { ...spread, table: kind, sorters }
+        const part = await world.split(color(world.rank), key(world.rank), options)
+        const { table, split } = part.describe()
+        expect(table).toEqual({ kind: 'strided', bytes: 24, sharedBytes: 0, lookups: null })
+        expect(split!.phases['table']?.messages ?? 0).toBe(0)
+        await world.barrier()
+        const before = processCounters.framesSent
+        const all = await part.worldRanks(Array.from({ length: part.size }, (_, rank) => rank))
+        expect(all[part.rank]).toBe(world.rank)
+        expect(processCounters.framesSent).toBe(before)
       })
-      const { table, split } = part.describe()
-      expect(table).toEqual({ kind: 'strided', bytes: 24, sharedBytes: 0, lookups: null })
-      expect(split!.phases['table']?.messages ?? 0).toBe(0)
-      await world.barrier()
-      const before = processCounters.framesSent
-      const all = await part.worldRanks(Array.from({ length: part.size }, (_, rank) => rank))
-      expect(all[part.rank]).toBe(world.rank)
-      expect(processCounters.framesSent).toBe(before)
-    })
-  }
+  })
 
   it('are those of its phases only: context ids cost no message', async () => {
     const sent = new Map<number, { phases: number; frames: number }>()
@@ -188,10 +168,7 @@ describe('messages of a split', () => {
       const { phases } = part.describe().split!
       const costs = Object.values(phases)
       const messages = costs.reduce((sum, cost) => sum + cost.messages, 0)
-      sent.set(runtime.process, {
-        phases: messages,
-        frames: runtime.processCounters.framesSent - before,
-      })
+      sent.set(runtime.process, { phases: messages, frames: runtime.processCounters.framesSent - before })
       // Blocks of 2 or 3 processes, columns of 5 (docs/split-algorithms.md#costs).
       const isShadow = phases['splitters'] === undefined
       expect(phases['collect'].messages).toBeLessThanOrEqual(lg(3))
@@ -205,29 +182,25 @@ describe('messages of a split', () => {
   })
 })
 
-describe('memory of a split', () => {
-  it('is at most 24 bytes per row of a share, of which a share is retained', async () => {
-    const [ranks, processes] = [2 ** 17, 2]
-    const key = Int32Array.from({ length: ranks }, (_, rank) => Math.imul(rank, 0x9e3779b1))
-    const share = ranks / processes
-    await onRanks({ ranks, fabric: local({ processes, seed: 1 }) }, async (world) => {
-      const part = await world.split(0, key[world.rank], { table: 'distributed', selfHostRows: 0 })
-      if (world.rank % share > 0) return
-      const { split, table } = part.describe()
-      expect(split!.peakBytes).toBeGreaterThan(20 * share)
-      expect(split!.peakBytes).toBeLessThanOrEqual(26 * share)
-      expect(table.bytes + table.sharedBytes).toBeLessThanOrEqual(8 * share + 4 * processes)
-    })
+it('the memory of a split is at most 24 bytes per row of a share, of which a share is retained', async () => {
+  const [ranks, processes] = [2 ** 15, 2]
+  const key = Int32Array.from({ length: ranks }, (_, rank) => Math.imul(rank, 0x9e3779b1))
+  const share = ranks / processes
+  await onRanks({ ranks, fabric: local({ processes, seed: 1 }) }, async (world) => {
+    const part = await world.split(0, key[world.rank], { table: 'distributed', selfHostRows: 0 })
+    if (world.rank % share > 0) return
+    const { split, table } = part.describe()
+    expect(split!.peakBytes).toBeGreaterThan(20 * share)
+    expect(split!.peakBytes).toBeLessThanOrEqual(26 * share)
+    expect(table.bytes + table.sharedBytes).toBeLessThanOrEqual(8 * share + 4 * processes)
   })
 })
 
 describe('free while destinations are being looked up', () => {
-  const seeds = [1, 2, 3, 4, 5, 6, 7, 8]
+  const seeds = [1, 2, 3, 4]
   const outcomes = (...operations: Promise<unknown>[]) => Promise.all(operations.map(codeOf))
-  const onEveryRank = (
-    seed: number,
-    main: (part: Communicator, next: number, previous: number) => Promise<string[]>,
-  ) =>
+  type Main = (part: Communicator, next: number, previous: number) => Promise<string[]>
+  const onEveryRank = (seed: number, main: Main) =>
     onRanks({ ranks: 12, fabric: fabric(seed), eagerLimitBytes: 1000 }, async (world) => {
       const part = await world.split(0, shuffled(world.rank), spread)
       return main(part, (part.rank + 1) % part.size, (part.rank + part.size - 1) % part.size)

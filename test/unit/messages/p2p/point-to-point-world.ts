@@ -83,17 +83,7 @@ async function standstill(world: TestWorld, all: Promise<unknown>): Promise<neve
   return new Promise(() => {})
 }
 
-/** The code of the error that the function throws; `none` when it does not. */
-export function thrownCode(run: () => unknown): string {
-  try {
-    run()
-    return 'none'
-  } catch (error) {
-    return (error as { code?: string }).code ?? String(error)
-  }
-}
-
-export { codeOf } from '../../../support/on-ranks.js'
+export { codeOf, thrownCode } from '../../../support/on-ranks.js'
 
 /** How many waits block ranks of a world. */
 export const waitsOf = ({ runtimes }: TestWorld) => runtimes.reduce((sum, { waits }) => sum + waits.waits, 0)

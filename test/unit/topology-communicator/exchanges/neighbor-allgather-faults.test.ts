@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import type { Communicator } from '../../../../src/comm/communicator.js'
-import { isRankweaveError } from '../../../../src/errors.js'
 import { type LocalOptions, local } from '../../../../src/fabric/local/local.js'
 import { run } from '../../../../src/launch/run.js'
 import { mooreTopology } from '../../../../src/topology/generate/moore.js'
 import { installNeighborhood } from '../../../../src/topology-communicator/install.js'
+import { codeOf } from '../../../support/on-ranks.js'
 
 installNeighborhood()
 
@@ -12,7 +12,7 @@ const topology = mooreTopology({ dims: [3, 4], radius: 1 })
 const ranks = topology.ranks
 
 /** Creates, plans, exchanges and frees; every rank checks its results. */
-async function main(world: Communicator): Promise<number> {
+async function main(world: Communicator): Promise<void> {
   const reversed = await world.split(0, -world.rank)
   const graph = await reversed.createTopology(topology, {
     strategy: { kind: 'common-neighbor', k: 2, mode: 'agnostic', theta: 1 },
@@ -33,25 +33,16 @@ async function main(world: Communicator): Promise<number> {
   await graph.free()
   await reversed.free()
   await world.barrier()
-  return [...world.seat().state.runtime.contexts].length
+  expect([...world.seat().state.runtime.contexts]).toHaveLength(1)
 }
 
-/** The outcome of a world with faults: its results, or the code it failed with. */
-async function outcome(options: LocalOptions): Promise<string> {
-  try {
-    const contexts = await run(main, { ranks, fabric: local(options) })
-    expect(contexts.every((count) => count === 1)).toBe(true)
-    return 'right'
-  } catch (error) {
-    if (isRankweaveError(error)) return error.code
-    throw error
-  }
-}
+/** The code that a world with faults ends with; `none` where its results are right. */
+const outcome = (options: LocalOptions) => codeOf(run(main, { ranks, fabric: local(options) }))
 
 describe('faults', () => {
   it('delayed frames do not change the results', async () => {
     for (let seed = 0; seed < 8; seed++) {
-      expect(await outcome({ processes: 5, seed, faults: { delay: 7 } })).toBe('right')
+      expect(await outcome({ processes: 5, seed, faults: { delay: 7 } })).toBe('none')
     }
   })
 
@@ -60,7 +51,7 @@ describe('faults', () => {
     for (let afterFrames = 0; afterFrames < 80; afterFrames += 3) {
       outcomes.add(await outcome({ processes: 3, seed: 1, faults: { kill: [{ process: 2, afterFrames }] } }))
     }
-    expect([...outcomes].sort()).toEqual(['ERR_PEER_LOST', 'right'])
+    expect([...outcomes].sort()).toEqual(['ERR_PEER_LOST', 'none'])
   })
 
   it('a lost frame is reported as a deadlock and never gives a wrong result', async () => {
@@ -68,6 +59,6 @@ describe('faults', () => {
     for (let seed = 0; seed < 12; seed++) {
       outcomes.add(await outcome({ processes: 3, seed, faults: { lose: 0.02 } }))
     }
-    expect([...outcomes].sort()).toEqual(['ERR_DEADLOCK', 'right'])
+    expect([...outcomes].sort()).toEqual(['ERR_DEADLOCK', 'none'])
   })
 })
