@@ -153,7 +153,9 @@ export class Shim {
    */
   async compile(): Promise<void> {
     const programs = readdirSync(ownFolder).map((name) => readFileSync(join(ownFolder, name), 'utf8'))
-    const hash = createHash('sha256').update(JSON.stringify([this.mpicc, ownSources(), programs]))
+    const hash = createHash('sha256').update(
+      JSON.stringify([this.mpicc, ofPrograms, ofLibrary, ownSources(), programs]),
+    )
     this.#compiled = join(compiledShims, hash.digest('hex').slice(0, 32))
     if (existsSync(this.#compiled)) return
     mkdirSync(compiledShims, { recursive: true })

@@ -35,7 +35,7 @@ describeShim('online tuning of an MPI program', (shim) => {
 
   it.each([1, 2])('gives right data on random parts of many ranks, seed %i', async (seed) => {
     const cases = [`online random ${calls} ${seed}`]
-    const file = await recorded(isMpich ? 4 : 24, cases, `,calls=1048576,seed=${seed}`)
+    const file = await recorded(isMpich ? 4 : 16, cases, `,calls=1048576,seed=${seed}`)
     expect(disagreements(file)).toEqual([])
     expect(otherChoices(file, ofWorld)).toEqual([])
     const sizes = new Map(file.communicators.map(({ id, processes }) => [id, processes]))
