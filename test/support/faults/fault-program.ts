@@ -41,18 +41,20 @@ export async function faultProgram(world: Communicator, fault: FaultCase): Promi
   const struck = fault.victim ?? victim
   const survivors = [0, 1, 2].filter((rank) => rank !== struck)
   const pair = await world.split(world.rank === struck ? null : 0)
+  // A collective that fails on every rank takes its communicator with it, but not this one.
+  const aside = fault.detaches ? await world.dup() : undefined
   const { step, data } = await prepared(world, fault.operation, struck, survivors)
   for (let n = 0; n < fault.stepsBefore; n++) await step()
   if (pair === null) {
     for (const rank of survivors) await world.recv(rank, 2)
-    await suffer(world, step, data, fault, survivors[0]!)
+    await suffer(world, step, data, fault, aside)
     return
   }
   // From here on what fails is the operation.
   await world.send(0, struck, 2)
   const { code, process } = await failure(() => repeat(step, fault.stepsAfter))
   const others = (await failure(() => goOn(pair))).code
-  if (fault.detaches && world.rank === survivors[0]) await world.send(0, struck, 3)
+  await aside?.send(0, struck, 3)
   const shrink = await shrunk(world, code)
   fault.tell({ rank: world.rank, code, process, others, shrink })
 }
@@ -65,7 +67,7 @@ async function suffer(
   step: () => Promise<unknown>,
   data: Float64Array | undefined,
   fault: FaultCase,
-  survivor: number,
+  aside: Communicator | undefined,
 ): Promise<void> {
   const steps = repeat(step, fault.stepsAfter)
   // What it learns of its own loss is not compared: it may be gone.
@@ -77,8 +79,8 @@ async function suffer(
     return
   }
   const { code, process } = await failure(() => steps)
-  // All others have seen the failure, and not that this rank revokes the world because of it.
-  if (fault.detaches) await failure(() => world.recv(survivor, 3))
+  // This rank revokes the world, which must not overtake the reason why its collective failed.
+  for (const rank of [0, 1, 2]) if (rank !== world.rank) await aside?.recv(rank, 3)
   fault.tell({ rank: world.rank, code, process, others: null, shrink: await shrunk(world, code) })
 }
 

@@ -18,26 +18,7 @@ export type MessageFault = (message: PassingMessage) => readonly Buffer[]
 /** Which messages a fault changes. */
 export type MessageChoice = (message: PassingMessage) => boolean
 
-/** The `index`-th message of every connection in one direction. */
-export const theMessage =
-  (direction: Direction, index: number): MessageChoice =>
-  (message) =>
-    message.direction === direction && message.index === index
-
-/**
- * Each message with a probability, `from` a number of messages on, so that what opens a connection is spared.
- */
-export const someMessages =
-  (random: () => number, probability: number, from = 0): MessageChoice =>
-  ({ index }) =>
-    index >= from && random() < probability
-
 export const passAll: MessageFault = ({ data }) => [data]
-
-export const lost =
-  (chosen: MessageChoice): MessageFault =>
-  (message) =>
-    chosen(message) ? [] : [message.data]
 
 export const repeated =
   (chosen: MessageChoice): MessageFault =>
@@ -51,17 +32,6 @@ export const truncated =
     chosen(message)
       ? [message.data.subarray(0, Math.min(bytes, Math.max(0, message.data.length - 1)))]
       : [message.data]
-
-/** One bit inverted, at random. */
-export const bitInverted =
-  (chosen: MessageChoice, random: () => number): MessageFault =>
-  (message) => {
-    if (!chosen(message) || message.data.length === 0) return [message.data]
-    const bytes = Buffer.from(message.data)
-    const bit = Math.floor(random() * bytes.length * 8)
-    bytes[bit >> 3] ^= 1 << (bit & 7)
-    return [bytes]
-  }
 
 /** A chosen message waits until the next one of its direction has passed. */
 export function overtaken(chosen: MessageChoice): MessageFault {
@@ -78,9 +48,3 @@ export function overtaken(chosen: MessageChoice): MessageFault {
     return []
   }
 }
-
-/** A fault of one link only. */
-export const onLink =
-  (link: string, fault: MessageFault): MessageFault =>
-  (message) =>
-    message.link === link ? fault(message) : [message.data]

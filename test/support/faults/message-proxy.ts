@@ -2,11 +2,9 @@ import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { type RawData, WebSocket, WebSocketServer } from 'ws'
 import type { Direction, MessageFault } from './message-faults.js'
-import { routedUrl, routeOf } from './proxy-route.js'
+import { routeOf } from './proxy-route.js'
 
 export interface MessageProxyOptions {
-  /** Where connections lead that name no target of their own. */
-  readonly target?: string
   /** What becomes of each message. */
   readonly fault: MessageFault
 }
@@ -24,16 +22,14 @@ const maxMessageBytes = 64 * 2 ** 20
  */
 export class MessageProxy {
   readonly url: string
-  /** Messages that were not passed as they came. */
-  changed = 0
   readonly #server: WebSocketServer
 
-  private constructor(server: WebSocketServer, { target, fault }: MessageProxyOptions) {
+  private constructor(server: WebSocketServer, { fault }: MessageProxyOptions) {
     this.#server = server
     this.url = `ws://127.0.0.1:${(server.address() as AddressInfo).port}/`
     let connections = 0
     server.on('connection', (near, { url = '/' }) => {
-      const route = routeOf(url, target)
+      const route = routeOf(url)
       if (route === undefined) {
         near.terminate()
         return
@@ -57,11 +53,6 @@ export class MessageProxy {
     })
     await once(server, 'listening')
     return new MessageProxy(server, options)
-  }
-
-  /** The address that leads to `target` through this proxy. */
-  through(target: string, link: string): string {
-    return routedUrl(this.url, { target, link })
   }
 
   async close(): Promise<void> {
@@ -88,9 +79,7 @@ export class MessageProxy {
     })
     from.on('message', (data: RawData, isBinary) => {
       const message = { ...of, index: index++, isBinary, data: data as Buffer }
-      const passed = fault(message)
-      if (passed.length !== 1 || passed[0] !== message.data) this.changed++
-      for (const each of passed) whenOpen(() => to.send(each, { binary: isBinary }))
+      for (const each of fault(message)) whenOpen(() => to.send(each, { binary: isBinary }))
     })
     from.on('error', () => {})
     // 1005 and 1006 stand for a code that was not sent; the latter for no closing handshake either.

@@ -55,11 +55,6 @@ export class Lane {
     this.#flow()
   }
 
-  resume(): void {
-    this.#stalled = false
-    this.#flow()
-  }
-
   /** The reader at the end of this lane takes so many bytes a second from now on. */
   slowTo(bytesPerSecond: number): void {
     this.#bytesPerSecond = bytesPerSecond

@@ -14,13 +14,9 @@ export function routedUrl(proxy: string, { target, link }: ProxyRoute): string {
   return url.href
 }
 
-/**
- * The route in a request's path. Without one: to `target`, by its path; undefined where there is none either.
- */
-export function routeOf(path: string, target: string | undefined): ProxyRoute | undefined {
-  const { searchParams, pathname } = new URL(path, 'ws://proxy')
-  const to = searchParams.get('to')
-  if (to !== null) return { target: to, link: searchParams.get('link') ?? '' }
-  if (target === undefined) return undefined
-  return { target: new URL(pathname, target).href, link: '' }
+/** The route in a request's path; undefined without one. */
+export function routeOf(path: string): ProxyRoute | undefined {
+  const { searchParams } = new URL(path, 'ws://proxy')
+  const target = searchParams.get('to')
+  return target === null ? undefined : { target, link: searchParams.get('link') ?? '' }
 }

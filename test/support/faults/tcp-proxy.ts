@@ -4,8 +4,6 @@ import { Lane } from './proxy-lane.js'
 import { type ProxyRoute, routedUrl, routeOf } from './proxy-route.js'
 
 export interface TcpProxyOptions {
-  /** Where connections lead that name no target of their own. */
-  readonly target?: string
   /** Delay of every byte, in each direction, in milliseconds. Default 0. */
   readonly latencyMs?: number
   /** The address of a proxy of messages that every connection passes, too. */
@@ -69,9 +67,7 @@ export class TcpProxy {
       const line = head.subarray(0, head.indexOf('\r\n')).toString('latin1')
       const [method, path, protocol] = line.split(' ')
       const route =
-        given === undefined
-          ? routeOf(path, this.#options.target)
-          : { ...given, target: new URL(path, given.target).href }
+        given === undefined ? routeOf(path) : { ...given, target: new URL(path, given.target).href }
       if (route === undefined) {
         client.destroy()
         return
@@ -119,13 +115,6 @@ export class ProxiedConnection {
   stall(): void {
     this.toServer.stall()
     this.toClient.stall()
-  }
-
-  /** Ends a stall: what was held passes. */
-  resume(): void {
-    this.toServer.resume()
-    this.toClient.resume()
-    this.#ended()
   }
 
   /** Loses the connection: both ends are reset at once. */

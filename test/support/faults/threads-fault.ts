@@ -21,7 +21,7 @@ export default async function main(world: Communicator, args: ThreadsFaultArgs):
   await faultProgram(world, {
     operation: args.operation,
     stepsBefore: 2,
-    stepsAfter: null,
+    stepsAfter: args.fault === 'detached array' ? 1 : null,
     detaches: args.fault === 'detached array',
     strike: (data) => {
       Atomics.store(args.ready, 0, threadId)
