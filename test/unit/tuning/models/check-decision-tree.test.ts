@@ -43,6 +43,7 @@ describe('a tree from a file', () => {
 })
 
 describe('a damaged tree is refused with its place:', () => {
+  const of = (root: unknown) => ({ settings, root })
   const rows: readonly (readonly [what: string, tree: unknown, expected: RegExp])[] = [
     ['no object', 7, /tree: expected an object/],
     ['no root', { settings }, /tree: expected a member root/],
@@ -58,32 +59,20 @@ describe('a damaged tree is refused with its place:', () => {
       { settings: [{ ...settings[0], parameters: { a: '1' } }], root: leaf },
       /parameter a/,
     ],
-    [
-      'an unknown kind',
-      { settings, root: { kind: 'split' } },
-      /root\.kind: expected leaf, threshold or words/,
-    ],
-    ['no node', { settings, root: null }, /root\.kind/],
-    ['a setting that is not there', { settings, root: { ...leaf, setting: 1 } }, /root\.setting: .* 0 to 0/],
-    [
-      'an unknown member of a leaf',
-      { settings, root: { ...leaf, case: 1 } },
-      /root: .*'case' \(did you mean 'cases'\?\)/,
-    ],
-    ['a test without its limit', { settings, root: { ...threshold, atMost: undefined } }, /root\.atMost/],
-    [
-      'a leaf without cases',
-      { settings, root: { kind: 'leaf', setting: 0, errors: 0 } },
-      /root: expected a member cases/,
-    ],
-    ['more errors than cases', { settings, root: { ...leaf, errors: 2 } }, /root\.errors/],
-    ['cases that are no integer', { settings, root: { ...leaf, cases: 0.5 } }, /root\.cases/],
-    ['no branch above', { settings, root: { ...threshold, above: undefined } }, /root\.above\.kind/],
-    ['a word as a number', { settings, root: { ...threshold, attribute: 'operation' } }, /root\.attribute/],
-    ['a threshold of text', { settings, root: { ...threshold, atMost: '8' } }, /root\.atMost/],
-    ['a threshold below 0', { settings, root: { ...threshold, atMost: -1 } }, /root\.atMost/],
-    ['an unknown attribute', { settings, root: { ...words, attribute: 'bytes' } }, /root\.attribute/],
-    ['no branches', { settings, root: { ...words, branches: [] } }, /root\.branches/],
+    ['an unknown kind', of({ kind: 'split' }), /root\.kind: expected leaf, threshold or words/],
+    ['no node', of(null), /root\.kind/],
+    ['a setting that is not there', of({ ...leaf, setting: 1 }), /root\.setting: .* 0 to 0/],
+    ['an unknown member of a leaf', of({ ...leaf, case: 1 }), /root: .*'case' \(did you mean 'cases'\?\)/],
+    ['a test without its limit', of({ ...threshold, atMost: undefined }), /root\.atMost/],
+    ['a leaf without cases', of({ kind: 'leaf', setting: 0, errors: 0 }), /root: expected a member cases/],
+    ['more errors than cases', of({ ...leaf, errors: 2 }), /root\.errors/],
+    ['cases that are no integer', of({ ...leaf, cases: 0.5 }), /root\.cases/],
+    ['no branch above', of({ ...threshold, above: undefined }), /root\.above\.kind/],
+    ['a word as a number', of({ ...threshold, attribute: 'operation' }), /root\.attribute/],
+    ['a threshold of text', of({ ...threshold, atMost: '8' }), /root\.atMost/],
+    ['a threshold below 0', of({ ...threshold, atMost: -1 }), /root\.atMost/],
+    ['an unknown attribute', of({ ...words, attribute: 'bytes' }), /root\.attribute/],
+    ['no branches', of({ ...words, branches: [] }), /root\.branches/],
     [
       'a list of settings with a hole',
       { settings: holed(settings[0]), root: leaf },
@@ -91,31 +80,23 @@ describe('a damaged tree is refused with its place:', () => {
     ],
     [
       'branches with a hole',
-      { settings, root: { ...words, branches: holed(words.branches[0]) } },
+      of({ ...words, branches: holed(words.branches[0]) }),
       /branches\[0\]: expected an object/,
     ],
     [
       'a word twice',
-      { settings, root: { ...words, branches: [words.branches[0], words.branches[0]] } },
+      of({ ...words, branches: [words.branches[0], words.branches[0]] }),
       /branches\[1\]\.word/,
     ],
-    [
-      'a word of code',
-      { settings, root: { ...words, branches: [{ word: "'", node: leaf }] } },
-      /branches\[0\]\.word/,
-    ],
+    ['a word of code', of({ ...words, branches: [{ word: "'", node: leaf }] }), /branches\[0\]\.word/],
     [
       'a word that the attribute cannot be',
-      { settings, root: { ...words, attribute: 'evenProcesses' } },
+      of({ ...words, attribute: 'evenProcesses' }),
       /branches\[0\]\.word: expected a word of the attribute/,
     ],
-    ['a test otherwise', { settings, root: { ...words, otherwise: threshold } }, /root\.otherwise\.kind/],
-    ['too many tests', { settings, root: path(treeLimits.depth + 1) }, /at most 24 tests on a path/],
-    [
-      'too many nodes',
-      { settings, root: { ...threshold, below: bushy(16), above: bushy(16) } },
-      /at most 65536 nodes/,
-    ],
+    ['a test otherwise', of({ ...words, otherwise: threshold }), /root\.otherwise\.kind/],
+    ['too many tests', of(path(treeLimits.depth + 1)), /at most 24 tests on a path/],
+    ['too many nodes', of({ ...threshold, below: bushy(16), above: bushy(16) }), /at most 65536 nodes/],
   ]
 
   /** A list without its first element. */

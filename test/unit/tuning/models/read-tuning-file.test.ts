@@ -17,12 +17,10 @@ import { exampleTrees } from '../../../support/tuning-trees.js'
 const bcast = treeByBytes('bcast', ['bcast-chain:fanout=4,segment=8192', 1024], ['bcast-linear'])
 const text = formatTuningFile(simulated, { bcast })
 
-/** The text with another member, and the checksum that belongs to it. */
-function changed(change: (file: Record<string, unknown>) => void): string {
-  const file = JSON.parse(text) as Record<string, unknown>
-  delete file['checksum']
-  change(file)
-  return withChecksum(JSON.stringify(file))
+/** The text with other members, and the checksum that belongs to it. */
+function altered(members: object): string {
+  const { checksum: _, ...file } = JSON.parse(text) as Record<string, unknown>
+  return withChecksum(JSON.stringify({ ...file, ...members }))
 }
 
 function withChecksum(content: string): string {
@@ -100,39 +98,29 @@ describe('a damaged tuning file is refused with its place:', () => {
     ['null', 'null', /expected an object/],
     ['another file', '{"format":"rankweave-plan"}', /format: expected 'rankweave-tuning'/],
     ['a line of measurements', '{"version":1}', /format: expected 'rankweave-tuning'/],
-    [
-      'another version',
-      changed((file) => Object.assign(file, { version: 2, more: 1 })),
-      /version: expected 1, got 2/,
-    ],
-    [
-      'an unknown member',
-      changed((file) => Object.assign(file, { decision: 1 })),
-      /'decision' \(did you mean 'decisions'\?\)/,
-    ],
-    ['no source', changed((file) => delete file['source']), /source: expected an object/],
+    ['another version', altered({ version: 2, more: 1 }), /version: expected 1, got 2/],
+    ['an unknown member', altered({ decision: 1 }), /'decision' \(did you mean 'decisions'\?\)/],
+    ['no source', altered({ source: undefined }), /source: expected an object/],
     [
       'a source with marks that change how text reads',
-      changed((file) => Object.assign(file, { source: { ...simulated, name: 'a\u202eb' } })),
+      altered({ source: { ...simulated, name: 'a\u202eb' } }),
       /source\.name as 1 to 200 printable/,
     ],
-    ['no decisions', changed((file) => delete file['decisions']), /decisions: expected an object/],
-    ['no tree', changed((file) => Object.assign(file, { decisions: {} })), /a collective at least/],
+    ['no decisions', altered({ decisions: undefined }), /decisions: expected an object/],
+    ['no tree', altered({ decisions: {} }), /a collective at least/],
     [
       'a neighborhood collective',
-      changed((file) => Object.assign(file, { decisions: { 'neighbor-allgather': bcast } })),
+      altered({ decisions: { 'neighbor-allgather': bcast } }),
       /decisions: .*'neighbor-allgather'/,
     ],
     [
       'settings of another collective',
-      changed((file) => Object.assign(file, { decisions: { reduce: bcast } })),
+      altered({ decisions: { reduce: bcast } }),
       /decisions\.reduce\.settings\[0\]\.collective: expected reduce, got 'bcast'/,
     ],
     [
       'a leaf of no setting',
-      changed((file) =>
-        Object.assign(file, { decisions: { bcast: { ...bcast, root: { ...leaf, setting: 2 } } } }),
-      ),
+      altered({ decisions: { bcast: { ...bcast, root: { ...leaf, setting: 2 } } } }),
       /decisions\.bcast\.root\.setting: expected an integer from 0 to 1/,
     ],
     ['a checksum that is not the last member', checksumFirst(), /as the last member/],
