@@ -55,7 +55,7 @@ export function totalsOf(walked: readonly Walked[]): Totals {
 }
 
 /** No power of two, and beyond one. */
-const mostRanks = perTier({ test: 33, soak: 19, long: 33 })
+const mostRanks = perTier({ test: 11, soak: 19, long: 33 })
 
 export const walks: readonly Walk[] = [
   { processes: 1, mostRanks, order: 'blocks' },

@@ -54,7 +54,6 @@ describe.each([
   it('every collective gives right results by auto, also in parts of the world', async () => {
     await onMachine(text, ranks, processes, async (world) => {
       await checkAll(world, 3)
-      await checkAll(world, 700, some)
       const part = await world.split(world.rank % 2, -world.rank)
       await checkAll(part!, 5, some)
     })
@@ -147,7 +146,7 @@ describe('choices', () => {
 describe('auto', () => {
   it('chooses the same on all ranks, by the length of the data', async () => {
     const uses = await onTorus(async (world) => {
-      for (const length of [1, 2000, 20_000]) {
+      for (const length of [1, 20_000]) {
         await world.allgather(new Float64Array(length), { algorithm })
         await world.allreduce(new Int32Array(length), 'sum', { algorithm })
         await world.reduceScatter(new Int32Array(ranks * length), 'sum', { algorithm })

@@ -8,10 +8,7 @@ import { builderFor, topologyOf } from './fixtures.js'
 
 describe('ScheduleBuilder', () => {
   test('sorts operations by rank, phase and kind and keeps the order of opening otherwise', () => {
-    const topology = topologyOf(2, [
-      [0, 1],
-      [0, 1],
-    ])
+    const topology = topologyOf(2, '0 1, 0 1')
     const builder = builderFor(topology, 2)
     builder.receive(1, 1, 0, 7).add(0, 2)
     builder.receive(1, 1, 0, 5).add(0, 1)
@@ -37,11 +34,7 @@ describe('ScheduleBuilder', () => {
   })
 
   test('builds the same schedule in any order of ranks', () => {
-    const topology = topologyOf(3, [
-      [0, 1],
-      [1, 2],
-      [2, 0],
-    ])
+    const topology = topologyOf(3, '0 1, 1 2, 2 0')
     const build = (order: readonly number[]) => {
       const builder = builderFor(topology, 1)
       for (const rank of order) builder.send(rank, 0, (rank + 1) % 3, 2).add(rank, 0)

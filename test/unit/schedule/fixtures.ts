@@ -2,8 +2,15 @@ import { NeighborScheduleBuilder } from '../../../src/schedule/builder.js'
 import { type NeighborSchedule, scheduleTag } from '../../../src/schedule/ir.js'
 import type { ProcessTopology } from '../../../src/topology/process-topology.js'
 
-/** A topology from (source, destination) pairs, each list in the order of the pairs. */
-export function topologyOf(ranks: number, edges: readonly (readonly [number, number])[]): ProcessTopology {
+type Pairs = readonly (readonly [number, number])[]
+
+/** Pairs of numbers, such as `0 1, -1 2`. */
+export const pairsOf = (text: string): Pairs =>
+  text.split(', ').map((pair) => pair.split(' ').map(Number) as [number, number])
+
+/** A topology from (source, destination) pairs, as numbers or as text, each list in the order of the pairs. */
+export function topologyOf(ranks: number, given: Pairs | string): ProcessTopology {
+  const edges = typeof given === 'string' ? pairsOf(given) : given
   const rowsOf = (key: 0 | 1): [Int32Array, Int32Array] => {
     const start = new Int32Array(ranks + 1)
     for (const edge of edges) start[edge[key] + 1]++

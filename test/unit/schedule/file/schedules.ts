@@ -8,14 +8,7 @@ import { buildTopology } from '../../../../src/topology/files/topology-from-spec
 import { builderFor, directSchedule, friendsSchedule, topologyOf } from '../fixtures.js'
 
 /** Parallel edges and self loops. */
-export const multigraph = topologyOf(4, [
-  [0, 1],
-  [0, 1],
-  [2, 2],
-  [1, 0],
-  [2, 2],
-  [0, 1],
-])
+export const multigraph = topologyOf(4, '0 1, 0 1, 2 2, 1 0, 2 2, 0 1')
 
 /** Neighbor allgathers, which both versions of the format express. */
 export const neighborSchedules: Readonly<Record<string, NeighborSchedule>> = {

@@ -134,11 +134,7 @@ describe('a slice', () => {
   })
 
   test('reports violations inside it', () => {
-    const topology = topologyOf(4, [
-      [0, 1],
-      [2, 1],
-      [1, 3],
-    ])
+    const topology = topologyOf(4, '0 1, 2 1, 1 3')
     const builder = builderFor(topology, 1)
     builder.send(0, 0, 1, 0).add(0, 0) // rank 1 does not receive it
     builder.receive(1, 0, 2, 0).add(2, 2) // whether rank 2 sends it, the slice does not know

@@ -10,17 +10,7 @@ import { lowerProcess } from '../../../support/lower-process.js'
 import { interpret } from '../../../support/lowered-interpreter.js'
 import { builderFor, friendsSchedule, topologyOf } from '../fixtures.js'
 
-const multigraph = topologyOf(5, [
-  [0, 1],
-  [0, 1],
-  [2, 2],
-  [1, 0],
-  [3, 1],
-  [2, 2],
-  [0, 1],
-  [3, 0],
-  [0, 3],
-])
+const multigraph = topologyOf(5, '0 1, 0 1, 2 2, 1 0, 3 1, 2 2, 0 1, 3 0, 0 3')
 
 /** Every slot of every rank has the payload of its source: exactly what the collective is defined to do. */
 function expectDelivered(schedule: NeighborSchedule, placement: Int32Array) {
@@ -70,10 +60,7 @@ describe('lower', () => {
 
   test('a block is not sent to the process of its origin', () => {
     // Rank 1 returns block 0 to rank 0's neighbor 2, which shares rank 0's process.
-    const topology = topologyOf(3, [
-      [0, 1],
-      [0, 2],
-    ])
+    const topology = topologyOf(3, '0 1, 0 2')
     const builder = builderFor(topology, 2)
     builder.send(0, 0, 1, 0).add(0, 0)
     builder.receive(1, 0, 0, 0).add(0, 1)
@@ -104,11 +91,7 @@ describe('lower', () => {
   })
 
   test('a block that arrives in the round in which it is sent on is missing there, also after frames of earlier rounds', () => {
-    const topology = topologyOf(4, [
-      [0, 1],
-      [3, 1],
-      [0, 2],
-    ])
+    const topology = topologyOf(4, '0 1, 3 1, 0 2')
     const builder = builderFor(topology, 2)
     builder.send(3, 0, 1, 0).add(3, 0)
     builder.receive(1, 0, 3, 0).add(3, 2)
@@ -171,13 +154,7 @@ describe('lower', () => {
       'ERR_SCHEDULE',
       'cyclic wait',
       () => {
-        const builder = builderFor(
-          topologyOf(2, [
-            [0, 1],
-            [1, 0],
-          ]),
-          2,
-        )
+        const builder = builderFor(topologyOf(2, '0 1, 1 0'), 2)
         for (const rank of [0, 1]) {
           builder.receive(rank, 0, 1 - rank, 0).add(1 - rank, 1)
           builder.send(rank, 1, 1 - rank, 0).add(rank, 0)

@@ -12,6 +12,7 @@ import {
   halvingReduceScatter,
   ringAllreduce,
 } from '../../../support/reduction-schedules.js'
+import { pairsOf } from '../fixtures.js'
 
 /** Code and message of every violation. */
 function violationsOf(schedule: Schedule): string[] {
@@ -27,7 +28,8 @@ function builderOf(collective: Collective, ranks: number, segments = 1): Schedul
  * Rank 0 gets the own block of every other rank and combines places as listed; place -1 is the result of the
  * line before. Own block: place 0, slot: place 1, of rank r from 1 on: place r + 1.
  */
-function reduceAtRoot(ranks: number, pairs: readonly (readonly [number, number])[]): Schedule {
+function reduceAtRoot(ranks: number, text: string): Schedule {
+  const pairs = pairsOf(text)
   const builder = builderOf('reduce', ranks)
   const first = builder.stage(0, ranks - 1)
   for (let rank = 1; rank < ranks; rank++) {
@@ -54,15 +56,7 @@ describe('verify accepts a reduction and says whether it is in rank order', () =
     ['all at one rank, descending', flatReduce(5, false), false],
     ['recursive halving', halvingReduceScatter(8), false],
     ['one rank', ringAllreduce(1), true],
-    [
-      'operands that are not consecutive until the last',
-      reduceAtRoot(4, [
-        [0, 3],
-        [-1, 4],
-        [-1, 2],
-      ]),
-      false,
-    ],
+    ['operands that are not consecutive until the last', reduceAtRoot(4, '0 3, -1 4, -1 2'), false],
   ])('%s', (_, schedule, isOrdered) => {
     expect(verify(schedule)).toMatchObject({ violations: [], isOrdered })
   })
@@ -109,30 +103,16 @@ describe('verify accepts a reduction and says whether it is in rank order', () =
 
 describe('verify names the contributors of a wrong reduction', () => {
   test('that are missing', () => {
-    expect(
-      violationsOf(
-        reduceAtRoot(5, [
-          [0, 2],
-          [-1, 3],
-          [-1, 5],
-        ]),
-      ),
-    ).toEqual([
+    expect(violationsOf(reduceAtRoot(5, '0 2, -1 3, -1 5'))).toEqual([
       'slot-wrong: slot 0 of rank 0 combines ranks 0-2, 4 (missing: rank 3)',
       'unused-delivery: rank 0 gets block 3 in temporary place 4 and never uses it',
     ])
   })
 
   test('that are there twice', () => {
-    expect(
-      violationsOf(
-        reduceAtRoot(3, [
-          [0, 2],
-          [-1, 3],
-          [-1, 2],
-        ]),
-      ),
-    ).toEqual(['slot-wrong: slot 0 of rank 0 combines ranks 0-2 (more than once: rank 1)'])
+    expect(violationsOf(reduceAtRoot(3, '0 2, -1 3, -1 2'))).toEqual([
+      'slot-wrong: slot 0 of rank 0 combines ranks 0-2 (more than once: rank 1)',
+    ])
   })
 
   test('that are there as often as doubling in every step makes them', () => {
@@ -151,26 +131,14 @@ describe('verify names the contributors of a wrong reduction', () => {
   test('that are not demanded', () => {
     const specification = specificationOf({ collective: 'reduce' }, { ranks: 4 })
     specification.reductions.count[0] = 3
-    const schedule = reduceAtRoot(4, [
-      [0, 2],
-      [-1, 3],
-      [-1, 4],
-    ])
+    const schedule = reduceAtRoot(4, '0 2, -1 3, -1 4')
     expect(violationsOf({ ...schedule, specification })).toEqual([
       'slot-wrong: slot 0 of rank 0 combines ranks 0-3 (not demanded: rank 3)',
     ])
   })
 
   test('one by one where a rank has an other one in place of one', () => {
-    expect(
-      violationsOf(
-        reduceAtRoot(4, [
-          [2, 0],
-          [4, 4],
-          [-1, 0],
-        ]),
-      ),
-    ).toContain(
+    expect(violationsOf(reduceAtRoot(4, '2 0, 4 4, -1 0'))).toContain(
       'slot-wrong: slot 0 of rank 0 combines ranks 0, 3 (missing: ranks 1-2; more than once: rank 3)',
     )
   })
@@ -196,7 +164,7 @@ describe('verify names the contributors of a wrong reduction', () => {
 
 describe('verify rejects', () => {
   test('an operand that is empty', () => {
-    expect(violationsOf(reduceAtRoot(2, [[0, 1]]))).toEqual([
+    expect(violationsOf(reduceAtRoot(2, '0 1'))).toEqual([
       'place-empty: rank 0 reads an operand of part 0 from place 1 in phase 0, which holds nothing yet',
       'unused-delivery: rank 0 gets block 1 in temporary place 2 and never uses it',
     ])

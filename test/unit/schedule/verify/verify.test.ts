@@ -45,10 +45,7 @@ describe('verify accepts', () => {
   })
 
   test('messages with several tags, in order for each tag', () => {
-    const topology = topologyOf(2, [
-      [0, 1],
-      [0, 1],
-    ])
+    const topology = topologyOf(2, '0 1, 0 1')
     const builder = builderFor(topology, 1)
     builder.send(0, 0, 1, 9).add(0, 0)
     builder.send(0, 0, 1, 4).add(0, 0)
@@ -64,10 +61,7 @@ describe('verify accepts', () => {
 
   test('a block that arrives twice and is used twice', () => {
     // Rank 1 keeps block 0 in a temporary place for rank 2, and gets it again for its own slot.
-    const topology = topologyOf(3, [
-      [0, 1],
-      [0, 2],
-    ])
+    const topology = topologyOf(3, '0 1, 0 2')
     const builder = builderFor(topology, 2)
     const staged = builder.stage(1)
     builder.send(0, 0, 1, scheduleTag.exchange).add(0, 0)
@@ -151,10 +145,7 @@ describe('verify rejects', () => {
     expect(codesOf(friends, swapped)).toEqual(['topology-differs'])
     expect(codesOf(friends, { ...friends.topology, pairing: 'cartesian' })).toEqual(['topology-differs'])
     expect(codesOf(friends, structuredClone(friends.topology))).toEqual([])
-    const two = topologyOf(3, [
-      [0, 1],
-      [0, 2],
-    ])
+    const two = topologyOf(3, '0 1, 0 2')
     const one = topologyOf(3, [[0, 1]])
     expect(codesOf(directSchedule(one), two)).toEqual(['topology-differs'])
     expect(codesOf(directSchedule(two), one)).toEqual(['topology-differs'])
@@ -294,11 +285,7 @@ describe('verify rejects', () => {
   })
 
   test('ranks that wait for each other, and names them', () => {
-    const topology = topologyOf(3, [
-      [0, 1],
-      [1, 2],
-      [2, 0],
-    ])
+    const topology = topologyOf(3, '0 1, 1 2, 2 0')
     const builder = builderFor(topology, 2)
     for (const rank of [0, 1, 2]) {
       builder.receive(rank, 0, (rank + 2) % 3, 0).add((rank + 2) % 3, 1)
