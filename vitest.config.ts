@@ -1,5 +1,7 @@
+import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { defineConfig, type ViteUserConfig } from 'vitest/config'
+import { LongestFirst, RunRecorder } from './test/support/test-times.js'
 
 /** `import 'rankweave'` in tests: the entries in a folder, as files with that extension. */
 function entriesIn(folder: string, extension: string) {
@@ -10,16 +12,17 @@ function entriesIn(folder: string, extension: string) {
   ]
 }
 
-/** `.ci/run` asks for a report to count from. */
-const reportFile = process.env['RANKWEAVE_TEST_REPORT']
+/** `.ci/run` asks for a record to count from. */
+const recordFile = process.env['RANKWEAVE_TEST_RECORD']
 
 /** What every run shares, that of `npm run soak` too. */
 export const base = {
   test: {
-    reporters: reportFile === undefined ? ['default'] : ['default', ['json', { outputFile: reportFile }]],
+    reporters: recordFile === undefined ? ['default'] : ['default', new RunRecorder(recordFile)],
     pool: 'forks',
-    // Two files at a time, also on two cores, where vitest's own choice is one.
-    maxWorkers: 2,
+    // As many files at a time as there are cores; vitest itself leaves one of two cores idle.
+    maxWorkers: Math.max(2, availableParallelism()),
+    sequence: { sequencer: LongestFirst },
     // Generous ceilings that only stop a hang: no test measures time.
     testTimeout: 300_000,
     hookTimeout: 120_000,

@@ -1,83 +1,15 @@
 import { execFileSync } from 'node:child_process'
+import { readdirSync, readFileSync } from 'node:fs'
 import { defineConfig } from 'vitest/config'
-import { BaseSequencer, type TestSpecification } from 'vitest/node'
 import { PassedFiles } from './test/support/passed-files.js'
 import { asBuilt, base, fromSource } from './vitest.config.js'
 
-const property = [
-  'test/property/**/*.test.ts',
-  'test/paper/**/*.test.ts',
-  'test/faults/local-faults.test.ts',
-  'test/conformance/fabric-local.test.ts',
-  'test/conformance/world.test.ts',
-  'test/conformance/world-local.test.ts',
-  'test/unit/calls/detached-inputs.test.ts',
-  'test/unit/comm/survive/random-kills.test.ts',
-  'test/unit/service/http/fuzz.test.ts',
-  'test/unit/service/worlds/fuzz.test.ts',
-]
-const soak = [
-  'test/soak/**/*.soak.ts',
-  'test/faults/threads-faults.workers.test.ts',
-  'test/faults/websocket-faults.processes.test.ts',
-  'test/faults/two-hosts.processes.test.ts',
-  'test/conformance/mpi.processes.test.ts',
-  'test/conformance/spmm-threads.workers.test.ts',
-  'test/conformance/world-threads.workers.test.ts',
-  'test/conformance/world-websocket.processes.test.ts',
-  'test/unit/launch/websocket/launcher.processes.test.ts',
-  'test/jacobi-survivor.test.ts',
-  'test/package.test.ts',
-  'test/readme.test.ts',
-  'test/unit/cli/commands/mpi-info.processes.test.ts',
-  'test/unit/cli/commands/run.processes.test.ts',
-  'test/unit/calls/tuned-messages.workers.test.ts',
-  'test/unit/comm/table/shared-tables.workers.test.ts',
-  'test/unit/export/exported-c.processes.test.ts',
-  'test/unit/export/waits.processes.test.ts',
-  'test/unit/launch/diagnose.processes.test.ts',
-  'test/unit/launch/mpi-*.processes.test.ts',
-  'test/unit/launch/online.processes.test.ts',
-  'test/unit/messages/process/cancelled-transfers.processes.test.ts',
-  'test/unit/shim/matching.processes.test.ts',
-  'test/unit/shim/shim.processes.test.ts',
-  'test/unit/topology-communicator/**/*.processes.test.ts',
-]
-
-/** Files of minutes, the longest first: at the end one of them would run alone. */
-const longest = [
-  'faults/websocket-faults.processes',
-  'soak/every-reduction',
-  'soak/every-move',
-  'soak/conformance',
-  'soak/mpi',
-  'soak/matching-conformance',
-  'soak/collectives-mpi',
-  'soak/valgrind',
-  'soak/collectives',
-  'soak/export',
-  'conformance/mpi.processes',
-  'conformance/world-websocket.processes',
-  'soak/shim',
-  'soak/fortran',
-  'soak/retained',
-  'soak/paper',
-  'conformance/world-local',
-  'unit/cli/commands/run.processes',
-  'package',
-  'conformance/world-threads.workers',
-  'readme',
-]
-
-class LongestFirst extends BaseSequencer {
-  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const place = ({ moduleId }: TestSpecification) => {
-      const at = longest.findIndex((name) => moduleId.includes(`/test/${name}.`))
-      return at < 0 ? longest.length : at
-    }
-    return (await super.sort(files)).sort((a, b) => place(a) - place(b))
-  }
-}
+/** Files of `npm test` that have more cases here: those that take their number from test/support/soak.ts. */
+const growing = readdirSync('test', { recursive: true, encoding: 'utf8' })
+  .map((name) => `test/${name}`)
+  .filter((name) => name.endsWith('.test.ts') && /\/soak\.js'/.test(readFileSync(name, 'utf8')))
+const usesBuild = (name: string) =>
+  /\.(workers|processes)\.test\.ts$/.test(name) || /^test\/[^/]+$/.test(name)
 
 /** 31 bits of the commit that is checked out; 1 where git is missing. */
 function seedOfCommit(): number {
@@ -113,17 +45,26 @@ export default defineConfig(({ mode }) => {
       ...base.test,
       reporters: [...base.test.reporters, ...(passed === undefined ? [] : [passed])],
       passWithNoTests: isLong,
-      sequence: { sequencer: LongestFirst },
       projects: [
         {
           ...fromSource,
           extends: true as const,
-          test: { ...fromSource.test, ...soaking, name: 'property', include: property },
+          test: {
+            ...fromSource.test,
+            ...soaking,
+            name: 'growing',
+            include: growing.filter((name) => !usesBuild(name)),
+          },
         },
         {
           ...asBuilt,
           extends: true as const,
-          test: { ...asBuilt.test, ...soaking, name: 'soak', include: soak },
+          test: {
+            ...asBuilt.test,
+            ...soaking,
+            name: 'soak',
+            include: ['test/**/*.soak.ts', ...growing.filter(usesBuild)],
+          },
         },
       ],
     },

@@ -33,6 +33,18 @@ export interface BenchOptions {
   readonly sample?: string
   /** The commit whose library is compared. */
   readonly before?: string
+  /** Of mutants: `test` or `soak`, by default `test`. */
+  readonly suite?: string
+  /** The commit whose tests try mutants; by default HEAD. */
+  readonly tests?: string
+  /** File for what a run finds, which another run continues. */
+  readonly out?: string
+  /** Two such files, separated by a comma, to compare. */
+  readonly compare?: string
+  /** Mutants that are tried at the same time: an integer from 1, as text. Default: as many as there are cores. */
+  readonly jobs?: string
+  /** The time that the tests of a mutant take together without it, at most: an integer, as text. Default: 2. */
+  readonly minutes?: string
   /** File for an SVG image of the figures. */
   readonly plot?: string
 }

@@ -48,7 +48,7 @@ interface Distributed {
   readonly waves: readonly number[]
 }
 
-/** Published hyperedges per rank: one of each kind, the others are in test/paper/hyperedges.test.ts. */
+/** Published hyperedges per rank: one of each kind, the others are in test/paper/reference-tables.test.ts. */
 const known = [
   { spec: 'moore:64x64:r=4', machine: niagara, k: 4, theta: 4, perRank: 185.98 },
   { spec: 'moore:64x64:r=4', machine: niagara, k: 8, theta: 8, perRank: 12.19 },

@@ -1,5 +1,5 @@
 // npm run bench -- NAME [--json] [--quick] [--runs N] [--only SUITE] [--sizes BYTES,..] [--seed N] [--sample N] [--before
-// COMMIT] [--plot FILE]: one question in figures, one line each.
+// COMMIT] [--plot FILE]: one question in figures, one line each. bench/README.md has the options of `mutants`.
 import { parseArgs } from 'node:util'
 import { isRankweaveError } from '../src/errors.js'
 import { type Bench, environment, type Figure } from './bench.js'
@@ -70,6 +70,12 @@ function parseWords() {
         seed: { type: 'string' },
         sample: { type: 'string' },
         before: { type: 'string' },
+        suite: { type: 'string' },
+        tests: { type: 'string' },
+        out: { type: 'string' },
+        compare: { type: 'string' },
+        jobs: { type: 'string' },
+        minutes: { type: 'string' },
         plot: { type: 'string' },
         table: { type: 'boolean', default: false },
         entries: { type: 'string' },

@@ -194,7 +194,7 @@ const sections: Readonly<Record<string, Section>> = {
       {
         title: 'Small changes of the sources that tests notice',
         baseline: '',
-        note: 'A sample of every folder, drawn with a seed (`--seed`, `--sample`); those listed in bench/mutants/equivalents.ts, which have no effect, do not count.',
+        note: 'Drawn with a seed (`--seed`, `--sample`), of every room in proportion to its lines. Some have no effect, so no test can notice them.',
       },
     ],
   },

@@ -77,79 +77,57 @@ const missingWorks = (text: string) =>
     .filter((before) => !/MPI-\d\.\d|[A-Z][a-z]+ (?:19|20)\d\d/.test(before))
     .map((before) => `${before.slice(-40)}§`)
 
-describe('citations in source files', () => {
-  it('decisions and records exist', () => {
-    const missing = sources.flatMap((path) =>
-      missingDecisions(textOf(path)).map((number) => `${path}: ${number}`),
-    )
-    expect(missing).toEqual([])
-  })
-
-  it('pages and their sections exist', () => {
-    const missing = sources
-      .filter((path) => path.startsWith('src/') || path.startsWith('bench/'))
-      .flatMap((path) => missingPages(textOf(path)).map((citation) => `${path}: ${citation}`))
-    expect(missing).toEqual([])
-  })
-
-  it('sections name the work they are in', () => {
-    const missing = sources
-      .filter((path) => path !== 'test/citations.test.ts')
-      .flatMap((path) => missingWorks(textOf(path)).map((citation) => `${path}: ${citation}`))
-    expect(missing).toEqual([])
-  })
-})
-
 /** Files and folders in backquotes. What is generated, and names with a pattern, are not looked up. */
 const missingFiles = (text: string) =>
   Array.from(text.matchAll(/`((?:src|test|bench|examples|scripts|docs)\/[\w./-]*)`/g), ([, path]) => path)
     .filter((path) => !/^docs\/(reference|decisions\/\d{4}$)/.test(path))
     .filter((path) => !existsSync(join(root, path)))
 
-describe.each([...pages])('%s', (path, text) => {
-  const prose = withoutCode(text)
+/** Links of a page to files and sections. */
+const missingLinks = (text: string, path: string) =>
+  Array.from(text.matchAll(/\]\(([^)\s]+)\)/g), ([, target]) => target)
+    .filter((target) => !/^[a-z]+:/.test(target))
+    .filter((target) => {
+      const [file, anchor] = target.split('#') as [string, string?]
+      const resolved = file === '' ? path : normalize(join(dirname(path), file))
+      return resolved.startsWith('..') || !resolves(resolved.replace(/\/$/, ''), anchor)
+    })
 
-  it('cites decisions and records that exist', () => {
-    expect(missingDecisions(prose)).toEqual([])
-  })
+const prose = Array.from(pages, ([path, text]) => [path, withoutCode(text)] as const)
+const code = sources.map((path) => [path, textOf(path)] as const)
+const ofLibrary = code.filter(([path]) => /^(src|bench)\//.test(path))
+const ofOthers = code.filter(([path]) => path !== 'test/citations.test.ts')
 
-  it('names files that exist', () => {
-    expect(missingFiles(prose)).toEqual([])
-  })
-
-  it('links to files and sections that exist', () => {
-    const missing = Array.from(prose.matchAll(/\]\(([^)\s]+)\)/g), ([, target]) => target)
-      .filter((target) => !/^[a-z]+:/.test(target))
-      .filter((target) => {
-        const [file, anchor] = target.split('#') as [string, string?]
-        const resolved = file === '' ? path : normalize(join(dirname(path), file))
-        return resolved.startsWith('..') || !resolves(resolved.replace(/\/$/, ''), anchor)
-      })
-    expect(missing).toEqual([])
-  })
+it.each<[string, readonly (readonly [string, string])[], (text: string, path: string) => readonly string[]]>([
+  ['sources cite decisions and records that exist', code, missingDecisions],
+  ['sources name pages and sections that exist', ofLibrary, missingPages],
+  ['sources name the work that a section is of', ofOthers, missingWorks],
+  ['pages cite decisions and records that exist', prose, missingDecisions],
+  ['pages name files that exist', prose, missingFiles],
+  ['pages link to files and sections that exist', prose, missingLinks],
+])('%s', (_, texts, missing) => {
+  expect(texts.length).toBeGreaterThan(100)
+  expect(texts.flatMap(([path, text]) => missing(text, path).map((cited) => `${path}: ${cited}`))).toEqual([])
 })
 
 describe('the order of docs/README.md', () => {
   const index = pages.get('docs/README.md')!
   const guide = Array.from(index.matchAll(/^\d+\. \[([^\]]+)\]\(([\w-]+\.md)\)/gm), ([, title, page]) => ({
-    title: title,
-    page: page,
+    title,
+    page,
   }))
   const nextOf = (page: string) => pages.get(`docs/${page}`)!.match(/^Next: .*$/gm) ?? []
   const others = Array.from(pages.keys(), (path) => /^docs\/([\w-]+\.md)$/.exec(path)?.[1]).filter(
     (page) => page !== undefined && page !== 'README.md',
   )
 
-  it.each(guide.map((one, i) => [one.page, guide[i + 1]] as const))(
-    '%s names the next page',
-    (page, next) => {
+  it.each(guide.map((one, i) => [one, guide[i + 1]] as const))(
+    '$0.page has the title by which it is listed, and names the next page',
+    ({ title, page }, next) => {
+      expect(pages.get(`docs/${page}`)).toMatch(new RegExp(`^# ${title}\\b`))
       expect(nextOf(page)).toEqual(next === undefined ? [] : [`Next: [${next.title}](${next.page}).`])
     },
   )
-
-  it.each(guide)('$page has the title by which it is listed', ({ title, page }) => {
-    expect(pages.get(`docs/${page}`)).toMatch(new RegExp(`^# ${title}\\b`))
-  })
 
   it('has no next page for a page of reference', () => {
     const steps = new Set(guide.map(({ page }) => page))
@@ -165,16 +143,4 @@ describe('the order of docs/README.md', () => {
     const contributors = ['architecture.md']
     expect([...entries, ...contributors].sort()).toEqual(others.sort())
   })
-})
-
-it('numbers the decisions of the architecture from 1 without gaps', () => {
-  expect([...decisions]).toEqual(Array.from({ length: decisions.size }, (_, i) => String(i + 1)))
-})
-
-it('CONTRIBUTING.md says where things are by paths that exist', () => {
-  const [, section] = pages.get('CONTRIBUTING.md')!.split('## Where is what')
-  const [table] = section.split('## Code')
-  const paths = Array.from(table.matchAll(/`(src\/[\w./-]+)`/g), ([, path]) => path)
-  expect(paths.length).toBeGreaterThan(30)
-  expect(paths.filter((path) => !existsSync(join(root, path)))).toEqual([])
 })

@@ -49,23 +49,13 @@ describe('what the examples compute', () => {
   )
 
   it.each(persistentHalo.rankCounts)(
-    'persistent-halo: every bit of the serial torus, %i ranks',
-    async (ranks) => {
-      const [result] = await resultsOf(persistentHalo.default, ranks, 2)
-      expect(result!.differing).toBe(0)
-      expect(result!.tiles).toHaveLength(80 * ranks)
-    },
-  )
-
-  it.each(persistentHalo.rankCounts)(
-    'persistent-halo: the same once per process, %i ranks',
+    'persistent-halo: every bit of the serial torus, also once per process, %i ranks',
     async (ranks) => {
       const { default: main, hosted } = persistentHalo
-      const [expected, ...results] = await Promise.all([
-        run(main, { ranks, processes: 2 }),
-        ...processCounts.map((processes) => run(main, { ranks, processes, hosted })),
-      ])
-      for (const result of results) expect(result).toEqual(expected)
+      const expected = await run(main, { ranks, processes: 2 })
+      expect(expected[0]).toMatchObject({ differing: 0, tiles: { length: 80 * ranks } })
+      for (const processes of processCounts)
+        expect(await run(main, { ranks, processes, hosted })).toEqual(expected)
     },
   )
 
@@ -73,11 +63,7 @@ describe('what the examples compute', () => {
     const [result] = await resultsOf(spmm.default, ranks, 2)
     expect(result!.differing).toBe(0)
     expect(result!.product).toHaveLength(600)
-  })
-
-  it('spmm: combines among 16 ranks', async () => {
-    const [result] = await resultsOf(spmm.default, 16, 1)
-    expect(result!.friendGroups).toBeGreaterThan(0)
+    if (ranks === 16) expect(result!.friendGroups).toBeGreaterThan(0)
   })
 
   it.each(conjugateGradients.rankCounts)(

@@ -4,7 +4,6 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { brokenRules, pageWithTable, rooms } from '../scripts/rooms.js'
 import '../src/entry/index.js'
-import { CartCommunicator } from '../src/topology-communicator/cart-communicator.js'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 /** Without comments and blank lines. */
@@ -113,27 +112,6 @@ it('test/unit mirrors the folders of src, and has one for bench', () => {
   ])
   expect([...new Set(tested)].filter((folder) => !folders.has(folder))).toEqual([])
 })
-
-it('test/README.md says where every call of a communicator is tested', () => {
-  const page = contents('test/README.md')
-  const calls = methodsOf(CartCommunicator.prototype)
-  const internal = ['constructor', 'mailbox', 'seat', 'seatToFree', 'placeIn', 'markFreed']
-  expect(calls).toEqual(expect.arrayContaining(['send', 'allreduce', 'iallreduce', 'createCart', 'sub']))
-  expect(calls.filter((name) => !internal.includes(name) && !page.includes(`\`${name}\``))).toEqual([])
-  const files = Array.from(page.matchAll(/`([\w/.-]+\.test\.ts)`/g), ([, file]) => file ?? '')
-  expect(files.filter((file) => !sourcesOfTests.has(`test/${file}`))).toEqual([])
-})
-
-/** Methods of the objects of a class: its own, those of the classes it extends, and those added to any. */
-function methodsOf(prototype: object): string[] {
-  const methods = Object.entries(Object.getOwnPropertyDescriptors(prototype)).flatMap(([name, { value }]) =>
-    typeof value === 'function' ? [name] : [],
-  )
-  const base = Object.getPrototypeOf(prototype) as object
-  return base === Object.prototype ? methods : [...methodsOf(base), ...methods]
-}
-
-const sourcesOfTests = new Set(filesBelow('test'))
 
 function withParents(path: string): string[] {
   return path === '.' ? [] : [path, ...withParents(posix.dirname(path))]

@@ -1,126 +1,142 @@
-import { readdirSync } from 'node:fs'
-import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { below, mulberry32 } from '../../src/base/random.js'
-import { type Bench, type Figure, ownFigure } from '../bench.js'
-import { equivalents } from './equivalents.js'
-import { type MutantSuite, mutantSuites } from './mutant-suites.js'
-import { applied, describeMutant, lineOf, type SourceMutant, sourceMutants } from './source-mutants.js'
-import { TreeCopy } from './tree-copy.js'
+import { availableParallelism } from 'node:os'
+import { type Bench, type BenchOptions, type Figure, ownFigure } from '../bench.js'
+import { drawMutants, roomOf } from './draw-mutants.js'
+import type { SuiteName } from './in-copy/mutant-run.js'
+import { type Mutant, MutantResults, type Outcome, type ReachingFile, type Result } from './mutant-results.js'
+import { MutatedCopy, objectOf } from './mutated-copy.js'
 
-const root = fileURLToPath(new URL('../..', import.meta.url))
-/** Percent of the mutants that tests notice, at least. */
-const target = 85
-/** Mutants of a folder that are tried. */
-const [sample, quickSample] = [30, 10]
-
-interface MutantOfFile extends SourceMutant {
-  readonly path: string
-}
+/** With a mutant, a test file has so many seconds, and so many times those that it takes unchanged. */
+const [graceSeconds, graceFactor] = [10, 4]
 
 /**
- * How many small changes of the sources do tests notice? A sample of every folder, drawn with a seed
- * (`--seed`, by default 1; `--sample` many of each). A mutant that makes a run hang counts as noticed, one
- * known to be without effect does not count. Those that are not noticed are listed on standard error: a
- * missing test, or a change without effect.
+ * How many small changes of the sources does a suite notice? The bench builds all mutants into one copy of HEAD,
+ * which chooses one when a program runs. One run of the suite tells which test files reach which mutant, and only
+ * those run with it. A mutant that makes a test file hang counts as noticed. The bench does not count what lint and
+ * the compiler notice, and what only pages run, or processes without the environment of the test.
  */
 export const mutantsBench: Bench = {
   name: 'mutants',
-  question: 'How many small changes of the sources do the unit tests notice?',
-  async *measure({ quick = false, only = '', ...given } = {}) {
-    const seed = integerOf('seed', given.seed, 1)
-    const most = integerOf('sample', given.sample, quick ? quickSample : sample)
-    const tree = new TreeCopy(root)
-    let [noticed, tried] = [0, 0]
-    for (const suite of mutantSuites.filter(({ folder }) => folder.startsWith(only))) {
-      const score = await scoreOf(tree, suite, most, seed)
-      noticed += score.noticed
-      tried += score.tried
-      yield figure(suite.folder, score.noticed, score.tried, { mutants: score.mutants, seed })
+  question: 'How many small changes of the sources do the tests notice?',
+  async *measure(options = {}) {
+    const { compare } = options
+    if (compare === undefined) yield* figuresOf(await measured(options))
+    else {
+      const [before, after] = compare.split(',')
+      yield comparison(new MutantResults(before), new MutantResults(after))
     }
-    yield figure('all', noticed, tried, { seed })
-    tree.remove()
   },
 }
 
-function figure(name: string, noticed: number, tried: number, details: Record<string, number>): Figure {
-  const percent = tried === 0 ? 0 : (100 * noticed) / tried
-  const own = ownFigure(`${name}: ${noticed} of ${tried} drawn`, '%', [percent], target, {
-    noticed,
-    tried,
-    ...details,
-    targetIs: 'at least',
-  })
-  return { ...own, met: percent >= target }
-}
+async function measured(options: BenchOptions): Promise<MutantResults> {
+  const { suite = 'test', tests = 'HEAD', only, out } = options
+  if (suite !== 'test' && suite !== 'soak') throw new Error(`--suite: expected test or soak, got '${suite}'`)
+  const [seed, sample] = [
+    integerOf('seed', options, 1),
+    integerOf('sample', options, options.quick ? 40 : 400),
+  ]
+  const subject = { src: objectOf('HEAD:src'), test: objectOf(`${tests}:test`), seed, sample }
+  const results = new MutantResults(out)
+  const copy = new MutatedCopy(tests)
+  const sources = copy.sources()
+  const drawn = drawMutants(sources, sample, seed, (source, text) => copy.compiles(source, text))
+  const mutants = drawn.map(({ id, path, line, change }) => ({ id, path, line, change }))
+  if (results.drawn === undefined) results.add({ subject, mutants })
+  else if (JSON.stringify(results.drawn) !== JSON.stringify({ subject, mutants }))
+    throw new Error(`${out} has results of other mutants, or tests: ${JSON.stringify(results.drawn.subject)}`)
+  copy.build(sources, drawn)
+  if (results.filesOf(suite) === undefined)
+    results.add({ suite, files: await copy.reach(suite, only?.split(',') ?? []) })
+  const files = results.filesOf(suite)!
+  for (const { path } of files.filter(({ state }) => state === 'failed'))
+    console.error(`fails without a mutant and is left out: ${path}`)
 
-async function scoreOf(
-  tree: TreeCopy,
-  { folder, tests, further }: MutantSuite,
-  most: number,
-  seed: number,
-): Promise<{ readonly noticed: number; readonly tried: number; readonly mutants: number }> {
-  const all = mutantsIn(tree, folder)
-  const drawn = drawnFrom(all, most, seed)
-  const [limit, furtherLimit] = [await limitOf(tree, tests), await limitOf(tree, further)]
-  let noticed = 0
-  for (const mutant of drawn) {
-    const text = tree.read(mutant.path)
-    tree.write(mutant.path, applied(text, mutant))
-    const isNoticed =
-      (await tree.test(tests, limit)) !== 'passed' || (await tree.test(further, furtherLimit)) !== 'passed'
-    tree.write(mutant.path, text)
-    if (isNoticed) noticed++
-    else console.error(`not noticed: ${mutant.path}:${mutant.line} ${describeMutant(text, mutant)}`)
+  const open = results
+    .outcomes()
+    .filter((each) => isAlive(each) && !each.suites.includes(suite))
+    .values()
+  const mostSeconds = 60 * integerOf('minutes', options, 2)
+  const tryNext = async (): Promise<void> => {
+    for (const mutant of open) results.add(await resultOf(copy, suite, mutant, files, mostSeconds))
   }
-  return { noticed, tried: drawn.length, mutants: all.length }
+  const jobs = integerOf('jobs', options, availableParallelism())
+  await Promise.all(Array.from({ length: jobs }, tryNext))
+  return results
 }
 
-function mutantsIn(tree: TreeCopy, folder: string): MutantOfFile[] {
-  const names = readdirSync(join(tree.folder, 'src', folder))
-    .filter((name) => name.endsWith('.ts'))
-    .sort()
-  return names.flatMap((name) => {
-    const path = `src/${folder}/${name}`
-    const text = tree.read(path)
-    return sourceMutants(text)
-      .map((mutant) => ({ ...mutant, path }))
-      .filter((mutant) => !isEquivalent(text, mutant))
+/** Tries the test files that reach a mutant: those of its room first, quick ones first. */
+async function resultOf(
+  copy: MutatedCopy,
+  suite: SuiteName,
+  { id, path }: Mutant,
+  files: readonly ReachingFile[],
+  mostSeconds: number,
+): Promise<Result> {
+  const isOther = (file: ReachingFile) => Number(!file.path.startsWith(`test/unit/${path.split('/')[1]}/`))
+  const all = files
+    .filter(({ state, reached }) => state === 'passed' && reached.includes(id))
+    .sort((a, b) => isOther(a) - isOther(b) || a.seconds - b.seconds)
+  const secondsTo = (end: number) => all.slice(0, end).reduce((sum, { seconds }) => sum + seconds, 0)
+  // The first runs however long it takes.
+  const within = all.filter((_, i) => i === 0 || secondsTo(i + 1) <= mostSeconds)
+  const cut = all.length - within.length
+  if (within.length === 0) return { suite, id, killedBy: null, isLate: false, tried: 0, cut }
+  const limits = within.map((file) => [file.path, graceSeconds + graceFactor * file.seconds] as const)
+  const ended = await copy.kill(suite, id, limits)
+  const killer = ended.files.find(({ state }) => state === 'failed' || state === 'late')
+  const killedBy = killer?.path ?? (ended.hasPassed ? null : 'the run')
+  return { suite, id, killedBy, isLate: killer?.state === 'late', tried: ended.files.length, cut }
+}
+
+function* figuresOf(results: MutantResults): Iterable<Figure> {
+  const outcomes = results.outcomes()
+  for (const room of new Set(outcomes.map(({ path }) => roomOf(path)))) {
+    const own = outcomes.filter(({ path }) => roomOf(path) === room)
+    yield figure(room, own)
+  }
+  yield figure('all', outcomes)
+  for (const outcome of outcomes.filter(isAlive)) {
+    const { tried, cut } = outcome
+    console.error(`lives, ${tried} of ${tried + cut} test files tried: ${described(outcome)}`)
+  }
+}
+
+function figure(name: string, own: readonly Outcome[]): Figure {
+  const alive = own.filter(isAlive)
+  const noticed = own.length - alive.length
+  return ownFigure(`${name}: ${noticed} of ${own.length}`, '%', [(100 * noticed) / own.length], null, {
+    ...{ noticed, drawn: own.length, reached: own.filter(({ tried }) => tried > 0).length },
+    livesWithFilesCut: alive.filter(({ cut }) => cut > 0).length,
   })
 }
 
-function isEquivalent(text: string, mutant: MutantOfFile): boolean {
-  const line = lineOf(text, mutant).split('\n')[0]
-  return equivalents.some(
-    (one) => one.path === mutant.path && one.replacement === mutant.replacement && one.line === line,
-  )
+/** Two suites on the same mutants. */
+function comparison(before: MutantResults, after: MutantResults): Figure {
+  const identity = ({ drawn }: MutantResults) => JSON.stringify([drawn?.subject.src, drawn?.mutants])
+  if (before.drawn === undefined || identity(before) !== identity(after))
+    throw new Error('--compare: expected two files with results of the same mutants')
+  const [outcomes, later] = [before.outcomes(), after.outcomes()]
+  const lost = outcomes.filter((outcome, i) => !isAlive(outcome) && isAlive(later[i]!))
+  const [noticed, peer] = [later, outcomes].map((all) => all.filter((each) => !isAlive(each)).length)
+  const shown = lost
+    .map((each) => `noticed before only, by ${each.killedBy}: ${described(each)}`)
+    .join('\n    ')
+  const own = ownFigure(`noticed of ${later.length} mutants`, '', [noticed!], null)
+  return {
+    ...own,
+    peer: peer!,
+    ratio: noticed! / peer!,
+    lost: lost.length,
+    ...(shown === '' ? {} : { shown }),
+  }
 }
 
-/** A sample without repetitions, in the order of the sources. */
-function drawnFrom<T>(all: readonly T[], most: number, seed: number): T[] {
-  const random = mulberry32(seed)
-  const indices = all.map((_, i) => i)
-  for (let i = 0; i < Math.min(most, all.length); i++) {
-    const j = i + below(random, all.length - i)
-    ;[indices[i], indices[j]] = [indices[j], indices[i]]
-  }
-  return indices
-    .slice(0, most)
-    .sort((a, b) => a - b)
-    .map((i) => all[i]!)
-}
+const isAlive = ({ killedBy }: Outcome): boolean => killedBy === null
+
+const described = ({ id, path, line, change }: Mutant): string => `${id} ${path}:${line} ${change}`
 
 /** @throws Error for what is no number */
-function integerOf(option: string, given: string | undefined, otherwise: number): number {
-  if (given === undefined) return otherwise
+function integerOf(name: 'seed' | 'sample' | 'jobs' | 'minutes', options: BenchOptions, otherwise: number) {
+  const given = options[name] ?? String(otherwise)
   if (/^\d{1,9}$/.test(given)) return Number(given)
-  throw new Error(`--${option}: expected an integer, got '${given}'`)
-}
-
-/** Seconds after which a run with a mutant does not end: several times as many as without. */
-async function limitOf(tree: TreeCopy, tests: readonly string[]): Promise<number> {
-  const start = performance.now()
-  const outcome = await tree.test(tests, 300)
-  if (outcome !== 'passed') throw new Error(`tests ${tests.join(', ')}, unchanged: ${outcome}`)
-  return 10 + (4 * (performance.now() - start)) / 1000
+  throw new Error(`--${name}: expected an integer, got '${given}'`)
 }

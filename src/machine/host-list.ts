@@ -1,6 +1,6 @@
 import { requireKnownOptions, requireText } from '../base/known-options.js'
 import { uncheckedOptions } from '../base/option.js'
-import { mostHosts } from './host-names.js'
+import { expandHosts, mostHosts } from './host-names.js'
 import type { ClusterMachine } from './machine.js'
 import { nodesOf } from './nodes.js'
 import type { Profile } from './profile.js'
@@ -13,16 +13,15 @@ export interface HostMachine {
   readonly hosts: readonly string[]
 }
 
-const entry = /([^\s,:=#]+)(?::([^\s,]*))?/y
-const clause = /([A-Za-z_-]+)=([^\s,]*)/y
-
 const knownOptions = uncheckedOptions('profile')
 
 /**
- * The machine of a host list: a line or comma-separated word per host, with its slots as Open MPI
- * (`host slots=16`) or MPICH (`host:16`) writes them, one where not given. `max_slots=` is accepted and
- * ignored, `#` begins a comment. A host that occurs again is the same node, and its slots add up; nodes are
- * in the order of their first occurrence.
+ * The machine of a host list as Open MPI, MPICH, Grid Engine or Slurm write it: a line per host, or hosts that commas
+ * separate. Slots follow a host as `host slots=16` (also `slot`, `cpu`, `cpus` and `count`), `host:16`, or `host 16 QUEUE
+ * PROCESSORS` (the hosts file of a parallel environment of Grid Engine); a host without them has one. `node[01-03] slots=4`
+ * stands for three hosts of four slots. `#` and `//` begin a comment. Bounds on slots, ports, users and interfaces are
+ * ignored, and so is the user of `user@host`. A host that occurs again is the same node, and its slots add up; nodes are in
+ * the order of their first occurrence.
  *
  * @throws ERR_MACHINE with line and character
  */
@@ -35,50 +34,118 @@ export function machineFromHostList(
   const { profile = null } = options
   const slots = new Map<string, number>()
   for (const [index, line] of text.split(/\r?\n/).entries())
-    readLine(line.replace(/#.*/, ''), index + 1, slots)
+    new HostLine(line.replace(/(#|\/\/).*/, ''), index + 1).read(slots)
   if (slots.size === 0) failMachine('host list: expected at least one host, got none')
   const runs = Array.from(slots.values(), (cores) => ({ nodes: 1, packages: [cores] }))
   return { machine: { kind: 'cluster', ...nodesOf(runs), profile }, hosts: [...slots.keys()] }
 }
 
-function readLine(line: string, number: number, slots: Map<string, number>): void {
-  const end = line.length
-  for (let at = after(/[\s,]*/y, line, 0); at < end; at = after(/[\s,]*/y, line, at)) {
-    entry.lastIndex = at
-    const host = entry.exec(line) ?? fail(line, number, at, 'the name of a host')
-    at += host[0].length
-    let count = host[2] === undefined ? null : whole(line, number, at - host[2].length, host[2])
-    for (let next = after(/\s+/y, line, at); next > at && next < end; next = after(/\s+/y, line, at)) {
-      clause.lastIndex = next
-      const found = clause.exec(line)
-      if (found === null) break
-      const valueAt = next + found[1].length + 1
-      const key = found[1].toLowerCase().replaceAll('-', '_')
-      const value = whole(line, number, valueAt, found[2])
-      if (key === 'slots' && count === null) count = value
-      else if (key !== 'max_slots')
-        fail(line, number, next, count === null ? "'slots=N'" : 'the slots of a host once')
-      at = next + found[0].length
-    }
-    slots.set(host[1], (slots.get(host[1]) ?? 0) + (count ?? 1))
-    if (slots.size > mostHosts) fail(line, number, at, `at most ${mostHosts} hosts`)
+/** Words of Open MPI and MPICH that say how many slots a host has, and words that say nothing about them. */
+const slotsWords = ['slots', 'slot', 'cpus', 'cpu', 'count']
+const ignoredWords = [
+  ...['max_slots', 'slots_max', 'max_cpus', 'cpus_max', 'count_max', 'max_count'],
+  ...['port', 'user', 'username', 'user_name', 'ifname', 'binding'],
+]
+
+/** Reads one line of a host list from left to right. */
+class HostLine {
+  readonly #line: string
+  readonly #number: number
+  #at = 0
+
+  constructor(line: string, number: number) {
+    this.#line = line
+    this.#number = number
   }
-}
 
-function after(pattern: RegExp, line: string, at: number): number {
-  pattern.lastIndex = at
-  return at + (pattern.exec(line)?.[0].length ?? 0)
-}
+  read(slots: Map<string, number>): void {
+    for (this.#take(/[\s,]*/y); this.#at < this.#line.length; this.#take(/[\s,]*/y)) {
+      const begin = this.#at
+      const names = this.#names()
+      const count = this.#count()
+      for (const name of names) slots.set(name, (slots.get(name) ?? 0) + count)
+      if (slots.size > mostHosts) this.#fail(`at most ${mostHosts} hosts`, begin)
+    }
+  }
 
-function whole(line: string, number: number, at: number, text: string): number {
-  const value = /^\d+$/.test(text) ? Number(text) : Number.NaN
-  return value >= 1 && value <= 2 ** 24 ? value : fail(line, number, at, 'an integer of slots, at least 1')
-}
+  #names(): readonly string[] {
+    this.#take(/[\w.-]+@/y)
+    const begin = this.#at
+    const address = this.#take(
+      /\[[\da-f:.]*:[\da-f:.]*(%\w+)?\](?![^\s,:])|[\da-f]*:[\da-f]*:[\da-f:.]*(%\w+)?(?![^\s,])/iy,
+    )
+    if (address !== null) return [address.replaceAll(/[[\]]/g, '')]
+    const name = this.#take(/(?:[\w.-]|\[[^\]\s]*\])+(?=[\s,:]|$)/y)
+    if (name === null) return this.#fail('the name of a host')
+    if (/^\w[\w.-]*$/.test(name)) return [name]
+    try {
+      return expandHosts(name)
+    } catch {
+      return this.#fail('the name of a host', begin)
+    }
+  }
 
-function fail(line: string, number: number, at: number, expected: string): never {
-  const got = at < line.length ? `'${line.slice(at, at + 40)}'` : 'the end'
-  return failMachine(`host list, line ${number}, character ${at + 1}: expected ${expected}, got ${got}`, {
-    line: number,
-    character: at + 1,
-  })
+  /** The slots that stand behind a host. */
+  #count(): number {
+    let count: number | null = this.#take(/:/y) === null ? null : this.#whole()
+    const queue = count === null && this.#at < this.#line.length ? this.#takeQueue() : null
+    if (queue !== null) return queue
+    for (;;) {
+      this.#take(/\s+/y)
+      if (this.#at === this.#line.length || this.#line[this.#at] === ',') return count ?? 1
+      const begin = this.#at
+      const word = this.#take(/[A-Za-z_-]+(?=\s*=)/y)
+        ?.toLowerCase()
+        .replaceAll('-', '_')
+      const isSlots = word !== undefined && slotsWords.includes(word)
+      if (isSlots && count !== null) this.#fail('the slots of a host once', begin)
+      if (!isSlots && (word === undefined || !ignoredWords.includes(word)))
+        this.#fail(
+          count === null ? "'slots=N', ',' or the end of the line" : "',' or the end of the line",
+          begin,
+        )
+      this.#take(/\s*=\s*/y)
+      if (isSlots) count = this.#whole()
+      else this.#take(/[^\s,]*/y)
+    }
+  }
+
+  /** Slots as Grid Engine writes them, `16 QUEUE PROCESSORS` up to the end of the line; null where they are not. */
+  #takeQueue(): number | null {
+    const found = /\s+(\d+)\s+[^\s=,]+\s+[^\s=]+\s*$/y
+    found.lastIndex = this.#at
+    if (!found.test(this.#line)) return null
+    this.#take(/\s+/y)
+    const count = this.#whole()
+    this.#at = this.#line.length
+    return count
+  }
+
+  #whole(): number {
+    const begin = this.#at
+    const text = this.#take(/[^\s,]*/y) ?? ''
+    const value = /^\d+$/.test(text) ? Number(text) : Number.NaN
+    return value >= 1 && value <= 2 ** 24 ? value : this.#fail('an integer of slots, at least 1', begin)
+  }
+
+  /** Goes behind what a sticky pattern matches here; null, and no step, where it does not match. */
+  #take(pattern: RegExp): string | null {
+    pattern.lastIndex = this.#at
+    const found = pattern.exec(this.#line)
+    if (found === null) return null
+    this.#at += found[0].length
+    return found[0]
+  }
+
+  #fail(expected: string, at = this.#at): never {
+    const line = this.#line
+    const got = at < line.length ? `'${line.slice(at, at + 40)}'` : 'the end'
+    return failMachine(
+      `host list, line ${this.#number}, character ${at + 1}: expected ${expected}, got ${got}`,
+      {
+        line: this.#number,
+        character: at + 1,
+      },
+    )
+  }
 }

@@ -4,14 +4,16 @@ import { failMachine } from './profile-figures.js'
 /** Hosts of a list. */
 export const mostHosts = 2 ** 20
 
-const word = /[^\s,[\]]+/y
+/** A part of a name outside of brackets: letters, digits, `.`, `_` and `-`. */
+const word = /[\w.-]+/y
 const range = /(\d+)(?:-(\d+))?/y
 
 /**
  * The hosts of a list as Slurm abbreviates it: `n[001-003,7],gpu1` is n001, n002, n003, n7, gpu1. A name may
  * have several brackets, of which the last varies fastest: `r[1-2]n[0-1]`.
  *
- * @throws ERR_MACHINE with the character, and beyond 2^20 hosts, before they are listed
+ * @throws ERR_MACHINE with the character, also for names that begin with `-` or `.`, and beyond 2^20 hosts, before they
+ *   are listed
  */
 export function expandHosts(text: string): string[] {
   requireText('expandHosts', text)
@@ -35,7 +37,7 @@ export function expandHosts(text: string): string[] {
       } else break
       if (hosts.length + count > mostHosts) fail(text, start, `at most ${mostHosts} hosts`)
     }
-    if (parts.length === 0) fail(text, at, 'the name of a host')
+    if (parts.length === 0 || /[.-]/.test(text[start])) fail(text, start, 'the name of a host')
     for (const host of combined(parts)) hosts.push(host)
     if (at === text.length) return hosts
     if (text[at] !== ',') fail(text, at, "','")

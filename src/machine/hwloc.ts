@@ -19,7 +19,7 @@ export interface HwlocOptions {
 const knownOptions: OptionTable<HwlocOptions> = uncheckedOptions('nodes', 'profile')
 
 /**
- * A cluster of nodes like the one that `lstopo --of xml` describes (hwloc 2: `<topology version="2.0">`).
+ * A cluster of nodes like the one that `lstopo --of xml` describes (hwloc 2 and 3: `<topology version="2.0">`).
  * Packages are its packages, cores its cores with a hardware thread that the process may use; hardware
  * threads are no cores of their own but where hwloc knows no cores. Cores outside of packages make one
  * package.
@@ -57,8 +57,8 @@ function packagesOf(text: string): number[] {
   parser.onopentag = (tag) => {
     const { name, attributes } = tag as Tag
     if (!isTopology && name !== 'topology') failAtTag("'<topology'")
-    if (!isTopology && !attributes['version']?.startsWith('2.'))
-      failAtTag(`a topology of version 2, which hwloc 2 writes, got version ${attributes['version'] ?? 1}:`)
+    if (!isTopology && !/^[23]\./.test(attributes['version'] ?? ''))
+      failAtTag(`a topology of version 2 or 3 (hwloc 2 and later), not version ${attributes['version'] ?? 1}`)
     isTopology = true
     if (name !== 'object') return
     const type = attributes['type'] ?? failAtTag("an attribute 'type'")
@@ -120,16 +120,14 @@ interface CpuSet {
 }
 
 /**
- * Reads `0x00000001,0xffffffff`, the lowest word last; `0xf...f` first stands for all above. Null where
- * nothing is said.
+ * Reads `0x00000001,,0xffffffff`: words of 32 bits, the lowest last, where hwloc leaves a word of zeros empty; `0xf...f`
+ * first stands for all bits above. Returns null for an empty text, which says nothing.
  */
 function cpuSet(text: string): CpuSet | null {
   if (text === '') return null
   const isInfinite = text.startsWith('0xf...f')
-  const words = text
-    .replace('0xf...f', '')
-    .split(',')
-    .filter((word) => word !== '')
+  const rest = text.replace(/^0xf\.\.\.f,?/, '')
+  const words = rest === '' ? [] : rest.split(',')
   return { digits: words.map((word) => word.replace(/^0x/, '').padStart(8, '0')).join(''), isInfinite }
 }
 

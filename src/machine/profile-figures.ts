@@ -1,4 +1,5 @@
 import { RankweaveError, shown } from '../errors.js'
+import { isPrintable } from '../text/printable.js'
 import { type MessageTables, tableKeys, tablesFault } from './message-tables.js'
 import {
   hopKeys,
@@ -127,4 +128,6 @@ function checkOrigin(name: string, what: string, { provenance, source }: Origin)
     )
   if (typeof source !== 'string' || source === '')
     failMachine(`profile '${name}', ${what}: expected a source, got none`)
+  if (!isPrintable(source))
+    failMachine(`profile '${name}', ${what}: expected a source of printable characters, got ${shown(source)}`)
 }

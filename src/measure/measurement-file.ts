@@ -1,5 +1,6 @@
-import { appendFileSync, readFileSync, truncateSync } from 'node:fs'
+import { appendFileSync, existsSync, truncateSync } from 'node:fs'
 import { RankweaveError, shown } from '../errors.js'
+import { readRegularFile } from '../text/regular-file.js'
 import { fileError } from '../text/whole-file.js'
 import { checkSource } from '../tuning/measured/check-source.js'
 import {
@@ -60,17 +61,15 @@ export function openMeasurementFile(path: string, conditions: MeasuringCondition
 
 const lineEnd = 0x0a
 
+/** Bytes of a file that measurements are added to. */
+const longestFile = 2 ** 30
+
 function pointKey(call: TuningCall, setting: TuningSetting): string {
   return `${callKey(call)} ${settingLine(setting)}`
 }
 
 function contentOf(path: string): Buffer {
-  try {
-    return readFileSync(path)
-  } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return Buffer.alloc(0)
-    throw fileError('read', path, cause)
-  }
+  return existsSync(path) ? readRegularFile(path, longestFile) : Buffer.alloc(0)
 }
 
 function textOf(path: string, content: Uint8Array): string {

@@ -5,7 +5,7 @@ import { wrongValue } from '../errors.js'
 import type { Machine } from '../machine/machine.js'
 import { type AutoStrategy, isAuto, parseAuto } from '../neighborhood/choose/auto.js'
 import type { Strategy } from '../neighborhood/strategies/strategy.js'
-import { formatStrategy, parseStrategy } from '../neighborhood/strategies/strategy-text.js'
+import { formatStrategy, parseStrategyBeside } from '../neighborhood/strategies/strategy-text.js'
 import { blockBounds } from '../topology/compressed-rows.js'
 import type { ProcessTopology } from '../topology/process-topology.js'
 import { machineOfWorld } from '../topology-communicator/create.js'
@@ -32,7 +32,7 @@ export interface SpmmOptions {
 
 /** A strategy from its line of text, `auto` included. @throws ERR_STRATEGY */
 export function parseSpmmStrategy(text: string): Strategy | AutoStrategy {
-  return parseAuto(text) ?? parseStrategy(text)
+  return parseAuto(text) ?? parseStrategyBeside(['auto'], text)
 }
 
 /** A product that is ready to be computed often, and how its rows travel. */

@@ -1,9 +1,29 @@
-/** Text of a file as a message shows it: control characters and bytes that are not UTF-8 are escaped. */
+/**
+ * Characters that change what stands around them: control and format characters (which reverse text, for instance), other
+ * line ends than a line feed's, and halves of characters.
+ */
+const unprintable = '\\p{Cc}\\p{Cf}\\p{Cs}\\p{Zl}\\p{Zp}'
+const line = new RegExp(`^[^${unprintable}]*$`, 'u')
+const escaped = new RegExp(`[${unprintable}\ufffd]`, 'gu')
+
+/** Whether a text can be printed as it is within a line. */
+export function isPrintable(text: string): boolean {
+  return line.test(text)
+}
+
+/** Text of a file as a message shows it: what is not printable, and bytes that are not UTF-8, are escaped. */
 export function printable(text: string): string {
-  return text.replaceAll(/[\p{Cc}\ufffd]/gu, (character) => {
-    const hex = character.codePointAt(0)!.toString(16)
-    return hex.length > 2 ? `\\u${hex.padStart(4, '0')}` : `\\x${hex.padStart(2, '0')}`
-  })
+  return text.replaceAll(escaped, escapeOf)
+}
+
+/** The same for text of several lines, in which line feeds and tabs remain. */
+export function printableLines(text: string): string {
+  return text.replaceAll(escaped, (character) => (/[\n\t]/.test(character) ? character : escapeOf(character)))
+}
+
+function escapeOf(character: string): string {
+  const hex = character.codePointAt(0)!.toString(16)
+  return hex.length > 2 ? `\\u${hex.padStart(4, '0')}` : `\\x${hex.padStart(2, '0')}`
 }
 
 /**

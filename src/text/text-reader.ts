@@ -12,8 +12,6 @@ export interface TextReaderOptions {
   readonly comment: string
   /** Whether comments may also follow content on a line. Default false. */
   readonly inlineComments?: boolean
-  /** A character that separates words, such as a comma. Default: blanks separate them. */
-  readonly delimiter?: string
   /** The source is part of a text, behind this many lines. Default 0: the whole text. */
   readonly linesBefore?: number
 }
@@ -24,6 +22,7 @@ const chunkBytes = 1 << 18
 const longestWord = 1 << 10
 
 const newline = '\n'.charCodeAt(0)
+const carriageReturn = '\r'.charCodeAt(0)
 const quote = '"'.charCodeAt(0)
 const zero = '0'.charCodeAt(0)
 
@@ -35,7 +34,8 @@ const endsContent = 3
 
 /**
  * Reads words and numbers line by line from a source of any size in constant memory, and fails with file,
- * line and column (1-based, in bytes). Blanks are space, tab, carriage return, vertical tab and form feed.
+ * line and column (1-based, in bytes). Blanks are space, tab, carriage return, vertical tab and form feed. Lines end with a
+ * line feed; with a carriage return in a source whose first line ends with one alone.
  */
 export class TextReader {
   readonly #source: ByteSource
@@ -55,6 +55,8 @@ export class TextReader {
   #line = 0
   readonly #linesBefore: number
   #sourceEnded = false
+  /** Whether lines end with carriage returns, which become line feeds as they are read. */
+  #endsWithReturns = false
 
   constructor(source: string | Uint8Array | ByteSource, options: TextReaderOptions) {
     requireText('name of a source', options.file)
@@ -65,8 +67,12 @@ export class TextReader {
     for (const blank of [32, 9, 13, 11, 12]) this.#kind[blank] = isBlank
     this.#kind[newline] = endsLine
     if (options.inlineComments) this.#kind[this.#comment] = endsContent
-    if (options.delimiter !== undefined) this.#kind[options.delimiter.charCodeAt(0)] = endsContent
     this.#bytes[0] = newline
+  }
+
+  /** From here on a character such as a comma separates words; before, only blanks do. */
+  separateBy(delimiter: string): void {
+    this.#kind[delimiter.charCodeAt(0)] = endsContent
   }
 
   /** Bytes still to be read; null when that is unknown. */
@@ -116,11 +122,32 @@ export class TextReader {
   #firstLine(): boolean {
     this.#line = 1
     while (this.#end < 3 && this.#fill());
+    this.#findLineEnds()
     if (this.#linesBefore > 0) return this.#end > 0
     if (isGzip(this.#bytes.subarray(0, this.#end)))
       this.fail('text', 'gzip-compressed data; run gunzip first', 0)
     if (this.#bytes.subarray(0, 3).equals(byteOrderMark)) this.#lineBegin = this.#at = 3
     return this.#at < this.#end || this.#fill()
+  }
+
+  /** Looks at the end of the first line; one of more than a chunk ends with a line feed. */
+  #findLineEnds(): void {
+    const bytes = this.#bytes
+    for (;;) {
+      const end = bytes
+        .subarray(0, this.#end)
+        .findIndex((byte) => byte === newline || byte === carriageReturn)
+      const isOpen = end < 0 ? this.#end < chunkBytes : end === this.#end - 1 && bytes[end] === carriageReturn
+      if (isOpen && this.#fill()) continue
+      this.#endsWithReturns = bytes[end] === carriageReturn && bytes[end + 1] !== newline
+      break
+    }
+    if (this.#endsWithReturns) this.#replaceReturns(0)
+  }
+
+  #replaceReturns(from: number): void {
+    const bytes = this.#bytes
+    for (let at = from; at < this.#end; at++) if (bytes[at] === carriageReturn) bytes[at] = newline
   }
 
   /** Advances to the next line that is neither blank nor a comment. */
@@ -242,6 +269,13 @@ export class TextReader {
     return this.#kind[this.#bytes[this.#begin()]] !== inWord
   }
 
+  /** The rest of the line, at most a kilobyte of it; the reader does not advance. */
+  peekLine(): string {
+    const from = this.#begin()
+    const end = Math.min(this.#bytes.indexOf(newline, from), from + longestWord)
+    return this.#bytes.toString('utf8', from, end)
+  }
+
   /** What the next field begins with, without quotes; the reader does not advance. */
   peekField(): string {
     const from = this.#begin()
@@ -340,6 +374,7 @@ export class TextReader {
     const count = this.#source.read(bytes.subarray(this.#end, bytes.length - 1))
     this.#end += count
     bytes[this.#end] = newline
+    if (this.#endsWithReturns) this.#replaceReturns(this.#end - count)
     this.#sourceEnded = count === 0
     return count > 0
   }

@@ -5,23 +5,12 @@ import { type LocalOptions, local } from '../../src/fabric/local/local.js'
 import { run } from '../../src/launch/run.js'
 import { isSoak } from '../support/soak.js'
 
-const processCounts = [1, 2, 5]
-const rankCounts = [1, 3, 7, 16]
-const seeds = [undefined, 1, 2]
-
-/** Distributes ranks unevenly; some processes have none. */
-function uneven(ranks: number, processes: number): number[] {
-  const dealt = new Array<number>(processes).fill(0)
-  for (let rank = 0; rank < ranks; rank++) dealt[(rank * rank) % processes]++
-  return dealt
-}
-
 /** Elements that encode source, destination, slot and index. */
 function payload(src: number, dst: number, slot: number, length: number): Float64Array {
   return Float64Array.from({ length }, (_, i) => src * 1e9 + dst * 1e6 + slot * 1e3 + i)
 }
 
-/** Messages and collectives of several kinds; returns what must be the same bits on every layout. */
+/** Messages and collectives of several kinds; returns what must be the same bits whatever is lost. */
 async function program(world: Communicator): Promise<string> {
   const { rank, size } = world
   await world.barrier()
@@ -52,33 +41,6 @@ async function program(world: Communicator): Promise<string> {
   await half.free()
   return [sum, all.data, all.counts, prefix, half.rank, half.size, halfSum].map(String).join(' | ')
 }
-
-describe('a world gives the same bits on every layout and in every order of delivery', () => {
-  for (const ranks of rankCounts) {
-    it(`${ranks} ranks`, async () => {
-      const reference = await run(program, { ranks })
-      for (const [i, processes] of processCounts.entries()) {
-        for (const [j, seed] of seeds.entries()) {
-          for (const [k, eagerLimitBytes] of [0, 65_536].entries()) {
-            // Every pair of two of them; all three in `npm run soak`.
-            if (!isSoak && (i + j + k) % 2 !== 0) continue
-            const options: LocalOptions = {
-              processes,
-              nodes: Math.min(processes, 2),
-              ranksPerProcess: uneven(ranks, processes),
-              bulk: seed !== 1,
-              maxPayloadBytes: 1024,
-              scribble: true,
-              ...(seed === undefined ? {} : { seed, faults: { delay: 2 } }),
-            }
-            const results = await run(program, { ranks, fabric: local(options), eagerLimitBytes })
-            expect(results, JSON.stringify({ ...options, eagerLimitBytes })).toEqual(reference)
-          }
-        }
-      }
-    })
-  }
-})
 
 /** Every message has its own tag, so that none can match in place of a lost one. */
 async function ring(world: Communicator): Promise<string> {

@@ -152,9 +152,9 @@ it('neighbor allgathers over random multigraphs, placements and strategies match
       if (await check(one)) combined++
       ran++
     }),
-    { numRuns: cases(600, 500) },
+    { numRuns: cases(600, 150) },
   )
-  expect(ran).toBeGreaterThanOrEqual(cases(600, 500))
+  expect(ran).toBeGreaterThanOrEqual(cases(600, 150))
   // Otherwise the plans would have had little to combine.
-  expect(combined).toBeGreaterThan(75)
+  expect(combined).toBeGreaterThan(20)
 })

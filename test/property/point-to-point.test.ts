@@ -2,14 +2,13 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Message } from '../../src/messages/mailboxes/arrived.js'
 import { ANY_SOURCE, ANY_TAG } from '../../src/messages/mailboxes/envelope.js'
-import { type Request, waitall } from '../../src/messages/p2p/request.js'
+import type { Request } from '../../src/messages/p2p/request.js'
 import { waitLines } from '../../src/world/world-report.js'
 import { cases } from '../support/soak.js'
 import { elementTypes, marked } from '../unit/messages/p2p/point-to-point-payloads.js'
 import {
   codeOf,
   drained,
-  onEveryRank,
   openWorld,
   type TestWorldOptions,
 } from '../unit/messages/p2p/point-to-point-world.js'
@@ -161,76 +160,6 @@ describe('matching, one step after the other', () => {
         expect(sends.every(({ request }) => request.pending.settled)).toBe(true)
         expect(waitLines(world.runtimes)).toEqual([])
         await world.session.close()
-      }),
-      parameters,
-    )
-  })
-})
-
-describe('matching, all at once', () => {
-  it('loses nothing, doubles nothing, and keeps the order of each sender', async () => {
-    const plans = fc.array(fc.record({ from: anyRank, to: anyRank, tag: tags, countElems: fc.nat(60) }), {
-      minLength: 1,
-      maxLength: 120,
-    })
-    const styles = fc.array(fc.constantFrom('exact', 'anySource', 'anyTag', 'any', 'matched'), {
-      minLength: 1,
-    })
-    await fc.assert(
-      fc.asyncProperty(worlds, plans, styles, async (options, plan, style) => {
-        const { ranks } = options
-        const messages = plan.map(({ from, to, tag, countElems }, slot) => ({
-          from: from % ranks,
-          to: to % ranks,
-          tag,
-          slot,
-          countElems: countElems + 1,
-        }))
-        await onEveryRank(options, async (comm) => {
-          const mine = messages.filter(({ from }) => from === comm.rank)
-          const theirs = messages.filter(({ to }) => to === comm.rank)
-          const sending = mine.map((message) => {
-            const data = Float64Array.from({ length: message.countElems }, (_, i) => message.slot * 100 + i)
-            return comm.isend(data, message.to, message.tag)
-          })
-          const lastSlot = new Map<number, number>()
-          const seen = new Set<number>()
-          const pick = (n: number) => style[n % style.length]
-          // Exact receives first, in the order of sending, so that wildcards cannot take what they need.
-          const exact = theirs.filter(({ slot }) => pick(slot) === 'exact')
-          const check = ({ source, tag, data }: Message): number => {
-            const array = data as Float64Array
-            const slot = Math.floor(array[0] / 100)
-            const { from, to, countElems, tag: sent } = messages[slot]
-            expect([source, comm.rank, tag, array.length]).toEqual([from, to, sent, countElems])
-            expect(array.every((value, i) => value === slot * 100 + i)).toBe(true)
-            expect(seen.has(slot)).toBe(false)
-            seen.add(slot)
-            return slot
-          }
-          const first = await waitall(exact.map(({ from, tag }) => comm.irecv(from, tag)))
-          // Receives of one pattern get the messages of one sender and tag in the order they were sent.
-          const inOrder = new Map<string, number>()
-          for (const message of first) {
-            const slot = check(message)
-            const line = `${message.source} ${message.tag}`
-            expect(slot).toBeGreaterThan(inOrder.get(line) ?? -1)
-            inOrder.set(line, slot)
-          }
-          for (let left = theirs.length - exact.length; left > 0; left--) {
-            const how = pick(left)
-            const matched = how === 'matched' ? await comm.mprobe() : undefined
-            const message =
-              matched === undefined
-                ? await comm.recv(ANY_SOURCE, ANY_TAG)
-                : await matched.recv<Float64Array>()
-            const slot = check(message)
-            expect(slot).toBeGreaterThan(lastSlot.get(message.source) ?? -1)
-            lastSlot.set(message.source, slot)
-          }
-          expect(seen.size).toBe(theirs.length)
-          await waitall(sending)
-        })
       }),
       parameters,
     )

@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { algorithms } from '../../src/collective/algorithms.js'
+import { algorithmOf, algorithms } from '../../src/collective/algorithms.js'
 import { scheduleOf } from '../../src/collective/patterns/schedule-size.js'
 import type { Communicator } from '../../src/comm/communicator.js'
 import { RankweaveError } from '../../src/errors.js'
@@ -154,5 +154,16 @@ describe('the programs of a collective', () => {
       { numRuns: cases(100) },
     )
     expect([...codes].sort()).toEqual(['ERR_REVOKED'])
+  })
+
+  test.each([
+    [60, 7],
+    [7, 60],
+  ])('fail with a code where a frame has %i elements and its receiver expects %i', async (sent, expected) => {
+    const schedule = scheduleOf(algorithmOf('bcast-linear'), { ranks: 2 })
+    const main = (world: Communicator) =>
+      runInWorld(world, schedule, () => (world.rank === 0 ? sent : expected), 1)
+    const [, found] = await run(main, { ranks: 2, fabric: local({ processes: 2 }) })
+    expect(found).toMatchObject({ code: 'ERR_COLLECTIVE_MISMATCH' })
   })
 })

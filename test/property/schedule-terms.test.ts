@@ -65,17 +65,6 @@ const notOfValues: readonly ViolationCode[] = [
 ]
 
 describe('verify and an interpreter that follows values agree', () => {
-  test('on schedules of collectives, and on whether they combine in the demanded order', () => {
-    fc.assert(
-      fc.property(schedules, ({ schedule }) => {
-        const { violations, isOrdered } = verify(schedule)
-        expect(violations).toEqual([])
-        expect(outcomeOf(schedule)).toEqual({ faults: [], isOrdered })
-      }),
-      { numRuns: cases(100) },
-    )
-  })
-
   test('on every single change that alters what a schedule does', () => {
     let altered = 0
     let harmless = 0

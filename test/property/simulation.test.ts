@@ -9,9 +9,7 @@ import { parseMachine } from '../../src/machine/machine-text.js'
 import { levels, type Profile } from '../../src/machine/profile.js'
 import { plan } from '../../src/neighborhood/plan/plan.js'
 import type { Schedule } from '../../src/schedule/ir.js'
-import { copiesOf } from '../../src/schedule/lower/copies.js'
 import { lower } from '../../src/schedule/lower/lower.js'
-import type { LoweredSchedule } from '../../src/schedule/lower/program.js'
 import { buildTopology } from '../../src/topology/files/topology-from-spec.js'
 import { topologyFromEdges } from '../../src/topology/topology-builders.js'
 import { withWaits } from '../support/random-waits.js'
@@ -192,18 +190,6 @@ describe('a simulation', () => {
       { numRuns, seed },
     )
   })
-
-  it('is never shorter than the longest chain of dependencies without contention', () => {
-    fc.assert(
-      fc.property(subjects, ({ lowered, cores, options }) => {
-        const { endUs, timeUs } = simulate(lowered, machineOf(cores), options)
-        const bound = longestChainNs(lowered, cores, options.bytes) / 1000
-        expect(timeUs).toBeGreaterThanOrEqual(bound * (1 - 1e-12))
-        expect(endUs.length).toBe(lowered.placement.length)
-      }),
-      { numRuns, seed },
-    )
-  })
 })
 
 describe('a simulation is monotone', () => {
@@ -249,21 +235,6 @@ describe('a simulation is monotone', () => {
     }
   })
 
-  // Messages that share links can profit when one of them is late: docs/simulation.md#properties.
-  it.each(machines)('in every cost on %s, but for anomalies of at most 3%', (text) => {
-    for (const schedule of schedules) {
-      for (const bytes of [8, 2000]) {
-        const time = (profile = plainProfile) =>
-          simulate(schedule, parseMachine(text, { profiles: [profile] }), { bytes }).timeUs
-        const before = time()
-        for (const path of paths) {
-          const after = time(changed(plainProfile, (of, cost) => (of === path ? 1.5 * cost + 7 : cost)))
-          expect(after, `${path}, ${schedule.strategy}, ${bytes} bytes`).toBeGreaterThanOrEqual(before * 0.97)
-        }
-      }
-    }
-  })
-
   it.each(machines)('in the length of blocks on %s', (text) => {
     for (const schedule of schedules) {
       const machine = parseMachine(text, { profiles: [plainProfile] })
@@ -276,67 +247,3 @@ describe('a simulation is monotone', () => {
     }
   })
 })
-
-/**
- * By hand: of every frame and combination when it could be done if nothing but what it carries had to be
- * waited for.
- */
-function longestChainNs({ schedule, programs }: LoweredSchedule, cores: number, unitBytes: number): number {
-  const { levels: costs, memory, eagerLimitBytes } = plainProfile
-  const parts = schedule.specification.partStart
-  const copies = programs.map((program) => copiesOf(schedule, program))
-  const lengthOf = (term: number): number => {
-    if (schedule.specification.collective === 'barrier') return 0
-    const { collective, ranks } = schedule.specification
-    const units = ['scatter', 'alltoall', 'reduce-scatter'].includes(collective) ? ranks : 1
-    const rank = term < 0 ? 0 : parts.findIndex((start, i) => term >= start && term < parts[i + 1])
-    const cut = (parts[rank + 1] - parts[rank]) / units
-    const part = (term < 0 ? ~term : term - parts[rank]) % cut
-    return Math.floor(((part + 1) * unitBytes) / cut) - Math.floor((part * unitBytes) / cut)
-  }
-  const known = new Map<string, number>()
-  /** When a value of a process is there. */
-  const valueAt = (p: number, value: number): number => {
-    const { combine, ownStart, receive, valueTerm } = programs[p]
-    if (value < ownStart[ownStart.length - 1]) return 0
-    const key = `${p} ${value}`
-    const before = known.get(key)
-    if (before !== undefined) return before
-    let at: number
-    if (value >= combine.firstValue) {
-      const c = value - combine.firstValue
-      const operands = Math.max(valueAt(p, combine.left[c]), valueAt(p, combine.right[c]))
-      at = operands + lengthOf(valueTerm[value]) * memory.reduceNsPerByte
-    } else {
-      const j = receive.valueStart.findIndex(
-        (start, i) => value >= start && value < receive.valueStart[i + 1],
-      )
-      at = frameAt(receive.peer[j], p, receive.round[j])
-    }
-    known.set(key, at)
-    return at
-  }
-  const frameAt = (from: number, to: number, round: number): number => {
-    const { send, valueTerm } = programs[from]
-    const j = send.peer.findIndex((peer, i) => peer === to && send.round[i] === round)
-    const values = send.value.subarray(send.valueStart[j], send.valueStart[j + 1])
-    const bytes = values.reduce((sum, value) => sum + lengthOf(valueTerm[value]), 0)
-    const ready = values.reduce((latest, value) => Math.max(latest, valueAt(from, value)), 0)
-    const copy = values.length * memory.copyBlockNs + bytes * memory.copyNsPerByte
-    const { receive } = programs[to]
-    const i = receive.peer.findIndex((peer, at) => peer === from && receive.round[at] === round)
-    const inPlace = copies[from].isSentInPlace[j] + copies[to].isReceivedInPlace[i]
-    const cost = costs[Math.floor(from / cores) === Math.floor(to / cores) ? 'package' : 'network']
-    const latencies = bytes > eagerLimitBytes ? 3 : 1
-    const way = latencies * cost.latencyNs + bytes * cost.nsPerByte
-    return ready + (2 - inPlace) * copy + cost.sendOverheadNs + way + cost.receiveOverheadNs
-  }
-  let longest = 0
-  for (const { process, valueTerm, receive } of programs) {
-    for (let value = 0; value < valueTerm.length; value++)
-      longest = Math.max(longest, valueAt(process, value))
-    for (let j = 0; j < receive.peer.length; j++)
-      longest = Math.max(longest, frameAt(receive.peer[j], process, receive.round[j]))
-  }
-  return longest
-}

@@ -9,7 +9,7 @@ import {
 } from '../../src/comm/split/split-plan.js'
 import { local } from '../../src/fabric/local/local.js'
 import { run } from '../../src/launch/run.js'
-import { cases, isSoak } from '../support/soak.js'
+import { cases } from '../support/soak.js'
 import {
   colorPatterns,
   expectedGroups,
@@ -100,46 +100,18 @@ const anyOptions = {
 
 describe('every split algorithm with every kind of table', () => {
   it('makes the communicators that the definition gives', async () => {
-    const anyCase = fc.record({ layout: splitLayouts, ...anyOptions })
+    // With a limit of 0 messages stay with their senders until they are taken.
+    const eagerLimitBytes = fc.constantFrom(undefined, undefined, 0)
+    const anyCase = fc.record({ layout: splitLayouts, eagerLimitBytes, ...anyOptions })
     await fc.assert(
-      fc.asyncProperty(anyCase, async ({ layout, colors, keys, algorithm, table, selfHostRows }) => {
+      fc.asyncProperty(anyCase, async ({ layout, eagerLimitBytes: limit, colors, keys, ...kind }) => {
         const draw = seededRandom(layout.seed)
         const given = splitCase(layout.ranks, colorPatterns[colors], keyPatterns[keys], draw)
-        await checkSplit(layout, given, optionsOf(layout, algorithm, table, selfHostRows))
+        const { algorithm, table, selfHostRows } = kind
+        await checkSplit(layout, given, optionsOf(layout, algorithm, table, selfHostRows), limit)
       }),
-      { numRuns: cases(75, 25) },
+      { numRuns: cases(100, 50) },
     )
-  })
-
-  const layout = { ranks: 29, processes: 13, sorters: 4, tableGroup: 7, seed: 1 }
-  const kinds = splitAlgorithms.flatMap((algorithm) =>
-    (gathers(algorithm) ? (['replicated'] as const) : (['replicated', 'distributed'] as const)).map(
-      (table) => ({
-        algorithm,
-        table,
-      }),
-    ),
-  )
-  it.each(kinds)('$algorithm, $table: half of the colors x keys; soak: all', async ({ algorithm, table }) => {
-    const kind = kinds.findIndex((each) => each.algorithm === algorithm && each.table === table)
-    for (const [i, colors] of Object.values(colorPatterns).entries()) {
-      for (const [j, keys] of Object.values(keyPatterns).entries()) {
-        // Half of the pairs, the other half with the next kind; all in `npm run soak`.
-        if (!isSoak && (i + j + kind) % 2 !== 0) continue
-        const given = splitCase(layout.ranks, colors, keys, seededRandom(2))
-        await checkSplit(layout, given, optionsOf(layout, algorithm, table, 0))
-      }
-    }
-  })
-})
-
-describe('every split algorithm whose messages stay with their senders until they are taken', () => {
-  it.each(splitAlgorithms)('%s', async (algorithm) => {
-    const layout = { ranks: 200, processes: 5, sorters: 5, tableGroup: 5, seed: 1 }
-    for (const colors of Object.values(colorPatterns)) {
-      const given = splitCase(layout.ranks, colors, keyPatterns['random'], seededRandom(2))
-      await checkSplit(layout, given, optionsOf(layout, algorithm, 'replicated', 0), 0)
-    }
   })
 })
 

@@ -73,7 +73,7 @@ describe('invariants of splits on logical processes, frames in random order', ()
           expect(Math.max(...lengths) - Math.min(...lengths)).toBeLessThanOrEqual(1)
         }
       }),
-      { numRuns: cases(25, 25), examples: [[wholeTable]] },
+      { numRuns: cases(25, 12), examples: [[wholeTable]] },
     )
     expect(wholeTables).toBeGreaterThan(0)
   })
@@ -104,7 +104,7 @@ describe('invariants of splits on logical processes, frames in random order', ()
           expect([...ofProcess.values()].reduce((sum, size) => sum + size, 0)).toBeLessThanOrEqual(most)
         }
       }),
-      { numRuns: cases(20, 15) },
+      { numRuns: cases(20, 8) },
     )
   })
 
@@ -145,7 +145,7 @@ describe('invariants of splits on logical processes, frames in random order', ()
           expect([...ofProcess.values()].reduce((sum, bytes) => sum + bytes, 0)).toBeLessThanOrEqual(most)
         }
       }),
-      { numRuns: cases(40, 15) },
+      { numRuns: cases(40, 10) },
     )
   })
 
@@ -189,7 +189,7 @@ describe('invariants of splits on logical processes, frames in random order', ()
         for (const group of groups) expect(new Set(group.map((rank) => ids[rank])).size).toBe(1)
         expect(new Set(groups.map(([rank]) => ids[rank])).size).toBe(groups.length)
       }),
-      { numRuns: cases(25, 10) },
+      { numRuns: cases(25, 8) },
     )
   })
 })

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { seededRandom } from '../../src/base/random.js'
-import { compareRows, rowsBetween, type SplitRows } from '../../src/comm/split/sort/rows.js'
+import { rowsBetween, type SplitRows } from '../../src/comm/split/sort/rows.js'
 import { regularSample, sampledWindows } from '../../src/comm/split/sort/sampled-windows.js'
 import { sortRows } from '../../src/comm/split/sort/sort-rows.js'
 import { sortRuns } from '../../src/comm/split/sort/sort-runs.js'
@@ -127,23 +127,6 @@ describe('sorting many rows', () => {
         ])
       }),
       { numRuns: cases(100) },
-    )
-  })
-})
-
-describe('sorting runs', () => {
-  it('orders by color, key and rank, merged or by radix', () => {
-    fc.assert(
-      fc.property(lists, (all) => {
-        const { words, bounds } = concatenated(all)
-        const expected = sortedRows({ width: 3, words })
-        for (let at = 3; at < words.length; at += 3) {
-          expect(compareRows(expected.words, at - 3, expected.words, at)).toBeLessThan(0)
-        }
-        const sorted = sortRuns(3, words.slice(), bounds, new Int32Array(words.length))
-        expect([...sorted]).toEqual([...expected.words])
-      }),
-      { numRuns: cases(500) },
     )
   })
 })

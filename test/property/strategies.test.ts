@@ -2,9 +2,6 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { plan, planStatistics } from '../../src/neighborhood/plan/plan.js'
 import type { Strategy } from '../../src/neighborhood/strategies/strategy.js'
-import { lower } from '../../src/schedule/lower/lower.js'
-import { verify } from '../../src/schedule/verify/verify.js'
-import { interpret } from '../support/lowered-interpreter.js'
 import { cases } from '../support/soak.js'
 import { outSets } from './grouping-oracle.js'
 import { nodesFor, smallTopologies } from './random-topology.js'
@@ -29,28 +26,6 @@ const plans = smallTopologies(16).chain(({ what, topology }) =>
     nodeOf: nodesFor(topology.ranks),
   }),
 )
-
-test('every plan verifies and delivers every block to its slot', () => {
-  fc.assert(
-    fc.property(plans, ({ what, topology, strategy, nodeOf }) => {
-      const { schedule } = plan(topology, strategy, { nodeOf })
-      const verification = verify(schedule)
-      expect(verification.violations, `${what} ${JSON.stringify(strategy)}`).toEqual([])
-      expect(verification.ok).toBe(true)
-
-      // One rank per process: the frames sent are the messages of the schedule.
-      const placement = Int32Array.from({ length: topology.ranks }, (_, rank) => rank)
-      const run = interpret(lower(schedule, placement), (rank) => `block of ${rank}`)
-      for (let rank = 0; rank < topology.ranks; rank++) {
-        const sources = topology.inRank.subarray(topology.inStart[rank], topology.inStart[rank + 1])
-        const slots = Array.from(sources, (_, slot) => run.slots[rank].get(slot))
-        expect(slots).toEqual(Array.from(sources, (source) => `block of ${source}`))
-      }
-      expect(run.messagesSent).toBe(planStatistics({ schedule, groups: null, planMs: 0 }).messages.planned)
-    }),
-    { numRuns: cases(1_500) },
-  )
-})
 
 test('messages and volume equal the cost of the groups', () => {
   fc.assert(

@@ -1,6 +1,5 @@
 import fc from 'fast-check'
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import { cartNeighborSlots, cartShift } from '../../src/topology/cart-shape.js'
 import { buildTopology } from '../../src/topology/files/topology-from-spec.js'
 import { dimsCreate } from '../../src/topology/generate/dims-create.js'
 import {
@@ -207,21 +206,4 @@ test.each(stencilShapes)('the formula for offsets of %s is how many there are', 
   for (let dimensions = 1; dimensions <= 5; dimensions++)
     for (let radius = 1; radius <= 4; radius++)
       expect(stencilSize(shape, dimensions, radius)).toBe(stencilOffsets(shape, dimensions, radius).length)
-})
-
-test('the slots of a rank on a grid are those of its shifts', () => {
-  fc.assert(
-    fc.property(extents, fc.array(fc.boolean(), { minLength: 4, maxLength: 4 }), (dims, flags) => {
-      const shape = { dims, periods: flags.slice(0, dims.length) }
-      const ranks = dims.reduce((product, extent) => product * extent, 1)
-      for (let rank = 0; rank < ranks; rank++)
-        expect([...cartNeighborSlots(shape, rank)]).toEqual(
-          dims.flatMap((_, d) => {
-            const { source, dest } = cartShift(shape, rank, d, 1)
-            return [source, dest]
-          }),
-        )
-    }),
-    { numRuns: cases(50) },
-  )
 })

@@ -164,6 +164,8 @@ describe(`${fuzzCases} mutated files: read, or refused with a place`, () => {
       (bytes: Uint8Array) => topologyFromMatrixMarket(sourceOf(bytes), { ranks: 3, file: 'fuzz' }),
       [
         '%%MatrixMarket matrix coordinate real general\n% c\n3 4 4\n1 1 1.5\n2 3 -2e-3\n3 4 0\n1 4 7\n',
+        '%%MatrixMarket matrix coordinate pattern symmetric\n4 4 3\n2 1\n3 3\n4 2\n',
+        '%%MatrixMarket matrix coordinate integer skew-symmetric\n3 3 2\n2 1 5\n3 1 -6\n',
         '%%MatrixMarket matrix array complex hermitian\n2 2\n1 0\n0 2\n0 0\n',
       ],
     ],

@@ -7,15 +7,13 @@ import { formatMachine } from '../../src/machine/format-machine.js'
 import type { Machine } from '../../src/machine/machine.js'
 import { parseMachine } from '../../src/machine/machine-text.js'
 import { nodesOf } from '../../src/machine/nodes.js'
-import { edgeListText, parseEdgeList } from '../../src/topology/files/edge-list.js'
+import { parseEdgeList } from '../../src/topology/files/edge-list.js'
 import {
   formatTopologySpec,
   parseTopologySpec,
   type TopologySpec,
 } from '../../src/topology/files/spec-text.js'
 import { stencilShapes } from '../../src/topology/generate/stencil.js'
-import { outNeighbors } from '../../src/topology/neighbors.js'
-import { multigraphs, topologyOf } from '../support/multigraphs.js'
 import { cases } from '../support/soak.js'
 
 const dims = fc.array(fc.integer({ min: 1, max: 10_000 }), { minLength: 1, maxLength: 5 })
@@ -155,18 +153,6 @@ describe('text forms round-trip', () => {
       fc.property(machines, (machine) => {
         checkMachine(machine)
         expect(parseMachine(formatMachine(machine))).toEqual(machine)
-      }),
-      { numRuns: cases(500) },
-    )
-  })
-
-  test('edge lists, up to the order of sources', () => {
-    fc.assert(
-      fc.property(multigraphs, fc.boolean(), (graph, weighted) => {
-        const topology = topologyOf(graph, weighted)
-        const back = parseEdgeList([...edgeListText(topology)].join(''))
-        expect(back.outWeight).toEqual(topology.outWeight)
-        for (let r = 0; r < graph.ranks; r++) expect(outNeighbors(back, r)).toEqual(outNeighbors(topology, r))
       }),
       { numRuns: cases(500) },
     )

@@ -13,6 +13,7 @@ import {
 } from '../../src/schedule/lower/value-memory.js'
 import type { Collective } from '../../src/schedule/specification.js'
 import { interpret, type Watch } from '../support/lowered-interpreter.js'
+import { collectiveWishes, randomReduction } from '../support/random-collectives.js'
 import { placements } from '../support/random-placements.js'
 import { cases } from '../support/soak.js'
 
@@ -130,7 +131,7 @@ function optionsOf(collective: Collective, parts: number): MemoryOptions {
   return isTotal ? { isTotal, isShared: true, parts } : {}
 }
 
-const placed = fc
+const ofLibrary = fc
   .record({
     ranks: fc.integer({ min: 1, max: 12 }),
     segments: fc.integer({ min: 1, max: 4 }),
@@ -139,27 +140,33 @@ const placed = fc
   .chain(({ ranks, segments, draw }) => {
     const shape = { ranks, root: draw % ranks, segments }
     const serving = algorithms.filter(({ refuses }) => (refuses?.(shape) ?? null) === null)
+    return fc.constantFrom(...serving).map((algorithm) => scheduleOf(algorithm, shape))
+  })
+const placed = fc
+  .oneof(
+    { weight: 3, arbitrary: ofLibrary },
+    { weight: 1, arbitrary: collectiveWishes.map((wish) => randomReduction(wish)) },
+  )
+  .chain((schedule) => {
+    const { ranks } = schedule.specification
+    const alone = { placement: Int32Array.from({ length: ranks }, (_, rank) => rank), processes: ranks }
     return fc.record({
-      algorithm: fc.constantFrom(...serving),
-      shape: fc.constant(shape),
-      where: fc.oneof(
-        fc.constant({ placement: Int32Array.from({ length: ranks }, (_, rank) => rank), processes: ranks }),
-        placements(ranks),
-      ),
+      schedule: fc.constant(schedule),
+      where: fc.oneof(fc.constant(alone), placements(ranks)),
     })
   })
 
 test('values that share memory are read before they are overwritten, whatever is read late', () => {
   const inPlace = new Set<string>()
   fc.assert(
-    fc.property(placed, fc.nat(), ({ algorithm, shape, where: { placement, processes } }, seed) => {
-      const schedule = scheduleOf(algorithm, shape)
+    fc.property(placed, fc.nat(), ({ schedule, where: { placement, processes } }, seed) => {
+      const { collective, partStart } = schedule.specification
       const lowered = lower(schedule, placement, processes)
-      const options = optionsOf(algorithm.collective, schedule.specification.partStart[1])
+      const options = optionsOf(collective as Collective, partStart[1])
       const cells = lowered.programs.map((program, process) => {
         const memory = valueMemory(program, options)
         const safe = memory.isSafeInPlace && (seed >> (process % 16)) % 2 === 0
-        if (safe) inPlace.add(algorithm.id)
+        if (safe) inPlace.add(schedule.strategy)
         return new Cells(program, safe ? valueMemory(program, { ...options, isInPlace: true }) : memory, safe)
       })
       const watch = watchOf(lowered.programs, cells, seed)
@@ -168,5 +175,6 @@ test('values that share memory are read before they are overwritten, whatever is
     }),
     { numRuns: cases(1_000) },
   )
-  expect(inPlace.size).toBeGreaterThan(0)
+  expect(inPlace.has('random')).toBe(true)
+  expect(inPlace.size).toBeGreaterThan(1)
 })

@@ -26,8 +26,10 @@ describeMpiInTurn('every algorithm', (mpi) => {
     },
   )
 
-  it('on 9 processes equals the oracle in calls drawn from all there are', async () => {
-    const walk = drawnWalk(9)
+  // Waiting processes of MPICH do not give up their core.
+  const processes = tier === 'long' ? 9 : 5
+  it(`on ${processes} processes equals the oracle in calls drawn from all there are`, async () => {
+    const walk = drawnWalk(processes)
     expect(await walked(mpi, walk)).toEqual({ ...expectedTotals(walk), compared: 0 })
   })
 })

@@ -1,22 +1,18 @@
 import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { beforeAll, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { plan } from '../../src/neighborhood/plan/plan.js'
 import { planWords } from '../../src/shim/plan-words.js'
 import { parseEdgeList } from '../../src/topology/files/edge-list.js'
 import type { TuningFile } from '../../src/tuning/models/tuning-file.js'
+import { callFilesOf, disagreements, recordsByCall } from '../support/call-folders.js'
 import { describeMpiInTurn, type Mpi } from '../support/mpi.js'
-import { compilerOf } from '../support/mpi-collectives.js'
-import { treeBySize, tuningFileOf } from '../support/mpi-tuning-file.js'
+import { otherChoices, worldKey } from '../support/mpi-online.js'
+import { treeBySize } from '../support/mpi-tuning-file.js'
 import { matchingIn, operationWords, otherMatchesOf } from '../support/recorded-calls.js'
-import { compileShim, runPreloaded } from '../support/shim.js'
-import { temporaryFolder } from '../support/temporary-folder.js'
+import { describeShim, sourceOf } from '../support/shim.js'
 import { onlyObject } from '../unit/cli/run-cli.js'
 import { command, spawnCli } from '../unit/cli/spawn-cli.js'
-
-const sourceOf = (name: string) => fileURLToPath(new URL(`../support/shim/${name}.F90`, import.meta.url))
 
 /** The Fortran compiler of an MPI, or null, whose reason is printed. */
 function fortranOf({ name, mpirun }: Mpi): string | null {
@@ -46,153 +42,124 @@ function decisionsOf(name: Mpi['name']): TuningFile['decisions'] {
   }
 }
 
-describeMpiInTurn('a Fortran program with the preloaded library', (mpi) => {
-  const mpicc = compilerOf(mpi)
-  const mpifort = fortranOf(mpi)
-  const folder = temporaryFolder('fortran')
-  let library: string
+describeShim(
+  'a Fortran program with the preloaded library',
+  (shim) => {
+    const { mpi } = shim
+    const mpifort = fortranOf(mpi)
 
-  beforeAll(() => {
-    if (mpicc !== null && mpifort !== null) library = compileShim(folder(), mpicc).library
-  })
+    // Entry points behind mpi_f08 of MPICH are not intercepted: its calls are left to MPI.
+    const planned = [3, 6, 6]
+    const modules = [
+      ['mpif.h', 'WITH_MPIF', planned],
+      ['use mpi', 'WITH_MODULE', planned],
+      ['use mpi_f08', 'WITH_F08', mpi.name === 'MPICH' ? [] : planned],
+    ] as const
+    const compiled = (define: string, name = 'neighbors'): string => {
+      const program = shim.path(`${name}-${define}`)
+      if (existsSync(program)) return program
+      const flags = ['-O1', `-D${define}`, '-fallow-argument-mismatch', '-J', shim.path('')]
+      execFileSync(mpifort!, [...flags, '-o', program, sourceOf(`${name}.F90`)])
+      return program
+    }
 
-  // Entry points behind mpi_f08 of MPICH are not intercepted: its calls are left to MPI.
-  const planned = [3, 6, 6]
-  const modules = [
-    ['mpif.h', 'WITH_MPIF', planned],
-    ['use mpi', 'WITH_MODULE', planned],
-    ['use mpi_f08', 'WITH_F08', mpi.name === 'MPICH' ? [] : planned],
-  ] as const
-  const compiled = (define: string, name = 'neighbors'): string => {
-    const program = join(folder(), `${name}-${define}`)
-    execFileSync(mpifort!, [
-      '-O1',
-      `-D${define}`,
-      '-fallow-argument-mismatch',
-      '-J',
-      folder(),
-      '-o',
-      program,
-      sourceOf(name),
-    ])
-    return program
-  }
+    describe.skipIf(mpifort === null).each(modules)('by %s', (_, define, calls) => {
+      const isLeft = calls.length === 0
+      const right = { code: 0, stdout: 'right: 0 wrong elements\n' }
 
-  it.skipIf(mpicc === null || mpifort === null).each(modules)(
-    'gets right data, in the settings of a tuning file: %s',
-    async (_, define) => {
-      const program = compiled(define, 'tuned')
-      const file = join(folder(), 'tuning.json')
-      const run = () =>
-        runPreloaded(mpi, 4, library, [program], {
-          RANKWEAVE_SHIM: `tune:${file},report`,
+      it('gets right data, in the settings of a tuning file', async () => {
+        const decisions = decisionsOf(mpi.name)
+        const ended = await shim.start(4, [compiled(define, 'tuned')], {
+          RANKWEAVE_SHIM: `tune:${shim.writeTuning('tuning.json', decisions)},report`,
           RANKWEAVE_SHIM_TUNE_PER_COMMUNICATOR: '11',
         })
-      const write = (name: string) =>
-        writeFileSync(file, JSON.stringify(tuningFileOf(name, decisionsOf(mpi.name))))
-      write('another library 1')
-      const refused = await run()
-      expect(refused.stdout).toBe('right: 0 wrong elements\n')
-      // Nothing reads a file there, since MPI_Init is not intercepted.
-      if (mpi.name === 'MPICH' && define === 'WITH_F08') return expect(refused.stderr).toBe('')
-      write(/this program uses (.*)$/m.exec(refused.stderr)![1])
-      const ended = await run()
-      expect(ended).toMatchObject({ code: 0, stdout: 'right: 0 wrong elements\n' })
-      const collectives = Object.keys(decisionsOf(mpi.name))
-      const used = collectives.filter((name) =>
-        ended.stderr.match(new RegExp(`shim: ${name} .* in the setting`)),
-      )
-      expect(used).toEqual(collectives)
-    },
-  )
-
-  it.skipIf(mpicc === null || mpifort === null).each(modules)(
-    'gets right data, by plans: %s',
-    async (_, define, calls) => {
-      const program = compiled(define)
-      const ended = await runPreloaded(mpi, 5, library, [program], { RANKWEAVE_SHIM: 'always,report' })
-      expect(ended).toMatchObject({ code: 0, stdout: 'right: 0 wrong elements\n' })
-      // Six allgathers and six alltoalls on the graph, three allgathers on the grid.
-      const byPlan = [...ended.stderr.matchAll(/(\d+) by the plan/g)].map(([, count]) => Number(count))
-      expect(byPlan.sort()).toEqual(calls)
-    },
-  )
-
-  it.skipIf(mpicc === null || mpifort === null).each(modules)(
-    'has its ranks reordered: %s',
-    async (_, define, calls) => {
-      const program = compiled(define, 'reorder')
-      const env = { RANKWEAVE_SHIM: 'reorder', RANKWEAVE_SHIM_CORES: '2' }
-      const ended = await runPreloaded(mpi, 6, library, [program], env)
-      const moved = calls.length === 0 ? '0 0 0 0 0' : '4 4 4 4 4'
-      expect(ended).toEqual({ code: 0, stdout: `0 wrong, moved ${moved}\n`, stderr: '' })
-    },
-  )
-
-  it.skipIf(mpicc === null || mpifort === null).each(modules)(
-    'has its matching recorded: %s',
-    async (_, define, calls) => {
-      const program = compiled(define, 'matching')
-      const path = join(folder(), `matching-${define}.calls`)
-      const ended = await runPreloaded(mpi, 2, library, [program], { RANKWEAVE_SHIM: `matching:${path}` })
-      expect(ended).toEqual({ code: 0, stdout: 'done\n', stderr: '' })
-      if (calls.length === 0) return expect(existsSync(path)).toBe(false)
-      const tags = [1, 2, 3, 4, 5, 6, 7, 8]
-      const recorded = matchingIn(path, 2)
-      expect(operationWords(recorded.process(0).operations)).toEqual([
-        ...tags.map(() => 'post 1:*/*'),
-        ...[...tags.map((tag) => `arrive 1:1/${tag}`), 'arrive 0:1/50', 'probe 0:1/50', 'post 0:1/50'],
-        ...['post 0:1/51', 'cancel 9', 'post 1:0/60', 'arrive 1:0/60'],
-        ...[1, 2].flatMap(() => ['post 1:0/61', 'arrive 1:0/61']),
-      ])
-      expect(otherMatchesOf(recorded, 0)).toBe(0)
-    },
-  )
-
-  it.skipIf(mpicc === null || mpifort === null).each(modules)(
-    'is recorded, and runs the plan of its file: %s',
-    async (_, define, calls) => {
-      const program = compiled(define)
-      const words = [
-        'record',
-        '--json',
-        '-o',
-        'graph.txt',
-        '--',
-        mpi.mpirun,
-        ...mpi.flags,
-        '-n',
-        '5',
-        program,
-      ]
-      const variables = Object.entries(mpi.env).map(([name, value]) => `${name}=${value}`)
-      const recorded = await spawnCli(words, { cwd: folder(), command: ['env', ...variables, ...command] })
-      if (calls.length === 0) {
-        expect(recorded.exitCode).toBe(2)
-        expect(recorded.stderr).toContain('ERR_SHIM')
-        return
-      }
-      expect(onlyObject(recorded)['graphs']).toMatchObject([
-        {
-          ...{ file: 'graph.txt', ranks: 5, edges: 15 },
-          functions: {
-            MPI_Neighbor_allgather: { calls: 3 },
-            MPI_Neighbor_allgatherv: { calls: 3 },
-            MPI_Neighbor_alltoall: { calls: 3 },
-            MPI_Neighbor_alltoallv: { calls: 3 },
-          },
-        },
-        { file: 'graph-2.txt', ranks: 5, edges: 8, functions: { MPI_Neighbor_allgather: { calls: 3 } } },
-      ])
-      const topology = parseEdgeList(readFileSync(join(folder(), 'graph.txt'), 'utf8'))
-      const planFile = join(folder(), 'plan.rwplan')
-      writeFileSync(planFile, planWords(plan(topology, { kind: 'routed' }).schedule))
-      const ended = await runPreloaded(mpi, 5, library, [program], {
-        RANKWEAVE_SHIM: 'always,report',
-        RANKWEAVE_SHIM_PLAN: planFile,
+        expect(ended).toMatchObject(right)
+        // Nothing reads a file there, since MPI_Init is not intercepted.
+        if (isLeft) return expect(ended.stderr).toBe('')
+        const collectives = Object.keys(decisions)
+        const used = collectives.filter((name) =>
+          ended.stderr.match(new RegExp(`shim: ${name} .* in the setting`)),
+        )
+        expect(used).toEqual(collectives)
       })
-      expect(ended).toMatchObject({ code: 0, stdout: 'right: 0 wrong elements\n' })
-      expect(ended.stderr).toContain('6 by the plan (plan file 1')
-    },
-  )
-})
+
+      it('has its ranks reordered', async () => {
+        const env = { RANKWEAVE_SHIM: 'reorder', RANKWEAVE_SHIM_CORES: '2' }
+        const moved = isLeft ? '0 0 0 0 0' : '4 4 4 4 4'
+        expect(await shim.start(6, [compiled(define, 'reorder')], env)).toEqual({
+          ...{ code: 0, stdout: `0 wrong, moved ${moved}\n`, stderr: '' },
+        })
+      })
+
+      it('has its matching recorded', async () => {
+        const path = shim.path(`matching-${define}.calls`)
+        const env = { RANKWEAVE_SHIM: `matching:${path}` }
+        const ended = await shim.start(2, [compiled(define, 'matching')], env)
+        expect(ended).toEqual({ code: 0, stdout: 'done\n', stderr: '' })
+        if (isLeft) return expect(existsSync(path)).toBe(false)
+        const tags = [1, 2, 3, 4, 5, 6, 7, 8]
+        const recorded = matchingIn(path, 2)
+        expect(operationWords(recorded.process(0).operations)).toEqual([
+          ...tags.map(() => 'post 1:*/*'),
+          ...[...tags.map((tag) => `arrive 1:1/${tag}`), 'arrive 0:1/50', 'probe 0:1/50', 'post 0:1/50'],
+          ...['post 0:1/51', 'cancel 9', 'post 1:0/60', 'arrive 1:0/60'],
+          ...[1, 2].flatMap(() => ['post 1:0/61', 'arrive 1:0/61']),
+        ])
+        expect(otherMatchesOf(recorded, 0)).toBe(0)
+      })
+
+      it('gets right data by plans, is recorded, and runs the plan of its file', async () => {
+        const program = compiled(define)
+        // Six allgathers and six alltoalls on the graph, three allgathers on the grid.
+        const ended = await shim.start(5, [program], { RANKWEAVE_SHIM: 'always,report' })
+        expect(ended).toMatchObject(right)
+        const byPlan = [...ended.stderr.matchAll(/(\d+) by the plan/g)].map(([, count]) => Number(count))
+        expect(byPlan.sort()).toEqual(calls)
+        const words = ['record', '--json', '-o', 'graph.txt', '--library', shim.library, '--']
+        const variables = Object.entries(mpi.env).map(([name, value]) => `${name}=${value}`)
+        const recorded = await spawnCli([...words, mpi.mpirun, ...mpi.flags, '-n', '5', program], {
+          cwd: shim.path(''),
+          command: ['env', ...variables, ...command],
+        })
+        if (isLeft) {
+          expect(recorded.exitCode).toBe(2)
+          expect(recorded.stderr).toContain('ERR_SHIM')
+          return
+        }
+        expect(onlyObject(recorded)['graphs']).toMatchObject([
+          {
+            ...{ file: 'graph.txt', ranks: 5, edges: 15 },
+            functions: {
+              MPI_Neighbor_allgather: { calls: 3 },
+              MPI_Neighbor_allgatherv: { calls: 3 },
+              MPI_Neighbor_alltoall: { calls: 3 },
+              MPI_Neighbor_alltoallv: { calls: 3 },
+            },
+          },
+          { file: 'graph-2.txt', ranks: 5, edges: 8, functions: { MPI_Neighbor_allgather: { calls: 3 } } },
+        ])
+        const topology = parseEdgeList(readFileSync(shim.path('graph.txt'), 'utf8'))
+        const planFile = shim.path('plan.rwplan')
+        writeFileSync(planFile, planWords(plan(topology, { kind: 'routed' }).schedule))
+        const env = { RANKWEAVE_SHIM: 'always,report', RANKWEAVE_SHIM_PLAN: planFile }
+        const again = await shim.start(5, [program], env)
+        expect(again).toMatchObject(right)
+        expect(again.stderr).toContain('6 by the plan (plan file 1')
+      })
+    })
+
+    it.skipIf(mpifort === null)('has each call chosen for and recorded once', async () => {
+      const path = shim.path('runs')
+      const program = compiled('WITH_MPIF', 'tuned')
+      const ended = await shim.start(4, [program], { RANKWEAVE_SHIM: `online:${path}` })
+      expect(ended).toEqual({ code: 0, stdout: 'right: 0 wrong elements\n', stderr: '' })
+      const [file] = callFilesOf(path)
+      expect(disagreements(file)).toEqual([])
+      expect(otherChoices(file, new Map([[0, worldKey]]))).toEqual([])
+      // Of 20 rounds: a bcast, two allreduce, an allgather and an alltoall.
+      expect(file.records.get(0)).toHaveLength(100)
+      expect(recordsByCall(file).size).toBe(100)
+    })
+  },
+  describeMpiInTurn,
+)

@@ -1,20 +1,10 @@
 import { expect, it } from 'vitest'
-import { onlyObject } from '../unit/cli/run-cli.js'
+import { onlyObject, typed } from '../unit/cli/run-cli.js'
 import { commandFromSource, spawnCli } from '../unit/cli/spawn-cli.js'
 
 it.each(['local', 'threads'])('the command from source runs programs on %s', async (fabric) => {
-  const words = [
-    'run',
-    'examples/halo-exchange.ts',
-    '-n',
-    '6',
-    '--processes',
-    '2',
-    '--fabric',
-    fabric,
-    '--json',
-  ]
-  const [fromSource, built] = [await spawnCli(words, { command: commandFromSource }), await spawnCli(words)]
+  const line = typed`run examples/halo-exchange.ts -n 6 --processes 2 --fabric ${fabric} --json`
+  const [fromSource, built] = [await spawnCli(line, { command: commandFromSource }), await spawnCli(line)]
   expect(fromSource.exitCode).toBe(0)
-  expect(onlyObject(fromSource)).toEqual({ ...(onlyObject(built) as object), seconds: expect.any(Number) })
+  expect(onlyObject(fromSource)).toEqual({ ...onlyObject(built), seconds: expect.any(Number) })
 })

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { readMeasurementFiles } from '../../src/cli/input/measurement-files.js'
 import { measuredData } from '../../src/tuning/measured/measured-data.js'
-import { describeMpi, installedMpis } from '../support/mpi.js'
+import { describeMpi, installedMpis, launchWords } from '../support/mpi.js'
 import { compilerOf } from '../support/mpi-collectives.js'
 import { sampled, tier } from '../support/soak.js'
 import { temporaryFolder } from '../support/temporary-folder.js'
@@ -32,9 +32,7 @@ function expectComplete(file: string, points: unknown): void {
 
 describeMpi('measure', (mpi) => {
   const mpicc = compilerOf(mpi)
-  const variables = Object.entries(mpi.env).map(([name, value]) => `${name}=${value}`)
-  const launch = (processes: number) =>
-    ['env', ...variables, mpi.mpirun, ...mpi.flags, '-n', processes].join(' ')
+  const launch = (processes: number) => launchWords(mpi, processes).join(' ')
 
   // Two processes have algorithms of their own, three are no power of two.
   it.skipIf(mpicc === null).each(sampled([3, 2, 4], 3))(

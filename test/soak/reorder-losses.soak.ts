@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { compiled, compiledUrl } from '../support/compiled.js'
 import { FileNotes } from '../support/faults/file-notes.js'
 import { type LossSeen, processes, ranksEach } from '../support/faults/reorder-loss.js'
-import { describeMpi, gone, rankweave, startJob } from '../support/mpi.js'
+import { describeMpiInTurn, gone, rankweave, startJob } from '../support/mpi.js'
 import { sampled } from '../support/soak.js'
 
 const ranks = processes * ranksEach
@@ -45,7 +45,7 @@ describe('a process killed while ranks are reordered, on websocket', () => {
   )
 })
 
-describeMpi('a process killed while ranks are reordered', (mpi) => {
+describeMpiInTurn('a process killed while ranks are reordered', (mpi) => {
   it.each(moments(sampled(turns, 4)))(
     'from %s, process %i after %i turns: the job ends, and leaves none behind',
     async (planFrom, victim, after) => {

@@ -1,17 +1,15 @@
 import { execFileSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import type { Collective } from '../../src/schedule/specification.js'
 import type { TuningFile } from '../../src/tuning/models/tuning-file.js'
 import { mpichSelection, ownMpichSelection } from '../../src/tuning/texts/mpich-selection.js'
 import { openMpiRules } from '../../src/tuning/texts/open-mpi-rules.js'
 import type { RuleAssumption } from '../../src/tuning/texts/rule-assumptions.js'
-import { describeMpi, type Mpi, startCommand } from '../support/mpi.js'
-import { compilerOf } from '../support/mpi-collectives.js'
+import type { Mpi } from '../support/mpi.js'
 import { treeBySize, tuningFileOf } from '../support/mpi-tuning-file.js'
-import { compileProgram } from '../support/shim.js'
-import { temporaryFolder } from '../support/temporary-folder.js'
+import { describeShim, right } from '../support/shim.js'
+import { inTurn } from '../support/soak.js'
 
 /** Settings of every collective, in turn. */
 const settings: Readonly<Record<Mpi['name'], Partial<Record<Collective, string>>>> = {
@@ -43,7 +41,7 @@ const settings: Readonly<Record<Mpi['name'], Partial<Record<Collective, string>>
 }
 
 /** The i-th setting of every collective, so that a few files have them all. */
-const inTurn = (mpi: Mpi, i: number): TuningFile['decisions'] =>
+const settingsOf = (mpi: Mpi, i: number): TuningFile['decisions'] =>
   Object.fromEntries(
     Object.entries(settings[mpi.name]).map(([collective, text]) => {
       const each = text.split(' ')
@@ -64,52 +62,46 @@ const bySize: Readonly<Record<Mpi['name'], TuningFile['decisions']>> = {
 }
 
 const name: Readonly<Record<Mpi['name'], string>> = { 'Open MPI': 'Open MPI 4.1.4', MPICH: 'MPICH 4.0.2' }
-/** Written for 2 ranks, and used by all communicators above. */
+/** Written for 2 ranks, and used by all communicators of the program. */
 const layout = { nodes: [1], processesPerNode: 2 }
-/** The program has communicators of 2 to so many ranks. */
-const ranks = 6
+describeShim('a program whose differences rules do not see', (shim) => {
+  const { mpi } = shim
+  const isMpich = mpi.name === 'MPICH'
 
-describeMpi('a program whose differences rules do not see', (mpi) => {
-  const mpicc = compilerOf(mpi)
-  const folder = temporaryFolder('rules')
-  let program: string
-
-  beforeAll(() => {
-    if (mpicc !== null) program = compileProgram(folder(), mpicc, 'permitted')
-  })
-
-  const run = (decisions: TuningFile['decisions'], args: readonly string[], assumed?: RuleAssumption[]) => {
+  const run = (decisions: TuningFile['decisions'], cases: readonly string[], assumed?: RuleAssumption[]) => {
     const file = tuningFileOf(name[mpi.name], decisions)
-    const path = join(folder(), 'rules')
-    if (mpi.name === 'Open MPI') writeFileSync(path, openMpiRules(file, layout, assumed).text)
-    else writeFileSync(path, JSON.stringify(mpichSelection(file, ownSelection(program), layout)))
+    const path = shim.path('rules')
+    const command = shim.caseCommand(...cases)
+    if (isMpich) writeFileSync(path, JSON.stringify(mpichSelection(file, ownSelection(command[0]), layout)))
+    else writeFileSync(path, openMpiRules(file, layout, assumed).text)
     const env = {
       OMPI_MCA_coll_tuned_use_dynamic_rules: '1',
       OMPI_MCA_coll_tuned_dynamic_rules_filename: path,
       MPIR_CVAR_DEVICE_COLLECTIVES: 'none',
       MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE: path,
     }
-    return startCommand(mpi, ranks, [program, ...args], env).ended
+    // Processes of MPICH keep their cores.
+    return shim.start(isMpich ? 4 : 6, command, env, [])
   }
 
-  it.skipIf(mpicc === null).each(Array.from({ length: 11 }, (_, i) => i))(
+  it.each(inTurn(Array.from(Array(isMpich ? 5 : 11).keys()), 2))(
     'gets right data with the settings %i of all collectives',
     async (i) => {
-      expect(await run(inTurn(mpi, i), [])).toMatchObject({ code: 0, stdout: 'right\n' })
+      expect(await run(settingsOf(mpi, i), ['permitted'])).toMatchObject(right('permitted'))
     },
   )
 
-  it.skipIf(mpicc === null)('gets right data with several settings of a collective', async () => {
-    expect(await run(bySize[mpi.name], [])).toMatchObject({ code: 0, stdout: 'right\n' })
+  it('gets right data with several settings of a collective', async () => {
+    expect(await run(bySize[mpi.name], ['permitted'])).toMatchObject(right('permitted'))
   })
 
-  it.skipIf(mpicc === null || mpi.name === 'MPICH').each([
+  it.skipIf(isMpich).each([
     ['allreduce', 'ring'],
     ['reduce', 'binary'],
     ['reduce-scatter', 'ring'],
   ] as const)('gets wrong data where --assume permits %s by %s', async (collective, setting) => {
     const decisions = { [collective]: treeBySize(collective, [setting]) }
-    const { stdout } = await run(decisions, ['reductions'], ['commutative'])
+    const { stdout } = await run(decisions, ['permitted reductions'], ['commutative'])
     expect(stdout).toMatch(new RegExp(`^wrong: ${collective} of`))
   })
 })

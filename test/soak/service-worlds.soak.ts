@@ -1,34 +1,22 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { expect, it } from 'vitest'
-import { silentLog } from '../../src/service/log.js'
-import { WorldService } from '../../src/service/worlds/world-service.js'
-import { begunWorld } from '../support/asking-member.js'
+import { begunWorld, worldService } from '../support/asking-member.js'
 import { demanded } from '../support/soak.js'
 import { loadWorlds } from '../support/world-load.js'
 
 it('members of many worlds split, meet and free without an error, and memory comes back', async () => {
   setFlagsFromString('--expose-gc')
   const collect = runInNewContext('gc') as () => void
-  const service = new WorldService({
-    tenants: { find: () => ({ id: 'local' }) },
-    log: silentLog,
-  })
-  const { calls, seconds, p99Ms, heapBytes } = await loadWorlds(
-    service,
-    { worlds: demanded(100, 20), members: 20, rounds: 5 },
-    collect,
-  )
-  console.log(
-    `${Math.round(calls / seconds)} calls per second, p99 ${p99Ms.toFixed(0)} ms, heap ${heapBytes.join(' -> ')}`,
-  )
+  const service = worldService()
+  const load = { worlds: demanded(100, 20), members: 20, rounds: 5 }
+  const heapBytes = await loadWorlds(service, load, collect)
   // Thousands of splits: some hundred bytes that stay of each would be more.
   expect(heapBytes[1]).toBeLessThan(heapBytes[0] * 1.1)
-  await service.close()
 })
 
 it('a world of 1,000 members splits and meets, and all learn which members leave', async () => {
-  const service = new WorldService({ tenants: { find: () => ({ id: 'local' }) }, log: silentLog })
+  const service = worldService()
   const members = await begunWorld(service, 1_000)
   const places = await Promise.all(
     members.map((member, rank) => member.ask('split', { comm: 'world', color: rank % 10 })),
@@ -39,5 +27,4 @@ it('a world of 1,000 members splits and meets, and all learn which members leave
   await Promise.all([0, 1].map((rank) => members[rank].ask('leave', {})))
   const told = await Promise.all(members.slice(2).map((member) => member.event('member')))
   expect(new Set(told.map(({ rank, state }) => `${rank} ${state}`))).toEqual(new Set(['0 left']))
-  await service.close()
 })

@@ -1,54 +1,16 @@
 import { execFileSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { beforeAll, describe, expect, it } from 'vitest'
-import { type DecisionTree, leafOf } from '../../src/tuning/models/decision-tree.js'
+import { describe, expect, it } from 'vitest'
 import type { TuningFile } from '../../src/tuning/models/tuning-file.js'
 import { mpichSelection, ownMpichSelection } from '../../src/tuning/texts/mpich-selection.js'
 import { openMpiRules } from '../../src/tuning/texts/open-mpi-rules.js'
 import { ruleAssumptions } from '../../src/tuning/texts/rule-assumptions.js'
-import { describeMpi, type Ended, type Mpi, startCommand } from '../support/mpi.js'
-import { compilerOf } from '../support/mpi-collectives.js'
+import type { Ended, Mpi } from '../support/mpi.js'
 import { treeBySize, tuningFileOf } from '../support/mpi-tuning-file.js'
-import { compileLinked, compileOther, compileProgram, compileShim, runPreloaded } from '../support/shim.js'
-import { temporaryFolder } from '../support/temporary-folder.js'
-import { exampleTrees } from '../support/tuning-trees.js'
+import { oddDecisions } from '../support/odd-decisions.js'
+import { describeShim, right } from '../support/shim.js'
 
 type Decisions = TuningFile['decisions']
-
-/** Settings that no library would choose, by size. */
-const odd: Readonly<Record<Mpi['name'], Decisions>> = {
-  'Open MPI': {
-    barrier: treeBySize('barrier', ['double_ring']),
-    bcast: treeBySize(
-      'bcast',
-      ['basic_linear', 'pipeline:segment=512', 'knomial:radix=3,segment=1024'],
-      [8, 2000],
-    ),
-    scatter: treeBySize('scatter', ['linear_nb', 'binomial'], [100]),
-    gather: treeBySize('gather', ['linear_sync:segment=256', 'binomial'], [100]),
-    allgather: treeBySize('allgather', ['neighbor', 'ring', 'default'], [100, 2000]),
-    reduce: treeBySize(
-      'reduce',
-      ['in-order_binary', 'chain:fanout=3,segment=256', 'rabenseifner'],
-      [8, 2000],
-    ),
-    allreduce: treeBySize('allreduce', ['basic_linear', 'segmented_ring:segment=512', 'ring'], [8, 2000]),
-    'reduce-scatter': treeBySize('reduce-scatter', ['basic_linear', 'ring', 'butterfly'], [8, 2000]),
-    alltoall: treeBySize('alltoall', ['linear_sync:requests=2', 'modified_bruck', 'two_proc'], [8, 2000]),
-  },
-  MPICH: {
-    barrier: treeBySize('barrier', ['dissemination']),
-    bcast: treeBySize('bcast', ['scatter_ring_allgather', 'nb', 'binomial'], [8, 2000]),
-    scatter: treeBySize('scatter', ['nb', 'binomial'], [100]),
-    gather: treeBySize('gather', ['nb', 'binomial'], [100]),
-    allgather: treeBySize('allgather', ['ring', 'brucks', 'default'], [100, 2000]),
-    reduce: treeBySize('reduce', ['binomial', 'nb', 'reduce_scatter_gather'], [8, 2000]),
-    allreduce: treeBySize('allreduce', ['smp', 'nb', 'reduce_scatter_allgather'], [8, 2000]),
-    'reduce-scatter': treeBySize('reduce-scatter', ['pairwise', 'recursive_doubling', 'nb'], [8, 2000]),
-    alltoall: treeBySize('alltoall', ['brucks', 'scattered', 'imaginary'], [8, 2000]),
-  },
-}
 
 /** What one rule tells apart: 1,000 bytes and more. */
 const few: Readonly<Record<Mpi['name'], Decisions>> = {
@@ -90,304 +52,186 @@ const mpichRuns = [
   ['allgather', 251, 2],
 ] as const
 
-describeMpi('tuned collectives', (mpi) => {
-  const mpicc = compilerOf(mpi)
-  const folder = temporaryFolder('tuned')
-  const skipped = it.skipIf(mpicc === null)
-  let library: string
-  let program: string
-  /** Of the running library, as files name it. */
-  let name: string
+describeShim('tuned collectives', (shim) => {
+  const { mpi } = shim
+  const isMpich = mpi.name === 'MPICH'
+  const odd = oddDecisions[mpi.name]
 
-  const write = (text: string, file = 'tuning.json') => {
-    const path = join(folder(), file)
-    writeFileSync(path, text)
-    return path
-  }
-  const run = (path: string, ranks: number, args: readonly string[], env: Record<string, string> = {}) =>
-    runPreloaded(mpi, ranks, library, [program, ...args], { RANKWEAVE_SHIM: `tune:${path},report`, ...env })
-  const tuned = (decisions: Decisions, ranks: number, args: readonly string[], env = {}) =>
-    run(write(JSON.stringify(tuningFileOf(name, decisions))), ranks, args, env)
+  const run = (
+    path: string,
+    ranks: number,
+    cases: readonly string[],
+    env: Readonly<Record<string, string>> = {},
+  ) => shim.run(ranks, cases, { RANKWEAVE_SHIM: `tune:${path},report`, ...env })
+  const tuned = (decisions: Decisions, ranks: number, cases: readonly string[], env = {}) =>
+    run(shim.writeTuning('tuning.json', decisions), ranks, cases, env)
   const all = { RANKWEAVE_SHIM_TUNE_AFTER: '0', RANKWEAVE_SHIM_TUNE_PER_COMMUNICATOR: '99' }
 
-  beforeAll(async () => {
-    if (mpicc === null) return
-    library = compileShim(folder(), mpicc).library
-    program = compileProgram(folder(), mpicc, 'tuned', ['-pthread'])
-    const other = tuningFileOf('another library 1', {})
-    const { stderr } = await run(write(JSON.stringify(other)), 1, ['errors'])
-    name = /this program uses (.*)$/m.exec(stderr)![1]
-  })
-
-  skipped.each([2, 4, 5])('give right data in odd settings on %i ranks', async (ranks) => {
-    const ended = await tuned(odd[mpi.name], ranks, ['all', '2'], {
-      ...all,
-      RANKWEAVE_SHIM_TUNE_PER_PROCESS: '999',
-    })
-    expect(ended).toMatchObject({ code: 0, stdout: 'right\n' })
-    for (const collective of Object.keys(odd[mpi.name]))
+  it.each([2, 4, 5])('give right data in odd settings on %i ranks', async (ranks) => {
+    const env = { ...all, RANKWEAVE_SHIM_TUNE_PER_PROCESS: '999' }
+    const cases = ['tuned all 2', 'differing sums 1']
+    const ended = await tuned(odd, ranks, cases, env)
+    expect(ended).toMatchObject(right(...cases))
+    for (const collective of Object.keys(odd))
       expect(ended.stderr).toMatch(new RegExp(`shim: ${collective} .* in the setting`))
-    expect(ended.stderr).toMatch(/allgather default: \d+ calls?: \d+ left to MPI: the file chooses so/)
-    expect(ended.stderr).toMatch(/left to MPI: it does not know the setting/)
-    expect(ended.stderr).toMatch(/allreduce: \d+ calls left to MPI: an operation that is not commutative/)
     expect(ended.stderr).not.toContain('no shadow communicator')
   })
 
   // By nodes of 2: ranks of a node are told from nodes.
-  skipped('choose by nodes and processes per node', async () => {
+  it('choose by nodes and processes per node', async () => {
     const byNodes = { kind: 'threshold', attribute: 'nodes', atMost: 1 } as const
     const leaf = (setting: number) => ({ kind: 'leaf', setting, cases: 1, errors: 0 }) as const
-    const [first, second] = mpi.name === 'MPICH' ? ['binomial', 'nb'] : ['binomial', 'chain']
+    const [first, second] = isMpich ? ['binomial', 'nb'] : ['binomial', 'chain']
     const { settings } = treeBySize('bcast', [first, second])
     const bcast = { settings, root: { ...byNodes, below: leaf(0), above: leaf(1) } }
     for (const [cores, chosen] of [
       ['2', second],
       ['4', first],
     ]) {
-      const env = { ...all, RANKWEAVE_SHIM_CORES: cores }
-      const ended = await tuned({ bcast }, 4, ['many', 'bcast', '100', '20'], env)
+      const ended = await tuned({ bcast }, 4, ['tuned many bcast 100 20'], {
+        ...all,
+        RANKWEAVE_SHIM_CORES: cores,
+      })
       expect(ended.stderr).toContain(`bcast ${chosen}: 20 calls: 20 in the setting`)
     }
   })
 
-  skipped('end with errors on the handler that the user has set', async () => {
-    const ended = await tuned(odd[mpi.name], 3, ['errors'])
-    expect(ended).toMatchObject({ code: 0, stdout: 'right\n' })
+  it('end with errors on the handler of the user, and free their shadow communicators', async () => {
+    const cases = ['tuned errors', `tuned freed ${isMpich ? 20 : 100}`]
+    const ended = await tuned(odd, 3, cases)
+    expect(ended).toMatchObject(right(...cases))
     expect(ended.stderr).toMatch(/bcast .* in the setting/)
-  })
-
-  skipped('free their shadow communicators with the communicator', async () => {
-    const ended = await tuned(odd[mpi.name], 3, ['freed', mpi.name === 'MPICH' ? '20' : '100'])
-    expect(ended).toMatchObject({ code: 0, stdout: 'right\n' })
     expect(ended.stderr).not.toContain('more settings in use')
   })
 
-  it.skipIf(mpicc === null || mpi.name !== 'Open MPI')(
-    'have at most 64 shadow communicators in a process',
-    async () => {
-      const ended = await tuned(odd[mpi.name], 3, ['kept', '40'])
-      expect(ended).toMatchObject({ code: 0, stdout: 'right\n' })
+  it('give right data to two threads', async () => {
+    const ended = await tuned(odd, 3, ['tuned threads 50'])
+    expect(ended).toMatchObject(right('tuned threads 50'))
+    const expected = isMpich
+      ? 'is not used: MPICH takes a setting in every call'
+      : 'bcast pipeline:segment=512: 50 calls: 50 in the setting'
+    expect(ended.stderr).toContain(expected)
+  })
+
+  it.each([
+    ['is damaged', () => shim.library, 'at byte 0 a value is wrong'],
+    ['does not exist', () => shim.path('nowhere'), 'it cannot be opened'],
+  ])('leave all calls to MPI with a message where the file %s', async (_, pathOf, message) => {
+    const cases = ['tuned many bcast 300 3']
+    const { code, stdout, stderr } = await run(pathOf(), 2, cases)
+    expect({ code, stdout: stdout.replace(/^combined.*\n/, '') }).toEqual(right(...cases))
+    const lines = stderr.split('\n').filter((line) => line.includes('is not used'))
+    expect(lines).toEqual([`rankweave shim: the tuning file ${pathOf()} is not used: ${message}`])
+    expect(stderr).not.toContain('in the setting')
+  })
+
+  const filed = (name: string, text: string) => {
+    writeFileSync(shim.path(name), text)
+    return shim.path(name)
+  }
+  const fewFile = () => shim.writeTuning('few.json', few[mpi.name])
+
+  describe.skipIf(isMpich)('of Open MPI', () => {
+    // What allreduce is made of counts, too, so bcast has jobs of its own.
+    const jobs = [
+      openMpiRuns.filter(([collective]) => collective === 'bcast'),
+      openMpiRuns.filter(([collective]) => collective !== 'bcast'),
+    ]
+    const cases = (rows: (typeof jobs)[number]) =>
+      rows.map(([collective, count]) => `tuned many ${collective} ${count} 50`)
+    const expectSeen = ({ stdout }: Ended, rows: (typeof jobs)[number], calls: number) => {
+      for (const text of cases(rows)) expect(stdout).toContain(`${text}: right\n`)
+      for (const [, , algorithm] of rows) {
+        const times = new RegExp(`^seen ${algorithm} (\\d+)$`, 'm').exec(stdout)
+        // The library's own calls in MPI_Init and MPI_Finalize come on top.
+        expect(Number(times?.[1])).toBeGreaterThanOrEqual(calls)
+      }
+    }
+
+    it.each(jobs)('run the algorithms of a tuning file, and of a file of rules', async (...rows) => {
+      const env = { RANKWEAVE_SHIM: `tune:${fewFile()}`, RANKWEAVE_SHIM_TUNE_PER_COMMUNICATOR: '99' }
+      expectSeen(await shim.run(4, cases(rows), env, [shim.tool('seen')]), rows, 42)
+      const file = tuningFileOf(shim.ownName(), few[mpi.name])
+      const rules = openMpiRules(file, { nodes: [1, 2], processesPerNode: 2 }, ruleAssumptions).text
+      const variables = {
+        OMPI_MCA_coll_tuned_use_dynamic_rules: '1',
+        OMPI_MCA_coll_tuned_dynamic_rules_filename: filed('rules.conf', rules),
+      }
+      const ended = await shim.start(4, shim.caseCommand(...cases(rows)), variables, [shim.tool('seen')])
+      expectSeen(ended, rows, 50)
+    })
+
+    it('have at most 64 shadow communicators in a process', async () => {
+      const ended = await tuned(odd, 3, ['tuned kept 40'])
+      expect(ended).toMatchObject(right('tuned kept 40'))
       const used = [...ended.stderr.matchAll(/(\d+) in the setting/g)].map(([, calls]) => Number(calls))
       // A copy calls 12 and 3 times: 7 in each of its three settings, of bcast too.
       expect(used.reduce((sum, calls) => sum + calls, 0)).toBe(64 * 7)
       expect(ended.stderr).toContain('more settings in use than shadow communicators')
-    },
-  )
+    })
 
-  it.skipIf(mpicc === null || mpi.name !== 'Open MPI')(
-    'have at most 8 shadow communicators of a communicator',
-    async () => {
-      const ended = await tuned(odd[mpi.name], 4, ['all', '20'], {})
-      expect(ended).toMatchObject({ code: 0, stdout: 'right\n' })
+    it('have at most 8 shadow communicators of a communicator', async () => {
+      const ended = await tuned(odd, 4, ['tuned all 20'])
+      expect(ended).toMatchObject(right('tuned all 20'))
       expect(ended.stderr).toContain('more settings in use than shadow communicators')
-    },
-  )
-
-  skipped('give right data to two threads', async () => {
-    const ended = await tuned(odd[mpi.name], 3, ['threads', '50'])
-    expect(ended).toMatchObject({ code: 0, stdout: 'right\n' })
-    const expected =
-      mpi.name === 'MPICH'
-        ? 'is not used: MPICH takes a setting in every call'
-        : 'bcast pipeline:segment=512: 50 calls: 50 in the setting'
-    expect(ended.stderr).toContain(expected)
-  })
-
-  describe('leave all calls to MPI with a message where the file', () => {
-    const file = () => tuningFileOf(name, few[mpi.name])
-    const changed = (change: Record<string, unknown>) =>
-      JSON.stringify(tuningFileOf(name, { ...few[mpi.name], ...change } as Decisions))
-    const bcast = () => few[mpi.name].bcast as DecisionTree
-    const cases: readonly (readonly [string, () => string, string])[] = [
-      ['is empty', () => '', 'at byte 0 it is cut off'],
-      ['is cut off', () => JSON.stringify(file()).slice(0, -9), 'it is cut off'],
-      ['is followed by text', () => `${JSON.stringify(file())} x`, 'more text follows its value'],
-      ['nests too deep', () => '['.repeat(50), 'it nests too deep'],
-      ['has another format', () => JSON.stringify({ ...file(), format: 'x' }), 'format: expected'],
-      ['has another version', () => JSON.stringify({ ...file(), version: 2 }), 'version: expected 1'],
-      [
-        'was changed',
-        () => JSON.stringify(file()).replace('1000', '1001'),
-        'checksum: expected [0-9a-f]{16}: the file was damaged',
-      ],
-      ['has an unknown member', () => JSON.stringify({ more: 1, ...file() }), 'unknown member more'],
-      [
-        'is of another source',
-        () => JSON.stringify(tuningFileOf('MPI 9', {})),
-        'source.name: the file is for MPI 9, and this program uses',
-      ],
-      [
-        'has no settings',
-        () => changed({ bcast: { ...bcast(), settings: [] } }),
-        'decisions.bcast.settings: expected a list of 1 to 4096',
-      ],
-      [
-        'names a setting that is not there',
-        () => changed({ bcast: { ...bcast(), root: { kind: 'leaf', setting: 9, cases: 0, errors: 0 } } }),
-        'decisions.bcast.root.setting: expected an integer from 0 to 1',
-      ],
-      [
-        'tests what is no attribute',
-        () => changed({ bcast: { ...bcast(), root: { ...bcast().root, attribute: 'colour' } } }),
-        'decisions.bcast.root.attribute: expected an attribute that is a number',
-      ],
-      [
-        'has a setting of another collective',
-        () => changed({ barrier: bcast() }),
-        'decisions.barrier.settings\\[0\\].collective: expected barrier',
-      ],
-    ]
-    skipped.each(cases)('%s', async (_, text, message) => {
-      const ended = await run(write(text()), 2, ['many', 'bcast', '300', '3'])
-      expect(ended.code).toBe(0)
-      expect(ended.stdout).toMatch(/right\n$/)
-      const lines = ended.stderr.split('\n').filter((line) => line.includes('is not used'))
-      expect(lines).toEqual([
-        expect.stringMatching(new RegExp(`^rankweave shim: the tuning file .*${message}`)),
-      ])
-      expect(ended.stderr).not.toContain('in the setting')
-    })
-
-    skipped('does not exist', async () => {
-      const ended = await run(join(folder(), 'nowhere'), 2, ['many', 'bcast', '300', '3'])
-      expect(ended.code).toBe(0)
-      expect(ended.stderr).toContain('nowhere is not used: it cannot be opened')
-    })
-  })
-
-  skipped('decide as the library in TypeScript does', () => {
-    const decisions = compileLinked(folder(), mpicc!, 'decisions')
-    let seed = 0
-    for (const [title, { settings, root }] of exampleTrees()) {
-      seed++
-      const tree = {
-        settings: settings.map((setting) => ({ ...setting, collective: 'bcast' as const })),
-        root,
-      }
-      const path = write(JSON.stringify(tuningFileOf(name, { bcast: tree }), null, seed % 3))
-      const calls = Array.from({ length: 2000 }, (_, i) => {
-        const nodes = 1 + ((i * seed) % 9)
-        const bytes = i % 50 === 0 ? 2 ** (i % 41) : (i * i * seed) % 70_000
-        const isMemoryShared = nodes === 1
-        return {
-          collective: 'bcast',
-          nodes,
-          processesPerNode: 1 + ((i * 7) % 6),
-          bytes,
-          isMemoryShared,
-        } as const
-      })
-      const input = calls.map((call) => `1 ${call.nodes} ${call.processesPerNode} ${call.bytes}`).join('\n')
-      const chosen = execFileSync(decisions, [path], { input, encoding: 'utf8' }).trim().split('\n')
-      expect([title, chosen.map(Number)]).toEqual([title, calls.map((call) => leafOf(tree, call).setting)])
-    }
-  })
-
-  if (mpi.name === 'Open MPI') {
-    const seen = async (ended: Ended, algorithm: string, calls: number) => {
-      expect(ended.stdout).toMatch(/right\n/)
-      const times = new RegExp(`^seen ${algorithm} (\\d+)$`, 'm').exec(ended.stdout)
-      // The library's own calls in MPI_Init and MPI_Finalize come on top.
-      expect(Number(times?.[1])).toBeGreaterThanOrEqual(calls)
-    }
-
-    skipped.each(openMpiRuns)('%s of %i integers runs %s', async (collective, count, algorithm) => {
-      const other = compileOther(folder(), mpicc!, 'seen')
-      const path = write(JSON.stringify(tuningFileOf(name, few[mpi.name])))
-      const command = [program, 'many', collective, String(count), '50']
-      const ended = await runPreloaded(mpi, 4, `${library}:${other}`, command, {
-        RANKWEAVE_SHIM: `tune:${path}`,
-      })
-      await seen(ended, algorithm, 42)
-    })
-
-    skipped.each(openMpiRuns)(
-      'a file of rules makes %s of %i integers run %s',
-      async (collective, count, algorithm) => {
-        const other = compileOther(folder(), mpicc!, 'seen')
-        const file = tuningFileOf(name, few[mpi.name])
-        const rules = openMpiRules(file, { nodes: [1, 2], processesPerNode: 2 }, ruleAssumptions).text
-        const command = ['env', `LD_PRELOAD=${other}`, program, 'many', collective, String(count), '50']
-        const ended = await startCommand(mpi, 4, command, {
-          OMPI_MCA_coll_tuned_use_dynamic_rules: '1',
-          OMPI_MCA_coll_tuned_dynamic_rules_filename: write(rules, 'rules.conf'),
-        }).ended
-        await seen(ended, algorithm, 50)
-      },
-    )
-
-    skipped('leave calls to a file of rules', async () => {
-      const rules = write(
-        openMpiRules(tuningFileOf(name, few[mpi.name]), { nodes: [2], processesPerNode: 2 }).text,
-      )
-      const ended = await run(write(JSON.stringify(tuningFileOf(name, few[mpi.name])), 't'), 2, ['errors'], {
-        OMPI_MCA_coll_tuned_dynamic_rules_filename: rules,
-      })
-      expect(ended.code).toBe(0)
-      expect(ended.stderr).toContain('names a file of rules, which has precedence')
     })
 
     // Rules that only some processes follow would make them wait forever.
-    const waiting = [
+    it.each([
       ['OMPI_MCA_coll_tuned_dynamic_rules_filename', 'names a file of rules, which has precedence'],
       ['OMPI_MCA_coll_tuned_allreduce_algorithm', 'OMPI_MCA_coll_tuned_allreduce_algorithm is set: unset it'],
-    ] as const
-    skipped.each(waiting)(
-      'leave %s without effect where some processes name no file',
-      async (variable, why) => {
-        const file = tuningFileOf(name, { allreduce: treeBySize('allreduce', ['basic_linear']) })
-        const path = write(JSON.stringify(file), 'mixed.json')
-        const rules = write(openMpiRules(file, { nodes: [2], processesPerNode: 2 }).text)
-        const script = `[ "$OMPI_COMM_WORLD_RANK" = 1 ] && RANKWEAVE_SHIM=on; exec "$@"`
-        const command = ['sh', '-c', script, 'sh', program, 'many', 'allreduce', '250', '20']
-        const ended = await runPreloaded(mpi, 3, library, command, {
-          RANKWEAVE_SHIM: `tune:${path}`,
-          [variable]: variable.endsWith('_filename') ? rules : '1',
-        })
-        expect(ended.code).toBe(0)
-        expect(ended.stdout).toMatch(/right\n/)
-        expect(ended.stderr).toContain(why)
-      },
-    )
-  } else {
-    // Without shared memory every message is handed to UCX.
-    const env = { MPIR_CVAR_NOLOCAL: '1' }
-    const sentBy = async (preloaded: string, collective: string, count: number, variables = {}) => {
+    ])('leave %s its effect, also where a process names no file', async (variable, why) => {
+      const decisions = { allreduce: treeBySize('allreduce', ['basic_linear']) }
+      const path = shim.writeTuning('mixed.json', decisions)
+      const file = tuningFileOf(shim.ownName(), decisions)
+      const rules = filed('rules.conf', openMpiRules(file, { nodes: [2], processesPerNode: 2 }).text)
+      const command = shim.unless(1, 'RANKWEAVE_SHIM=on', 'tuned many allreduce 250 20')
+      const ended = await shim.start(3, command, {
+        RANKWEAVE_SHIM: `tune:${path}`,
+        [variable]: variable.endsWith('_filename') ? rules : '1',
+      })
+      expect(ended.code).toBe(0)
+      expect(ended.stdout).toContain('right\n')
+      expect(ended.stderr).toContain(why)
+    })
+  })
+
+  describe.skipIf(!isMpich)('of MPICH', () => {
+    const layout = { nodes: [1, 2], processesPerNode: 2 }
+    const selected = (decisions: Decisions) => {
+      const own = ownMpichSelection(readFileSync(libraryOf(shim.caseCommand()[0])))
+      const selection = mpichSelection(tuningFileOf(shim.ownName(), decisions), own, layout)
+      return {
+        MPIR_CVAR_DEVICE_COLLECTIVES: 'none',
+        MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE: filed('selection.json', JSON.stringify(selection)),
+      }
+    }
+    /** Messages of a call. Without shared memory every message is handed to UCX. */
+    const sentBy = async (
+      preloaded: readonly string[],
+      collective: string,
+      count: number,
+      variables: object,
+    ) => {
       const times: number[] = []
-      for (const calls of ['10', '110']) {
-        const command = ['env', `LD_PRELOAD=${preloaded}`, program, 'many', collective, String(count), calls]
-        const { stdout } = await startCommand(mpi, 4, command, { ...env, ...variables }).ended
-        expect(stdout).toMatch(/right\n/)
+      for (const calls of [10, 110]) {
+        const command = shim.caseCommand(`tuned many ${collective} ${count} ${calls}`)
+        const env = { MPIR_CVAR_NOLOCAL: '1', ...variables }
+        const { stdout } = await shim.start(4, command, env, [...preloaded, shim.tool('sent')])
+        expect(stdout).toContain('right\n')
         times.push(Number(/^sent (\d+)$/m.exec(stdout)?.[1]))
       }
       return (times[1] - times[0]) / 100
     }
 
-    skipped.each(mpichRuns)('%s of %i integers sends %i messages', async (collective, count, messages) => {
-      const other = compileOther(folder(), mpicc!, 'sent')
-      const path = write(JSON.stringify(tuningFileOf(name, few[mpi.name])))
-      const variables = { RANKWEAVE_SHIM: `tune:${path}` }
-      expect(await sentBy(`${library}:${other}`, collective, count, variables)).toBe(messages)
+    it.each(mpichRuns)('%s of %i integers sends %i messages', async (collective, count, messages) => {
+      const env = { RANKWEAVE_SHIM: `tune:${fewFile()}` }
+      expect(await sentBy([shim.library], collective, count, env)).toBe(messages)
+      expect(await sentBy([], collective, count, selected(few.MPICH))).toBe(messages)
     })
 
-    skipped.each(mpichRuns)(
-      'a selection makes %s of %i integers send %i messages',
-      async (collective, count, messages) => {
-        const other = compileOther(folder(), mpicc!, 'sent')
-        const own = ownMpichSelection(readFileSync(libraryOf(program)))
-        const layout = { nodes: [1, 2], processesPerNode: 2 }
-        const selection = mpichSelection(tuningFileOf(name, few[mpi.name]), own, layout)
-        const variables = {
-          MPIR_CVAR_DEVICE_COLLECTIVES: 'none',
-          MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE: write(JSON.stringify(selection), 'selection.json'),
-        }
-        expect(await sentBy(other, collective, count, variables)).toBe(messages)
-      },
-    )
-
-    skipped('a selection of every collective gives right data', async () => {
-      const own = ownMpichSelection(readFileSync(libraryOf(program)))
-      const decisions: Decisions = {
+    it.each([2, 3, 4])('a selection of every collective gives right data on %i ranks', async (ranks) => {
+      const env = selected({
         barrier: treeBySize('barrier', ['dissemination']),
         bcast: treeBySize(
           'bcast',
@@ -401,20 +245,11 @@ describeMpi('tuned collectives', (mpi) => {
         alltoall: treeBySize('alltoall', ['brucks', 'pairwise'], [1000]),
         gather: treeBySize('gather', ['nb']),
         scatter: treeBySize('scatter', ['nb']),
-      }
-      const selection = mpichSelection(tuningFileOf(name, decisions), own, {
-        nodes: [1, 2],
-        processesPerNode: 2,
       })
-      for (const ranks of [2, 3, 4]) {
-        const ended = await startCommand(mpi, ranks, [program, 'all', '1'], {
-          MPIR_CVAR_DEVICE_COLLECTIVES: 'none',
-          MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE: write(JSON.stringify(selection), 'selection.json'),
-        }).ended
-        expect(ended).toEqual({ code: 0, stdout: 'right\n', stderr: '' })
-      }
+      const ended = await shim.start(ranks, shim.caseCommand('tuned all 1'), env, [])
+      expect(ended).toEqual({ ...right('tuned all 1'), stderr: '' })
     })
-  }
+  })
 })
 
 /** The shared library of MPICH with which a program is linked. */

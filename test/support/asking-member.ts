@@ -1,10 +1,12 @@
 import { type EventEmitter, once } from 'node:events'
+import { onTestFinished } from 'vitest'
 import {
   type CallError,
   type WorldEvent,
   type WorldEventKind,
   worldEvents,
 } from '../../src/client/protocol/world-events.js'
+import type { WorldServiceLimits } from '../../src/client/protocol/world-limits.js'
 import {
   type WorldKind,
   type WorldReply,
@@ -12,6 +14,8 @@ import {
   worldReplies,
 } from '../../src/client/protocol/worlds.js'
 import { RankweaveError } from '../../src/errors.js'
+import { silentLog } from '../../src/service/log.js'
+import { Tenants } from '../../src/service/tenant.js'
 import { WorldService } from '../../src/service/worlds/world-service.js'
 import type { Socket } from '../../src/websocket/socket/socket.js'
 import { nodeTransport } from '../../src/websocket/socket/transport-nodejs.js'
@@ -120,6 +124,16 @@ function socketTo(service: WorldService): MemorySocket {
   return own
 }
 
+/** Worlds of a service, which ends with the test. */
+export function worldService(
+  limits: Partial<WorldServiceLimits> = {},
+  tokens: readonly string[] | null = null,
+): WorldService {
+  const service = new WorldService({ tenants: new Tenants(tokens), log: silentLog, limits })
+  onTestFinished(() => service.close())
+  return service
+}
+
 /** Members of one world that has begun, by rank. */
 export async function begunWorld(
   service: WorldService,
@@ -136,3 +150,10 @@ export async function begunWorld(
   })
   return byRank
 }
+
+/** Every member asks the same. */
+export const askAll = <K extends WorldKind>(
+  members: readonly AskingMember[],
+  kind: K,
+  fields: Fields<K>,
+): Promise<WorldReply<K>[]> => Promise.all(members.map((member) => member.ask(kind, fields)))

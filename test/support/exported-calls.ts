@@ -49,7 +49,7 @@ export const exportedCalls: Readonly<Record<string, Readonly<Record<string, Expo
     VirtualTime: () => [
       { node: { latencyNs: 1, sendOverheadNs: 1, receiveOverheadNs: 1, gapNs: 1, nsPerByte: 1 } },
     ],
-    createOperation: () => [(a: number, b: number) => a + b, {}],
+    createOperation: () => [(a: number, b: number) => a + b, { name: 'sum', commutative: true }],
     isRankweaveError: () => [new Error('any'), 'ERR_TYPE'],
     local: () => [{}],
     mpi: 'from then on, an early exit of the process ends its job',

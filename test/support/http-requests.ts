@@ -1,7 +1,5 @@
-import fc from 'fast-check'
-import { z } from 'zod'
-import { seededRandom } from '../../src/base/random.js'
 import { type HttpRoute, httpRoutes } from '../../src/client/protocol/http-routes.js'
+import { SchemaValues, schemaOf } from './schema-values.js'
 
 export interface GeneratedRequest {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE' | 'OPTIONS' | 'PATCH'
@@ -9,20 +7,6 @@ export interface GeneratedRequest {
   readonly headers: Readonly<Record<string, string>>
   readonly payload?: string
 }
-
-interface Schema {
-  readonly type?: string
-  readonly const?: unknown
-  readonly enum?: readonly unknown[]
-  readonly anyOf?: readonly Schema[]
-  readonly properties?: Readonly<Record<string, Schema>>
-  readonly required?: readonly string[]
-  readonly pattern?: string
-  readonly minimum?: number
-  readonly maximum?: number
-}
-
-const schemaOf = (schema: z.ZodType) => z.toJSONSchema(schema, { io: 'input' }) as Schema
 
 /** Routes as often as they are drawn: plans are asked for more often. */
 const routes: readonly Omit<HttpRoute, 'statuses' | 'summary'>[] = [
@@ -45,11 +29,12 @@ const texts = ['moore:6x6:r=1', '0 1\n1 2\n', '{}', '', '%%MatrixMarket\n', '\u0
  * @param known ids that answers have had, by their first character; ids of worlds by `w`
  */
 export function httpRequests(seed: number, known: Readonly<Record<string, readonly string[]>>) {
-  const random = seededRandom(seed)
-  const below = (n: number) => Math.floor(random() * n)
-  const one = <T>(list: readonly T[]): T => list[below(list.length)]!
-  const strings = new Map<string, readonly string[]>()
-  const oddities = fc.sample(fc.json({ maxDepth: 6 }), { seed, numRuns: 100 })
+  const values: SchemaValues = new SchemaValues(seed, (name) => {
+    if (name === 'topology') return idOf('t')
+    if (name === 'strategy') return one(strategies)
+    return name === 'machine' ? one(machines) : undefined
+  })
+  const { random, below, one } = values
   const schemas = new Map(
     routes.flatMap(({ query, body }) =>
       [query, body].flatMap((schema) =>
@@ -58,49 +43,11 @@ export function httpRequests(seed: number, known: Readonly<Record<string, readon
     ),
   )
 
-  function matching(pattern: string): string {
-    let some = strings.get(pattern)
-    if (some === undefined) {
-      some = fc.sample(fc.stringMatching(new RegExp(pattern)), { seed, numRuns: 20 })
-      strings.set(pattern, some)
-    }
-    return one(some)
-  }
-
   function idOf(kind: string): string {
     const ids = known[kind] ?? []
     if (ids.length > 0 && random() < 0.7) return one(ids)
     if (random() < 0.7) return kind === 'w' ? '0'.repeat(16) : `${kind}-${'0'.repeat(64)}`
-    return encodeURIComponent(JSON.parse(one(oddities)) as string)
-  }
-
-  function madeOf(name: string, schema: Schema): unknown {
-    if (schema.const !== undefined) return schema.const
-    if (schema.enum !== undefined) return one(schema.enum)
-    if (schema.anyOf !== undefined) return madeOf(name, one(schema.anyOf))
-    if (schema.type === 'boolean') return random() < 0.5
-    if (schema.type === 'integer') {
-      const { minimum = 0, maximum = 2 ** 31 } = schema
-      // Mostly small, so that requests are equal now and then.
-      return random() < 0.9 ? minimum + below(3) : minimum + below(maximum - minimum + 1)
-    }
-    if (name === 'topology') return idOf('t')
-    if (name === 'strategy') return one(strategies)
-    if (name === 'machine') return one(machines)
-    return schema.pattern === undefined ? matching('^[a-z]{0,40}$') : matching(schema.pattern)
-  }
-
-  function objectOf(schema: Schema): Record<string, unknown> {
-    const { properties = {}, required = [] } = schema
-    const made: Record<string, unknown> = {}
-    for (const [name, field] of Object.entries(properties))
-      if (required.includes(name) || random() < 0.15) made[name] = madeOf(name, field)
-    const names = Object.keys(made)
-    const luck = random()
-    if (luck > 0.95) made[names[below(names.length)] ?? 'more'] = JSON.parse(one(oddities)) as unknown
-    else if (luck > 0.92) delete made[names[below(names.length)] ?? '']
-    else if (luck > 0.9) made['more'] = luck
-    return made
+    return encodeURIComponent(JSON.parse(values.oddity()) as string)
   }
 
   return (): GeneratedRequest => {
@@ -108,7 +55,7 @@ export function httpRequests(seed: number, known: Readonly<Record<string, readon
     const filled = path.replace(/:(\w+)/g, (_, kind: string) =>
       kind === 'rank' ? String(below(40)) : idOf(kind[0]),
     )
-    const words = query === undefined ? {} : objectOf(schemas.get(query)!)
+    const words = query === undefined ? {} : values.objectOf(schemas.get(query)!, 0.15)
     const search = Object.entries(words)
       .map(
         ([name, value]) =>
@@ -133,8 +80,8 @@ export function httpRequests(seed: number, known: Readonly<Record<string, readon
     headers['content-type'] = random() < 0.97 ? 'application/json' : one(['text/plain', 'x', ''])
     const payload =
       random() < 0.95
-        ? JSON.stringify(objectOf(schemas.get(body)!))
-        : one([...oddities, '{', '', '['.repeat(999)])
+        ? JSON.stringify(values.objectOf(schemas.get(body)!, 0.15))
+        : one([values.oddity(), '{', '', '['.repeat(999)])
     return { ...request, payload }
   }
 }

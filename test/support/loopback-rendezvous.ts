@@ -1,3 +1,4 @@
+import { EventEmitter } from 'node:events'
 import type { RankweaveError } from '../../src/errors.js'
 import { type JoinWorldOptions, joinWorld } from '../../src/websocket/rendezvous/join-world.js'
 import type { Membership } from '../../src/websocket/rendezvous/membership.js'
@@ -37,25 +38,17 @@ export function joinOver(
 }
 
 /** The next event of a membership, as a promise per kind. */
-export function nextEvents(membership: Membership): {
-  readonly lost: Promise<number>
-  readonly worldLost: Promise<RankweaveError>
-  readonly relayed: Promise<readonly [number, Uint8Array]>
-} {
-  let lost = (_: number) => {}
-  let worldLost = (_: RankweaveError) => {}
-  let relayed = (_: readonly [number, Uint8Array]) => {}
-  const events = {
-    lost: new Promise<number>((resolve) => {
-      lost = resolve
-    }),
-    worldLost: new Promise<RankweaveError>((resolve) => {
-      worldLost = resolve
-    }),
-    relayed: new Promise<readonly [number, Uint8Array]>((resolve) => {
-      relayed = resolve
-    }),
+export function nextEvents(membership: Membership) {
+  const events = new EventEmitter()
+  const next = <T>(kind: string) => new Promise<T>((resolve) => events.once(kind, resolve))
+  membership.attach({
+    lost: (process) => events.emit('lost', process),
+    worldLost: (error) => events.emit('worldLost', error),
+    relayed: (from, message) => events.emit('relayed', [from, message]),
+  })
+  return {
+    lost: next<number>('lost'),
+    worldLost: next<RankweaveError>('worldLost'),
+    relayed: next<readonly [number, Uint8Array]>('relayed'),
   }
-  membership.attach({ lost, worldLost, relayed: (from, message) => relayed([from, message]) })
-  return events
 }

@@ -3,6 +3,8 @@ import type { MpiSession } from 'rankweave/fabric'
 /** Numbers of one rank after one operation, as MPI or as we have them; null where the rank is no member. */
 export type Outcome = readonly number[] | null
 
+const typeOf = { h: 'handle', i: 'int', a: 'address' } as const
+
 /** MPI's own calls, blocking, on ints; every process is one rank of MPI_COMM_WORLD. */
 export class MpiPeer {
   readonly #job: MpiSession['job']
@@ -16,12 +18,7 @@ export class MpiPeer {
   split(color: number | null, key: number): Outcome {
     const { abi } = this.#job.library
     const made = this.#room(2)
-    this.#call('MPI_Comm_split', ['handle', 'int', 'int', 'address'])(
-      abi.commWorld,
-      color ?? abi.undefined,
-      key,
-      this.#at(made),
-    )
+    this.#call('MPI_Comm_split', 'hiia')(abi.commWorld, color ?? abi.undefined, key, this.#at(made))
     return this.#members(made)
   }
 
@@ -29,7 +26,7 @@ export class MpiPeer {
     const { abi } = this.#job.library
     const made = this.#room(2)
     const wraps = periods.map(Number)
-    this.#call('MPI_Cart_create', ['handle', 'int', 'address', 'address', 'int', 'address'])(
+    this.#call('MPI_Cart_create', 'hiaaia')(
       abi.commWorld,
       dims.length,
       this.#ints(dims),
@@ -40,10 +37,10 @@ export class MpiPeer {
     const comm = this.#handle(made)
     if (comm === abi.commNull) return null
     const place = this.#room(1 + dims.length + 2 * dims.length)
-    this.#call('MPI_Comm_rank', ['handle', 'address'])(comm, this.#at(place))
-    const coords = this.#call('MPI_Cart_coords', ['handle', 'int', 'int', 'address'])
+    this.#call('MPI_Comm_rank', 'ha')(comm, this.#at(place))
+    const coords = this.#call('MPI_Cart_coords', 'hiia')
     coords(comm, place[0], dims.length, this.#at(place) + 4)
-    const shift = this.#call('MPI_Cart_shift', ['handle', 'int', 'int', 'address', 'address'])
+    const shift = this.#call('MPI_Cart_shift', 'hiiaa')
     for (let d = 0; d < dims.length; d++) {
       const at = this.#at(place) + 4 * (1 + dims.length + 2 * d)
       shift(comm, d, 1, at, at + 4)
@@ -58,18 +55,7 @@ export class MpiPeer {
   adjacent(sources: readonly number[], destinations: readonly number[], rank: number): Outcome {
     const { abi } = this.#job.library
     const made = this.#room(2)
-    this.#call('MPI_Dist_graph_create_adjacent', [
-      'handle',
-      'int',
-      'address',
-      'address',
-      'int',
-      'address',
-      'address',
-      'handle',
-      'int',
-      'address',
-    ])(
+    this.#call('MPI_Dist_graph_create_adjacent', 'hiaaiaahia')(
       abi.commWorld,
       sources.length,
       this.#ints(sources),
@@ -97,17 +83,7 @@ export class MpiPeer {
   ) {
     const { abi } = this.#job.library
     const made = this.#room(2)
-    this.#call('MPI_Dist_graph_create', [
-      'handle',
-      'int',
-      'address',
-      'address',
-      'address',
-      'address',
-      'handle',
-      'int',
-      'address',
-    ])(
+    this.#call('MPI_Dist_graph_create', 'hiaaaahia')(
       abi.commWorld,
       sources.length,
       this.#ints(sources),
@@ -121,11 +97,10 @@ export class MpiPeer {
     const comm = this.#handle(made)
     const counts = this.#room(3)
     const at = this.#at(counts)
-    const count = this.#call('MPI_Dist_graph_neighbors_count', ['handle', 'address', 'address', 'address'])
+    const count = this.#call('MPI_Dist_graph_neighbors_count', 'haaa')
     count(comm, at, at + 4, at + 8)
     const [ins, outs] = [this.#room(counts[0]), this.#room(counts[1])]
-    const neighbors = ['handle', 'int', 'address', 'address', 'int', 'address', 'address'] as const
-    this.#call('MPI_Dist_graph_neighbors', neighbors)(
+    this.#call('MPI_Dist_graph_neighbors', 'hiaaiaa')(
       comm,
       ins.length,
       this.#at(ins),
@@ -145,8 +120,7 @@ export class MpiPeer {
     const { abi } = this.#job.library
     const mine = this.#ints(contribution(rank))
     const into = this.#room(blocksOf * blocks)
-    const call = ['address', 'int', 'handle', 'address', 'int', 'handle', 'handle'] as const
-    this.#call('MPI_Neighbor_allgather', call)(
+    this.#call('MPI_Neighbor_allgather', 'aihaihh')(
       mine,
       blocksOf,
       abi.int,
@@ -165,16 +139,7 @@ export class MpiPeer {
     const displs = counts.map((_, n) => counts.slice(0, n).reduce((sum, count) => sum + count, 0))
     const mine = variedContribution(rank)
     const into = this.#room(counts.reduce((sum, count) => sum + count, 0))
-    this.#call('MPI_Neighbor_allgatherv', [
-      'address',
-      'int',
-      'handle',
-      'address',
-      'address',
-      'address',
-      'handle',
-      'handle',
-    ])(
+    this.#call('MPI_Neighbor_allgatherv', 'aihaaahh')(
       this.#ints(mine),
       mine.length,
       abi.int,
@@ -193,11 +158,10 @@ export class MpiPeer {
     const comm = this.#handle(made)
     if (comm === abi.commNull) return null
     const place = this.#room(2)
-    this.#call('MPI_Comm_rank', ['handle', 'address'])(comm, this.#at(place))
-    this.#call('MPI_Comm_size', ['handle', 'address'])(comm, this.#at(place) + 4)
+    this.#call('MPI_Comm_rank', 'ha')(comm, this.#at(place))
+    this.#call('MPI_Comm_size', 'ha')(comm, this.#at(place) + 4)
     const all = this.#room(place[1])
-    const call = ['address', 'int', 'handle', 'address', 'int', 'handle', 'handle'] as const
-    this.#call('MPI_Allgather', call)(
+    this.#call('MPI_Allgather', 'aihaihh')(
       this.#ints([this.#job.process]),
       1,
       abi.int,
@@ -211,13 +175,14 @@ export class MpiPeer {
   }
 
   #free(made: Int32Array): void {
-    this.#call('MPI_Comm_free', ['address'])(this.#at(made))
+    this.#call('MPI_Comm_free', 'a')(this.#at(made))
     this.#kept.clear()
   }
 
-  #call(name: string, types: readonly ('int' | 'address' | 'handle')[]) {
+  /** @param types of the arguments: handle, int or address, by their first letters */
+  #call(name: string, types: string) {
     let call = this.#calls.get(name)
-    call ??= this.#job.library.func(name, ...types)
+    call ??= this.#job.library.func(name, ...[...types].map((letter) => typeOf[letter as 'h']))
     this.#calls.set(name, call)
     return call
   }

@@ -139,6 +139,16 @@ export function startCommand(
   }
 }
 
+/** The words that start a program on so many processes, with variables of the environment, in a shell or as a child. */
+export function launchWords(
+  { env, mpirun, flags }: Mpi,
+  processes: number,
+  more: Readonly<Record<string, string>> = {},
+): string[] {
+  const variables = Object.entries({ ...env, ...more }).map(([name, value]) => `${name}=${value}`)
+  return ['env', ...variables, mpirun, ...flags, '-n', String(processes)]
+}
+
 /** Runs a job to its end. */
 export function runJob(...job: Parameters<typeof startJob>): Promise<Ended> {
   return startJob(...job).ended

@@ -11,7 +11,7 @@ import { type Socket, type SocketTransport, socketState } from '../../src/websoc
 import { Network, type PairedSocket } from './socket-pair.js'
 import { VirtualClock } from './virtual-clock.js'
 
-/** What a member was told, in order: `lost 2: why`, `world lost ERR_TOKEN`, `relayed 1: 7,8`. */
+/** What a member was told, in order: `lost 2: why`, `world lost ERR_TOKEN`, `relayed 1: 7,8`, `probed by 0`, `present 2`. */
 export interface TestMember {
   readonly membership: Membership
   /** Its end of the connection to the rendezvous. */
@@ -28,6 +28,12 @@ export class RendezvousCase {
 
   constructor(options: Omit<RendezvousOptions, 'clock'> = {}) {
     this.rendezvous = new Rendezvous({ ...options, clock: this.clock })
+  }
+
+  /** A rendezvous and a complete world of it. */
+  static async with(...world: Parameters<RendezvousCase['world']>) {
+    const rendezvous = new RendezvousCase()
+    return { rendezvous, ...(await rendezvous.world(...world)) }
   }
 
   /** A connection as a client has it, accepted by the rendezvous. */
@@ -69,6 +75,25 @@ export class RendezvousCase {
     })
     joined.catch(() => {})
     return { joined, socket: socket! }
+  }
+
+  /** What comes of requests to join when everything has arrived: a number, or the code of a refusal. */
+  async outcomes(
+    ...joins: readonly { readonly joined: Promise<Membership> }[]
+  ): Promise<readonly (number | string)[]> {
+    const outcomes: (number | string)[] = joins.map(() => 'pending')
+    joins.forEach(({ joined }, n) => {
+      joined.then(
+        ({ process }) => {
+          outcomes[n] = process
+        },
+        ({ code }: RankweaveError) => {
+          outcomes[n] = code
+        },
+      )
+    })
+    await this.turn()
+    return outcomes
   }
 
   /** Everything in flight arrives. */
@@ -113,6 +138,8 @@ function observed(membership: Membership, socket: PairedSocket): TestMember {
       errors.push(error)
     },
     relayed: (from, message) => events.push(`relayed ${from}: ${message}`),
+    probed: (from) => events.push(`probed by ${from}`),
+    present: (peer) => events.push(`present ${peer}`),
   })
   return { membership, socket, events, errors }
 }

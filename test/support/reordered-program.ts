@@ -10,11 +10,18 @@ import type { Ended } from './mpi.js'
 export const reorderedKinds = ['adjacent', 'lists', 'grid', 'child'] as const
 export type ReorderedKind = (typeof reorderedKinds)[number]
 
-/** The slot of every vertex, as the program prints it once each rank has found the neighbors of its vertex. */
-export function printedSlots(ended: Ended, stderr: unknown = ''): number[] {
-  expect(ended).toEqual({ code: 0, stdout: expect.stringMatching(/^0 wrong\n/), stderr })
-  return ended.stdout.split('\n')[1].split(' ').map(Number)
+/** The slots of every vertex that each case prints, once each rank has found the neighbors of its vertex. */
+export function printedSlots(ended: Ended, cases: readonly string[], stderr: unknown = ''): number[][] {
+  const lines = ended.stdout.trimEnd().split('\n')
+  expect({ ...ended, stdout: lines.filter((_, i) => i % 2 === 1) }).toEqual({
+    ...{ code: 0, stdout: cases.map((text) => `${text}: right`), stderr },
+  })
+  return lines.filter((_, i) => i % 2 === 0).map((line) => line.split(' ').map(Number))
 }
+
+/** A permutation of the vertices of a topology with 5, 7 or other ranks that 5 does not divide. */
+export const shifted = ({ ranks }: ProcessTopology): number[] =>
+  Array.from({ length: ranks }, (_, v) => (v * (ranks % 5 === 0 ? 3 : 5) + 1) % ranks)
 
 /** The graph that the program recorded at `path`. @param ranks processes of the job */
 export function recordedGraph(path: string, kind: ReorderedKind, ranks: number): ProcessTopology {

@@ -1,5 +1,4 @@
 import { mkdtempSync, rmSync } from 'node:fs'
-import { request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pino } from 'pino'
@@ -46,22 +45,4 @@ export function asking({ url }: Pick<Service, 'url'>, token?: string) {
   }
   const info = (plan: string) => json<PlanInfo>(`/v1/plans/${plan}`)
   return { get, json, upload, plan, events, info }
-}
-
-/** A request with headers that `fetch` does not let a program set. */
-export function rawRequest(
-  url: string,
-  headers: Record<string, string>,
-): Promise<{ status: number; body: string }> {
-  return new Promise((resolve, reject) => {
-    const ask = request(url, { headers, agent: false }, (response) => {
-      let body = ''
-      response.on('data', (piece) => {
-        body += piece
-      })
-      response.on('end', () => resolve({ status: response.statusCode!, body }))
-    })
-    ask.on('error', reject)
-    ask.end()
-  })
 }

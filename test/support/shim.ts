@@ -1,7 +1,6 @@
-import { execFileSync } from 'node:child_process'
+import { execFile, execFileSync, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import {
-  cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -11,120 +10,224 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs'
-import { basename, join } from 'node:path'
+import { availableParallelism } from 'node:os'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { type CompiledLibrary, compileLibrary, ownSources } from '../../src/shim/library.js'
-import { type Ended, type Mpi, startCommand } from './mpi.js'
+import { promisify } from 'node:util'
+import { beforeAll, describe } from 'vitest'
+import { ownSources } from '../../src/shim/library.js'
+import type { TuningFile } from '../../src/tuning/models/tuning-file.js'
+import { describeMpi, type Ended, type Mpi, startCommand } from './mpi.js'
+import { compilerOf } from './mpi-collectives.js'
+import { tuningFileOf } from './mpi-tuning-file.js'
 import { root } from './newer.js'
+import { temporaryFolder } from './temporary-folder.js'
 
-const strict = ['-Wall', '-Wextra', '-Werror']
+const ownFolder = fileURLToPath(new URL('shim/', import.meta.url))
+
+/** Path of a program of test/support/shim. */
+export const sourceOf = (name: string): string => join(ownFolder, name.includes('.') ? name : `${name}.c`)
 
 /** Beside the compiled modules, and removed with them. */
 const compiledShims = `${root}.compiled/shims`
 
-/** The library, warnings being errors. Its sources are compiled once for all test files. */
-export function compileShim(folder: string, mpicc: string): CompiledLibrary {
-  const hash = createHash('sha256').update(JSON.stringify([mpicc, strict, ownSources()]))
-  const compiled = join(compiledShims, hash.digest('hex'))
-  if (!existsSync(compiled)) compileInto(compiled, mpicc)
-  cpSync(compiled, folder, { recursive: true })
-  const { library, mpi } = JSON.parse(readFileSync(join(folder, 'compiled.json'), 'utf8'))
-  return { library: join(folder, library), sources: join(folder, 'sources'), mpi }
-}
+// Without optimization: most is compiled for a few runs. MPICH declares constants as arrays of no length.
+const flags = ['-std=c99', '-O0', '-pthread', '-Wall', '-Wextra', '-Werror']
+const ofPrograms = [...flags, '-Wno-stringop-overread', '-Wno-stringop-overflow']
+const ofLibrary = [...flags, '-fPIC', '-fvisibility=hidden', '-D_GNU_SOURCE', '-DRW_MPI(name)=PMPI_##name']
+const linked = ['-pthread', '-Wl,--no-as-needed', '-lm', '-ldl', '-lrt']
 
-/** Another vitest worker may do the same at this time: the folder appears whole. */
-function compileInto(compiled: string, mpicc: string): void {
-  mkdirSync(compiledShims, { recursive: true })
-  const fresh = mkdtempSync(`${compiled}-`)
-  const { library, mpi } = compileLibrary(fresh, mpicc, strict)
-  writeFileSync(join(fresh, 'compiled.json'), JSON.stringify({ library: basename(library), mpi }))
-  try {
-    renameSync(fresh, compiled)
-  } catch (error) {
-    if (!existsSync(compiled)) throw error
-    rmSync(fresh, { recursive: true })
+/** What `cases` runs. */
+const programsOfCases = /^program (.*);$/m.exec(readFileSync(sourceOf('cases.h'), 'utf8'))![1].split(', ')
+
+type Environment = Readonly<Record<string, string>>
+
+/** `['forms 3', 'ends']` as arguments of `cases`. */
+const wordsOf = (cases: readonly string[]) =>
+  cases.flatMap((text, i) => [...(i > 0 ? ['--'] : []), ...text.split(' ')])
+
+/** What a job prints in which all cases are right. */
+export const right = (...cases: readonly string[]) => ({
+  code: 0,
+  stdout: cases.map((text) => `${text}: right\n`).join(''),
+})
+
+/** The preloaded library of an MPI, and programs of test/support/shim. */
+export class Shim {
+  readonly mpi: Mpi
+  readonly mpicc: string
+  readonly #folder: () => string
+  #compiled = ''
+
+  constructor(mpi: Mpi, mpicc: string, folder: () => string) {
+    this.mpi = mpi
+    this.mpicc = mpicc
+    this.#folder = folder
+  }
+
+  /** Path of the library. */
+  get library(): string {
+    return join(this.#compiled, 'librankweave_shim.so')
+  }
+
+  /** A path in a folder of the test file. */
+  path(name: string): string {
+    return join(this.#folder(), name)
+  }
+
+  /** Writes a tuning file for this MPI; returns its path. @param indent spaces of a level of its JSON */
+  writeTuning(name: string, decisions: TuningFile['decisions'], indent = 0): string {
+    const path = this.path(name)
+    writeFileSync(path, JSON.stringify(tuningFileOf(this.ownName(), decisions), null, indent))
+    return path
+  }
+
+  /** What tuning files call this MPI. */
+  ownName(): string {
+    const path = this.path('another.json')
+    writeFileSync(path, JSON.stringify(tuningFileOf('another library 1', {})))
+    const { stdout } = spawnSync(this.parts, ['decide', path], { encoding: 'utf8' })
+    return /this program uses (.*)$/m.exec(stdout)![1]
+  }
+
+  /** Path of a program, compiled when it is needed first. */
+  program(name: string, ...extra: readonly string[]): string {
+    return this.#once(name, (file) => [...extra, '-o', file, sourceOf(name), '-ldl', '-lm'])
+  }
+
+  /** Path of a library that is preloaded besides, or loaded by a program. */
+  tool(name: string, file = `${name}.so`, ...extra: readonly string[]): string {
+    const shared = ['-shared', '-fPIC', ...extra]
+    return this.#once(file, (path) => [...shared, '-o', path, sourceOf(name), '-ldl'])
+  }
+
+  /** Path of the program that runs parts of the library, with which it is linked, without MPI. */
+  get parts(): string {
+    return join(this.#compiled, 'parts')
+  }
+
+  /**
+   * Runs cases one after the other in a job, with the library preloaded into its processes.
+   *
+   * @param cases programs of cases.h with their arguments
+   * @param tools libraries that are preloaded behind it
+   */
+  run(ranks: number, cases: readonly string[], env: Environment = {}, tools: readonly string[] = []) {
+    return this.start(ranks, this.caseCommand(...cases), env, [this.library, ...tools])
+  }
+
+  /** The command that runs cases. */
+  caseCommand(...cases: readonly string[]): readonly string[] {
+    return [join(this.#compiled, 'cases'), ...wordsOf(cases)]
+  }
+
+  /** A command that runs cases, after process `rank` has done something else to its environment than all others. */
+  unless(rank: number, change: string, ...cases: readonly string[]): readonly string[] {
+    const script = `[ "\${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" = ${rank} ] && ${change}; exec "$@"`
+    return ['sh', '-c', script, 'sh', ...this.caseCommand(...cases)]
+  }
+
+  /**
+   * Runs a program with libraries preloaded into its processes, and not into the launcher. Runs it once more if Open MPI
+   * called code that it had unloaded, and prints that.
+   */
+  async start(
+    ranks: number,
+    command: readonly string[],
+    env: Environment = {},
+    preloaded: readonly string[] = [this.library],
+  ): Promise<Ended> {
+    const words = ['env', `LD_PRELOAD=${preloaded.join(':')}`, ...command]
+    const run = () => startCommand(this.mpi, ranks, words, env).ended
+    const ended = await run()
+    if (this.mpi.name !== 'Open MPI' || !isUnloadedCode(ended)) return ended
+    console.warn(
+      `MPI_Finalize called code that Open MPI had unloaded; ${command[0]} runs again:\n${ended.stderr}`,
+    )
+    return run()
+  }
+
+  /**
+   * Compiles the library and the programs that most tests run, unless a test file has done so since their sources changed.
+   * Another vitest worker may do the same at this time: the folder appears whole.
+   */
+  async compile(): Promise<void> {
+    const programs = readdirSync(ownFolder).map((name) => readFileSync(join(ownFolder, name), 'utf8'))
+    const hash = createHash('sha256').update(JSON.stringify([this.mpicc, ownSources(), programs]))
+    this.#compiled = join(compiledShims, hash.digest('hex').slice(0, 32))
+    if (existsSync(this.#compiled)) return
+    mkdirSync(compiledShims, { recursive: true })
+    const fresh = mkdtempSync(`${this.#compiled}-`)
+    try {
+      await compileAll(this.mpicc, fresh)
+      renameSync(fresh, this.#compiled)
+    } catch (error) {
+      rmSync(fresh, { recursive: true })
+      if (!existsSync(this.#compiled)) throw error
+    }
+  }
+
+  #once(file: string, words: (path: string) => readonly string[]): string {
+    const path = join(this.#compiled, file)
+    if (existsSync(path)) return path
+    const draft = `${path}.${process.pid}`
+    execFileSync(this.mpicc, [...ofPrograms, ...words(draft)])
+    renameSync(draft, path)
+    return path
   }
 }
 
-/** Compiles a program of test/support/shim, with more options of the compiler; returns its path. */
-export function compileProgram(
-  folder: string,
-  mpicc: string,
-  name: string,
-  extra: readonly string[] = [],
-): string {
-  const program = join(folder, name)
-  const source = fileURLToPath(new URL(`shim/${name}.c`, import.meta.url))
-  // MPICH declares constants such as MPI_UNWEIGHTED as arrays of no length.
-  const flags = ['-std=c99', '-O2', ...strict, '-Wno-stringop-overread', '-Wno-stringop-overflow', ...extra]
-  execFileSync(mpicc, [...flags, '-o', program, source])
-  return program
-}
+const run = promisify(execFile)
 
-/** Compiles a library of test/support/shim that is preloaded besides, or loaded by a program. */
-export function compileOther(folder: string, mpicc: string, name: string, file = `${name}.so`): string {
-  const library = compileProgram(folder, mpicc, name, ['-shared', '-fPIC'])
-  renameSync(library, join(folder, file))
-  return join(folder, file)
-}
-
-/** The program that drives the publishers of the library, linked with it. */
-export function compileExchanges(folder: string, mpicc: string): string {
-  return compileLinked(folder, mpicc, 'exchanges')
-}
-
-/** The sources of the library where {@link compileLinked} finds them, without compiling the library. */
-export function writeShimSources(folder: string): void {
-  mkdirSync(join(folder, 'sources'))
-  for (const { name, text } of ownSources()) writeFileSync(join(folder, 'sources', name), text)
-}
-
-/**
- * A program that is linked with the library. It is compiled after the library, or after {@link writeShimSources}, in its
- * folder; returns its path.
- */
-export function compileLinked(folder: string, mpicc: string, name: string): string {
-  const sources = join(folder, 'sources')
-  const units = readdirSync(sources).filter((name) => name.endsWith('.c'))
-  // Without optimization: it is compiled for a few runs.
-  const flags = ['-O0', '-pthread', '-D_GNU_SOURCE', '-DRW_MPI(name)=PMPI_##name', `-I${sources}`]
-  return compileProgram(folder, mpicc, name, [
-    ...flags,
-    ...units.map((name) => join(sources, name)),
-    '-Wl,--no-as-needed',
-    '-lm',
-    '-ldl',
-    '-lrt',
+/** As many compilers as there are cores compile units, then the library and the programs are linked. */
+async function compileAll(mpicc: string, folder: string): Promise<void> {
+  const [objects, sources] = [join(folder, 'objects'), join(folder, 'sources')]
+  for (const made of [objects, sources]) mkdirSync(made)
+  for (const { name, text } of ownSources()) writeFileSync(join(sources, name), text)
+  const object = (name: string) => join(objects, `${name}.o`)
+  const unit = (source: string, name: string, words: readonly string[]) =>
+    [...words, `-I${sources}`, '-c', '-o', object(name), source] as const
+  const units = ownSources().flatMap(({ name }) => (name.endsWith('.c') ? [name.slice(0, -2)] : []))
+  const cases = ['cases', 'collectives', ...programsOfCases]
+  const work = [
+    ...units.map((name) => unit(join(sources, `${name}.c`), name, ofLibrary)),
+    ...cases.map((name) => unit(sourceOf(name), `case-${name}`, ofPrograms)),
+    unit(sourceOf('parts'), 'parts', [...ofPrograms, '-D_GNU_SOURCE', '-DRW_MPI(name)=PMPI_##name']),
+  ].reverse()
+  const worker = async () => {
+    for (let words = work.pop(); words !== undefined; words = work.pop()) await run(mpicc, words)
+  }
+  await Promise.all(Array.from({ length: availableParallelism() }, worker))
+  const link = (name: string, from: readonly string[], ...words: readonly string[]) =>
+    run(mpicc, [...words, '-o', join(folder, name), ...from.map(object), ...linked])
+  await Promise.all([
+    link('librankweave_shim.so', units, '-shared'),
+    link(
+      'cases',
+      cases.map((name) => `case-${name}`),
+    ),
+    link('parts', ['parts', ...units]),
   ])
+}
+
+/** Cases for every MPI that has a C compiler. `describeEach` takes every MPI, or one of them. */
+export function describeShim(title: string, cases: (shim: Shim) => void, describeEach = describeMpi): void {
+  describeEach(title, (mpi) => {
+    const mpicc = compilerOf(mpi)
+    describe.skipIf(mpicc === null)('with a C compiler', () => {
+      const shim = new Shim(mpi, mpicc!, temporaryFolder('shim'))
+      beforeAll(() => shim.compile())
+      cases(shim)
+    })
+  })
 }
 
 /**
  * Whether Open MPI 4.1 called code that it had unloaded: the address of the code is not mapped, so there is
- * no backtrace. Programs of test/support/shim print their result last, so MPI_Finalize had begun. See
- * shim/late.c.
+ * no backtrace (https://github.com/open-mpi/ompi/issues/10117 has other cases of a late event). Programs of
+ * test/support/shim print their result last, so MPI_Finalize had begun.
  */
 function isUnloadedCode({ stdout, stderr }: Ended): boolean {
   const isUnmapped = /Segmentation fault \(11\)\n.*Address not mapped.*\n.*Failing at address/.test(stderr)
   return isUnmapped && !/\] \[ ?\d+\] /.test(stderr) && stdout.endsWith('\n')
-}
-
-/**
- * Runs a program with the library preloaded into its processes, and not into the launcher. Runs it once more
- * if Open MPI called code that it had unloaded, and prints that.
- */
-export async function runPreloaded(
-  mpi: Mpi,
-  processes: number,
-  library: string,
-  command: readonly string[],
-  env: Readonly<Record<string, string>> = {},
-): Promise<Ended> {
-  const preloading = ['env', `LD_PRELOAD=${library}`, ...command]
-  const run = () => startCommand(mpi, processes, preloading, env).ended
-  const ended = await run()
-  if (mpi.name !== 'Open MPI' || !isUnloadedCode(ended)) return ended
-  console.warn(
-    `MPI_Finalize called code that Open MPI had unloaded; ${command[0]} runs again:\n${ended.stderr}`,
-  )
-  return run()
 }

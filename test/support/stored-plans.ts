@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
-import type { PlanRecord, TopologyRecord } from '../../src/service/store/records.js'
+import type { JobRecord, PlanRecord, TopologyRecord } from '../../src/service/store/records.js'
 import type { Store } from '../../src/service/store/store.js'
 import type { Tenant } from '../../src/service/tenant.js'
 
@@ -65,3 +65,10 @@ export async function addPlan(
   await store.add('plans', tenant, record, path, needed)
   return id
 }
+
+/** What the store keeps of the job of a plan. */
+export const jobRecord = (index: number, state: JobRecord['state'] = 'queued'): JobRecord => ({
+  ...{ format: 'rankweave job 1', id: idOf('j', index), plan: idOf('p', index), error: null, starts: 0 },
+  request: { topology: idOf('t', 0), strategy: 'direct', operation: 'neighbor-allgather', k: 4 },
+  ...{ state, createdAt: '2026-01-01T00:00:00.000Z' },
+})

@@ -20,3 +20,10 @@ export function temporaryFolder(name: string): () => string {
     return folder
   }
 }
+
+/** Makes a folder at once, and removes it after the tests of the file. */
+export function ownFolder(name: string): string {
+  const folder = mkdtempSync(join(tmpdir(), `rankweave-${name}-`))
+  afterAll(() => rmSync(folder, { recursive: true, force: true }))
+  return folder
+}

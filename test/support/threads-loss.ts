@@ -5,13 +5,8 @@ import { parseMachine } from 'rankweave/machine'
 /** When the last rank's process ends; ranks 0 and 1 are on processes of their own, and continue. */
 export type Moment =
   | 'load'
-  | 'send of bulk'
-  | 'receive of bulk'
   | 'stream of messages'
-  | 'barrier'
   | 'alltoall'
-  | 'split'
-  | 'reordering'
   | 'start of a persistent neighbor allgather'
   | 'start that tries a strategy'
   | 'after its ranks have returned'
@@ -20,8 +15,6 @@ export interface Loss {
   readonly moment: Moment
   /** By rank: 1 for having seen ERR_PEER_LOST, and 2 for having gone on with those that are left. */
   readonly seen: Int32Array
-  /** Where the bulk transfer arrives, in sight of its sender. */
-  readonly into: Uint8Array
 }
 
 const { connection, world: given } = workerData as {
@@ -33,16 +26,16 @@ const last = connection.nodes.length - 1
 if (given.args.moment === 'load' && connection.process === last) process.exit(5)
 
 /** Operations that involve the lost process fail; all others do what they always do. */
-export default async function main(world: Communicator, { moment, seen, into }: Loss): Promise<void> {
+export default async function main(world: Communicator, { moment, seen }: Loss): Promise<void> {
   const pair = await world.split(world.rank < last ? 0 : null)
   // From here on no rank is in an earlier collective.
   if (pair === null) {
     for (let rank = 0; rank < last; rank++) await world.recv(rank, 2)
-    await die(world, moment, into)
+    await die(world, moment)
     return
   }
   await world.send(0, last, 2)
-  await involve(world, moment, into).then(
+  await involve(world, moment).then(
     () => {},
     (error: unknown) => {
       if (!isRankweaveError(error, 'ERR_PEER_LOST')) throw error
@@ -58,12 +51,8 @@ export default async function main(world: Communicator, { moment, seen, into }: 
 }
 
 /** What ranks 0 and 1 do with the last one. */
-async function involve(world: Communicator, moment: Moment, into: Uint8Array): Promise<void> {
+async function involve(world: Communicator, moment: Moment): Promise<void> {
   switch (moment) {
-    case 'send of bulk':
-      for (;;) await world.recv(last, 1, world.rank === 0 ? { into } : {})
-    case 'receive of bulk':
-      for (;;) await world.send(new Uint8Array(into.length).fill(1), last, world.rank)
     case 'stream of messages':
       for (;;) await world.recv(last, 1)
     case 'alltoall':
@@ -71,35 +60,14 @@ async function involve(world: Communicator, moment: Moment, into: Uint8Array): P
       // The last one may have sent all of it; then the loss shows in the next call.
       await world.recv(last, 1)
       return
-    case 'split':
-      await world.split(0)
-      return
-    case 'reordering':
-      await reordered(world)
-      await reordered(world)
-      // The last one may have sent all that it has to.
-      await world.recv(last, 1)
-      return
     case 'start of a persistent neighbor allgather':
     case 'start that tries a strategy': {
       const request = await exchangeOnRing(world, moment)
       for (;;) await request.start()
     }
-    case 'barrier':
-      await world.barrier()
-      return
     default:
       await world.recv(last, 1)
   }
-}
-
-/** Ranks 0 and 2 come to one node, by messages alone. */
-function reordered(world: Communicator): Promise<Communicator> {
-  const neighbors = world.rank === 1 ? [] : [2 - world.rank]
-  return world.createDistGraphAdjacent({
-    ...{ sources: neighbors, destinations: neighbors },
-    ...{ reorder: true, planFrom: 'neighbors', machine: parseMachine('cluster:nodes=2,cores=2') },
-  })
 }
 
 /** Blocks that are long enough to be fetched, around a ring of all ranks. */
@@ -116,41 +84,15 @@ async function exchangeOnRing(world: Communicator, moment: Moment): Promise<Neig
 }
 
 /** Ends the process of the last rank in the middle of `moment`. */
-async function die(world: Communicator, moment: Moment, into: Uint8Array): Promise<void> {
+async function die(world: Communicator, moment: Moment): Promise<void> {
   const turn = () => new Promise((resolve) => setImmediate(resolve))
   switch (moment) {
-    case 'send of bulk':
-      // A transfer that is quick may be over before it is seen: then the next one.
-      for (;;) {
-        let sent = false
-        void world
-          .isend(new Uint8Array(into.length).fill(1), 0, 1)
-          .wait()
-          .then(() => {
-            sent = true
-          })
-        while (!sent) {
-          if (into[0] === 1) process.exit(5)
-          await turn()
-        }
-        into[0] = 0
-      }
-    case 'receive of bulk':
-      world.irecv(0, 0, { into })
-      while (into[0] !== 1) await turn()
-      break
     case 'stream of messages':
       for (let n = 0; n < 100; n++) for (const rank of [0, 1]) void world.isend(Float64Array.of(n), rank, 1)
       break
     case 'alltoall':
       world.alltoall(new Int32Array(world.size * 100_000)).catch(() => {})
       await turn()
-      break
-    case 'reordering':
-      // A first one to the end; the second is under way.
-      await reordered(world)
-      reordered(world).catch(() => {})
-      for (let turns = 0; turns < 5; turns++) await turn()
       break
     case 'start of a persistent neighbor allgather':
     case 'start that tries a strategy': {

@@ -1,8 +1,10 @@
 import type { Collective } from '../../src/schedule/specification.js'
 import type { MeasurementSource } from '../../src/tuning/measured/measurement.js'
+import { closedGrid } from '../../src/tuning/models/decision-grid.js'
 import type { DecisionNode, DecisionTree } from '../../src/tuning/models/decision-tree.js'
 import { formatTuningFile, readTuningFile } from '../../src/tuning/models/read-tuning-file.js'
 import type { TuningFile } from '../../src/tuning/models/tuning-file.js'
+import { cellAxes, countCells } from '../../src/tuning/settings/call-cells.js'
 
 /** A setting from its line: `bcast-chain:fanout=4,segment=64`. */
 export function settingFrom(collective: Collective, line: string) {
@@ -34,4 +36,18 @@ export const simulated: MeasurementSource = { kind: 'simulator', name: 'loggp', 
 
 export function tuningFileOf(decisions: TuningFile['decisions'], source = simulated): TuningFile {
   return readTuningFile(formatTuningFile(source, decisions))
+}
+
+/** The text of a model of online tuning that knows one algorithm, of one collective. */
+export function modelOfOneSetting(
+  source: MeasurementSource,
+  collective: Collective,
+  algorithm: string,
+): string {
+  const axes = cellAxes({ nodes: 1, processesPerNode: 1 })
+  const grid = closedGrid({
+    ...{ settings: [{ collective, algorithm, parameters: {} }], axes, isTrained: true },
+    ...{ best: new Int32Array(countCells(axes)).fill(1), performances: undefined },
+  })
+  return formatTuningFile(source, { [collective]: grid })
 }

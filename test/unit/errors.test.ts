@@ -1,25 +1,10 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { inspect } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { errorCodes, isRankweaveError, RankweaveError, shown, wrongValue } from '../../src/errors.js'
 
 const root = join(import.meta.dirname, '../..')
-
-function filesBelow(folder: string): string[] {
-  return readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.ts'))
-    .map((name) => join(root, folder, name))
-}
-
-/** Code of all tests but this one, without comments. */
-const tests = filesBelow('test')
-  .filter((file) => file !== import.meta.filename)
-  .map((file) =>
-    readFileSync(file, 'utf8')
-      .replace(/\/\*[\s\S]*?\*\//g, '')
-      .replace(/^\s*\/\/.*$/gm, ''),
-  )
 
 /** A section of docs/errors.md per code: its heading, so that a code can be linked, and what follows. */
 const sections = readFileSync(join(root, 'docs/errors.md'), 'utf8')
@@ -51,30 +36,7 @@ describe('error codes', () => {
   it.each(sections)('%s is documented: meaning, cause, remedy', (_code, text) => {
     expect(text).toMatch(/^\n[A-Z`][^\n]*\.(?:\n[A-Z`][^\n]*\.)*\n\n- Cause: .*\.\n- Remedy: .*\.$/m)
   })
-
-  it.each(errorCodes)('%s is expected by a test', (code) => {
-    expect(
-      tests.some((text) => expectsCode(text, code)),
-      `a test that expects ${code}`,
-    ).toBe(true)
-  })
-
-  it('are raised by the sources, each of them', () => {
-    const sources = filesBelow('src').filter((file) => !file.endsWith(join('src', 'errors.ts')))
-    const text = sources.map((file) => readFileSync(file, 'utf8')).join('\n')
-    expect(errorCodes.filter((code) => !text.includes(`'${code}'`))).toEqual([])
-  })
 })
-
-/**
- * True if the code stands, quoted, in a file with expectations, other than where the test makes such an
- * error.
- */
-function expectsCode(text: string, code: string): boolean {
-  const others = text.replaceAll(new RegExp(`new RankweaveError\\(\\s*'${code}'`, 'g'), '')
-  // Alone, or where a command prints it before its message.
-  return new RegExp(`['"\`]${code}(?:['"\`]|: )`).test(others) && /\bexpect/.test(others)
-}
 
 describe('RankweaveError', () => {
   it('has its code in its text, also once it is rebuilt from a record', () => {

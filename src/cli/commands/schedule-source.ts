@@ -8,12 +8,7 @@ import { RankweaveError, shown, wrongValue } from '../../errors.js'
 import { type Machine, nodeOf } from '../../machine/machine.js'
 import { parseAuto } from '../../neighborhood/choose/auto.js'
 import type { AppliedMapping } from '../../neighborhood/choose/mapped-topology.js'
-import {
-  mapSource,
-  namedStrategy,
-  type PlanWords,
-  requestedPlan,
-} from '../../neighborhood/choose/plan-request.js'
+import { type PlanWords, requestedPlan, understand } from '../../neighborhood/choose/plan-request.js'
 import { readScheduleFile } from '../../schedule/file/schedule-file.js'
 import type { Schedule } from '../../schedule/ir.js'
 import { blockBounds } from '../../topology/compressed-rows.js'
@@ -153,7 +148,7 @@ export async function scheduleFromSource(
   source: string,
   options: SourceOptions,
 ): Promise<SourceSchedule> {
-  const { machine, operation = 'neighbor-allgather', processes } = options
+  const { machine, processes } = options
   if (algorithmNamed(source) !== undefined) {
     const ranks = options.ranks ?? machine?.firstRank[machine.cores.length]
     return { schedule: scheduleFromText(command, source, ranks, options), mapping: null }
@@ -162,22 +157,23 @@ export async function scheduleFromSource(
     report.step(`reading ${source}`)
     return { schedule: await readSource(source), mapping: null }
   }
-  if (parseAuto(options.strategy) !== null)
+  const isChosen = parseAuto(options.strategy) !== null
+  if (isChosen && options.bytes === undefined)
     throw new RankweaveError(
       'ERR_USAGE',
       `--strategy auto: is for plan and report; run 'rankweave plan ${source} --strategy auto --machine MACHINE --bytes BYTES -o plan.jsonl', then '${command.name()} plan.jsonl'`,
     )
-  const strategy = namedStrategy(options, spelledBy(command))
-  const map = mapSource(options, spelledBy(command))
+  // Other strategies are planned alike for blocks of any length.
+  const words = { ...options, bytes: isChosen ? options.bytes : undefined }
+  const request = understand(words, spelledBy(command))
   const server = serverOf(options)
   if (server !== null) {
     if (processes !== undefined)
       throw new RankweaveError('ERR_USAGE', '--processes: is for plans that are made here, not for --server')
-    const served = await servedPlan(report, server, source, { ...options, bytes: undefined })
+    const served = await servedPlan(report, server, source, words)
     return { schedule: await served.schedule(), mapping: served.report.mapping ?? null }
   }
   const topology = builtTopology(report, source)
-  const request = { strategy, operation, comparedBytes: null, map }
   const { plan, mapping } = await requestedPlan(topology, request, machine ?? null, {
     ...(machine === undefined ? {} : { nodeOf: nodesOfRanks(machine, topology.ranks, processes) }),
     onStep: report.step,

@@ -85,7 +85,7 @@ export const simulateCommand: AddCommand = (command, act) => {
       'write the timeline as Chrome trace events, at most 1,024 ranks (.gz: compressed)',
     )
     .option('--json', 'one JSON object on standard output', false)
-  addServerOptions(addMapOption(addStrategyOptions(addShapeOptions(command))))
+  addServerOptions(addMapOption(addStrategyOptions(addShapeOptions(command), ['auto'])))
     .addHelpText('after', help)
     .action(
       act(async (report: Reporter, source: string, raw: unknown, command: Command) => {

@@ -4,7 +4,7 @@ import { levels } from '../../machine/profile.js'
 import { type MeasuredOrder, powersOfTwo } from '../../measure/grid.js'
 import type { EvenSpread } from '../../measure/spread.js'
 import { type Collective, collectives, isNeighborCollective } from '../../schedule/specification.js'
-import { printableText } from '../../tuning/measured/check-source.js'
+import { isPrintable } from '../../text/printable.js'
 import { type ElementType, elementTypes, measurementLimits } from '../../tuning/measured/measurement.js'
 import { callLimits } from '../../tuning/settings/tuning-call.js'
 import { oneOf, whole } from './options.js'
@@ -70,7 +70,7 @@ export const measureSchema = z.object({
   budget: whole(1, 2 ** 31),
   longest: parsed('a length, as 64MiB', (text) => length.parse(text)),
   site: parsed(`1 to ${measurementLimits.sourceCharacters} printable characters`, (text) =>
-    text.length <= measurementLimits.sourceCharacters && printableText.test(text) ? text : undefined,
+    text.length <= measurementLimits.sourceCharacters && text !== '' && isPrintable(text) ? text : undefined,
   ).optional(),
   launch: z.string().optional(),
   mpicc: z.string().min(1).optional(),

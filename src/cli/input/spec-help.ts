@@ -11,7 +11,7 @@ SPEC is one line of text:
   rmat:1024:d=16:seed=1     R-MAT with the probabilities of Graph500 (:p=0.57,0.19,0.19,0.05 before the seed)
   mtx:FILE:ranks=256        the row exchanges of a product with a Matrix Market file on 256 ranks
   metis:FILE                a METIS graph file
-  csv:FILE                  edges as comma-separated values: source, destination and maybe weight
+  csv:FILE                  source, destination and maybe weight per line (:delimiter=comma, semicolon, tab or bar)
   graphology:FILE           a graph that graphology exported as JSON
   edges:FILE                a list of edges, one "from to" per line
 A FILE may be compressed by gzip, whatever its name; - is standard input.`

@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs'
 import { seededRandom } from '../../base/random.js'
-import { RankweaveError, reasonText, wrongValue } from '../../errors.js'
+import { type RankweaveError, wrongValue } from '../../errors.js'
+import { readRegularFile } from '../../text/regular-file.js'
 
 /**
  * Where colors and keys come from: this many colors in turn with random keys, or lists by rank, color -1 for
@@ -34,12 +34,7 @@ export function colorsAndKeys(input: SplitInput, ranks: number): ColorsAndKeys {
  * @throws ERR_FILE for a file that cannot be read, for another number of lines, or for a line of another form
  */
 export function readSplitFile(path: string, ranks: number): SplitInput {
-  let text: string
-  try {
-    text = readFileSync(path, 'utf8')
-  } catch (cause) {
-    throw new RankweaveError('ERR_FILE', `${path}: cannot be read: ${reasonText(cause)}`, { cause })
-  }
+  const text = readRegularFile(path, 64 * ranks).toString()
   const lines = text.trimEnd().split('\n')
   if (lines.length !== ranks)
     throw wrongValue('ERR_FILE', `${path}: expected ${ranks} lines, one per rank`, lines.length)

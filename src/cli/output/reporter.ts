@@ -1,3 +1,4 @@
+import { printableLines } from '../../text/printable.js'
 import type { ReadProgress } from '../../text/source-file.js'
 import type { GroupingProgress } from '../../topology/friends/grouping-progress.js'
 import type { Streams } from './streams.js'
@@ -19,7 +20,7 @@ export interface Reporter {
 const progressMs = 1000
 
 export function reporter(streams: Streams, json: boolean, now = () => performance.now()): Reporter {
-  const note = (line: string) => streams.stderr(`${printable(line)}\n`)
+  const note = (line: string) => streams.stderr(`${printableLines(line)}\n`)
   const beganMs = now()
   let shownMs = beganMs
   let pending: NodeJS.Timeout | undefined
@@ -44,20 +45,9 @@ export function reporter(streams: Streams, json: boolean, now = () => performanc
     },
     result: (object, text) => {
       clearTimeout(pending)
-      streams.stdout(`${json ? JSON.stringify(object) : printable(text)}\n`)
+      streams.stdout(`${json ? JSON.stringify(object) : printableLines(text)}\n`)
     },
   }
-}
-
-/**
- * Text of files and names must not control the terminal: control characters are escaped, except line ends and
- * tabs.
- */
-function printable(text: string): string {
-  return text.replace(
-    /[^\P{Cc}\n\t]/gu,
-    (character) => `\\x${character.charCodeAt(0).toString(16).padStart(2, '0')}`,
-  )
 }
 
 /** Progress of planning, from inside the search for friend groups. */

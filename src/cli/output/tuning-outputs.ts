@@ -1,7 +1,7 @@
-import { readFileSync } from 'node:fs'
-import { RankweaveError, reasonText } from '../../errors.js'
+import { RankweaveError } from '../../errors.js'
 import { tuningReport } from '../../report/tuning-report.js'
 import type { Collective } from '../../schedule/specification.js'
+import { readRegularFile } from '../../text/regular-file.js'
 import type { LearnedDecisions } from '../../tuning/learning/learn-decisions.js'
 import type { Measurement } from '../../tuning/measured/measurement.js'
 import type { WrittenLayout } from '../../tuning/models/decision-steps.js'
@@ -92,7 +92,7 @@ export const tuningOutputs: readonly TuningOutput[] = [
       const { mpichLibrary } = tuned.rules
       if (mpichLibrary === undefined)
         throw new RankweaveError('ERR_USAGE', '--mpich: expected --mpich-lib and the file of libmpich.so')
-      const own = ownMpichSelection(readBytes(mpichLibrary))
+      const own = ownMpichSelection(readRegularFile(mpichLibrary, longestLibrary))
       return { text: `${JSON.stringify(mpichSelection(tuned.file, own, layoutOf(tuned)), null, 1)}\n` }
     },
   },
@@ -103,6 +103,9 @@ export const tuningOutputs: readonly TuningOutput[] = [
     written: ({ learned, measurements }) => ({ text: [...tuningReport(measurements, learned)].join('') }),
   },
 ]
+
+/** Bytes of a shared library; MPICH's has 20 MB. */
+const longestLibrary = 2 ** 28
 
 function decideName(collective: Collective): string {
   return `decide${collective.replace(/(?:^|-)./g, (start) => start.at(-1)!.toUpperCase())}`
@@ -123,12 +126,4 @@ function layoutOf({ measurements, rules }: Tuned): WrittenLayout {
     throw new RankweaveError('ERR_USAGE', message)
   }
   return { nodes, processesPerNode }
-}
-
-function readBytes(file: string): Uint8Array {
-  try {
-    return readFileSync(file)
-  } catch (cause) {
-    throw new RankweaveError('ERR_FILE', `cannot read '${file}': ${reasonText(cause)}`, { cause })
-  }
 }

@@ -191,11 +191,18 @@ export async function testall<const R extends readonly Request<unknown>[]>(
   return { done: true, values: values as Values<R> }
 }
 
-/** Whether one has completed. @throws its error, if it failed @see MPI-4.1 §3.7.5 (MPI_Testany) */
+/**
+ * Whether one has completed. Of an empty list the test is done at once, with index -1 and no value, so that a loop until
+ * it is done ends.
+ *
+ * @throws its error, if it failed
+ * @see MPI-4.1 §3.7.5 (MPI_Testany)
+ */
 export async function testany<const R extends readonly Request<unknown>[]>(
   requests: R,
 ): Promise<{ readonly done: false } | ({ readonly done: true } & Completed<R>)> {
   requireRequests('testany', requests)
+  if (requests.length === 0) return { done: true, index: -1, value: undefined as Values<R>[number] }
   await progress(requests, firstSettled)
   const index = firstSettled(requests)
   return index < 0 ? { done: false } : { done: true, ...completed(requests, index) }

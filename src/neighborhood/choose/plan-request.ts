@@ -22,7 +22,7 @@ import { combiningOptions } from '../strategies/common-neighbor.js'
 import type { CommonNeighbor } from '../strategies/common-neighbor-strategy.js'
 import { checkedKind } from '../strategies/strategies.js'
 import type { Plan, PlanStatistics, Strategy } from '../strategies/strategy.js'
-import { formatStrategy, parseStrategy } from '../strategies/strategy-text.js'
+import { formatStrategy, parseStrategyBeside } from '../strategies/strategy-text.js'
 import { type AutoStrategy, isAuto, parseAuto } from './auto.js'
 import { type Compared, choiceObject, compareStrategies, type ReportedChoice } from './comparison.js'
 import {
@@ -144,7 +144,7 @@ export function namedStrategy(words: Understandable<StrategyWords>, spelled: Spe
 
 function strategyOf(words: Understandable<StrategyWords>, spelled: Spelled): Strategy {
   const { strategy, machine, engine = friendWords.engine.default } = words
-  if (strategy !== 'common-neighbor') return parseStrategy(strategy)
+  if (strategy !== 'common-neighbor') return parseStrategyBeside(['auto'], strategy)
   const mode = words.mode ?? (machine === undefined ? 'agnostic' : 'aware')
   if (mode === 'aware' && machine === undefined)
     throw usageError(`${spelled('mode')} aware: expected ${spelled('machine')}, which defines the nodes`)

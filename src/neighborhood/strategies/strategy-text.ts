@@ -13,10 +13,15 @@ import type { Strategy } from './strategy.js'
  * @throws ERR_STRATEGY saying what was expected and what arrived
  */
 export function parseStrategy(text: string): Strategy {
+  return parseStrategyBeside([], text)
+}
+
+/** As {@link parseStrategy} for a caller that reads `others` itself: an error names these kinds, too. */
+export function parseStrategyBeside(others: readonly string[], text: string): Strategy {
   requireText('parseStrategy', text)
   const colon = text.indexOf(':')
   const kind = colon < 0 ? text : text.slice(0, colon)
-  if (!Object.hasOwn(strategies, kind)) return fail(text, kindsText, kind)
+  if (!Object.hasOwn(strategies, kind)) return fail(text, [...others, kindsText].join(', '), kind)
   const { options } = strategyKind({ kind } as Strategy)
   if (colon >= 0 && Object.keys(options).length === 0)
     return fail(text, `${kind} without options`, text.slice(colon))

@@ -1,3 +1,4 @@
+import { isPrintable } from '../../text/printable.js'
 import { topologyLimits } from '../../topology/limits.js'
 import { maxPhases } from '../builder.js'
 import { collectives, isNeighborCollective } from '../specification.js'
@@ -37,12 +38,14 @@ const pairing: Field = [
   '"occurrence" or "cartesian"',
   (value) => value === 'occurrence' || value === 'cartesian',
 ]
-const strategy: Field = ['a string', isText]
+const isName: Holds = (value) => typeof value === 'string' && isPrintable(value)
+const strategy: Field = ['a string of printable characters', isName]
 const parameters: Field = [
-  'an object of strings, numbers and booleans',
+  'an object of printable strings, numbers and booleans',
   (value) =>
     isRecord(value) &&
-    Object.values(value).every((item) => isText(item) || isFlag(item) || typeof item === 'number'),
+    Object.keys(value).every(isPrintable) &&
+    Object.values(value).every((item) => isName(item) || isFlag(item) || typeof item === 'number'),
 ]
 const ranks: Field = [
   `an integer from 1 to ${topologyLimits.ranks}`,

@@ -9,52 +9,64 @@ import { GrowingEdges } from './growing-edges.js'
 export interface CsvOptions {
   /** Name in messages. */
   readonly file?: string
-  /** The character that separates fields. Default: a comma. */
-  readonly delimiter?: ',' | ';' | '\t' | '|'
+  /**
+   * The character that separates fields. Default: what the first line has, outside of quotes, of a semicolon, a comma, a tab
+   * and a bar, in this order.
+   */
+  readonly delimiter?: Delimiter
   /** Number of ranks. Default: the largest rank that is named plus one. */
   readonly ranks?: number
 }
 
+export type Delimiter = ',' | ';' | '\t' | '|'
+
+/** Delimiters by the names that they have in `csv:FILE:delimiter=NAME`. */
+export const delimiterNames: Readonly<Record<string, Delimiter>> = {
+  ...{ comma: ',', semicolon: ';', tab: '\t', bar: '|' },
+}
+
 const mostColumns = 1024
 
-type Column = 'source' | 'destination' | 'weight' | null
+type Column = 'source' | 'destination' | 'weight' | 'direction' | null
 
 /** Names of columns, in lower case. */
 const columnNames: Readonly<Record<string, Column>> = {
   ...{ source: 'source', src: 'source', from: 'source' },
   ...{ destination: 'destination', dst: 'destination', dest: 'destination', target: 'destination' },
-  ...{ to: 'destination', weight: 'weight' },
+  ...{ to: 'destination', weight: 'weight', type: 'direction' },
 }
 
 /**
  * A topology from comma-separated values, one edge per line: source, destination and optionally a weight,
  * 0-based ranks. A first line that does not begin with a digit names the columns, in any order and case:
- * `source`, `src` or `from`; `destination`, `dst`, `dest`, `target` or `to`; `weight`; others are ignored.
- * Fields may be quoted (RFC 4180). A row without destination names a rank that need not have edges. Blank
+ * `source`, `src` or `from`; `destination`, `dst`, `dest`, `target` or `to`; `weight`; `type`, where Gephi writes
+ * `Undirected` or `Mutual` for an edge in both directions; others are ignored. Fields may be quoted (RFC 4180). A row without destination names a rank that
+ * need not have edges. Blank
  * lines and lines that begin with `#` are skipped. At most 1,024 columns. Lists are in the order of the rows.
  *
  * @throws ERR_TOPOLOGY with file, line and column
  */
 export function parseCsv(source: string | ByteSource, options: CsvOptions = {}): ProcessTopology {
   requireOptions('parseCsv', options)
-  const { file = 'table', delimiter = ',', ranks = null } = options
-  const reader = new TextReader(source, {
-    file,
-    code: 'ERR_TOPOLOGY',
-    comment: '#',
-    delimiter,
-  })
+  const { file = 'table', delimiter = null, ranks = null } = options
+  const reader = new TextReader(source, { file, code: 'ERR_TOPOLOGY', comment: '#' })
   return new CsvReader(reader, delimiter, ranks).read()
+}
+
+function delimiterIn(line: string): Delimiter {
+  const unquoted = line.replaceAll(/"[^"]*"?/g, '')
+  return ([';', ',', '\t', '|'] as const).find((each) => unquoted.includes(each)) ?? ','
 }
 
 class CsvReader {
   readonly #reader: TextReader
-  readonly #delimiter: string
+  /** Null up to the first line where none is given. */
+  #delimiter: Delimiter | null
   readonly #ranks: number | null
   readonly #edges: GrowingEdges
   #columns: readonly Column[] = ['source', 'destination', 'weight']
 
-  constructor(reader: TextReader, delimiter: string, ranks: number | null) {
+  constructor(reader: TextReader, delimiter: Delimiter | null, ranks: number | null) {
     this.#reader = reader
     this.#delimiter = delimiter
     this.#ranks = ranks
@@ -64,7 +76,12 @@ class CsvReader {
   read(): ProcessTopology {
     const reader = this.#reader
     let named = false
+    if (this.#delimiter !== null) reader.separateBy(this.#delimiter)
     for (let first = true; reader.nextContentLine(); first = false) {
+      if (this.#delimiter === null) {
+        this.#delimiter = delimiterIn(reader.peekLine())
+        reader.separateBy(this.#delimiter)
+      }
       if (first && !/^\d/.test(reader.peekField())) {
         this.#readNames()
         named = true
@@ -85,10 +102,14 @@ class CsvReader {
       if (column !== null && columns.includes(column))
         reader.fail(`one column of each kind`, `another ${column}: '${name.slice(0, 40)}'`, at)
       if (columns.push(column) > mostColumns) reader.fail(`at most ${mostColumns} columns`, 'more', at)
-    } while (reader.skip(this.#delimiter))
-    reader.endOfLine()
+    } while (this.#skipDelimiter())
+    this.#endOfRow()
     if (!columns.includes('source') || !columns.includes('destination'))
-      reader.fail("columns 'source' and 'destination'", 'other names', begin)
+      reader.fail(
+        `columns 'source' and 'destination' separated by ${this.#shownDelimiter()}`,
+        'other names',
+        begin,
+      )
     this.#columns = columns
   }
 
@@ -97,6 +118,7 @@ class CsvReader {
     let source = -1
     let destination = -1
     let weight: number | null = null
+    let isUndirected = false
     let column = 0
     do {
       if (column === this.#columns.length) reader.fail('the end of the line', reader.shown())
@@ -111,17 +133,34 @@ class CsvReader {
           if (reader.atFieldEnd()) break
           if (destination >= 0 || named) weight = this.#weight()
           break
+        case 'direction':
+          isUndirected = /^(undirected|mutual)$/i.test(reader.field())
+          break
         default:
           reader.field()
       }
-    } while (reader.skip(this.#delimiter))
+    } while (this.#skipDelimiter())
     if (source < 0) reader.fail('a source rank', reader.shown())
     if (destination < 0) this.#edges.name(source)
     else {
       this.#edges.expectWeight(weight !== null)
       this.#edges.add(source, destination, weight)
+      if (isUndirected && source !== destination) this.#edges.add(destination, source, weight)
     }
-    reader.endOfLine()
+    this.#endOfRow()
+  }
+
+  #skipDelimiter(): boolean {
+    return this.#reader.skip(this.#delimiter!)
+  }
+
+  #endOfRow(): void {
+    const reader = this.#reader
+    if (!reader.atLineEnd()) reader.fail(`${this.#shownDelimiter()} or the end of the line`, reader.shown())
+  }
+
+  #shownDelimiter(): string {
+    return this.#delimiter === '\t' ? 'a tab' : `'${this.#delimiter}'`
   }
 
   #rank(what: string): number {

@@ -6,8 +6,8 @@ import type { ProcessTopology } from '../process-topology.js'
 import { GrowingEdges } from './growing-edges.js'
 
 /**
- * A topology from plain text: one edge per line, `source destination [weight]`, either all or no lines with a
- * weight. `#` starts a comment; blank lines are skipped. The first line may be `ranks N`; without it the
+ * A topology from plain text: one edge per line, `source destination [weight]`, either all or no lines with a weight. The
+ * attributes that networkx writes behind an edge, `{}` or `{'weight': 2.5, ...}`, may stand for the weight. `#` starts a comment; blank lines are skipped. The first line may be `ranks N`; without it the
  * number of ranks is the largest rank plus one. Lists are in the order of the lines.
  *
  * @throws ERR_TOPOLOGY with file, line and column
@@ -33,13 +33,30 @@ export function parseEdgeList(source: string | ByteSource, file = 'edge list'): 
     const last = (ranks ?? topologyLimits.ranks) - 1
     const from = reader.whole('a source rank', 0, last)
     const to = reader.whole('a destination rank', 0, last)
-    const weighted = !reader.atLineEnd()
+    const attribute = reader.peekField().startsWith('{') ? weightAttribute(reader) : undefined
+    const weighted = attribute === undefined ? !reader.atLineEnd() : attribute !== null
     edges.expectWeight(weighted)
-    edges.add(from, to, weighted ? reader.number('a number as weight', { infinite: true }) : null)
+    edges.add(
+      from,
+      to,
+      weighted ? (attribute ?? reader.number('a number as weight', { infinite: true })) : null,
+    )
     reader.endOfLine()
   }
   if (ranks === null && edges.count === 0) reader.fail("edges or a line 'ranks N'", 'the end of the text')
   return edges.toTopology(ranks)
+}
+
+/** Reads the attributes of an edge, a dictionary of Python; returns `weight` of them, or null. */
+function weightAttribute(reader: TextReader): number | null {
+  const begin = reader.here()
+  const attributes = reader.field()
+  if (!attributes.endsWith('}')) reader.fail("'}' at the end of the line", reader.shown())
+  const text = /['"]weight['"]: *([^\s,}]*)/.exec(attributes)?.[1]
+  if (text === undefined) return null
+  const infinite = /^([+-]?)inf$/.exec(text)
+  const weight = infinite === null ? Number(text || Number.NaN) : Number(`${infinite[1]}Infinity`)
+  return Number.isNaN(weight) ? reader.fail("a number as 'weight'", `'${text.slice(0, 40)}'`, begin) : weight
 }
 
 /** The text that {@link parseEdgeList} reads, in pieces; edges ordered by source, then in list order. */

@@ -13,17 +13,20 @@ export const matrixMarketText = { code: 'ERR_MATRIX_MARKET', comment: '%' } as c
  * its mirror image unless the matrix is general; zeros of an array are left out.
  *
  * @param begin called with the header; returns what takes the entries
+ * @param values `ignored`: entries of a coordinate file are taken as 1, whatever their values are, `nan` and numbers that no
+ *   double holds included
  * @throws ERR_MATRIX_MARKET with file, line and column
  */
 export function readEntries(
   source: string | Uint8Array | ByteSource,
   file: string,
   begin: (header: MatrixMarketHeader, sizeKnown: boolean) => TakeEntry,
+  values: 'read' | 'ignored' = 'read',
 ): void {
   const reader = new TextReader(source, { file, ...matrixMarketText })
   const header = readMatrixMarketHeader(reader)
-  const take = begin(header, reader.bytesLeft !== null)
-  new EntryLines(reader, header, withMirrorImage(header, take)).read(Infinity)
+  const take = withMirrorImage(header, begin(header, reader.bytesLeft !== null))
+  new EntryLines(reader, header, take, { ...wholeFile, values }).read(Infinity)
 }
 
 /**
@@ -46,7 +49,11 @@ export interface EntryPart {
   readonly first: number
   /** Whether the file ends with these lines. */
   readonly isLast: boolean
+  /** Default: `read`. */
+  readonly values?: 'read' | 'ignored'
 }
+
+const wholeFile: EntryPart = { first: 0, isLast: true }
 
 /** The entries of a file, or of some of its lines, as they are stored. */
 export class EntryLines {
@@ -60,12 +67,7 @@ export class EntryLines {
   #col = 0
 
   /** @param reader before the first of these lines */
-  constructor(
-    reader: TextReader,
-    header: MatrixMarketHeader,
-    take: TakeEntry,
-    part: EntryPart = { first: 0, isLast: true },
-  ) {
+  constructor(reader: TextReader, header: MatrixMarketHeader, take: TakeEntry, part: EntryPart = wholeFile) {
     this.#reader = reader
     this.#header = header
     this.#part = part
@@ -74,7 +76,10 @@ export class EntryLines {
     const takeNonzero: TakeEntry = (i, j, re, im) => {
       if (re !== 0 || im !== 0) take(i, j, re, im)
     }
-    this.#take = entryReader(reader, header, isArray ? takeNonzero : take)
+    this.#take =
+      part.values === 'ignored' && !isArray
+        ? placeReader(reader, header, take)
+        : entryReader(reader, header, isArray ? takeNonzero : take)
     if (isArray) this.#placeInArray(part.first)
   }
 
@@ -144,7 +149,7 @@ function entryReader(
     let re = 1
     let im = 0
     if (field === 'real') re = reader.number('a number')
-    else if (field === 'integer') re = reader.integer('an integer')
+    else if (field === 'integer' || field === 'unsigned-integer') re = reader.integer('an integer')
     else if (field === 'complex') {
       re = reader.number('a real part')
       const imAt = reader.here()
@@ -157,6 +162,20 @@ function entryReader(
         )
     }
     take(i, j, re, im)
+  }
+}
+
+/** Skips the value of entry (i, j), and passes on where it is. */
+function placeReader(
+  reader: TextReader,
+  { field, symmetry }: MatrixMarketHeader,
+  take: TakeEntry,
+): (i: number, j: number, begin: number) => void {
+  const words = { pattern: 0, complex: 2, real: 1, integer: 1, 'unsigned-integer': 1 }[field]
+  return (i, j, begin) => {
+    if (symmetry !== 'general') checkTriangle(reader, symmetry, i, j, begin)
+    for (let word = 0; word < words; word++) if (reader.word() === '') reader.fail('a value', reader.shown())
+    take(i, j, 1, 0)
   }
 }
 

@@ -3,7 +3,7 @@ import type { TextReader } from '../../text/text-reader.js'
 /** The largest matrix that is read: row starts and entries have 32-bit indices and must fit into memory. */
 export const matrixLimits = { rows: 2 ** 25, entries: 2 ** 27 } as const
 
-const fields = ['real', 'integer', 'pattern', 'complex'] as const
+const fields = ['real', 'integer', 'pattern', 'complex', 'unsigned-integer'] as const
 const symmetries = ['general', 'symmetric', 'skew-symmetric', 'hermitian'] as const
 
 /** The header and size line of a Matrix Market file. */

@@ -5,7 +5,8 @@ import { distinctEdges } from '../distinct-edges.js'
 import { checkTopologySize } from '../limits.js'
 import type { ProcessTopology } from '../process-topology.js'
 import { unweightedTopology } from '../topology-builders.js'
-import { readEntries } from './matrix-market-entries.js'
+import { readEntries, type TakeEntry } from './matrix-market-entries.js'
+import type { MatrixMarketHeader } from './matrix-market-header.js'
 
 /**
  * The topology of a Matrix Market file distributed over ranks, as `topologyFromMatrix` makes it, without
@@ -22,7 +23,7 @@ export function topologyFromMatrixMarket(
   const { ranks, file = 'matrix' } = options
   checkTopologySize('topology of a matrix', ranks, 0)
   const edges = distinctEdges(ranks)
-  readEntries(source, file, ({ rows, cols }) => {
+  const begin = ({ rows, cols }: MatrixMarketHeader): TakeEntry => {
     const receiverOf = blockOf(rows, ranks)
     const senderOf = blockOf(cols, ranks)
     return (row, col) => {
@@ -30,7 +31,8 @@ export function topologyFromMatrixMarket(
       const sender = senderOf(col)
       if (receiver !== sender) edges.add(receiver, sender)
     }
-  })
+  }
+  readEntries(source, file, begin, 'ignored')
   const into = edges.toRows()
   checkTopologySize('topology of a matrix', ranks, into.rank.length)
   return unweightedTopology(transposeRows(ranks, into), into)

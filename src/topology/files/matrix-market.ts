@@ -23,8 +23,8 @@ export function parseMatrixMarket(source: string | Uint8Array | ByteSource, file
 const knownOptions = uncheckedOptions('onProgress', 'open', 'file')
 
 /**
- * Reads a Matrix Market file, piece by piece: coordinate or array; real, integer, pattern (entries are 1) or
- * complex; general, symmetric, skew-symmetric or hermitian, expanded to both triangles. Repeated entries are
+ * Reads a Matrix Market file, piece by piece: coordinate or array; real, integer, unsigned-integer, pattern
+ * (entries are 1) or complex; general, symmetric, skew-symmetric or hermitian, expanded to both triangles. Repeated entries are
  * summed in file order. A gzip file is expanded on the way. Memory: 28 bytes per entry at most, complex 44.
  *
  * @param from the path of a file; or its bytes, or a source, which is closed (of a text: `sourceOf(text)`)

@@ -2,7 +2,7 @@ import { requireOptions, requireText } from '../../base/known-options.js'
 import { graph500Quarters } from '../generate/rmat.js'
 import { type StencilShape, stencilShapes } from '../generate/stencil.js'
 import type { Translations } from '../generate/translations.js'
-import type { CsvOptions } from './csv.js'
+import { type CsvOptions, delimiterNames } from './csv.js'
 import { SpecReader } from './spec-reader.js'
 
 /** How to make a topology, in one line of text: see {@link parseTopologySpec}. */
@@ -74,7 +74,8 @@ export type TopologySpec =
  * - `powerlaw:1024:d=8:gamma=2.5:seed=1`: power law of mean degree 8
  * - `rmat:1024:d=16:p=0.57,0.19,0.19,0.05:seed=1`: R-MAT
  * - `mtx:FILE:ranks=256`: from the pattern of a Matrix Market file, distributed over 256 ranks
- * - `metis:FILE`, `csv:FILE`, `graphology:FILE`, `edges:FILE`: a graph, one rank per vertex
+ * - `metis:FILE`, `csv:FILE`, `graphology:FILE`, `edges:FILE`: a graph, one rank per vertex; `csv:FILE:delimiter=tab` (or
+ *   `comma`, `semicolon`, `bar`) where the first line does not show it
  *
  * Random families have seed 1 by default. FILE may contain colons. Only the text is read, not the file.
  *
@@ -139,8 +140,16 @@ export function parseTopologySpec(text: string): TopologySpec {
       const at = text.length - match[2].length
       return { kind, file: match[1], ranks: reader.whole({ word: match[2], at }, 1) }
     }
+    case 'csv': {
+      const file = reader.file()
+      const match = /^(.+):delimiter=([^:]*)$/s.exec(file)
+      if (match === null) return { kind, file }
+      const delimiter = Object.hasOwn(delimiterNames, match[2])
+        ? delimiterNames[match[2]]
+        : reader.fail(`a delimiter: ${Object.keys(delimiterNames).join(', ')}`, text.length - match[2].length)
+      return { kind, file: match[1], delimiter }
+    }
     case 'metis':
-    case 'csv':
     case 'graphology':
     case 'edges':
       return { kind, file: reader.file() }
@@ -212,8 +221,11 @@ export function formatTopologySpec(spec: TopologySpec): string {
       return `rmat:${spec.ranks}:d=${spec.degree}:p=${spec.quarters.join(',')}:seed=${spec.seed}`
     case 'mtx':
       return `mtx:${spec.file}:ranks=${spec.ranks}`
+    case 'csv': {
+      const name = Object.keys(delimiterNames).find((each) => delimiterNames[each] === spec.delimiter)
+      return `csv:${spec.file}${name === undefined ? '' : `:delimiter=${name}`}`
+    }
     case 'metis':
-    case 'csv':
     case 'graphology':
     case 'edges':
       return `${spec.kind}:${spec.file}`

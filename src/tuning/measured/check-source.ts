@@ -1,11 +1,9 @@
 import { requireKnownOptions } from '../../base/known-options.js'
 import { type ErrorCode, wrongValue } from '../../errors.js'
+import { isPrintable } from '../../text/printable.js'
 import { type MeasurementSource, measurementLimits, sourceKinds } from './measurement.js'
 
 const members: Readonly<Record<keyof MeasurementSource, true>> = { kind: true, name: true, machine: true }
-
-/** Without what changes how the text around it is read: controls, formats such as bidi marks, ends of lines. */
-export const printableText = /^[^\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]+$/u
 
 /**
  * Checks a source that came from a file.
@@ -22,7 +20,7 @@ export function checkSource(source: unknown, where: string, code: ErrorCode): vo
   for (const name of ['name', 'machine']) {
     const text = given[name]
     const most = measurementLimits.sourceCharacters
-    if (typeof text === 'string' && text.length <= most && printableText.test(text)) continue
+    if (typeof text === 'string' && text.length <= most && text !== '' && isPrintable(text)) continue
     throw wrongValue(code, `${where}: expected source.${name} as 1 to ${most} printable characters`, text)
   }
 }

@@ -69,5 +69,8 @@ export const measurementLimits = {
   characters: 2 ** 16,
   lines: 2 ** 20,
   times: 1024,
+  /** Of a call, so that sums and ratios of times stay finite: a picosecond to eleven days. */
+  leastUs: 1e-6,
+  mostUs: 1e12,
   sourceCharacters: 200,
 } as const

@@ -113,10 +113,13 @@ export function isWord(value: unknown): boolean {
 }
 
 function checkTimes(times: unknown, interval: unknown, number: number): void {
-  const isTime = (value: unknown) => Number.isFinite(value) && (value as number) > 0
-  const most = measurementLimits.times
+  const { leastUs, mostUs, times: most } = measurementLimits
+  const isTime = (value: unknown) => typeof value === 'number' && value >= leastUs && value <= mostUs
   if (!Array.isArray(times) || times.length === 0 || times.length > most || ![...times].every(isTime))
-    throw wrongLine(number, `expected timesUs as 1 to ${most} numbers above 0, got ${shown(times)}`)
+    throw wrongLine(
+      number,
+      `expected timesUs as 1 to ${most} numbers from ${leastUs} to ${mostUs}, got ${shown(times)}`,
+    )
   const isInterval = Array.isArray(interval) && interval.length === 2 && [...interval].every(isTime)
   const median = medianTime(times)
   if (!isInterval || interval[0] > median || interval[1] < median) {

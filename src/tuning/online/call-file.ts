@@ -8,7 +8,7 @@ import { checkSetting } from '../settings/check-setting.js'
 import { fnvHash } from '../settings/fnv-hash.js'
 import type { TuningSetting } from '../settings/setting.js'
 import { callLimits } from '../settings/tuning-call.js'
-import { type CallRecord, readTimedCalls, recordBytes } from './call-records.js'
+import { type CallRecord, readTimedCalls, recordBytes, recordLimits } from './call-records.js'
 
 /**
  * The calls of one run, of all its measured processes: what a run writes at its end and `rankweave learn` reads.
@@ -146,8 +146,13 @@ function headerOf(where: string, line: string): Members {
 }
 
 function checkSettings(where: string, settings: unknown): void {
-  if (!Array.isArray(settings) || settings.length > 2 ** 16)
-    throw fail(`${where}, settings`, 'a list of at most 65,536', settings)
+  const most = recordLimits.setting + 1
+  if (!Array.isArray(settings) || settings.length > most)
+    throw fail(
+      `${where}, settings`,
+      `a list of at most ${most}`,
+      Array.isArray(settings) ? settings.length : settings,
+    )
   for (const [i, setting] of settings.entries())
     checkSetting(Object(setting) as Members, `${where}, settings[${i}]`, 'ERR_MEASUREMENT')
 }

@@ -1,5 +1,6 @@
 import { wrongValue } from '../../errors.js'
 import type { Collective } from '../../schedule/specification.js'
+import { measurementLimits } from '../measured/measurement.js'
 
 /** One process in one call. */
 export interface CallRecord {
@@ -133,10 +134,10 @@ export function* readTimedCalls(
     const packed = view.getUint32(at + 28, true)
     const collective = collectives[(packed >>> 8) & 15]
     const here = `${where}, record ${at / recordBytes}`
-    if (!(endUs >= startUs) || !Number.isFinite(endUs - startUs))
+    if (!(endUs >= startUs) || !(endUs - startUs <= measurementLimits.mostUs))
       throw wrongValue(
         'ERR_MEASUREMENT',
-        `${here}: expected an end that is not before the start`,
+        `${here}: expected an end from 0 to ${measurementLimits.mostUs} us after the start`,
         endUs - startUs,
       )
     if (packed >>> 24 !== 0 || collective === undefined)

@@ -45,13 +45,14 @@ export async function faultProgram(world: Communicator, fault: FaultCase): Promi
   for (let n = 0; n < fault.stepsBefore; n++) await step()
   if (pair === null) {
     for (const rank of survivors) await world.recv(rank, 2)
-    await suffer(world, step, data, fault)
+    await suffer(world, step, data, fault, survivors[0]!)
     return
   }
   // From here on what fails is the operation.
   await world.send(0, struck, 2)
   const { code, process } = await failure(() => repeat(step, fault.stepsAfter))
   const others = (await failure(() => goOn(pair))).code
+  if (fault.detaches && world.rank === survivors[0]) await world.send(0, struck, 3)
   const shrink = await shrunk(world, code)
   fault.tell({ rank: world.rank, code, process, others, shrink })
 }
@@ -64,6 +65,7 @@ async function suffer(
   step: () => Promise<unknown>,
   data: Float64Array | undefined,
   fault: FaultCase,
+  survivor: number,
 ): Promise<void> {
   const steps = repeat(step, fault.stepsAfter)
   // What it learns of its own loss is not compared: it may be gone.
@@ -75,6 +77,8 @@ async function suffer(
     return
   }
   const { code, process } = await failure(() => steps)
+  // All others have seen the failure, and not that this rank revokes the world because of it.
+  if (fault.detaches) await failure(() => world.recv(survivor, 3))
   fault.tell({ rank: world.rank, code, process, others: null, shrink: await shrunk(world, code) })
 }
 

@@ -1,4 +1,4 @@
-import { tier } from '../soak.js'
+import { soakSeed, tier } from '../soak.js'
 
 /** What the ranks do when the fault strikes; each of them needs the process that fails. */
 export const operations = [
@@ -175,6 +175,9 @@ function rowOf(fabric: FaultyFabric, fault: Fault, operation: Operation, outcome
 
 export const rowsOf = (fabric: FaultyFabric): FaultRow[] => faultRows.filter((row) => row.fabric === fabric)
 
-/** A third of the rows of a fabric in `npm run soak`, during other operations for each fault; all of them in `npm run soak:long`. */
-export const thirdOf = (rows: readonly FaultRow[]): readonly FaultRow[] =>
-  tier === 'long' ? rows : rows.filter((_, n) => (n + Math.floor(n / operations.length)) % 3 === 0)
+/**
+ * A quarter of the rows of a fabric in `npm run soak`, during other operations for each fault, and others for other commits;
+ * all of them in `npm run soak:long`.
+ */
+export const quarterOf = (rows: readonly FaultRow[], nth = soakSeed): readonly FaultRow[] =>
+  tier === 'long' ? rows : rows.filter((_, n) => (n + Math.floor(n / operations.length)) % 4 === nth % 4)

@@ -1,15 +1,13 @@
 /*
- * Makes communicators of the same two graphs again and again, one more than it frees, with blocks that grow and
- * shrink, and compares each element. Arguments: rounds, calls on each communicator.
+ * Makes communicators of the same two graphs again and again, with blocks that grow and shrink, and compares each element.
+ * Arguments: rounds, calls on each communicator, and how many are alive at a time, besides one that is from the first round to
+ * the last.
  */
-#include <mpi.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "cases.h"
 
 enum { DEGREE = 2, LONGEST = 600 };
 
-static int rank, ranks, wrong;
+static int wrong;
 
 /* To the next ranks, or to every second one. */
 static MPI_Comm create(int step, int sources[DEGREE]) {
@@ -40,23 +38,23 @@ static void run_calls(MPI_Comm comm, const int *sources, int first, int calls) {
   }
 }
 
-int main(int argc, char **argv) {
-  int kept_sources[DEGREE], sources[DEGREE], all;
-  MPI_Init(&argc, &argv);
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  if (argc != 3) MPI_Abort(MPI_COMM_WORLD, 2);
-  int rounds = atoi(argv[1]), calls = atoi(argv[2]);
-  MPI_Comm kept = create(1, kept_sources);
+int again(int words, char **word) {
+  int kept_sources[DEGREE], sources[DEGREE];
+  if (words < 3) return 1;
+  int rounds = atoi(word[1]), calls = atoi(word[2]), most = words > 3 ? atoi(word[3]) : 1;
+  MPI_Comm kept = create(1, kept_sources), *alive = malloc(sizeof *alive * (size_t)most);
+  wrong = 0;
+  for (int i = 0; i < most; i++) alive[i] = MPI_COMM_NULL;
   for (int round = 0; round < rounds; round++) {
-    MPI_Comm comm = create(1 + round % 2, sources);
-    run_calls(comm, sources, round * calls, calls);
+    MPI_Comm *comm = &alive[round % most];
+    if (*comm != MPI_COMM_NULL) MPI_Comm_free(comm);
+    *comm = create(1 + round % 2, sources);
+    run_calls(*comm, sources, round * calls, calls);
     run_calls(kept, kept_sources, round * calls, calls / 4);
-    MPI_Comm_free(&comm);
   }
+  for (int i = 0; i < most; i++)
+    if (alive[i] != MPI_COMM_NULL) MPI_Comm_free(&alive[i]);
   MPI_Comm_free(&kept);
-  MPI_Reduce(&wrong, &all, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
-  if (rank == 0) printf("%s: %d wrong elements\n", all == 0 ? "right" : "wrong", all);
-  MPI_Finalize();
-  return wrong != 0;
+  free(alive);
+  return wrong;
 }

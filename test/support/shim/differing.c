@@ -1,22 +1,19 @@
 /*
- * Collectives whose arguments differ between ranks, as MPI permits. Prints `right` from the first rank, or what is
- * wrong. Arguments: what differs, and rounds.
+ * Collectives whose arguments differ between ranks, as MPI permits. Arguments: what differs, and rounds.
  *
  *   in-place   which ranks of MPI_Reduce_scatter give their data in place
  *   types      datatypes that describe equal data; a third argument names one collective
  *   ignored    arguments that MPI does not read, which are not valid
  *   sums       nothing: reductions of many lengths on the first 2, 3, ... ranks
  */
-#include <mpi.h>
+#include "cases.h"
+
 #include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* The longest blocks have more than 16 MiB. */
 enum { FORMS = 6, LONGEST = 5000000 };
 
-static int wrong, rank, ranks;
+static int wrong;
 
 static void expect(int is_right, const char *what, int count) {
   if (is_right || wrong++ > 5) return;
@@ -313,18 +310,13 @@ static void ignored(int rounds) {
   MPI_Comm_free(&half);
 }
 
-int main(int argc, char **argv) {
-  const char *what = argc > 1 ? argv[1] : "";
-  int rounds = argc > 2 ? atoi(argv[2]) : 1;
-  MPI_Init(&argc, &argv);
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+int differing(int words, char **word) {
+  const char *what = words > 1 ? word[1] : "";
+  int rounds = words > 2 ? atoi(word[2]) : 1;
+  wrong = 0;
   if (strcmp(what, "in-place") == 0) in_place(rounds);
-  else if (strcmp(what, "types") == 0) types(rounds, argc > 3 ? argv[3] : NULL);
+  else if (strcmp(what, "types") == 0) types(rounds, words > 3 ? word[3] : NULL);
   else if (strcmp(what, "ignored") == 0) ignored(rounds);
   else if (strcmp(what, "sums") == 0) sums(rounds);
-  MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-  if (rank == 0) printf(wrong == 0 ? "right\n" : "%d wrong\n", wrong);
-  MPI_Finalize();
-  return 0;
+  return wrong;
 }

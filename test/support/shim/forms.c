@@ -2,20 +2,18 @@
  * Calls all forms of neighborhood collectives on a ring: blocking, non-blocking and, where MPI has them,
  * persistent ones. Argument: how often. Ends with an error unless all data are right.
  */
-#include <mpi.h>
-#include <stdio.h>
-#include <stdlib.h>
+#include "cases.h"
 
 enum { DEGREE = 2 };
 
-static int rank, ranks, wrong;
-static int sent[DEGREE], received[DEGREE], neighbors[DEGREE];
+static int wrong;
+static int sent[DEGREE], received[DEGREE], peers[DEGREE];
 static const int ones[DEGREE] = {1, 1}, places[DEGREE] = {0, 1};
 
 /* An allgather sends the first element; the one of an alltoall for its slot of the other. */
 static void check(int is_alltoall) {
   for (int i = 0; i < DEGREE; i++) {
-    int expected = neighbors[i] * DEGREE + (is_alltoall ? 1 - i : 0);
+    int expected = peers[i] * DEGREE + (is_alltoall ? 1 - i : 0);
     if (received[i] != expected) wrong++;
     received[i] = -1;
   }
@@ -73,18 +71,16 @@ static void call_persistent(MPI_Comm ring, int times) {
 }
 #endif
 
-int main(int argc, char **argv) {
-  if (argc != 2) return 2;
-  int times = atoi(argv[1]), all;
+int forms(int words, char **word) {
+  if (words != 2) return 1;
+  int times = atoi(word[1]);
   MPI_Comm ring, copy;
   MPI_Request request;
-  MPI_Init(&argc, &argv);
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  neighbors[0] = (rank + ranks - 1) % ranks;
-  neighbors[1] = (rank + 1) % ranks;
+  wrong = 0;
+  peers[0] = (rank + ranks - 1) % ranks;
+  peers[1] = (rank + 1) % ranks;
   for (int i = 0; i < DEGREE; i++) sent[i] = rank * DEGREE + i;
-  MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, DEGREE, neighbors, MPI_UNWEIGHTED, DEGREE, neighbors, MPI_UNWEIGHTED,
+  MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, DEGREE, peers, MPI_UNWEIGHTED, DEGREE, peers, MPI_UNWEIGHTED,
                                  MPI_INFO_NULL, 0, &ring);
   for (int i = 0; i < times; i++) call_all(ring);
   call_persistent(ring, times);
@@ -94,8 +90,5 @@ int main(int argc, char **argv) {
   call_all(copy);
   MPI_Comm_free(&copy);
   MPI_Comm_free(&ring);
-  MPI_Reduce(&wrong, &all, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
-  if (rank == 0) printf("%s: %d wrong elements\n", all == 0 ? "right" : "wrong", all);
-  MPI_Finalize();
-  return wrong != 0;
+  return wrong;
 }

@@ -2,16 +2,14 @@
  * Messages between two processes in an order that barriers fix: what the trace of rank 0 must have. The first argument
  * says which.
  */
-#include <mpi.h>
+#include "cases.h"
+
 #include <pthread.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { MESSAGES = 8, TALKS = 200, THREADS = 3 };
 
-static int rank, value;
+static int value;
 
 static void all_here(void) { MPI_Barrier(MPI_COMM_WORLD); }
 
@@ -131,11 +129,8 @@ static void threads(void) {
   for (int i = 0; i < THREADS; i++) MPI_Comm_free(&comms[i]);
 }
 
-int main(int argc, char **argv) {
-  const char *kind = argc > 1 ? argv[1] : "";
-  int provided;
-  MPI_Init_thread(&argc, &argv, strcmp(kind, "threads") == 0 ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &provided);
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+int matching(int words, char **word) {
+  const char *kind = words > 1 ? word[1] : "";
   if (strcmp(kind, "order") == 0) order();
   if (strcmp(kind, "completions") == 0) completions();
   if (strcmp(kind, "probes") == 0) probes();
@@ -148,7 +143,5 @@ int main(int argc, char **argv) {
     if (rank == 1) MPI_Abort(MPI_COMM_WORLD, 3);
     MPI_Recv(&value, 1, MPI_INT, 1, 99, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   }
-  if (rank == 0) printf("done\n");
-  MPI_Finalize();
   return 0;
 }

@@ -4,12 +4,9 @@
  * seed, degree, calls. The graph follows from the seed on every rank: uneven degrees, parallel edges, self
  * loops.
  */
-#include <mpi.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "cases.h"
 
-static int rank, ranks, wrong;
+static int wrong;
 
 static unsigned next_random(unsigned *state) {
   *state = *state * 1664525u + 1013904223u;
@@ -140,14 +137,12 @@ static MPI_Comm create(const lists *l) {
   return comm;
 }
 
-int main(int argc, char **argv) {
+int neighbors(int words, char **word) {
   static lists first, second;
-  MPI_Init(&argc, &argv);
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  if (argc != 4) MPI_Abort(MPI_COMM_WORLD, 2);
-  unsigned seed = (unsigned)atoi(argv[1]);
-  int degree = atoi(argv[2]), calls = atoi(argv[3]);
+  if (words != 4) return 1;
+  wrong = 0;
+  unsigned seed = (unsigned)atoi(word[1]);
+  int degree = atoi(word[2]), calls = atoi(word[3]);
   graph one = draw(seed, degree), other = draw(seed + 1000003u, degree / 2);
   find_lists(&one, &first);
   find_lists(&other, &second);
@@ -167,9 +162,5 @@ int main(int argc, char **argv) {
   free(one.to);
   free(other.from);
   free(other.to);
-  int all;
-  MPI_Allreduce(&wrong, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-  if (rank == 0) printf("%s: %d wrong elements\n", all == 0 ? "right" : "wrong", all);
-  MPI_Finalize();
-  return all == 0 ? 0 : 1;
+  return wrong;
 }

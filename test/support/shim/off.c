@@ -2,10 +2,9 @@
  * Communicators with and without `rankweave=off` in their info, with 10 allgathers each. Ends with an error
  * unless all data are right.
  */
-#include <mpi.h>
-#include <stdio.h>
+#include "cases.h"
 
-static int rank, ranks, wrong;
+static int wrong;
 
 static void call(MPI_Comm ring) {
   for (int i = 0; i < 10; i++) {
@@ -15,23 +14,22 @@ static void call(MPI_Comm ring) {
   }
 }
 
-int main(int argc, char **argv) {
-  MPI_Comm off, copy, on;
+int off(int words, char **word) {
+  (void)words, (void)word;
+  MPI_Comm without, copy, on;
   MPI_Info info;
   int neighbors[2];
-  MPI_Init(&argc, &argv);
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  wrong = 0;
   neighbors[0] = (rank + ranks - 1) % ranks;
   neighbors[1] = (rank + 1) % ranks;
   MPI_Info_create(&info);
   MPI_Info_set(info, "rankweave", "off");
   /* Communicator 0 is off, 1 is its copy, 2 is on for 10 calls, off for 10 and on again. */
   MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 2, neighbors, MPI_UNWEIGHTED, 2, neighbors, MPI_UNWEIGHTED, info, 0,
-                                 &off);
-  MPI_Comm_dup(off, &copy);
-  MPI_Comm_dup_with_info(off, MPI_INFO_NULL, &on);
-  call(off);
+                                 &without);
+  MPI_Comm_dup(without, &copy);
+  MPI_Comm_dup_with_info(without, MPI_INFO_NULL, &on);
+  call(without);
   call(copy);
   call(on);
   MPI_Comm_set_info(on, info);
@@ -42,8 +40,6 @@ int main(int argc, char **argv) {
   MPI_Info_free(&info);
   MPI_Comm_free(&on);
   MPI_Comm_free(&copy);
-  MPI_Comm_free(&off);
-  if (rank == 0) printf("%s: %d wrong calls\n", wrong == 0 ? "right" : "wrong", wrong);
-  MPI_Finalize();
-  return wrong != 0;
+  MPI_Comm_free(&without);
+  return wrong;
 }

@@ -1,6 +1,5 @@
 /*
- * Collectives that online tuning chooses for, whose results are known. Prints `right` from the first rank, or what is
- * wrong. Arguments: what to do, and numbers.
+ * Collectives that online tuning chooses for, whose results are known. Arguments: what to do, and numbers.
  *
  *   world CALLS          allreduce, bcast, allgather and alltoall in turn on MPI_COMM_WORLD, of several lengths
  *   parts CALLS          so many on MPI_COMM_WORLD, then on its even and odd ranks, then on a copy of these
@@ -12,74 +11,29 @@
  *   limited CALLS        the same as world, then the first rank may write files of 1,000 bytes only
  */
 #define _POSIX_C_SOURCE 200809L
-#include <mpi.h>
+#include "collectives.h"
+
 #include <pthread.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
-enum { LONGEST = 4096 };
-
-static int wrong;
-
-static void expect(int is_right, const char *what) {
-  if (is_right || wrong++ > 5) return;
-  fprintf(stderr, "wrong: %s\n", what);
-}
-
-/* What a rank sends in a place to another. */
-static int value(int rank, int to, int place) { return rank * 100003 + to * 1009 + place; }
-
 static void call(MPI_Comm comm, int kind, int count, int root, int is_in_place) {
-  int rank, ranks, ok = 1;
-  MPI_Comm_rank(comm, &rank);
-  MPI_Comm_size(comm, &ranks);
-  size_t room = (size_t)count * (size_t)ranks + 1;
-  int *from = malloc(room * sizeof *from), *to = malloc(room * sizeof *to);
-  for (int r = 0; r < ranks; r++)
-    for (int i = 0; i < count; i++) from[r * count + i] = value(rank, kind == 3 ? r : 0, i);
-  if (kind == 0) {
-    if (is_in_place) memcpy(to, from, sizeof(int) * (size_t)count);
-    MPI_Allreduce(is_in_place ? MPI_IN_PLACE : from, to, count, MPI_INT, MPI_SUM, comm);
-    for (int i = 0; i < count; i++) {
-      int sum = 0;
-      for (int r = 0; r < ranks; r++) sum += value(r, 0, i);
-      ok &= to[i] == sum;
-    }
-    expect(ok, "allreduce");
-  } else if (kind == 1) {
-    MPI_Bcast(from, count, MPI_INT, root % ranks, comm);
-    for (int i = 0; i < count; i++) ok &= from[i] == value(root % ranks, 0, i);
-    expect(ok, "bcast");
-  } else if (kind == 2) {
-    if (is_in_place) memcpy(to + rank * count, from, sizeof(int) * (size_t)count);
-    MPI_Allgather(is_in_place ? MPI_IN_PLACE : from, count, MPI_INT, to, count, MPI_INT, comm);
-    for (int r = 0; r < ranks; r++)
-      for (int i = 0; i < count; i++) ok &= to[r * count + i] == value(r, 0, i);
-    expect(ok, "allgather");
-  } else {
-    if (is_in_place) memcpy(to, from, sizeof(int) * (size_t)(count * ranks));
-    MPI_Alltoall(is_in_place ? MPI_IN_PLACE : from, count, MPI_INT, to, count, MPI_INT, comm);
-    for (int r = 0; r < ranks; r++)
-      for (int i = 0; i < count; i++) ok &= to[r * count + i] == value(r, rank, i);
-    expect(ok, "alltoall");
-  }
-  free(from);
-  free(to);
+  side s = side_of(comm);
+  if (kind == 0) allreduce(&s, count, is_in_place, MPI_SUM);
+  else if (kind == 1) bcast(&s, count, root % s.ranks);
+  else if (kind == 2) allgather(&s, count, is_in_place);
+  else alltoall(&s, count, is_in_place);
+  release(&s);
 }
 
 static void in_turn(MPI_Comm comm, int calls) {
-  static const int counts[] = {1, 7, 300, LONGEST};
+  static const int counts[] = {1, 7, 300, 4096};
   for (int i = 0; i < calls; i++) call(comm, i % 4, counts[i / 4 % 4], i, 0);
 }
 
 static void parts(int calls) {
   MPI_Comm part, copy, none;
-  int rank;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   in_turn(MPI_COMM_WORLD, calls);
   MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &part);
   in_turn(part, calls);
@@ -105,9 +59,6 @@ static int draw(int below) {
 
 static void random_parts(int calls, int seed) {
   static const int counts[] = {1, 2, 64, 500};
-  int rank, ranks;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   state = (unsigned)seed | 1;
   /* So that the file has it first. */
   call(MPI_COMM_WORLD, 0, 1, 0, 0);
@@ -127,29 +78,17 @@ static void random_parts(int calls, int seed) {
   }
 }
 
-/* The left one: not commutative. */
-static void first_of(void *in, void *inout, int *length, MPI_Datatype *type) {
-  (void)type;
-  memcpy(inout, in, sizeof(int) * (size_t)*length);
-}
-
 static void odd(void) {
   MPI_Comm half, inter, copy;
-  MPI_Op op;
-  int rank, given, taken = -1;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  side s = side_of(MPI_COMM_WORLD);
+  int given, taken = -1;
   for (int kind = 0; kind < 4; kind++) {
     call(MPI_COMM_WORLD, kind, 100, 1, 1);
     call(MPI_COMM_WORLD, kind, 0, 0, 0);
     call(MPI_COMM_SELF, kind, 100, 0, 0);
   }
-  MPI_Op_create(first_of, 0, &op);
-  for (int i = 0; i < 5; i++) {
-    given = rank + 5;
-    MPI_Allreduce(&given, &taken, 1, MPI_INT, op, MPI_COMM_WORLD);
-    expect(taken == 5, "an operation that is not commutative");
-  }
-  MPI_Op_free(&op);
+  for (int i = 0; i < 5; i++) ordered(&s, 1);
+  release(&s);
   MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &half);
   MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, rank % 2 == 0 ? 1 : 0, 9, &inter);
   given = 7 + rank % 2;
@@ -186,29 +125,19 @@ static void threads(int calls) {
   MPI_Comm_free(&other);
 }
 
-int main(int argc, char **argv) {
-  const char *what = argc > 1 ? argv[1] : "world";
-  int number = argc > 2 ? atoi(argv[2]) : 1, rank, ranks, provided, is_threaded = strcmp(what, "threads") == 0;
-  MPI_Init_thread(&argc, &argv, is_threaded ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &provided);
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+int online(int words, char **word) {
+  const char *what = words > 1 ? word[1] : "world";
+  int number = words > 2 ? atoi(word[2]) : 1;
+  wrong = 0;
   if (strcmp(what, "parts") == 0) parts(number);
-  else if (strcmp(what, "random") == 0) random_parts(number, atoi(argv[3]));
+  else if (strcmp(what, "random") == 0) random_parts(number, atoi(word[3]));
   else if (strcmp(what, "odd") == 0) odd();
-  else if (is_threaded) threads(number);
+  else if (strcmp(what, "threads") == 0) threads(number);
   else if (strcmp(what, "vanished") == 0) {
     in_turn(MPI_COMM_WORLD, 4);
-    if (rank == 0) expect(rmdir(argv[2]) == 0, "the folder");
+    if (rank == 0) expect(rmdir(word[2]) == 0, "the folder");
   } else in_turn(MPI_COMM_WORLD, number);
   if (strcmp(what, "limited") == 0 && rank == 0) setrlimit(RLIMIT_FSIZE, &(struct rlimit){1000, 1000});
   if (strcmp(what, "killed") == 0 && rank == ranks - 1) kill(getpid(), SIGKILL);
-  int all = 0;
-  MPI_Reduce(&wrong, &all, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
-  if (rank == 0) {
-    if (all == 0) printf("right\n");
-    else printf("%d wrong\n", all);
-    fflush(stdout);
-  }
-  MPI_Finalize();
-  return 0;
+  return wrong;
 }

@@ -1,12 +1,9 @@
 /*
  * Calls that MPI permits, and whose differences between ranks a file of rules cannot see, on communicators of 2 ranks
  * and more: reductions in the order of the ranks, arguments that are ignored in place, and equal data that ranks
- * describe by different datatypes. Prints `right` from the first rank, or what is wrong.
+ * describe by different datatypes.
  */
-#include <mpi.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "cases.h"
 
 enum { PRIME = 10007, LONGEST = 600, MOST_RANKS = 16 };
 
@@ -101,34 +98,28 @@ static void in_place(MPI_Comm comm, int rank, int ranks, int count) {
   for (int i = 0; i < ranks * count; i++) expect(to[i] == value(i / count, rank, i % count), "alltoall", ranks, count);
 }
 
-int main(int argc, char **argv) {
+int permitted(int words, char **word) {
   static const int counts[] = {2, 18, LONGEST / 2};
-  int world_rank, world_size, any;
   MPI_Datatype pair;
   MPI_Op op;
-  MPI_Init(&argc, &argv);
-  MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &world_size);
+  wrong = 0;
   MPI_Type_contiguous(2, MPI_INT, &pair);
   MPI_Type_commit(&pair);
   MPI_Op_create(then, 0, &op);
-  for (int ranks = 2; ranks <= world_size && ranks <= MOST_RANKS; ranks++) {
+  for (int members = 2; members <= ranks && members <= MOST_RANKS; members++) {
     MPI_Comm comm;
-    MPI_Comm_split(MPI_COMM_WORLD, world_rank < ranks ? 0 : MPI_UNDEFINED, world_rank, &comm);
+    MPI_Comm_split(MPI_COMM_WORLD, rank < members ? 0 : MPI_UNDEFINED, rank, &comm);
     if (comm == MPI_COMM_NULL) continue;
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
-      reductions(comm, world_rank, ranks, counts[i], pair, op);
-      if (argc > 1 && strcmp(argv[1], "reductions") == 0) continue;
-      datatypes(comm, world_rank, ranks, counts[i], pair);
-      in_place(comm, world_rank, ranks, counts[i]);
+      reductions(comm, rank, members, counts[i], pair, op);
+      if (words > 1 && strcmp(word[1], "reductions") == 0) continue;
+      datatypes(comm, rank, members, counts[i], pair);
+      in_place(comm, rank, members, counts[i]);
       MPI_Barrier(comm);
     }
     MPI_Comm_free(&comm);
   }
   MPI_Op_free(&op);
   MPI_Type_free(&pair);
-  MPI_Allreduce(&wrong, &any, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
-  if (world_rank == 0 && any == 0) printf("right\n");
-  MPI_Finalize();
-  return 0;
+  return wrong;
 }

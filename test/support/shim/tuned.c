@@ -1,6 +1,5 @@
 /*
- * Collectives whose results are known, on communicators of several kinds. Prints `right` from the first rank, or
- * what is wrong. Arguments: what to do, and numbers.
+ * Collectives whose results are known, on communicators of several kinds. Arguments: what to do, and numbers.
  *
  *   all ROUNDS            every collective, with lengths and datatypes that decisions may treat differently
  *   kept COMMUNICATORS    so many copies of MPI_COMM_WORLD, used and freed at the end
@@ -8,173 +7,19 @@
  *   threads CALLS         two threads, one on MPI_COMM_WORLD
  *   errors                wrong roots, handled by what the user sets when a shadow exists
  *   many NAME COUNT CALLS one collective so often, and how its reduction is cut on the first rank
- *   time COUNT CALLS      us of a call of MPI_Bcast on a communicator of which no setting is in use
  */
 #define _POSIX_C_SOURCE 200809L
-#include <mpi.h>
+#include "collectives.h"
+
 #include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-enum { LONGEST = 20000 };
-
-typedef struct {
-  MPI_Comm comm;
-  int rank, ranks;
-  int *from, *to;
-} side;
-
-static int wrong;
 static int combined, longest_combined;
-
-static void expect(int is_right, const char *what) {
-  if (is_right || wrong++ > 5) return;
-  fprintf(stderr, "wrong: %s\n", what);
-}
-
-static side side_of(MPI_Comm comm) {
-  side s = {.comm = comm};
-  MPI_Comm_rank(comm, &s.rank);
-  MPI_Comm_size(comm, &s.ranks);
-  s.from = malloc(sizeof(int) * (size_t)(LONGEST * s.ranks));
-  s.to = malloc(sizeof(int) * (size_t)(LONGEST * s.ranks));
-  return s;
-}
-
-static void release(side *s) {
-  free(s->from);
-  free(s->to);
-}
-
-/* What a rank sends in a place to another. */
-static int value(int rank, int to, int place) { return rank * 1000003 + to * 1009 + place; }
-
-static void fill(side *s, int blocks, int count) {
-  for (int b = 0; b < blocks; b++)
-    for (int i = 0; i < count; i++) s->from[b * count + i] = value(s->rank, b, i);
-  memset(s->to, 0xff, sizeof(int) * (size_t)(LONGEST * s->ranks));
-}
-
-static void bcast(side *s, int count, int root) {
-  MPI_Datatype pair;
-  fill(s, 1, count);
-  if (s->rank == root) memcpy(s->to, s->from, sizeof(int) * (size_t)count);
-  /* Ranks describe the same data by other datatypes and counts. */
-  MPI_Type_contiguous(2, MPI_INT, &pair);
-  MPI_Type_commit(&pair);
-  if (count % 2 == 0 && s->rank % 2 == 1) MPI_Bcast(s->to, count / 2, pair, root, s->comm);
-  else MPI_Bcast(s->to, count, MPI_INT, root, s->comm);
-  MPI_Type_free(&pair);
-  int ok = 1;
-  for (int i = 0; i < count; i++) ok &= s->to[i] == value(root, 0, i);
-  expect(ok, "bcast");
-}
-
-static void gather(side *s, int count, int root, int is_in_place) {
-  fill(s, 1, count);
-  int at_root = s->rank == root;
-  if (is_in_place && at_root) memcpy(s->to + root * count, s->from, sizeof(int) * (size_t)count);
-  MPI_Gather(is_in_place && at_root ? MPI_IN_PLACE : s->from, count, MPI_INT, s->to, count, MPI_INT, root, s->comm);
-  int ok = 1;
-  for (int r = 0; at_root && r < s->ranks; r++)
-    for (int i = 0; i < count; i++) ok &= s->to[r * count + i] == value(r, 0, i);
-  expect(ok, "gather");
-}
-
-static void scatter(side *s, int count, int root, int is_in_place) {
-  fill(s, s->ranks, count);
-  int at_root = s->rank == root;
-  MPI_Scatter(s->from, count, MPI_INT, is_in_place && at_root ? MPI_IN_PLACE : (void *)s->to, count, MPI_INT, root, s->comm);
-  int ok = 1;
-  for (int i = 0; !(is_in_place && at_root) && i < count; i++) ok &= s->to[i] == value(root, s->rank, i);
-  expect(ok, "scatter");
-}
-
-static void allgather(side *s, int count, int is_in_place) {
-  fill(s, 1, count);
-  if (is_in_place) memcpy(s->to + s->rank * count, s->from, sizeof(int) * (size_t)count);
-  MPI_Allgather(is_in_place ? MPI_IN_PLACE : s->from, count, MPI_INT, s->to, count, MPI_INT, s->comm);
-  int ok = 1;
-  for (int r = 0; r < s->ranks; r++)
-    for (int i = 0; i < count; i++) ok &= s->to[r * count + i] == value(r, 0, i);
-  expect(ok, "allgather");
-}
-
-static void alltoall(side *s, int count, int is_in_place) {
-  fill(s, s->ranks, count);
-  if (is_in_place) memcpy(s->to, s->from, sizeof(int) * (size_t)(count * s->ranks));
-  MPI_Alltoall(is_in_place ? MPI_IN_PLACE : s->from, count, MPI_INT, s->to, count, MPI_INT, s->comm);
-  int ok = 1;
-  for (int r = 0; r < s->ranks; r++)
-    for (int i = 0; i < count; i++) ok &= s->to[r * count + i] == value(r, s->rank, i);
-  expect(ok, "alltoall");
-}
-
-static int sum(const side *s, int block, int i) {
-  int all = 0;
-  for (int r = 0; r < s->ranks; r++) all += value(r, block, i);
-  return all;
-}
-
-static void reduce(side *s, int count, int root, int is_in_place) {
-  fill(s, 1, count);
-  int at_root = s->rank == root;
-  if (is_in_place && at_root) memcpy(s->to, s->from, sizeof(int) * (size_t)count);
-  MPI_Reduce(is_in_place && at_root ? MPI_IN_PLACE : s->from, s->to, count, MPI_INT, MPI_SUM, root, s->comm);
-  int ok = 1;
-  for (int i = 0; at_root && i < count; i++) ok &= s->to[i] == sum(s, 0, i);
-  expect(ok, "reduce");
-}
-
-static void allreduce(side *s, int count, int is_in_place, MPI_Op op) {
-  fill(s, 1, count);
-  if (is_in_place) memcpy(s->to, s->from, sizeof(int) * (size_t)count);
-  MPI_Allreduce(is_in_place ? MPI_IN_PLACE : s->from, s->to, count, MPI_INT, op, s->comm);
-  int ok = 1;
-  for (int i = 0; i < count; i++) ok &= s->to[i] == sum(s, 0, i);
-  expect(ok, "allreduce");
-}
-
-static void reduce_scatter(side *s, int count, int is_equal) {
-  int *counts = malloc(sizeof(int) * (size_t)s->ranks);
-  fill(s, s->ranks, count);
-  for (int r = 0; r < s->ranks; r++) counts[r] = count;
-  /* The last rank gets less: no algorithm for equal blocks serves it. */
-  if (!is_equal) counts[s->ranks - 1] = 0;
-  MPI_Reduce_scatter(s->from, s->to, counts, MPI_INT, MPI_SUM, s->comm);
-  int ok = 1;
-  for (int i = 0; i < counts[s->rank]; i++) ok &= s->to[i] == sum(s, s->rank, i);
-  expect(ok, "reduce_scatter");
-  fill(s, s->ranks, count);
-  MPI_Reduce_scatter_block(s->from, s->to, count, MPI_INT, MPI_SUM, s->comm);
-  for (int i = 0; i < count; i++) ok &= s->to[i] == sum(s, s->rank, i);
-  expect(ok, "reduce_scatter_block");
-  free(counts);
-}
-
-/* The left one: not commutative. */
-static void first_of(void *in, void *inout, int *length, MPI_Datatype *type) {
-  (void)type;
-  memcpy(inout, in, sizeof(int) * (size_t)*length);
-}
 
 static void count_sum(void *in, void *inout, int *length, MPI_Datatype *type) {
   (void)type;
   combined++;
   if (*length > longest_combined) longest_combined = *length;
   for (int i = 0; i < *length; i++) ((int *)inout)[i] += ((int *)in)[i];
-}
-
-static void ordered(side *s, int count) {
-  MPI_Op op;
-  MPI_Op_create(first_of, 0, &op);
-  fill(s, 1, count);
-  MPI_Allreduce(s->from, s->to, count, MPI_INT, op, s->comm);
-  int ok = 1;
-  for (int i = 0; i < count; i++) ok &= s->to[i] == value(0, 0, i);
-  expect(ok, "an operation that is not commutative");
-  MPI_Op_free(&op);
 }
 
 static void everything(MPI_Comm comm) {
@@ -207,9 +52,6 @@ static void everything(MPI_Comm comm) {
 
 static void all(int rounds) {
   MPI_Comm half, copy, reversed, inter;
-  int rank, ranks;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &half);
   MPI_Comm_split(MPI_COMM_WORLD, 0, -rank, &reversed);
   MPI_Comm_dup(MPI_COMM_WORLD, &copy);
@@ -331,28 +173,14 @@ static void many(const char *name, int count, int calls) {
   release(&s);
 }
 
-static void timed(int count, int calls) {
-  side s = side_of(MPI_COMM_WORLD);
-  MPI_Bcast(s.to, count, MPI_INT, 0, MPI_COMM_WORLD);
-  double begin = MPI_Wtime();
-  for (int call = 0; call < calls; call++) MPI_Bcast(s.to, count, MPI_INT, 0, MPI_COMM_WORLD);
-  if (s.rank == 0) printf("%.4f us\n", (MPI_Wtime() - begin) / calls * 1e6);
-  release(&s);
-}
-
-int main(int argc, char **argv) {
-  const char *what = argc > 1 ? argv[1] : "all";
-  int number = argc > 2 ? atoi(argv[2]) : 1, rank, provided, is_threaded = strcmp(what, "threads") == 0;
-  MPI_Init_thread(&argc, &argv, is_threaded ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &provided);
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+int tuned(int words, char **word) {
+  const char *what = words > 1 ? word[1] : "none";
+  int number = words > 2 ? atoi(word[2]) : 1;
+  wrong = 0;
   if (strcmp(what, "all") == 0) all(number);
   else if (strcmp(what, "kept") == 0 || strcmp(what, "freed") == 0) copies(number, what[0] == 'k');
-  else if (is_threaded) threads(number);
+  else if (strcmp(what, "threads") == 0) threads(number);
   else if (strcmp(what, "errors") == 0) errors();
-  else if (strcmp(what, "many") == 0) many(argv[2], atoi(argv[3]), atoi(argv[4]));
-  else if (strcmp(what, "time") == 0) timed(number, atoi(argv[3]));
-  MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-  if (rank == 0) printf(wrong == 0 ? "right\n" : "%d wrong\n", wrong);
-  MPI_Finalize();
-  return 0;
+  else if (strcmp(what, "many") == 0) many(word[2], atoi(word[3]), atoi(word[4]));
+  return wrong;
 }

@@ -1,7 +1,6 @@
+import { local, run } from 'rankweave'
 import { describe, expect, it } from 'vitest'
 import { runInPage } from '../../../src/browser/run.js'
-import { local } from '../../../src/fabric/local/local.js'
-import { run } from '../../../src/launch/run.js'
 import { cluster } from '../../../src/machine/machine.js'
 import { treeByBytes, tuningFileOf } from '../../support/tuning-files.js'
 

@@ -36,7 +36,7 @@ describe.each(Object.keys(calls))('an aborted %s', (name) => {
   ])(
     'never writes into its buffer after its rejection, %i elements, bulk %s, ahead %i',
     async (length, bulk, space) => {
-      for (let wait = 0; wait < 12; wait++) {
+      for (const wait of [0, 1, 2, 3, 5, 8]) {
         await run(
           async (world: Communicator) => {
             const data = new Float64Array(length).fill(world.rank + 1)

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest'
-import type { CollectiveCall } from '../../../src/calls/collective-call.js'
 import type { Communicator } from '../../../src/comm/communicator.js'
 import { isRankweaveError, RankweaveError } from '../../../src/errors.js'
 import { type LocalOptions, local } from '../../../src/fabric/local/local.js'
@@ -311,36 +310,6 @@ describe('a lost process', () => {
 })
 
 describe.each(processCounts)('order and completion on %i processes', (processes) => {
-  it('a barrier completes on no rank before every rank has called it', async () => {
-    const ranks = 9
-    let arrived = 0
-    await run(
-      async (world: Communicator) => {
-        for (let round = 1; round <= 5; round++) {
-          for (let i = 0; i < world.rank; i++) await Promise.resolve()
-          arrived++
-          await world.barrier()
-          expect(arrived).toBeGreaterThanOrEqual(round * ranks)
-        }
-      },
-      { ranks, fabric: local({ processes, seed: 4, faults: { delay: 3 } }) },
-    )
-    expect(arrived).toBe(5 * ranks)
-  })
-
-  it('payloads larger than the largest frame are split and reassembled', async () => {
-    const words = 5000
-    const seen = await run(
-      async (world: Communicator) => {
-        const mine = Int32Array.from({ length: words }, (_, i) => world.rank * words + i)
-        const all = await world.allgather(mine)
-        return all.every((value, i) => value === i)
-      },
-      { ranks: 5, fabric: local({ processes, seed: 8, maxPayloadBytes: 1024, scribble: true }) },
-    )
-    expect(seen).toEqual(new Array(5).fill(true))
-  })
-
   it('results are not shared with other ranks', async () => {
     await run(
       async (world: Communicator) => {
@@ -357,67 +326,6 @@ describe.each(processCounts)('order and completion on %i processes', (processes)
       },
       { ranks: 6, processes },
     )
-  })
-
-  it('counters count the collectives of every rank', async () => {
-    const seen = await run(
-      async (world: Communicator) => {
-        await world.barrier()
-        const { rank } = world.counters
-        const before = rank.collectives
-        await world.barrier()
-        await world.allreduce(Int32Array.of(1), 'sum')
-        return [before, rank.collectives]
-      },
-      { ranks: 5, processes },
-    )
-    expect(seen).toEqual(new Array(5).fill([1, 3]))
-  })
-
-  it('lanes match starts independently of plain calls and of each other', async () => {
-    const seen = await run(
-      async (world: Communicator) => {
-        const { state, localIndex } = world.seat()
-        const engine = state.collectives
-        const init: CollectiveCall<undefined, number> = {
-          signature: { name: 'neighborAllgatherInit' },
-          run: (_, exchange) => Array.from(state.localRanks, () => engine.openLane(exchange)),
-        }
-        const add = (extra: number): CollectiveCall<number, number> => ({
-          signature: { name: 'neighborAllgather', extra },
-          async run(parts, exchange) {
-            let sum = parts.reduce((a, b) => a + b, 0)
-            for (let peer = 0; peer < exchange.count; peer++)
-              exchange.send(peer, 0, new Uint8Array(Int32Array.of(sum).buffer))
-            let total = 0
-            for (let peer = 0; peer < exchange.count; peer++) {
-              total += new Int32Array((await exchange.receive(peer, 0)).buffer)[0]
-            }
-            sum = total
-            return parts.map(() => sum)
-          },
-        })
-        const [one, two] = await Promise.all([
-          engine.call(localIndex, init, undefined),
-          engine.call(localIndex, init, undefined),
-        ])
-        expect(one).not.toBe(two)
-        // Even ranks start the lanes in one order, odd ranks in the other, with a barrier in progress.
-        const barrier = world.barrier()
-        const order = world.rank % 2 === 0 ? [one, two] : [two, one]
-        const started = order.map((lane) =>
-          engine.start(lane, localIndex, add(lane), lane * 100 + world.rank),
-        )
-        await barrier
-        const results = await Promise.all(started)
-        return world.rank % 2 === 0 ? [one, two, ...results] : [one, two, ...results.reverse()]
-      },
-      { ranks: 4, fabric: local({ processes, seed: 6 }) },
-    )
-    for (const [one, two, first, second] of seen) {
-      expect(first).toBe(one * 400 + 6)
-      expect(second).toBe(two * 400 + 6)
-    }
   })
 })
 

@@ -18,9 +18,6 @@ const calls: Readonly<Record<string, Call>> = {
   'allreduce along the tree': (world, data) => world.allreduce(data, 'sum', { algorithm: 'allreduce-tree' }),
   bcast: (world, data) => world.bcast(world.rank === 0 ? data : null, 0) as Promise<Float64Array>,
   alltoallv: async (world, data) => (await world.alltoallv(data, [1000, 2000])).data,
-  allgatherv: async (world, data) => (await world.allgatherv(data.subarray(world.rank))).data,
-  alltoall: (world, data) => world.alltoall(data),
-  reduceScatter: (world, data) => world.reduceScatter(data, 'sum'),
   scan: (world, data) => world.scan(data, 'sum'),
 }
 

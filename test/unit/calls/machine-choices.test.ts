@@ -11,7 +11,9 @@ import { parseMachine } from '../../../src/machine/machine-text.js'
 import type { CommContext } from '../../../src/messages/process/comm-context.js'
 
 const algorithm = 'auto'
-const torus = 'torus:dims=3x2,profile=bluegene-p'
+/** A ring of four nodes. */
+const torus = 'torus:dims=4,profile=bluegene-p'
+const ranks = 4
 
 const onMachine = <T>(
   text: string,
@@ -19,6 +21,8 @@ const onMachine = <T>(
   processes: number,
   main: (world: Communicator) => Promise<T>,
 ) => run(main, { fabric: local({ processes }), ranks, machine: parseMachine(text) })
+
+const onTorus = <T>(main: (world: Communicator) => Promise<T>) => onMachine(torus, ranks, ranks, main)
 
 /** What has run of a collective by the machine's choice, in the order of use. */
 function chosenIn(comm: Communicator, collective: string): string[] {
@@ -43,7 +47,7 @@ async function checkAll(
 const some = ['bcast', 'allgather', 'allreduce', 'reduce-scatter']
 
 describe.each([
-  [torus, 6, 6],
+  [torus, ranks, ranks],
   ['mesh:dims=3x1,cores=2,profile=simgrid-fast', 5, 3],
   ['cluster:nodes=1,cores=2,profile=niagara', 1, 1],
 ] as const)('on %s, %i ranks in %i processes', (text, ranks, processes) => {
@@ -119,7 +123,7 @@ describe('choices', () => {
     expect(first).toMatchObject({ chosenFor: 'units of 1024 bytes' })
     expect(first.algorithm!.collective).toBe('bcast')
     for (const collective of ['bcast', 'allgather', 'reduce', 'gather'] as const)
-      for (let power = 0; power < 20; power++)
+      for (let power = 0; power < 17; power++)
         await choices.methodFor(method, { collective, sizeBytes: bytesOf(power) })
     expect(choices.count).toBe(mostMachineChoices)
     expect(mostMachineChoices).toBe(64)
@@ -142,11 +146,11 @@ describe('choices', () => {
 
 describe('auto', () => {
   it('chooses the same on all ranks, by the length of the data', async () => {
-    const uses = await onMachine(torus, 6, 6, async (world) => {
+    const uses = await onTorus(async (world) => {
       for (const length of [1, 2000, 20_000]) {
         await world.allgather(new Float64Array(length), { algorithm })
         await world.allreduce(new Int32Array(length), 'sum', { algorithm })
-        await world.reduceScatter(new Int32Array(6 * length), 'sum', { algorithm })
+        await world.reduceScatter(new Int32Array(ranks * length), 'sum', { algorithm })
       }
       const { collectives } = world.describe()
       return collectives.map((use) => `${use.collective} ${use.algorithm} ${use.segments} ${use.why}`).sort()
@@ -159,7 +163,7 @@ describe('auto', () => {
   })
 
   it('keeps what a reduction promises: bits of the tree, and the order of ranks', async () => {
-    await onMachine(torus, 6, 6, async (world) => {
+    await onTorus(async (world) => {
       const data = Float64Array.from({ length: 400 }, (_, i) => 1 / (1 + i + world.rank))
       const promised = await world.allreduce(data, 'sum')
       expect(await world.allreduce(data, 'sum', { algorithm })).toEqual(promised)
@@ -168,7 +172,9 @@ describe('auto', () => {
         expect(value).toBeCloseTo((promised as Float64Array)[i], 10)
       })
       const last = createOperation<Int32Array>((_, b) => b.slice(), { name: 'last' })
-      expect(await world.allreduce(Int32Array.of(world.rank), last, { algorithm })).toEqual(Int32Array.of(5))
+      expect(await world.allreduce(Int32Array.of(world.rank), last, { algorithm })).toEqual(
+        Int32Array.of(ranks - 1),
+      )
       expect(await world.scan(String(world.rank), concatenation, { algorithm })).toBe(
         Array.from({ length: world.rank + 1 }, (_, i) => String(i)).join(''),
       )
@@ -177,21 +183,21 @@ describe('auto', () => {
   })
 
   it('takes its place at once: calls that are not awaited keep their order', async () => {
-    await onMachine(torus, 6, 6, async (world) => {
+    await onTorus(async (world) => {
       const first = world.allreduce(Int32Array.of(1), 'sum', { algorithm })
       const second = world.barrier()
       const third = world.bcast(world.rank === 2 ? Int32Array.of(7, 8) : null, 2, { algorithm })
       const fourth = world.allgather(Int32Array.of(world.rank))
-      expect(await fourth).toEqual(Int32Array.from({ length: 6 }, (_, i) => i))
+      expect(await fourth).toEqual(Int32Array.from({ length: ranks }, (_, i) => i))
       expect(await third).toEqual(Int32Array.of(7, 8))
       await second
-      expect(await first).toEqual(Int32Array.of(6))
+      expect(await first).toEqual(Int32Array.of(ranks))
     })
   })
 
   it('serves persistent requests', async () => {
-    await onMachine(torus, 6, 6, async (world) => {
-      const into = new Int32Array(6 * 300)
+    await onTorus(async (world) => {
+      const into = new Int32Array(ranks * 300)
       const given = Int32Array.from({ length: 300 }, (_, i) => 300 * world.rank + i)
       const sum = new Int32Array(300)
       const requests = [
@@ -201,17 +207,17 @@ describe('auto', () => {
         world.barrierInit({ algorithm }),
       ]
       for (let round = 0; round < 2; round++) for (const request of requests) await request.start()
-      expect(into).toEqual(Int32Array.from({ length: 1800 }, (_, i) => i))
-      expect(sum).toEqual(Int32Array.from({ length: 300 }, (_, i) => 4500 + 6 * i))
+      expect(into).toEqual(Int32Array.from({ length: ranks * 300 }, (_, i) => i))
+      expect(sum).toEqual(Int32Array.from({ length: 300 }, (_, i) => 300 * 6 + ranks * i))
       for (const request of requests) request.free()
     })
   })
 
   it('lets the root name the algorithm of a broadcast, with its parameters', async () => {
-    const uses = await onMachine(torus, 6, 6, async (world) => {
+    const uses = await onTorus(async (world) => {
       for (const length of [1, 100_000]) {
         const data = Uint8Array.from({ length }, (_, i) => i % 251)
-        expect(await world.bcast(world.rank === 5 ? data : null, 5, { algorithm })).toEqual(data)
+        expect(await world.bcast(world.rank === 1 ? data : null, 1, { algorithm })).toEqual(data)
       }
       return world.describe().collectives.map((use) => `${use.algorithm} ${use.segments}`)
     })
@@ -235,7 +241,7 @@ describe('auto', () => {
   })
 
   it('takes no segments beside it, and no settings', async () => {
-    await onMachine(torus, 6, 6, async (world) => {
+    await onTorus(async (world) => {
       const refused = { code: 'ERR_ARGUMENT' }
       await expect(world.allgather(1, { algorithm, segments: 2 })).rejects.toMatchObject(refused)
       await expect(world.allgather(1, { algorithm: 'auto:segments=2' })).rejects.toMatchObject(refused)
@@ -243,20 +249,22 @@ describe('auto', () => {
   })
 
   it('is refused where the rank table is in parts', async () => {
-    await onMachine(torus, 6, 6, async (world) => {
-      const color = [0, 1, 0, 0, 1, 1][world.rank]
+    await onTorus(async (world) => {
+      // Ranks 0, 1 and 3 are no progression.
+      const color = world.rank === 2 ? null : 0
       const part = await world.split(color, 0, { table: 'distributed', selfHostRows: 0 })
+      if (part === null) return
       const refused = {
         code: 'ERR_ALGORITHM',
         message: expect.stringContaining('the rank table is distributed'),
       }
-      await expect(part!.bcast(1, 0, { algorithm })).rejects.toMatchObject(refused)
-      await expect(part!.allreduce(1, 'sum', { algorithm })).rejects.toMatchObject(refused)
+      await expect(part.bcast(1, 0, { algorithm })).rejects.toMatchObject(refused)
+      await expect(part.allreduce(1, 'sum', { algorithm })).rejects.toMatchObject(refused)
     })
   })
 
   it('is what ranks are told that name other algorithms', async () => {
-    const failed = onMachine(torus, 4, 4, (world) =>
+    const failed = onTorus((world) =>
       world.allgather(1, world.rank === 2 ? { algorithm: 'allgather-ring' } : { algorithm }),
     )
     await expect(failed).rejects.toMatchObject({ code: 'ERR_COLLECTIVE_MISMATCH' })

@@ -43,7 +43,7 @@ describe.each([true, false])('a message offered in pieces, bulk %s', (bulk) => {
   })
 
   it('is given up as a whole when the receiver aborts while it arrives', async () => {
-    for (let wait = 0; wait < 10; wait++) {
+    for (const wait of [0, 1, 2, 4, 7]) {
       await run(
         async (world: Communicator) => {
           const comm = await cutInto(70_000, world)

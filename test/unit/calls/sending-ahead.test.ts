@@ -79,7 +79,7 @@ describe('a large message of a collective', () => {
   })
 
   it('returns its credit when its communicator fails while it arrives', async () => {
-    for (let wait = 0; wait < 12; wait++) {
+    for (const wait of [0, 1, 2, 3, 5, 8]) {
       const fabric = sendingAhead(
         local({ processes: 2, seed: wait, maxPayloadBytes: frameBytes }),
         blockBytes,

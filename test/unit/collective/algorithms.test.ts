@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { algorithmOf, algorithms } from '../../../src/collective/algorithms.js'
@@ -14,12 +14,12 @@ import {
 } from '../../support/algorithm-checks.js'
 
 /** `npm run soak` executes all up to 33: test/soak/algorithms.soak.ts. */
-const someRanks = [1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 13, 16]
+const someRanks = [1, 2, 3, 4, 5, 7, 8, 13]
 
 describe.each(variants.map((algorithm) => [algorithm.id, algorithm] as const))('%s', (_, algorithm) => {
   test('does what its collective demands, and combines as it claims, for every root', () => {
     for (const ranks of someRanks) {
-      for (const segments of [3, 5, 8].includes(ranks) ? [1, 2, 3, 7] : [1, 3]) {
+      for (const segments of [3, 8].includes(ranks) ? [1, 2, 7] : [3]) {
         for (const shape of shapesOf(algorithm, ranks, segments)) {
           expect([shape, faultsOf(algorithm, shape)]).toEqual([shape, []])
         }
@@ -28,8 +28,8 @@ describe.each(variants.map((algorithm) => [algorithm.id, algorithm] as const))('
   })
 
   test('emits for a rank alone the operations that the rank has in the whole schedule', () => {
-    for (const ranks of [1, 2, 3, 7, 8, 13]) {
-      for (const shape of shapesOf(algorithm, ranks, 3)) {
+    for (const ranks of [1, 2, 3, 8, 13]) {
+      for (const shape of shapesOf(algorithm, ranks, 3).slice(0, 3)) {
         const whole = scheduleOf(algorithm, shape)
         for (let rank = 0; rank < ranks; rank++) {
           const alone = scheduleOf(algorithm, shape, [rank])
@@ -55,13 +55,6 @@ describe.each(variants.map((algorithm) => [algorithm.id, algorithm] as const))('
     const isReduction = /reduce|scan/.test(algorithm.collective)
     expect(claims.has(undefined)).toBe(!isReduction && shapesOf(algorithm, 13, 1).length > 0)
   })
-})
-
-test.each(algorithms.map(({ id }) => id))('%s is in the file of its id, under the id in camel case', (id) => {
-  const url = new URL(`../../../src/collective/${id}.ts`, import.meta.url)
-  const name = id.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase())
-  const text = readFileSync(url, 'utf8').replace('= parameterized({', '= {')
-  expect(text).toContain(`export const ${name}: Algorithm = {\n  id: '${id}'`)
 })
 
 describe('chains of a broadcast', () => {
@@ -187,12 +180,4 @@ describe('algorithmOf', () => {
       )
     expect(() => algorithmOf('x')).toThrowError(/^expected an algorithm among barrier-linear, /)
   })
-})
-
-test('docs/writing-an-algorithm.md shows an algorithm with a parameter, without imports and comments', () => {
-  const textOf = (path: string) => readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8')
-  const [, code] = textOf('src/collective/bcast-knomial.ts').split(/^(?=export const)/m)
-  expect(textOf('docs/writing-an-algorithm.md')).toContain(
-    `\`\`\`ts\n${code!.replace(/^ *\/\/ .*\n/gm, '')}\`\`\`\n`,
-  )
 })

@@ -45,13 +45,12 @@ describe.skipIf(lines === null)('the installed Open MPI', () => {
   )
 
   it('takes names for algorithms', () => {
-    for (const collective of collectives) {
-      const [algorithm] = tunedNames[collective].slice(-1)
-      const parameters = Object.entries(tunedParameters({ collective, algorithm: algorithm! }))
-      const told = ompiInfo(
-        Object.fromEntries(parameters.map(([name, value]) => [`OMPI_MCA_${name}`, value])),
-      )
+    const last = collectives.map((collective) => [collective, tunedNames[collective].at(-1)!] as const)
+    const parameters = last.flatMap(([collective, algorithm]) =>
+      Object.entries(tunedParameters({ collective, algorithm })),
+    )
+    const told = ompiInfo(Object.fromEntries(parameters.map(([name, value]) => [`OMPI_MCA_${name}`, value])))
+    for (const [collective, algorithm] of last)
       expect(told).toContain(`coll_tuned_${collective}_algorithm:value:${algorithm}`)
-    }
   })
 })

@@ -1,32 +1,14 @@
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { isBuiltin } from 'node:module'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { run } from 'rankweave'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import ring from '../../../examples/ring.js'
 import { pageBundle } from '../../support/page-bundle.js'
+import { ownFolder } from '../../support/temporary-folder.js'
 
-let folder: string
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'rankweave-page-'))
-})
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
-
-it('what pages load imports no module of Node and no package but those it states', () => {
-  const { metafile } = pageBundle(`export * from 'rankweave/browser'`)
-  const imported = Object.values(metafile.inputs).flatMap(({ imports }) => imports.map(({ path }) => path))
-  expect(imported.filter(isBuiltin)).toEqual([])
-  const packages = Object.keys(metafile.inputs).flatMap(
-    (path) => /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1] ?? [],
-  )
-  expect([...new Set(packages)].sort()).toEqual(['@noble/hashes', 'zod'])
-  // The solver of one grouping engine, loaded on demand.
-  expect(Object.values(metafile.outputs).flatMap(({ imports }) => imports.map(({ path }) => path))).toEqual([
-    'highs',
-  ])
-})
+const folder = ownFolder('page')
 
 /** A runtime without what Node has and browsers lack. */
 const asInPage = `
@@ -35,10 +17,11 @@ const asInPage = `
   for (const name of ['process', 'Buffer', 'global', 'setImmediate', 'clearImmediate']) delete globalThis[name]
 `
 
-it('a world runs alike without anything of Node: the ring, a grid, values, plans, and the end by an error', async () => {
+it('a world of a page imports nothing of Node, and runs alike without it: ring, grid, values, plans, an error', async () => {
   const bundle = pageBundle(`
     import ring from './examples/ring.ts'
     import { local, run, strided } from 'rankweave'
+    export * from 'rankweave'
     const world = (main, ranks) => run(main, { ranks, fabric: local({ processes: 3, seed: 1 }) })
     export const rings = await world(ring, 6)
     export const others = await world(async (world) => {
@@ -56,6 +39,16 @@ it('a world runs alike without anything of Node: the ring, a grid, values, plans
       await world.barrier()
     }, 4).catch((error) => error.name + ': ' + error.message)
   `)
+  const { inputs, outputs } = bundle.metafile
+  const importedBy = (files: object) =>
+    Object.values(files as typeof outputs).flatMap(({ imports }) => imports.map(({ path }) => path))
+  expect(importedBy(inputs).filter(isBuiltin)).toEqual([])
+  const packages = Object.keys(inputs).flatMap(
+    (path) => /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1] ?? [],
+  )
+  expect([...new Set(packages)].sort()).toEqual(['@noble/hashes', 'zod'])
+  // The solver of one grouping engine, loaded on demand.
+  expect(importedBy(outputs)).toEqual(['highs'])
   writeFileSync(join(folder, 'page.mjs'), bundle.outputFiles[0].contents)
   writeFileSync(
     join(folder, 'main.mjs'),

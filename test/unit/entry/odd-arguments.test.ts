@@ -8,6 +8,7 @@ import { entries } from '../../support/entries.js'
 import { type ExportedCall, exportedCalls } from '../../support/exported-calls.js'
 import * as inside from '../../support/inner-functions.js'
 import { badRefusalsInTime, consumed } from '../../support/odd-values.js'
+import { refusal } from '../../support/refusal.js'
 
 type Exported = ((...args: readonly unknown[]) => unknown) & (new (...args: readonly unknown[]) => unknown)
 
@@ -64,6 +65,16 @@ test('every function of every entry, and of those inside, has a call to be made 
   expect(left).toEqual([])
 })
 
+/** Those whose last argument is an object that users write. */
+const ofOptions = [
+  ...['erdosRenyiTopology', 'powerLawTopology', 'rmatTopology', 'smallWorldTopology', 'mooreTopology'],
+  ...['randomGeometricTopology', 'stencilTopology', 'countHyperedges', 'groupFriends', 'simulateGrouping'],
+  ...['topologyFromMatrix', 'cluster', 'clos', 'torus', 'cartTopology', 'treeAssociation'],
+  ...['simulate', 'chooseStrategy', 'goalText', 'plan', 'strided', 'openWorld', 'upgradeHandler'],
+  ...['chooseAlgorithm', 'mapTopology', 'mapBySimulatedTime'],
+  ...['ServiceClient', 'createOperation'],
+]
+
 describe('what is refused is refused with a code, in a short message', () => {
   test.each(called)('$entry: $name', async ({ exported, call }) => {
     await consumed(await made(exported, call(world)))
@@ -75,15 +86,6 @@ describe('what is refused is refused with a code, in a short message', () => {
     expect(bad).toEqual([])
   })
 
-  /** Those whose last argument is an object that users write. */
-  const ofOptions = [
-    ...['erdosRenyiTopology', 'powerLawTopology', 'rmatTopology', 'smallWorldTopology', 'mooreTopology'],
-    ...['randomGeometricTopology', 'stencilTopology', 'countHyperedges', 'groupFriends', 'simulateGrouping'],
-    ...['topologyFromMatrix', 'cluster', 'clos', 'torus', 'cartTopology', 'treeAssociation'],
-    ...['simulate', 'chooseStrategy', 'goalText', 'plan', 'strided', 'openWorld', 'upgradeHandler'],
-    ...['chooseAlgorithm', 'mapTopology', 'mapBySimulatedTime'],
-    'ServiceClient',
-  ]
   test.each(called.filter(({ name }) => ofOptions.includes(name)))('members: $name', async (each) => {
     const { exported, call } = each
     const options = call(world).at(-1) as object
@@ -94,16 +96,58 @@ describe('what is refused is refused with a code, in a short message', () => {
   })
 })
 
+/** Those whose last argument is an object of options without required members. */
+const optional = [
+  ...[
+    'findTranslations',
+    'buildTopology',
+    'verify',
+    'formatSchedule',
+    'commonNeighbors',
+    'forecastCombining',
+  ],
+  ...[
+    'adjacencySvg',
+    'topologyFromGraph',
+    'readMatrixMarket',
+    'formatMatrixMarket',
+    'parseMachine',
+    'verifySlice',
+  ],
+  ...[
+    'machineFromHostList',
+    'machineFromHwloc',
+    'machineFromSlurm',
+    'timelineSvg',
+    'traceEvents',
+    'makeStudy',
+  ],
+  ...['fabricConformance', 'collectiveConformance'],
+]
+const takingOptions = [...ofOptions, ...optional].filter((name) => name !== 'cartTopology')
+test.each(called.filter(({ name }) => takingOptions.includes(name)))(
+  '$name refuses an option that it does not have',
+  async ({ exported, call }) => {
+    const args = call(world)
+    const given = args.with(-1, { ...(args.at(-1) as object), unknwon: 1 })
+    const refused = async () => consumed(await made(exported, given))
+    await expect(refused()).rejects.toMatchObject({
+      code: 'ERR_ARGUMENT',
+      message: expect.stringMatching(/: expected options among .*, got 'unknwon'/),
+    })
+  },
+)
+
 test('a tree of no participants is refused, as are first ranks that do not ascend', () => {
   const { treeAssociation } = schedule
-  const refused = expect.objectContaining({ code: 'ERR_ARGUMENT' })
+  const refused = refusal('ERR_ARGUMENT')
   expect(() => treeAssociation({} as never)).toThrow(refused)
   expect(() => treeAssociation(0)).toThrow(refused)
   expect(() => treeAssociation(2, { firstRank: Int32Array.of(0, 0, 2) })).toThrow(refused)
 })
 
 test('neighbors of a rank that a topology does not have are refused', () => {
-  const refused = expect.objectContaining({ code: 'ERR_RANK' })
+  const refused = refusal('ERR_RANK')
   const pair = topology.topologyFromEdges(2, { sources: [0], destinations: [1] })
   expect(() => topology.outNeighbors(pair, 2)).toThrow(refused)
   expect(() => topology.inNeighbors(pair, -1)).toThrow(refused)

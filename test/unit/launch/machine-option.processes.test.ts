@@ -5,8 +5,7 @@ import { pathToFileURL } from 'node:url'
 import { type Communicator, host, join as joinWorld, run } from 'rankweave'
 import { cluster, type Machine, parseMachine, torus } from 'rankweave/machine'
 import { afterAll, describe, expect, it } from 'vitest'
-import { describeMpi, rankweave, runJob, startCommand } from '../../support/mpi.js'
-import { onlyObject } from '../cli/run-cli.js'
+import { cli, onlyObject } from '../cli/run-cli.js'
 import { spawnCli } from '../cli/spawn-cli.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'rankweave-machine-'))
@@ -76,15 +75,17 @@ describe('a world that processes join', () => {
 describe('rankweave run --machine', () => {
   const flags = ['run', program, '-n', '3', '--json']
 
-  it('names the machine of the world', async () => {
-    const named = await spawnCli([...flags, '--machine', text])
-    expect(onlyObject(named)['results']).toEqual(Array(3).fill(`world ${text}`))
-  })
-
-  it('takes a host list', async () => {
-    const hosts = file('hosts', 'a:2\nb:2\n')
-    const named = await spawnCli([...flags, '--fabric', 'threads', '--machine', `hosts:${hosts}`])
-    expect(onlyObject(named)['results']).toEqual(Array(3).fill('world cluster:nodes=2,cores=2'))
+  it.each([
+    ['names the machine of the world', text, [], text],
+    [
+      'takes a host list',
+      `hosts:${file('hosts', 'a:2\nb:2\n')}`,
+      ['--fabric', 'threads'],
+      'cluster:nodes=2,cores=2',
+    ],
+  ])('%s', async (_, given, more, named) => {
+    const answer = await spawnCli([...flags, ...more, '--machine', given])
+    expect(onlyObject(answer)['results']).toEqual(Array(3).fill(`world ${named}`))
   })
 
   it.each([
@@ -97,31 +98,8 @@ describe('rankweave run --machine', () => {
     ['no file', 'hosts:none-here', /^ERR_FILE: /],
   ])('refuses %s as bad input', async (_, given, message) => {
     for (const command of [flags, ['host', '-n', '3', '--json']]) {
-      const refused = await spawnCli([...command, '--machine', given])
+      const refused = await cli(...command, '--machine', given)
       expect([refused.exitCode, refused.stderr]).toEqual([2, expect.stringMatching(message)])
     }
-  })
-})
-
-describeMpi('a machine on mpi', (mpi) => {
-  const flags = rankweave('run', program, '-n', '2', '--fabric', 'mpi')
-
-  it('that all processes pass is used', async () => {
-    const { code, stdout } = await runJob(mpi, 2, [...flags, '--machine', text])
-    expect([code, stdout]).toEqual([0, expect.stringContaining(`rank 1 returned 'world ${text}'`)])
-  })
-
-  it.each([
-    ['differs', '--machine cluster:nodes=2,cores=2'],
-    ['is of one process only', ''],
-  ])('that %s is refused on all processes, before a rank runs', async (_, other) => {
-    const script = `[ "$OMPI_COMM_WORLD_RANK$PMI_RANK" = 1 ] && exec "$@" ${other}; exec "$@" --machine '${text}'`
-    const words = ['sh', '-c', script, 'sh', process.execPath, ...flags]
-    const { code, stdout, stderr } = await startCommand(mpi, 2, words).ended
-    // Process 0 reports for all.
-    expect(stderr.split('ERR_MACHINE_MISMATCH')).toHaveLength(2)
-    expect(stderr).toMatch(/process 0 has one with checksum [0-9a-f]{16}, process 1 (none|one with)/)
-    expect([code, stdout]).toEqual([expect.any(Number), ''])
-    expect(code).not.toBe(0)
   })
 })

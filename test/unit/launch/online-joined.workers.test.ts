@@ -3,10 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Communicator, host, join as joinWorld } from 'rankweave'
 import { afterAll, describe, expect, it } from 'vitest'
-import { closedGrid } from '../../../src/tuning/models/decision-grid.js'
-import { formatTuningFile } from '../../../src/tuning/models/read-tuning-file.js'
-import { cellAxes, countCells } from '../../../src/tuning/settings/call-cells.js'
 import { callFilesOf, disagreements, recordsByCall } from '../../support/call-folders.js'
+import { modelOfOneSetting } from '../../support/tuning-files.js'
 
 const root = mkdtempSync(join(tmpdir(), 'rankweave-online-joined-'))
 afterAll(() => rmSync(root, { recursive: true }))
@@ -36,13 +34,8 @@ async function worldOf(tunings: readonly unknown[]) {
   return outcomes
 }
 
-const modelOf = (machine: string) => {
-  const settings = [{ collective: 'allreduce', algorithm: 'allreduce-linear', parameters: {} }] as const
-  const axes = cellAxes({ nodes: 1, processesPerNode: 1 })
-  const best = new Int32Array(countCells(axes)).fill(1)
-  const grid = closedGrid({ settings, axes, isTrained: true, best, performances: undefined })
-  return formatTuningFile({ kind: 'rankweave', name: 'websocket', machine }, { allreduce: grid })
-}
+const modelOf = (machine: string) =>
+  modelOfOneSetting({ kind: 'rankweave', name: 'websocket', machine }, 'allreduce', 'allreduce-linear')
 
 describe('a world that processes join and that tunes online', () => {
   it('chooses alike, and the process of rank 0 writes in its folder', async () => {

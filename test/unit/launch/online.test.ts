@@ -12,12 +12,10 @@ import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Communicator, createOperation, isRankweaveError, local, run } from 'rankweave'
 import { afterAll, describe, expect, it } from 'vitest'
-import { closedGrid } from '../../../src/tuning/models/decision-grid.js'
-import { formatTuningFile } from '../../../src/tuning/models/read-tuning-file.js'
 import { NumberedSettings } from '../../../src/tuning/online/numbered-settings.js'
-import { cellAxes, countCells } from '../../../src/tuning/settings/call-cells.js'
 import { callFilesOf, disagreements, recordsByCall } from '../../support/call-folders.js'
 import onlineCalls from '../../support/online-calls.js'
+import { modelOfOneSetting } from '../../support/tuning-files.js'
 import { cli } from '../cli/run-cli.js'
 
 const root = mkdtempSync(join(tmpdir(), 'rankweave-online-'))
@@ -329,13 +327,8 @@ describe('communicators of a run that tunes online', () => {
 })
 
 describe('is refused', () => {
-  const model = (machine: string, name = 'local', kind: 'rankweave' | 'simulator' = 'rankweave') => {
-    const settings = [{ collective: 'bcast', algorithm: 'bcast-linear', parameters: {} }] as const
-    const axes = cellAxes({ nodes: 1, processesPerNode: 1 })
-    const best = new Int32Array(countCells(axes)).fill(1)
-    const grid = closedGrid({ settings, axes, isTrained: true, best, performances: undefined })
-    return formatTuningFile({ kind, name, machine }, { bcast: grid })
-  }
+  const model = (machine: string, name = 'local', kind: 'rankweave' | 'simulator' = 'rankweave') =>
+    modelOfOneSetting({ kind, name, machine }, 'bcast', 'bcast-linear')
   const withModel = (text: string) => {
     const online = newFolder()
     return { online, prepare: () => cli('learn', online, '--simulate', 'solver', '--runs', '1'), text }

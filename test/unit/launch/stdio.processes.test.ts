@@ -1,10 +1,10 @@
-import { execFile } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { execFile, spawn } from 'node:child_process'
+import { existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { rankweave } from '../../support/mpi.js'
+import { temporaryFolder } from '../../support/temporary-folder.js'
 
 const programs: Readonly<Record<string, string>> = {
   'chatty.mjs': `
@@ -19,12 +19,19 @@ const programs: Readonly<Record<string, string>> = {
   'reads.mjs': `
     export default async function main(world) {
       let text = ''
-      if (world.rank === 0) for await (const chunk of process.stdin) text += chunk
+      if (world.rank === 0) {
+        console.error('reading')
+        for await (const chunk of process.stdin) text += chunk
+      }
       return world.bcast(text)
     }`,
   'reads-at-once.mjs': `
     import { readFileSync } from 'node:fs'
-    export default (world) => world.bcast(world.rank === 0 ? readFileSync(0, 'utf8') : '')`,
+    export default (world) => {
+      if (world.rank > 0) return world.bcast('')
+      console.error('reading')
+      return world.bcast(readFileSync(0, 'utf8'))
+    }`,
   'reads-elsewhere.mjs': `
     export default async function main(world) {
       let text = 'nothing'
@@ -33,20 +40,18 @@ const programs: Readonly<Record<string, string>> = {
     }`,
 }
 
-let folder: string
+const folder = temporaryFolder('stdio')
 beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'rankweave-stdio-'))
-  for (const [name, text] of Object.entries(programs)) writeFileSync(join(folder, name), text)
-  mkdirSync(join(folder, 'node_modules'))
-  symlinkSync(join(import.meta.dirname, '../../..'), join(folder, 'node_modules/rankweave'))
+  for (const [name, text] of Object.entries(programs)) writeFileSync(join(folder(), name), text)
+  mkdirSync(join(folder(), 'node_modules'))
+  symlinkSync(join(import.meta.dirname, '../../..'), join(folder(), 'node_modules/rankweave'))
 })
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-const shell = (script: string) => promisify(execFile)('bash', ['-c', script], { cwd: folder })
+const shell = (script: string) => promisify(execFile)('bash', ['-c', script], { cwd: folder() })
+const words = (program: string, fabric: string) =>
+  rankweave('run', program, '-n', '2', '--fabric', fabric, '--processes', '2')
 const run = (program: string, fabric: string) =>
-  [process.execPath, ...rankweave('run', program, '-n', '2', '--fabric', fabric, '--processes', '2')]
-    .map((word) => `'${word}'`)
-    .join(' ')
+  [process.execPath, ...words(program, fabric)].map((word) => `'${word}'`).join(' ')
 
 describe.each(['local', 'threads'])('standard output on %s', (fabric) => {
   it('ends the world quietly with exit code 141 when its reader leaves early', async () => {
@@ -64,22 +69,38 @@ describe.each(['local', 'threads'])('standard output on %s', (fabric) => {
   })
 })
 
-describe.each(['local', 'threads'])('standard input on %s', (fabric) => {
-  it('is read by a rank of process 0 as a stream, and at once', async () => {
-    // Later than the program starts: a descriptor that does not block would have nothing yet.
-    const late = '(sleep 1; echo words)'
-    const [stream, atOnce] = await Promise.all([
-      shell(`${late} | ${run('reads.mjs', fabric)} --json`),
-      shell(`${late} | ${run('reads-at-once.mjs', fabric)} --json`),
-    ])
-    for (const { stdout } of [stream, atOnce]) {
-      expect(JSON.parse(stdout)).toMatchObject({ results: ['words\n', 'words\n'] })
-    }
+describe('standard input', () => {
+  /** What ranks return when words arrive once the program reads: a descriptor that does not block would have nothing. */
+  function resultsOf(program: string, fabric: string): Promise<unknown> {
+    const child = spawn(process.execPath, [...words(program, fabric), '--json'], { cwd: folder() })
+    let printed = ''
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      printed += text
+    })
+    child.stderr.once('data', () => child.stdin.end('words\n'))
+    return new Promise((resolve, reject) => {
+      child.once('error', reject)
+      child.once('close', () => resolve((JSON.parse(printed) as { results: unknown }).results))
+    })
+  }
+
+  it.each([
+    ['reads.mjs', 'local'],
+    ['reads-at-once.mjs', 'local'],
+    ['reads.mjs', 'threads'],
+    ['reads-at-once.mjs', 'threads'],
+  ])('is read by a rank of process 0 as it arrives: %s on %s', async (program, fabric) => {
+    expect(await resultsOf(program, fabric)).toEqual(['words\n', 'words\n'])
   })
 
   it('may be a file', async () => {
-    const { stdout } = await shell(`echo words >input; ${run('reads.mjs', fabric)} --json <input`)
+    const { stdout } = await shell(`echo words >input; ${run('reads.mjs', 'threads')} --json <input`)
     expect(JSON.parse(stdout)).toMatchObject({ results: ['words\n', 'words\n'] })
+  })
+
+  it('is at its end for processes other than process 0', async () => {
+    const { stdout } = await shell(`echo words | ${run('reads-elsewhere.mjs', 'threads')} --json`)
+    expect(JSON.parse(stdout)).toMatchObject({ results: ['nothing', 'nothing'] })
   })
 })
 
@@ -92,13 +113,8 @@ describe('the workers of `run`', () => {
   it('run after the command has read standard input itself', async () => {
     // A closed descriptor 0 would become that of a file or socket of a worker.
     const matrix = '%%%%MatrixMarket matrix coordinate real general\\n2 2 1\\n1 2 3\\n'
-    const words = rankweave('spmm', '-', '-n', '2', '--fabric', 'threads', '--processes', '2')
-    const { stdout } = await shell(`printf '${matrix}' | '${process.execPath}' ${words.join(' ')}`)
+    const spmm = rankweave('spmm', '-', '-n', '2', '--fabric', 'threads', '--processes', '2')
+    const { stdout } = await shell(`printf '${matrix}' | '${process.execPath}' ${spmm.join(' ')}`)
     expect(stdout).toMatch(/check +passed/)
-  })
-
-  it('other than process 0 find standard input at its end', async () => {
-    const { stdout } = await shell(`echo words | ${run('reads-elsewhere.mjs', 'threads')} --json`)
-    expect(JSON.parse(stdout)).toMatchObject({ results: ['nothing', 'nothing'] })
   })
 })

@@ -38,39 +38,29 @@ async function failure(promise: Promise<unknown>): Promise<RankweaveError> {
 
 const shared = (bytes: number) => new SharedArrayBuffer(bytes)
 
+/** During other operations in test/faults. */
 describe('a process lost during', () => {
-  const lossy = (moment: Moment): Loss => ({
-    moment,
-    seen: new Int32Array(shared(12)),
-    into: new Uint8Array(shared(2 ** 26)),
-  })
+  const lossy = async (moment: Moment) => {
+    const args: Loss = { moment, seen: new Int32Array(shared(12)) }
+    const error = await failure(run(loss, { ranks: 3, fabric: threads({ processes: 3 }), args }))
+    expect(error).toMatchObject({ code: 'ERR_PEER_LOST', details: { process: 2 } })
+    return { message: error.message, seen: [...args.seen] }
+  }
 
   it.each<Moment>([
-    'send of bulk',
-    'receive of bulk',
     'stream of messages',
-    'barrier',
     'alltoall',
-    'split',
-    'reordering',
     'start of a persistent neighbor allgather',
     'start that tries a strategy',
     'after its ranks have returned',
   ])('%s: what involves it fails, the rest continues, run names it', async (moment) => {
-    const args = lossy(moment)
-    const fabric = threads({ processes: 3, ringBytes: 2 ** 16 })
-    const error = await failure(run(loss, { ranks: 3, fabric, args }))
-    expect(error).toMatchObject({ code: 'ERR_PEER_LOST', details: { process: 2 } })
-    expect(error.message).toContain('process 2 with rank 2 is lost: its worker ended with code 5')
-    expect([...args.seen]).toEqual([3, 3, 0])
+    const { message, seen } = await lossy(moment)
+    expect(message).toContain('process 2 with rank 2 is lost: its worker ended with code 5')
+    expect(seen).toEqual([3, 3, 0])
   })
 
   it('loading the program: no rank starts', async () => {
-    const args = lossy('load')
-    const fabric = threads({ processes: 3 })
-    const error = await failure(run(loss, { ranks: 3, fabric, args }))
-    expect(error).toMatchObject({ code: 'ERR_PEER_LOST', details: { process: 2 } })
-    expect([...args.seen]).toEqual([0, 0, 0])
+    expect((await lossy('load')).seen).toEqual([0, 0, 0])
   })
 })
 

@@ -1,67 +1,46 @@
-import { spawn } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
-import { describe, expect, it } from 'vitest'
+import { promisify } from 'node:util'
+import { expect, it } from 'vitest'
 import { compiledUrl } from '../../support/compiled.js'
 
-const program = compiledUrl('threads-program.ts')
+/** Runs worlds on threads in a program of their own, to see what their ranks print; it finds the built package by its name. */
+function node(code: string): Promise<{ readonly stdout: string; readonly stderr: string }> {
+  const program = `import { run, threads } from 'rankweave'
+    const program = new URL(${JSON.stringify(compiledUrl('threads-program.ts').href)})
+    ${code}`
+  const cwd = fileURLToPath(new URL('../../..', import.meta.url))
+  return promisify(execFile)(process.execPath, ['--input-type=module', '--eval', program], { cwd })
+}
 
-describe('a lost worker', () => {
-  const deaths = [
-    ['uncaught', 'nobody catches this'],
-    ['stray', 'nobody awaits this'],
-    ['exit', 'code 7'],
-    ['memory', 'memory'],
-  ] as const
-
-  it.each(deaths)('%s: the others continue, and run reports which process is lost', async (kind, said) => {
-    // In its own process, to see what the ranks that continue print.
-    const code = `
-      import { run, threads } from 'rankweave'
-      const fabric = threads({ ranksPerProcess: [2, 1], resourceLimits: { maxOldGenerationSizeMb: 64 } })
-      try {
-        await run(new URL(${JSON.stringify(program.href)}), { ranks: 3, fabric, args: ${JSON.stringify({ kind, rank: 2 })} })
-      } catch (error) {
-        console.log(error.code, error.details.process, error.message)
-      }`
-    const { stdout } = await node(code)
-    expect(stdout).toContain('rank 0: ERR_PEER_LOST ERR_PEER_LOST, then 1\n')
-    expect(stdout).toContain('rank 1: ERR_PEER_LOST ERR_PEER_LOST, then 0\n')
-    expect(stdout).toContain('ERR_PEER_LOST 1 process 1 with rank 2 is lost')
-    expect(stdout).toContain(said)
-  })
-
-  it('output of workers reaches the parent', async () => {
-    const code = `
-      import { run } from 'rankweave'
-      const args = { kind: 'print' }
-      await run(new URL(${JSON.stringify(program.href)}), { ranks: 3, fabric: 'threads', args })`
-    const { stdout, stderr } = await node(code)
-    for (const rank of [0, 1, 2]) {
-      expect(stdout).toContain(`rank ${rank} says so\n`)
-      expect(stderr).toContain(`rank ${rank} warns\n`)
-    }
-  })
+it('a worker is lost: the others continue, and run reports which process is lost', async () => {
+  const deaths = {
+    uncaught: 'nobody catches this',
+    stray: 'nobody awaits this',
+    exit: 'code 7',
+    memory: 'memory',
+  }
+  const { stdout } = await node(`
+    const fabric = threads({ ranksPerProcess: [2, 1], resourceLimits: { maxOldGenerationSizeMb: 64 } })
+    for (const kind of ${JSON.stringify(Object.keys(deaths))}) {
+      await run(program, { ranks: 3, fabric, args: { kind, rank: 2 } }).catch((error) => {
+        console.log(error.code, error.details.process, error.message, 'is the end')
+      })
+    }`)
+  const worlds = stdout.split('is the end\n')
+  for (const [at, said] of Object.values(deaths).entries()) {
+    expect(worlds[at]).toContain('rank 0: ERR_PEER_LOST ERR_PEER_LOST, then 1\n')
+    expect(worlds[at]).toContain('rank 1: ERR_PEER_LOST ERR_PEER_LOST, then 0\n')
+    expect(worlds[at]).toContain('ERR_PEER_LOST 1 process 1 with rank 2 is lost')
+    expect(worlds[at]).toContain(said)
+  }
 })
 
-/** Runs code as a program that ends by itself; it finds the built package by its name. */
-function node(code: string): Promise<{ readonly stdout: string; readonly stderr: string }> {
-  const child = spawn(process.execPath, ['--input-type=module', '--eval', code], {
-    cwd: fileURLToPath(new URL('../../..', import.meta.url)),
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-  let stdout = ''
-  let stderr = ''
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    stdout += text
-  })
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    stderr += text
-  })
-  return new Promise((resolve, reject) => {
-    child.once('error', reject)
-    child.once('close', (exitCode, signal) => {
-      if (exitCode === 0) resolve({ stdout, stderr })
-      else reject(new Error(`ended with ${exitCode ?? signal}: ${stdout}${stderr}`))
-    })
-  })
-}
+it('what workers print is printed by their program', async () => {
+  const { stdout, stderr } = await node(`
+    await run(program, { ranks: 3, fabric: 'threads', args: { kind: 'print' } })`)
+  for (const rank of [0, 1, 2]) {
+    expect(stdout).toContain(`rank ${rank} says so\n`)
+    expect(stderr).toContain(`rank ${rank} warns\n`)
+  }
+})

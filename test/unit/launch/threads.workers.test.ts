@@ -3,9 +3,10 @@ import { isRankweaveError, type RankweaveError, run, threads } from 'rankweave'
 import { afterEach, describe, expect, it } from 'vitest'
 import { allowedProcessors, processorsIn } from '../../../src/base/allowed-processors.js'
 import { coreOfEachProcess } from '../../../src/fabric/threads/core-binding.js'
+import { compiledUrl } from '../../support/compiled.js'
 import type { Part } from '../../support/threads-program.js'
 
-const program = new URL('../../support/threads-program.ts', import.meta.url)
+const program = compiledUrl('threads-program.ts')
 
 /** Ranks 0 and 1 on process 0, rank 2 on process 1. */
 const ranksPerProcess = [2, 1]

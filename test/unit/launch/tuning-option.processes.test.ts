@@ -1,16 +1,13 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { hostname, tmpdir } from 'node:os'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { type Communicator, host, join as joinWorld, run } from 'rankweave'
 import { afterAll, afterEach, describe, expect, it } from 'vitest'
 import { loadTuning } from '../../../src/launch/processes/load-tuning.js'
-import { closedGrid } from '../../../src/tuning/models/decision-grid.js'
 import { formatTuningFile } from '../../../src/tuning/models/read-tuning-file.js'
-import { cellAxes, countCells } from '../../../src/tuning/settings/call-cells.js'
-import { describeMpi, rankweave, runJob, startCommand } from '../../support/mpi.js'
 import { simulated, treeByBytes } from '../../support/tuning-files.js'
-import { onlyObject } from '../cli/run-cli.js'
+import { cli, onlyObject } from '../cli/run-cli.js'
 import { spawnCli } from '../cli/spawn-cli.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'rankweave-tuning-'))
@@ -163,57 +160,12 @@ describe('rankweave run --tuning', () => {
     expect((await hosting).exitCode).toBe(0)
   })
 
-  it('refuses a file that is not for the world as bad input', async () => {
-    const refused = await spawnCli([...flags, '--tuning', ofThreads])
-    expect([refused.exitCode, refused.stderr]).toEqual([
-      2,
-      expect.stringMatching(/^ERR_TUNING: --tuning: expected/),
-    ])
-    const bench = await spawnCli(['bench', '-n', '2', '--tuning', ofMpi])
-    expect([bench.exitCode, bench.stderr]).toEqual([2, expect.stringMatching(/^ERR_TUNING: /)])
-    process.env['RANKWEAVE_TUNING'] = join(folder, 'none.json')
-    const calibrate = await spawnCli(['calibrate', '--fabric', 'threads'])
-    expect([calibrate.exitCode, calibrate.stderr]).toEqual([2, expect.stringMatching(/^ERR_FILE: /)])
-  })
-})
-
-/** A folder whose model knows one algorithm of a bcast. */
-function modelFolder(algorithm: string): string {
-  const online = join(folder, `online-${algorithm}`)
-  mkdirSync(online, { recursive: true })
-  const settings = [{ collective: 'bcast', algorithm, parameters: {} }] as const
-  const axes = cellAxes({ nodes: 1, processesPerNode: 1 })
-  const best = new Int32Array(countCells(axes)).fill(1)
-  const grid = closedGrid({ settings, axes, isTrained: true, best, performances: undefined })
-  const source = { kind: 'rankweave', name: 'mpi', machine: hostname() } as const
-  writeFileSync(join(online, 'model.json'), formatTuningFile(source, { bcast: grid }))
-  return online
-}
-
-describeMpi('tuning files on mpi', (mpi) => {
-  const flags = rankweave('run', program, '-n', '2', '--fabric', 'mpi')
-
-  it('that are equal are used', async () => {
-    const { code, stdout } = await runJob(mpi, 2, [...flags, '--tuning', ring])
-    expect([code, stdout]).toEqual([0, expect.stringContaining(byRing)])
-  })
-
   it.each([
-    ['differ', ring, linear],
-    ['are of one process only', ring, ''],
-    [
-      'are models of online tuning that differ',
-      `online:${modelFolder('bcast-linear')}`,
-      `online:${modelFolder('bcast-binomial')}`,
-    ],
-  ])('that %s are refused on all processes, before a rank runs', async (_, first, other) => {
-    const script = `[ "$OMPI_COMM_WORLD_RANK$PMI_RANK" = 1 ] && RANKWEAVE_TUNING='${other}' || RANKWEAVE_TUNING='${first}'; export RANKWEAVE_TUNING; exec "$@"`
-    const words = ['sh', '-c', script, 'sh', process.execPath, ...flags]
-    const { code, stdout, stderr } = await startCommand(mpi, 2, words).ended
-    // Process 0 reports for all.
-    expect(stderr.match(/ERR_TUNING_MISMATCH/g)).toHaveLength(1)
-    expect(stderr).toMatch(/process 0 has one with checksum [0-9a-f]{16}, process 1 (none|one with)/)
-    expect([code, stdout]).toEqual([expect.any(Number), ''])
-    expect(code).not.toBe(0)
+    ['of another fabric', [...flags, '--tuning', ofThreads], /^ERR_TUNING: --tuning: expected/, ''],
+    ['of a library of MPI', ['bench', '-n', '2', '--tuning', ofMpi], /^ERR_TUNING: /, ''],
+    ['that is missing', ['calibrate', '--fabric', 'threads'], /^ERR_FILE: /, join(folder, 'none.json')],
+  ])('refuses a file %s as bad input', async (_, words, message, set) => {
+    process.env['RANKWEAVE_TUNING'] = set
+    expect(await cli(...words)).toMatchObject({ exitCode: 2, stderr: expect.stringMatching(message) })
   })
 })

@@ -1,7 +1,7 @@
+import { hopsBetween, parseMachine } from 'rankweave/machine'
 import { expect, it } from 'vitest'
-import { hopsBetween } from '../../../src/machine/hops.js'
-import { parseMachine } from '../../../src/machine/machine-text.js'
 import { interiorOf } from '../../../src/machine/network.js'
+import { refusal } from '../../support/refusal.js'
 
 it.each([
   ['torus:dims=4x3x5,cores=1', 0],
@@ -26,5 +26,5 @@ it.each([
 })
 
 it('refuses what is no machine', () => {
-  expect(() => hopsBetween({} as never)).toThrowError(expect.objectContaining({ code: 'ERR_MACHINE' }))
+  expect(() => hopsBetween({} as never)).toThrow(refusal('ERR_MACHINE'))
 })

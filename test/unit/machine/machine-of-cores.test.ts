@@ -1,11 +1,8 @@
 import * as fc from 'fast-check'
+import { checkMachine, clos, routeBetween, torus } from 'rankweave/machine'
 import { describe, expect, it } from 'vitest'
-import { checkMachine } from '../../../src/machine/check-machine.js'
-import { clos } from '../../../src/machine/clos.js'
 import { cluster, levelOf, type Machine, nodeOf, packageOf } from '../../../src/machine/machine.js'
 import { machineOfCores } from '../../../src/machine/machine-of-cores.js'
-import { routeBetween } from '../../../src/machine/network.js'
-import { torus } from '../../../src/machine/torus.js'
 import { clusterOf } from '../../support/cluster-of.js'
 import { thrown } from '../topology/thrown.js'
 

@@ -1,9 +1,8 @@
+import { builtInProfiles, formatMachine, nodeOf } from 'rankweave/machine'
 import { describe, expect, test } from 'vitest'
-import { builtInProfiles } from '../../../src/machine/built-in-profiles.js'
-import { formatMachine } from '../../../src/machine/format-machine.js'
-import { nodeOf } from '../../../src/machine/machine.js'
 import { outlinedMachine, parseMachine } from '../../../src/machine/machine-text.js'
 import { nodeOfOutline } from '../../../src/machine/nodes.js'
+import { refusal } from '../../support/refusal.js'
 import { thrown } from '../topology/thrown.js'
 
 describe('parseMachine reads, formatMachine writes', () => {
@@ -126,9 +125,7 @@ describe('parseMachine reads, formatMachine writes', () => {
       'character 33: expected one of the profiles simgrid-fast, simgrid-slow, niagara',
     ],
   ])("rejects '%s'", (text, message) => {
-    const error = thrown(() => parseMachine(text))
-    expect(error.code).toBe('ERR_MACHINE')
-    expect(error.message).toContain(message)
+    expect(() => parseMachine(text)).toThrow(refusal('ERR_MACHINE', message))
   })
 })
 

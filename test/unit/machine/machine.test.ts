@@ -1,17 +1,14 @@
 import { describe, expect, test } from 'vitest'
 import { cluster, levelOf, nodeOf, packageOf } from '../../../src/machine/machine.js'
 import { clusterOf } from '../../support/cluster-of.js'
-import { thrown } from '../topology/thrown.js'
+import { refusal } from '../../support/refusal.js'
 
 describe('cluster', () => {
   test('places ranks in consecutive blocks', () => {
     const machine = cluster({ nodes: 3, cores: 2 })
     expect(machine).toEqual({
-      kind: 'cluster',
-      cores: Int32Array.of(2, 2, 2),
-      firstRank: Int32Array.of(0, 2, 4, 6),
-      packageFirstRank: Int32Array.of(0, 2, 4, 6),
-      profile: null,
+      ...{ kind: 'cluster', cores: Int32Array.of(2, 2, 2), firstRank: Int32Array.of(0, 2, 4, 6) },
+      ...{ packageFirstRank: Int32Array.of(0, 2, 4, 6), profile: null },
     })
     expect([...nodeOf(machine, 6)]).toEqual([0, 0, 1, 1, 2, 2])
     expect([...nodeOf(machine, 3)]).toEqual([0, 0, 1])
@@ -52,8 +49,6 @@ describe('cluster', () => {
     [() => nodeOf(cluster({ nodes: 2, cores: 3 }), 1.5), 'expected an integer of ranks, got 1.5'],
     [() => nodeOf(cluster({ nodes: 2, cores: 3 }), 7), 'expected at least 7 cores for 7 ranks, got 6'],
   ])('rejects %s', (call, message) => {
-    const error = thrown(call)
-    expect(error.code).toBe('ERR_MACHINE')
-    expect(error.message).toContain(message)
+    expect(call).toThrow(refusal('ERR_MACHINE', message))
   })
 })

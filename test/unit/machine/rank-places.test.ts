@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { machineFromHostList } from '../../../src/machine/host-list.js'
 import { placesFormats, rankPlacesText } from '../../../src/machine/rank-places.js'
+import { refusal } from '../../support/refusal.js'
 
 const { machine, hosts } = machineFromHostList('a:2\nb:1\nc:3\n')
 const coreOf = [5, 0, 2, 1, 3]
@@ -16,14 +17,14 @@ describe('rankPlacesText', () => {
 
   it.each(placesFormats)('%s needs names', (format) => {
     expect(() => [...rankPlacesText(format, { coreOf, machine, hosts: null })]).toThrowError(
-      expect.objectContaining({ code: 'ERR_MACHINE' }),
+      refusal('ERR_MACHINE'),
     )
   })
 
   it('refuses more ranks than cores', () => {
     const many = Array.from({ length: 7 }, (_, core) => core)
     expect(() => [...rankPlacesText('slurm', { coreOf: many, machine, hosts })]).toThrowError(
-      expect.objectContaining({ code: 'ERR_MACHINE', message: expect.stringContaining('7 cores') }),
+      refusal('ERR_MACHINE', '7 cores'),
     )
   })
 })

@@ -4,7 +4,7 @@ import { maxPhases } from '../../../src/schedule/builder.js'
 import { opKind } from '../../../src/schedule/ir.js'
 import { verify } from '../../../src/schedule/verify/verify.js'
 import { countMessages, forEachOperation, operationsOfRank } from '../../../src/schedule/walk.js'
-import { builderFor, directSchedule, friendsSchedule, topologyOf } from './fixtures.js'
+import { builderFor, topologyOf } from './fixtures.js'
 
 describe('ScheduleBuilder', () => {
   test('sorts operations by rank, phase and kind and keeps the order of opening otherwise', () => {
@@ -118,18 +118,5 @@ describe('ScheduleBuilder', () => {
       thrown = error
     }
     expect(isRankweaveError(thrown, 'ERR_SCHEDULE')).toBe(true)
-  })
-
-  test('builds the schedules of these tests, which verify', () => {
-    expect(verify(friendsSchedule()).violations).toEqual([])
-    const multigraph = topologyOf(4, [
-      [0, 1],
-      [0, 1],
-      [2, 2],
-      [1, 0],
-      [2, 2],
-      [0, 1],
-    ])
-    expect(verify(directSchedule(multigraph)).violations).toEqual([])
   })
 })

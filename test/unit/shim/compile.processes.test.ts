@@ -1,19 +1,48 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, it } from 'vitest'
-import { cli } from '../cli/run-cli.js'
+import { describe, expect, it } from 'vitest'
+import { temporaryFolder } from '../../support/temporary-folder.js'
+import { cli, onlyObject } from '../cli/run-cli.js'
 
-it('rankweave shim names a compiler that does not start, and shows that one fails', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'rankweave-shim-'))
-  try {
-    const missing = await cli('shim', '-o', folder, '--mpicc', join(folder, 'no-mpicc'))
+describe('rankweave shim', () => {
+  const folder = temporaryFolder('shim-command')
+
+  // A script stands for the compiler: it notes its words, and prints a macro when it is asked for them.
+  it.each([
+    ['OPEN_MPI 1', 'Open MPI', / -x LD_PRELOAD=/],
+    ['MPICH_VERSION "4.0"', 'MPICH', / -genv LD_PRELOAD /],
+    ['ANOTHER_MPI 1', null, undefined],
+  ])('has all sources compiled into one library, for the MPI that defines %s', async (macro, mpi, launch) => {
+    const [output, mpicc, words] = ['made', 'mpicc', 'words'].map((name) => join(folder(), name))
+    const script = `#!/bin/sh\necho "$*" >> ${words}\ncase "$*" in *-dM*) echo '#define ${macro}' ;; esac\n`
+    writeFileSync(words, '')
+    writeFileSync(mpicc, script, { mode: 0o755 })
+    const made = onlyObject(await cli('shim', '--json', '-o', output, '--mpicc', mpicc))
+    const [library, sources] = [join(output, 'librankweave_shim.so'), join(output, 'sources')]
+    expect(made).toMatchObject({ library, sources, mpi })
+    if (launch !== undefined) expect(made['launch']).toMatch(launch)
+    const [compiled, asked] = readFileSync(words, 'utf8').split('\n')
+    for (const flag of ['-shared', '-fPIC', '-fvisibility=hidden', `-o ${library}`, '-ldl', '-lrt', '-lm'])
+      expect(compiled).toContain(` ${flag}`)
+    expect(compiled).toContain(' -DRW_MPI(name)=PMPI_##name ')
+    const units = readdirSync(sources).filter((name) => name.endsWith('.c'))
+    expect(units).toContain('rankweave_run.c')
+    expect(compiled.match(/\S+\.c(?= )/g)!.sort()).toEqual(units.map((name) => join(sources, name)).sort())
+    expect(asked).toBe(`-E -dM ${join(sources, 'shim.h')}`)
+  })
+
+  it('names a compiler that does not start, and shows that one fails', async () => {
+    const missing = await cli('shim', '-o', folder(), '--mpicc', join(folder(), 'no-mpicc'))
     expect(missing.exitCode).toBe(2)
     expect(missing.stderr).toContain('ERR_SHIM: expected an MPI compiler')
-    const failing = await cli('shim', '-o', folder, '--mpicc', 'false')
+    const failing = await cli('shim', '-o', folder(), '--mpicc', 'false')
     expect(failing.exitCode).toBe(2)
     expect(failing.stderr).toContain('ERR_SHIM: false failed (exit code 1)')
-  } finally {
-    rmSync(folder, { recursive: true, force: true })
-  }
+  })
+
+  it('writes an archive only to a name of an archive', async () => {
+    const { exitCode, stderr } = await cli('shim', '--source', 'rankweave-shim.zip')
+    expect(exitCode).toBe(2)
+    expect(stderr).toContain('expected a name that ends in .tar.gz or .tgz')
+  })
 })

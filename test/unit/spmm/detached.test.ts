@@ -1,7 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises'
+import { local, run } from 'rankweave'
 import { expect, it } from 'vitest'
-import { local } from '../../../src/fabric/local/local.js'
-import { run } from '../../../src/launch/run.js'
 import { allgatherExchange, SparseProduct } from '../../../src/spmm/sparse-product.js'
 
 const size = 4

@@ -1,19 +1,14 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
 import { isRankweaveError, run } from 'rankweave'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { rowsOfMatrix } from '../../../src/spmm/matrix-rows.js'
-import { readMatrixRows } from '../../../src/spmm/read-rows.js'
+import { readMatrixRows, rowsOfMatrix } from 'rankweave/spmm'
+import { describe, expect, it } from 'vitest'
 import { readMatrixMarket } from '../../../src/topology/files/matrix-market.js'
+import { ownFolder } from '../../support/temporary-folder.js'
 
-let folder: string
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'rankweave-rows-'))
-})
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+const folder = ownFolder('rows')
 
 function file(name: string, text: string | Uint8Array): string {
   const path = join(folder, name)

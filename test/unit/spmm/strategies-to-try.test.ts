@@ -1,7 +1,6 @@
+import { buildTopology, topologyFromEdges } from 'rankweave/topology'
 import { describe, expect, it } from 'vitest'
 import { mostPeers, strategiesToTry } from '../../../src/spmm/strategies-to-try.js'
-import { buildTopology } from '../../../src/topology/files/topology-from-spec.js'
-import { topologyFromEdges } from '../../../src/topology/topology-builders.js'
 
 const dense = buildTopology('er:64:d=0.5:seed=1')
 const ring = buildTopology('moore:64:r=1')

@@ -42,7 +42,7 @@ describe('gunzipSource', () => {
   test.each([0, 1, 2, 3])(
     'expands what node:zlib compressed, at every level and strategy: kind %i',
     (kind) => {
-      for (const length of [0, 1, 300, 70_000, 200_000]) {
+      for (const length of [0, 1, 300, 70_000]) {
         const bytes = sample(kind, length)
         for (const [level, strategy] of [
           [0, 0],

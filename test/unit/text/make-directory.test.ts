@@ -1,11 +1,11 @@
-import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { makeDirectory } from '../../../src/text/whole-file.js'
+import { ownFolder } from '../../support/temporary-folder.js'
 
 it('makeDirectory makes a directory and those above it, and leaves one that is there', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'rankweave-make-'))
+  const folder = ownFolder('make')
   try {
     const path = join(folder, 'a', 'b', 'c')
     makeDirectory(path)

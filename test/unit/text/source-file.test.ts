@@ -1,15 +1,14 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
-import { afterAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { readText, sourceOf } from '../../../src/text/byte-source.js'
 import { openSourceFile, withSource } from '../../../src/text/source-file.js'
+import { refusal } from '../../support/refusal.js'
 import { pipeOf } from '../../support/sources.js'
-import { thrown } from '../topology/thrown.js'
+import { ownFolder } from '../../support/temporary-folder.js'
 
-const folder = mkdtempSync(join(tmpdir(), 'rankweave-'))
-afterAll(() => rmSync(folder, { recursive: true }))
+const folder = ownFolder('test')
 
 test('withSource reads a file piece by piece and reports progress', () => {
   const path = join(folder, 'text')
@@ -43,9 +42,9 @@ test('withSource closes the source when reading fails', () => {
 })
 
 test('withSource throws ERR_FILE for what cannot be opened or read', () => {
-  expect(thrown(() => openSourceFile(join(folder, 'absent'))).code).toBe('ERR_FILE')
+  expect(() => openSourceFile(join(folder, 'absent'))).toThrow(refusal('ERR_FILE'))
   const source = openSourceFile(folder)
-  expect(thrown(() => source.read(new Uint8Array(1))).code).toBe('ERR_FILE')
+  expect(() => source.read(new Uint8Array(1))).toThrow(refusal('ERR_FILE'))
   source.close()
 })
 

@@ -2,6 +2,7 @@ import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { sourceOf } from '../../../src/text/byte-source.js'
 import { TextReader } from '../../../src/text/text-reader.js'
+import { refusal } from '../../support/refusal.js'
 import { pipeOf } from '../../support/sources.js'
 import { thrown } from '../topology/thrown.js'
 
@@ -83,9 +84,9 @@ test('TextReader rejects words longer than a kilobyte, however they begin', () =
       return reader
     }
     expect(thrown(() => at().word()).message).toMatch(/^t:1:1: expected a word of at most 1024 characters/)
-    expect(thrown(() => at().whole('a number', 0, 9)).code).toBe('ERR_TOPOLOGY')
-    expect(thrown(() => at().number('a number')).code).toBe('ERR_TOPOLOGY')
-    expect(thrown(() => at().integer('a number')).code).toBe('ERR_TOPOLOGY')
+    expect(() => at().whole('a number', 0, 9)).toThrow(refusal('ERR_TOPOLOGY'))
+    expect(() => at().number('a number')).toThrow(refusal('ERR_TOPOLOGY'))
+    expect(() => at().integer('a number')).toThrow(refusal('ERR_TOPOLOGY'))
   }
 })
 
@@ -110,13 +111,43 @@ describe('TextReader reads numbers as JavaScript does', () => {
   test.each(['', '.', '-', '+', 'e5', '1e', '1e+', '1x', '0x10', '1_0', '--1', 'NaN', 'Infinity', '1e999'])(
     'refuses %j',
     (word) => {
-      expect(thrown(() => read(word)).code).toBe('ERR_TOPOLOGY')
+      expect(() => read(word)).toThrow(refusal('ERR_TOPOLOGY'))
     },
   )
 
   test('infinity where it is allowed', () => {
     expect(read('-Infinity', true)).toBe(-Infinity)
-    expect(thrown(() => read('infinity', true)).code).toBe('ERR_TOPOLOGY')
-    expect(thrown(() => read('1e999', true)).code).toBe('ERR_TOPOLOGY')
+    expect(() => read('infinity', true)).toThrow(refusal('ERR_TOPOLOGY'))
+    expect(() => read('1e999', true)).toThrow(refusal('ERR_TOPOLOGY'))
   })
 })
+
+test.each([1, 2, 7, 1 << 20])(
+  'lines end with carriage returns where the first one does, in pieces of %s bytes',
+  (size) => {
+    const bytes = Buffer.from('1 2\r3\r\r4')
+    let at = 0
+    const source = {
+      sizeBytes: bytes.length,
+      read: (into: Uint8Array) => {
+        const piece = bytes.subarray(at, at + Math.min(size, into.length))
+        into.set(piece)
+        at += piece.length
+        return piece.length
+      },
+      close: () => {},
+    }
+    const reader = new TextReader(source, { file: 'f', code: 'ERR_TOPOLOGY', comment: '#' })
+    const lines: [number, string[]][] = []
+    while (reader.nextContentLine()) {
+      const words: string[] = []
+      while (!reader.atLineEnd()) words.push(reader.word())
+      lines.push([reader.line, words])
+    }
+    expect(lines).toEqual([
+      [1, ['1', '2']],
+      [2, ['3']],
+      [4, ['4']],
+    ])
+  },
+)

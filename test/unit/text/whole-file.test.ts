@@ -1,12 +1,11 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
-import { afterAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { removeUnfinishedFiles, requireWritable, writeWholeFile } from '../../../src/text/whole-file.js'
+import { ownFolder } from '../../support/temporary-folder.js'
 
-const folder = mkdtempSync(join(tmpdir(), 'rankweave-whole-'))
-afterAll(() => rmSync(folder, { recursive: true }))
+const folder = ownFolder('whole')
 
 function* pieces(count: number): Generator<string> {
   for (let i = 0; i < count; i++) yield `line ${i}\n`

@@ -3,7 +3,7 @@ import { mulberry32 } from '../../../src/base/random.js'
 import { distinctEdges } from '../../../src/topology/distinct-edges.js'
 
 // Up to 2^14 ranks edges are bits, above they are listed.
-test.each([1, 33, 1000, 2 ** 14, 2 ** 14 + 1, 2 ** 20])(
+test.each([1, 33, 2 ** 14, 2 ** 14 + 1, 2 ** 20])(
   'distinctEdges of %i ranks holds every edge once, rows ascend',
   (ranks) => {
     const draw = mulberry32(ranks)

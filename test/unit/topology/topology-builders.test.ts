@@ -29,13 +29,6 @@ describe('topologyFromEdges', () => {
     expect(topology.inRank).toEqual(Int32Array.of(0))
   })
 
-  test.each([1, 2, 3, 4, 7, 8, 16])('of %i ranks without edges has empty lists', (ranks) => {
-    const topology = topologyFromEdges(ranks, { sources: [], destinations: [] })
-    expect(topology.outStart).toEqual(new Int32Array(ranks + 1))
-    expect(topology.inRank).toHaveLength(0)
-    expect(topology.outWeight).toBeNull()
-  })
-
   test.each([
     [0, [], [], null, 'expected 1 to'],
     [2.5, [], [], null, 'got 2.5'],
@@ -61,19 +54,6 @@ describe('topologyFromLists', () => {
     inStart: [0, 0, 2, 4],
     inRank: [0, 0, 2, 0],
   }
-
-  test('keeps the order of every list', () => {
-    const topology = topologyFromLists(lists)
-    expect(topology.outRank).toEqual(Int32Array.of(1, 1, 2, 2))
-    expect(topology.inRank).toEqual(Int32Array.of(0, 0, 2, 0))
-    expect(topology.outWeight).toBeNull()
-  })
-
-  test('keeps the weights of each side', () => {
-    const topology = topologyFromLists({ ...lists, outWeight: [1, 2, 3, 4], inWeight: [5, 6, 7, 8] })
-    expect(topology.outWeight).toEqual(Float64Array.of(1, 2, 3, 4))
-    expect(topology.inWeight).toEqual(Float64Array.of(5, 6, 7, 8))
-  })
 
   test.each([
     ['another source', { inRank: [0, 0, 1, 0] }, 'edge from 1 to 2: rank 1 lists 2 as a destination 0 times'],

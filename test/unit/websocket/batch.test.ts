@@ -7,7 +7,6 @@ import {
   Batch,
   BatchReader,
   batchBytes,
-  batchedFrameBytes,
   batchPayloadBytes,
   pieceBytes,
   pieceMessageBytes,
@@ -95,17 +94,6 @@ describe('a batch', () => {
     expect(decode(encode([piece], 7, pieceMessageBytes), 7)).toEqual([piece])
     expect(new Batch(batchBytes).hasSpaceFor(7, pieceBytes)).toBe(false)
   })
-
-  it('may be filled again once it has been sent', () => {
-    const batch = new Batch(1000)
-    batch.add(plainFrame, Int32Array.of(1, 2, 3), Uint8Array.of(9, 9, 9), 1, 2)
-    expect(batch.seal(1).length).toBe(8 + batchedFrameBytes(3, 1))
-    batch.clear()
-    batch.add(plainFrame, Int32Array.of(4), undefined, 0, 0)
-    expect(decode(batch.seal(2), 2)).toEqual([
-      { kind: plainFrame, header: Int32Array.of(4), payload: new Uint8Array(0) },
-    ])
-  })
 })
 
 describe('a message is refused before any of its frames is delivered', () => {
@@ -149,32 +137,4 @@ describe('a message is refused before any of its frames is delivered', () => {
   ])('when %s', (_, change) => {
     expect(refused(changed(change), 5)).toBe(true)
   })
-})
-
-it('whatever bytes arrive, reading them either refuses the message or delivers frames within their limits', () => {
-  const random = seededRandom(3)
-  const reader = new BatchReader()
-  let delivered = 0
-  for (let n = 0; n < cases(5_000, 1_000); n++) {
-    const frames = Array.from({ length: 1 + below(random, 5) }, () => randomFrame(random))
-    const message = encode(frames, n)
-    const mutated = random() < 0.1 ? message.map(() => below(random, 256)) : message.slice()
-    for (let left = below(random, 4); left > 0; left--)
-      mutated[below(random, mutated.length)] = below(random, 256)
-    const cut = random() < 0.2 ? mutated.subarray(0, below(random, mutated.length)) : mutated
-    try {
-      reader.open(cut, n)
-    } catch (error) {
-      if (!isRankweaveError(error, 'ERR_PROTOCOL')) throw error
-      continue
-    }
-    let bytes = 8
-    while (reader.next()) {
-      bytes += batchedFrameBytes(reader.header.length, reader.payload.length)
-      expect(reader.payload.length).toBeLessThanOrEqual(pieceBytes)
-      delivered++
-    }
-    expect(bytes).toBe(cut.length)
-  }
-  expect(delivered).toBeGreaterThan(0)
 })

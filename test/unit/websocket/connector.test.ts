@@ -1,8 +1,7 @@
-import { afterEach, expect, it, vi } from 'vitest'
+import { expect, it } from 'vitest'
 import { Connector, mostPutOff } from '../../../src/websocket/connector.js'
-import { closeCode, dataVersion, decodeIntroduction } from '../../../src/websocket/introduction.js'
+import { closeCode } from '../../../src/websocket/introduction.js'
 import type { PeerListener } from '../../../src/websocket/peer-listener.js'
-import { newNonce } from '../../../src/websocket/proof.js'
 import { socketState } from '../../../src/websocket/socket/socket.js'
 import { Network, type PairedSocket } from '../../support/socket-pair.js'
 import { VirtualClock } from '../../support/virtual-clock.js'
@@ -16,7 +15,6 @@ function connecting(dialed: (server: PairedSocket) => void = () => {}) {
   const network = new Network()
   const failures: string[] = []
   const dials: number[] = []
-  let greet: Parameters<PeerListener['attach']>[0] = () => {}
   const transport = {
     dial: () => {
       const [client, server] = network.pair()
@@ -26,12 +24,7 @@ function connecting(dialed: (server: PairedSocket) => void = () => {}) {
       return client
     },
   }
-  const listener = {
-    attach: (given: typeof greet) => {
-      greet = given
-    },
-    introduced: () => {},
-  } as unknown as PeerListener
+  const listener = { attach: () => {}, introduced: () => {} } as unknown as PeerListener
   const connector = new Connector(
     { membership, transport, listener, clock },
     {
@@ -42,7 +35,7 @@ function connecting(dialed: (server: PairedSocket) => void = () => {}) {
     },
   )
   connector.listen()
-  return { clock, network, connector, failures, dials, greet }
+  return { clock, network, connector, failures, dials }
 }
 
 it.each([
@@ -95,35 +88,4 @@ it.each([
     clock.pass(1_600)
   }
   expect([dials.length, failures]).toEqual([6, []])
-})
-
-afterEach(() => void vi.restoreAllMocks())
-
-it('the key of a peer is imported once, however often it comes or is dialed', async () => {
-  const imports = vi.spyOn(crypto.subtle, 'importKey')
-  const { network, greet, connector } = connecting()
-  for (let times = 0; times < 5; times++) {
-    for (const from of [1, 2]) {
-      const [client, server] = network.pair()
-      client.readyState = server.readyState = socketState.open
-      const answered = new Promise((resolve) =>
-        client.addEventListener('message', ({ data }) => resolve(data)),
-      )
-      const hello = {
-        kind: 'hello',
-        version: dataVersion,
-        world: 'memory',
-        from,
-        to: 0,
-        nonce: newNonce(),
-      } as const
-      greet({ socket: server, hello })
-      const isAnswered = answered.then(() => true)
-      while (!(await Promise.race([isAnswered, new Promise((resolve) => setImmediate(resolve))])))
-        network.settle()
-      decodeIntroduction(await answered, 'answer')
-    }
-  }
-  expect(imports).toHaveBeenCalledTimes(2)
-  connector.close()
 })

@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { CommRuntime } from '../../../src/comm/comm-state.js'
 import { Communicator } from '../../../src/comm/communicator.js'
 import { stridedTable } from '../../../src/comm/table/rank-table.js'
@@ -13,12 +13,15 @@ import {
   headerWord,
   transferWord,
 } from '../../../src/messages/process/frames.js'
-import { Runtime } from '../../../src/messages/process/runtime.js'
 import { worldLayout } from '../../../src/messages/process/world-layout.js'
-import { MemoryWorld } from '../../support/memory-membership.js'
+import { batchPayloadBytes } from '../../../src/websocket/batch.js'
+import { turn, until } from '../../support/memory-links.js'
+import { MemoryWorld, type MemoryWorldOptions } from '../../support/memory-membership.js'
 
 const creditBytes = 2 ** 20
 const payload = new Uint8Array(32_768)
+/** Of the communicator of all ranks. */
+const worldId = { leader: 0, counter: 0 }
 
 /** Header words of a kind for a communicator that no rank opens. */
 function headerOf(kind: number, words: number, more: Readonly<Record<number, number>> = {}): Int32Array {
@@ -47,47 +50,6 @@ const ignoring = {
   ],
 } as const
 
-it.each(Object.entries(ignoring))(
-  'a process that sends %s without credit is lost, and little is held of it',
-  async (name, [header, bytes]) => {
-    const world = await MemoryWorld.open(3)
-    const layout = worldLayout(3, ['a', 'b', 'c'])
-    const [victim, modified, other] = world.sessions.map(({ hosted }) => hosted[0])
-    modified.attach({ frame: () => {}, peerLost: () => {} })
-    const options = { eagerLimitBytes: 65_536, creditBytes }
-    const runtimes = [victim, other].map((fabric) => new Runtime(fabric, layout, options))
-    const { reports } = world.members[0]
-    // No more than the victim has taken, lest the modified process exceeds the limit of its own queue.
-    const { processCounters: counters } = runtimes[0]
-    for (let sent = 0; reports.length === 0; ) {
-      if (counters.framesReceived >= sent)
-        for (const batchEnd = sent + 64; sent < batchEnd; sent++) modified.send(0, header, bytes)
-      await new Promise((resolve) => setImmediate(resolve))
-    }
-    const what = name.startsWith('frames')
-      ? 'process 1 sends what no rank here has called for'
-      : name.includes('longer')
-        ? 'expected 0 bytes of a message of 0'
-        : 'process 1 exceeds its credit'
-    expect(reports).toEqual([{ peer: 1, reason: expect.stringContaining(what), cause: 'malformed' }])
-    const lost = runtimes.map((runtime) => new Promise((resolve) => (runtime.onPeerLost = resolve)))
-    // As the rendezvous does with who breaks a rule.
-    world.lose(1, reports[0].reason)
-    expect(await Promise.all(lost)).toEqual([1, 1])
-    for (const runtime of runtimes)
-      expect(runtime.lostPeer(1)).toMatchObject({
-        code: 'ERR_PEER_LOST',
-        message: expect.stringContaining(what),
-      })
-    // Every frame that is held is one that has been received.
-    const mostBytes = creditBytes + (name.startsWith('frames') ? 2 ** 26 : 0) + 2 * payload.length
-    expect(runtimes[0].processCounters.frameBytesReceived).toBeLessThan(mostBytes)
-    await world.close()
-  },
-)
-
-/** Enough for empty messages that open more collectives than may wait. */
-const floodCreditBytes = 2 ** 24
 const open = { [headerWord.counter]: 0 }
 const offer = (more: Readonly<Record<number, number>>) =>
   headerOf(frameKind.collectiveOffer, collectiveWords, { ...open, [collectiveWord.total]: 9, ...more })
@@ -97,7 +59,7 @@ const lookup = (kind: number, more: Readonly<Record<number, number>>) =>
   headerOf(kind, 7, { ...open, ...more })
 
 /** The n-th frame of a flood, and what each is charged. */
-const floods: Readonly<Record<string, readonly [(n: number) => Int32Array, number]>> = {
+const flooding: Readonly<Record<string, readonly [(n: number) => Int32Array, number]>> = {
   'offers to collectives': [
     (n) => offer({ [collectiveWord.seq]: n, [collectiveWord.offset]: n + 1 }),
     waitCharge.collective + waitCharge.offer,
@@ -145,69 +107,126 @@ const floods: Readonly<Record<string, readonly [(n: number) => Int32Array, numbe
   ],
 }
 
-it.each(Object.entries(floods))(
-  'a process that floods others with %s is lost, and the others end',
-  async (_, [frameOf, chargeBytes]) => {
-    const world = await MemoryWorld.open(3)
-    const layout = worldLayout(3, ['a', 'b', 'c'])
-    const [victim, modified, other] = world.sessions.map(({ hosted }) => hosted[0])
-    modified.attach({ frame: () => {}, peerLost: () => {} })
-    const options = { eagerLimitBytes: 65_536, creditBytes: floodCreditBytes }
-    const comms = [victim, other].map((fabric) => {
-      const runtime = new CommRuntime(fabric, layout, options)
-      return new Communicator(runtime.createContext({ leader: 0, counter: 0 }, stridedTable(3)), 0)
-    })
-    const { reports } = world.members[0]
-    for (let sent = 0; reports.length === 0; ) {
-      if (victim.counters.framesReceived >= sent)
-        for (const batchEnd = sent + 512; sent < batchEnd; sent++) modified.send(0, frameOf(sent))
-      await new Promise((resolve) => setImmediate(resolve))
-    }
-    const reason = expect.stringContaining('process 1 sends what no rank here has called for')
-    expect(reports).toEqual([{ peer: 1, reason, cause: 'malformed' }])
-    const most = (floodCreditBytes + waitingBytes) / chargeBytes
-    expect(victim.counters.framesReceived).toBeLessThanOrEqual(most + 1)
-    expect(victim.counters.framesReceived).toBeGreaterThan(most / 2)
-    const ended = comms.map((comm) => comm.recv(1).catch(({ code }) => code))
-    world.lose(1, reports[0].reason)
-    expect(await Promise.all(ended)).toEqual(['ERR_PEER_LOST', 'ERR_PEER_LOST'])
-    await world.close()
+/**
+ * A world in which some processes run the library, and the others send frames of the test's choice; process 0
+ * is the victim.
+ */
+async function attackedWorld(
+  processes: number,
+  honest: readonly number[],
+  {
+    creditBytes: inCredit = creditBytes,
+    eagerLimitBytes = 65_536,
+    ...options
+  }: MemoryWorldOptions & { readonly creditBytes?: number; readonly eagerLimitBytes?: number } = {},
+) {
+  const world = await MemoryWorld.open(processes, options)
+  onTestFinished(() => world.close())
+  const layout = worldLayout(
+    processes,
+    Array.from({ length: processes }, (_, process) => `node ${process}`),
+  )
+  const fabrics = world.sessions.map(({ hosted }) => hosted[0])
+  const runtimes = honest.map(
+    (process) => new CommRuntime(fabrics[process], layout, { eagerLimitBytes, creditBytes: inCredit }),
+  )
+  for (const [process, fabric] of fabrics.entries())
+    if (!honest.includes(process)) fabric.attach({ frame: () => {}, peerLost: () => {} })
+  const { reports } = world.members[0]
+  return {
+    world,
+    runtimes,
+    reports,
+    modified: fabrics[1],
+    counters: fabrics[0].counters,
+    /** The communicator of all ranks, at each process that runs the library. */
+    comms: () =>
+      runtimes.map((runtime) => new Communicator(runtime.createContext(worldId, stridedTable(processes)), 0)),
+    /** Resolves when the victim has said what process 1 did: its cause, and a part of its reason. */
+    async reported(cause: string, reason: string) {
+      await until(() => reports.length > 0)
+      expect(reports).toEqual([{ peer: 1, reason: expect.stringContaining(reason), cause }])
+    },
+    /** As the rendezvous does with who breaks a rule; resolves when all know it. */
+    async loses() {
+      const lost = runtimes.map((runtime) => new Promise((resolve) => (runtime.onPeerLost = resolve)))
+      world.lose(1, reports[0]?.reason ?? 'its host is gone')
+      expect(await Promise.all(lost)).toEqual(honest.map(() => 1))
+    },
+    /** What waits of a process at the victim. */
+    waiting: (process: number) => runtimes[0].credit.outstanding(process).waitingBytes,
+    received: (frames: number) => until(() => fabrics[0].counters.framesReceived >= frames),
+    /** Sends frames until the victim reports them, no faster than it takes them. */
+    async floods(send: (n: number) => void, batch: number) {
+      for (let sent = 0; reports.length === 0; ) {
+        if (fabrics[0].counters.framesReceived >= sent)
+          for (const end = sent + batch; sent < end; sent++) send(sent)
+        await turn()
+      }
+    },
+  }
+}
+
+it.each(Object.entries(ignoring))(
+  'a process that sends %s without credit is lost, and little is held of it',
+  async (name, [header, bytes]) => {
+    const { runtimes, modified, reported, loses, floods } = await attackedWorld(3, [0, 2])
+    await floods(() => modified.send(0, header, bytes), 64)
+    const what = name.startsWith('frames')
+      ? 'process 1 sends what no rank here has called for'
+      : name.includes('longer')
+        ? 'expected 0 bytes of a message of 0'
+        : 'process 1 exceeds its credit'
+    await reported('malformed', what)
+    await loses()
+    for (const runtime of runtimes)
+      expect(runtime.lostPeer(1)).toMatchObject({
+        code: 'ERR_PEER_LOST',
+        message: expect.stringContaining(what),
+      })
+    // Every frame that is held is one that has been received.
+    const mostBytes = creditBytes + (name.startsWith('frames') ? 2 ** 26 : 0) + 2 * payload.length
+    expect(runtimes[0].processCounters.frameBytesReceived).toBeLessThan(mostBytes)
   },
 )
 
-it.each(Object.entries(floods))(
-  'what waits of a process that is lost goes with it: %s',
+it.each(['offers to collectives', 'requests for rows of tables that no split has made'])(
+  'a process that floods others with %s is lost, and the others end',
+  async (name) => {
+    const [frameOf, chargeBytes] = flooding[name]
+    const { modified, counters, comms, reported, loses, floods } = await attackedWorld(3, [0, 2])
+    const all = comms()
+    await floods((n) => modified.send(0, frameOf(n)), 512)
+    await reported('malformed', 'process 1 sends what no rank here has called for')
+    const most = (creditBytes + waitingBytes) / chargeBytes
+    expect(counters.framesReceived).toBeLessThanOrEqual(most + 1)
+    expect(counters.framesReceived).toBeGreaterThan(most / 2)
+    const ended = all.map((comm) => comm.recv(1).catch(({ code }) => code))
+    await loses()
+    expect(await Promise.all(ended)).toEqual(['ERR_PEER_LOST', 'ERR_PEER_LOST'])
+  },
+)
+
+it.each(Object.entries(flooding))(
+  'what waits of a process is charged, and goes with it when it is lost: %s',
   async (_, [frameOf, chargeBytes]) => {
-    const world = await MemoryWorld.open(3)
-    const layout = worldLayout(3, ['a', 'b', 'c'])
-    const [victim, lost, other] = world.sessions.map(({ hosted }) => hosted[0])
-    const options = { eagerLimitBytes: 65_536, creditBytes: floodCreditBytes }
-    const runtime = new CommRuntime(victim, layout, options)
-    runtime.createContext({ leader: 0, counter: 0 }, stridedTable(3))
-    for (const fabric of [lost, other]) fabric.attach({ frame: () => {}, peerLost: () => {} })
-    for (const [sender, fabric] of [lost, other].entries())
-      for (let n = 0; n < 8; n++) fabric.send(0, frameOf(8 * sender + n))
-    while (runtime.processCounters.framesReceived < 16) await new Promise((resolve) => setImmediate(resolve))
-    const waitingBytes = [1, 2].map((process) => runtime.credit.outstanding(process).waitingBytes)
-    expect(Math.max(...waitingBytes)).toBeGreaterThanOrEqual(8 * chargeBytes)
-    const gone = new Promise((resolve) => (runtime.onPeerLost = resolve))
-    world.lose(1, 'its host is gone')
-    await gone
-    expect(runtime.credit.outstanding(1).waitingBytes).toBe(0)
+    const { world, runtimes, comms, loses, waiting, received } = await attackedWorld(3, [0])
+    comms()
+    for (const sender of [1, 2])
+      for (let n = 0; n < 8; n++) world.sessions[sender].hosted[0].send(0, frameOf(8 * sender + n))
+    await received(16)
+    expect(Math.max(waiting(1), waiting(2))).toBeGreaterThanOrEqual(8 * chargeBytes)
+    await loses()
+    expect(waiting(1)).toBe(0)
     // What process 2 sends of a table still waits, except requests that a failed communicator has refused.
-    const { tables } = runtime.slices
-    expect(tables).toBe(runtime.credit.outstanding(2).waitingBytes === 8 * waitCharge.lookup ? 8 : 0)
-    await world.close()
+    expect(runtimes[0].slices.tables).toBe(waiting(2) === 8 * waitCharge.lookup ? 8 : 0)
   },
 )
 
 it('what a lost process had sent before still arrives, where its communicator is opened later', async () => {
-  const world = await MemoryWorld.open(2)
-  const [here, lost] = world.sessions.map(({ hosted }) => hosted[0])
-  const most = here.maxPayloadBytes
-  const options = { eagerLimitBytes: 2 * most, creditBytes: 8 * most }
-  const runtime = new CommRuntime(here, worldLayout(2, ['a', 'b']), options)
-  lost.attach({ frame: () => {}, peerLost: () => {} })
+  const most = batchPayloadBytes
+  const credit = { eagerLimitBytes: 2 * most, creditBytes: 8 * most }
+  const { runtimes, modified, loses, waiting, received } = await attackedWorld(2, [0], credit)
   const message = (tag: number, sizeBytes: number, transferId: number) =>
     headerOf(frameKind.eager, envelopeWords, {
       ...{ [envelopeWord.destWorldRank]: 0, [envelopeWord.dest]: 0, [envelopeWord.source]: 1 },
@@ -223,42 +242,30 @@ it('what a lost process had sent before still arrives, where its communicator is
     // Of the third no more arrives, and this is of no message.
     [rest(7), Uint8Array.of(71, 72)],
   ]
-  for (const [header, bytes] of sent) lost.send(0, header, bytes)
-  while (runtime.processCounters.framesReceived < sent.length)
-    await new Promise((resolve) => setImmediate(resolve))
-  const gone = new Promise((resolve) => (runtime.onPeerLost = resolve))
-  world.lose(1, 'its host is gone')
-  await gone
-  expect(runtime.credit.outstanding(1).waitingBytes).toBe(0)
-  const comm = new Communicator(runtime.createContext({ leader: 0, counter: 7 }, stridedTable(2)), 0)
+  for (const [header, bytes] of sent) modified.send(0, header, bytes)
+  await received(sent.length)
+  await loses()
+  expect(waiting(1)).toBe(0)
+  const opened = runtimes[0].createContext({ leader: 0, counter: 7 }, stridedTable(2))
+  const comm = new Communicator(opened, 0)
   expect([...(await comm.recv<Uint8Array>(1, 1)).data]).toEqual([11, 12])
   const long = (await comm.recv<Uint8Array>(1, 2)).data
   expect([long.length, ...long.subarray(most - 1)]).toEqual([most + 2, 21, 22, 23])
   await expect(comm.recv(1, 3)).rejects.toMatchObject({ code: 'ERR_PEER_LOST' })
-  expect(runtime.credit.outstanding(1).waitingBytes).toBe(0)
-  await world.close()
+  expect(waiting(1)).toBe(0)
 })
 
 const table = { leader: 0, counter: 0, seq: 0 } as const
 const slice = { worldRanks: new Int32Array(2 ** 16), start: 0 }
 
 it('a process that asks for large parts of a rank table without reading them is lost, within the bound of its queue', async () => {
-  const limits = { maxQueuedBytes: 2 ** 23 }
-  const world = await MemoryWorld.open(3, { limits })
-  const [victim, modified] = world.sessions.map(({ hosted }) => hosted[0])
-  modified.attach({ frame: () => {}, peerLost: () => {} })
-  const options = { eagerLimitBytes: 65_536, creditBytes }
-  const runtime = new CommRuntime(victim, worldLayout(3, ['a', 'b', 'c']), options)
-  runtime.slices.host(table, slice, 0)
-  const { reports } = world.members[0]
-  for (let n = 0; n < 20_000; n++) modified.send(0, lookup(frameKind.tableGet, { 4: n, 6: 16_384 }))
-  while (reports.length === 0) await new Promise((resolve) => setImmediate(resolve))
-  expect(reports).toEqual([
-    { peer: 1, reason: expect.stringContaining('does not take them'), cause: 'unread' },
-  ])
+  const limits = { maxQueuedBytes: 2 ** 22 }
+  const { runtimes, modified, reported } = await attackedWorld(3, [0], { limits })
+  runtimes[0].slices.host(table, slice, 0)
+  for (let n = 0; n < 10_000; n++) modified.send(0, lookup(frameKind.tableGet, { 4: n, 6: 16_384 }))
+  await reported('unread', 'does not take them')
   // A queue full of parts, and as much that the socket may have taken.
-  expect(runtime.processCounters.frameBytesSent).toBeLessThan(4 * limits.maxQueuedBytes)
-  await world.close()
+  expect(runtimes[0].processCounters.frameBytesSent).toBeLessThan(4 * limits.maxQueuedBytes)
 })
 
 it.each<[string, readonly Int32Array[], string]>([
@@ -278,32 +285,21 @@ it.each<[string, readonly Int32Array[], string]>([
     'expected them of process 2, got 1',
   ],
 ])('a process that %s is lost, and the table stays', async (_, frames, fault) => {
-  const world = await MemoryWorld.open(3)
-  const layout = worldLayout(3, ['a', 'b', 'c'])
-  const [victim, modified, other] = world.sessions.map(({ hosted }) => hosted[0])
-  modified.attach({ frame: () => {}, peerLost: () => {} })
-  const options = { eagerLimitBytes: 65_536, creditBytes }
-  const [{ slices }, { slices: served }] = [victim, other].map(
-    (fabric) => new CommRuntime(fabric, layout, options),
-  )
+  const { runtimes, modified, reported } = await attackedWorld(3, [0, 2])
+  const [{ slices }, { slices: served }] = runtimes
   slices.host(table, slice, 0)
   slices.keepHome(table, { users: 2, hosts: 1, host: () => 0 })
   const rows = slices.getRange(table, 2, 0, 3)
   for (const frame of frames) modified.send(0, frame)
-  const { reports } = world.members[0]
-  while (reports.length === 0) await new Promise((resolve) => setImmediate(resolve))
-  expect(reports).toEqual([{ peer: 1, reason: expect.stringContaining(fault), cause: 'malformed' }])
+  await reported('malformed', fault)
   expect(slices.hostedRows).toBe(slice.worldRanks.length)
   served.host(table, { worldRanks: Int32Array.of(2, 1, 0), start: 0 }, 0)
   expect(await rows).toEqual(Int32Array.of(2, 1, 0))
-  await world.close()
 })
 
 it('requests and releases that came before their table are no longer counted, and rows that it lacks are refused', async () => {
-  const world = await MemoryWorld.open(2)
-  const layout = worldLayout(2, ['a', 'b'])
-  const options = { eagerLimitBytes: 65_536, creditBytes }
-  const [one, two] = world.sessions.map(({ hosted: [fabric] }) => new CommRuntime(fabric, layout, options))
+  const { runtimes, waiting, received } = await attackedWorld(2, [0, 1])
+  const [one, two] = runtimes
   const early = Promise.all([
     two.slices.getRange(table, 0, 5, 3),
     two.slices.get(table, 0, Int32Array.of(9, 4)),
@@ -312,40 +308,32 @@ it('requests and releases that came before their table are no longer counted, an
     two.slices.getRange(table, 0, 8, 5),
     two.slices.get(table, 0, Int32Array.of(4, 3)),
   ])
-  while (one.processCounters.framesReceived < 4) await new Promise((resolve) => setImmediate(resolve))
-  expect(one.credit.outstanding(1).waitingBytes).toBe(4 * waitCharge.lookup + 16)
+  await received(4)
+  expect(waiting(1)).toBe(4 * waitCharge.lookup + 16)
   one.slices.host(table, { worldRanks: Int32Array.of(7, 6, 5, 4, 3, 2), start: 4 }, 0)
   expect(await early).toEqual([Int32Array.of(6, 5, 4), Int32Array.of(2, 7)])
   for (const outcome of await lacking)
     expect(outcome).toMatchObject({ status: 'rejected', reason: { code: 'ERR_REVOKED' } })
   two.slices.release(table, 0)
-  while (one.processCounters.framesReceived < 5) await new Promise((resolve) => setImmediate(resolve))
-  expect(one.credit.outstanding(1).waitingBytes).toBe(waitCharge.lookup)
+  await received(5)
+  expect(waiting(1)).toBe(waitCharge.lookup)
   one.slices.keepHome(table, { users: 1, hosts: 1, host: () => 0 })
-  expect([one.credit.outstanding(1).waitingBytes, one.slices.tables]).toEqual([0, 0])
-  await world.close()
+  expect([waiting(1), one.slices.tables]).toEqual([0, 0])
 })
 
 it('what calls have taken is no longer counted', async () => {
-  const world = await MemoryWorld.open(2)
-  const layout = worldLayout(2, ['a', 'b'])
-  const options = { eagerLimitBytes: 8, creditBytes: 0 }
-  const runtimes = world.sessions.map(({ hosted: [fabric] }) => new CommRuntime(fabric, layout, options))
-  const [one, two] = runtimes.map(
-    (runtime) => new Communicator(runtime.createContext({ leader: 0, counter: 0 }, stridedTable(2)), 0),
-  )
+  const small = { eagerLimitBytes: 8, creditBytes: 0 }
+  const { runtimes, comms, waiting, received } = await attackedWorld(2, [0, 1], small)
+  const [two, one] = comms()
   const input = new Float64Array(4)
   const ahead = Array.from({ length: 100 }, () => one.allreduce(input, 'sum'))
-  const sends = Array.from({ length: 100 }, () => one.send(input, 1, 1))
-  const { processCounters: counters, credit } = runtimes[1]
-  while (counters.framesReceived < 200) await new Promise((resolve) => setImmediate(resolve))
-  const charge = waitCharge.collective + waitCharge.offer + waitCharge.envelope
-  expect(credit.outstanding(0).waitingBytes).toBe(100 * charge)
+  const sends = Array.from({ length: 100 }, () => one.send(input, 0, 1))
+  await received(200)
+  expect(waiting(1)).toBe(100 * (waitCharge.collective + waitCharge.offer + waitCharge.envelope))
   const after = ahead.map(() => two.allreduce(input, 'sum'))
-  const receives = sends.map(() => two.recv(0, 1))
+  const receives = sends.map(() => two.recv(1, 1))
   await Promise.all([...ahead, ...after, ...sends, ...receives])
-  expect(runtimes.map(({ credit }, process) => credit.outstanding(1 - process).waitingBytes)).toEqual([0, 0])
-  await world.close()
+  expect([waiting(1), runtimes[1].credit.outstanding(0).waitingBytes]).toEqual([0, 0])
 })
 
 it.each([
@@ -354,26 +342,15 @@ it.each([
   ['an error of no code', '{"kind":"rankweave","record":{"code":"ERR_NONE","message":"","details":{}}}'],
   ['an error of another library', '{"kind":"foreign","name":"Error","message":"x"}'],
 ])('a process that revokes a communicator with %s is lost, and the others continue', async (_, text) => {
-  const world = await MemoryWorld.open(3)
-  const layout = worldLayout(3, ['a', 'b', 'c'])
-  const [victim, modified, other] = world.sessions.map(({ hosted }) => hosted[0])
-  modified.attach({ frame: () => {}, peerLost: () => {} })
-  const options = { eagerLimitBytes: 65_536, creditBytes }
-  const [one, two] = [victim, other].map((fabric) => {
-    const runtime = new CommRuntime(fabric, layout, options)
-    return new Communicator(runtime.createContext({ leader: 0, counter: 0 }, stridedTable(3)), 0)
-  })
+  const { world, modified, comms, reported } = await attackedWorld(3, [0, 2])
+  const [one, two] = comms()
   const fromModified = one.recv(1).catch(({ code }) => code)
   const fromOther = one.recv(2)
   modified.send(0, Int32Array.of(frameKind.revoke, 0, 0), new TextEncoder().encode(text))
-  const { reports } = world.members[0]
-  while (reports.length === 0) await new Promise((resolve) => setImmediate(resolve))
-  const reason = expect.stringMatching(/expected an error/)
-  expect(reports).toEqual([{ peer: 1, reason, cause: 'malformed' }])
-  world.lose(1, reports[0].reason)
+  await reported('malformed', 'expected an error')
+  world.lose(1, 'it broke a rule')
   expect(await fromModified).toBe('ERR_PEER_LOST')
   await two.send(Uint8Array.of(7), 0)
   expect((await fromOther).data).toEqual(Uint8Array.of(7))
   expect(world.members.map((member) => member.reports.length)).toEqual([1, 0, 0])
-  await world.close()
 })

@@ -6,33 +6,23 @@ import { untrustedEnvelopeChargeBytes } from '../../../src/messages/process/cred
 import { frameKind, headerWord } from '../../../src/messages/process/frames.js'
 import { runtimeOptions } from '../../../src/messages/process/runtime.js'
 import { worldLayout } from '../../../src/messages/process/world-layout.js'
-import { MemoryWorld, type MemoryWorldOptions } from '../../support/memory-membership.js'
+import { fabricOf, inMemoryWorld, sendWord } from '../../support/memory-links.js'
+import { MemoryWorld } from '../../support/memory-membership.js'
 
 const mebibyte = 2 ** 20
 
-async function inWorld(options: MemoryWorldOptions, use: (world: MemoryWorld) => void): Promise<void> {
-  const world = await MemoryWorld.open(3, options)
-  try {
-    for (const { hosted } of world.sessions) hosted[0].attach({ frame: () => {}, peerLost: () => {} })
-    use(world)
-  } finally {
-    await world.close()
-  }
-}
-
-const aheadOf = (world: MemoryWorld, process: number) => world.sessions[process].hosted[0].ahead
+const aheadOf = (world: MemoryWorld, process: number) => fabricOf(world, process).ahead
 
 it('all links of a process share one window for what is sent ahead', async () => {
-  await inWorld({}, (world) => {
+  await inMemoryWorld(3, async (world) => {
     const ahead = aheadOf(world, 0)
     expect([ahead.windowBytes, ahead.spaceFor(1), ahead.spaceFor(2)]).toEqual([
       32 * mebibyte,
       32 * mebibyte,
       32 * mebibyte,
     ])
-    const payload = new Uint8Array(2 ** 16)
     // What waits for the connection is queued, too.
-    for (let n = 0; n < 160; n++) world.sessions[0].hosted[0].send(1, Int32Array.of(n), payload)
+    for (let n = 0; n < 160; n++) sendWord(world, 0, 1, n, 2 ** 16)
     expect(ahead.spaceFor(2)).toBeLessThanOrEqual(22 * mebibyte)
     expect(ahead.spaceFor(2)).toBeGreaterThan(21 * mebibyte)
   })
@@ -40,22 +30,22 @@ it('all links of a process share one window for what is sent ahead', async () =>
 
 it('the window is at most half of what a link may queue, and none for a process that is relayed', async () => {
   const address = (process: number, url: string) => (process === 2 ? null : url)
-  await inWorld({ address, limits: { maxQueuedBytes: 3 * mebibyte } }, (world) => {
-    expect(aheadOf(world, 0).spaceFor(1)).toBe(1.5 * mebibyte)
-    expect(aheadOf(world, 0).spaceFor(2)).toBe(0)
-    expect(aheadOf(world, 2).spaceFor(0)).toBe(0)
-    expect(aheadOf(world, 0).spaceFor(0)).toBe(0)
-  })
+  const limits = { maxQueuedBytes: 3 * mebibyte }
+  const read = async (world: MemoryWorld) => {
+    const spaces = [0, 1, 2].map((peer) => aheadOf(world, 0).spaceFor(peer))
+    expect([spaces, aheadOf(world, 2).spaceFor(0)]).toEqual([[0, 1.5 * mebibyte, 0], 0])
+  }
+  await inMemoryWorld(3, read, { address, limits })
 })
 
 it('credit fits in what a link may queue: by default, and else it is refused in words', async () => {
-  await inWorld({ limits: { maxQueuedBytes: 2 * mebibyte } }, (world) => {
-    const fabric = world.sessions[0].hosted[0]
-    expect(runtimeOptions({}, fabric).creditBytes).toBe(1.5 * mebibyte)
-    expect(runtimeOptions({ creditBytes: 1.5 * mebibyte }, fabric).creditBytes).toBe(1.5 * mebibyte)
-  })
-  await inWorld({}, (world) => {
-    const fabric = world.sessions[0].hosted[0]
+  const fits = async (world: MemoryWorld) => {
+    for (const given of [{}, { creditBytes: 1.5 * mebibyte }])
+      expect(runtimeOptions(given, fabricOf(world, 0)).creditBytes).toBe(1.5 * mebibyte)
+  }
+  await inMemoryWorld(3, fits, { limits: { maxQueuedBytes: 2 * mebibyte } })
+  await inMemoryWorld(3, async (world) => {
+    const fabric = fabricOf(world, 0)
     expect(runtimeOptions({}, fabric).creditBytes).toBe(32 * mebibyte)
     const refused = () => runtimeOptions({ creditBytes: 128 * mebibyte }, fabric)
     expect(refused).toThrow(expect.objectContaining({ code: 'ERR_ARGUMENT' }))

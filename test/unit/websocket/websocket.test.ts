@@ -1,103 +1,32 @@
-import { once } from 'node:events'
-import type { AddressInfo } from 'node:net'
 import { describe, expect, it } from 'vitest'
-import { WebSocketServer } from 'ws'
+import { CommRuntime } from '../../../src/comm/comm-state.js'
+import { Communicator } from '../../../src/comm/communicator.js'
+import { stridedTable } from '../../../src/comm/table/rank-table.js'
 import { RankweaveError } from '../../../src/errors.js'
-import type { FrameSink } from '../../../src/fabric/fabric.js'
-import { closeCode, dataVersion, encodeIntroduction } from '../../../src/websocket/introduction.js'
-import { newNonce } from '../../../src/websocket/proof.js'
-import type { Socket, SocketTransport } from '../../../src/websocket/socket/socket.js'
-import { nodeTransport } from '../../../src/websocket/socket/transport-nodejs.js'
-import { MemoryWorld, type MemoryWorldOptions } from '../../support/memory-membership.js'
-
-/** What a sink was told. */
-class Recorder implements FrameSink {
-  readonly frames: { readonly src: number; readonly word: number | undefined; readonly bytes: number }[] = []
-  readonly lost: string[] = []
-  readonly ended: string[] = []
-
-  frame(src: number, header: Int32Array, payload: Uint8Array): void {
-    this.frames.push({ src, word: header[0], bytes: payload.length })
-  }
-
-  peerLost(peer: number, reason: string): void {
-    this.lost.push(`${peer}: ${reason}`)
-  }
-
-  worldLost(error: RankweaveError): void {
-    this.ended.push(error.code)
-  }
-}
-
-const turn = () => new Promise((resolve) => setImmediate(resolve))
-
-async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await turn()
-}
-
-/** Runs `use` in a world of processes, each with a sink. */
-async function inWorld(
-  processes: number,
-  use: (world: MemoryWorld, sinks: readonly Recorder[]) => Promise<void>,
-  options: MemoryWorldOptions = {},
-): Promise<void> {
-  const world = await MemoryWorld.open(processes, options)
-  const sinks = world.sessions.map(({ hosted }) => {
-    const sink = new Recorder()
-    hosted[0].attach(sink)
-    return sink
-  })
-  try {
-    await use(world, sinks)
-  } finally {
-    await world.close()
-  }
-}
-
-const fabricOf = (world: MemoryWorld, process: number) => world.sessions[process].hosted[0]
-const send = (world: MemoryWorld, from: number, to: number, word: number, bytes = 0) =>
-  fabricOf(world, from).send(to, Int32Array.of(word), new Uint8Array(bytes))
-
-/** A transport of Node whose sockets the test sees. */
-function observed(
-  dialed: Socket[],
-  change: (socket: Socket) => Socket = (socket) => socket,
-): () => SocketTransport {
-  return () => {
-    const transport = nodeTransport({ maxMessageBytes: 2 ** 20 })
-    return {
-      ...transport,
-      dial: (url) => {
-        const socket = change(transport.dial(url))
-        dialed.push(socket)
-        return socket
-      },
-    }
-  }
-}
-
-/** A socket to a process that says what a test wants. */
-async function stranger(world: MemoryWorld, process: number): Promise<Socket & { closed: Promise<number> }> {
-  const socket = nodeTransport({ maxMessageBytes: 2 ** 20 }).dial(world.members[0].addresses[process]!)
-  const closed = new Promise<number>((resolve) =>
-    socket.addEventListener('close', ({ code }) => resolve(code)),
-  )
-  await new Promise<void>((resolve) => socket.addEventListener('open', () => resolve()))
-  return Object.assign(socket, { closed })
-}
-
-const messageOf = (socket: Socket) =>
-  new Promise<string>((resolve) => socket.addEventListener('message', ({ data }) => resolve(String(data))))
+import { worldLayout } from '../../../src/messages/process/world-layout.js'
+import type { Socket } from '../../../src/websocket/socket/socket.js'
+import {
+  fabricOf,
+  inMemoryWorld,
+  observed,
+  Recorder,
+  reportsOf,
+  sendWord,
+  tampering,
+  turn,
+  until,
+} from '../../support/memory-links.js'
+import { MemoryWorld } from '../../support/memory-membership.js'
 
 describe('connections of two processes', () => {
   it('are made by the first frame, and there is one for both directions', async () => {
     const dialed: Socket[] = []
-    await inWorld(
+    await inMemoryWorld(
       3,
       async (world, sinks) => {
-        send(world, 2, 0, 7)
+        sendWord(world, 2, 0, 7)
         await until(() => sinks[0].frames.length === 1)
-        send(world, 0, 2, 8)
+        sendWord(world, 0, 2, 8)
         await until(() => sinks[2].frames.length === 1)
         expect(dialed.length).toBe(1)
       },
@@ -108,13 +37,13 @@ describe('connections of two processes', () => {
   it('become one when both dial at the same time, and no frame is lost or repeated', async () => {
     for (let round = 0; round < 5; round++) {
       const dialed: Socket[] = []
-      await inWorld(
+      await inMemoryWorld(
         2,
         async (world, sinks) => {
           const frames = 20
           for (let n = 0; n < frames; n++) {
-            send(world, 0, 1, n)
-            send(world, 1, 0, n)
+            sendWord(world, 0, 1, n)
+            sendWord(world, 1, 0, n)
             if (n % 4 === 0) await turn()
           }
           await until(() => sinks.every((sink) => sink.frames.length === frames))
@@ -123,7 +52,7 @@ describe('connections of two processes', () => {
           expect(dialed.length).toBe(2)
           await until(() => dialed.filter(({ readyState }) => readyState === 1).length === 1)
           expect(dialed.indexOf(dialed.find(({ readyState }) => readyState === 1)!)).toBe(0)
-          expect(world.members.flatMap(({ reports }) => reports)).toEqual([])
+          expect(reportsOf(world)).toEqual([])
         },
         { transport: observed(dialed) },
       )
@@ -133,13 +62,13 @@ describe('connections of two processes', () => {
   it('take what waits for them, when a session is closed while both dial', async () => {
     for (let turns = 0; turns < 5; turns++) {
       for (const closing of [0, 1]) {
-        await inWorld(2, async (world, sinks) => {
-          send(world, 0, 1, 5)
-          send(world, 1, 0, 5)
+        await inMemoryWorld(2, async (world, sinks) => {
+          sendWord(world, 0, 1, 5)
+          sendWord(world, 1, 0, 5)
           for (let n = 0; n < turns; n++) await turn()
           await world.sessions[closing].close()
           await until(() => sinks[1 - closing].frames.length === 1)
-          expect(world.members.flatMap(({ reports }) => reports)).toEqual([])
+          expect(reportsOf(world)).toEqual([])
         })
       }
     }
@@ -147,10 +76,10 @@ describe('connections of two processes', () => {
 
   it('that break are reported with the reason and never made again; the rendezvous decides who is lost', async () => {
     const dialed: Socket[] = []
-    await inWorld(
+    await inMemoryWorld(
       2,
       async (world, sinks) => {
-        send(world, 0, 1, 1)
+        sendWord(world, 0, 1, 1)
         await until(() => sinks[1].frames.length === 1)
         dialed[0].terminate!()
         await until(() => world.members.every(({ reports }) => reports.length === 1))
@@ -158,8 +87,8 @@ describe('connections of two processes', () => {
           peer: 0,
           reason: expect.stringContaining('1006'),
         })
-        send(world, 0, 1, 2)
-        send(world, 1, 0, 2)
+        sendWord(world, 0, 1, 2)
+        sendWord(world, 1, 0, 2)
         for (let n = 0; n < 20; n++) await turn()
         expect(dialed.length).toBe(1)
         expect(sinks.map((sink) => sink.frames.length)).toEqual([0, 1])
@@ -174,10 +103,10 @@ describe('connections of two processes', () => {
   })
 
   it('are reported when the peer cannot be dialed', async () => {
-    await inWorld(
+    await inMemoryWorld(
       2,
       async (world) => {
-        send(world, 0, 1, 1)
+        sendWord(world, 0, 1, 1)
         await until(() => world.members[0].reports.length === 1)
         expect(world.members[0].reports[0]).toMatchObject({
           peer: 1,
@@ -189,144 +118,21 @@ describe('connections of two processes', () => {
   })
 })
 
-describe('a process that computes, or is asked by many, is not lost', () => {
-  it('one that closes a connection as late is dialed again', async () => {
-    const dialed: Socket[] = []
-    const server = new WebSocketServer({ port: 0, host: '127.0.0.1' })
-    // The first four connections arrive at a process that has no time for them.
-    const late = 4
-    server.on('connection', (socket) => socket.close(closeCode.late))
-    await once(server, 'listening')
-    const elsewhere = `ws://127.0.0.1:${(server.address() as AddressInfo).port}`
-    const transport = () => {
-      const transport = nodeTransport({ maxMessageBytes: 2 ** 20 })
-      return {
-        ...transport,
-        dial: (url: string) => {
-          dialed.push(transport.dial(dialed.length < late ? elsewhere : url))
-          return dialed.at(-1)!
-        },
-      }
-    }
-    await inWorld(
-      2,
-      async (world, sinks) => {
-        send(world, 0, 1, 7)
-        await until(() => sinks[1].frames.length === 1)
-        expect(dialed.length).toBe(5)
-        expect(world.members.flatMap(({ reports }) => reports)).toEqual([])
-      },
-      { transport },
-    )
-    server.close()
-  })
-
-  it('one that 80 others dial at once', async () => {
-    await inWorld(81, async (world, sinks) => {
-      for (let process = 1; process < 81; process++) send(world, process, 0, process)
+describe('a process', () => {
+  it('that 80 others dial at once is reached by all', async () => {
+    await inMemoryWorld(81, async (world, sinks) => {
+      for (let process = 1; process < 81; process++) sendWord(world, process, 0, process)
       await until(
         () => sinks[0].frames.length === 80 || world.members.some(({ reports }) => reports.length > 0),
       )
-      expect(world.members.flatMap(({ reports }) => reports)).toEqual([])
+      expect(reportsOf(world)).toEqual([])
     })
   })
 })
-
-describe('what a process accepts', () => {
-  const hello = (over: object = {}) =>
-    JSON.stringify({
-      ...{ kind: 'hello', version: dataVersion, world: 'memory', from: 1, to: 0, nonce: newNonce() },
-      ...over,
-    })
-
-  it.each([
-    ['bytes', new Uint8Array(64)],
-    ['no JSON', 'hello'],
-    ['too long a text', ' '.repeat(2000)],
-    ['another message', encodeIntroduction<'ready'>({ kind: 'ready' })],
-    ['more than the message has', hello({ more: 1 })],
-    ['another version', hello({ version: dataVersion - 1 })],
-    ['another world', hello({ world: 'other' })],
-    ['another process', hello({ to: 1 })],
-    ['a process that there is not', hello({ from: 2 })],
-    ['itself', hello({ from: 0 })],
-  ])('is not %s', (_, message) =>
-    inWorld(2, async (world, sinks) => {
-      const socket = await stranger(world, 0)
-      socket.send(message as string)
-      await socket.closed
-      send(world, 1, 0, 5)
-      await until(() => sinks[0].frames.length === 1)
-      expect(sinks[0].frames).toEqual([{ src: 1, word: 5, bytes: 0 }])
-    }),
-  )
-
-  it('is not a peer that does not know the key, or repeats what it has heard', () =>
-    inWorld(2, async (world, sinks) => {
-      for (const proofOf of [() => newNonce(), (answer: { readonly proof: string }) => answer.proof]) {
-        const socket = await stranger(world, 0)
-        const answer = messageOf(socket)
-        socket.send(hello())
-        socket.send(encodeIntroduction<'proof'>({ kind: 'proof', proof: proofOf(JSON.parse(await answer)) }))
-        expect(await socket.closed).toBe(4103)
-      }
-      send(world, 1, 0, 5)
-      await until(() => sinks[0].frames.length === 1)
-    }))
-
-  it('is no second connection of a peer', () =>
-    inWorld(2, async (world, sinks) => {
-      send(world, 1, 0, 5)
-      await until(() => sinks[0].frames.length === 1)
-      const socket = await stranger(world, 0)
-      socket.send(hello())
-      expect(await socket.closed).toBe(4101)
-      send(world, 1, 0, 6)
-      await until(() => sinks[0].frames.length === 2)
-    }))
-
-  it('is a peer at its first attempt, while 80 connections that say nothing stay open', () => {
-    const dialed: Socket[] = []
-    const transport = () => {
-      const transport = nodeTransport({ maxMessageBytes: 2 ** 20 })
-      return {
-        ...transport,
-        dial: (url: string) => {
-          dialed.push(transport.dial(url))
-          return dialed.at(-1)!
-        },
-      }
-    }
-    return inWorld(
-      2,
-      async (world, sinks) => {
-        const strangers = await Promise.all(Array.from({ length: 80 }, () => stranger(world, 0)))
-        // The oldest have made room for the newest.
-        await Promise.all(strangers.slice(0, 16).map(({ closed }) => closed))
-        send(world, 1, 0, 5)
-        await until(() => sinks[0].frames.length === 1)
-        expect(dialed.length).toBe(1)
-      },
-      { transport },
-    )
-  })
-})
-
-/** A dialed socket whose messages a test changes on their way out. */
-function tampering(change: (message: Uint8Array, send: (message: Uint8Array) => void) => void) {
-  return (socket: Socket): Socket => {
-    const original = socket.send.bind(socket)
-    socket.send = (data, sent) => {
-      if (typeof data === 'string') original(data, sent)
-      else change(data, (message) => original(message.slice() as Uint8Array<ArrayBuffer>, sent))
-    }
-    return socket
-  }
-}
 
 describe('a link breaks, and delivers nothing of it, when a message is', () => {
   const held: Uint8Array[] = []
-  it.each<[string, (message: Uint8Array, send: (message: Uint8Array) => void) => void]>([
+  it.each<[string, (message: Uint8Array, pass: (message: Uint8Array | string) => void) => void]>([
     ['truncated', (message, pass) => pass(message.subarray(0, message.length - 8))],
     [
       'duplicated',
@@ -343,26 +149,34 @@ describe('a link breaks, and delivers nothing of it, when a message is', () => {
       },
     ],
     ['made of zeros', (message, pass) => pass(new Uint8Array(message.length))],
+    ['a text', (_, pass) => pass('{"kind":"ready"}')],
+    [
+      'after the last',
+      (message, pass) => {
+        pass('{"kind":"end"}')
+        pass(message)
+      },
+    ],
   ])('%s', async (_, change) => {
     held.length = 0
     const dialed: Socket[] = []
-    await inWorld(
+    await inMemoryWorld(
       2,
       async (world, sinks) => {
-        send(world, 0, 1, 1)
+        sendWord(world, 0, 1, 1)
         await turn()
         await until(() => dialed[0].readyState === 1)
         await turn()
-        send(world, 0, 1, 2)
+        sendWord(world, 0, 1, 2)
         await until(() => world.members[1].reports.length === 1 || held.length === 1)
-        if (held.length === 1) send(world, 0, 1, 3)
+        if (held.length === 1) sendWord(world, 0, 1, 3)
         await until(() => world.members[1].reports.length === 1)
-        expect(world.members[1].reports[0].reason).toMatch(/^expected /)
+        expect(world.members[1].reports[0]).toMatchObject({ peer: 0, cause: 'malformed' })
         expect(sinks[1].frames.length).toBeLessThanOrEqual(2)
         const words = sinks[1].frames.map(({ word }) => word)
         expect(words).toEqual([1, 2].slice(0, words.length))
       },
-      { transport: observed(dialed, tampering(change)) },
+      { transport: observed(dialed, tampering('bytes', change)) },
     )
   })
 })
@@ -372,10 +186,10 @@ it.each([
   ['than the socket takes', 2 ** 20 + 8],
 ])('a link breaks by the fault of its sender when a message is longer %s', async (_, sizeBytes) => {
   const dialed: Socket[] = []
-  await inWorld(
+  await inMemoryWorld(
     2,
     async (world, sinks) => {
-      send(world, 0, 1, 1)
+      sendWord(world, 0, 1, 1)
       await until(() => world.members.every(({ reports }) => reports.length === 1))
       expect(world.members[1].reports).toEqual([
         { peer: 0, reason: expect.stringMatching(/^a message has /), cause: 'too large' },
@@ -387,77 +201,94 @@ it.each([
       limits: { maxMessageBytes: 300_000 },
       transport: observed(
         dialed,
-        tampering((_, pass) => pass(new Uint8Array(sizeBytes))),
+        tampering('bytes', (_, pass) => pass(new Uint8Array(sizeBytes))),
       ),
     },
   )
 })
 
-describe('a frame that its receiver cannot read', () => {
-  it('breaks the link of its sender, and no other', async () => {
-    const world = await MemoryWorld.open(3)
-    const frames: number[] = []
-    for (const { hosted } of world.sessions) {
-      hosted[0].attach({
-        frame: (_src, header) => {
-          if (header[0] === 13) throw new RankweaveError('ERR_PROTOCOL', 'expected less')
-          frames.push(header[0])
-        },
-        peerLost: () => {},
-      })
+it('a frame that its receiver cannot read breaks the link of its sender, and no other', () =>
+  inMemoryWorld(3, async (world, sinks) => {
+    const frame = sinks[0].frame.bind(sinks[0])
+    sinks[0].frame = (src, header, payload) => {
+      if (header[0] === 13) throw new RankweaveError('ERR_PROTOCOL', 'expected less')
+      frame(src, header, payload)
     }
-    send(world, 1, 0, 13)
+    sendWord(world, 1, 0, 13)
     await until(() => world.members[0].reports.length === 1)
     expect(world.members[0].reports).toEqual([{ peer: 1, reason: 'expected less', cause: 'malformed' }])
-    send(world, 2, 0, 5)
-    await until(() => frames.length === 1)
-    expect(frames).toEqual([5])
-    await world.close()
-  })
-})
+    sendWord(world, 2, 0, 5)
+    await until(() => sinks[0].frames.length === 1)
+    expect(sinks[0].frames).toEqual([{ src: 2, word: 5, bytes: 0 }])
+  }))
 
 describe('an error of the process itself while it handles a frame', () => {
-  it('ends its own world with ERR_FABRIC, and its peers report it', async () => {
-    const world = await MemoryWorld.open(3)
-    const ended: RankweaveError[] = []
-    world.sessions[0].hosted[0].attach({
-      frame: () => {
-        throw new RangeError('offset is out of bounds')
-      },
-      peerLost: () => {},
-      worldLost: (error) => ended.push(error),
+  it('ends its own world with ERR_FABRIC; its peers report it, and nothing is said against them', () =>
+    inMemoryWorld(3, async (world, sinks) => {
+      const seen: number[] = []
+      sinks[0].frame = (_, header) => {
+        seen.push(header[0])
+        if (header[0] === 1) throw new RangeError('offset is out of bounds')
+        if (header[0] === 2) throw new RankweaveError('ERR_PROTOCOL', 'what the defect leads to')
+      }
+      // Each in its own message, so that several come in one read.
+      for (const word of [1, 3, 2]) {
+        sendWord(world, 1, 0, word)
+        fabricOf(world, 1).poll()
+      }
+      await until(() => sinks[0].ended.length === 1 && world.members[1].reports.length === 1)
+      expect(sinks[0].ended[0]).toMatchObject({
+        code: 'ERR_FABRIC',
+        message: 'process 0 has failed while it handled a frame of process 1: offset is out of bounds',
+      })
+      // Nothing more of the peer was delivered.
+      expect(seen).toEqual([1])
+      expect(world.members.map(({ reports }) => reports.map(({ peer }) => peer))).toEqual([[], [0], []])
+    }))
+
+  it('that is one of its own array fails the receive with ERR_TYPE, and the sender stays', async () => {
+    const world = await MemoryWorld.open(2)
+    const options = { eagerLimitBytes: 65_536, creditBytes: 2 ** 20 }
+    const [receiver, sender] = world.sessions.map(({ hosted }) => {
+      const runtime = new CommRuntime(hosted[0], worldLayout(2, ['a', 'b']), options)
+      return new Communicator(runtime.createContext({ leader: 0, counter: 0 }, stridedTable(2)), 0)
     })
-    for (const { hosted } of world.sessions.slice(1))
-      hosted[0].attach({ frame: () => {}, peerLost: () => {} })
-    send(world, 1, 0, 1)
-    await until(() => ended.length === 1 && world.members[1].reports.length === 1)
-    expect(ended[0]).toMatchObject({
-      code: 'ERR_FABRIC',
-      message: 'process 0 has failed while it handled a frame of process 1: offset is out of bounds',
-    })
-    expect(world.members.map(({ reports }) => reports.map(({ peer }) => peer))).toEqual([[], [0], []])
+    let stated: number | undefined
+    /** States another length once it has been checked. */
+    class Later extends Float64Array {
+      override get length() {
+        return stated ?? super.length
+      }
+    }
+    const failed = receiver.recv(1, 0, { into: new Later(4) }).catch(({ code }) => code)
+    stated = 1_000
+    await sender.send(new Float64Array(500), 0)
+    expect(await failed).toBe('ERR_TYPE')
+    await sender.send(Float64Array.of(7), 0)
+    expect([...((await receiver.recv(1)).data as Float64Array)]).toEqual([7])
+    expect(reportsOf(world)).toEqual([])
     await world.close()
   })
 })
 
 describe('losses', () => {
   it('are reported to the sink in a task of their own, once, after what has arrived', () =>
-    inWorld(3, async (world, sinks) => {
-      send(world, 1, 0, 4)
+    inMemoryWorld(3, async (world, sinks) => {
+      sendWord(world, 1, 0, 4)
       await until(() => sinks[0].frames.length === 1)
       world.lose(1, 'killed')
       world.lose(1, 'again')
       expect(sinks[0].lost).toEqual([])
       await until(() => sinks.every(({ lost }) => lost.length > 0))
       expect(sinks.map(({ lost }) => lost)).toEqual([['1: killed'], ['1: killed'], ['1: killed']])
-      send(world, 0, 1, 5)
-      send(world, 0, 2, 6)
+      sendWord(world, 0, 1, 5)
+      sendWord(world, 0, 2, 6)
       await until(() => sinks[2].frames.length === 1)
       expect(sinks[1].frames).toEqual([])
     }))
 
   it('fail bulk transfers with the lost process, and no others', () =>
-    inWorld(3, async (world) => {
+    inMemoryWorld(3, async (world) => {
       const bytes = new Uint8Array(1000)
       const withLost = fabricOf(world, 0).bulk.send(1, 1, bytes)
       const into = new Uint8Array(1000)
@@ -472,10 +303,10 @@ describe('losses', () => {
     }))
 
   it('of the rendezvous end the world with its error', () =>
-    inWorld(3, async (world, sinks) => {
+    inMemoryWorld(3, async (world, sinks) => {
       world.members[0].loseWorld(new RankweaveError('ERR_WORLD_LOST', 'the rendezvous is lost'))
       await until(() => sinks[0].lost.length === 2)
-      expect(sinks[0].ended).toEqual(['ERR_WORLD_LOST'])
+      expect(sinks[0].ended).toMatchObject([{ code: 'ERR_WORLD_LOST' }])
       expect(sinks[0].lost).toEqual(['1: the rendezvous is lost', '2: the rendezvous is lost'])
     }))
 
@@ -484,7 +315,7 @@ describe('losses', () => {
     const [first, second] = world.sessions
     first.hosted[0].attach(new Recorder())
     // Process 1 has no sink, so it accepts no connection.
-    send(world, 0, 1, 1)
+    sendWord(world, 0, 1, 1)
     await turn()
     const closing = first.close()
     await turn()
@@ -507,20 +338,20 @@ function stalling(isDead: () => boolean) {
 it('a connection that goes dead without a word is reported when its peer answers on another way', async () => {
   const dialed: Socket[] = []
   let isDead = false
-  await inWorld(
+  await inMemoryWorld(
     2,
     async (world, sinks) => {
-      send(world, 0, 1, 1)
+      sendWord(world, 0, 1, 1)
       await until(() => sinks[1].frames.length === 1)
       const { receivedBytes } = dialed[0]
       // Pings keep it alive that has nothing to say.
       await until(() => dialed[0].receivedBytes! > receivedBytes! + 20)
-      expect(world.members.flatMap(({ reports }) => reports)).toEqual([])
+      expect(reportsOf(world)).toEqual([])
       isDead = true
       const net = (dialed[0] as unknown as { readonly _socket: { pause(): void } })._socket
       net.pause()
       await until(() => world.members.some(({ reports }) => reports.length === 1))
-      const first = world.members.flatMap(({ reports }) => reports)[0]
+      const first = reportsOf(world)[0]
       expect(first).toMatchObject({ cause: 'silent', reason: expect.stringContaining('for 100 ms') })
     },
     {
@@ -534,10 +365,10 @@ it('a connection that goes dead without a word is reported when its peer answers
 })
 
 it('frames that wait for a connection are bounded: a peer that takes none is reported', () =>
-  inWorld(
+  inMemoryWorld(
     2,
     async (world) => {
-      for (let n = 0; n < 40; n++) send(world, 0, 1, n, 60_000)
+      for (let n = 0; n < 40; n++) sendWord(world, 0, 1, n, 60_000)
       expect(world.members[0].reports).toEqual([
         {
           peer: 1,
@@ -551,10 +382,10 @@ it('frames that wait for a connection are bounded: a peer that takes none is rep
 
 it('a peer that does not read holds back bulk transfers: 1 MiB waits in the socket, not the transfer', async () => {
   const [dialed, accepted]: Socket[][] = [[], []]
-  await inWorld(
+  await inMemoryWorld(
     2,
     async (world, sinks) => {
-      send(world, 1, 0, 1)
+      sendWord(world, 1, 0, 1)
       await until(() => sinks[0].frames.length === 1)
       const reader = dialed[0] as Socket & { pause(): void; resume(): void }
       const bytes = new Uint8Array(2 ** 25).fill(5)
@@ -580,7 +411,7 @@ it('a peer that does not read holds back bulk transfers: 1 MiB waits in the sock
     },
     {
       transport: (process) => {
-        const transport = observed(process === 1 ? dialed : [])()
+        const transport = observed(process === 1 ? dialed : [])(process)
         return {
           ...transport,
           listen: (accept) =>
@@ -596,7 +427,7 @@ it('a peer that does not read holds back bulk transfers: 1 MiB waits in the sock
 
 it('frames that are sent before there is a sink for their answers wait for it', async () => {
   const world = await MemoryWorld.open(2)
-  send(world, 1, 0, 1)
+  sendWord(world, 1, 0, 1)
   const [first, second] = [new Recorder(), new Recorder()]
   fabricOf(world, 0).attach(first)
   for (let n = 0; n < 20; n++) await turn()
@@ -613,15 +444,10 @@ it('a session is refused in a world whose messages are too small for the fabric'
 })
 
 it('what was sent before a session closes arrives, also when the connection is not made yet', async () => {
-  const world = await MemoryWorld.open(2)
-  const sinks = world.sessions.map(({ hosted }) => {
-    const sink = new Recorder()
-    hosted[0].attach(sink)
-    return sink
+  await inMemoryWorld(2, async (world, sinks) => {
+    for (let n = 0; n < 100; n++) sendWord(world, 0, 1, n, 10_000)
+    await world.sessions[0].close()
+    await until(() => sinks[1].frames.length === 100)
+    expect(world.members[1].reports).toEqual([])
   })
-  for (let n = 0; n < 100; n++) send(world, 0, 1, n, 10_000)
-  await world.sessions[0].close()
-  await until(() => sinks[1].frames.length === 100)
-  expect(world.members[1].reports).toEqual([])
-  await world.sessions[1].close()
 })

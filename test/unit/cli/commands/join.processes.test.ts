@@ -1,14 +1,12 @@
-import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { loopbackTls } from '../../../support/loopback-certificate.js'
-import { onlyObject } from '../run-cli.js'
+import { ownFolder } from '../../../support/temporary-folder.js'
+import { cli, onlyObject, refused, typed } from '../run-cli.js'
 import { spawnCli } from '../spawn-cli.js'
 
-const folder = mkdtempSync(join(tmpdir(), 'rankweave-join-'))
-afterAll(() => rmSync(folder, { recursive: true }))
-
+const folder = ownFolder('join')
 const file = (name: string, text: string) => {
   const path = join(folder, name)
   writeFileSync(path, text)
@@ -21,45 +19,41 @@ const program = file(
     return (await world.allreduce(Float64Array.of(world.rank), 'sum'))[0]
   }`,
 )
-const other = file('other.mjs', 'export default () => 1')
 
-it('processes join a world that host has opened; wrong token, other program and a missing token are refused', async () => {
+interface Hosting {
+  readonly url: string
+  readonly token: string
+  readonly ended: ReturnType<typeof spawnCli>
+  readonly interrupt: () => void
+}
+
+/** A world that `host` has opened in its own process. */
+const hosted = (words: readonly string[]) =>
+  new Promise<Hosting>((resolve) => {
+    const ended = spawnCli(['host', ...words, '--json'], {
+      onOutput: (text, kill) => {
+        const { url, token } = JSON.parse(text) as { url: string; token: string }
+        resolve({ url, token, ended, interrupt: () => kill('SIGINT') })
+      },
+    })
+  })
+
+it('processes join a world that host has opened, and one with a wrong token is refused', async () => {
   const tokenFile = join(folder, 'token')
-  let opened: (url: string) => void
-  const address = new Promise<string>((resolve) => {
-    opened = resolve
-  })
-  const hosting = spawnCli(['host', '-n', '3', '--processes', '2', '--token-file', tokenFile, '--json'], {
-    onOutput: (text) => opened((JSON.parse(text) as { url: string }).url),
-  })
-  const url = await address
+  const { url, ended } = await hosted(typed`-n 3 --processes 2 --token-file ${tokenFile}`)
   expect(statSync(tokenFile).mode & 0o777).toBe(0o600)
-
-  const wrong = await spawnCli(['join', url, '--token', `${'0'.repeat(16)}.${'0'.repeat(32)}`, program])
-  expect(wrong.exitCode).toBe(2)
-  expect(wrong.stderr).toContain('ERR_TOKEN')
-
-  const joined = ['0', '1'].map((number) =>
-    spawnCli([
-      ...['join', url, '--token-file', tokenFile, '--process', number, program],
-      ...(number === '1' ? ['--json'] : []),
-      ...['--', 'these'],
-    ]),
-  )
-  const [first, second] = await Promise.all(joined)
+  const wrong = `${'0'.repeat(16)}.${'0'.repeat(32)}`
+  expect(await cli`join ${url} --token ${wrong} ${program}`).toMatchObject(refused('ERR_TOKEN'))
+  const joined = typed`join ${url} --token-file ${tokenFile} ${program}`
+  const [first, second] = await Promise.all([
+    spawnCli(typed`${joined} --process 0 -- these`),
+    spawnCli(typed`${joined} --process 1 --json -- these`),
+  ])
+  expect(first).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('rank 1 returned 3\n') })
   expect(first.stdout).toContain('rank 0 of 3 with these\n')
-  expect(first.stdout).toContain('rank 1 returned 3\n')
-  expect(onlyObject(second)).toMatchObject({
-    ranks: 3,
-    process: 1,
-    processes: 2,
-    firstRank: 2,
-    results: [3],
-  })
-  expect(second.stderr).toContain('rank 2 of 3 with these\n')
-  expect([first.exitCode, second.exitCode]).toEqual([0, 0])
-
-  const host = await hosting
+  expect(second).toMatchObject({ exitCode: 0, stderr: expect.stringContaining('rank 2 of 3 with these\n') })
+  expect(onlyObject(second)).toMatchObject({ ranks: 3, process: 1, processes: 2, firstRank: 2, results: [3] })
+  const host = await ended
   expect(host.exitCode).toBe(0)
   expect(onlyObject(host)).toMatchObject({ url, tokenFile, ranks: 3, processes: 2 })
 })
@@ -74,62 +68,35 @@ it('a rank that fails ends host with exit code 3 and its error; over TLS: one pr
     }`,
   )
   const cert = file('cert.pem', loopbackTls.cert)
-  const tls = ['--tls-cert', cert, '--tls-key', file('key.pem', loopbackTls.key)]
-  let opened: (world: { url: string; token: string }) => void
-  const address = new Promise<{ url: string; token: string }>((resolve) => {
-    opened = resolve
-  })
-  const hosting = spawnCli(
-    [
-      ...['host', '-n', '2', '--json', '--silence', '20'],
-      ...['--listen', '127.0.0.1:0', '--advertise', 'localhost', ...tls],
-    ],
-    { onOutput: (text) => opened(JSON.parse(text) as { url: string; token: string }) },
-  )
-  const { url, token } = await address
+  const listening = typed`--listen 127.0.0.1:0 --tls-cert ${cert} --tls-key ${file('key.pem', loopbackTls.key)}`
+  const { url, token, ended } = await hosted(typed`-n 2 --silence 20 ${listening} --advertise localhost`)
   expect(url).toMatch(/^wss:\/\/localhost:\d+$/)
-  const join = (...options: string[]) =>
-    spawnCli(['join', url, '--token', token, '--ca', cert, ...options, failing])
-  const joined = await Promise.all([join('--no-listen'), join('--listen', '127.0.0.1:0', ...tls)])
-  for (const { exitCode, stderr } of joined) {
-    expect(stderr).toContain('too far')
-    expect(exitCode).toBe(3)
-  }
-  const host = await hosting
-  expect(host.stderr).toContain('the world has failed: RangeError: too far')
-  expect(host.exitCode).toBe(3)
+  const joined = await Promise.all(
+    [['--no-listen'], listening].map((options) =>
+      spawnCli(typed`join ${url} --token ${token} --ca ${cert} ${options} ${failing}`),
+    ),
+  )
+  for (const answer of joined)
+    expect(answer).toMatchObject({ exitCode: 3, stderr: expect.stringContaining('too far') })
+  const stderr = expect.stringContaining('the world has failed: RangeError: too far')
+  expect(await ended).toMatchObject({ exitCode: 3, stderr })
 })
 
 it('a process with another program is refused, and a host that is interrupted ends its world', async () => {
-  let end: () => void
-  let opened: (world: { url: string; token: string }) => void
-  const address = new Promise<{ url: string; token: string }>((resolve) => {
-    opened = resolve
-  })
-  const hosting = spawnCli(['host', '-n', '2', '--json'], {
-    onOutput: (text, kill) => {
-      end = () => kill('SIGINT')
-      opened(JSON.parse(text) as { url: string; token: string })
-    },
-  })
-  const { url, token } = await address
-  let accepted: () => void
-  const isAccepted = new Promise<void>((resolve) => {
-    accepted = resolve
-  })
-  const waiting = spawnCli(['join', url, '--token', token, program], {
-    onError: (text) => {
-      if (text.includes('joined as number 1 of 2 processes')) accepted()
-    },
-  })
+  const { url, token, ended, interrupt } = await hosted(typed`-n 2`)
+  const other = file('other.mjs', 'export default () => 1')
+  let waiting!: ReturnType<typeof spawnCli>
   // The first to join decides which program it is.
-  await isAccepted
-  const refused = await spawnCli(['join', url, '--token', token, other])
-  expect(refused.exitCode).toBe(2)
-  expect(refused.stderr).toContain('ERR_PROGRAM_MISMATCH')
-  end!()
-  expect((await hosting).exitCode).toBe(3)
-  const lost = await waiting
-  expect(lost.exitCode).toBe(3)
-  expect(lost.stderr).toContain('ERR_WORLD_LOST')
+  await new Promise<void>((accepted) => {
+    waiting = spawnCli(typed`join ${url} --token ${token} ${program}`, {
+      onError: (text) => {
+        if (text.includes('joined as number 1 of 2 processes')) accepted()
+      },
+    })
+  })
+  const answer = await cli`join ${url} --token ${token} ${other}`
+  expect(answer).toMatchObject(refused('ERR_PROGRAM_MISMATCH'))
+  interrupt()
+  expect(await ended).toMatchObject({ exitCode: 3 })
+  expect(await waiting).toMatchObject({ exitCode: 3, stderr: expect.stringContaining('ERR_WORLD_LOST') })
 })

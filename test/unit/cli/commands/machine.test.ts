@@ -1,35 +1,30 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { readMachine } from '../../../../src/cli/input/machine-input.js'
 import { formatMachine } from '../../../../src/machine/format-machine.js'
 import { formatProfile } from '../../../../src/machine/profile-file.js'
 import { simgridFast } from '../../../../src/machine/simgrid-profiles.js'
-import { cli, onlyObject } from '../run-cli.js'
+import { ownFolder } from '../../../support/temporary-folder.js'
+import { cli, json, onlyObject, refused, typed } from '../run-cli.js'
 
 const nodeFile = fileURLToPath(new URL('../../../machines/32intel64-2p8co2t.xml', import.meta.url))
 const largeFile = fileURLToPath(new URL('../../../machines/128arm-2pa2n8cluster4co.xml.gz', import.meta.url))
 
-let folder: string
+const folder = ownFolder('cli')
 let hosts: string
 let profile: string
 beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'rankweave-cli-'))
   hosts = join(folder, 'hosts')
   profile = join(folder, 'mine.json')
   writeFileSync(hosts, 'n1 slots=4\nn2:4\nn3:2\n')
   writeFileSync(profile, formatProfile({ ...simgridFast, name: 'mine' }))
 })
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 describe('machine', () => {
   it('prints size, links, costs and where the figures are from', async () => {
-    const { exitCode, stdout, stderr } = await cli(
-      'machine',
-      'cluster:nodes=16,cores=16,profile=simgrid-fast',
-    )
+    const { exitCode, stdout, stderr } = await cli`machine cluster:nodes=16,cores=16,profile=simgrid-fast`
     expect([exitCode, stderr]).toEqual([0, ''])
     expect(stdout).toBe(
       `cluster:nodes=16,cores=16,profile=simgrid-fast
@@ -60,13 +55,7 @@ describe('machine', () => {
   })
 
   it('reports machine, links and every figure with its source as JSON', async () => {
-    const answer = await cli(
-      'machine',
-      'torus:dims=4x2,cores=2,profile=bluegene-p',
-      '--route',
-      '0,7',
-      '--json',
-    )
+    const answer = await cli`machine torus:dims=4x2,cores=2,profile=bluegene-p --route 0,7 --json`
     const object = onlyObject(answer)
     expect(object).toMatchObject({
       machine: 'torus:dims=4x2,cores=2,profile=bluegene-p',
@@ -87,9 +76,7 @@ describe('machine', () => {
   })
 
   it('has no costs without a profile', async () => {
-    const object = onlyObject(
-      await cli('machine', 'clos:radix=4,levels=2,nodes=5', '--route', '0,4', '--json'),
-    )
+    const object = await json`machine clos:radix=4,levels=2,nodes=5 --route 0,4`
     expect(object).toMatchObject({
       machine: 'clos:radix=4,levels=2,nodes=5,cores=1',
       ...{ radix: 4, levels: 2, nodesPerLeaf: 2, profile: null },
@@ -103,22 +90,22 @@ describe('machine', () => {
         ],
       },
     })
-    const { stdout } = await cli('machine', 'clos:radix=4,levels=2,nodes=5')
+    const { stdout } = await cli`machine clos:radix=4,levels=2,nodes=5`
     expect(stdout).toContain('none: messages have no cost')
     expect(stdout).toContain('10 of nodes, 12 between switches')
   })
 
   it('reads a host list, and lists the hosts', async () => {
-    const object = onlyObject(await cli('machine', 'hosts', hosts, '--json'))
+    const object = await json`machine hosts ${hosts}`
     expect(object).toMatchObject({ machine: 'cluster:cores=2x4+2', hosts: ['n1', 'n2', 'n3'] })
-    expect((await cli('machine', `hosts:${hosts}`)).stdout).toContain('n1, n2, n3')
+    expect((await cli`machine hosts:${hosts}`).stdout).toContain('n1, n2, n3')
   })
 
   it.each([
     [['cluster:nodes=2'], "character 9: expected 'nodes=N,cores=C'"],
     [['cluster:nodes=2,cores=2', 'more'], "expected one description of a machine, got also 'more'"],
-    [['cluster:nodes=2,cores=2', '--route', '0,4'], '--route: expected two ranks from 0 to 3 such as 0,3'],
-    [['cluster:nodes=2,cores=2', '--route', '0'], '--route: expected two ranks'],
+    [typed`cluster:nodes=2,cores=2 --route 0,4`, '--route: expected two ranks from 0 to 3 such as 0,3'],
+    [typed`cluster:nodes=2,cores=2 --route 0`, '--route: expected two ranks'],
     [['missing.xml'], "cannot read 'missing.xml'"],
     [['slurm,nodes=2'], "character 7: expected by=... or profile=... or ports=... once, got 'nodes=2'"],
     [['slurm,by=cores'], "character 7: expected by=... or profile=... or ports=... once, got 'by=cores'"],
@@ -130,9 +117,7 @@ describe('machine', () => {
     [['node.xml,profile=none'], 'expected a profile, FILE.json or one of simgrid-fast'],
     [['cluster:nodes=1,cores=1,profile=missing.json'], "cannot read 'missing.json'"],
   ])('rejects %j with exit code 2', async (args, message) => {
-    const { exitCode, stderr } = await cli('machine', ...args)
-    expect(exitCode).toBe(2)
-    expect(stderr).toContain(message)
+    expect(await cli`machine ${args}`).toMatchObject(refused(message))
   })
 })
 
@@ -144,10 +129,10 @@ describe('readMachine', () => {
     expect(textOf(`hosts:${hosts},ports=1`)).toBe('cluster:cores=2x4+2,ports=1')
     const job = { SLURM_JOB_NODELIST: 'n[1-2]', SLURM_TASKS_PER_NODE: '4(x2)' }
     expect(textOf('slurm,ports=3', job)).toBe('cluster:nodes=2,cores=4,ports=3')
-    const { stdout } = await cli('machine', 'torus:dims=4x4,ports=6')
+    const { stdout } = await cli`machine torus:dims=4x4,ports=6`
     expect(stdout).toContain('  ports          6 per node, for messages at once\n')
-    expect(onlyObject(await cli('machine', 'torus:dims=4x4,ports=6', '--json'))).toMatchObject({ ports: 6 })
-    expect(onlyObject(await cli('machine', 'torus:dims=4x4', '--json'))).not.toHaveProperty('ports')
+    expect(await json`machine torus:dims=4x4,ports=6`).toMatchObject({ ports: 6 })
+    expect(await json`machine torus:dims=4x4`).not.toHaveProperty('ports')
   })
 
   it('reads nodes from hwloc XML, also compressed, as many as asked for', () => {
@@ -187,23 +172,15 @@ describe('readMachine', () => {
 
 describe('--machine', () => {
   it('takes tori and files', async () => {
-    const torus = ['plan', 'moore:8x8:r=1', '--machine', 'torus:dims=4x2,cores=8', '--json']
+    const torus = typed`plan moore:8x8:r=1 --machine torus:dims=4x2,cores=8 --json`
     expect(onlyObject(await cli(...torus))).toMatchObject({ machine: 'torus:dims=4x2,cores=8' })
-    const file = ['topology', 'moore:8x8:r=1', '--machine', `${nodeFile},nodes=4`, '--json']
+    const file = typed`topology moore:8x8:r=1 --machine ${nodeFile},nodes=4 --json`
     expect(onlyObject(await cli(...file))).toMatchObject({ machine: 'cluster:nodes=4,cores=16,packages=2' })
   })
 
   it('of simulate takes tori, Clos networks and profiles from files', async () => {
     for (const machine of ['torus:dims=4x2,cores=2', 'clos:radix=4,levels=2,cores=2']) {
-      const args = [
-        'simulate',
-        'allgather-ring',
-        '--bytes',
-        '1024',
-        '--machine',
-        `${machine},profile=${profile}`,
-        '--json',
-      ]
+      const args = typed`simulate allgather-ring --bytes 1024 --machine ${machine},profile=${profile} --json`
       const object = onlyObject(await cli(...args))
       expect(object['timeUs']).toBeGreaterThan(15 * (0.35 + 0.35))
     }

@@ -1,18 +1,16 @@
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { cli } from '../run-cli.js'
+import { expect, it } from 'vitest'
+import { ownFolder } from '../../../support/temporary-folder.js'
+import { cli, refused, typed } from '../run-cli.js'
 import { spawnCli } from '../spawn-cli.js'
 
-const folder = mkdtempSync(join(tmpdir(), 'rankweave-match-processes-'))
+const folder = ownFolder('match-processes')
 const program = join(folder, 'reverse.mjs')
-afterAll(() => rmSync(folder, { recursive: true }))
-beforeAll(() =>
-  writeFileSync(
-    program,
-    `export default async function main(world, [how]) {
+writeFileSync(
+  program,
+  `export default async function main(world, [how]) {
   const messages = 100
   if (world.rank > 0) {
     for (let i = 0; i < messages; i++) await world.send(Float64Array.of(i), 0, i)
@@ -26,47 +24,37 @@ beforeAll(() =>
   await world.barrier()
 }
 `,
-  ),
 )
+const traced = (fabric: string, directory: string) =>
+  typed`run ${program} -n 4 --fabric ${fabric} --processes 2 --trace-matching ${directory}`
 
-describe('run --trace-matching, then match', () => {
-  it.each(['local', 'threads', 'websocket'])('on %s', async (fabric) => {
+it.each(['local', 'threads', 'websocket'])(
+  'run --trace-matching on %s writes what match reads',
+  async (fabric) => {
     const directory = join(folder, fabric)
-    const flags = ['-n', '4', '--fabric', fabric, '--processes', '2', '--trace-matching', directory]
-    const { exitCode, stderr } = await spawnCli(['run', program, ...flags])
+    const { exitCode, stderr } = await spawnCli(traced(fabric, directory))
     expect([exitCode, stderr]).toEqual([0, expect.stringMatching(/^4 ranks on 2 processes: /)])
     expect(readdirSync(directory).sort()).toEqual([0, 1, 2, 3].map((rank) => `rank-${rank}.jsonl`))
-    const { stdout } = await cli('match', directory, '--designs', 'bins')
+    const { stdout } = await cli`match ${directory} --designs bins`
     expect(stdout).toMatch(/rank 0: \d+ operations; 300 receives, 300 messages, 300 matched/)
     expect(stdout).toMatch(
       /worst search: rank 0 receives from source \d, tag \d+ \(communicator 0\) while \d+ messages/,
     )
-  })
+  },
+)
 
-  it.each(['threads', 'websocket'])(
-    'writes what was recorded when the program fails on %s',
-    async (fabric) => {
-      const directory = join(folder, `failed-${fabric}`)
-      const flags = ['-n', '4', '--fabric', fabric, '--processes', '2', '--trace-matching', directory]
-      const bounded = ['--trace-operations', '120', '--', 'fail']
-      const { exitCode } = await spawnCli(['run', program, ...flags, ...bounded])
-      expect(exitCode).toBe(3)
-      const { stdout } = await cli('match', directory, '--designs', 'bins')
-      expect(stdout).toMatch(/rank 0: 120 operations, the first of its run; /)
-    },
-  )
-
-  it('refuses a bound without a trace', async () => {
-    const { exitCode, stderr } = await spawnCli(['run', program, '-n', '1', '--trace-operations', '5'])
-    expect([exitCode, stderr]).toEqual([
-      2,
-      expect.stringMatching(/--trace-operations is for --trace-matching/),
-    ])
-  })
+it('run --trace-matching writes what was recorded when the program fails', async () => {
+  const directory = join(folder, 'failed')
+  const words = typed`${traced('threads', directory)} --trace-operations 120 -- fail`
+  expect(await spawnCli(words)).toMatchObject({ exitCode: 3 })
+  const { stdout } = await cli`match ${directory} --designs bins`
+  expect(stdout).toMatch(/rank 0: 120 operations, the first of its run; /)
+  const bound = await cli`run ${program} -n 1 --trace-operations 5`
+  expect(bound).toMatchObject(refused('--trace-operations is for --trace-matching'))
 })
 
-it('match refuses a pipe, which it would read for ever', async () => {
+it('match refuses a pipe, which it would read without end', async () => {
   const pipe = join(folder, 'pipe')
   execFileSync('mkfifo', [pipe])
-  expect((await cli('match', pipe)).stderr).toMatch(/pipe': expected a file or a directory/)
+  expect(await cli`match ${pipe}`).toMatchObject(refused("pipe': expected a file or a directory"))
 })

@@ -1,39 +1,35 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { builtInProfiles } from '../../../../src/machine/built-in-profiles.js'
 import { formatProfile } from '../../../../src/machine/profile-file.js'
 import { formatMeasurement } from '../../../../src/tuning/measured/read-measurements.js'
+import { ownFolder } from '../../../support/temporary-folder.js'
 import { measurementOf } from '../../../support/tuning-data.js'
-import { cli, onlyObject } from '../run-cli.js'
+import { cli, json, refused, typed } from '../run-cli.js'
 
 interface Listed {
   readonly algorithms: readonly { algorithm: string; timeUs: number; segments: number }[]
 }
 
-let folder: string
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'rankweave-cli-'))
-})
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+const folder = ownFolder('cli')
 
 describe('models', () => {
   it('lists the algorithms of a collective, the fastest first, with their segments', async () => {
-    const options = ['bcast', '--profile', 'simgrid-fast', '--ranks', '64', '--bytes', '1048576']
-    const answer = await cli('models', ...options)
+    const options = typed`bcast --profile simgrid-fast --ranks 64 --bytes 1048576`
+    const answer = await cli`models ${options}`
     expect(answer.exitCode).toBe(0)
     expect(answer.stdout).toMatch(/^bcast of 1,048,576 bytes on 64 ranks, predicted by loggp/)
     expect(answer.stdout).toMatch(/bcast-chain .* us {2,}\d+ of [\d,]+ bytes/)
-    const { algorithms } = onlyObject(await cli('models', ...options, '--json')) as unknown as Listed
+    const { algorithms } = (await json`models ${options}`) as unknown as Listed
     const times = algorithms.map(({ timeUs }) => timeUs)
     expect(times).toEqual([...times].sort((a, b) => a - b))
     expect(algorithms.map(({ algorithm }) => algorithm)).toContain('bcast-binomial')
   })
 
   it('takes PLogP from the tables of a profile, and says where there are none', async () => {
-    const options = ['barrier', '--profile', 'grig-mx', '--ranks', '64', '--model', 'plogp']
-    const answer = await cli('models', ...options)
+    const options = typed`barrier --profile grig-mx --ranks 64 --model plogp`
+    const answer = await cli`models ${options}`
     expect(answer.stdout).toMatch(/predicted by plogp, grig-mx \(network, no tables: from LogGP\)/)
     const grig = builtInProfiles.find(({ name }) => name === 'grig-mx')!
     const plogp = {
@@ -43,9 +39,8 @@ describe('models', () => {
     const levels = { ...grig.levels, network: { ...grig.levels.network, plogp } }
     const file = join(folder, 'tables.json')
     writeFileSync(file, formatProfile({ ...grig, name: 'tables', levels }))
-    const object = onlyObject(
-      await cli('models', 'barrier', '--profile', file, '--ranks', '64', '--model', 'plogp', '--json'),
-    ) as unknown as Listed
+    const object =
+      (await json`models barrier --profile ${file} --ranks 64 --model plogp`) as unknown as Listed
     const dissemination = object.algorithms.find(({ algorithm }) => algorithm === 'barrier-dissemination')
     expect(dissemination?.timeUs).toBeCloseTo((6 * 13_000) / 1000, 9)
   })
@@ -67,8 +62,8 @@ describe('models', () => {
       const chosen = measurementOf({ algorithm: 'default', nodes: 8, processesPerNode: 1, timeUs: 1 })
       const data = fileOf('data.jsonl', [...lines, chosen].map(formatMeasurement).join('\n'))
       const page = join(folder, 'compared.html')
-      const options = ['--compare', data, '--profile', 'grig-mx']
-      const answer = await cli('models', ...options, '-o', page)
+      const options = typed`--compare ${data} --profile grig-mx`
+      const answer = await cli`models ${options} -o ${page}`
       expect([answer.exitCode, answer.stderr]).toEqual([0, expect.stringContaining('wrote')])
       expect(answer.stdout).toMatch(/^9 times of 3 calls: simulator loggp, cluster:nodes=4\n/)
       expect(answer.stdout).toMatch(/ hockney +9 +[\d.]+% +[\d.]+% +[\d.]+ +\d of 3 +[\d.]+% +[\d.]+%/)
@@ -79,7 +74,7 @@ describe('models', () => {
       expect(html.match(/<svg /g)).toHaveLength(3)
       for (const name of ['measured', 'hockney', 'loggp', 'plogp', 'simulator'])
         expect(html).toContain(`>${name}<`)
-      const object = onlyObject(await cli('models', 'bcast', ...options, '--json')) as unknown as {
+      const object = (await json`models bcast ${options}`) as unknown as {
         readonly predictors: readonly { predictor: string; times: number; winners: number }[]
         readonly times: readonly { predictedUs: Readonly<Record<string, number>> }[]
       }
@@ -94,37 +89,33 @@ describe('models', () => {
 
     it.each([
       ['neither profile nor machine', [], 'expected --profile or --machine'],
-      ['both', ['--profile', 'grig-mx', '--machine', 'torus:dims=2x2,profile=boba'], 'one of them'],
-      ['a number of ranks', ['--profile', 'grig-mx', '--ranks', '4'], '--ranks is not for --compare'],
-      ['another form of page', ['--profile', 'grig-mx', '-o', 'a.svg'], 'ends in .html'],
-      ['a machine without a profile', ['--machine', 'cluster:nodes=2,cores=1'], 'ERR_MACHINE'],
-      ['a collective without times', ['barrier', '--profile', 'grig-mx'], 'ERR_MEASUREMENT'],
+      ['both', typed`--profile grig-mx --machine torus:dims=2x2,profile=boba`, 'one of them'],
+      ['a number of ranks', typed`--profile grig-mx --ranks 4`, '--ranks is not for --compare'],
+      ['another form of page', typed`--profile grig-mx -o a.svg`, 'ends in .html'],
+      ['a machine without a profile', typed`--machine cluster:nodes=2,cores=1`, 'ERR_MACHINE'],
+      ['a collective without times', typed`barrier --profile grig-mx`, 'ERR_MEASUREMENT'],
     ])('refuses %s', async (_, options, message) => {
       const data = fileOf('data.jsonl', lines.map(formatMeasurement).join('\n'))
-      const answer = await cli('models', ...options, '--compare', data)
-      expect([answer.exitCode, answer.stderr]).toEqual([2, expect.stringContaining(message)])
+      expect(await cli`models ${options} --compare ${data}`).toMatchObject(refused(message))
     })
 
     it('refuses a damaged line with its file and number', async () => {
       const data = fileOf('damaged.jsonl', `${formatMeasurement(lines[0])}\n{"version":1,`)
-      const answer = await cli('models', '--compare', data, '--profile', 'grig-mx')
-      expect([answer.exitCode, answer.stderr]).toEqual([
-        2,
-        expect.stringMatching(/ERR_MEASUREMENT.*damaged\.jsonl: .*line 2/),
-      ])
+      expect(await cli`models --compare ${data} --profile grig-mx`).toMatchObject(
+        refused(/ERR_MEASUREMENT.*damaged\.jsonl: .*line 2/),
+      )
     })
   })
 
   it.each([
-    ['an output without --compare', ['bcast', '-o', 'a.html'], 'ERR_USAGE'],
-    ['neither a collective nor a file to compare', ['--profile', 'grig-mx', '--ranks', '4'], 'ERR_USAGE'],
-    ['no profile', ['bcast', '--ranks', '4'], 'ERR_USAGE'],
-    ['no ranks', ['bcast', '--profile', 'simgrid-fast'], 'ERR_USAGE'],
-    ['an unknown collective', ['shout', '--profile', 'simgrid-fast', '--ranks', '4'], 'ERR_ARGUMENT'],
-    ['a file that is not there', ['bcast', '--profile', 'no-such.json', '--ranks', '4'], 'ERR_FILE'],
-    ['a file that is no profile', ['bcast', '--profile', 'package.json', '--ranks', '4'], 'ERR_MACHINE'],
+    ['an output without --compare', typed`bcast -o a.html`, 'ERR_USAGE'],
+    ['neither a collective nor a file to compare', typed`--profile grig-mx --ranks 4`, 'ERR_USAGE'],
+    ['no profile', typed`bcast --ranks 4`, 'ERR_USAGE'],
+    ['no ranks', typed`bcast --profile simgrid-fast`, 'ERR_USAGE'],
+    ['an unknown collective', typed`shout --profile simgrid-fast --ranks 4`, 'ERR_ARGUMENT'],
+    ['a file that is not there', typed`bcast --profile no-such.json --ranks 4`, 'ERR_FILE'],
+    ['a file that is no profile', typed`bcast --profile package.json --ranks 4`, 'ERR_MACHINE'],
   ])('refuses %s', async (_, options, code) => {
-    const { exitCode, stderr } = await cli('models', ...options)
-    expect([exitCode, stderr]).toEqual([2, expect.stringContaining(code)])
+    expect(await cli`models ${options}`).toMatchObject(refused(code))
   })
 })

@@ -1,8 +1,8 @@
-import { spawnSync } from 'node:child_process'
 import { describe, expect, it } from 'vitest'
-import { describeEitherMpi, installedMpis, rankweave, runJob } from '../../../support/mpi.js'
+import { installedMpis } from '../../../support/mpi.js'
 import { cli, onlyObject } from '../run-cli.js'
 
+// In a job: unit/launch/mpi-command.soak.ts.
 describe('mpi-info outside a job', () => {
   it.skipIf(installedMpis.length === 0)('lists the MPI libraries of this machine (needs one)', async () => {
     const answer = await cli('mpi-info', '--json')
@@ -24,26 +24,5 @@ describe('mpi-info outside a job', () => {
     expect(stderr).toMatch(
       /^ERR_MPI_LIBRARY: no MPI library was found: install .*\n {2}\/nowhere\/libmpi\.so: /,
     )
-  })
-})
-
-describeEitherMpi('mpi-info in a job', (mpi) => {
-  it('reports library, processes and nodes once', async () => {
-    const { code, stdout } = await runJob(mpi, 2, rankweave('mpi-info', '--json'))
-    expect(code).toBe(0)
-    expect(onlyObject({ exitCode: 0, stdout, stderr: '' })).toMatchObject({ abi: mpi.name, processes: 2 })
-  })
-
-  // Only MPICH's launcher connects to its processes by a file descriptor.
-  if (mpi.name !== 'MPICH') return
-  it('ends with ERR_MPI_LAUNCHER when the launcher connection is closed, as npx closes it', () => {
-    const words = [process.execPath, ...rankweave('mpi-info')].map((word) => `'${word}'`).join(' ')
-    const script = `eval "exec $PMI_FD>&-"; exec ${words}`
-    const { status, stderr } = spawnSync(mpi.mpirun, [...mpi.flags, '-n', '2', 'sh', '-c', script], {
-      encoding: 'utf8',
-    })
-    expect(status).toBe(2)
-    expect(stderr).toMatch(/ERR_MPI_LAUNCHER: .* is closed in this process, as npx and npm do: start node/)
-    expect(stderr).not.toContain('write_line')
   })
 })

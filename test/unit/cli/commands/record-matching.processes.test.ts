@@ -14,6 +14,7 @@ import { seededRandom } from '../../../../src/base/random.js'
 import { readTraceLines } from '../../../../src/messages/matching-queues/trace-lines.js'
 import { callRecordKind } from '../../../../src/shim/matching-calls.js'
 import { operationWords, type RecordFields, recordBytes } from '../../../support/recorded-calls.js'
+import { interruptedBy, scriptedLauncher } from '../../../support/scripted-launcher.js'
 import { temporaryFolder } from '../../../support/temporary-folder.js'
 import { cli, onlyObject } from '../run-cli.js'
 import { spawnCli } from '../spawn-cli.js'
@@ -65,16 +66,9 @@ describe('rankweave record --matching', () => {
     const samples = '{"format":"rankweave-queues","version":1,"rank":0,"offered":true,"samples":[[1,0,3,2]]}'
     writeFileSync(join(made, 'queues-0.json'), samples)
     writeFileSync(join(folder(), 'library.so'), '')
-    const path = join(folder(), 'mpirun.script')
-    const text = `#!/bin/sh
-if [ "$1" = --version ]; then echo 'mpirun (Open MPI) 4'; exit; fi
-for word; do
-  case "$word" in RANKWEAVE_SHIM=matching:*) cp ${made}/* "\${word#*:}" ;; esac
-  case "$word" in RANKWEAVE_SHIM_MATCHING_OPERATIONS=*) echo "$word" > "${folder()}/most" ;; esac
-done
-${rest}
-`
-    writeFileSync(path, text, { mode: 0o755 })
+    const recording = `RANKWEAVE_SHIM=matching:*) cp ${made}/* "\${word#*:}" ;;
+  RANKWEAVE_SHIM_MATCHING_OPERATIONS=*) echo "$word" > "${folder()}/most" ;;`
+    const path = scriptedLauncher(folder(), recording, rest)
     return ['--library', join(folder(), 'library.so'), '--', path, './program']
   }
 
@@ -127,19 +121,12 @@ ${rest}
     expect(onlyObject(await cli('record', '--json', '--matching', '-o', path))).toEqual(summary(path))
   })
 
-  it.each([
-    ['INT', 130],
-    ['TERM', 143],
-  ])('ends the launcher by SIG%s, and keeps the records', async (signal, exitCode) => {
-    const path = join(folder(), `ended by ${signal}`)
-    const launcher = launcherThat(`trap 'exit 1' ${signal}
-kill -${signal} $PPID
-while :; do sleep 0.05; done`)
+  it('ends the launcher by a signal, and keeps the records', async () => {
+    const path = join(folder(), 'ended')
+    const launcher = launcherThat(interruptedBy('TERM', 1))
     const answer = await spawnCli(['record', '--matching', '-o', path, ...launcher])
-    expect(answer.exitCode).toBe(exitCode)
-    expect(answer.stderr).toContain(
-      `was interrupted by SIG${signal}, so no traces are made; rankweave record`,
-    )
+    expect(answer.exitCode).toBe(143)
+    expect(answer.stderr).toContain('was interrupted by SIGTERM, so no traces are made; rankweave record')
     expect(readdirSync(path).sort()).toEqual(['calls-0.bin', 'calls-1.bin', 'queues-0.json'])
     const { ranks } = onlyObject(await cli('record', '--json', '--matching', '-o', path)) as { ranks: number }
     expect(ranks).toBe(2)

@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { interruptedBy, scriptedLauncher } from '../../../support/scripted-launcher.js'
 import { cli, onlyObject } from '../run-cli.js'
 import { spawnCli } from '../spawn-cli.js'
 
@@ -13,19 +14,8 @@ describe('rankweave record', () => {
   })
   afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
-  /** A script in place of mpirun: it writes `graph` where the library would, then runs `rest`. */
-  function launcherThat(rest: string, graph = 'ranks 2\n0 1\n'): string {
-    const path = join(folder, 'mpirun.script')
-    const text = `#!/bin/sh
-if [ "$1" = --version ]; then echo 'mpirun (Open MPI) 4'; exit; fi
-for word; do
-  case "$word" in RANKWEAVE_SHIM=record:*) printf '%s' '${graph}' > "\${word#*:}" ;; esac
-done
-${rest}
-`
-    writeFileSync(path, text, { mode: 0o755 })
-    return path
-  }
+  const launcherThat = (rest: string) =>
+    scriptedLauncher(folder, `RANKWEAVE_SHIM=record:*) printf 'ranks 2\\n0 1\\n' > "\${word#*:}" ;;`, rest)
 
   it('demands a file as output', async () => {
     const launcher = launcherThat('exit 0')
@@ -82,9 +72,7 @@ ${rest}
   ])(
     'passes SIG%s to the launcher, once, and ends with exit code %i',
     async (signal, exitCode, ofLauncher) => {
-      const launcher = launcherThat(`trap 'echo ${signal} >> "$0.signals"; exit ${ofLauncher}' ${signal}
-kill -${signal} $PPID
-while :; do sleep 0.05; done`)
+      const launcher = launcherThat(interruptedBy(signal, ofLauncher))
       const library = join(folder, 'library.so')
       writeFileSync(library, '')
       const words = ['-o', join(folder, 'graph.txt'), '--library', library]

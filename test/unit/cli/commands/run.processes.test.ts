@@ -1,12 +1,10 @@
-import { execFile } from 'node:child_process'
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { daily, isSoak } from '../../../support/soak.js'
-import { type Answer, onlyObject } from '../run-cli.js'
-import { command, commandFromSource, spawnCli } from '../spawn-cli.js'
+import { temporaryFolder } from '../../../support/temporary-folder.js'
+import { cli, onlyObject } from '../run-cli.js'
+import { commandFromSource, spawnCli } from '../spawn-cli.js'
 
 /** Programs in a folder outside this package. */
 const programs: Readonly<Record<string, string>> = {
@@ -73,10 +71,6 @@ const programs: Readonly<Record<string, string>> = {
       if (world.rank === 0) console.log('waiting')
       await new Promise((resolve) => setTimeout(resolve, 1e8))
     }`,
-  'chatty.mjs': `
-    export default async function main(world) {
-      for (let i = 0; i < 20_000; i++) console.log('line ' + i + ' ' + 'x'.repeat(80))
-    }`,
   'noisy.mjs': `
     console.log('while loading')
     process.on('exit', () => console.log('at the very end'))
@@ -122,58 +116,36 @@ const programs: Readonly<Record<string, string>> = {
     export default () => {}`,
 }
 
-let folder: string
+const folder = temporaryFolder('run')
 beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'rankweave-run-'))
-  for (const [name, text] of Object.entries(programs)) writeFileSync(join(folder, name), text)
+  for (const [name, text] of Object.entries(programs)) writeFileSync(join(folder(), name), text)
 })
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-const run = (...argv: string[]) => spawnCli(['run', ...argv], { cwd: folder })
+const run = (...argv: string[]) => spawnCli(['run', ...argv], { cwd: folder() })
+const inTwo = (fabric: string) => ['--fabric', fabric, '--processes', '2']
 
 describe('results', () => {
-  it('on threads, results equal those on local and tagged lines are whole', async () => {
-    const fabric = ['--fabric', 'threads', '--processes', '2']
-    const answer = await run('sum.ts', '-n', '5', ...fabric, '--json', '--', 'x')
-    expect(answer.exitCode).toBe(0)
-    const result = { sum: [20], args: ['x'], kind: 7, same: true, big: '4611686018427387904' }
-    expect(onlyObject(answer)).toMatchObject({
-      fabric: 'threads',
-      results: Array.from({ length: 5 }, () => result),
-    })
-    const tagged = await run('lines.mjs', '-n', '3', ...fabric, '--tag-output')
-    for (const rank of [0, 1, 2]) {
-      for (const line of ['begins and ends', 'second line', 'unfinished é']) {
-        expect(tagged.stdout).toContain(`[${rank}] ${line}\n`)
-      }
-    }
-    expect((await run('throws.ts', '-n', '3', ...fabric)).exitCode).toBe(3)
-  })
-
-  // On `local` in test/soak.
-  const sourceTest = 'the command from source runs the same programs, on threads'
-  if (isSoak)
-    it(sourceTest, async () => {
-      const fabric = 'threads'
-      const words = ['run', 'sum.ts', '-n', '5', '--processes', '1', '--fabric', fabric, '--json', '--', 'x']
-      const answer = await spawnCli(words, { cwd: folder, command: commandFromSource })
-      expect(answer.exitCode).toBe(0)
-      const result = { sum: [20], args: ['x'], kind: 7, same: true, big: '4611686018427387904' }
-      expect(onlyObject(answer)).toMatchObject({ fabric, results: Array.from({ length: 5 }, () => result) })
-    })
+  const ofSum = (...args: string[]) => ({ sum: [20], args, kind: 7, same: true, big: '4611686018427387904' })
 
   it('a TypeScript program outside the package loads the library, its own modules and its arguments', async () => {
     const answer = await run('sum.ts', '-n', '5', '--processes', '2', '--json', '--', 'x', '--json', '-n')
     expect(answer.exitCode).toBe(0)
-    const result = { sum: [20], args: ['x', '--json', '-n'], kind: 7, same: true, big: '4611686018427387904' }
     expect(onlyObject(answer)).toEqual({
-      ranks: 5,
-      processes: 2,
-      fabric: 'local',
-      seconds: expect.any(Number),
-      results: Array.from({ length: 5 }, () => result),
+      ...{ ranks: 5, processes: 2, fabric: 'local', seconds: expect.any(Number) },
+      results: Array(5).fill(ofSum('x', '--json', '-n')),
     })
   })
+
+  // The command from source, on `local` in test/soak.
+  it.each(isSoak ? [undefined, commandFromSource] : [undefined])(
+    'on threads, results equal those on local, by command %s',
+    async (command) => {
+      const words = ['run', 'sum.ts', '-n', '5', ...inTwo('threads'), '--json', '--', 'x']
+      const answer = await spawnCli(words, { cwd: folder(), ...(command === undefined ? {} : { command }) })
+      expect(answer.exitCode).toBe(0)
+      expect(onlyObject(answer)).toMatchObject({ fabric: 'threads', results: Array(5).fill(ofSum('x')) })
+    },
+  )
 
   it('.mjs and .mts programs run, and results are printed per rank', async () => {
     const [plain, module] = await Promise.all([run('plain.mjs', '-n', '3'), run('module.mts', '-n', '2')])
@@ -188,60 +160,62 @@ describe('results', () => {
   it.each(daily(['plain.cjs', 'default.cjs', 'transpiled.cjs'], 3))(
     '%s: a CommonJS program runs',
     async (program) => {
-      expect(await run(program, '-n', '2')).toMatchObject({
-        exitCode: 0,
-        stdout: 'rank 0 returned 0\nrank 1 returned 1\n',
-      })
+      const stdout = 'rank 0 returned 0\nrank 1 returned 1\n'
+      expect(await run(program, '-n', '2')).toMatchObject({ exitCode: 0, stdout })
     },
   )
 
   it('timers that a program leaves open do not keep the command alive', async () => {
     expect(await run('lingers.mjs', '-n', '2')).toMatchObject({ exitCode: 0 })
   })
+
+  it('more processes than ranks leave some processes without ranks', async () => {
+    const answer = await run('plain.mjs', '-n', '2', '--fabric', 'threads', '--processes', '3', '--json')
+    expect(onlyObject(answer)).toMatchObject({ ranks: 2, processes: 3, results: [0, 0] })
+  })
 })
 
-describe.each([[['--processes', '2']], [['--fabric', 'threads']]])(
-  'a program that exports hosted (%s)',
-  (fabric) => {
-    const inTwo = ['-n', '3', ...fabric]
-
-    it('runs once per process, and its lines begin with its first and last rank', async () => {
-      const answer = await run('hosted.ts', ...inTwo, '--tag-output', '--json', '--', 'x')
+describe('a program that exports hosted', () => {
+  it.each(['local', 'threads'])(
+    'runs once per process, and its lines begin with its first and last rank, on %s',
+    async (fabric) => {
+      const answer = await run('hosted.ts', '-n', '3', ...inTwo(fabric), '--tag-output', '--json', '--', 'x')
       expect(answer.exitCode).toBe(0)
       expect(onlyObject(answer)).toMatchObject({ results: [0, 1, 2].map((rank) => ['hosted', rank, 'x']) })
       expect(answer.stderr).toContain('[0-1] of 2\n')
       expect(answer.stderr).toContain('[2] of 1\n')
-    })
+    },
+  )
 
-    it('runs its default export with --no-hosted', async () => {
-      const answer = await run('hosted.ts', ...inTwo, '--no-hosted', '--json', '--', 'x')
-      expect(onlyObject(answer)).toMatchObject({ results: [0, 1, 2].map((rank) => ['default', rank, 'x']) })
-    })
+  it('runs its default export with --no-hosted', async () => {
+    const answer = await run('hosted.ts', '-n', '3', '--no-hosted', '--json', '--', 'x')
+    expect(onlyObject(answer)).toMatchObject({ results: [0, 1, 2].map((rank) => ['default', rank, 'x']) })
+  })
 
-    it('fails at the first of its ranks', async () => {
-      const answer = await run('hosted.ts', ...inTwo, '--', 'throw')
-      expect(answer.exitCode).toBe(3)
-      expect(answer.stderr).toMatch(/rank 2.*TypeError: out of cheese|TypeError: out of cheese.*rank 2/s)
-    })
+  it('fails at the first of its ranks', async () => {
+    const answer = await run('hosted.ts', '-n', '3', ...inTwo('threads'), '--', 'throw')
+    expect(answer.exitCode).toBe(3)
+    expect(answer.stderr).toMatch(/rank 2.*TypeError: out of cheese|TypeError: out of cheese.*rank 2/s)
+  })
 
-    it('may be a CommonJS module', async () => {
-      const answer = await run('hosted.cjs', ...inTwo, '--json')
-      expect(onlyObject(answer)).toMatchObject({ results: ['hosted 0', 'hosted 1', 'hosted 2'] })
-    })
+  it('may be a CommonJS module', async () => {
+    const answer = await run('hosted.cjs', '-n', '3', '--processes', '2', '--json')
+    expect(onlyObject(answer)).toMatchObject({ results: ['hosted 0', 'hosted 1', 'hosted 2'] })
+  })
 
-    it('is refused where it exports anything else under that name', async () => {
-      const answer = await run('hosted-value.mjs', ...inTwo)
-      expect(answer.exitCode).toBe(2)
-      expect(answer.stderr).toContain(
-        'expected as export hosted a function (worlds, args) => ..., got one of type number',
-      )
-    })
-  },
-)
+  it('is refused where it exports anything else under that name', async () => {
+    const answer = await run('hosted-value.mjs', '-n', '3')
+    expect(answer.exitCode).toBe(2)
+    expect(answer.stderr).toContain(
+      'expected as export hosted a function (worlds, args) => ..., got one of type number',
+    )
+  })
+})
 
+// Pipes, full disks and readers that leave: unit/launch/stdio.processes.test.ts.
 describe('output', () => {
-  it('--tag-output: whole lines, each with its rank', async () => {
-    const { stdout, stderr } = await run('lines.mjs', '-n', '3', '--tag-output')
+  it.each(['local', 'threads'])('--tag-output: whole lines, each with its rank, on %s', async (fabric) => {
+    const { stdout, stderr } = await run('lines.mjs', '-n', '3', ...inTwo(fabric), '--tag-output')
     const lines = stdout.split('\n').filter((line) => line !== '')
     expect(lines).toHaveLength(9)
     for (const rank of [0, 1, 2]) {
@@ -251,64 +225,61 @@ describe('output', () => {
     }
   })
 
-  it('--json sends the output of the program to standard error, and one object to standard output', async () => {
-    const answer = await run('lines.mjs', '-n', '2', '--json', '--tag-output')
+  it('--json keeps output written while the program loads, runs and exits off standard output', async () => {
+    const answer = await run('noisy.mjs', '-n', '2', '--json', '--tag-output')
     expect(Object.keys(onlyObject(answer))).toEqual(['ranks', 'processes', 'fabric', 'seconds'])
-    expect(answer.stderr).toContain('[1] begins and ends\n')
-  })
-
-  it('--json keeps output written while the program loads and exits off standard output', async () => {
-    const answer = await run('noisy.mjs', '-n', '1', '--json')
-    expect(Object.keys(onlyObject(answer))).toEqual(['ranks', 'processes', 'fabric', 'seconds'])
-    for (const line of ['while loading', 'running', 'at the very end']) expect(answer.stderr).toContain(line)
+    for (const line of ['while loading', '[1] running', 'at the very end'])
+      expect(answer.stderr).toContain(line)
   })
 
   it('--tag-output joins characters that arrive byte by byte', async () => {
     expect(await run('bytes.mjs', '-n', '2', '--tag-output')).toMatchObject({ stdout: '[0] é\n[1] é\n' })
   })
-
-  it.skipIf(!existsSync('/dev/full'))(
-    'a full disk behind standard output is reported (needs /dev/full)',
-    async () => {
-      const words = [...command, 'run', 'chatty.mjs', '-n', '1'].map((word) => `'${word}'`).join(' ')
-      const script = `${words} >/dev/full; echo "exit $?"`
-      const { stdout, stderr } = await promisify(execFile)('bash', ['-c', script], { cwd: folder })
-      expect(stdout).toBe('exit 2\n')
-      expect(stderr).toMatch(/^ERR_FILE: cannot write the output: ENOSPC/m)
-    },
-  )
-
-  it('a reader that leaves early ends the command as SIGPIPE would', async () => {
-    const words = [...command, 'run', 'chatty.mjs', '-n', '2'].map((word) => `'${word}'`).join(' ')
-    const script = `${words} | head -n 1; echo "exit \${PIPESTATUS[0]}"`
-    const { stdout, stderr } = await promisify(execFile)('bash', ['-c', script], { cwd: folder })
-    expect(stdout).toMatch(/^line 0 x+\nexit 141\n$/)
-    expect(stderr).not.toContain('EPIPE')
-  })
 })
 
-describe("exit code 3: the program's world failed", () => {
-  it.each(
-    daily(
-      [
-        ['throws.ts', 'TypeError', 'rank 2 fails'],
-        ['aborts.mjs', 'ERR_WORLD_ABORTED', 'enough'],
-        ['deadlock.mjs', 'ERR_DEADLOCK', 'rank'],
-        ['stray.mjs', 'RangeError', 'from a timer'],
-        ['dropped.ts', 'RangeError', 'from a dropped promise'],
-        ['exits.mjs', 'ERR_WORLD_ABORTED', 'process.exit(0)'],
-        ['never.mjs', 'ERR_DEADLOCK', 'nothing is left'],
-      ],
-      2,
-    ),
-  )('%s: %s', async (program, code, message) => {
-    const answer = await run(program, '-n', '4', '--processes', '2', '--json')
-    expect(answer.exitCode).toBe(3)
-    expect(onlyObject(answer)).toMatchObject({
-      error: { code, message: expect.stringContaining(message), details: expect.any(Object) },
-    })
-    expect(answer.stderr).toContain(`${code}: `)
+/** What the command reports, and where the program has the only frame that is printed. */
+type Failing = readonly [program: string, fabric: string, code: string, message: string, place?: string]
+
+/** Reported once, as one object, and with the frames of the program and no others. */
+async function expectFailure(
+  exitCode: number,
+  [program, fabric, code, message, place]: Failing,
+): Promise<void> {
+  const answer = await run(program, '-n', '4', ...inTwo(fabric), '--json')
+  expect(answer.exitCode).toBe(exitCode)
+  const details = exitCode === 2 ? { file: program } : expect.any(Object)
+  expect(onlyObject(answer)).toMatchObject({
+    error: { code, message: expect.stringContaining(message), details },
   })
+  expect(answer.stderr.match(new RegExp(`^${code}: `, 'gm'))).toHaveLength(1)
+  if (place === undefined) return
+  const frames = answer.stderr.split('\n').filter((line) => line.startsWith('    at '))
+  expect(frames).toEqual([expect.stringContaining(place)])
+}
+
+/** Half of them in `npm test`. */
+const titled = (rows: readonly Failing[]) =>
+  daily(rows, 2).map((row) => [`${row[0]} on ${row[1]}: ${row[3]}`, row] as const)
+
+describe("exit code 3: the program's world failed", () => {
+  const failing: readonly Failing[] = [
+    ['throws.ts', 'local', 'TypeError', 'rank 2 fails', 'throws.ts:3'],
+    ['throws.ts', 'threads', 'TypeError', 'rank 2 fails', 'throws.ts:3'],
+    ['dropped.ts', 'local', 'RangeError', 'from a dropped promise', 'dropped.ts:3'],
+    ['aborts.mjs', 'local', 'ERR_WORLD_ABORTED', 'enough'],
+    ['exits.mjs', 'threads', 'ERR_WORLD_ABORTED', 'process.exit(0)'],
+    ['deadlock.mjs', 'local', 'ERR_DEADLOCK', 'rank'],
+    ['exits-later.mjs', 'threads', 'ERR_WORLD_ABORTED', 'process.exit(5)'],
+    ['stray.mjs', 'local', 'RangeError', 'from a timer'],
+    ['uncaught.mjs', 'threads', 'ERR_PEER_LOST', 'RangeError: not caught'],
+    ['exits.mjs', 'local', 'ERR_WORLD_ABORTED', 'process.exit(0)'],
+    ['never.mjs', 'threads', 'ERR_DEADLOCK', 'nothing is left'],
+    ['never.mjs', 'local', 'ERR_DEADLOCK', 'nothing is left'],
+    ['misuses.mjs', 'local', 'ERR_RANK', '', 'misuses.mjs:2'],
+    ['dropped.ts', 'threads', 'ERR_PEER_LOST', 'from a dropped promise', 'dropped.ts:3'],
+    ['returns-function.mjs', 'threads', 'ERR_CLONE', 'the value that rank 0 returned'],
+  ]
+  it.each(titled(failing))('%s', (_, row) => expectFailure(3, row))
 
   it.each(
     daily(
@@ -321,66 +292,20 @@ describe("exit code 3: the program's world failed", () => {
       3,
     ),
   )('%s on %s ends the world, and is reported once', async (signal, fabric) => {
-    const answer = await spawnCli(['run', 'waits.mjs', '-n', '2', '--fabric', fabric, '--processes', '2'], {
-      cwd: folder,
+    const answer = await spawnCli(['run', 'waits.mjs', '-n', '2', ...inTwo(fabric)], {
+      cwd: folder(),
       onOutput: (_, kill) => kill(signal),
     })
     expect(answer).toMatchObject({ exitCode: 3, stdout: 'waiting\n' })
     expect(answer.stderr.match(/interrupted/g)).toHaveLength(1)
     expect(answer.stderr).toMatch(new RegExp(`^ERR_ABORTED: .*${signal}$`, 'm'))
   })
-
-  it.each(
-    daily(
-      [
-        ['uncaught.mjs', 'ERR_PEER_LOST', 'RangeError: not caught'],
-        ['exits.mjs', 'ERR_WORLD_ABORTED', 'process.exit(0)'],
-        ['exits-later.mjs', 'ERR_WORLD_ABORTED', 'process.exit(5)'],
-        ['never.mjs', 'ERR_DEADLOCK', 'nothing is left'],
-        ['returns-function.mjs', 'ERR_CLONE', 'the value that rank 0 returned'],
-      ],
-      2,
-    ),
-  )('on threads, %s: %s', async (program, code, message) => {
-    const answer = await run(program, '-n', '4', '--fabric', 'threads', '--processes', '2', '--json')
-    expect(answer.exitCode).toBe(3)
-    expect(onlyObject(answer)).toMatchObject({
-      error: { code, message: expect.stringContaining(message), details: expect.any(Object) },
-    })
-    expect(answer.stderr.match(new RegExp(`^${code}: `, 'gm'))).toHaveLength(1)
-  })
-})
-
-describe.each(['local', 'threads'])('where an error comes from, on %s', (fabric) => {
-  const argv = ['-n', '4', '--fabric', fabric, '--processes', '2']
-  it.each(
-    daily(
-      [
-        ['throws.ts', 3, 'TypeError: rank 2 fails', 'throws.ts:3'],
-        ['dropped.ts', 3, 'from a dropped promise', 'dropped.ts:3'],
-        [
-          'fails-to-load.ts',
-          2,
-          'ERR_PROGRAM: fails-to-load.ts failed to load: Error: not today',
-          'fails-to-load.ts:1',
-        ],
-        ['misuses.mjs', 3, 'ERR_RANK: ', 'misuses.mjs:2'],
-      ] as const,
-      2,
-    ),
-  )('%s: the frames of the program and no others', async (program, exitCode, message, place) => {
-    const answer = await run(program, ...argv)
-    expect(answer.exitCode).toBe(exitCode)
-    expect(answer.stderr).toContain(message)
-    const frames = answer.stderr.split('\n').filter((line) => line.startsWith('    at '))
-    expect(frames).toEqual([expect.stringContaining(place)])
-  })
 })
 
 describe('who waits for what', () => {
   it.skipIf(process.platform === 'win32')('is printed on SIGUSR2 (no such signal on Windows)', async () => {
     const answer = await spawnCli(['run', 'waits.mjs', '-n', '2'], {
-      cwd: folder,
+      cwd: folder(),
       onOutput: (_, kill) => kill('SIGUSR2'),
       onError: (text, kill) => text.includes('who waits') && kill('SIGINT'),
     })
@@ -388,60 +313,35 @@ describe('who waits for what', () => {
     expect(answer.stderr).toMatch(/^who waits for what, 2 ranks on 1 process\n {2}\d blocked, \d running/)
   })
 
-  it.each(['local', 'threads'])('is printed --report-after some seconds, on %s', async (fabric) => {
-    const argv = ['run', 'waits.mjs', '-n', '2', '--fabric', fabric, '--report-after', '0.01', '--json']
+  it('is printed --report-after some seconds', async () => {
+    const argv = ['run', 'waits.mjs', '-n', '2', ...inTwo('threads'), '--report-after', '0.01', '--json']
     const answer = await spawnCli(argv, {
-      cwd: folder,
+      cwd: folder(),
       onError: (text, kill) => text.includes('who waits') && kill('SIGINT'),
     })
     expect(answer.exitCode).toBe(3)
-    const processes = fabric === 'threads' ? '2 processes' : '1 process'
-    expect(answer.stderr).toContain(`who waits for what, 2 ranks on ${processes}\n`)
+    expect(answer.stderr).toContain('who waits for what, 2 ranks on 2 processes\n')
     expect(onlyObject(answer)).toMatchObject({ error: { code: 'ERR_ABORTED' } })
-  })
-
-  it('--report-after rejects words that are not seconds', async () => {
-    const answer = await run('waits.mjs', '-n', '2', '--report-after', 'soon')
-    expect(answer.exitCode).toBe(2)
-    expect(answer.stderr).toContain('--report-after: expected seconds from 0 to 2147483, got "soon"')
   })
 })
 
 describe('exit code 2: there is no program to run', () => {
-  it.each(
-    daily(
-      [
-        ['no-default.mjs', 'no default export'],
-        ['not-a-function.mjs', 'a default export of type number'],
-        ['broken.ts', 'failed to load'],
-        ['fails-to-load.ts', 'not today'],
-        ['exits-early.mjs', 'process.exit(0)'],
-        ['never-loads.mjs', 'nothing is left'],
-        ['stray-load.mjs', 'from a timer'],
-        ['missing.ts', "there is no file 'missing.ts'"],
-        ['other.cts', 'expected a .ts, .mts, .js, .mjs, .cjs file'],
-        ['names.cjs', 'a default export of type object'],
-      ],
-      3,
-    ),
-  )('%s: %s', async (program, message) => {
-    expectNoProgram(await run(program, '-n', '2', '--json'), program, message)
-  })
-
-  it.each(
-    daily(
-      [
-        ['no-default.mjs', 'no default export'],
-        ['exits-early.mjs', 'process.exit(0)'],
-        ['never-loads.mjs', 'nothing is left'],
-        ['missing.ts', "there is no file 'missing.ts'"],
-      ],
-      3,
-    ),
-  )('on threads, %s: %s', async (program, message) => {
-    const answer = await run(program, '-n', '2', '--fabric', 'threads', '--processes', '2', '--json')
-    expectNoProgram(answer, program, message)
-  })
+  const failing: readonly Failing[] = [
+    ['no-default.mjs', 'threads', 'ERR_PROGRAM', 'no default export'],
+    ['not-a-function.mjs', 'local', 'ERR_PROGRAM', 'a default export of type number'],
+    ['fails-to-load.ts', 'threads', 'ERR_PROGRAM', 'not today', 'fails-to-load.ts:1'],
+    ['broken.ts', 'local', 'ERR_PROGRAM', 'failed to load'],
+    ['exits-early.mjs', 'local', 'ERR_PROGRAM', 'process.exit(0)'],
+    ['exits-early.mjs', 'threads', 'ERR_PROGRAM', 'process.exit(0)'],
+    ['never-loads.mjs', 'threads', 'ERR_PROGRAM', 'nothing is left'],
+    ['never-loads.mjs', 'local', 'ERR_PROGRAM', 'nothing is left'],
+    ['stray-load.mjs', 'local', 'ERR_PROGRAM', 'from a timer'],
+    ['missing.ts', 'threads', 'ERR_PROGRAM', "there is no file 'missing.ts'"],
+    ['other.cts', 'local', 'ERR_PROGRAM', 'expected a .ts, .mts, .js, .mjs, .cjs file'],
+    ['names.cjs', 'local', 'ERR_PROGRAM', 'a default export of type object'],
+    ['fails-to-load.ts', 'local', 'ERR_PROGRAM', 'not today', 'fails-to-load.ts:1'],
+  ]
+  it.each(titled(failing))('%s', (_, row) => expectFailure(2, row))
 
   it('a program that only one thread cannot load ends with exit code 2', async () => {
     const answer = await run('one-thread.mjs', '-n', '4', '--fabric', 'threads', '--processes', '3')
@@ -451,30 +351,12 @@ describe('exit code 2: there is no program to run', () => {
     )
   })
 
-  it.each(
-    daily(
-      [
-        ['0', 'threads', 'an integer from 1 to 4096'],
-        ['65', 'threads', 'expected processes, an integer from 1 to 64'],
-      ],
-      2,
-    ),
-  )('%s processes of %s', async (processes, fabric, message) => {
-    const answer = await run('plain.mjs', '-n', '4', '--fabric', fabric, '--processes', processes)
-    expect(answer.exitCode).toBe(2)
-    expect(answer.stderr).toContain(message)
-  })
-
-  it('more processes than ranks leave some processes without ranks', async () => {
-    const answer = await run('plain.mjs', '-n', '2', '--fabric', 'threads', '--processes', '3', '--json')
-    expect(onlyObject(answer)).toMatchObject({ ranks: 2, processes: 3, results: [0, 0] })
+  it.each([
+    [['--processes', '0'], 'an integer from 1 to 4096'],
+    [['--processes', '65'], 'expected processes, an integer from 1 to 64'],
+    [['--report-after', 'soon'], '--report-after: expected seconds from 0 to 2147483, got "soon"'],
+  ])('options that are refused: %j', async (words, message) => {
+    const answer = await cli('run', join(folder(), 'plain.mjs'), '-n', '4', '--fabric', 'threads', ...words)
+    expect(answer).toMatchObject({ exitCode: 2, stderr: expect.stringContaining(message) })
   })
 })
-
-function expectNoProgram(answer: Answer, file: string, message: string): void {
-  expect(answer.exitCode).toBe(2)
-  expect(onlyObject(answer)).toMatchObject({
-    error: { code: 'ERR_PROGRAM', message: expect.stringContaining(message), details: { file } },
-  })
-  expect(answer.stderr.match(/ERR_PROGRAM/g)).toHaveLength(1)
-}

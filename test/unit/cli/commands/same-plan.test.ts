@@ -1,19 +1,5 @@
-import { describe, expect, it } from 'vitest'
-import { cli, onlyObject } from '../run-cli.js'
-
-const topologies = [
-  'moore:6x6:r=1',
-  'er:40:d=0.3:seed=2',
-  'powerlaw:36:d=5:gamma=2.3:seed=1',
-  'rgg:40:r=0.35:seed=4',
-]
-const settings = [
-  ['cluster:nodes=5,cores=8,profile=simgrid-fast', 4],
-  ['cluster:nodes=5,cores=8,profile=simgrid-slow', 4096],
-  ['cluster:nodes=3,cores=14,packages=2,profile=niagara', 256],
-  ['torus:dims=4x3,cores=4,profile=simgrid-fast', 65_536],
-  ['clos:radix=8,levels=2,nodes=10,cores=4,profile=graham', 1024],
-] as const
+import { expect, it } from 'vitest'
+import { cli, json } from '../run-cli.js'
 
 interface Chosen {
   readonly chosen: string
@@ -44,38 +30,36 @@ const sum = (numbers: readonly number[]): number => numbers.reduce((all, number)
 const inGoal = (text: string, operation: string): number[] =>
   Array.from(text.matchAll(new RegExp(`: ${operation} (\\d+)b `, 'g')), ([, bytes]) => Number(bytes))
 
-describe.each(topologies)('%s', (topology) => {
-  it.each(settings)(
-    'on %s, %i bytes: auto, study, simulate and GOAL have one time and one plan',
-    async (machine, bytes) => {
-      const words = ['--machine', machine, '--bytes', String(bytes)]
-      const found = onlyObject(await cli('plan', topology, '--strategy', 'auto:budget=1', ...words, '--json'))
-      const { chosen, alternatives, notSimulated } = found as unknown as Chosen
-      const { timeUs, messages } = alternatives.find(({ strategy }) => strategy === chosen)!
-      const simulated = async (strategy: string) =>
-        onlyObject(
-          await cli('simulate', topology, '--strategy', strategy, ...words, '--json'),
-        ) as unknown as Simulated
-      const study = onlyObject(
-        await cli('study', topology, ...words, '--strategies', chosen, '--json'),
-      ) as unknown as Studied
-      const studied = study.strategies.find(({ strategy }) => strategy === chosen)!
-      const { timeUs: again, bytes: sent } = await simulated(chosen)
-      // A choice is simulated without a schedule: sums of copies round differently.
-      expect(again / timeUs).toBeCloseTo(1, 9)
-      expect(studied.simulated[0].timeUs).toBe(again)
-      expect(studied.simulated[0].bytesByLevel).toEqual(sent)
-      expect(studied.messages.all).toBe(messages)
-      const exported = await cli(
-        ...['export', topology, '--strategy', chosen, '--machine', machine],
-        ...['--format', 'goal', '--bytes', String(bytes), '-o', '-'],
-      )
-      const goal = inGoal(exported.stdout, 'send')
-      expect(goal).toHaveLength(messages)
-      expect(sum(goal)).toBe(sum(Object.values(sent)))
-      expect(inGoal(exported.stdout, 'recv').sort()).toEqual(goal.sort())
-      for (const { strategy, atLeastUs } of notSimulated.slice(0, 4))
-        expect(atLeastUs, strategy).toBeLessThanOrEqual((await simulated(strategy)).timeUs)
-    },
-  )
-})
+it.each([
+  ['moore:6x6:r=1', 'cluster:nodes=5,cores=8,profile=simgrid-fast', 4],
+  ['er:40:d=0.3:seed=2', 'cluster:nodes=5,cores=8,profile=simgrid-slow', 4096],
+  ['powerlaw:36:d=5:gamma=2.3:seed=1', 'cluster:nodes=3,cores=14,packages=2,profile=niagara', 256],
+  ['rgg:40:r=0.35:seed=4', 'torus:dims=4x3,cores=4,profile=simgrid-fast', 65_536],
+  ['er:40:d=0.3:seed=2', 'clos:radix=8,levels=2,nodes=10,cores=4,profile=graham', 1024],
+])(
+  '%s on %s, %i bytes: auto, study, simulate and GOAL have one time and one plan',
+  async (topology, on, bytes) => {
+    const machine = ['--machine', on]
+    const words = [...machine, '--bytes', String(bytes)]
+    const found = (await json`plan ${topology} --strategy auto:budget=1 ${words}`) as unknown as Chosen
+    const { chosen, alternatives, notSimulated } = found
+    const { timeUs, messages } = alternatives.find(({ strategy }) => strategy === chosen)!
+    const simulated = async (strategy: string) =>
+      (await json`simulate ${topology} --strategy ${strategy} ${words}`) as unknown as Simulated
+    const study = (await json`study ${topology} ${words} --strategies ${chosen}`) as unknown as Studied
+    const studied = study.strategies.find(({ strategy }) => strategy === chosen)!
+    const { timeUs: again, bytes: sent } = await simulated(chosen)
+    // A choice is simulated without a schedule: sums of copies round differently.
+    expect(again / timeUs).toBeCloseTo(1, 9)
+    expect(studied.simulated[0]).toMatchObject({ timeUs: again, bytesByLevel: sent })
+    expect(studied.messages.all).toBe(messages)
+    const form = ['--format', 'goal', '--bytes', String(bytes)]
+    const exported = await cli`export ${topology} --strategy ${chosen} ${machine} ${form} -o -`
+    const goal = inGoal(exported.stdout, 'send')
+    expect(goal).toHaveLength(messages)
+    expect(sum(goal)).toBe(sum(Object.values(sent)))
+    expect(inGoal(exported.stdout, 'recv').sort()).toEqual(goal.sort())
+    for (const { strategy, atLeastUs } of notSimulated.slice(0, 4))
+      expect(atLeastUs, strategy).toBeLessThanOrEqual((await simulated(strategy)).timeUs)
+  },
+)

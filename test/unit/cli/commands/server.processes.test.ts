@@ -1,88 +1,73 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { startService } from '../../../support/service.js'
-import { cli, onlyObject } from '../run-cli.js'
+import { ownFolder } from '../../../support/temporary-folder.js'
+import { cli, json, onlyObject, refused, typed } from '../run-cli.js'
 
 const token = 'a'.repeat(32)
-const machine = ['--machine', 'cluster:nodes=8,cores=8,profile=simgrid-fast']
+const machine = typed`--machine cluster:nodes=4,cores=4,profile=simgrid-fast`
+const folder = ownFolder('server')
+const tokenFile = join(folder, 'token')
 
-let folder: string
 let started: Awaited<ReturnType<typeof startService>>
 let server: readonly string[]
-
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'rankweave-server-'))
   started = await startService({ tokens: [token], limits: { workers: 1 } })
-  writeFileSync(join(folder, 'token'), `${token}\n`)
-  server = ['--server', started.service.url, '--token-file', join(folder, 'token')]
+  writeFileSync(tokenFile, `${token}\n`)
+  server = typed`--server ${started.service.url} --token-file ${tokenFile}`
 })
-afterAll(async () => {
-  await started.end()
-  rmSync(folder, { recursive: true, force: true })
-})
+afterAll(() => started.end())
 
 /** What a command writes and prints, planned here and by the service. */
-async function both(...argv: readonly string[]) {
+async function both(words: readonly string[]) {
   const file = join(folder, 'out')
-  const answers = []
-  for (const more of [[], server]) {
-    const answer = await cli(...argv, '-o', file, ...more)
+  const answerOf = async (more: readonly string[]) => {
+    const answer = await cli`${words} -o ${file} ${more}`
     expect(answer.exitCode, answer.stderr).toBe(0)
-    answers.push({ ...answer, written: readFileSync(file, 'utf8') })
+    return { ...answer, written: readFileSync(file, 'utf8') }
   }
-  return answers as [(typeof answers)[0], (typeof answers)[0]]
+  return [await answerOf([]), await answerOf(server)] as const
 }
 
 /** Without what is measured. */
 const unmeasured = (text: string) =>
   text.replaceAll(/[\d.,]+ m?s\b|"(planMs|timeMs)":[\d.e-]+|~?[\d.,]+ starts?/g, '')
 
-const plans = [
-  ['moore:8x8:r=2', '--k', '4'],
-  ['moore:8x8:r=2', '--k', '3', ...machine, '--no-dedupe', '--schedule-version', '1'],
-  ['er:64:d=0.2:seed=3', '--strategy', 'routed'],
-  ['mtx:test/matrices/dwt_193.mtx:ranks=64', '--labels', '7'],
-  ['rgg:64:r=0.25:seed=3', '--k', '2', ...machine, '--map', 'auto'],
-] as const
-
-it.each(plans)('plan %s is the same, byte for byte', async (...argv) => {
-  const [here, there] = await both('plan', ...argv)
+it.each([
+  [typed`moore:6x6:r=2 --k 4`],
+  [typed`moore:4x4:r=1 --k 3 ${machine} --no-dedupe --schedule-version 1`],
+  [typed`er:32:d=0.2:seed=3 --strategy routed`],
+  [typed`mtx:test/matrices/dwt_193.mtx:ranks=32 --labels 7`],
+  [typed`rgg:16:r=0.4:seed=3 --k 2 ${machine} --map auto`],
+])('plan %s is the same, byte for byte', async (words) => {
+  const [here, there] = await both(['plan', ...words])
   expect(there.written === here.written).toBe(true)
   expect(unmeasured(there.stdout)).toBe(unmeasured(here.stdout))
 })
 
-it.each([['moore:8x8:r=2'], ['rgg:64:r=0.25:seed=3', '--map', 'auto']])(
-  'auto chooses, and reports, the same for %s',
-  async (...spec) => {
-    const argv = ['plan', ...spec, '--strategy', 'auto', ...machine, '--bytes', '64']
-    const [here, there] = await both(...argv, '--json')
-    expect(there.written === here.written).toBe(true)
-    expect(Object.keys(onlyObject(there))).toEqual(Object.keys(onlyObject(here)))
-    expect(onlyObject(there)['mapping']).toEqual(onlyObject(here)['mapping'])
-    const text = await cli(...argv, ...server)
-    expect(text.stdout).toContain(`\n  * ${onlyObject(here)['chosen']} `)
-  },
-)
+it('auto chooses, and reports, the same for a mapped topology', async () => {
+  const words = typed`plan rgg:16:r=0.4:seed=3 --map auto --strategy auto:budget=2 ${machine} --bytes 64`
+  const [here, there] = await both([...words, '--json'])
+  expect(there.written === here.written).toBe(true)
+  expect(Object.keys(onlyObject(there))).toEqual(Object.keys(onlyObject(here)))
+  expect(onlyObject(there)['mapping']).toEqual(onlyObject(here)['mapping'])
+  const text = await cli`${words} ${server}`
+  expect(text.stdout).toContain(`\n  * ${onlyObject(here)['chosen']} `)
+})
 
 it('simulate, export and report take the plan of the service', async () => {
-  const simulated = ['simulate', 'moore:8x8:r=2', '--k', '4', ...machine, '--bytes', '64', '--json']
-  expect((await cli(...simulated, ...server)).stdout).toBe((await cli(...simulated)).stdout)
-  for (const format of [['c'], ['goal', '--bytes', '8']]) {
-    const [here, there] = await both(
-      'export',
-      'moore:4x4:r=1',
-      '--format',
-      ...format,
-      '--operation',
-      'neighbor-alltoall',
-    )
-    expect(there.written === here.written, format[0]).toBe(true)
+  for (const words of [
+    typed`moore:4x4:r=1 --k 4 ${machine} --bytes 64`,
+    typed`rgg:16:r=0.4:seed=3 ${machine} --bytes 64 --map auto`,
+  ])
+    expect(await json`simulate ${words} ${server}`).toEqual(await json`simulate ${words}`)
+  for (const form of [typed`c`, typed`goal --bytes 8`]) {
+    const exported = typed`export moore:4x4:r=1 --operation neighbor-alltoall --format ${form}`
+    const [here, there] = await both(exported)
+    expect(there.written === here.written, form[0]).toBe(true)
   }
-  const mapped = ['simulate', 'rgg:64:r=0.25:seed=3', ...machine, '--bytes', '64', '--map', 'auto', '--json']
-  expect((await cli(...mapped, ...server)).stdout).toBe((await cli(...mapped)).stdout)
-  const drawn = await both('report', 'moore:8x8:r=2', '--k', '4', ...machine, '--bytes', '64', '--json')
+  const drawn = await both(typed`report moore:4x4:r=1 --k 4 ${machine} --bytes 64 --json`)
   const [here, there] = drawn.map((answer) => onlyObject(answer))
   expect({ ...there, bytes: 0 }).toEqual({ ...here, bytes: 0 })
   const groups = drawn.map(({ written }) => /"groupOf":\[[\d,-]+\]/.exec(written)?.[0])
@@ -91,30 +76,27 @@ it('simulate, export and report take the plan of the service', async () => {
 })
 
 it('report takes the length that auto names, and simulates its own', async () => {
-  const auto = ['--strategy', 'auto:bytes=64,budget=1', ...machine, '-o', join(folder, 'report.html')]
-  const { exitCode, stderr } = await cli('report', 'moore:4x4:r=1', ...auto)
-  expect(exitCode, stderr).toBe(0)
+  const auto = typed`--strategy auto:bytes=64,budget=1 ${machine} -o ${folder}/report.html`
+  expect(await cli`report moore:4x4:r=1 ${auto}`).toMatchObject({ exitCode: 0 })
 })
 
-it('what a service cannot do, and one that is not there, is refused with a code', async () => {
-  const code = async (...argv: string[]) =>
-    (onlyObject(await cli(...argv, '--json'))['error'] as { readonly code: string }).code
-  const plan = ['plan', 'moore:4x4:r=1']
-  expect(await code(...plan, ...server, '--cache', folder)).toBe('ERR_USAGE')
-  expect(await code(...plan, ...server, ...machine, '--bytes', '8', '--compare')).toBe('ERR_USAGE')
-  expect(await code(...plan, '--token-file', join(folder, 'token'))).toBe('ERR_USAGE')
-  expect(await code(...plan, '--server', started.service.url)).toBe('ERR_TOKEN')
-  expect(await code(...plan, '--server', 'http://127.0.0.1:9')).toBe('ERR_SERVICE')
-  expect(await code(...plan, '--server', 'nowhere')).toBe('ERR_ARGUMENT')
-  expect(await code(...plan, ...server, '--strategy', 'nonsense')).toBe('ERR_STRATEGY')
-  expect(await code('plan', 'edges:/does/not/exist', ...server)).toBe('ERR_FILE')
-  const simulate = ['simulate', 'allgather-ring', ...machine, '--bytes', '8']
-  expect(await code(...simulate, ...server)).toBe('ERR_USAGE')
+const plan = typed`plan moore:4x4:r=1`
+it.each([
+  ['ERR_USAGE', () => typed`${plan} ${server} --cache ${folder}`],
+  ['ERR_USAGE', () => typed`${plan} ${server} ${machine} --bytes 8 --compare`],
+  ['ERR_USAGE', () => typed`${plan} --token-file ${tokenFile}`],
+  ['ERR_TOKEN', () => typed`${plan} --server ${started.service.url}`],
+  ['ERR_SERVICE', () => typed`${plan} --server http://127.0.0.1:9`],
+  ['ERR_ARGUMENT', () => typed`${plan} --server nowhere`],
+  ['ERR_STRATEGY', () => typed`${plan} ${server} --strategy nonsense`],
+  ['ERR_FILE', () => typed`plan edges:/does/not/exist ${server}`],
+  ['ERR_USAGE', () => typed`simulate allgather-ring ${machine} --bytes 8 ${server}`],
+])('what a service cannot do, and one that is not there: %s', async (code, words) => {
+  expect(await json`${words()}`).toMatchObject({ error: { code } })
 })
 
-it('blocks longer than a service plans for are refused by the name of the option, before anything is sent', async () => {
-  const argv = ['plan', 'moore:8x8:r=2', '--strategy', 'auto', ...machine, '--bytes', '2147483648']
-  const answer = await cli(...argv, '--server', 'http://127.0.0.1:1')
-  const expected = '--bytes: expected at most 2147483647 with --server, got 2147483648'
-  expect([answer.exitCode, answer.stderr]).toEqual([2, expect.stringContaining(expected)])
+it('longer blocks than a service plans for are refused by the name of the option, before anything is sent', async () => {
+  const words = typed`${plan} --strategy auto ${machine} --bytes 2147483648 --server http://127.0.0.1:1`
+  const message = '--bytes: expected at most 2147483647 with --server, got 2147483648'
+  expect(await cli`${words}`).toMatchObject(refused(message))
 })

@@ -1,57 +1,25 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { cli, onlyObject } from '../run-cli.js'
+import { describe, expect, it } from 'vitest'
+import { ownFolder } from '../../../support/temporary-folder.js'
+import { cli, json, refused, typed } from '../run-cli.js'
+
+const folder = ownFolder('spmm')
+const coordinate = '%%MatrixMarket matrix coordinate real general\n'
 
 /** A: 5 x 4 with an empty row; B: 4 x 3. */
 const files: Readonly<Record<string, string>> = {
-  'a.mtx': `%%MatrixMarket matrix coordinate real general
-5 4 7
-1 1 2
-1 4 -1.5
-2 2 0.25
-4 1 3
-4 3 1e-3
-5 4 7
-5 2 -4
-`,
-  'b.mtx': `%%MatrixMarket matrix array real general
-4 3
-1
-2
-3
-4
-5
-6
-7
-8
-9
-10
-11
-12
-`,
-  'no-columns.mtx': '%%MatrixMarket matrix coordinate real general\n4 0 0\n',
-  'complex.mtx': `%%MatrixMarket matrix coordinate complex general
-2 2 1
-1 2 3 4
-`,
-  'wide.mtx': '%%MatrixMarket matrix coordinate real general\n2 33554432 1\n1 2 3\n',
-  'broken.mtx': `%%MatrixMarket matrix coordinate real general
-2 2 2
-1 2 3
-3 1 1
-`,
+  'a.mtx': `${coordinate}5 4 7\n1 1 2\n1 4 -1.5\n2 2 0.25\n4 1 3\n4 3 1e-3\n5 4 7\n5 2 -4\n`,
+  'b.mtx': `%%MatrixMarket matrix array real general\n4 3\n${Array.from({ length: 12 }, (_, i) => i + 1).join('\n')}\n`,
+  'no-columns.mtx': `${coordinate}4 0 0\n`,
+  'complex.mtx': '%%MatrixMarket matrix coordinate complex general\n2 2 1\n1 2 3 4\n',
+  'wide.mtx': `${coordinate}2 33554432 1\n1 2 3\n`,
+  'broken.mtx': `${coordinate}2 2 2\n1 2 3\n3 1 1\n`,
 }
-
-let folder: string
-const at = (name: string) => join(folder, name)
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'rankweave-spmm-'))
-  for (const [name, text] of Object.entries(files)) writeFileSync(at(name), text)
-})
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text)
+const at = (...names: readonly string[]) => names.map((name) => join(folder, name))
+const a = at('a.mtx')
 
 /** Null where a busy machine leaves time for fewer than 6 turns. */
 const anyInterval = expect.toSatisfy(
@@ -59,197 +27,126 @@ const anyInterval = expect.toSatisfy(
 )
 
 describe('spmm', () => {
-  it('the generated matrix on 64 ranks takes fewer messages than edges', async () => {
-    const answer = await cli('spmm', '-n', '64', '--json')
-    expect(answer.exitCode).toBe(0)
-    const object = onlyObject(answer)
+  it('of the generated matrix takes fewer messages than edges, and measures three products', async () => {
+    const object = await json`spmm -n 64 --turns 1`
     expect(object).toMatchObject({
-      ranks: 64,
-      fabric: 'local',
-      strategy: 'common-neighbor',
-      k: 2,
+      ...{
+        ...{ ranks: 64, fabric: 'local', strategy: 'common-neighbor', k: 2, maxRelativeError: 0 },
+        verified: true,
+      },
       matrix: { rows: 4096, cols: 4096, nnz: 125_492 },
       messages: { direct: 1170, planned: 652, counted: 652 },
-      maxRelativeError: 0,
-      verified: true,
     })
+    const number = expect.any(Number)
     expect(object['measured']).toEqual(
       ['planned', 'direct', 'ordinary allgather'].map((name) => ({
-        name,
-        seconds: expect.any(Number),
-        localSeconds: expect.any(Number),
-        gflops: expect.any(Number),
-        communication: expect.any(Number),
-        differing: 0,
-        turnSeconds: expect.any(Array),
-        interval: anyInterval,
+        ...{ name, seconds: number, localSeconds: number, gflops: number, communication: number },
+        ...{ differing: 0, turnSeconds: expect.any(Array), interval: anyInterval },
       })),
     )
+    const verdict = expect.stringMatching(/^(faster|slower|no difference seen)$/)
     expect(object['comparison']).toEqual(
       ['direct', 'ordinary allgather'].map((name) => ({
-        name,
-        ratio: expect.any(Number),
-        interval: anyInterval,
-        verdict: expect.stringMatching(/^(faster|slower|no difference seen)$/),
+        ...{ name, ratio: number, interval: anyInterval, verdict },
       })),
     )
-    expect(object['seconds']).toEqual({ plan: expect.any(Number), total: expect.any(Number) })
+    expect(object['seconds']).toEqual({ plan: number, total: number })
   })
 
-  it.each([1, 3, 8])(
-    'a rectangular matrix with an empty row gives the serial product on %i ranks',
-    async (ranks) => {
-      for (const processes of ['1', '5']) {
-        for (const strategy of ['direct', 'common-neighbor']) {
-          const world = ['-n', `${ranks}`, '--processes', processes]
-          const words = [...world, '--strategy', strategy, '--columns', '2', '--no-compare']
-          const answer = await cli('spmm', at('a.mtx'), at('b.mtx'), ...words, '--json')
-          expect(answer).toMatchObject({ exitCode: 0 })
-          expect(onlyObject(answer)).toMatchObject({
-            matrix: { rows: 5, cols: 4, nnz: 7 },
-            b: { rows: 4, cols: 3 },
-            columnsPerExchange: 2,
-            maxRelativeError: 0,
-            verified: true,
-          })
-        }
-      }
+  it.each([
+    [1, 1, 'direct'],
+    [3, 5, 'common-neighbor'],
+    [8, 1, 'common-neighbor'],
+    [8, 5, 'direct'],
+  ])(
+    'multiplies a rectangular matrix with an empty row on %i ranks, %i processes, by %s',
+    async (n, p, strategy) => {
+      const words = typed`-n ${n} --processes ${p} --strategy ${strategy} --columns 2 --no-compare`
+      const object = await json`spmm ${at('a.mtx', 'b.mtx')} ${words}`
+      expect(object).toMatchObject({
+        ...{ matrix: { rows: 5, cols: 4, nnz: 7 }, b: { rows: 4, cols: 3 } },
+        ...{ columnsPerExchange: 2, maxRelativeError: 0, verified: true },
+      })
+      expect(object['measured']).toMatchObject([{ name: 'planned' }])
+      expect(object['measured']).toHaveLength(1)
     },
   )
 
-  it('compressed matrices are read as they are', async () => {
-    for (const name of ['a.mtx', 'b.mtx']) writeFileSync(at(`${name}.gz`), gzipSync(readFileSync(at(name))))
-    const answer = await cli('spmm', at('a.mtx.gz'), at('b.mtx.gz'), '-n', '3', '--json')
-    expect(onlyObject(answer)).toMatchObject({ matrix: { nnz: 7 }, b: { cols: 3 }, verified: true })
+  it('reads compressed matrices', async () => {
+    for (const file of at('a.mtx', 'b.mtx')) writeFileSync(`${file}.gz`, gzipSync(readFileSync(file)))
+    const object = await json`spmm ${at('a.mtx.gz', 'b.mtx.gz')} -n 3`
+    expect(object).toMatchObject({ matrix: { nnz: 7 }, b: { cols: 3 }, verified: true })
   })
 
-  it('a B without columns sends no message', async () => {
-    const answer = await cli('spmm', at('a.mtx'), at('no-columns.mtx'), '-n', '3', '--json')
-    expect(answer.exitCode).toBe(0)
-    expect(onlyObject(answer)).toMatchObject({ b: { cols: 0 }, messages: { counted: 0 }, verified: true })
+  it('sends no message for a B without columns', async () => {
+    const object = await json`spmm ${at('a.mtx', 'no-columns.mtx')} -n 3`
+    expect(object).toMatchObject({ b: { cols: 0 }, messages: { counted: 0 }, verified: true })
   })
 
-  it('--machine plans for nodes other than the actual ones', async () => {
-    const machine = ['--machine', 'cluster:nodes=4,cores=4', '--k', '3', '--processes', '3']
-    const object = onlyObject(await cli('spmm', '-n', '16', ...machine, '--json'))
+  it('plans for nodes other than the actual ones with --machine', async () => {
+    const machine = typed`--machine cluster:nodes=4,cores=4 --k 3 --processes 3 --turns 1`
+    const object = await json`spmm -n 16 ${machine}`
     expect(object).toMatchObject({ mode: 'aware', k: 3, theta: 3, processes: 3, verified: true })
     expect((object['messages'] as Record<string, number>)['interNode']).toBeGreaterThan(0)
   })
 
-  it.each(['greedy', 'improved', 'exact'])(
-    '--engine %s plans, multiplies and gives the serial product',
-    async (engine) => {
-      const answer = await cli('spmm', '-n', '12', '--processes', '2', '--engine', engine, '--json')
-      expect(answer).toMatchObject({ exitCode: 0, stderr: '' })
-      expect(onlyObject(answer)).toMatchObject({ strategy: 'common-neighbor', verified: true })
-    },
-  )
-
-  it('refuses the engine distributed, which every process could only simulate', async () => {
-    const { exitCode, stderr } = await cli('spmm', '-n', '12', '--engine', 'distributed')
-    expect({ exitCode, stderr: stderr.split(':')[0] }).toEqual({ exitCode: 2, stderr: 'ERR_STRATEGY' })
+  it.each(['greedy', 'improved', 'exact'])('plans by --engine %s', async (engine) => {
+    const object = await json`spmm -n 12 --processes 2 --engine ${engine} --no-compare --turns 1`
+    expect(object).toMatchObject({ strategy: 'common-neighbor', verified: true })
   })
 
-  it('--no-compare leaves out direct sends and the allgather', async () => {
-    const object = onlyObject(await cli('spmm', at('a.mtx'), '-n', '2', '--no-compare', '--json'))
-    expect(object).toMatchObject({ measured: [{ name: 'planned' }], verified: true })
-    expect(object['measured']).toHaveLength(1)
+  it('times each product --turns times, of which six give an interval', async () => {
+    const { measured } = await json`spmm ${a} -n 2 --turns 6`
+    for (const { turnSeconds, interval } of measured as { turnSeconds: number[]; interval: unknown }[]) {
+      expect(turnSeconds).toHaveLength(6)
+      expect(interval).toEqual([Math.min(...turnSeconds), Math.max(...turnSeconds)])
+    }
+    const { stdout } = await cli`spmm ${a} -n 2 --turns 5`
+    expect(stdout).toContain('on the local fabric, 5 turns each, median\n')
+    expect(stdout).toMatch(/no difference seen from direct sends +\S+ times as fast, too few turns/)
   })
 
-  it('--turns times each product so often, and six turns give an interval', async () => {
-    const words = ['spmm', at('a.mtx'), '-n', '2', '--turns']
-    const object = onlyObject(await cli(...words, '6', '--json'))
-    for (const { turnSeconds, interval } of object['measured'] as {
-      turnSeconds: number[]
-      interval: unknown
-    }[])
-      expect([turnSeconds.length, interval]).toEqual([
-        6,
-        [Math.min(...turnSeconds), Math.max(...turnSeconds)],
-      ])
-    const few = await cli(...words, '5')
-    expect(few.stdout).toContain('on the local fabric, 5 turns each, median\n')
-    expect(few.stdout).toMatch(/no difference seen from direct sends +\S+ times as fast, too few turns/)
-    expect(await cli(...words, '0')).toMatchObject({ exitCode: 2 })
+  it('collects nothing with --no-check, and says so', async () => {
+    const words = typed`spmm ${a} -n 2 --no-compare --no-check`
+    expect(await json`${words}`).toMatchObject({ maxRelativeError: null, verified: null })
+    expect((await cli`${words}`).stdout).toMatch(/check +left out/)
   })
 
-  it('--no-check collects nothing and says so', async () => {
-    const words = ['spmm', at('a.mtx'), '-n', '2', '--no-compare', '--no-check']
-    expect(onlyObject(await cli(...words, '--json'))).toMatchObject({
-      maxRelativeError: null,
-      verified: null,
-    })
-    expect((await cli(...words)).stdout).toMatch(/check +left out/)
-  })
-
-  it('--strategy auto reports what it tried', async () => {
-    const words = ['-n', '8', '--processes', '8', '--strategy', 'auto', '--no-compare', '--json']
-    const object = onlyObject(await cli('spmm', ...words))
-    const tried = object['tried'] as { name: string }[]
-    expect(tried.map(({ name }) => name)).toContain('ordinary allgather')
-    expect(tried.map(({ name }) => name)).toContain(object['exchange'])
+  it('reports what --strategy auto tried, and with a machine uses what is fastest simulated', async () => {
+    const words = typed`spmm -n 8 --strategy auto --no-compare --turns 1`
+    const object = await json`${words} --processes 8`
+    const tried = (object['tried'] as { name: string }[]).map(({ name }) => name)
+    expect(tried).toEqual(expect.arrayContaining(['ordinary allgather', object['exchange']]))
     expect(object).toMatchObject({ verified: true })
+    const simulated = await json`${words} --machine cluster:nodes=2,cores=4,profile=simgrid-fast`
+    expect(simulated).toMatchObject({ tried: null, verified: true })
   })
 
-  it('--strategy auto with a machine uses what the simulator finds fastest there', async () => {
-    const machine = 'cluster:nodes=2,cores=4,profile=simgrid-fast'
-    const words = ['-n', '8', '--strategy', 'auto', '--machine', machine, '--no-compare', '--json']
-    expect(onlyObject(await cli('spmm', ...words))).toMatchObject({ tried: null, verified: true })
-  })
-
-  it('--predict and --svg label what is measured and what is predicted', async () => {
+  it('labels what is measured and what is predicted, in the table and in the picture', async () => {
+    const [svg] = at('out.svg')
     const machine = 'cluster:nodes=4,cores=2,profile=simgrid-fast'
-    const words = [
-      '-n',
-      '8',
-      '--processes',
-      '8',
-      '--strategy',
-      'routed',
-      '--predict',
-      machine,
-      '--svg',
-      at('out.svg'),
-    ]
-    const { stdout, exitCode } = await cli('spmm', ...words)
-    expect(exitCode).toBe(0)
+    const words = typed`-n 8 --processes 8 --strategy routed --predict ${machine} --svg ${svg}`
+    const { stdout } = await cli`spmm ${words}`
+    expect(stdout).toMatch(/^C = A x B on 8 ranks, 8 processes, local fabric/)
+    expect(stdout).toMatch(/check +passed, max relative error 0/)
     expect(stdout).toContain('measured here, 8 processes on the local fabric')
     expect(stdout).toContain(`predicted for ${machine}, one exchange`)
-    const picture = readFileSync(at('out.svg'), 'utf8')
-    expect(picture).toMatch(/^<svg [\s\S]*<\/svg>\n$/)
-    expect(picture).toContain('measured here')
-    expect(picture).toContain('predicted')
-  })
-
-  it('refuses a machine without a profile before anything is read', async () => {
-    const answer = await cli('spmm', '-n', '8', '--predict', 'cluster:nodes=4,cores=2')
-    expect(answer.exitCode).toBe(2)
-    expect(answer.stderr).toMatch(/^ERR_MACHINE/)
-  })
-
-  it('prints a table, and nothing on standard error without a terminal', async () => {
-    const { stdout, stderr } = await cli('spmm', '-n', '16', '--machine', 'cluster:nodes=2,cores=8')
-    expect(stdout).toMatch(/^C = A x B on 16 ranks, 1 process, local fabric/)
-    expect(stdout).toMatch(/check +passed, max relative error 0/)
-    expect(stderr).toBe('')
-  })
-
-  it('a B that memory cannot hold is bad input', async () => {
-    const { exitCode, stderr } = await cli('spmm', at('wide.mtx'), '-n', '2', '--width', '1048576')
-    expect({ exitCode, stderr }).toEqual({
-      exitCode: 2,
-      stderr: expect.stringMatching(/^ERR_ARGUMENT.*no memory for 16777216 x 1048576 numbers/),
-    })
+    expect(readFileSync(svg, 'utf8')).toMatch(/^<svg [\s\S]*measured here[\s\S]*predicted[\s\S]*<\/svg>\n$/)
   })
 
   it.each([
-    ['ERR_ARGUMENT', 'A to be a real matrix', ['complex.mtx']],
-    ['ERR_ARGUMENT', 'B to be a real matrix', ['a.mtx', 'complex.mtx']],
-    ['ERR_ARGUMENT', 'expected B to have 4 rows', ['a.mtx', 'a.mtx']],
-    ['ERR_MATRIX_MARKET', 'broken.mtx', ['broken.mtx']],
-  ])('%s: %s', async (code, message, names) => {
-    const answer = await cli('spmm', ...names.map(at), '-n', '2', '--json')
-    expect(answer.exitCode).toBe(2)
-    expect(onlyObject(answer)).toMatchObject({ error: { code, message: expect.stringContaining(message) } })
+    [typed`-n 8 --predict cluster:nodes=4,cores=2`, /^ERR_MACHINE/],
+    [typed`-n 12 --engine distributed`, /^ERR_STRATEGY/],
+    [typed`${a} -n 2 --turns 0`, /^ERR_USAGE/],
+    [
+      typed`${at('wide.mtx')} -n 2 --width 1048576`,
+      /^ERR_ARGUMENT.*no memory for 16777216 x 1048576 numbers/,
+    ],
+    [typed`${at('complex.mtx')} -n 2`, /^ERR_ARGUMENT.*A to be a real matrix/],
+    [typed`${at('a.mtx', 'complex.mtx')} -n 2`, /^ERR_ARGUMENT.*B to be a real matrix/],
+    [typed`${at('a.mtx', 'a.mtx')} -n 2`, /^ERR_ARGUMENT.*expected B to have 4 rows/],
+    [typed`${at('broken.mtx')} -n 2`, /^ERR_MATRIX_MARKET.*broken\.mtx/],
+  ])('refuses %j', async (words, message) => {
+    expect(await cli`spmm ${words}`).toMatchObject(refused(message))
   })
 })

@@ -1,31 +1,28 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
+import type { StudiedMapping } from '../../../../src/study/study.js'
+import { ownFolder } from '../../../support/temporary-folder.js'
 import { elementsOf } from '../../../support/well-formed-xml.js'
-import { cli, onlyObject } from '../run-cli.js'
+import { cli, json, refused, typed } from '../run-cli.js'
 
-let folder: string
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'rankweave-study-'))
-})
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
-
-const machine = ['--machine', 'cluster:nodes=4,cores=4,profile=simgrid-fast']
-const few = ['--bytes', '4,4096', '--strategies', 'cartesian:windows=3/3,order=1.0']
+const folder = ownFolder('study')
+const machine = typed`--machine cluster:nodes=4,cores=4,profile=simgrid-fast`
+const few = typed`--bytes 4,4096 --strategies cartesian:windows=3/3,order=1.0`
 
 describe('study', () => {
   it('writes Markdown, and reports the fastest strategy of each length', async () => {
     const file = join(folder, 'README.md')
-    const answer = await cli('study', 'moore:4x4:r=1', ...machine, ...few, '-o', file)
+    const answer = await cli`study moore:4x4:r=1 ${machine} ${few} -o ${file}`
     expect(answer).toMatchObject({ exitCode: 0, stderr: `wrote ${file}\n` })
-    expect(answer.stdout).toMatch(/^moore:4x4:r=1 on cluster.*2 strategies\n/)
-    expect(answer.stdout).toContain(
+    for (const shown of [
+      /^moore:4x4:r=1 on cluster.*2 strategies\n/,
       'profile simgrid-fast (costs given, 8 of them assumed); planning is measured',
-    )
-    expect(answer.stdout).toMatch(/fastest of those studied +simulated .* pays after\n/)
-    expect(answer.stdout).toMatch(/ us +[\d.]+ +[\d.]+ +(?:never|[\d,]+ starts?)\n/)
-    expect(answer.stdout).toMatch(/within 5% of the fastest compared in \d+ of 12 cases/)
+      /fastest of those studied +simulated .* pays after\n/,
+      / us +[\d.]+ +[\d.]+ +(?:never|[\d,]+ starts?)\n/,
+      /within 5% of the fastest compared in \d+ of 12 cases/,
+    ])
+      expect(answer.stdout).toMatch(shown)
     const page = readFileSync(file, 'utf8')
     expect(page).toMatch(/^\| direct +\| +128 \| +8 \|/m)
     expect(page).toContain(
@@ -34,98 +31,120 @@ describe('study', () => {
     expect(page).toContain('(SIMULATED: on cluster:nodes=4,cores=4,profile=simgrid-fast')
   })
 
-  it('writes one HTML page', async () => {
-    const file = join(folder, 'study.html')
-    await cli('study', 'moore:4x4:r=1', ...machine, ...few, '-o', file)
-    const page = readFileSync(file, 'utf8')
-    expect(page).toMatch(/^<!DOCTYPE html>/)
-    expect(elementsOf(page).filter((name) => name === 'svg')).toHaveLength(2)
-  })
-
   it('writes a folder of pages, pictures and the object, measured on a fabric too', async () => {
     const output = join(folder, 'both', 'deep')
-    const words = ['study', 'moore:4x4:r=1', ...machine, ...few, '--fabric', 'local', '--runs', '1']
-    const answer = await cli(...words, '-o', output)
+    const answer = await cli`study moore:4x4:r=1 ${machine} ${few} --fabric local --runs 1 -o ${output}`
     expect(answer).toMatchObject({ exitCode: 0, stderr: `wrote ${output}\n` })
     const names = ['measured-time.svg', 'messages.svg', 'simulated-time.svg']
     expect(readdirSync(output).sort()).toEqual(['README.md', ...names, 'study.html', 'study.json'])
-    const page = readFileSync(join(output, 'README.md'), 'utf8')
+    const [page, html] = ['README.md', 'study.html'].map((name) => readFileSync(join(output, name), 'utf8'))
     for (const name of names) {
       elementsOf(readFileSync(join(output, name), 'utf8'))
       expect(page).toContain(`](${name})`)
     }
+    expect(html).toMatch(/^<!DOCTYPE html>/)
+    expect(elementsOf(html).filter((name) => name === 'svg')).toHaveLength(3)
     const { measurements } = JSON.parse(readFileSync(join(output, 'study.json'), 'utf8'))
     expect(measurements).toMatchObject({
-      fabric: 'local',
-      processes: 1,
-      runs: 1,
-      bytes: [4, 4096],
-      tooLong: [],
+      ...{ fabric: 'local', processes: 1, runs: 1, bytes: [4, 4096], tooLong: [] },
     })
     for (const { times } of measurements.strategies)
       for (const { medianUs } of times) expect(medianUs).toBeGreaterThan(0)
   })
 
   it('of a matrix is for as many ranks as the machine has cores', async () => {
-    const words = ['study', 'test/matrices/ash292.mtx', ...machine, '--bytes', '8', '--strategies', 'direct']
-    const { subject } = onlyObject(await cli(...words, '--json')) as { subject: { ranks: number } }
+    const words = typed`study test/matrices/ash292.mtx ${machine} --bytes 8 --strategies direct`
+    const object = await json`${words}`
+    expect(object).toMatchObject({ bytes: [8], measurements: null, leftOut: [] })
     // 292 columns: at most 19 rows of B on a rank.
-    expect(subject).toMatchObject({ product: { rows: 19, columns: 8, bytes: 19 * 8 * 8 } })
-    const { stdout } = await cli(...words, '-o', join(folder, 'matrix.md'))
+    const product = { rows: 19, columns: 8, bytes: 19 * 8 * 8 }
+    const topology = 'mtx:test/matrices/ash292.mtx:ranks=16'
+    expect(object['subject']).toMatchObject({ ranks: 16, topology, product })
+    const { stdout } = await cli`${words} -o ${folder}/matrix.md`
     expect(stdout).toContain('8 columns of doubles make blocks of up to 1,216 bytes\n')
-    expect(subject).toMatchObject({ ranks: 16, topology: 'mtx:test/matrices/ash292.mtx:ranks=16' })
-  })
-
-  it('prints one object', async () => {
-    const object = onlyObject(await cli('study', 'moore:4x4:r=1', ...machine, ...few, '--json'))
-    expect(object).toMatchObject({ bytes: [4, 4096], measurements: null, leftOut: [] })
   })
 
   it.each([
-    [['moore:4x4:r=1'], 'ERR_USAGE'],
-    [['moore:4x4:r=1', '--machine', 'cluster:nodes=4,cores=4'], 'ERR_MACHINE'],
-    [['moore:4x4:r=1', '--machine', 'nebula'], 'ERR_MACHINE'],
-    [['moore:5x5:r=1', ...machine], 'ERR_MACHINE'],
-    [['er:8:d=0:seed=1', ...machine], 'ERR_TOPOLOGY'],
-    [['er:1:d=0.5:seed=1', ...machine], 'ERR_TOPOLOGY'],
-    [['moore:4x4:r=1', ...machine, '--bytes', '4,x'], 'ERR_USAGE'],
-    [['moore:4x4:r=1', ...machine, '--strategies', 'fast'], 'ERR_STRATEGY'],
-    [['nowhere:4', ...machine], 'ERR_SPEC'],
-    [[...machine], 'ERR_USAGE'],
-    [['moore:4x4:r=1', ...machine, '--fabric', 'smoke'], 'ERR_USAGE'],
-    [['moore:4x4:r=1', ...machine, '-o', '/dev/null/x'], 'ERR_FILE'],
-    [['nowhere.mtx', ...machine], 'ERR_FILE'],
-  ])('%j: %s', async (words, code) => {
-    const answer = await cli('study', ...words, '--json')
-    expect(answer.exitCode).toBe(2)
-    expect(onlyObject(answer)).toMatchObject({ error: { code } })
+    ['moore:4x4:r=1', [], 'ERR_USAGE'],
+    ['moore:4x4:r=1', typed`--machine cluster:nodes=4,cores=4`, 'ERR_MACHINE'],
+    ['moore:4x4:r=1', typed`--machine nebula`, 'ERR_MACHINE'],
+    ['moore:5x5:r=1', machine, 'ERR_MACHINE'],
+    ['er:8:d=0:seed=1', machine, 'ERR_TOPOLOGY'],
+    ['er:1:d=0.5:seed=1', machine, 'ERR_TOPOLOGY'],
+    ['moore:4x4:r=1', typed`${machine} --bytes 4,x`, 'ERR_USAGE'],
+    ['moore:4x4:r=1', typed`${machine} --strategies fast`, 'ERR_STRATEGY'],
+    ['nowhere:4', machine, 'ERR_SPEC'],
+    [[], machine, 'ERR_USAGE'],
+    ['moore:4x4:r=1', typed`${machine} --fabric smoke`, 'ERR_USAGE'],
+    ['moore:4x4:r=1', typed`${machine} -o /dev/null/x`, 'ERR_FILE'],
+    ['nowhere.mtx', machine, 'ERR_FILE'],
+  ])('%s %j: %s', async (subject, options, code) => {
+    expect(await json`study ${subject} ${options}`).toMatchObject({ error: { code } })
+  })
+
+  const lengths = (count: number) => Array.from({ length: count }, (_, i) => i).join()
+  it.each([
+    ['of 33 lengths', '--bytes', lengths(33), 'ERR_USAGE: --bytes: expected at most 32 '],
+    ['of many lengths', '--bytes', lengths(99_999), 'ERR_USAGE: --bytes: expected at'],
+    ['of a million digits', '--bytes', '9'.repeat(1e6), 'ERR_USAGE: --bytes: expected at most 32 '],
+    ['of no time', '--plan-seconds', '0', 'ERR_USAGE: --plan-seconds: expected seconds above 0, got 0'],
+    ['of runs without a fabric', '--runs', '7', 'ERR_USAGE: --runs is for --fabric'],
+    ['of processes without a fabric', '--processes', '2', 'ERR_USAGE: --processes is for --fabric'],
+    [
+      'of more radices than ranks have digits',
+      '--strategies',
+      `routed:radices=${'2.'.repeat(99_999)}2`,
+      'ERR_STRATEGY: routed: expected at most 24 radices, got 100000',
+    ],
+  ])('%s is refused by the name of the option, in few words', async (_, option, value, message) => {
+    const answer = await cli`study moore:4x4:r=1 ${machine} ${option} ${value}`
+    expect(answer).toMatchObject(refused(message))
+    expect(answer.stderr.length).toBeLessThan(500)
   })
 })
 
-it.each<[string, readonly string[], string]>([
-  [
-    'of 33 lengths',
-    ['--bytes', Array.from({ length: 33 }, (_, i) => i).join()],
-    '--bytes: expected at most 32 ',
-  ],
-  [
-    'of many lengths',
-    ['--bytes', Array.from({ length: 99_999 }, (_, i) => i).join()],
-    '--bytes: expected at',
-  ],
-  ['of a number of a million digits', ['--bytes', '9'.repeat(1_000_000)], '--bytes: expected at most 32 '],
-  ['of no time to plan', ['--plan-seconds', '0'], '--plan-seconds: expected seconds above 0, got 0'],
-  ['of runs without a fabric', ['--runs', '7'], '--runs is for --fabric'],
-  ['of processes without a fabric', ['--processes', '2'], '--processes is for --fabric'],
-])('a study %s is refused by the name of the option, in few words', async (_, words, message) => {
-  const { exitCode, stderr } = await cli('study', 'moore:4x4:r=1', ...machine, ...words)
-  expect([exitCode, stderr]).toEqual([2, expect.stringContaining(`ERR_USAGE: ${message}`)])
-  expect(stderr.length).toBeLessThan(500)
-})
+describe('study --map', () => {
+  /** Ranks of random places: neighbors are rarely on one node. */
+  const spec = 'rgg:16:r=0.4:seed=3'
+  const words = typed`study ${spec} ${machine} --bytes 64,4096 --strategies routed --map`
 
-it('a study of a strategy with more radices than ranks have digits is refused', async () => {
-  const strategy = `routed:radices=${'2.'.repeat(99_999)}2`
-  const answer = await cli('study', 'moore:4x4:r=1', ...machine, '--bytes', '4', '--strategies', strategy)
-  expect(answer).toMatchObject({ exitCode: 2, stdout: '' })
-  expect(answer.stderr).toContain('ERR_STRATEGY: routed: expected at most 24 radices, got 100000')
+  it('has four columns: neither, mapping only, combining only, both; measured on a fabric, too', async () => {
+    const object = await json`${words} auto --fabric local --runs 1`
+    const { mapped, strategies, measurements } = object as unknown as {
+      readonly mapped: StudiedMapping
+      readonly strategies: readonly { readonly messages: { readonly betweenNodes: number } }[]
+      readonly measurements: object
+    }
+    const { before, after, isMapped } = mapped.mapping
+    expect(isMapped).toBe(true)
+    expect(mapped.ways.map(({ bytes }) => bytes)).toEqual([64, 4096])
+    for (const { neither, mapping, combining, both } of mapped.ways) {
+      expect([neither.betweenNodes, mapping.betweenNodes]).toEqual([before.edges, after.edges])
+      expect([neither.strategy, mapping.strategy]).toEqual(['direct', 'direct'])
+      // Sums of copies round differently where a choice is simulated.
+      expect(combining.timeUs).toBeLessThanOrEqual(neither.timeUs * (1 + 1e-9))
+      expect(both.timeUs).toBeLessThanOrEqual(mapping.timeUs * (1 + 1e-9))
+    }
+    expect(strategies[0].messages.betweenNodes).toBe(after.edges)
+    expect(measurements).toMatchObject({ strategies: [{ strategy: 'direct' }, {}] })
+  })
+
+  it('says where no rank moves, and then has equal columns', async () => {
+    const oneNode = typed`--machine cluster:nodes=1,cores=16,profile=simgrid-fast --bytes 64`
+    const { stdout } = await cli`study moore:4x4:r=1 ${oneNode} --map auto`
+    expect(stdout).toContain('The mapping is auto, from identity: it moves no rank.')
+    expect(stdout).not.toContain('Ranks were mapped')
+    const [, ...columns] = /^\| 64 B +\| +([\d.]+) \| +([\d.]+) \| +([\d.]+) \| +([\d.]+) \|$/m.exec(stdout)!
+    expect([columns[0], columns[2]]).toEqual([columns[1], columns[3]])
+  })
+
+  it('writes the columns of a mapping file in pages, and in short', async () => {
+    const [map, output] = [join(folder, 'graph.map'), join(folder, 'mapped')]
+    await cli`map ${spec} ${machine} -o ${map}`
+    const { stdout } = await cli`${words} ${map} -o ${output}`
+    expect(stdout).toMatch(/^ {2}bytes +neither +mapping only +combining only +both$/m)
+    const head = /^\| block +\| +neither +\| +mapping only +\| +combining only +\| +both +\|$/gm
+    expect(readFileSync(join(output, 'README.md'), 'utf8').match(head)).toHaveLength(4)
+    expect(readFileSync(join(output, 'study.html'), 'utf8')).toContain('Mapping and combining')
+  })
 })

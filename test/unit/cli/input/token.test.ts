@@ -1,11 +1,11 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { tokenOf } from '../../../../src/cli/commands/join.js'
+import { refusal } from '../../../support/refusal.js'
+import { ownFolder } from '../../../support/temporary-folder.js'
 
-const folder = mkdtempSync(join(tmpdir(), 'rankweave-token-'))
-afterAll(() => rmSync(folder, { recursive: true }))
+const folder = ownFolder('token')
 const tokenFile = join(folder, 'token')
 writeFileSync(tokenFile, 'of a file\n')
 const environment = { RANKWEAVE_TOKEN: 'of the environment' }
@@ -20,5 +20,5 @@ it.each([
   ['none', {}],
   ['two', { token: 'given', tokenFile }],
 ])('%s is ERR_USAGE', (_, options) => {
-  expect(() => tokenOf(options, {})).toThrow(expect.objectContaining({ code: 'ERR_USAGE' }))
+  expect(() => tokenOf(options, {})).toThrow(refusal('ERR_USAGE'))
 })

@@ -82,10 +82,10 @@ it('counting reports progress for every block of ranks', () => {
   expect(seen.at(-1)![0]).toBe(seen.at(-1)![1])
 })
 
-it('control characters of names are printed as escapes', () => {
+it('control and format characters of names are printed as escapes', () => {
   const { said, report } = listen(0)
-  report.note('plan \u001b[2J by \u009b31m\tX\u007f\nnext line é')
-  expect(said).toEqual(['plan \\x1b[2J by \\x9b31m\tX\\x7f\nnext line é\n'])
+  report.note('plan \u001b[2J by \u009b31m\tX\u007f\u202Eko\nnext line é')
+  expect(said).toEqual(['plan \\x1b[2J by \\x9b31m\tX\\x7f\\u202eko\nnext line é\n'])
 })
 
 it('times and ratios have three digits, without an exponent where they are long', () => {

@@ -1,11 +1,11 @@
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { writeToken } from '../../../../src/cli/commands/host.js'
+import { refusal } from '../../../support/refusal.js'
+import { ownFolder } from '../../../support/temporary-folder.js'
 
-const folder = mkdtempSync(join(tmpdir(), 'rankweave-token-file-'))
-afterAll(() => rmSync(folder, { recursive: true }))
+const folder = ownFolder('token-file')
 
 it('the file of a token is readable for its user only, also one that others could read before', () => {
   const [fresh, before] = [join(folder, 'fresh'), join(folder, 'before')]
@@ -18,5 +18,5 @@ it('the file of a token is readable for its user only, also one that others coul
 })
 
 it('one that cannot be written is ERR_FILE', () => {
-  expect(() => writeToken(folder, 'token')).toThrow(expect.objectContaining({ code: 'ERR_FILE' }))
+  expect(() => writeToken(folder, 'token')).toThrow(refusal('ERR_FILE'))
 })

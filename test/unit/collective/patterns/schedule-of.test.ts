@@ -98,11 +98,3 @@ describe('scheduleOf', () => {
     expect(() => scheduleOf(algorithm, { ranks: 2 })).toThrowError(error('ERR_ARGUMENT', 'bcast-odd: parts'))
   })
 })
-
-test('the ranks whose operations are asked for may be in any order, and repeated', () => {
-  const shape = { ranks: 5, segments: 2 }
-  for (const id of ['scan-tree', 'allgather-ring']) {
-    const inOrder = scheduleOf(algorithmOf(id), shape, [1, 3, 4])
-    expect(scheduleOf(algorithmOf(id), shape, [4, 1, 3, 1])).toEqual(inOrder)
-  }
-})

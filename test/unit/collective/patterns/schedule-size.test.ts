@@ -31,7 +31,7 @@ describe('the size of a schedule', () => {
     (_, algorithm) => {
       for (const [ranks, segments] of [
         [33, 5],
-        [128, 1],
+        [64, 1],
       ] as const) {
         const shape = { ranks, segments, root: ranks - 1 }
         if ((algorithm.refuses?.(shape) ?? null) !== null) continue

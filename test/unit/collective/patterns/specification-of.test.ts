@@ -5,15 +5,14 @@ import type { Collective, Specification } from '../../../../src/schedule/specifi
 
 const shape: Shape = { ranks: 3, root: 1, segments: 2 }
 
-/** What a rank contributes and what its slots must hold: a block, or the blocks combined. */
-function rowOf(specification: Specification, rank: number): [number[], (number | number[])[]] {
+/** `0 1 > 2 0+3` for a rank that contributes blocks 0 and 1, and whose slots get block 2 and blocks 0 and 3 combined. */
+function rowOf(specification: Specification, rank: number): string {
   const { ownStart, ownBlock, slotStart, slotTerm } = specification
-  return [
-    [...ownBlock.subarray(ownStart[rank], ownStart[rank + 1])],
-    Array.from(slotTerm.subarray(slotStart[rank], slotStart[rank + 1]), (term) =>
-      term >= 0 ? term : blocksOf(specification, ~term),
-    ),
-  ]
+  const own = ownBlock.subarray(ownStart[rank], ownStart[rank + 1])
+  const slots = Array.from(slotTerm.subarray(slotStart[rank], slotStart[rank + 1]), (term) =>
+    term >= 0 ? term : blocksOf(specification, ~term).join('+'),
+  )
+  return [...own, '>', ...slots].join(' ')
 }
 
 function blocksOf({ reductions }: Specification, reduction: number): number[] {
@@ -25,134 +24,38 @@ function blocksOf({ reductions }: Specification, reduction: number): number[] {
   return blocks
 }
 
-describe('specificationOf 3 ranks, root 1, 2 segments', () => {
-  test.each<[Collective, [number[], (number | number[])[]][]]>([
-    [
-      'bcast',
-      [
-        [[], [0, 1]],
-        [[0, 1], []],
-        [[], [0, 1]],
-      ],
-    ],
-    [
-      'scatter',
-      [
-        [[], [0, 1]],
-        [
-          [0, 1, 2, 3, 4, 5],
-          [2, 3],
-        ],
-        [[], [4, 5]],
-      ],
-    ],
-    [
-      'gather',
-      [
-        [[0, 1], []],
-        [
-          [2, 3],
-          [0, 1, 2, 3, 4, 5],
-        ],
-        [[4, 5], []],
-      ],
-    ],
-    [
-      'allgather',
-      [0, 2, 4].map((own) => [
-        [own, own + 1],
-        [0, 1, 2, 3, 4, 5],
-      ]),
-    ],
-    [
-      'alltoall',
-      [0, 1, 2].map((rank) => [
-        [0, 1, 2, 3, 4, 5].map((part) => 6 * rank + part),
-        [0, 1, 6, 7, 12, 13].map((block) => 2 * rank + block),
-      ]),
-    ],
-    [
-      'reduce',
-      [
-        [[0, 1], []],
-        [
-          [2, 3],
-          [
-            [0, 2, 4],
-            [1, 3, 5],
-          ],
-        ],
-        [[4, 5], []],
-      ],
-    ],
-    [
-      'allreduce',
-      [0, 2, 4].map((own) => [
-        [own, own + 1],
-        [
-          [0, 2, 4],
-          [1, 3, 5],
-        ],
-      ]),
-    ],
-    [
-      'reduce-scatter',
-      [0, 1, 2].map((rank) => [
-        [0, 1, 2, 3, 4, 5].map((part) => 6 * rank + part),
-        [0, 1].map((segment) => [0, 6, 12].map((block) => block + 2 * rank + segment)),
-      ]),
-    ],
-    [
-      'scan',
-      [
-        [
-          [0, 1],
-          [[0], [1]],
-        ],
-        [
-          [2, 3],
-          [
-            [0, 2],
-            [1, 3],
-          ],
-        ],
-        [
-          [4, 5],
-          [
-            [0, 2, 4],
-            [1, 3, 5],
-          ],
-        ],
-      ],
-    ],
-    [
-      'exscan',
-      [
-        [[0, 1], []],
-        [
-          [2, 3],
-          [[0], [1]],
-        ],
-        [
-          [4, 5],
-          [
-            [0, 2],
-            [1, 3],
-          ],
-        ],
-      ],
-    ],
-    ['barrier', [0, 1, 2].map((own) => [[own], [[0, 1, 2]]])],
-  ])('%s', (collective, rows) => {
-    const whole = specificationOf({ collective }, shape)
-    rows.forEach((row, rank) => {
-      expect(rowOf(whole, rank)).toEqual(row)
-      const alone = specificationOf({ collective }, shape, [rank])
-      expect(rowOf(alone, rank)).toEqual(row)
-      expect(alone.partStart).toEqual(whole.partStart)
-      expect([alone.ownBlock.length, alone.slotTerm.length]).toEqual([row[0].length, row[1].length])
-    })
-  })
+test.each<[Collective, ...string[]]>([
+  ['bcast', '> 0 1', '0 1 >', '> 0 1'],
+  ['scatter', '> 0 1', '0 1 2 3 4 5 > 2 3', '> 4 5'],
+  ['gather', '0 1 >', '2 3 > 0 1 2 3 4 5', '4 5 >'],
+  ['allgather', '0 1 > 0 1 2 3 4 5', '2 3 > 0 1 2 3 4 5', '4 5 > 0 1 2 3 4 5'],
+  [
+    'alltoall',
+    '0 1 2 3 4 5 > 0 1 6 7 12 13',
+    '6 7 8 9 10 11 > 2 3 8 9 14 15',
+    '12 13 14 15 16 17 > 4 5 10 11 16 17',
+  ],
+  ['reduce', '0 1 >', '2 3 > 0+2+4 1+3+5', '4 5 >'],
+  ['allreduce', '0 1 > 0+2+4 1+3+5', '2 3 > 0+2+4 1+3+5', '4 5 > 0+2+4 1+3+5'],
+  [
+    'reduce-scatter',
+    '0 1 2 3 4 5 > 0+6+12 1+7+13',
+    '6 7 8 9 10 11 > 2+8+14 3+9+15',
+    '12 13 14 15 16 17 > 4+10+16 5+11+17',
+  ],
+  ['scan', '0 1 > 0 1', '2 3 > 0+2 1+3', '4 5 > 0+2+4 1+3+5'],
+  ['exscan', '0 1 >', '2 3 > 0 1', '4 5 > 0+2 1+3'],
+  ['barrier', '0 > 0+1+2', '1 > 0+1+2', '2 > 0+1+2'],
+])('specificationOf %s on 3 ranks, root 1, 2 segments', (collective, ...rows) => {
+  const whole = specificationOf({ collective }, shape)
+  for (const [rank, row] of rows.entries()) {
+    expect(rowOf(whole, rank)).toBe(row)
+    const alone = specificationOf({ collective }, shape, [rank])
+    expect(rowOf(alone, rank)).toBe(row)
+    expect(alone.partStart).toEqual(whole.partStart)
+    const [own, slots] = row.split('>').map((side) => side.split(' ').filter((word) => word !== ''))
+    expect([alone.ownBlock.length, alone.slotTerm.length]).toEqual([own.length, slots.length])
+  }
 })
 
 describe('specificationOf', () => {

@@ -102,10 +102,10 @@ describe('with a shuffle every message of an allgather is a run of the result,',
   })
 })
 
-const counts = [...Array.from({ length: 68 }, (_, i) => i + 2), 96, 100, 127, 129]
+const counts = [...Array.from({ length: 19 }, (_, i) => i + 2), 31, 33, 48, 63, 65, 100]
 
 describe.each(['network', 'doubling', 'halving'])('any number of ranks, %s', (order) => {
-  test('2 to 69, 96, 100, 127 and 129 ranks: at most 2 ceil(lg P) sends, and nothing twice', () => {
+  test('2 to 20 ranks and some beyond: at most 2 ceil(lg P) sends, and nothing twice', () => {
     for (const ranks of counts) {
       const schedule = scheduleOf(allgather(order), { ranks })
       expect(verify(schedule).violations).toEqual([])

@@ -1,27 +1,14 @@
 import { run } from 'rankweave'
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { compiledUrl } from '../../../support/compiled.js'
 import type { SharedTablesCase } from '../../../support/shared-tables-program.js'
-import { isSoak } from '../../../support/soak.js'
 
-const program = compiledUrl('shared-tables-program.ts')
-
-const cases: readonly { readonly part: SharedTablesCase; readonly ranks: number }[] = [
-  { part: 'topology and plan', ranks: 1024 },
-  { part: 'ranks', ranks: 16_384 },
-]
-
-describe.each(cases)('$part of $ranks ranks on threads', ({ part, ranks }) => {
-  it.each(isSoak ? [2, 3] : [3])(
-    'is stored once, and dropped with the communicator, on %i processes',
-    async (processes) => {
-      const results = await run<boolean, SharedTablesCase>(program, {
-        ranks,
-        fabric: 'threads',
-        processes,
-        args: part,
-      })
-      expect(results).toEqual(new Array(ranks).fill(true))
-    },
-  )
+it.each<[SharedTablesCase, number]>([
+  ['topology and plan', 1024],
+  ['ranks', 16_384],
+])('%s of %i ranks on threads are stored once, and dropped with the communicator', async (args, ranks) => {
+  const results = await run<boolean, SharedTablesCase>(compiledUrl('shared-tables-program.ts'), {
+    ...{ ranks, fabric: 'threads', processes: 3, args },
+  })
+  expect(results).toEqual(new Array(ranks).fill(true))
 })

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { algorithmOf } from '../../../../src/collective/algorithms.js'
 import { scheduleOf } from '../../../../src/collective/patterns/schedule-size.js'
 import { predictAlgorithms } from '../../../../src/cost/models/compare.js'
@@ -8,13 +8,6 @@ import { predictUs } from '../../../../src/cost/models/predict.js'
 import { optimalSegmentBytes } from '../../../../src/cost/models/segment-size.js'
 import { scheduleStages } from '../../../../src/cost/models/stages.js'
 import { badRefusals } from '../../../support/odd-values.js'
-import {
-  bucketStages,
-  closShuffleBytes,
-  doublingStages,
-  torusOrder,
-  torusShuffleBytes,
-} from '../../../support/published-stages.js'
 
 const model = { model: 'hockney', latencyNs: 1, nsPerByte: 1 } as const
 const id = 'bcast-binomial'
@@ -33,20 +26,6 @@ test.each<[string, (odd: never) => unknown]>([
   ['predictAlgorithms of a collective', (odd) => predictAlgorithms(odd, model, { ranks: 2 })],
   ['predictAlgorithms of a call', (odd) => predictAlgorithms('bcast', model, odd)],
   ['optimalSegmentBytes of a call', (odd) => optimalSegmentBytes(id, model, odd)],
-  ['closShuffleBytes, taper', (odd) => closShuffleBytes(odd, 4)],
-  ['closShuffleBytes, bytes', (odd) => closShuffleBytes(1, odd)],
-  ['torusShuffleBytes, extents', (odd) => torusShuffleBytes(odd, 4)],
-  ['torusShuffleBytes, extent', (odd) => torusShuffleBytes([odd], 4)],
-  ['torusShuffleBytes, bytes', (odd) => torusShuffleBytes([4], odd)],
-  ['doublingStages, order', (odd) => doublingStages(odd, 4)],
-  ['doublingStages, bit', (odd) => doublingStages([0, odd], 4)],
-  ['doublingStages, bytes', (odd) => doublingStages([0], odd)],
-  ['bucketStages, extents', (odd) => bucketStages(odd, 1, 4)],
-  ['bucketStages, extent', (odd) => bucketStages([2, odd, 2], 1, 4)],
-  ['bucketStages, ways', (odd) => bucketStages([2, 2, 2], odd, 4)],
-  ['bucketStages, bytes', (odd) => bucketStages([2, 2, 2], 1, odd)],
-  ['torusOrder, extents', (odd) => torusOrder(odd)],
-  ['torusOrder, extent', (odd) => torusOrder([2, odd])],
   ['torusNetwork, extents', (odd) => torusNetwork(odd)],
   ['torusNetwork, extent', (odd) => torusNetwork([2, odd])],
   ['congestedCost, network', (odd) => congestedCost(odd, [])],
@@ -68,30 +47,9 @@ test.each<[string, (odd: never) => unknown]>([
   expect(badRefusals(call)).toEqual([])
 })
 
-describe('numbers that no network and no message has', () => {
-  const bad = [Number.NaN, -1, Number.POSITIVE_INFINITY, null as never, '4' as never]
-
-  test.each(bad)('%s is refused as a length, an extent, a bit and a taper', (value) => {
-    const calls = [
-      () => closShuffleBytes(1, value),
-      () => closShuffleBytes(value, 4),
-      () => torusShuffleBytes([4], value),
-      () => torusShuffleBytes([value], 4),
-      () => doublingStages([0], value),
-      () => doublingStages([value], 4),
-      () => bucketStages([2, 2, 2], 1, value),
-      () => bucketStages([2, value, 2], 1, 4),
-      () => scheduleStages(schedule, value),
-    ]
-    for (const call of calls) expect(call).toThrowError(expect.objectContaining({ code: 'ERR_MODEL' }))
-  })
-
-  test('a taper of 0 or above 1, and no extents, are refused', () => {
-    for (const call of [
-      () => closShuffleBytes(0, 4),
-      () => closShuffleBytes(2, 4),
-      () => torusShuffleBytes([], 4),
-    ])
-      expect(call).toThrowError(expect.objectContaining({ code: 'ERR_MODEL' }))
-  })
-})
+test.each([Number.NaN, -1, Number.POSITIVE_INFINITY, null as never, '4' as never])(
+  '%s is refused as the length of blocks',
+  (value) => {
+    expect(() => scheduleStages(schedule, value)).toThrowError(expect.objectContaining({ code: 'ERR_MODEL' }))
+  },
+)

@@ -1,23 +1,15 @@
 import { describe, expect, it } from 'vitest'
 import { algorithmOf } from '../../../../src/collective/algorithms.js'
 import { scheduleOf } from '../../../../src/collective/patterns/schedule-size.js'
-import { lengthsOfUnits } from '../../../../src/cost/simulate/block-lengths.js'
-import { costsOf, placesOf } from '../../../../src/cost/simulate/costs.js'
-import { FramePaths } from '../../../../src/cost/simulate/frame-paths.js'
-import { frameTable, frameTableOfRanks } from '../../../../src/cost/simulate/frame-table.js'
+import { frameTableOfRanks } from '../../../../src/cost/simulate/frame-table.js'
 import { QueueSearches } from '../../../../src/cost/simulate/queue-searches.js'
-import { type FrameStart, SimulatedRun } from '../../../../src/cost/simulate/run.js'
+import type { FrameStart } from '../../../../src/cost/simulate/run.js'
 import { simulate } from '../../../../src/cost/simulate/simulate.js'
 import { activities } from '../../../../src/cost/simulate/simulation.js'
 import { cluster } from '../../../../src/machine/machine.js'
-import { networkOf } from '../../../../src/machine/network.js'
 import type { Profile } from '../../../../src/machine/profile.js'
-import type { MatchingOperation } from '../../../../src/messages/matching-queues/operation.js'
-import { replayTrace } from '../../../../src/messages/matching-queues/replay.js'
 import { plan } from '../../../../src/neighborhood/plan/plan.js'
 import type { Schedule } from '../../../../src/schedule/ir.js'
-import { lower } from '../../../../src/schedule/lower/lower.js'
-import { upTo } from '../../../../src/schedule/specification.js'
 import { buildTopology } from '../../../../src/topology/files/topology-from-spec.js'
 import { plainProfile } from '../../../support/simulated-machine.js'
 
@@ -132,23 +124,6 @@ describe('simulate with matchNsPerEntry', () => {
   })
 })
 
-it('a simulated run, replayed with the linked list, passes as many entries', () => {
-  for (const { schedule, bytes, progress } of subjects()) {
-    const { traces, searches } = tracedRun(schedule, bytes, progress)
-    const { ranks } = schedule.specification
-    let passed = 0
-    for (const trace of traces) {
-      const { posted, unexpected } = replayTrace(trace, { name: 'list' }, { processes: ranks })
-      expect([posted.size, unexpected.size]).toEqual([0, 0])
-      passed += posted.traversals + unexpected.traversals
-    }
-    const { entriesPassed } = searches.report()
-    expect(entriesPassed, schedule.strategy).toBe(passed)
-    const simulated = simulate(schedule, machineOf(ranks), { bytes, progress }).matching
-    expect(simulated).toMatchObject({ entriesPassed, searches: traces.flat().length })
-  }
-})
-
 interface Subject {
   readonly schedule: Schedule
   readonly bytes: number
@@ -168,35 +143,4 @@ function* subjects(): Generator<Subject> {
   for (const schedule of schedules)
     for (const bytes of [8, 20_000])
       for (const progress of ['dependencies', 'phases'] as const) yield { schedule, bytes, progress }
-}
-
-/** The searches of a run, and what happens to the queues of each process as a trace. */
-function tracedRun(schedule: Schedule, bytes: number, progress: FrameStart) {
-  const lowered = lower(schedule, upTo(schedule.specification.ranks))
-  const bytesOf = lengthsOfUnits(schedule.specification, bytes)
-  const frames = frameTable(lowered, bytesOf)
-  const traces: MatchingOperation[][] = lowered.programs.map(() => [])
-  const arrived = new Set<number>()
-  const note = (kind: 'post' | 'arrive', frame: number) =>
-    traces[frames.to[frame]!]!.push({ kind, context: 0, source: frames.from[frame]!, tag: frame })
-  class TracedSearches extends QueueSearches {
-    override post(frame: number): void {
-      note('post', frame)
-      super.post(frame)
-    }
-    override arrive(frame: number): void {
-      if (!arrived.has(frame)) note('arrive', frame)
-      arrived.add(frame)
-      super.arrive(frame)
-    }
-  }
-  const searches = new TracedSearches(frames, nsPerEntry)
-  const machine = machineOf(frames.processes)
-  const places = placesOf(machine, frames.processes)
-  const costs = costsOf(frames, lowered, bytesOf, slowProfile, places)
-  const paths = new FramePaths(networkOf(machine), frames, costs, places)
-  const { eagerLimitBytes } = slowProfile
-  const setting = { paths, costs, ports: null, eagerLimitBytes, progress, searches }
-  new SimulatedRun(frames, lowered.programs, setting).toEnd()
-  return { traces, searches }
 }

@@ -40,24 +40,6 @@ describe('simulate without contention equals the closed form', () => {
   })
 })
 
-describe('a critical path', () => {
-  it('has intervals without gaps from 0 to the end', () => {
-    for (const id of ['allgather-bruck', 'allreduce-rabenseifner', 'alltoall-linear', 'reduce-tree']) {
-      const machine = cluster({ nodes: 2, cores: 4, profile })
-      for (const progress of ['dependencies', 'phases'] as const) {
-        const { criticalPath, timeUs } = simulate(one(id, 8), machine, { bytes: 8000, progress })
-        let end = 0
-        for (const step of criticalPath) {
-          expect(step.startUs).toBe(end)
-          expect(step.endUs).toBeGreaterThan(end)
-          end = step.endUs
-        }
-        expect(end).toBe(timeUs)
-      }
-    }
-  })
-})
-
 describe('simulate of what takes no messages', () => {
   it('one rank takes the copy of its own block', () => {
     const { timeUs, criticalPath, traffic } = simulate(one('allgather-ring', 1), spread(1), { bytes: 8 })

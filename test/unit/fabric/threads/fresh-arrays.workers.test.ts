@@ -13,7 +13,7 @@ describe('receives of long fresh arrays', () => {
       fabric: threads(),
       ranks: 2,
       processes: 2,
-      args: { sizeBytes: 3 * 2 ** 23, messages: 64 },
+      args: { sizeBytes: 3 * 2 ** 23, messages: 24 },
     })
     // Of 6,144 pages, which it costs without retained memory. On Node 20, 200 to 400 of other memory are among them.
     expect(Math.max(...pageFaults)).toBeLessThan(768)
@@ -22,7 +22,7 @@ describe('receives of long fresh arrays', () => {
   it.skipIf(process.platform !== 'linux')(
     'leave their memory to the system once a program drops many',
     async () => {
-      const [messages, sizeBytes] = [32, 2 ** 24]
+      const [messages, sizeBytes] = [24, 2 ** 24]
       const [, released] = await run<number, DroppedArrays>(droppedProgram, {
         fabric: threads(),
         ranks: 2,

@@ -1,9 +1,6 @@
-import { spawn } from 'node:child_process'
-import { fileURLToPath } from 'node:url'
 import { isRankweaveError, type RankweaveError, run, websocket } from 'rankweave'
 import { describe, expect, it } from 'vitest'
 import { compiledUrl } from '../../../support/compiled.js'
-import { isSoak } from '../../../support/soak.js'
 import type { Part } from '../../../support/threads-program.js'
 
 const program = compiledUrl('threads-program.ts')
@@ -54,44 +51,10 @@ describe('a world on processes connected by WebSockets', () => {
     expect(error.details).toEqual({ rank: 2 })
   })
 
-  const deaths = [
-    ['exit', 'its process ended with code 7'],
-    ['uncaught', 'nobody catches this'],
-  ] as const
-  it.each(!isSoak ? deaths.slice(0, 1) : deaths)(
-    'a lost process (%s): the others continue, and run reports which is lost',
-    async (kind, said) => {
-      const error = await failure(start({ kind, rank: 2 }))
-      expect(error.code).toBe('ERR_PEER_LOST')
-      expect(error.details).toEqual({ process: 1 })
-      expect(error.message).toContain(said)
-    },
-  )
-
-  it('its processes end when their caller is killed, also one that computes without end', async () => {
-    const code = `
-      import { run } from 'rankweave'
-      const args = { kind: 'pids' }
-      await run(new URL(${JSON.stringify(program.href)}), { ranks: 2, fabric: 'websocket', args })`
-    const child = spawn(process.execPath, ['--input-type=module', '--eval', code], {
-      cwd: fileURLToPath(new URL('../../../..', import.meta.url)),
-      stdio: ['ignore', 'pipe', 'inherit'],
-    })
-    const pids: number[] = []
-    for await (const text of child.stdout.setEncoding('utf8')) {
-      for (const [, pid] of String(text).matchAll(/pid (\d+)\n/g)) pids.push(Number(pid))
-      if (pids.length === 2) child.kill('SIGKILL')
-    }
-    // The output ends when the last process that holds it has ended.
-    expect(pids).toHaveLength(2)
-    while (pids.some(isRunning)) await new Promise((resolve) => setTimeout(resolve, 10))
+  it('a lost process: the others continue, and run reports which is lost', async () => {
+    const error = await failure(start({ kind: 'exit', rank: 2 }))
+    expect(error.code).toBe('ERR_PEER_LOST')
+    expect(error.details).toEqual({ process: 1 })
+    expect(error.message).toContain('its process ended with code 7')
   })
 })
-
-function isRunning(pid: number): boolean {
-  try {
-    return process.kill(pid, 0)
-  } catch {
-    return false
-  }
-}

@@ -119,10 +119,10 @@ describe.each(layouts)('on %o', (options) => {
 })
 
 describe('requests', () => {
-  it('in an empty list: waitall resolves, waitany rejects', async () => {
+  it('in an empty list: waitall resolves, tests are done, waitany rejects', async () => {
     expect(await waitall([])).toEqual([])
     expect(await testall([])).toEqual({ done: true, values: [] })
-    expect(await testany([])).toEqual({ done: false })
+    expect(await testany([])).toEqual({ done: true, index: -1, value: undefined })
     expect(await codeOf(waitany([]))).toBe('ERR_REQUEST')
     expect(await codeOf(waitsome([]))).toBe('ERR_REQUEST')
   })

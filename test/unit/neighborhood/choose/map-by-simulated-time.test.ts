@@ -79,23 +79,21 @@ describe('mapBySimulatedTime', () => {
     expect(timeUs).toBeLessThanOrEqual(identityUs)
   })
 
-  it.each([
-    'er:6:d=0.3:seed=1',
-    'er:6:d=0.4:seed=2',
-    'powerlaw:6:d=2:gamma=2.3:seed=3',
-    'ws:6:k=2:p=0.5:seed=4',
-  ])('finds the least time of all mappings of 6 ranks on 3 nodes: %s', (spec) => {
-    const topology = buildTopology(spec)
-    const times = Array.from(permutations([0, 1, 2, 3, 4, 5]), (slotOf) =>
-      timeOf(topology, slotOf, threeNodes),
-    )
-    const { timeUs } = mapBySimulatedTime(topology, threeNodes, {
-      bytes: 512,
-      strategy: direct,
-      mostWork: 10_000,
-    })
-    expect(timeUs).toBeCloseTo(Math.min(...times), 6)
-  })
+  it.each(['er:6:d=0.3:seed=1', 'powerlaw:6:d=2:gamma=2.3:seed=3'])(
+    'finds the least time of all mappings of 6 ranks on 3 nodes: %s',
+    (spec) => {
+      const topology = buildTopology(spec)
+      const times = Array.from(permutations([0, 1, 2, 3, 4, 5]), (slotOf) =>
+        timeOf(topology, slotOf, threeNodes),
+      )
+      const { timeUs } = mapBySimulatedTime(topology, threeNodes, {
+        bytes: 512,
+        strategy: direct,
+        mostWork: 10_000,
+      })
+      expect(timeUs).toBeCloseTo(Math.min(...times), 6)
+    },
+  )
 
   it('refines what the objectives of topologies find', () => {
     const topology = buildTopology('powerlaw:64:d=4:gamma=2.3:seed=1')

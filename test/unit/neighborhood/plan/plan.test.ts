@@ -99,15 +99,6 @@ test.each([
   expect(formatStrategy(strategy)).toBe(text)
 })
 
-test('options may be left out and come in any order', () => {
-  expect(parseStrategy('common-neighbor')).toEqual({ kind: 'common-neighbor', k: 2, mode: 'agnostic' })
-  expect(parseStrategy('common-neighbor:mode=aware,k=3')).toEqual({
-    kind: 'common-neighbor',
-    k: 3,
-    mode: 'aware',
-  })
-})
-
 test('a signal ends a plan: before it begins, and inside the search for friend groups', () => {
   const topology = erdosRenyiTopology({ ranks: 200, density: 0.5, seed: 1 })
   const aborted = expect.objectContaining({ code: 'ERR_ABORTED' })

@@ -1,16 +1,12 @@
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { cluster, type Machine, nodeOf } from '../../../../src/machine/machine.js'
-import { plan, planStatistics, routeOf } from '../../../../src/neighborhood/plan/plan.js'
+import { plan, planStatistics } from '../../../../src/neighborhood/plan/plan.js'
 import { formatStrategy, parseStrategy } from '../../../../src/neighborhood/strategies/strategy-text.js'
 import { verify } from '../../../../src/schedule/verify/verify.js'
 import { cartTopology } from '../../../../src/topology/generate/cartesian.js'
-import { erdosRenyiTopology } from '../../../../src/topology/generate/erdos-renyi.js'
 import { mooreTopology } from '../../../../src/topology/generate/moore.js'
-import { groupFriends } from '../../../../src/topology/grouping/group-friends.js'
-import { outNeighbors } from '../../../../src/topology/neighbors.js'
 import type { ProcessTopology } from '../../../../src/topology/process-topology.js'
 import { topologyFromEdges } from '../../../../src/topology/topology-builders.js'
-import { clusterOf } from '../../../support/cluster-of.js'
 import { thrown } from '../../topology/thrown.js'
 
 function statistics(topology: ProcessTopology, text: string, machine?: Machine) {
@@ -90,22 +86,6 @@ test('ranks of the same number on their nodes exchange first', () => {
 })
 
 test.each([
-  'hierarchical',
-  'hierarchical:first=inside',
-  'lanes',
-  'lanes:lanes=1',
-  'lanes:radices=3.3.5,lanes=4',
-])('%s suits nodes of different sizes, and nodes in any order', (text) => {
-  const topology = mooreTopology({ dims: [6, 7], radius: 2 })
-  statistics(topology, text, clusterOf([1, 17, 5, 16, 9]))
-  statistics(topology, text, cluster({ nodes: 1, cores: 64 }))
-  statistics(topology, text, cluster({ nodes: 42, cores: 1 }))
-  const scattered = Int32Array.from({ length: 42 }, (_, rank) => (rank * 31) % 5)
-  const { schedule } = plan(topology, parseStrategy(text), { nodeOf: scattered })
-  expect(verify(schedule, topology).violations).toEqual([])
-})
-
-test.each([
   ['routed:radices=2.2', /radices whose product is at least 256, the ranks, got 2.2, product 4/],
   ['allgather:radices=15.17', /product is at least 256/],
   ['hierarchical:between=3', /between whose product is at least 16, the nodes, got 3/],
@@ -162,44 +142,6 @@ test('cartesian without a grid is refused', () => {
   expect(thrown(() => plan(star, { kind: 'cartesian' })).message).toMatch(
     /same offsets from every rank of a grid/,
   )
-})
-
-describe('moore 64x64, r=4, on nodes of 40', () => {
-  const wide = mooreTopology({ dims: [64, 64], radius: 4 })
-  const nodes = nodeOf(cluster({ nodes: 103, cores: 40 }), 4096)
-
-  test('groups of 4, 3 and 2: less than 31.0 messages per rank, 24.3 of them between nodes', () => {
-    const planned = plan(wide, parseStrategy('descending:ks=4.3.2,mode=aware'), { nodeOf: nodes })
-    const { meanPerRank, interNode } = planStatistics(planned, nodes).messages
-    // Exchanges from which no message follows are left out, other than in the count of 31.0.
-    expect(meanPerRank).toBeCloseTo(30.65, 2)
-    expect(interNode! / 4096).toBeCloseTo(24.25, 2)
-  })
-
-  test('cumulative groups of 2: 19.79 messages per rank', () => {
-    const groups = groupFriends(wide, { k: 2, mode: 'aware', nodeOf: nodes, cumulative: true })
-    expect((groups.count * 2 + groups.direct.length) / 4096).toBeCloseTo(19.79, 2)
-  })
-
-  test('one message per pair of nodes: 1,554', () => {
-    // Of its ways, without its schedule: who sends to another node in the hop between nodes.
-    const { hops, hop } = routeOf(wide, { kind: 'lanes', lanes: 1 }, { nodeOf: nodes })
-    const between = (hops - 1) / 2
-    const messages = new Set<number>()
-    for (let source = 0; source < 4096; source++) {
-      for (const destination of outNeighbors(wide, source)) {
-        if (nodes[source] === nodes[destination]) continue
-        messages.add(4096 * hop(between - 1, source, destination) + hop(between, source, destination))
-      }
-    }
-    expect(messages.size).toBe(1554)
-  })
-})
-
-test('one message per pair of nodes of a random graph: 992, all pairs of 32 nodes', () => {
-  const random = erdosRenyiTopology({ ranks: 1024, density: 0.05, seed: 1 })
-  const { messages } = statistics(random, 'lanes:lanes=1', cluster({ nodes: 32, cores: 32 }))
-  expect(messages.interNode).toBe(992)
 })
 
 test.each([

@@ -5,9 +5,7 @@ import { simgridFast, simgridSlow } from '../../../../src/machine/simgrid-profil
 import { plan, planStatistics } from '../../../../src/neighborhood/plan/plan.js'
 import { parseStrategy } from '../../../../src/neighborhood/strategies/strategy-text.js'
 import { verify } from '../../../../src/schedule/verify/verify.js'
-import { buildTopology } from '../../../../src/topology/files/topology-from-spec.js'
 import { mooreTopology } from '../../../../src/topology/generate/moore.js'
-import { clusterOf } from '../../../support/cluster-of.js'
 import { thrown } from '../../topology/thrown.js'
 
 const machine = cluster({ nodes: 16, cores: 16, profile: simgridFast })
@@ -26,20 +24,6 @@ test('blocks that have come are spread while others are on their way', () => {
   const inTurn = plan(grid, parseStrategy('cartesian:windows=5/5')).schedule
   const timeOf = (of: typeof schedule): number => simulate(of, machine, { bytes: 4096 }).timeUs
   expect(timeOf(schedule)).toBeLessThan(0.8 * timeOf(inTurn))
-})
-
-test.each([
-  'pipelined',
-  'pipelined:between=3.2,inside=2.3',
-  'pipelined:steps=1',
-  'pipelined:steps=1.2.1,inside=5',
-  'pipelined:steps=1.1,back=2,inside=5',
-  'pipelined:steps=2,back=1.1.1,inside=2.3',
-])('%s is right on nodes of different sizes, with parallel edges and self loops', (text) => {
-  const uneven = clusterOf([3, 5, 1, 4, 4])
-  const topology = buildTopology('er:17:d=0.3:seed=1')
-  const { schedule } = plan(topology, parseStrategy(text), { machine: uneven })
-  expect(verify(schedule, topology).violations).toEqual([])
 })
 
 test('other steps behind than ahead: the last messages are half as many, and are spread sooner', () => {

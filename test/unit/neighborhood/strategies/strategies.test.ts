@@ -178,22 +178,6 @@ const strategies: readonly Strategy[] = [
 ]
 
 describe.each(strategies)('%j', (strategy) => {
-  const nobody = (ranks: number) => topologyFromEdges(ranks, { sources: [], destinations: [] })
-
-  test.each([1, 2, 3, 4, 7, 8, 16])(
-    'verifies on %i ranks: no edges, all edges twice with self loops, a star',
-    (ranks) => {
-      expect(planStatistics(plan(nobody(ranks), strategy))).toMatchObject({
-        messages: { direct: 0, planned: 0 },
-      })
-      proven(nobody(ranks), strategy)
-      const everyone = Array.from({ length: ranks }, (_, r) => r)
-      proven(lists(...everyone.map(() => [...everyone, ...everyone])), strategy)
-      proven(lists(everyone, ...everyone.slice(1).map(() => [])), strategy)
-      proven(lists(...everyone.map(() => [0])), strategy)
-    },
-  )
-
   test('Cartesian grids with extents 1 and 2', () => {
     for (const dims of [[1], [2], [1, 1], [2, 1], [2, 2], [4, 2], [3, 1, 2]]) {
       for (const periodic of [true, false]) {

@@ -8,7 +8,6 @@ import { lower, lowerInRounds } from '../../../../src/schedule/lower/lower.js'
 import type { ProcessProgram } from '../../../../src/schedule/lower/program.js'
 import { roundsByPhase } from '../../../../src/schedule/lower/rounds.js'
 import type { Collective } from '../../../../src/schedule/specification.js'
-import { verify } from '../../../../src/schedule/verify/verify.js'
 import { interpret } from '../../../support/lowered-interpreter.js'
 
 function builderOf(collective: Collective, ranks: number, segments = 1): ScheduleBuilder {
@@ -72,42 +71,6 @@ describe('combinations', () => {
     expect(slotsOf(pairAllreduce(), [0, 0])).toEqual([['(0.0 1.0)'], ['(0.0 1.0)']])
   })
 
-  test('follow the receives of their round where phases differ between both ends', () => {
-    const builder = builderOf('reduce', 3)
-    const [at0, at1, sum] = [builder.stage(0), builder.stage(1), builder.stage(1)]
-    builder.send(2, 0, 1).add(2, 0)
-    builder.receive(1, 0, 2).add(2, at1)
-    builder.combine(1, 0, 0, 0, at1, sum)
-    // What rank 0 expects in phase 0 leaves in phase 1.
-    builder.send(1, 1, 0).add(partial, sum)
-    builder.receive(0, 0, 1).add(partial, at0)
-    builder.combine(0, 0, 0, 0, at0, builder.slot(0, 0))
-    const schedule = builder.build()
-    expect(verify(schedule).violations).toEqual([])
-    for (const placement of [
-      [0, 1, 2],
-      [0, 1, 1],
-    ])
-      expect(slotsOf(schedule, placement)).toEqual([['(0.0 (1.0 2.0))'], [], []])
-  })
-
-  test('reach the place of their message where sender and receiver list tags in other orders', () => {
-    const builder = builderOf('allreduce', 2, 2)
-    const from = [builder.stage(0), builder.stage(0)] as const
-    for (const [part, place] of from.entries()) {
-      builder.send(1, 0, 0, part).add(2 + part, part)
-      builder.receive(0, 0, 1, part).add(2 + part, place)
-      builder.combine(0, 0, part, part, place, builder.slot(0, part))
-    }
-    for (const part of [0, 1]) builder.send(0, 1, 1, 9 - part).add(partialResult(part), builder.slot(0, part))
-    for (const part of [1, 0])
-      builder.receive(1, 1, 0, 9 - part).add(partialResult(part), builder.slot(1, part))
-    const schedule = builder.build()
-    expect(verify(schedule).violations).toEqual([])
-    const results = ['(0.0 1.0)', '(0.1 1.1)']
-    expect(slotsOf(schedule, [0, 1])).toEqual([results, results])
-  })
-
   test('wait once for a frame that brings both operands', () => {
     const builder = builderOf('reduce', 3)
     const places = [builder.stage(0), builder.stage(0), builder.stage(0)]
@@ -126,66 +89,6 @@ describe('combinations', () => {
 })
 
 describe('partial results in a frame', () => {
-  /**
-   * Ranks 0 and 1 each have a partial result and send it to ranks 2 and 3, rank 1 with two tags; rank 1 also
-   * sends its block. The receivers list their receives in another order.
-   */
-  function schedule(): Schedule {
-    const builder = builderOf('allreduce', 4)
-    const held = [0, 1].map((rank) => {
-      const place = builder.stage(rank)
-      builder.combine(rank, 0, 0, 0, 0, place)
-      return place
-    })
-    const sends = [
-      [1, 3, 7],
-      [0, 2, 0],
-      [1, 3, 2],
-      [1, 2, 0],
-      [0, 3, 0],
-    ] as const
-    for (const [from, to, tag] of sends) builder.send(from, 1, to, tag).add(partial, held[from])
-    builder.send(1, 1, 2, 9).add(1, 0)
-    builder.receive(2, 1, 1, 9).add(1, builder.stage(2))
-    for (const [from, to, tag] of [...sends].reverse()) {
-      builder.receive(to, 1, from, tag).add(partial, builder.stage(to))
-    }
-    // Ranks 2 and 3 combine all that they got, in the order in which it was sent.
-    const first = builder.slot(2, 1)
-    builder.combine(2, 2, 0, first + 2, first + 1, builder.slot(2, 0))
-    builder.combine(3, 2, 0, first + 2, first + 1, builder.stage(3))
-    builder.combine(3, 2, 0, first + 3, first, builder.slot(3, 0))
-    for (const rank of [0, 1]) builder.copy(rank, 0).add(partial, held[rank], builder.slot(rank, 0))
-    return builder.build()
-  }
-
-  test('follow the blocks, by sender, receiver, tag and order, on both ends', () => {
-    const [sender, receiver] = lower(schedule(), Int32Array.of(0, 0, 1, 1)).programs as [
-      ProcessProgram,
-      ProcessProgram,
-    ]
-    expect(Array.from(sender.send.value, (value) => sender.valueTerm[value])).toEqual([
-      1,
-      ...Array(5).fill(-1),
-    ])
-    const [own, first] = [2, sender.combine.firstValue]
-    expect([...sender.send.value]).toEqual([1, first, first, first + 1, first + 1, first + 1])
-    expect([...receiver.valueTerm].slice(own, own + 6)).toEqual([1, ...Array(5).fill(partial)])
-  })
-
-  test('reach the ranks for which they are, on every placement', () => {
-    const expected = slotsOf(schedule(), [0, 1, 2, 3])
-    expect(expected[2]).toEqual(['((0.0 0.0) (1.0 1.0))'])
-    for (const placement of [
-      [0, 0, 1, 1],
-      [0, 1, 0, 1],
-      [1, 0, 0, 0],
-      [0, 0, 0, 0],
-    ]) {
-      expect(slotsOf(schedule(), placement)).toEqual(expected)
-    }
-  })
-
   test('that the process does not have are ERR_SCHEDULE', () => {
     const send = builderOf('allreduce', 2)
     send.send(0, 0, 1).add(partial, send.stage(0))

@@ -1,12 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { algorithmOf } from '../../../../src/collective/algorithms.js'
 import { scheduleOf } from '../../../../src/collective/patterns/schedule-size.js'
-import { specificationOf } from '../../../../src/collective/patterns/specification-of.js'
-import { ScheduleBuilder } from '../../../../src/schedule/builder.js'
-import { partialResult } from '../../../../src/schedule/ir.js'
 import { lower } from '../../../../src/schedule/lower/lower.js'
 import { area, type MemoryOptions, valueMemory } from '../../../../src/schedule/lower/value-memory.js'
-import { verify } from '../../../../src/schedule/verify/verify.js'
 
 /** Where the values of rank 1 of a schedule with one rank per process are. */
 function memoryOf(id: string, ranks: number, options: MemoryOptions, segments = 1) {
@@ -33,75 +29,6 @@ describe('the memory of values', () => {
 
   it('of recursive doubling is not safe in place: contributions are sent and combined', () => {
     expect(memoryOf('allreduce-recursive-doubling', 4, allreduce).memory.isSafeInPlace).toBe(false)
-  })
-
-  it('of a contribution that is sent once is not safe in place where its slot is filled by a combination', () => {
-    const specification = specificationOf({ collective: 'allreduce' }, { ranks: 2 })
-    const builder = new ScheduleBuilder({ specification, strategy: 'by hand' })
-    // Rank 0 sends rank 1 its contribution back, next to its own.
-    builder.send(1, 0, 0).add(1, 0)
-    builder.receive(0, 0, 1).add(1, builder.stage(0))
-    builder.combine(0, 0, 0, 0, 2, builder.slot(0, 0))
-    builder.send(0, 1, 1).add(0, 0).add(1, 2)
-    builder.receive(1, 1, 0).add(0, builder.stage(1)).add(1, builder.stage(1))
-    builder.combine(1, 1, 0, 2, 3, builder.slot(1, 0))
-    const schedule = builder.build()
-    expect(verify(schedule).ok).toBe(true)
-    const program = lower(schedule, Int32Array.of(0, 1)).programs[1]
-    expect(valueMemory(program, { ...allreduce, parts: 1 }).isSafeInPlace).toBe(false)
-  })
-
-  it('of a contribution that is sent, and its slot filled by a combination without it, is not safe in place', () => {
-    const specification = specificationOf({ collective: 'allreduce' }, { ranks: 3 })
-    const builder = new ScheduleBuilder({ specification, strategy: 'by hand' })
-    const [at0, at1, at2] = [0, 1, 2].map((rank) => builder.stage(rank)) as [number, number, number]
-    builder.send(1, 0, 0).add(1, 0)
-    builder.receive(0, 0, 1).add(1, at0)
-    const sum = builder.stage(0)
-    builder.combine(0, 0, 0, 0, at0, sum)
-    const last = builder.stage(1)
-    for (const [rank, place] of [
-      [1, at1],
-      [2, at2],
-    ] as const) {
-      builder.send(0, 1, rank).add(partialResult(0), sum)
-      builder.receive(rank, 1, 0).add(partialResult(0), place)
-    }
-    builder.send(2, 0, 1).add(2, 0)
-    builder.receive(1, 0, 2).add(2, last)
-    builder.combine(1, 1, 0, at1, last, builder.slot(1, 0))
-    builder.combine(2, 1, 0, at2, 0, builder.slot(2, 0))
-    builder.send(2, 2, 0).add(partialResult(0), builder.slot(2, 0))
-    builder.receive(0, 2, 2).add(partialResult(0), builder.slot(0, 0))
-    const schedule = builder.build()
-    expect(verify(schedule).violations).toEqual([])
-    const { programs } = lower(schedule, Int32Array.of(0, 1, 2))
-    const isSafe = programs.map((program) => valueMemory(program, { ...allreduce, parts: 1 }).isSafeInPlace)
-    // Rank 0 combines its own once and sends nothing of it; rank 2 sends its own and combines it.
-    expect(isSafe).toEqual([true, false, false])
-  })
-
-  it('of a contribution that two frames carry is not safe in place where the result arrives', () => {
-    const specification = specificationOf({ collective: 'allreduce' }, { ranks: 3 })
-    const builder = new ScheduleBuilder({ specification, strategy: 'by hand' })
-    const places = [0, 1].map(() => builder.stage(0)) as [number, number]
-    for (const rank of [1, 2]) {
-      builder.send(rank, 0, 0).add(rank, 0)
-      builder.receive(0, 0, rank).add(rank, places[rank - 1])
-    }
-    const pair = builder.stage(0)
-    builder.combine(0, 0, 0, 0, places[0], pair)
-    builder.combine(0, 0, 0, pair, places[1], builder.slot(0, 0))
-    for (const rank of [1, 2]) {
-      builder.send(0, 1, rank).add(partialResult(0), builder.slot(0, 0))
-      builder.receive(rank, 1, 0).add(partialResult(0), builder.slot(rank, 0))
-    }
-    // Rank 2 may still be reading this when the result reaches rank 1.
-    builder.send(1, 0, 2).add(1, 0)
-    builder.receive(2, 0, 1).add(1, builder.stage(2))
-    const { programs } = lower(builder.build(), Int32Array.of(0, 1, 2))
-    const isSafe = programs.map((program) => valueMemory(program, { ...allreduce, parts: 1 }).isSafeInPlace)
-    expect(isSafe).toEqual([true, false, true])
   })
 
   it('of several ranks, or of one that gets less than it contributes, is not safe in place', () => {
@@ -131,26 +58,5 @@ describe('the memory of values', () => {
     expect([...memory.ownCopy]).toEqual([0])
     expect([...memory.ownCopyTo]).toEqual([1])
     expect(memory.copy).toHaveLength(0)
-  })
-
-  it('of different values that are there at the same time is different', () => {
-    for (const id of ['allreduce-rabenseifner', 'allreduce-tree', 'reduce-scatter-pairwise', 'scan-tree']) {
-      const { program, memory } = memoryOf(id, 5, id.startsWith('allreduce') ? allreduce : {})
-      const written = new Map<string, number>()
-      program.valueTerm.forEach((_, value) => {
-        const key = `${memory.area[value]} ${memory.index[value]}`
-        const before = written.get(key)
-        written.set(key, value)
-        if (before === undefined) return
-        // Memory is written again by the combination that reads it, or by what arrives after its frame has
-        // been received.
-        const c = value - program.combine.firstValue
-        const isReader = c >= 0 && (program.combine.left[c] === before || program.combine.right[c] === before)
-        const isTotal = (v: number) => program.fillStart[v + 1] > program.fillStart[v]
-        expect(isReader || isTotal(value) || isTotal(before), `${id}: value ${value} over ${before}`).toBe(
-          true,
-        )
-      })
-    }
   })
 })

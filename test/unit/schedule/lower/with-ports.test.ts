@@ -1,9 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { algorithmOf } from '../../../../src/collective/algorithms.js'
 import { scheduleOf } from '../../../../src/collective/patterns/schedule-size.js'
-import { simulate } from '../../../../src/cost/simulate/simulate.js'
-import { activities } from '../../../../src/cost/simulate/simulation.js'
-import { cluster } from '../../../../src/machine/machine.js'
 import { ScheduleBuilder } from '../../../../src/schedule/builder.js'
 import { formatSchedule } from '../../../../src/schedule/file/format-schedule.js'
 import { parseSchedule } from '../../../../src/schedule/file/reader.js'
@@ -11,7 +8,6 @@ import { opKind } from '../../../../src/schedule/ir.js'
 import { withPorts } from '../../../../src/schedule/lower/with-ports.js'
 import { verify } from '../../../../src/schedule/verify/verify.js'
 import { operationsOf } from '../../../support/operation-list.js'
-import { plainProfile } from '../../../support/simulated-machine.js'
 
 const sendsOf = (schedule: Parameters<typeof operationsOf>[0], rank: number) =>
   operationsOf(schedule).filter((op) => op.rank === rank && op.kind === opKind.send)
@@ -85,33 +81,6 @@ describe('withPorts', () => {
     }
     const schedule = builder.build()
     expect(withPorts(schedule, 1)).toBe(schedule)
-  })
-
-  it('has at most so many messages of a rank in progress when it is simulated', () => {
-    const profile = { ...plainProfile, eagerLimitBytes: 0 }
-    const machine = cluster({ nodes: 6, cores: 1, profile })
-    for (const ports of [1, 2, 4]) {
-      const { timeline } = simulate(withPorts(alltoall, ports), machine, { bytes: 100, timeline: true })
-      const { rank, activity, message, endUs, startUs } = timeline!
-      const [begun, ended] = [new Map<number, number>(), new Map<number, number>()]
-      const senders = new Map<number, number>()
-      for (let i = 0; i < rank.length; i++) {
-        const name = activities[activity[i]]
-        if (name === 'send') {
-          begun.set(message[i], startUs[i])
-          senders.set(message[i], rank[i])
-        } else if (name === 'transfer') ended.set(message[i], endUs[i])
-      }
-      let most = 0
-      for (const [one, sender] of senders) {
-        const others = [...senders].filter(
-          ([other, of]) =>
-            of === sender && begun.get(other)! <= begun.get(one)! && ended.get(other)! > begun.get(one)!,
-        )
-        most = Math.max(most, others.length)
-      }
-      expect(most).toBe(ports)
-    }
   })
 
   it('refuses other ports, and schedules with errors', () => {

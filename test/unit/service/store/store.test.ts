@@ -13,10 +13,10 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { ClassicLevel } from 'classic-level'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { silentLog } from '../../../../src/service/log.js'
 import { Store } from '../../../../src/service/store/store.js'
-import { addPlan, addTopology, idOf } from '../../../support/stored-plans.js'
+import { addPlan, addTopology, idOf, jobRecord } from '../../../support/stored-plans.js'
 import { temporaryFolder } from '../../../support/temporary-folder.js'
 
 const tenant = { id: 'local' }
@@ -30,8 +30,13 @@ async function newStore(limits = most) {
   const root = join(folder(), `${folders++}`)
   const lines: string[] = []
   const log = { ...silentLog, warn: (fields: object) => void lines.push(JSON.stringify(fields)) }
-  const open = () => Store.open(root, limits, log)
+  let last: Store | undefined
+  const open = async () => {
+    last = await Store.open(root, limits, log)
+    return last
+  }
   const store = await open()
+  onTestFinished(() => last?.close())
   const again = async (before = store) => {
     await before.close()
     return open()
@@ -40,38 +45,29 @@ async function newStore(limits = most) {
   const bodyOf = (id: string, from = store) =>
     from.get(id[0] === 'p' ? 'plans' : 'topologies', tenant, id)!.path
   const bodies = () => readdirSync(join(root, 'bodies')).map((name) => name.split('.')[1])
-  return { store, again, root, bodyOf, bodies, lines }
+  return { store, open, again, root, bodyOf, bodies, lines }
 }
 
-describe('what was stored', () => {
-  it('is there when the store is opened again, for its tenant alone', async () => {
-    const { store, again } = await newStore()
-    const plan = await addPlan(store, tenant, 1, 'one')
-    await addPlan(store, other, 2, 'two')
-    const reopened = await again()
-    expect([...reopened.tenants].sort()).toEqual([other.id, tenant.id])
-    const stored = (await reopened.verified('plans', tenant, plan))!
-    expect(readFileSync(stored.path, 'utf8')).toBe('one')
-    expect(stored.record).toEqual(store.get('plans', tenant, plan)!.record)
-    expect(reopened.get('plans', other, plan)).toBeUndefined()
-    expect(reopened.records('plans', { id: '0'.repeat(32) })).toEqual([])
-    await reopened.close()
-  })
-
-  it('is gone when it was removed, and removed once', async () => {
-    const { store, again, bodies } = await newStore()
-    const before = store.bytes
-    const plan = await addPlan(store, tenant, 1)
-    expect(store.bytes).toBeGreaterThan(before)
-    expect(await store.remove('plans', other, plan)).toBe(false)
-    expect(await store.remove('plans', tenant, plan)).toBe(true)
-    expect(await store.remove('plans', tenant, plan)).toBe(false)
-    expect(store.bytes).toBe(before)
-    expect(bodies()).toEqual([])
-    const reopened = await again()
-    expect(reopened.records('plans', tenant)).toEqual([])
-    await reopened.close()
-  })
+it('what was stored is there when the store is opened again, for its tenant alone, until it is removed', async () => {
+  const { store, again, bodies } = await newStore()
+  const before = store.bytes
+  const plan = await addPlan(store, tenant, 1, 'one')
+  await addPlan(store, other, 2, 'two')
+  const reopened = await again()
+  expect([...reopened.tenants].sort()).toEqual([other.id, tenant.id])
+  const stored = (await reopened.verified('plans', tenant, plan))!
+  expect(readFileSync(stored.path, 'utf8')).toBe('one')
+  expect(stored.record).toEqual(store.get('plans', tenant, plan)!.record)
+  expect(reopened.get('plans', other, plan)).toBeUndefined()
+  expect(reopened.records('plans', { id: '0'.repeat(32) })).toEqual([])
+  expect(await reopened.remove('plans', other, plan)).toBe(false)
+  expect(await reopened.remove('plans', tenant, plan)).toBe(true)
+  expect(await reopened.remove('plans', tenant, plan)).toBe(false)
+  expect(reopened.bytes).toBeGreaterThan(before)
+  expect(await reopened.remove('plans', other, idOf('p', 2))).toBe(true)
+  expect(bodies()).toEqual([])
+  const last = await again(reopened)
+  expect(last.records('plans', tenant)).toEqual([])
 })
 
 /** Records of a folder that no store has, as text by key; what the change returns replaces them. */
@@ -99,8 +95,6 @@ describe('what is damaged is not there, and is put aside', () => {
       'not what was written',
     ],
     ['a record with another count', inRecord('"bytes":10', '"bytes":11'), 'not what was written'],
-    ['a record with another k', inRecord('"k":4', '"k":5'), 'not what was written'],
-    ['a record with a field more', inRecord('{"format"', '{"extra":1,"format"'), 'not what was written'],
     [
       'a record in the place of another',
       (root) => editRecords(root, (key, text) => [key.replace(damagedId, anotherId), text]),
@@ -131,12 +125,12 @@ describe('what is damaged is not there, and is put aside', () => {
   }
 
   it.each(damages)('%s', async (_what, damage, reason) => {
-    const { store, again, bodyOf, bodies, root, lines } = await newStore()
+    const { store, open, again, bodyOf, bodies, root, lines } = await newStore()
     const [id, whole] = [await addPlan(store, tenant, 1), await addPlan(store, tenant, 2)]
     const body = bodyOf(id)
     await store.close()
     await damage(root, body)
-    const reopened = await again({ close: async () => {} } as Store)
+    const reopened = await open()
     for (const of of [tenant, other])
       for (const asked of [id, anotherId]) expect(reopened.get('plans', of, asked)).toBeUndefined()
     expect(await reopened.verified('plans', tenant, whole)).toBeDefined()
@@ -152,24 +146,23 @@ describe('what is damaged is not there, and is put aside', () => {
   })
 
   it('a body of the right length with other bytes, found when it is first used', async () => {
-    const { store, again, bodyOf, bodies, root } = await newStore()
+    const { store, open, bodyOf, bodies, root } = await newStore()
     const id = await addPlan(store, tenant, 1, 'schedule')
     const body = bodyOf(id)
     await store.close()
     writeFileSync(body, 'schedulE')
-    const reopened = await again({ close: async () => {} } as Store)
+    const reopened = await open()
     expect(reopened.get('plans', tenant, id)).toBeDefined()
     const both = [reopened.verified('plans', tenant, id), reopened.verified('plans', tenant, id)]
     expect(await Promise.all(both)).toEqual([undefined, undefined])
     expect(reopened.get('plans', tenant, id)).toBeUndefined()
     expect(bodies()).toEqual([])
     expect(readdirSync(join(root, 'damaged')).sort()).toEqual([`plans.local.${id}`, `plans.local.${id}.json`])
-    await reopened.close()
   })
 })
 
 it('a body without a record is put aside, temporary files are removed, and what is not of the store is left alone', async () => {
-  const { store, again, root, bodies } = await newStore()
+  const { store, open, root, bodies } = await newStore()
   const id = await addPlan(store, tenant, 1)
   await store.close()
   // A body whose record was not written, and a temporary file.
@@ -178,19 +171,18 @@ it('a body without a record is put aside, temporary files are removed, and what 
   writeFileSync(join(root, 'temporary', 'abc'), 'x')
   mkdirSync(join(root, 'notes'))
   writeFileSync(join(root, 'notes', 'mine'), 'x')
-  const reopened = await again({ close: async () => {} } as Store)
+  const reopened = await open()
   expect(bodies()).toEqual([id])
   expect(readdirSync(join(root, 'damaged'))).toEqual([orphan])
   expect(readdirSync(join(root, 'temporary'))).toEqual([])
   expect(existsSync(join(root, 'notes', 'mine'))).toBe(true)
   expect(reopened.records('plans', tenant)).toHaveLength(1)
-  await reopened.close()
 })
 
 it.each(['CURRENT', ''])(
   'bodies without their database are left alone: records/%s is missing',
   async (name) => {
-    const { store, root, bodies } = await newStore()
+    const { store, open, root, bodies } = await newStore()
     const id = await addPlan(store, tenant, 1)
     await store.close()
     const away = join(root, 'records', name)
@@ -201,27 +193,22 @@ it.each(['CURRENT', ''])(
     })
     expect(bodies()).toEqual([id])
     renameSync(join(root, 'away'), away)
-    const reopened = await Store.open(root, most, silentLog)
+    const reopened = await open()
     expect(reopened.records('plans', tenant)).toHaveLength(1)
-    await reopened.close()
   },
 )
 
-it.each(['constructor', '__proto__', 'toString', 'other'])(
-  'a record of the kind %s, with a right sum, is put aside',
-  async (shelf) => {
-    const { store, root } = await newStore()
-    const id = await addPlan(store, tenant, 1)
-    await store.close()
-    await editRecords(root, (key, text) =>
-      key.includes(id) ? signed(`${shelf}/local/${id}`, '{}') : [key, text],
-    )
-    const reopened = await Store.open(root, most, silentLog)
-    expect(reopened.records('plans', tenant)).toEqual([])
-    expect(readdirSync(join(root, 'damaged')).length).toBeGreaterThan(0)
-    await reopened.close()
-  },
-)
+it.each(['__proto__', 'other'])('a record of the kind %s, with a right sum, is put aside', async (shelf) => {
+  const { store, open, root } = await newStore()
+  const id = await addPlan(store, tenant, 1)
+  await store.close()
+  await editRecords(root, (key, text) =>
+    key.includes(id) ? signed(`${shelf}/local/${id}`, '{}') : [key, text],
+  )
+  const reopened = await open()
+  expect(reopened.records('plans', tenant)).toEqual([])
+  expect(readdirSync(join(root, 'damaged')).length).toBeGreaterThan(0)
+})
 
 it('where the folder of bodies is gone, the store knows that it cannot write', async () => {
   const { store, root } = await newStore()
@@ -229,13 +216,15 @@ it('where the folder of bodies is gone, the store knows that it cannot write', a
     store.onWritable = resolve
   })
   renameSync(join(root, 'bodies'), join(root, 'away'))
-  await expect(addPlan(store, tenant, 1)).rejects.toMatchObject({ code: 'ERR_STORE' })
+  const refused = await addPlan(store, tenant, 1).catch((error: unknown) => error)
+  expect(refused).toMatchObject({ code: 'ERR_STORE', message: expect.stringContaining('ENOENT') as string })
+  // Clients are not told where the data is.
+  expect((refused as Error).message).not.toContain(root)
   expect(store.problem).not.toBeNull()
   renameSync(join(root, 'away'), join(root, 'bodies'))
   await writable
   expect(store.problem).toBeNull()
   await addPlan(store, tenant, 1)
-  await store.close()
 })
 
 it('files of the layout before the database are refused, and left alone', async () => {
@@ -270,7 +259,6 @@ describe('room', () => {
     expect(reopened.get('topologies', tenant, needless)).toBeUndefined()
     expect(reopened.get('topologies', tenant, needed)).toBeDefined()
     expect(bodies()).not.toContain(next)
-    await reopened.close()
   })
 
   it('is taken from the tenant that takes most: a tenant that stores much displaces nothing of one that stores little', async () => {
@@ -290,24 +278,17 @@ describe('room', () => {
     await addPlan(store, other, 30, 'y'.repeat(10_000))
     expect(isThere()).not.toContain(undefined)
     expect(store.records('plans', tenant).length).toBeLessThan(before)
-    await store.close()
   })
 
   it('counts the engine, which gives up what was overwritten before any plan goes', async () => {
     const { store, again } = await newStore({ dataBytes: 220_000, entries: 100 })
     const plan = await addPlan(store, tenant, 1)
-    const record = {
-      ...{ format: 'rankweave job 1' as const, id: idOf('j', 1), plan: idOf('p', 1), error: null, starts: 0 },
-      request: { topology: idOf('t', 0), strategy: 'direct', operation: 'neighbor-allgather' as const },
-      ...{ state: 'queued' as const, createdAt: '2026-01-01T00:00:00.000Z' },
-    }
-    for (let write = 0; write < 400; write++) await store.putJob(tenant, record)
+    for (let write = 0; write < 400; write++) await store.putJob(tenant, jobRecord(1))
     await addPlan(store, tenant, 2, 'y'.repeat(50_000))
     expect(store.get('plans', tenant, plan)).toBeDefined()
     expect(store.bytes).toBeLessThan(220_000)
     const reopened = await again()
     expect(reopened.records('plans', tenant)).toHaveLength(2)
-    await reopened.close()
   })
 
   it('is bounded in bytes; what does not fit, or would displace what is needed, is refused and leaves all as it was', async () => {
@@ -328,16 +309,14 @@ describe('room', () => {
     const reopened = await again()
     expect(reopened.get('topologies', tenant, needed)).toBeDefined()
     expect(readdirSync(join(root, 'temporary'))).toEqual([])
-    await reopened.close()
   })
 })
 
 describe('the folder', () => {
   it('has one store at a time, and is free again after it', async () => {
-    const { store, again, root } = await newStore()
+    const { again, root } = await newStore()
     await expect(Store.open(root, most, silentLog)).rejects.toMatchObject({ code: 'ERR_STORE' })
-    const reopened = await again(store)
-    await reopened.close()
+    await again()
   })
 
   it('is refused by whatever path it is reached, and free again where opening it failed', async () => {
@@ -363,7 +342,7 @@ describe('the folder', () => {
 
 describe('at the same time', () => {
   it('equal content in two forms is stored once, with the head of the body that is there', async () => {
-    for (let round = 0; round < 5; round++) {
+    for (let round = 0; round < 3; round++) {
       const { store, again } = await newStore()
       const texts = ['plain', 'the same, compressed', 'and in a third form']
       const ids = await Promise.all(texts.map((text) => addTopology(store, tenant, 1, text)))
@@ -378,18 +357,12 @@ describe('at the same time', () => {
 
   it('of several states of a job the last that was given is on the disk', async () => {
     const { store, again } = await newStore()
-    const record = {
-      ...{ format: 'rankweave job 1' as const, id: idOf('j', 1), plan: idOf('p', 1), error: null, starts: 0 },
-      request: { topology: idOf('t', 1), strategy: 'direct', operation: 'neighbor-allgather' as const },
-      createdAt: '2026-01-01T00:00:00.000Z',
-    }
     const states = ['queued', 'failed', 'queued', 'failed', 'queued'] as const
-    const removed = store.remove('jobs', tenant, record.id)
-    await Promise.all(states.map((state) => store.putJob(tenant, { ...record, state })))
+    const removed = store.remove('jobs', tenant, jobRecord(1).id)
+    await Promise.all(states.map((state) => store.putJob(tenant, jobRecord(1, state))))
     expect(await removed).toBe(false)
     const reopened = await again()
     expect(reopened.records('jobs', tenant)).toMatchObject([{ state: 'queued' }])
-    await reopened.close()
   })
 
   it('what is removed and stored again is there, whatever came between', async () => {
@@ -399,28 +372,17 @@ describe('at the same time', () => {
     await Promise.all([...all, store.verified('plans', tenant, id)])
     const reopened = await again()
     expect(await reopened.verified('plans', tenant, id)).toBeDefined()
-    await reopened.close()
   })
 
   it('closing waits for what is being written, and nothing more is taken', async () => {
-    const { store, root } = await newStore()
+    const { store, open } = await newStore()
     const adding = addPlan(store, tenant, 1)
     await Promise.resolve()
     const closed = store.close()
     const id = await adding
     await closed
     await expect(addPlan(store, tenant, 2)).rejects.toMatchObject({ code: 'ERR_BUSY' })
-    const reopened = await Store.open(root, most, silentLog)
+    const reopened = await open()
     expect(await reopened.verified('plans', tenant, id)).toBeDefined()
-    await reopened.close()
   })
-})
-
-it('clients are not told where the data is', async () => {
-  const { store, root } = await newStore()
-  rmSync(join(root, 'bodies'), { recursive: true })
-  const refused = await addPlan(store, tenant, 1).catch((error: unknown) => error)
-  expect(refused).toMatchObject({ code: 'ERR_STORE', message: expect.stringContaining('ENOENT') as string })
-  expect((refused as Error).message).not.toContain(root)
-  await store.close()
 })

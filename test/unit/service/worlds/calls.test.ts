@@ -1,71 +1,54 @@
 import { expect, it } from 'vitest'
-import { silentLog } from '../../../../src/service/log.js'
-import { WorldService } from '../../../../src/service/worlds/world-service.js'
-import { type AskingMember, begunWorld } from '../../../support/asking-member.js'
+import { type AskingMember, askAll, begunWorld, worldService } from '../../../support/asking-member.js'
 
 const tenant = { id: 'local' }
 
-it('create, dup, translate, publish, lookup, describe and the tree say what the library says', async () => {
-  const worlds = new WorldService({ tenants: { find: () => tenant }, log: silentLog, limits: { watchMs: 1 } })
+it('a watcher sees the tree of communicators, as members make and free them', async () => {
+  const worlds = worldService({ watchMs: 1 })
   const members = await begunWorld(worlds, 4)
-  const all = <T>(call: (member: AskingMember, rank: number) => Promise<T>) => Promise.all(members.map(call))
   const watching = await members[0].ask('watch', {})
   expect(watching.worlds).toMatchObject([
     { state: 'running', joined: 4, communicators: [{ id: 'world', size: 4 }] },
   ])
-  const made = await all((member, rank) =>
-    member.ask('create', { comm: 'world', ranks: rank === 1 ? [] : [3, 0, 2] }),
+  const [{ comm }] = await Promise.all(
+    members.map((member, rank) =>
+      member.ask('create', { comm: 'world', ranks: rank === 1 ? [] : [3, 0, 2] }),
+    ),
   )
-  expect(made.map(({ rank }) => rank)).toEqual([1, null, 2, 0])
-  const comm = made[0].comm!
-  const [dup] = await Promise.all([0, 2, 3].map((rank) => members[rank].ask('dup', { comm })))
-  expect(await members[2].ask('translate', { comm, ranks: [0, 1, 2] })).toEqual({ ranks: [3, 0, 2] })
-  expect(await members[2].ask('translate', { comm: 'world', ranks: [0, 1], to: comm })).toEqual({
-    ranks: [1, null],
-  })
-  await members[3].ask('publish', { address: 'tcp://host:1' })
-  expect(await members[0].ask('lookup', { comm, rank: 0 })).toEqual({
-    worldRank: 3,
-    address: 'tcp://host:1',
-  })
-  expect(await members[0].ask('lookup', { comm, rank: 2 })).toEqual({ worldRank: 2, address: null })
-  await expect(members[0].ask('lookup', { comm, rank: 3 })).rejects.toMatchObject({ code: 'ERR_RANK' })
-  expect(await members[0].ask('describe', { comm })).toMatchObject({
-    ...{ parent: 'world', operation: 'create', rank: 1, size: 3 },
-  })
+  const three = [0, 2, 3].map((rank) => members[rank])
+  const [dup] = await askAll(three, 'dup', { comm: comm! })
+  await expect(members[0].ask('lookup', { comm: comm!, rank: 3 })).rejects.toMatchObject({ code: 'ERR_RANK' })
   const tree = () => worlds.list(tenant)[0].communicators
   expect(tree()).toEqual([
     { id: 'world', parent: null, operation: 'world', color: null, size: 4, worldRanks: [0, 1, 2, 3] },
     { id: comm, parent: 'world', operation: 'create', color: null, size: 3, worldRanks: [3, 0, 2] },
     { id: dup.comm, parent: comm, operation: 'dup', color: null, size: 3, worldRanks: [3, 0, 2] },
   ])
-  await Promise.all([0, 2, 3].map((rank) => members[rank].ask('free', { comm })))
+  await askAll(three, 'free', { comm: comm! })
   expect(tree().map(({ id, parent }) => [id, parent])).toEqual([
     ['world', null],
     [dup.comm, 'world'],
   ])
   expect(await members[0].event('world')).toMatchObject({ event: 'world' })
-  await worlds.close()
 })
 
 it('calls that differ fail on all ranks, and the world continues', async () => {
-  const worlds = new WorldService({ tenants: { find: () => tenant }, log: silentLog })
+  const worlds = worldService()
   const members = (await begunWorld(worlds, 2)) as [AskingMember, AskingMember]
-  const dups = await Promise.all(members.map((member) => member.ask('dup', { comm: 'world' })))
+  const dups = await askAll(members, 'dup', { comm: 'world' })
   const comm = dups[0].comm!
   const codes = await Promise.all([
     members[0].ask('barrier', { comm }).catch((error) => error.code),
     members[1].ask('split', { comm, color: 0 }).catch((error) => error.code),
   ])
   expect(codes).toContain('ERR_COLLECTIVE_MISMATCH')
-  await Promise.all(members.map((member) => member.ask('barrier', { comm: 'world' })))
-  await worlds.close()
+  await askAll(members, 'barrier', { comm: 'world' })
 })
 
 it('what is made while its parent is freed is a child of the nearest that is not', async () => {
-  const worlds = new WorldService({ tenants: { find: () => tenant }, log: silentLog })
+  const worlds = worldService()
   const members = await begunWorld(worlds, 2)
-  const halves = await Promise.all(members.map((member) => member.ask('split', { comm: 'world', color: 0 })))
+  const halves = await askAll(members, 'split', { comm: 'world', color: 0 })
   const comm = halves[0].comm!
   // All at once: the communicator is freed before the other one is there.
   const made = members.map((member) => [member.ask('dup', { comm }), member.ask('free', { comm })] as const)
@@ -75,5 +58,4 @@ it('what is made while its parent is freed is a child of the nearest that is not
     { id: 'world', parent: null },
     { id: dup.comm, parent: 'world', operation: 'dup' },
   ])
-  await worlds.close()
 })

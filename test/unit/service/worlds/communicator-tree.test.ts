@@ -20,15 +20,3 @@ it('lists as much as the budget has, and says how much is hidden', () => {
   // Of the next tree.
   expect(budget).toEqual({ communicators: 0, ranks: 1 })
 })
-
-it('what is made of a communicator that is gone is a child of the nearest above it', () => {
-  const tree = new CommunicatorTree()
-  tree.add('world', nothing, 'world', null, 1, 0, 0)
-  tree.add('0.1', tree.parent('world'), 'dup', null, 1, 0, 0)
-  tree.add('0.2', tree.parent('0.1'), 'dup', null, 1, 0, 0)
-  const late = tree.parent('0.2')
-  tree.release('0.1', 0)
-  tree.release('0.2', 0)
-  tree.add('0.3', late, 'dup', null, 1, 0, 0)
-  expect(tree.parentOf('0.3').parent).toBe('world')
-})

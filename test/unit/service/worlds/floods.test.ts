@@ -3,14 +3,9 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect, it, onTestFinished } from 'vitest'
 import { WebSocket } from 'ws'
-import { silentLog } from '../../../../src/service/log.js'
-import { Tenants } from '../../../../src/service/tenant.js'
-import { WorldService } from '../../../../src/service/worlds/world-service.js'
 import { upgradeTo } from '../../../../src/websocket/socket/transport-nodejs.js'
-import { AskingMember, begunWorld } from '../../../support/asking-member.js'
+import { AskingMember, begunWorld, worldService } from '../../../support/asking-member.js'
 import type { MemorySocket } from '../../../support/memory-socket.js'
-
-const service = () => new WorldService({ tenants: new Tenants(null), log: silentLog })
 
 /** As one read of the network brings them. */
 function sayAtOnce(member: AskingMember, count: number): void {
@@ -19,7 +14,7 @@ function sayAtOnce(member: AskingMember, count: number): void {
 }
 
 it('a client waits for a few messages of each client that sends many at once', async () => {
-  const worlds = service()
+  const worlds = worldService()
   const flooding = await Promise.all(Array.from({ length: 20 }, () => AskingMember.greeted(worlds)))
   let answers = 0
   for (const { socket } of flooding) socket.addEventListener('message', () => answers++)
@@ -29,11 +24,10 @@ it('a client waits for a few messages of each client that sends many at once', a
   expect(answers).toBeLessThan(5 * flooding.length)
   await healthy.ask('watch', {})
   expect(answers).toBeLessThan(10 * flooding.length)
-  await worlds.close()
 })
 
 it('what a member sent before it closed its socket is handled first', async () => {
-  const worlds = service()
+  const worlds = worldService()
   const [leaving, staying] = (await begunWorld(worlds, 2)) as [AskingMember, AskingMember]
   sayAtOnce(leaving, 300)
   const own = leaving.socket as MemorySocket
@@ -43,11 +37,10 @@ it('what a member sent before it closed its socket is handled first', async () =
   expect(await staying.event('member')).toMatchObject({ rank: 0, state: 'left' })
   await staying.ask('describe', { comm: 'world' })
   expect(worlds.metrics().sockets).toBe(1)
-  await worlds.close()
 })
 
 it('messages wait on no socket that is refused', async () => {
-  const worlds = service()
+  const worlds = worldService()
   const member = await AskingMember.greeted(worlds)
   sayAtOnce(member, 300)
   const { peer } = member.socket as MemorySocket
@@ -58,21 +51,17 @@ it('messages wait on no socket that is refused', async () => {
 })
 
 it('a socket that sends more messages than may wait is refused', async () => {
-  const worlds = service()
+  const worlds = worldService()
   const member = await AskingMember.greeted(worlds)
   sayAtOnce(member, 5_000)
   await member.whenClosed()
   expect(member.closed).toMatchObject({ code: 4007 })
-  await worlds.close()
 })
 
 it('over the network thousands of requests are answered in their order, and the socket closes', async () => {
-  const worlds = service()
+  const worlds = worldService()
   const server = createServer()
-  onTestFinished(async () => {
-    await worlds.close()
-    server.close()
-  })
+  onTestFinished(() => void server.close())
   const greeted: string[] = []
   const upgrade = upgradeTo((...accepted) => worlds.accept(...accepted), 2 ** 16)
   server.on('upgrade', (request, connection, head) =>

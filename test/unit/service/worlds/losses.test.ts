@@ -1,10 +1,8 @@
 import { expect, it } from 'vitest'
-import { silentLog } from '../../../../src/service/log.js'
-import { WorldService } from '../../../../src/service/worlds/world-service.js'
-import { type AskingMember, begunWorld } from '../../../support/asking-member.js'
+import type { WorldService } from '../../../../src/service/worlds/world-service.js'
+import { type AskingMember, askAll, begunWorld, worldService } from '../../../support/asking-member.js'
 
 const tenant = { id: 'local' }
-const service = () => new WorldService({ tenants: { find: () => tenant }, log: silentLog })
 const all = <T>(members: readonly AskingMember[], call: (member: AskingMember, rank: number) => Promise<T>) =>
   Promise.all(members.map(call))
 
@@ -15,7 +13,7 @@ const oneEnds = (worlds: WorldService) =>
   })
 
 it('a lost member fails pending calls of its communicators, and of no other; the survivors shrink', async () => {
-  const worlds = service()
+  const worlds = worldService()
   const members = await begunWorld(worlds, 4)
   const places = await all(members, (member, rank) =>
     member.ask('split', { comm: 'world', color: rank === 3 || rank === 2 ? 1 : 0 }),
@@ -33,7 +31,7 @@ it('a lost member fails pending calls of its communicators, and of no other; the
   await Promise.all([0, 1].map((rank) => members[rank].ask('barrier', { comm: places[rank].comm! })))
   expect(await survivors[0].ask('failed', { comm: 'world' })).toEqual({ ranks: [3] })
   expect(await survivors[0].ask('ackFailed', { comm: 'world' })).toEqual({ acknowledged: 1 })
-  const shrunk = await all(survivors, (member) => member.ask('shrink', { comm: 'world' }))
+  const shrunk = await askAll(survivors, 'shrink', { comm: 'world' })
   expect(shrunk.map(({ rank, size }) => [rank, size])).toEqual([
     [0, 3],
     [1, 3],
@@ -47,17 +45,17 @@ it('a lost member fails pending calls of its communicators, and of no other; the
   ])
   expect(worlds.list(tenant)[0]).toMatchObject({ state: 'running', lost: [3], left: [] })
   const ended = oneEnds(worlds)
-  await all(survivors, (member) => member.ask('leave', {}))
+  await askAll(survivors, 'leave', {})
   await ended
   expect(worlds.list(tenant)).toEqual([])
-  await worlds.close()
+  expect(worlds.metrics()).toMatchObject({ sockets: 3, worlds: 0, worldsEnded: 1 })
 })
 
 it('a member that leaves fails only calls that it took no part in', async () => {
-  const worlds = service()
+  const worlds = worldService()
   const [first, second, third] = await begunWorld(worlds, 3)
   for (let round = 0; round < 5; round++) {
-    await Promise.all([first, second, third].map((member) => member.ask('barrier', { comm: 'world' })))
+    await askAll([first, second, third], 'barrier', { comm: 'world' })
   }
   const barriers = [first, second].map((member) => member.ask('barrier', { comm: 'world' }))
   // It asks for both at once.
@@ -66,32 +64,27 @@ it('a member that leaves fails only calls that it took no part in', async () => 
   await Promise.all([...barriers, left])
   await last.catch(() => {})
   await expect(first.ask('barrier', { comm: 'world' })).rejects.toMatchObject({ code: 'ERR_PEER_LOST' })
-  await worlds.close()
 })
 
 it('revoke fails pending calls of the communicator, and the world continues', async () => {
-  const worlds = service()
+  const worlds = worldService()
   const members = await begunWorld(worlds, 2)
-  const [{ comm }] = (await all(members, (member) => member.ask('dup', { comm: 'world' }))) as [
-    { comm: string },
-    unknown,
-  ]
+  const [{ comm }] = (await askAll(members, 'dup', { comm: 'world' })) as [{ comm: string }, unknown]
   const pending = members[0].ask('barrier', { comm }).catch((error) => error.code)
   await members[1].ask('revoke', { comm })
   expect(await pending).toBe('ERR_REVOKED')
-  await all(members, (member) => member.ask('free', { comm }))
-  await all(members, (member) => member.ask('barrier', { comm: 'world' }))
+  await askAll(members, 'free', { comm })
+  await askAll(members, 'barrier', { comm: 'world' })
   await worlds.close()
   for (const member of members) expect(await member.event('ended')).toMatchObject({ event: 'ended' })
 })
 
 it('a split that its member leaves behind fails there, rather than to say that it is in none', async () => {
-  const worlds = service()
+  const worlds = worldService()
   const [first, second] = (await begunWorld(worlds, 2)) as [AskingMember, AskingMember]
   const split = first.ask('split', { comm: 'world', color: 0 })
   const left = first.ask('leave', {})
   const other = second.ask('split', { comm: 'world', color: 0 }).catch(() => {})
   await expect(split).rejects.toMatchObject({ code: expect.stringMatching(/^ERR_/) })
   await Promise.all([left, other])
-  await worlds.close()
 })

@@ -33,6 +33,28 @@ test('parseCsv takes a row without destination as a rank without edges, and a nu
   expect(parseCsv('', { ranks: 2 }).outRank).toHaveLength(0)
 })
 
+test('parseCsv finds the delimiter in the first line', () => {
+  expect(parseCsv('"a, b";source;target\n1,5;2;0\n;0;1\n;2;0')).toEqual(plain)
+  expect(parseCsv('source\ttarget\n2\t0\n0\t1\n2\t0')).toEqual(plain)
+  expect(parseCsv('2|0\n0|1\n2|0')).toEqual(plain)
+})
+
+test.each(['Undirected', 'undirected', 'Mutual'])(
+  'parseCsv takes an edge of type %s in both directions',
+  (type) => {
+    const read = parseCsv(
+      `Source,Target,Type,Weight\n0,1,${type},2\n1,2,Directed,3\n2,2,"${type}",4\n0,2,,5\n`,
+    )
+    expect(read).toEqual(
+      topologyFromEdges(3, {
+        sources: [0, 1, 1, 2, 0],
+        destinations: [1, 0, 2, 2, 2],
+        weights: [2, 2, 3, 4, 5],
+      }),
+    )
+  },
+)
+
 test('parseCsv accepts other delimiters', () => {
   expect(parseCsv('2;0\n0;1\n2;0', { delimiter: ';' })).toEqual(plain)
   expect(parseCsv('2\t0\n0\t 1\n2\t0', { delimiter: '\t' })).toEqual(plain)
@@ -48,9 +70,9 @@ test('csvText writes what parseCsv reads', () => {
 test.each([
   ['', 1, 1, 'edges, got the end of the text'],
   ['source,destination', 1, 19, 'edges, got the end of the text'],
-  ['a,b\n0,1', 1, 1, "columns 'source' and 'destination', got other names"],
+  ['a,b\n0,1', 1, 1, "columns 'source' and 'destination' separated by ',', got other names"],
   ['from,source,to\n0,1', 1, 6, "one column of each kind, got another source: 'source'"],
-  ['-1,0', 1, 1, "columns 'source' and 'destination', got other names"],
+  ['-1,0', 1, 1, "columns 'source' and 'destination' separated by ',', got other names"],
   ['0,1\n-1,0', 2, 1, "a source rank from 0 to 16777215, got '-1'"],
   ['0,1\n0,1.5', 2, 3, "a destination rank from 0 to 16777215, got '1.5'"],
   ['0,1\n,1', 2, 1, "a source rank from 0 to 16777215, got ','"],
@@ -58,7 +80,7 @@ test.each([
   ['0,"99999999"', 1, 3, "a destination rank from 0 to 16777215, got '99999999'"],
   ['0,"1x"', 1, 3, "a destination rank from 0 to 16777215, got '1x'"],
   ['0,1,2,3', 1, 7, "the end of the line, got '3'"],
-  ['0,1 2', 1, 5, "the end of the line, got '2'"],
+  ['0,1 2', 1, 5, "',' or the end of the line, got '2'"],
   ['0,1,x', 1, 5, "a number as weight, got 'x'"],
   ['0,1,NaN', 1, 5, "a number as weight, got 'NaN'"],
   ['0,1,"1e999"', 1, 5, "a number as weight, got '1e999'"],

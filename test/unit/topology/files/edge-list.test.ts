@@ -12,6 +12,15 @@ test('parseEdgeList reads weights', () => {
   expect(parseEdgeList('0 1 0.5\n1 0 -2e3').outWeight).toEqual(Float64Array.of(0.5, -2000))
 })
 
+test('parseEdgeList reads the attributes that networkx writes', () => {
+  expect(parseEdgeList('0 1 {}\n1 0 {}')).toEqual(
+    topologyFromEdges(2, { sources: [0, 1], destinations: [1, 0] }),
+  )
+  expect(parseEdgeList("0 1 {'color': 'red', 'weight': 0.5}\n1 0 {'weight': -inf}").outWeight).toEqual(
+    Float64Array.of(0.5, -Infinity),
+  )
+})
+
 test('parseEdgeList accepts a number of ranks without edges', () => {
   expect(parseEdgeList('ranks 5\n0 1').ranks).toBe(5)
   expect(parseEdgeList('# none\nranks 2').outRank).toHaveLength(0)
@@ -43,6 +52,9 @@ test.each([
   ['0 1\n0 1 2', 2, 5, "no weight, as on the lines before, got '2'"],
   ['0 1 2\n0 1', 2, 4, 'a weight, as on the lines before, got the end of the line'],
   ['0 1 2\n0 1 # 7', 2, 5, 'a weight, as on the lines before, got the end of the line'],
+  ["0 1 {'weight': 2}\n0 1 {}", 2, 7, 'a weight, as on the lines before, got the end of the line'],
+  ["0 1 {'weight': 'two'}", 1, 5, "a number as 'weight', got ''two''"],
+  ["0 1 {'weight': 2", 1, 17, "'}' at the end of the line, got the end of the line"],
   ['0 1 heavy', 1, 5, "a number as weight, got 'heavy'"],
   ['0 1 NaN', 1, 5, "a number as weight, got 'NaN'"],
   ['0 1 0x1', 1, 5, "a number as weight, got '0x1'"],

@@ -13,7 +13,6 @@ import { parseMetis } from '../../../../src/topology/files/metis.js'
 
 const long = 'x'.repeat(2 ** 20)
 const banner = '%%MatrixMarket matrix coordinate real general\n'
-const array = banner.replace('coordinate', 'array')
 const bytesOf = (text: string) => sourceOf(Buffer.from(text))
 /** A graph of nodes `a` and `b`; edges begin on line 2, in column 10. */
 const graphText = (edges: string, nodes = '{"key":"a"},{"key":"b"}') =>
@@ -40,49 +39,22 @@ it.each<[keyof typeof readers, string, string, RegExp]>([
     /^table:1:\d+: expected at most 1024 columns/,
   ],
   ['csv', '10^6 fields', `0,1\n0${',1'.repeat(1e6)}\n`, /^table:2:7: expected the end of the line/],
-  ['csv', 'NaN', '0,1,NaN', /^table:1:5: expected a number as weight/],
-  ['csv', '1e999', '0,1,1e999', /^table:1:5: .*that a double can hold, got '1e999'/],
-  ['csv', 'a quoted 1e999', '0,1,"1e999"', /^table:1:5: expected a number as weight/],
   ['csv', 'a byte order mark in the middle', '0,1\n\ufeff0,1\n', /^table:2:1: expected a source rank/],
   ['csv', 'NUL', '0,1\n0,\0', /^table:2:3: .*got '\\x00'/],
-  ['csv', 'a column twice', 'source,src,target\n', /^table:1:8: expected one column of each kind/],
-  ['csv', 'a negative rank', '0,-1', /^table:1:3: .*got '-1'/],
   ['csv', 'a rank of 20 digits', `0,${'9'.repeat(20)}`, /^table:1:3: expected a destination rank/],
   ['csv', 'a quote without end', 'source,target,x\n0,1,"abc\n', /^table:3:1: .* for the one at 2:5/],
-  ['csv', 'a quote followed by a word', '0,"1" x', /^table:1:7: expected a delimiter/],
   ['csv', 'names of the prototype', '__proto__,constructor\n0,1', /^table:1:1: expected columns 'source'/],
   ['edges', 'a long number', `0 1\n0 ${'9'.repeat(2 ** 20)}`, /^edge list:2:3: expected a destination rank/],
   ['edges', '10^6 words', `0 1${' 1'.repeat(1e6)}`, /^edge list:1:7: expected the end of the line/],
-  ['edges', 'NaN', '0 1 NaN', /^edge list:1:5: /],
-  ['edges', '1e999', '0 1 1e999', /^edge list:1:5: .*that a double can hold/],
   ['edges', 'NUL', '0 1\n0 \0', /^edge list:2:3: .*got '\\x00'/],
-  ['edges', 'ranks twice', 'ranks 2\nranks 2', /^edge list:2:1: expected 'ranks N' only once/],
   ['edges', 'a negative size', 'ranks -1', /^edge list:1:7: .*got '-1'/],
-  ['edges', 'too many ranks', 'ranks 99999999999', /^edge list:1:7: expected a number of ranks from 1 to/],
-  ['metis', 'a negative size', '-1 2', /^graph:1:1: expected the number of vertices/],
   ['metis', 'too many edges', '16777216 134217728', /^graph:1:10: expected the number of edges/],
-  ['metis', 'NaN', '2 1 001\n2 NaN\n1 1\n', /^graph:2:3: expected an edge weight/],
-  ['mtx', 'a negative size', `${banner}-1 2 1\n`, /^matrix:2:1: expected the number of rows from 0/],
-  [
-    'mtx',
-    'a product that is too large',
-    `${array}33554432 33554432\n`,
-    /^matrix:2:1: expected at most \d+ entries/,
-  ],
   [
     'mtx',
     'a size of 23 digits',
     `${banner}${'9'.repeat(23)} 2 1\n`,
     /^matrix:2:1: expected the number of rows/,
   ],
-  [
-    'mtx',
-    'more entries than bytes',
-    `${banner}9 9 99999999\n1 1 1`,
-    /^matrix:2:1: expected 99999999 entries/,
-  ],
-  ['mtx', 'nan', `${banner}1 1 1\n1 1 nan`, /^matrix:3:5: expected a number/],
-  ['mtx', '1e999', `${banner}1 1 1\n1 1 1e999`, /^matrix:3:5: .*that a double can hold/],
   ['mtx', 'NUL', `${banner}1 1 1\n1 1 \0`, /^matrix:3:5: .*got '\\x00'/],
   [
     'mtx',
@@ -90,7 +62,6 @@ it.each<[keyof typeof readers, string, string, RegExp]>([
     `${banner}1 1 1\n1 1 ${'1'.repeat(2 ** 20)}`,
     /^matrix:3:5: .*at most 1024 characters/,
   ],
-  ['mtx', 'an entry too many', `${banner}1 1 1\n1 1 1\n1 1 1\n`, /^matrix:4:1: expected the end of the file/],
   ['json', 'NaN', weighted('"weight":NaN'), /^graph:2:\d+: expected a value/],
   ['json', '1e999', weighted('"weight":1e999'), /^graph:2:\d+: expected a number that a double can hold/],
   [
@@ -106,7 +77,6 @@ it.each<[keyof typeof readers, string, string, RegExp]>([
     /^graph:2:\d+: expected a number that/,
   ],
   ['json', 'NUL', graphText('\0'), /^graph:2:10: expected a value/],
-  ['json', 'a key twice', graphText('', '{"key":"a"},{"key":"a"}'), /^graph:1:\d+: expected every key once/],
   ['json', 'a prototype', '{"__proto__":{"nodes":[]}}', /^graph:1:1: expected a list of nodes, got none/],
   ['json', 'a text without end', '{"nodes":["', /^graph:1:11: expected a value/],
   [
@@ -115,7 +85,6 @@ it.each<[keyof typeof readers, string, string, RegExp]>([
     weighted('"weight":{"toString":1}'),
     /^graph:2:\d+: expected a number, got an object/,
   ],
-  ['json', '10^6 brackets', '['.repeat(1e6), /^graph:1:1: expected values nested at most 64 deep/],
   [
     'machine',
     'a long text',
@@ -150,7 +119,6 @@ it.each<[keyof typeof readers, string, string, RegExp]>([
     '{"__proto__":{"format":"rankweave-schedule"}}',
     /^schedule:1: format: .* got nothing/,
   ],
-  ['schedule', '10^6 brackets', '['.repeat(1e6), /^schedule:1: expected values nested at most 64 deep/],
   ['schedule', 'a text without end', `"${long}`, /^schedule:1: expected a line of JSON/],
 ])('%s refuses %s', (kind, _, text, message) => {
   const [read, code] = readers[kind]

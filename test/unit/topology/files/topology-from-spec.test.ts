@@ -72,6 +72,7 @@ describe('parseTopologySpec reads, formatTopologySpec writes', () => {
     ],
     ['metis:a:b.graph', { kind: 'metis', file: 'a:b.graph' }, null],
     ['csv:a.csv', { kind: 'csv', file: 'a.csv' }, null],
+    ['csv:a:b.csv:delimiter=tab', { kind: 'csv', file: 'a:b.csv', delimiter: '\t' }, null],
     ['graphology:a.json', { kind: 'graphology', file: 'a.json' }, null],
     ['edges:g.txt', { kind: 'edges', file: 'g.txt' }, null],
     ['edges:C:/g:ranks=3', { kind: 'edges', file: 'C:/g:ranks=3' }, null],
@@ -83,6 +84,7 @@ describe('parseTopologySpec reads, formatTopologySpec writes', () => {
   test.each([
     ['', 1, "'csv:', 'graphology:' or 'edges:', got the end"],
     ['moore', 1, "'csv:', 'graphology:' or 'edges:', got 'moore'"],
+    ['csv:a:delimiter=;', 17, "a delimiter: comma, semicolon, tab, bar, got ';'"],
     ['ring:8', 1, "'csv:', 'graphology:' or 'edges:', got 'ring:8'"],
     ['moore:', 7, "expected extents such as '64x64', got the end"],
     ['moore:64x:r=4', 7, "expected extents such as '64x64', got '64x:r=4'"],

@@ -4,7 +4,6 @@ import { friendLists } from '../../../../src/topology/friends/friend-lists.js'
 import { distinctOut } from '../../../../src/topology/neighbors.js'
 import type { ProcessTopology } from '../../../../src/topology/process-topology.js'
 import { topologyFromEdges } from '../../../../src/topology/topology-builders.js'
-import { commonOf, outSets } from '../../../property/grouping-oracle.js'
 import { thrown } from '../thrown.js'
 
 function randomTopology(ranks: number, density: number, seed: number): ProcessTopology {
@@ -31,33 +30,6 @@ function pairs(topology: ProcessTopology, theta: number, nodeOf: Int32Array | nu
     Array.from({ length: start[p + 1] - start[p] }, (_, i) => [rank[start[p] + i], weight[start[p] + i]]),
   )
 }
-
-function pairsByDefinition(topology: ProcessTopology, theta: number, nodeOf: Int32Array | null) {
-  const out = outSets(topology)
-  return out.map((_, p) =>
-    out
-      .map((_, f): [number, number] => [f, commonOf(out, [p, f]).length])
-      .filter(([f, weight]) => f > p && weight > theta && (nodeOf === null || nodeOf[f] === nodeOf[p])),
-  )
-}
-
-test.each([0.05, 0.2, 0.6, 1])(
-  'friends are the pairs with more than theta in common, density %s',
-  (density) => {
-    const topology = randomTopology(40, density, 7)
-    const nodings = [
-      null,
-      ...[1, 3, 8, 40].map((per) => Int32Array.from({ length: 40 }, (_, r) => Math.floor(r / per))),
-    ]
-    // Nodes may be labelled in any way and spread.
-    nodings.push(Int32Array.from({ length: 40 }, (_, r) => (r % 3) * 1000 - 5))
-    for (const nodeOf of nodings) {
-      for (const theta of [0, 1, 5, 20]) {
-        expect(pairs(topology, theta, nodeOf)).toEqual(pairsByDefinition(topology, theta, nodeOf))
-      }
-    }
-  },
-)
 
 test('friendLists ignores self loops and parallel edges', () => {
   // 0 and 1 share 2, twice over, and have self loops.

@@ -3,7 +3,6 @@ import { partBounds } from '../../../../src/topology/friends/friend-groups.js'
 import type { GroupingEngine, GroupingOptions } from '../../../../src/topology/friends/grouping-options.js'
 import { erdosRenyiTopology } from '../../../../src/topology/generate/erdos-renyi.js'
 import { groupFriends } from '../../../../src/topology/grouping/group-friends.js'
-import { RankHeap } from '../../../../src/topology/grouping/rank-heap.js'
 import type { ProcessTopology } from '../../../../src/topology/process-topology.js'
 import { topologyFromEdges } from '../../../../src/topology/topology-builders.js'
 import { plainGroupsOf } from '../../../property/grouping-oracle.js'
@@ -38,62 +37,6 @@ describe('groupFriends, threshold', () => {
     const found = groupFriends(sharing(1), { k, mode, nodeOf: new Int32Array(3) })
     expect(found).toMatchObject({ theta, k, mode, count: 0, steps: 0 })
   })
-
-  test('exactly theta in common is no group, one more is', () => {
-    expect(agnostic(sharing(3), 2, 3).groups).toEqual([])
-    expect(agnostic(sharing(4), 2, 3).groups).toEqual([{ step: 0, members: [0, 1], common: [2, 3, 4, 5] }])
-  })
-
-  test('applies to the neighbors left after each step', () => {
-    // {0,1} are grouped on 3..6; of what 1 and 2 share, 7, 8 and 9 are left: three.
-    const common = [3, 4, 5, 6, 7, 8, 9]
-    const topology = (theta: number) =>
-      agnostic(lists([3, 4, 5, 6], common, [6, 7, 8, 9], [], [], [], [], [], [], []), 2, theta)
-    expect(topology(3).groups).toEqual([{ step: 0, members: [0, 1], common: [3, 4, 5, 6] }])
-    expect(topology(3).direct).toEqual([[], [7, 8, 9], [6, 7, 8, 9], [], [], [], [], [], [], []])
-    expect(topology(2).groups).toEqual([
-      { step: 0, members: [0, 1], common: [3, 4, 5, 6] },
-      { step: 1, members: [1, 2], common: [7, 8, 9] },
-    ])
-  })
-})
-
-describe('groupFriends, order', () => {
-  test('the heaviest group is first', () => {
-    // 0-1 share two, 1-2 share three.
-    const { groups } = agnostic(lists([3, 4], [3, 4, 5], [3, 4, 5], [], [], []), 2, 0)
-    expect(groups).toEqual([{ step: 0, members: [1, 2], common: [3, 4, 5] }])
-  })
-
-  test('equal weights by smallest members, and one group per rank and step', () => {
-    const common = [5, 6, 7]
-    const { groups, direct } = agnostic(lists(common, common, common, common, common, [], [], []), 2, 0)
-    expect(groups).toEqual([
-      { step: 0, members: [0, 1], common },
-      { step: 0, members: [2, 3], common },
-    ])
-    expect(direct[4]).toEqual(common)
-  })
-
-  test('a triangle of equal weights has one grouping', () => {
-    const { groups } = agnostic(lists([3, 4], [3, 5], [4, 5], [], [], []), 2, 0)
-    expect(groups).toEqual([
-      { step: 0, members: [0, 1], common: [3] },
-      { step: 1, members: [0, 2], common: [4] },
-      { step: 2, members: [1, 2], common: [5] },
-    ])
-  })
-
-  test('a rank whose friend joined another group takes the next best', () => {
-    // {0,2} is heaviest; 1 would prefer 2 and has to take 3.
-    const { groups } = agnostic(
-      lists([4, 5, 6, 7], [4, 5, 6, 8], [4, 5, 6, 7, 8], [5, 8], [], [], [], [], []),
-      2,
-      1,
-    )
-    expect(groups[0]).toEqual({ step: 0, members: [0, 2], common: [4, 5, 6, 7] })
-    expect(groups[1]).toEqual({ step: 0, members: [1, 3], common: [5, 8] })
-  })
 })
 
 describe('groupFriends, edge cases', () => {
@@ -103,38 +46,6 @@ describe('groupFriends, edge cases', () => {
     for (const k of [7, 1e6, 2 ** 20]) {
       expect(agnostic(lists([1], [0]), k, 0)).toEqual({ groups: [], direct: [[1], [0]] })
     }
-  })
-
-  test('self loops and parallel edges do not count', () => {
-    expect(agnostic(lists([0, 2, 2], [1, 2, 2], []), 2, 1).groups).toEqual([])
-    expect(agnostic(lists([0, 2, 2], [1, 2, 2], []), 2, 0).groups).toEqual([
-      { step: 0, members: [0, 1], common: [2] },
-    ])
-  })
-
-  test('a member of a group is never its common neighbor', () => {
-    const everyone = [0, 1, 2, 3, 4]
-    const { groups } = agnostic(lists(everyone, everyone, everyone, everyone, everyone), 3, 0)
-    for (const { members, common } of groups) for (const p of members) expect(common).not.toContain(p)
-    expect(groups[0]).toEqual({ step: 0, members: [0, 1, 2], common: [3, 4] })
-  })
-
-  test('in aware mode friends share a node, in agnostic mode nodes are not read', () => {
-    const common = [4, 5, 6]
-    const topology = lists(common, common, common, common, [], [], [])
-    const nodeOf = Int32Array.of(0, 1, 0, 1, 2, 2, 2)
-    const groups = (mode: GroupingOptions['mode']) =>
-      plainGroupsOf(groupFriends(topology, { k: 2, mode, theta: 0, nodeOf })).groups.map(
-        ({ members }) => members,
-      )
-    expect(groups('aware')).toEqual([
-      [0, 2],
-      [1, 3],
-    ])
-    expect(groups('agnostic')).toEqual([
-      [0, 1],
-      [2, 3],
-    ])
   })
 })
 
@@ -299,22 +210,4 @@ test.each([
   ],
 ])('partBounds of %i common neighbors in %i parts: the first parts get one more', (m, k, parts) => {
   expect(Array.from({ length: k }, (_, i) => partBounds(m, k, i))).toEqual(parts)
-})
-
-test('the heap gives the heaviest rank first, equal weights by rank, while weights go down', () => {
-  const weight = Int32Array.of(3, 9, 4, 9, 1, 7)
-  const heap = new RankHeap(weight)
-  heap.fill(Int32Array.of(0, 1, 2, 3, 4, 5), 5)
-  const order: number[] = []
-  while (heap.size > 0) {
-    const p = heap.top()
-    if (p === 1 && weight[1] === 9) {
-      weight[1] = 2
-      heap.settleTop()
-      continue
-    }
-    order.push(p)
-    heap.pop()
-  }
-  expect(order).toEqual([3, 2, 0, 1, 4])
 })

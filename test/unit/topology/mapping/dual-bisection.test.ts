@@ -4,14 +4,12 @@ import { clos } from '../../../../src/machine/clos.js'
 import { hopsBetween } from '../../../../src/machine/hops.js'
 import { torus } from '../../../../src/machine/torus.js'
 import { buildTopology } from '../../../../src/topology/files/topology-from-spec.js'
-import { cartTopology } from '../../../../src/topology/generate/cartesian.js'
 import { bisect, refinedBisection } from '../../../../src/topology/mapping/bisection.js'
 import { byDualBisection } from '../../../../src/topology/mapping/dual-bisection.js'
 import { exchangedAmounts, integerAmounts } from '../../../../src/topology/mapping/exchanged-amounts.js'
 import { mapTopology } from '../../../../src/topology/mapping/map-topology.js'
 import { nearOrder } from '../../../../src/topology/mapping/near-nodes.js'
 import { placementCosts } from '../../../../src/topology/mapping/placement-costs.js'
-import { relabelledTopology } from '../../../../src/topology/mapping/relabel.js'
 import type { WeightedGraph } from '../../../../src/topology/mapping/weighted-graph.js'
 
 const upTo = (n: number) => Int32Array.from({ length: n }, (_, i) => i)
@@ -129,20 +127,6 @@ describe('a bisection with pulls', () => {
 })
 
 describe('a mapping by hop-bytes', () => {
-  const onTorus = (dims: readonly number[]) => {
-    const ordered = cartTopology({ dims, periods: dims.map(() => true) })
-    const topology = relabelledTopology(ordered, drawnPermutation(mulberry32(1), ordered.ranks))
-    const distance = hopsBetween(torus({ dims, cores: 1 }))
-    return mapTopology(topology, { nodeOfSlot: upTo(ordered.ranks), objective: 'hop-bytes', distance })
-  }
-
-  it.each([[[4, 4, 4]], [[8, 8]]])('brings a shuffled torus of %j into its own order', (dims) => {
-    const { cost, identityCost } = onTorus(dims)
-    const ranks = dims.reduce((product, extent) => product * extent)
-    expect(identityCost).toBeGreaterThan(1.4 * 2 * dims.length * ranks)
-    expect(cost).toBeLessThanOrEqual(1.05 * 2 * dims.length * ranks)
-  })
-
   it('is as good as any of six vertices on a line', () => {
     const line = (a: number, b: number) => Math.abs(a - b)
     for (let seed = 0; seed < 10; seed++) {

@@ -9,6 +9,7 @@ import { mapOfRuns, runsOf, wonCells } from '../../../../src/tuning/learning/dec
 import { measuredData, selectCalls } from '../../../../src/tuning/measured/measured-data.js'
 import { penaltyOf } from '../../../../src/tuning/measured/penalty.js'
 import { constantSelector, exactSelector } from '../../../../src/tuning/measured/selector.js'
+import { refusal } from '../../../support/refusal.js'
 import { gridData, integersTo, measurementOf, powersOfTwo, settingsOf } from '../../../support/tuning-data.js'
 
 const grid = gridData([2, 4, 7], [1, 8, 64, 512], 3, (P, m) => (m > 8 ? 2 : P === 7 ? 1 : 0))
@@ -46,7 +47,7 @@ describe('the exact map', () => {
     const gap = { ...decisionMap(grid), choice: Int32Array.of(0, -1, -1, 1, -1, -1, -1, -1, -1, 2, -1, 0) }
     expect([...filledMap(gap).choice]).toEqual([0, 0, 1, 1, 0, 0, 1, 1, 2, 2, 2, 0])
     const none = { ...gap, choice: gap.choice.map(() => -1) }
-    expect(() => filledMap(none)).toThrow(expect.objectContaining({ code: 'ERR_TUNING' }))
+    expect(() => filledMap(none)).toThrow(refusal('ERR_TUNING'))
   })
 
   it('of other decisions has what they choose where something was measured', () => {
@@ -64,7 +65,7 @@ describe('the exact map', () => {
       measurementOf({ nodes: 2, processesPerNode: 4 }),
     ])
     for (const data of [mixed, spreads, selectCalls(grid, () => false)])
-      expect(() => decisionMap(data)).toThrow(expect.objectContaining({ code: 'ERR_TUNING' }))
+      expect(() => decisionMap(data)).toThrow(refusal('ERR_TUNING'))
     expect(() => decisionMap(spreads)).toThrow(
       'expected one spread over nodes for 8 processes, got 2 x 4 and 4 x 2',
     )
@@ -91,12 +92,7 @@ describe('penalties', () => {
 
   it('of a hand-made map of 2 x 2 are exact', () => {
     expect(penaltyOf(square, constantSelector(1))).toEqual({
-      calls: 4,
-      missing: 0,
-      minPercent: 0,
-      meanPercent: 40,
-      medianPercent: 30,
-      maxPercent: 100,
+      ...{ calls: 4, missing: 0, minPercent: 0, meanPercent: 40, medianPercent: 30, maxPercent: 100 },
       worst: { collective: 'bcast', nodes: 2, processesPerNode: 1, bytes: 8 },
     })
     expect(penaltyOf(square, constantSelector(0))).toMatchObject({ calls: 4, maxPercent: 0 })
@@ -156,8 +152,6 @@ describe('who wins where', () => {
     ['a size that is not of the grid', ([[one, two], ...rows]) => [[{ ...one, toBytes: 9 }, two], ...rows]],
     ['an unknown setting', ([[one, two], ...rows]) => [[{ ...one, setting: 3 }, two], ...rows]],
   ])('runs with %s are refused', (_, damaged) => {
-    expect(() => mapOfRuns(map, damaged(runsOf(map)))).toThrow(
-      expect.objectContaining({ code: 'ERR_TUNING' }),
-    )
+    expect(() => mapOfRuns(map, damaged(runsOf(map)))).toThrow(refusal('ERR_TUNING'))
   })
 })

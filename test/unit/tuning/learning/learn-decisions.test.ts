@@ -6,6 +6,7 @@ import {
 import type { Measurement } from '../../../../src/tuning/measured/measurement.js'
 import { leafConditions } from '../../../../src/tuning/models/leaf-conditions.js'
 import { settingLine } from '../../../../src/tuning/settings/setting.js'
+import { refusal } from '../../../support/refusal.js'
 import { integersTo, measurementOf, powersOfTwo } from '../../../support/tuning-data.js'
 import { exampleTrees } from '../../../support/tuning-trees.js'
 
@@ -99,7 +100,7 @@ describe('decisions of measurements', () => {
       [2, 8],
       [4, 16],
     ])
-    expect(() => learned({ folds: 5 })).toThrow(expect.objectContaining({ code: 'ERR_ARGUMENT' }))
+    expect(() => learned({ folds: 5 })).toThrow(refusal('ERR_ARGUMENT'))
   })
 
   it('follow noise no further than the tolerance', () => {
@@ -132,7 +133,7 @@ describe('decisions of measurements', () => {
       'ERR_TUNING',
     ],
   ])('of %s are refused', (_, data, options, code) => {
-    expect(() => learnDecisions(data, options)).toThrow(expect.objectContaining({ code }))
+    expect(() => learnDecisions(data, options)).toThrow(refusal(code))
   })
 
   function timed(us: number) {

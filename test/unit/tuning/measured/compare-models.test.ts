@@ -1,11 +1,7 @@
+import { builtInProfiles, cluster, parseMachine } from 'rankweave/machine'
+import { algorithmOf, scheduleOf, simulate } from 'rankweave/schedule'
 import { describe, expect, it } from 'vitest'
-import { algorithmOf } from '../../../../src/collective/algorithms.js'
-import { scheduleOf } from '../../../../src/collective/patterns/schedule-size.js'
 import { predictUs } from '../../../../src/cost/models/predict.js'
-import { simulate } from '../../../../src/cost/simulate/simulate.js'
-import { builtInProfiles } from '../../../../src/machine/built-in-profiles.js'
-import { cluster } from '../../../../src/machine/machine.js'
-import { parseMachine } from '../../../../src/machine/machine-text.js'
 import { compareModels } from '../../../../src/tuning/measured/compare-models.js'
 import { measuredData } from '../../../../src/tuning/measured/measured-data.js'
 import {

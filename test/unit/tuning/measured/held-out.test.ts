@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest'
-import { seededRandom } from '../../../../src/base/random.js'
 import { learnTree } from '../../../../src/tuning/learning/learn-tree.js'
 import { tolerantCases } from '../../../../src/tuning/learning/tolerant-cases.js'
 import { bestCases } from '../../../../src/tuning/learning/training-cases.js'
@@ -10,6 +9,7 @@ import { constantSelector, exactSelector } from '../../../../src/tuning/measured
 import { treeSelector } from '../../../../src/tuning/models/packed-tree.js'
 import { callProcesses } from '../../../../src/tuning/settings/tuning-call.js'
 import { bestAllgather } from '../../../support/grig-allgather.js'
+import { refusal } from '../../../support/refusal.js'
 import { gridData, integersTo, measurementOf, powersOfTwo, settingsOf } from '../../../support/tuning-data.js'
 
 const learned = (data: MeasuredData) => treeSelector(learnTree(bestCases(data), data.settings).tree)
@@ -57,22 +57,8 @@ describe('the penalty on held-out numbers of processes', () => {
     })
   })
 
-  it('exceeds that on the training set where labels are random', () => {
-    const draw = seededRandom(5)
-    const labels = new Map(data.calls.map((call) => [`${call.nodes} ${call.bytes}`, Math.floor(draw() * 4)]))
-    const noise = gridData(integersTo(34, 3), powersOfTwo(14), 4, (P, m) => labels.get(`${P} ${m}`)!)
-    const report = heldOutPenalty(noise, (training) =>
-      treeSelector(
-        learnTree(bestCases(training), noise.settings, { confidencePercent: null, minCases: 1 }).tree,
-      ),
-    )
-    expect(report.heldOut.meanPercent).toBeGreaterThan(report.training.meanPercent + 20)
-  })
-
   it.each([1, 33, 2.5, 0])('of %d folds is refused', (folds) => {
-    expect(() => heldOutPenalty(data, learned, { folds })).toThrow(
-      expect.objectContaining({ code: 'ERR_ARGUMENT' }),
-    )
+    expect(() => heldOutPenalty(data, learned, { folds })).toThrow(refusal('ERR_ARGUMENT'))
   })
 
   it('of two numbers of processes learns from one what it tests on the other', () => {
@@ -88,7 +74,7 @@ describe('the penalty on held-out numbers of processes', () => {
         gridData([4], [1, 2], 2, () => 0),
         learned,
       ),
-    ).toThrow(expect.objectContaining({ code: 'ERR_TUNING' }))
+    ).toThrow(refusal('ERR_TUNING'))
   })
 })
 
@@ -132,6 +118,6 @@ describe('tolerant cases', () => {
   })
 
   it.each([-1, Number.NaN, Infinity])('of %d%% are refused', (tolerance) => {
-    expect(() => tolerantCases(data, tolerance)).toThrow(expect.objectContaining({ code: 'ERR_ARGUMENT' }))
+    expect(() => tolerantCases(data, tolerance)).toThrow(refusal('ERR_ARGUMENT'))
   })
 })

@@ -7,6 +7,7 @@ import {
 } from '../../../../src/tuning/measured/measured-data.js'
 import { settingLine } from '../../../../src/tuning/settings/setting.js'
 import { callText } from '../../../../src/tuning/settings/tuning-call.js'
+import { refusal } from '../../../support/refusal.js'
 import { measurementOf } from '../../../support/tuning-data.js'
 
 describe('measurements as rows', () => {
@@ -67,7 +68,7 @@ describe('measurements as rows', () => {
   it('of none, and of two sources, are refused', () => {
     const other = { ...measurementOf().source, machine: 'another' }
     for (const lines of [[], [measurementOf(), measurementOf({ source: other })]])
-      expect(() => measuredData(lines)).toThrow(expect.objectContaining({ code: 'ERR_MEASUREMENT' }))
+      expect(() => measuredData(lines)).toThrow(refusal('ERR_MEASUREMENT'))
     expect(() => measuredData([measurementOf(), measurementOf({ source: other })])).toThrow(
       "simulator 'loggp' on 'cluster:nodes=4' and simulator 'loggp' on 'another'",
     )

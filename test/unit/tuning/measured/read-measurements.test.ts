@@ -7,6 +7,7 @@ import {
   readMeasurements,
 } from '../../../../src/tuning/measured/read-measurements.js'
 import { settingLine } from '../../../../src/tuning/settings/setting.js'
+import { refusal } from '../../../support/refusal.js'
 import { measurementOf } from '../../../support/tuning-data.js'
 
 const full = measurementOf({
@@ -27,7 +28,7 @@ const full = measurementOf({
 const lineWith = (members: Readonly<Record<string, unknown>>) => JSON.stringify({ ...full, ...members })
 
 /** The error of a line that is the third of a file. */
-function refusal(line: string): { readonly code: string; readonly message: string } {
+function errorOf(line: string): { readonly code: string; readonly message: string } {
   try {
     readMeasurements([formatMeasurement(full), '', line])
   } catch (error) {
@@ -69,9 +70,7 @@ describe('a measurement', () => {
   })
 
   it('is not written unless it can be read', () => {
-    expect(() => formatMeasurement({ ...full, timesUs: [] })).toThrow(
-      expect.objectContaining({ code: 'ERR_MEASUREMENT' }),
-    )
+    expect(() => formatMeasurement({ ...full, timesUs: [] })).toThrow(refusal('ERR_MEASUREMENT'))
   })
 
   it('is read from the files that are joined line by line, without empty lines', () => {
@@ -140,17 +139,27 @@ describe('a damaged line is refused with its number:', () => {
       /isMemoryShared among true, false/,
     ],
     ['another type of elements', lineWith({ elementType: 'float32' }), /elementType among float64, int32/],
-    ['no times', lineWith({ timesUs: [] }), /timesUs as 1 to 1024 numbers above 0/],
+    ['no times', lineWith({ timesUs: [] }), /timesUs as 1 to 1024 numbers from 0\.000001 to 1000000000000/],
+    [
+      'a time whose sums overflow',
+      lineWith({ timesUs: [1e308], intervalUs: [1e308, 1e308] }),
+      /timesUs as 1 to/,
+    ],
+    [
+      'a time whose ratios overflow',
+      lineWith({ timesUs: [1e-308], intervalUs: [1e-308, 1e-308] }),
+      /timesUs as 1 to/,
+    ],
     ['too many times', lineWith({ timesUs: Array(1025).fill(1) }), /timesUs as 1 to 1024/],
-    ['a time of 0', lineWith({ timesUs: [0, 1] }), /numbers above 0/],
-    ['a time that is null', lineWith({ timesUs: [Number.NaN] }), /numbers above 0/],
+    ['a time of 0', lineWith({ timesUs: [0, 1] }), /numbers from 0.000001 to/],
+    ['a time that is null', lineWith({ timesUs: [Number.NaN] }), /numbers from 0.000001 to/],
     ['no interval', lineWith({ intervalUs: undefined }), /expected intervalUs/],
     ['an interval beside the median', lineWith({ intervalUs: [1, 2] }), /two times around the median 913/],
     ['an interval of three', lineWith({ intervalUs: [912, 913, 914] }), /expected intervalUs/],
   ]
 
   it.each(rows)('%s', (_, line, expected) => {
-    const { code, message } = refusal(line)
+    const { code, message } = errorOf(line)
     expect(code).toBe('ERR_MEASUREMENT')
     expect(message).toMatch(/^measurement in line 3/)
     expect(message).toMatch(expected)
@@ -168,16 +177,15 @@ describe('a damaged line is refused with its number:', () => {
 })
 
 it.each([7, null, undefined, {}, formatMeasurement(full)])('%j is refused: it is no lines', (lines) => {
-  expect(() => readMeasurements(lines as string[])).toThrow(expect.objectContaining({ code: 'ERR_ARGUMENT' }))
+  expect(() => readMeasurements(lines as string[])).toThrow(refusal('ERR_ARGUMENT'))
 })
 
 it.each([7, null, {}])('a line that is %j is refused with its number', (line) => {
   const read = () => readMeasurements(['', line as string])
-  expect(read).toThrow(expect.objectContaining({ code: 'ERR_MEASUREMENT' }))
-  expect(read).toThrow(/line 2: expected a text/)
+  expect(read).toThrow(refusal('ERR_MEASUREMENT', /line 2: expected a text/))
 })
 
 it('members of a prototype are not members of a line', () => {
-  const { code } = refusal(JSON.stringify(Object.create(full) as Measurement))
+  const { code } = errorOf(JSON.stringify(Object.create(full) as Measurement))
   expect(code).toBe('ERR_MEASUREMENT')
 })

@@ -1,13 +1,10 @@
+import { type CostModel, predictUs } from 'rankweave/models'
 import { describe, expect, it } from 'vitest'
-import type { CostModel } from '../../../../src/cost/models/parameters.js'
-import { predictUs } from '../../../../src/cost/models/predict.js'
-import { measuredData } from '../../../../src/tuning/measured/measured-data.js'
 import { modelSelector } from '../../../../src/tuning/measured/model-selector.js'
-import { penaltyOf } from '../../../../src/tuning/measured/penalty.js'
-import { constantSelector, type SettingSelector } from '../../../../src/tuning/measured/selector.js'
+import { constantSelector } from '../../../../src/tuning/measured/selector.js'
 import { majorityVote, weightedVote } from '../../../../src/tuning/measured/vote.js'
 import type { TuningSetting } from '../../../../src/tuning/settings/setting.js'
-import { integersTo, measurementOf, powersOfTwo } from '../../../support/tuning-data.js'
+import { refusal } from '../../../support/refusal.js'
 
 const call = { collective: 'bcast', nodes: 16, processesPerNode: 4, bytes: 2 ** 20 } as const
 const voters = (...votes: readonly (readonly [setting: number, weight?: number])[]) =>
@@ -45,7 +42,7 @@ it.each([[[]], [voters([0, 0])], [voters([0, -1])], [voters([0, Number.NaN])], [
   'votes without voters or with weights that are not above 0 are refused',
   (models) => {
     for (const vote of [majorityVote, weightedVote])
-      expect(() => vote(models)).toThrow(expect.objectContaining({ code: 'ERR_ARGUMENT' }))
+      expect(() => vote(models)).toThrow(refusal('ERR_ARGUMENT'))
   },
 )
 
@@ -102,35 +99,5 @@ describe('decisions by a model', () => {
     ]
     expect(modelSelector(unknown, hockney)(call)).toBe(-1)
     expect(modelSelector(settings, hockney)({ ...call, collective: 'barrier' })).toBe(-1)
-  })
-
-  it('have penalties against measured times: none by the model that the times follow', () => {
-    const lines = integersTo(33, 2).flatMap((processes) =>
-      powersOfTwo(21).flatMap((bytes) =>
-        settings.slice(0, 4).map((one) => {
-          const segment = one.parameters['segment']
-          const segments = segment === undefined ? {} : { segmentBytes: segment }
-          const timeUs = predictUs(one.algorithm, loggp, { ranks: processes, bytes, ...segments })
-          return measurementOf({ ...one, nodes: processes, processesPerNode: 1, bytes, timeUs })
-        }),
-      ),
-    )
-    const data = measuredData(lines)
-    const [exact, rough] = [loggp, hockney].map((model) => modelSelector(data.settings, model))
-    expect(penaltyOf(data, exact)).toMatchObject({ missing: 0, maxPercent: 0 })
-    const report = penaltyOf(data, rough)
-    expect(report.maxPercent).toBeGreaterThan(10)
-    expect(report.meanPercent).toBeLessThan(report.maxPercent)
-    const votes = [{ select: rough }, { select: exact, weight: 2 }, { select: constantSelector(0) }]
-    expect(penaltyOf(data, weightedVote(votes.slice(0, 2))).maxPercent).toBe(0)
-    expect(penaltyOf(data, majorityVote(votes)).meanPercent).toBeLessThan(report.meanPercent)
-  })
-
-  it('vote with one another', () => {
-    const [first, second]: readonly SettingSelector[] = [hockney, loggp].map((model) =>
-      modelSelector(settings, model),
-    )
-    const small = { ...call, bytes: 64 }
-    expect(majorityVote([{ select: first }, { select: second }])(small)).toBe(first(small))
   })
 })

@@ -6,6 +6,7 @@ import {
   type DecisionTree,
   treeLimits,
 } from '../../../../src/tuning/models/decision-tree.js'
+import { refusal } from '../../../support/refusal.js'
 import { exampleTrees } from '../../../support/tuning-trees.js'
 
 const leaf = { kind: 'leaf', setting: 0, cases: 1, errors: 0 } as const
@@ -130,7 +131,7 @@ describe('a damaged tree is refused with its place:', () => {
   }
 
   it.each(rows)('%s', (_, tree, expected) => {
-    expect(() => checkDecisionTree('tree', tree)).toThrow(expect.objectContaining({ code: 'ERR_TUNING' }))
+    expect(() => checkDecisionTree('tree', tree)).toThrow(refusal('ERR_TUNING'))
     expect(() => checkDecisionTree('tree', tree as DecisionTree)).toThrow(expected)
   })
 })

@@ -78,13 +78,16 @@ describe('a file of calls', () => {
     [20, 10],
     [Number.NaN, 10],
     [0, Number.POSITIVE_INFINITY],
+    [0, 1e308],
   ])('is refused where a call is from %d to %d us, which no clock shows', (startUs, endUs) => {
     const bytes = recordsOf(0, [5]).bytes()
     const view = new DataView(bytes.buffer)
     view.setFloat64(0, startUs, true)
     view.setFloat64(8, endUs, true)
     const whole = formatCallFile(header, new Map([[0, bytes]]))
-    expect(() => readCallFile('f', whole)).toThrow('record 0: expected an end that is not before the start')
+    expect(() => readCallFile('f', whole)).toThrow(
+      'record 0: expected an end from 0 to 1000000000000 us after the start',
+    )
   })
 
   it('is refused wherever it is cut off', () => {
@@ -133,6 +136,11 @@ describe('a file of calls', () => {
     ['with an odd model', { model: 'x' }, 'model'],
     ['with an odd communicator', { communicators: [{ id: 1 }] }, 'communicators'],
     ['with an odd collective', { collectives: ['x'] }, 'collectives'],
+    [
+      'with 4,097 settings',
+      { settings: Array(4097).fill(settings[0]) },
+      'settings: expected a list of at most 4096',
+    ],
     ['with an odd setting', { settings: [{ collective: 'x' }] }, 'settings[0]'],
     ['with an odd clock', { clock: null }, 'clock'],
     ['without a source', { source: undefined }, 'source'],

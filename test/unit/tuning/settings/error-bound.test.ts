@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { pessimisticErrors } from '../../../../src/tuning/settings/error-bound.js'
+import { refusal } from '../../../support/refusal.js'
 
 describe('the pessimistic number of errors', () => {
   // Pjesivac-Grbovic 2007 Fig. 5.5 prints one digit of them.
@@ -57,6 +58,6 @@ describe('the pessimistic number of errors', () => {
   })
 
   it.each([0, -1, 50.5, Number.NaN])('%f%% is refused', (percent) => {
-    expect(() => pessimisticErrors(8, 1, percent)).toThrow(expect.objectContaining({ code: 'ERR_ARGUMENT' }))
+    expect(() => pessimisticErrors(8, 1, percent)).toThrow(refusal('ERR_ARGUMENT'))
   })
 })

@@ -1,7 +1,6 @@
+import { algorithms, type Collective } from 'rankweave/schedule'
 import { describe, expect, it } from 'vitest'
 import { parseAlgorithm } from '../../../../src/collective/algorithm-text.js'
-import { algorithms } from '../../../../src/collective/algorithms.js'
-import type { Collective } from '../../../../src/schedule/specification.js'
 import { ownSettings } from '../../../../src/tuning/settings/own-settings.js'
 import { settingLine } from '../../../../src/tuning/settings/setting.js'
 import type { TuningCall } from '../../../../src/tuning/settings/tuning-call.js'

@@ -5,6 +5,7 @@ import { allAttributes } from '../../../../src/tuning/settings/attributes.js'
 import { settingLine } from '../../../../src/tuning/settings/setting.js'
 import { cDecisions } from '../../../../src/tuning/texts/c-decisions.js'
 import { typescriptDecisions } from '../../../../src/tuning/texts/typescript-decisions.js'
+import { refusal } from '../../../support/refusal.js'
 import { exampleCalls, exampleTrees } from '../../../support/tuning-trees.js'
 
 const trees = [...exampleTrees()]
@@ -37,7 +38,7 @@ describe('generators refuse', () => {
 
   it.each(['', '2d', 'a b', 'a-b', 'é', 'a'.repeat(49)])('%j as a name', (name) => {
     for (const generate of [cDecisions, typescriptDecisions])
-      expect(() => generate(tree, name)).toThrow(expect.objectContaining({ code: 'ERR_ARGUMENT' }))
+      expect(() => generate(tree, name)).toThrow(refusal('ERR_ARGUMENT'))
   })
 
   const leaf = { kind: 'leaf', setting: 0, cases: 0, errors: 0 } as const
@@ -58,6 +59,6 @@ describe('generators refuse', () => {
     ],
   ])('%s that is code', (_, damaged) => {
     for (const generate of [cDecisions, typescriptDecisions])
-      expect(() => generate(damaged, 'decide')).toThrow(expect.objectContaining({ code: 'ERR_TUNING' }))
+      expect(() => generate(damaged, 'decide')).toThrow(refusal('ERR_TUNING'))
   })
 })

@@ -13,45 +13,21 @@ import {
 import type { FromRendezvous, ToRendezvous } from '../../../../src/websocket/protocol/messages.js'
 
 const key = 'ab'.repeat(32)
-const toRendezvous: readonly ToRendezvous[] = [
-  {
-    ...{
-      kind: 'join',
-      protocol: 2,
-      token: 'token',
-      nonce: '0f'.repeat(16),
-      program: 'digest',
-      library: '1.0.0',
-    },
-    ...{ node: 'Knoten ä', process: null, address: 'wss://[::1]:80/path' },
+const join: ToRendezvous = {
+  ...{ kind: 'join', protocol: 2, token: 'token', nonce: '0f'.repeat(16), program: 'digest' },
+  ...{ library: '1.0.0', node: 'Knoten ä', process: null, address: 'wss://[::1]:80/path' },
+}
+const heartbeat: ToRendezvous = {
+  ...{ kind: 'heartbeat', protocol: 2, world: '01'.repeat(8), process: 3, secret: key },
+}
+const welcome: FromRendezvous = {
+  ...{ kind: 'welcome', world: '01'.repeat(8), process: 1, nodes: ['a', 'b'], addresses: [null, 'ws://b'] },
+  ...{ peerKeys: [key, null], heartbeatKey: key, settings: '{"ranks":2}' },
+  limits: {
+    ...{ maxMessageBytes: 1, maxQueuedBytes: 1, maxRelayedBytes: 1 },
+    ...{ heartbeatMs: 1, silenceMs: 1, verdictMs: 1 },
   },
-  { kind: 'heartbeat', protocol: 2, world: '01'.repeat(8), process: 3, secret: key },
-  { kind: 'beat' },
-  { kind: 'leave' },
-  { kind: 'broken', process: 1, cause: 'closed', reason: 'reset' },
-  { kind: 'probe', process: 1 },
-  { kind: 'present', process: 0 },
-  { kind: 'decide', key: 'shrink 1', members: [0, 2], contribution: '00ff' },
-]
-const fromRendezvous: readonly FromRendezvous[] = [
-  { kind: 'waiting', joined: 1, processes: 2, heartbeatMs: 100, silenceMs: 1_000 },
-  {
-    ...{ kind: 'welcome', world: '01'.repeat(8), process: 1, nodes: ['a', 'b'], addresses: [null, 'ws://b'] },
-    ...{ peerKeys: [key, null], heartbeatKey: key },
-    limits: {
-      ...{ maxMessageBytes: 1, maxQueuedBytes: 1, maxRelayedBytes: 1 },
-      ...{ heartbeatMs: 1, silenceMs: 1, verdictMs: 1 },
-    },
-    settings: '{"ranks":2}',
-  },
-  { kind: 'lost', process: 1, reason: 'silent' },
-  { kind: 'decided', key: 'shrink 1', contributions: [null, '00'], lost: [1] },
-  { kind: 'handed', bytes: 5 },
-  { kind: 'probe', process: 1 },
-  { kind: 'present', process: 0 },
-  { kind: 'beat' },
-  { kind: 'refused', code: 'ERR_TOKEN', message: 'no' },
-]
+}
 
 const codeOf = (run: () => unknown): string => {
   try {
@@ -64,12 +40,9 @@ const codeOf = (run: () => unknown): string => {
 }
 
 describe('control messages', () => {
-  it.each(toRendezvous)('to the rendezvous are decoded to what was encoded: $kind', (message) => {
-    expect(decodeFromMember(encodeControl(message))).toEqual(message)
-  })
-
-  it.each(fromRendezvous)('from the rendezvous are decoded to what was encoded: $kind', (message) => {
-    expect(decodeFromRendezvous(encodeControl(message))).toEqual(message)
+  it('are decoded to what was encoded', () => {
+    for (const message of [join, heartbeat]) expect(decodeFromMember(encodeControl(message))).toEqual(message)
+    expect(decodeFromRendezvous(encodeControl(welcome))).toEqual(welcome)
   })
 
   it('of the other direction are refused', () => {
@@ -96,11 +69,8 @@ describe('control messages', () => {
       'nested arrays',
       `{"kind":"decide","key":"k","contribution":"","members":${'['.repeat(9)}${']'.repeat(9)}}`,
     ],
-    [
-      'a label that would grow in JSON',
-      encodeControl({ ...toRendezvous[0], node: 'a\u0007' } as ToRendezvous),
-    ],
-    ['an address that is none', encodeControl({ ...toRendezvous[0], address: 'http://a' } as ToRendezvous)],
+    ['a label that would grow in JSON', encodeControl({ ...join, node: 'a\u0007' } as ToRendezvous)],
+    ['an address that is none', encodeControl({ ...join, address: 'http://a' } as ToRendezvous)],
     ['half a byte', '{"kind":"decide","key":"k","contribution":"abc","members":[0]}'],
     ['65 bytes', `{"kind":"decide","key":"k","contribution":"${'ab'.repeat(65)}","members":[0]}`],
   ])('that are malformed are ERR_PROTOCOL: %s', (_, text) => {
@@ -108,16 +78,15 @@ describe('control messages', () => {
   })
 
   it('that are refused are quoted without their secrets', () => {
-    const [join, heartbeat] = toRendezvous as [ToRendezvous, ToRendezvous]
     expect(() =>
       decodeFromMember(encodeControl({ ...join, token: 's3cret', node: '' } as ToRendezvous)),
     ).toThrow(/got {"kind":"join","protocol":2,"token":"\.\.\.",(?!.*s3cret)/)
     expect(() => decodeFromMember(encodeControl({ ...heartbeat, process: -1 } as ToRendezvous))).toThrow(
       /"secret":"\.\.\."/,
     )
-    expect(() =>
-      decodeFromRendezvous(encodeControl({ ...fromRendezvous[1], process: -1 } as FromRendezvous)),
-    ).toThrow(/"peerKeys":"\.\.\.","heartbeatKey":"\.\.\."/)
+    expect(() => decodeFromRendezvous(encodeControl({ ...welcome, process: -1 } as FromRendezvous))).toThrow(
+      /"peerKeys":"\.\.\.","heartbeatKey":"\.\.\."/,
+    )
     // Also one that is cut in its token, or was written with spaces.
     const text = encodeControl({ ...join, token: 's3\\cr3t', node: '' } as ToRendezvous)
     const spaced = JSON.stringify(JSON.parse(text), null, 1)
@@ -149,7 +118,7 @@ describe('control messages', () => {
     const { maxProcesses } = defaultRendezvousLimits
     const all = <T>(value: T) => Array.from({ length: maxProcesses }, () => value)
     const longest = {
-      ...fromRendezvous[1],
+      ...welcome,
       nodes: all('n'.repeat(255)),
       addresses: all(`wss://${'a'.repeat(506)}`),
       peerKeys: all(key),

@@ -17,31 +17,10 @@ describe('collecting reports', () => {
         lose: (process, reason) => lost.push(`${process}: ${reason}`),
       },
     )
-    const report = (reporter: number, peer: number, reason: string, fault: string | null = null) =>
-      broken.report({ reporter, peer, fault, isSilent: reason === 'silent', reason })
+    const report = (reporter: number, peer: number, reason: string) =>
+      broken.report({ reporter, peer, fault: null, isSilent: reason === 'silent', reason })
     return { clock, lost, broken, report }
   }
-
-  it('decides once the window is over, and says who reported what', () => {
-    const { clock, lost, report } = collected()
-    report(0, 1, 'reset')
-    clock.pass(200)
-    report(1, 0, 'closed')
-    report(1, 0, 'again')
-    clock.pass(50)
-    expect(lost).toEqual([])
-    clock.pass(10)
-    expect(lost).toEqual(['1: its connection to process 0 broke: reset'])
-    expect(clock.pending).toBe(0)
-  })
-
-  it('says which fault lost a process, by any reporter', () => {
-    const { clock, lost, report } = collected()
-    report(1, 0, 'closed')
-    report(0, 1, 'two bytes', 'ERR_PROTOCOL')
-    clock.pass(260)
-    expect(lost).toEqual(['1: its connection to process 0 broke: ERR_PROTOCOL: two bytes'])
-  })
 
   it('waits two heartbeats for all who notice that nothing more comes', () => {
     const { clock, lost, report } = collected()

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { startHeartbeatLoop } from '../../../../src/websocket/rendezvous/heartbeat-loop.js'
+import { heartbeatWorker } from '../../../../src/websocket/rendezvous/heartbeat-worker-nodejs.js'
 import { socketState } from '../../../../src/websocket/socket/socket.js'
 import { Network, type PairedSocket } from '../../../support/socket-pair.js'
 import { VirtualClock } from '../../../support/virtual-clock.js'
@@ -78,4 +79,10 @@ describe('heartbeats', () => {
     done.pass(5_000)
     expect([done.silent, done.clock.pending]).toEqual([[], 0])
   })
+})
+
+it('a file for the thread that is not there is ERR_WORKER, before anything is started', () => {
+  expect(() => heartbeatWorker({ workerUrl: new URL('./nothing.js', import.meta.url) })).toThrow(
+    expect.objectContaining({ code: 'ERR_WORKER' }),
+  )
 })

@@ -86,58 +86,40 @@ describe('requests to join are refused', () => {
     const { token } = rendezvous.rendezvous.createWorld({ processes: 2 })
     const waiting = rendezvous.join(token, { process: 1 })
     await rendezvous.turn()
-    const { joined } = rendezvous.join(options.token ?? token, options)
-    await rendezvous.turn()
-    await expect(joined).rejects.toMatchObject({ code })
+    expect(await rendezvous.outcomes(rendezvous.join(options.token ?? token, options))).toEqual([code])
     // The world is unharmed.
-    const other = rendezvous.join(token)
-    await rendezvous.turn()
-    expect([(await other.joined).process, (await waiting.joined).process]).toEqual([0, 1])
+    expect(await rendezvous.outcomes(rendezvous.join(token), waiting)).toEqual([0, 1])
   })
 
   it('what the world was created with counts more than its first member', async () => {
     const rendezvous = new RendezvousCase()
     const { token } = rendezvous.rendezvous.createWorld({ processes: 2, program: 'given', version: '3' })
-    const program = rendezvous.join(token, { version: '3' })
-    const version = rendezvous.join(token, { program: 'given' })
-    await rendezvous.turn()
-    await expect(program.joined).rejects.toMatchObject({ code: 'ERR_PROGRAM_MISMATCH' })
-    await expect(version.joined).rejects.toMatchObject({ code: 'ERR_VERSION_MISMATCH' })
+    const [program, version] = [{ version: '3' }, { program: 'given' }].map((of) =>
+      rendezvous.join(token, of),
+    )
+    const codes = ['ERR_PROGRAM_MISMATCH', 'ERR_VERSION_MISMATCH']
+    expect(await rendezvous.outcomes(program, version)).toEqual(codes)
   })
 
-  it('of a tuning file, whose checksum is that of the world, else that of its first member', async () => {
+  it.each([
+    ['the world', '0123456789abcdef'],
+    ['its first member', undefined],
+  ])('of another tuning file than that of %s', async (_, tuning) => {
     const rendezvous = new RendezvousCase()
-    const [one, other] = ['0123456789abcdef', 'fedcba9876543210']
-    const named = rendezvous.rendezvous.createWorld({ processes: 2, tuning: one })
-    const open = rendezvous.rendezvous.createWorld({ processes: 2 })
-    const refused = [rendezvous.join(named.token), rendezvous.join(named.token, { tuning: other })]
-    const first = [
-      rendezvous.join(named.token, { tuning: one }),
-      rendezvous.join(open.token, { tuning: other }),
-    ]
+    const right = { tuning: '0123456789abcdef' }
+    const { token } = rendezvous.rendezvous.createWorld({ processes: 2, ...(tuning && { tuning }) })
+    const first = rendezvous.join(token, right)
     await rendezvous.turn()
-    refused.push(rendezvous.join(open.token), rendezvous.join(open.token, { tuning: one }))
-    await rendezvous.turn()
-    for (const { joined } of refused)
-      await expect(joined).rejects.toMatchObject({ code: 'ERR_TUNING_MISMATCH' })
-    const last = [
-      rendezvous.join(named.token, { tuning: one }),
-      rendezvous.join(open.token, { tuning: other }),
-    ]
-    await rendezvous.turn()
-    expect(await Promise.all([...first, ...last].map(({ joined }) => joined))).toHaveLength(4)
+    const joins = [{}, { tuning: 'fedcba9876543210' }, right].map((of) => rendezvous.join(token, of))
+    const mismatch = 'ERR_TUNING_MISMATCH'
+    expect(await rendezvous.outcomes(first, ...joins)).toEqual([0, mismatch, mismatch, 1])
   })
 
   it('by a world that is full, also after a loss', async () => {
-    const rendezvous = new RendezvousCase()
-    const { world, members } = await rendezvous.world(2)
-    const late = rendezvous.join(world.token)
-    await rendezvous.turn()
-    await expect(late.joined).rejects.toMatchObject({ code: 'ERR_WORLD_FULL' })
+    const { rendezvous, world, members } = await RendezvousCase.with(2)
+    expect(await rendezvous.outcomes(rendezvous.join(world.token))).toEqual(['ERR_WORLD_FULL'])
     members[1].socket.terminate()
-    const later = rendezvous.join(world.token)
-    await rendezvous.turn()
-    await expect(later.joined).rejects.toMatchObject({ code: 'ERR_WORLD_FULL' })
+    expect(await rendezvous.outcomes(rendezvous.join(world.token))).toEqual(['ERR_WORLD_FULL'])
   })
 
   it('a request that is repeated, on the same world only', async () => {
@@ -194,15 +176,11 @@ describe('while a world waits', () => {
     const aborted = rendezvous.join(token, { process: 0, signal: left.signal })
     await rendezvous.turn()
     left.abort('enough')
-    await rendezvous.turn()
-    await expect(gone.joined).rejects.toMatchObject({ code: 'ERR_WORLD_LOST' })
-    await expect(aborted.joined).rejects.toMatchObject({ code: 'ERR_ABORTED', cause: 'enough' })
+    expect(await rendezvous.outcomes(gone, aborted)).toEqual(['ERR_WORLD_LOST', 'ERR_ABORTED'])
+    await expect(aborted.joined).rejects.toMatchObject({ cause: 'enough' })
     const members = [rendezvous.join(token, { process: 0 }), rendezvous.join(token)]
-    await rendezvous.turn()
-    expect((await members[1].joined).process).toBe(1)
-    await expect(rendezvous.join(token, { signal: AbortSignal.abort() }).joined).rejects.toMatchObject({
-      code: 'ERR_ABORTED',
-    })
+    const never = rendezvous.join(token, { signal: AbortSignal.abort() })
+    expect(await rendezvous.outcomes(...members, never)).toEqual([0, 1, 'ERR_ABORTED'])
   })
 
   it('a member that is silent gives up its place, one that answers waits without end', async () => {
@@ -216,8 +194,7 @@ describe('while a world waits', () => {
     await rendezvous.pass(5_000, 50)
     expect(silent.socket.peer.readyState).not.toBe(socketState.open)
     const instead = [rendezvous.join(token, { process: 0 }), rendezvous.join(token)]
-    await rendezvous.turn()
-    expect([(await instead[0].joined).process, (await patient.joined).process]).toEqual([0, 1])
+    expect(await rendezvous.outcomes(...instead, patient)).toEqual([0, 2, 1])
   })
 
   it('members that flood are refused, and those that say what only members of a complete world may', async () => {
@@ -360,8 +337,7 @@ describe('what the rendezvous bounds', () => {
   })
 
   it('closing tells members, and those that come later', async () => {
-    const rendezvous = new RendezvousCase()
-    const { world, members } = await rendezvous.world(2)
+    const { rendezvous, world, members } = await RendezvousCase.with(2)
     const waiting = rendezvous.join(rendezvous.rendezvous.createWorld({ processes: 2 }).token)
     const idle = await answerTo(rendezvous)
     rendezvous.rendezvous.close('maintenance')

@@ -3,8 +3,7 @@ import { RendezvousCase } from '../../../support/rendezvous-case.js'
 
 describe('relayed messages', () => {
   it('arrive in order, each once, under the number of their sender, and may be reused at once', async () => {
-    const rendezvous = new RendezvousCase()
-    const { members } = await rendezvous.world(3)
+    const { rendezvous, members } = await RendezvousCase.with(3)
     const message = new Uint8Array(2)
     for (let n = 0; n < 3; n++) {
       message.fill(n)
@@ -19,8 +18,7 @@ describe('relayed messages', () => {
   })
 
   it('wait in the rendezvous for a receiver that is slow, and control messages overtake them', async () => {
-    const rendezvous = new RendezvousCase()
-    const { members } = await rendezvous.world(3)
+    const { rendezvous, members } = await RendezvousCase.with(3)
     const end = members[1].socket.peer
     end.isCut = true
     const message = new Uint8Array(2 ** 19)
@@ -39,8 +37,7 @@ describe('relayed messages', () => {
   })
 
   it('beyond the limit end their sender, not the world', async () => {
-    const rendezvous = new RendezvousCase()
-    const { members } = await rendezvous.world(3, { limits: { maxRelayedBytes: 2 ** 21 } })
+    const { rendezvous, members } = await RendezvousCase.with(3, { limits: { maxRelayedBytes: 2 ** 21 } })
     members[1].socket.peer.isCut = true
     for (let n = 0; n < 8; n++) members[0].membership.relay(1, new Uint8Array(2 ** 19))
     await rendezvous.pass(10)
@@ -49,8 +46,7 @@ describe('relayed messages', () => {
   })
 
   it('count with the memory that each takes: many empty ones end their sender too', async () => {
-    const rendezvous = new RendezvousCase()
-    const { members } = await rendezvous.world(3, { limits: { maxRelayedBytes: 2 ** 20 } })
+    const { rendezvous, members } = await RendezvousCase.with(3, { limits: { maxRelayedBytes: 2 ** 20 } })
     members[1].socket.peer.bufferedAmount = 2 ** 20 + 1
     for (let n = 0; n < 2 ** 13; n++) members[0].membership.relay(1, new Uint8Array(0))
     await rendezvous.pass(10)
@@ -58,8 +54,7 @@ describe('relayed messages', () => {
   })
 
   it('to a process that is lost or has left are dropped, and count no longer', async () => {
-    const rendezvous = new RendezvousCase()
-    const { members } = await rendezvous.world(3)
+    const { rendezvous, members } = await RendezvousCase.with(3)
     members[1].socket.terminate()
     members[0].membership.relay(1, Uint8Array.of(1))
     void members[2].membership.leave()
@@ -72,8 +67,7 @@ describe('relayed messages', () => {
   })
 
   it('of a process that has left still arrive; of one that is lost none arrives after the loss', async () => {
-    const rendezvous = new RendezvousCase()
-    const { members } = await rendezvous.world(3)
+    const { rendezvous, members } = await RendezvousCase.with(3)
     const end = members[0].socket.peer
     end.bufferedAmount = 2 ** 21
     members[1].membership.relay(0, Uint8Array.of(1))
@@ -91,8 +85,7 @@ describe('relayed messages', () => {
   })
 
   it('that are too long throw before anything is sent', async () => {
-    const rendezvous = new RendezvousCase()
-    const { members } = await rendezvous.world(2)
+    const { members } = await RendezvousCase.with(2)
     expect(() => members[0].membership.relay(1, new Uint8Array(2 ** 20 + 1))).toThrow(
       expect.objectContaining({ code: 'ERR_MESSAGE_TOO_LARGE' }),
     )
@@ -119,8 +112,7 @@ describe('relayed messages', () => {
 
 describe('decisions', () => {
   it('are the same everywhere, with null for who was lost before, and losses in order', async () => {
-    const rendezvous = new RendezvousCase()
-    const { members } = await rendezvous.world(4)
+    const { rendezvous, members } = await RendezvousCase.with(4)
     const decide = (process: number) =>
       members[process].membership.authority.decide('shrink', [0, 1, 3], Uint8Array.of(process, 255))
     const decisions = [decide(0), decide(3)]
@@ -137,8 +129,7 @@ describe('decisions', () => {
   })
 
   it('do not wait for a process that has left', async () => {
-    const rendezvous = new RendezvousCase()
-    const { members } = await rendezvous.world(2)
+    const { rendezvous, members } = await RendezvousCase.with(2)
     const decision = members[0].membership.authority.decide('key', [0, 1], Uint8Array.of(1))
     void members[1].membership.leave()
     await rendezvous.turn()
@@ -147,8 +138,7 @@ describe('decisions', () => {
   })
 
   it('reject when the world is lost, after leaving, and for arguments that do not fit', async () => {
-    const rendezvous = new RendezvousCase()
-    const { world, members } = await rendezvous.world(2)
+    const { rendezvous, world, members } = await RendezvousCase.with(2)
     const { authority } = members[0].membership
     expect(authority.isHere).toBe(false)
     const pending = authority.decide('key', [0, 1], new Uint8Array())
