@@ -25,5 +25,6 @@ export function thrownCode(call: () => unknown): string {
   }
 }
 
-/** Matches an error with this code. */
-export const coded = (code: string) => expect.objectContaining({ code })
+/** Matches an error with this code, and with this message if one is given: a text, or what matches one. */
+export const coded = (code: string, message: unknown = expect.any(String)) =>
+  expect.objectContaining({ code, message })

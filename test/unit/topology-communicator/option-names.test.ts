@@ -6,12 +6,11 @@ import { local } from '../../../src/fabric/local/local.js'
 import { Request, waitall, waitany, waitsome } from '../../../src/messages/p2p/request.js'
 import { installNeighborhood } from '../../../src/topology-communicator/install.js'
 import type { TopologyCommunicator } from '../../../src/topology-communicator/topology-communicator.js'
-import { onRanks } from '../../support/on-ranks.js'
+import { coded, onRanks } from '../../support/on-ranks.js'
 
 installNeighborhood()
 
-const refusal = (text: string) =>
-  expect.objectContaining({ code: 'ERR_ARGUMENT', message: expect.stringContaining(text) })
+const refusal = (text: string) => coded('ERR_ARGUMENT', expect.stringContaining(text))
 const unknownOption = refusal('expected options among')
 const noObject = refusal('expected an object of options, got')
 

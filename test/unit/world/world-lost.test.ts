@@ -15,22 +15,6 @@ const outcomes = (world: MemoryWorld, main: (world: Communicator) => Promise<unk
 
 const lost = () => new RankweaveError('ERR_WORLD_LOST', 'the rendezvous is lost')
 
-it('a world over sockets runs collectives and messages, and ends when every rank has returned', async () => {
-  const world = await MemoryWorld.open(3)
-  const ran = outcomes(world, async (comm) => {
-    const next = (comm.rank + 1) % comm.size
-    const received = comm.recv<Float64Array>((comm.rank + 2) % comm.size)
-    await comm.send(new Float64Array(300_000).fill(comm.rank), next)
-    const sum = await comm.allreduce(Int32Array.of(comm.rank), 'sum')
-    return [(await received).data[299_999], sum[0]]
-  })
-  expect(await Promise.all(ran)).toEqual([
-    { results: [[2, 3]] },
-    { results: [[0, 3]] },
-    { results: [[1, 3]] },
-  ])
-})
-
 it('a world whose rendezvous is lost fails at every process with ERR_WORLD_LOST, pending operations too', async () => {
   const world = await MemoryWorld.open(3)
   const codes: unknown[] = []

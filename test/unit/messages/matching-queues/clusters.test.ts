@@ -13,6 +13,7 @@ import {
 } from '../../../../src/messages/matching-queues/source-counts.js'
 import { ANY_SOURCE } from '../../../../src/messages/matching-queues/wildcards.js'
 import { elementOf, passedBy } from '../../../support/matching-traces.js'
+import { coded } from '../../../support/on-ranks.js'
 
 describe('the heuristic', () => {
   const times = (value: number, count: number) => new Array<number>(count).fill(value)
@@ -118,7 +119,7 @@ describe('counts of an earlier run', () => {
     ['1\n1.5\n', 2, "integers of at least 0, got '1.5'"],
   ])('are refused in the text %j', (text, line, fault) => {
     const message = `line ${line} of a matrix: expected ${fault}`
-    expect(() => matrixRows(text)).toThrow(expect.objectContaining({ code: 'ERR_FILE', message }))
+    expect(() => matrixRows(text)).toThrow(coded('ERR_FILE', message))
   })
 })
 

@@ -10,6 +10,7 @@ import {
 import type { MatchingOperation } from '../../../../src/messages/matching-queues/operation.js'
 import { MatchingReplay, replayTrace } from '../../../../src/messages/matching-queues/replay.js'
 import { ANY_SOURCE, ANY_TAG } from '../../../../src/messages/matching-queues/wildcards.js'
+import { coded } from '../../../support/on-ranks.js'
 
 const facts = { processes: 4 }
 const list: NamedDesign = { name: 'list' }
@@ -83,7 +84,7 @@ describe('a replay', () => {
     const replay = new MatchingReplay(list, facts)
     replay.apply({ kind: 'post', ...at })
     expect(() => replay.apply(operation as MatchingOperation)).toThrow(
-      expect.objectContaining({ code: 'ERR_ARGUMENT', message: `operation 1: expected ${message}` }),
+      coded('ERR_ARGUMENT', `operation 1: expected ${message}`),
     )
     // The next operation is as if it had not been there.
     expect(replay.apply({ kind: 'arrive', ...at })).toBe(0)
@@ -132,9 +133,7 @@ describe('designs by name', () => {
     ['clusters:method=x', /^clusters: expected method=heuristic or method=k-means, got 'method=x'$/],
     ['clusters:k=2,k=2', /^clusters: expected k once, got 'k=2'$/],
   ])('refuse the text %j', (text, message) => {
-    expect(() => parsedMatchingDesign(text)).toThrow(
-      expect.objectContaining({ code: 'ERR_ARGUMENT', message: expect.stringMatching(message) }),
-    )
+    expect(() => parsedMatchingDesign(text)).toThrow(coded('ERR_ARGUMENT', expect.stringMatching(message)))
   })
 
   it('refuse to start from counts of no run, and options that are not theirs', () => {
@@ -153,19 +152,13 @@ describe('designs by name', () => {
 
 it.each([0, -1, 1.5, 2 ** 22 + 1])('a replay refuses %d processes', (processes) => {
   expect(() => new MatchingReplay(list, { processes })).toThrow(
-    expect.objectContaining({
-      code: 'ERR_ARGUMENT',
-      message: `expected processes, an integer from 1 to 4194304, got ${processes}`,
-    }),
+    coded('ERR_ARGUMENT', `expected processes, an integer from 1 to 4194304, got ${processes}`),
   )
 })
 
 it('a design refuses counts of more processes than there are', () => {
   const counts = { posted: new Map([[0, [1, 2, 3, 4, 5]]]), unexpected: new Map() }
   expect(() => makeMatchingDesign({ name: 'partners-static' }, 'posted', { processes: 4, counts })).toThrow(
-    expect.objectContaining({
-      code: 'ERR_ARGUMENT',
-      message: 'partners-static: expected counts of 4 processes, got 5',
-    }),
+    coded('ERR_ARGUMENT', 'partners-static: expected counts of 4 processes, got 5'),
   )
 })
