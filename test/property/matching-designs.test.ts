@@ -5,7 +5,7 @@ import { ANY_SOURCE } from '../../src/messages/matching-queues/wildcards.js'
 import { allDesigns, designTexts, naiveMatches, randomTrace } from '../support/matching-traces.js'
 import { cases } from '../support/soak.js'
 
-const seeds = Array.from({ length: cases(40) }, (_, seed) => seed)
+const seeds = Array.from({ length: cases(40, 8) }, (_, seed) => seed)
 const shares = [0, 0.1, 0.25, 0.5]
 const sizes = [1, 3, 16, 40]
 

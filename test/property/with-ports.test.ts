@@ -102,7 +102,7 @@ describe('a schedule with ports', () => {
   test.each(algorithms)(
     'of $id moves the same, is proved, and has no more sends in progress',
     (algorithm) => {
-      for (const ranks of perTier({ test: [2, 3, 5, 8], soak: all, long: all })) {
+      for (const ranks of perTier({ test: [3, 5, 8], soak: all, long: all })) {
         for (const segments of ranks === 5 ? [1, 2] : [1]) {
           const shape = { ranks, root: ranks >> 1, segments }
           if ((algorithm.refuses?.(shape) ?? null) !== null) continue
