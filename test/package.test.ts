@@ -95,7 +95,8 @@ describe('dist', () => {
     expect(loaded.files.length).toBeLessThan(25)
     const modules = modulesOf('worker.js')
     expect(modules).toContain('src/worker.ts')
-    const unneeded = /^src\/(text|topology\/(files|matrix|spec)|fabric\/(local|mpi)|conformance|cli)\//
+    const unneeded =
+      /^src\/(text\/(?!printable\.)|topology\/(files|matrix|spec)\/|fabric\/(local|mpi)\/|conformance\/|cli\/)/
     expect(modules.filter((module) => unneeded.test(module))).toEqual([])
   })
 
