@@ -14,7 +14,7 @@ export interface SegmentedCall extends ModelledCall {
 }
 
 /**
- * The length of segments with which an algorithm is fastest: in closed form for Hockney, LogP and LogGP, by a
+ * The length of segments with which an algorithm is fastest: near the closed form for Hockney, LogP and LogGP, by a
  * search through the tables for PLogP.
  *
  * @returns bytes, or null where no segments are best
@@ -42,13 +42,12 @@ export function optimalSegmentBytes(id: string, model: CostModel, call: Segmente
     least = timeOf(rounded)
     best = rounded
   }
-  const lengths = candidates(algorithm, model, terms, ranks, bytes, elementBytes)
-  lengths.forEach(offer)
-  if (best !== null) return best
-  // A last segment that is short may cost more than a few segments save: equal ones of about that length.
-  for (const length of lengths) {
+  for (const length of candidates(algorithm, model, terms, ranks, bytes, elementBytes)) {
+    offer(length)
+    // The closed forms take numbers of segments that are not whole. The nearest whole numbers are best, even ones where
+    // each half of the ranks takes every second segment, and segments are equal: a short last one costs as much as a long one.
     const segments = Math.floor(bytes / length)
-    for (const count of [segments, segments + 1])
+    for (let count = Math.max(1, segments - 1); count <= segments + 2; count++)
       offer(Math.ceil(bytes / count / elementBytes) * elementBytes)
   }
   return best

@@ -6,9 +6,10 @@ import { evaluate, smoothSizesOf } from '../../../../src/cost/models/evaluate.js
 import { modelledAlgorithmOf, modelledAlgorithms } from '../../../../src/cost/models/modelled-algorithms.js'
 import type { CostModel, Hockney, LogGP, PLogP } from '../../../../src/cost/models/parameters.js'
 import { predictUs } from '../../../../src/cost/models/predict.js'
+import { segmentFormulas } from '../../../../src/cost/models/segment-formulas.js'
 import { leastBetween } from '../../../../src/cost/models/segment-search.js'
 import { optimalSegmentBytes } from '../../../../src/cost/models/segment-size.js'
-import { termsOf } from '../../../../src/cost/models/terms.js'
+import { type HockneyTerms, type LogGPTerms, termsOf } from '../../../../src/cost/models/terms.js'
 
 // Grig: Pjesivac-Grbovic 2007, tables 4.12 and 4.13. beta is the inverse of the bandwidth, which has more
 // digits.
@@ -36,14 +37,21 @@ describe('the best segments of a split binary tree of 64 ranks of Grig: Pjesivac
     ['LogGP, TCP, 768 KiB', tcpLogGP, small, 3125],
     ['LogGP, TCP, 2 MiB', tcpLogGP, large, 5102],
   ])('%s', (_, model, bytes, expected) => {
-    expect(optimalSegmentBytes('bcast-split-binary', model, { ranks: 64, bytes })).toBe(expected)
+    const [closed] =
+      model.model === 'hockney'
+        ? segmentFormulas['bcast-split-binary'].hockney!(termsOf(model) as HockneyTerms, 64, bytes)
+        : segmentFormulas['bcast-split-binary'].loggp!(termsOf(model) as LogGPTerms, 64, bytes)
+    expect(Math.round(closed)).toBe(expected)
+    // Whole numbers of equal segments are near.
+    const best = optimalSegmentBytes('bcast-split-binary', model, { ranks: 64, bytes })!
+    expect(Math.abs(best / expected - 1)).toBeLessThan(0.03)
   })
 })
 
 test('the best segments of a binary tree lack the spurious factor of table 5.1', () => {
   const grig: Hockney = { model: 'hockney', latencyNs: 5640, nsPerByte: 1000 / 239.58 }
   const best = optimalSegmentBytes('bcast-binary', grig, { ranks: 64, bytes: large })!
-  expect(Math.abs(best - 23_806)).toBeLessThan(10)
+  expect(Math.abs(best - 23_806)).toBeLessThan(400)
 })
 
 /**
@@ -142,6 +150,25 @@ test('PLogP: no length on a dense grid is better than what the search finds, wha
   }
 })
 
+test.each<[string, CostModel]>([
+  ['Hockney', { model: 'hockney', latencyNs: 47_600, nsPerByte: 4.4, reduceNsPerByte: 0.5 }],
+  ['Hockney of Grig', { ...mx, reduceNsPerByte: 0.5 }],
+  ['LogGP of Grig', { ...mxLogGP, reduceNsPerByte: 0.5 }],
+])('%s: no number of equal segments is faster than what is recommended', (_, model) => {
+  const bytes = 65_536
+  for (const { id, segmented } of modelledAlgorithms) {
+    if (segmented !== true || id === 'gather-linear-sync' || /^allreduce-(linear|tree)/.test(id)) continue
+    for (const ranks of [4, 7, 64]) {
+      const call = { ranks, bytes }
+      const timeOf = (segmentBytes: number) => predictUs(id, model, { ...call, segmentBytes })
+      const counts = Array.from({ length: 4096 }, (_, n) => n + 1)
+      const least = Math.min(...counts.map((count) => timeOf(Math.ceil(bytes / count))))
+      const best = timeOf(optimalSegmentBytes(id, model, call) ?? bytes)
+      expect([id, ranks, best / least]).toEqual([id, ranks, expect.closeTo(1, 9)])
+    }
+  }
+})
+
 test('no segments where they never help', () => {
   const call = { ranks: 64, bytes: large }
   for (const id of ['bcast-linear', 'bcast-binomial', 'reduce-tree']) {
@@ -157,7 +184,8 @@ test('no segments where they never help', () => {
 
 test('segments are multiples of an element', () => {
   const call = { ranks: 64, bytes: small, elementBytes: 8 }
-  expect(optimalSegmentBytes('bcast-split-binary', mx, call)).toBe(10_312)
+  // 76 of them, an even number.
+  expect(optimalSegmentBytes('bcast-split-binary', mx, call)).toBe(10_352)
   expect(optimalSegmentBytes('bcast-chain', mx, { ranks: 64, bytes: 8, elementBytes: 8 })).toBeNull()
 })
 
