@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { atOnce } from '../../../../src/base/slices.js'
 import { simulate } from '../../../../src/cost/simulate/simulate.js'
 import { cluster, nodeOf } from '../../../../src/machine/machine.js'
@@ -120,6 +120,13 @@ describe('chooseStrategy', () => {
   })
 
   it('in slices is the same, and lets other work run', async () => {
+    // A slice ends when the clock shows 10 ms: after some steps, however fast the machine is.
+    let nowMs = 0
+    const clock = vi.spyOn(performance, 'now').mockImplementation(() => {
+      nowMs += 1
+      return nowMs
+    })
+    onTestFinished(() => clock.mockRestore())
     let turns = 0
     let isOver = false
     const other = (): void => {
