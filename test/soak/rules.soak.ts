@@ -95,15 +95,16 @@ describeShim('a program whose differences rules do not see', (shim) => {
     expect(await run(bySize[mpi.name], ['permitted'])).toMatchObject(right('permitted'))
   })
 
-  it.skipIf(isMpich).each([
-    ['allreduce', 'ring'],
-    ['reduce', 'binary'],
-    ['reduce-scatter', 'ring'],
-  ] as const)('gets wrong data where --assume permits %s by %s', async (collective, setting) => {
-    const decisions = { [collective]: treeBySize(collective, [setting]) }
-    const { stdout } = await run(decisions, ['permitted reductions'], ['commutative'])
-    expect(stdout).toMatch(new RegExp(`^wrong: ${collective} of`))
-  })
+  if (!isMpich)
+    it.each([
+      ['allreduce', 'ring'],
+      ['reduce', 'binary'],
+      ['reduce-scatter', 'ring'],
+    ] as const)('gets wrong data where --assume permits %s by %s', async (collective, setting) => {
+      const decisions = { [collective]: treeBySize(collective, [setting]) }
+      const { stdout } = await run(decisions, ['permitted reductions'], ['commutative'])
+      expect(stdout).toMatch(new RegExp(`^wrong: ${collective} of`))
+    })
 })
 
 /** Of the library with which a program is linked. */

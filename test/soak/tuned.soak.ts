@@ -131,125 +131,130 @@ describeShim('tuned collectives', (shim) => {
   }
   const fewFile = () => shim.writeTuning('few.json', few[mpi.name])
 
-  describe.skipIf(isMpich)('of Open MPI', () => {
-    // What allreduce is made of counts, too, so bcast has jobs of its own.
-    const jobs = [
-      openMpiRuns.filter(([collective]) => collective === 'bcast'),
-      openMpiRuns.filter(([collective]) => collective !== 'bcast'),
-    ]
-    const cases = (rows: (typeof jobs)[number]) =>
-      rows.map(([collective, count]) => `tuned many ${collective} ${count} 50`)
-    const expectSeen = ({ stdout }: Ended, rows: (typeof jobs)[number], calls: number) => {
-      for (const text of cases(rows)) expect(stdout).toContain(`${text}: right\n`)
-      for (const [, , algorithm] of rows) {
-        const times = new RegExp(`^seen ${algorithm} (\\d+)$`, 'm').exec(stdout)
-        // The library's own calls in MPI_Init and MPI_Finalize come on top.
-        expect(Number(times?.[1])).toBeGreaterThanOrEqual(calls)
+  if (!isMpich)
+    describe('of Open MPI', () => {
+      // What allreduce is made of counts, too, so bcast has jobs of its own.
+      const jobs = [
+        openMpiRuns.filter(([collective]) => collective === 'bcast'),
+        openMpiRuns.filter(([collective]) => collective !== 'bcast'),
+      ]
+      const cases = (rows: (typeof jobs)[number]) =>
+        rows.map(([collective, count]) => `tuned many ${collective} ${count} 50`)
+      const expectSeen = ({ stdout }: Ended, rows: (typeof jobs)[number], calls: number) => {
+        for (const text of cases(rows)) expect(stdout).toContain(`${text}: right\n`)
+        for (const [, , algorithm] of rows) {
+          const times = new RegExp(`^seen ${algorithm} (\\d+)$`, 'm').exec(stdout)
+          // The library's own calls in MPI_Init and MPI_Finalize come on top.
+          expect(Number(times?.[1])).toBeGreaterThanOrEqual(calls)
+        }
       }
-    }
 
-    it.each(jobs)('run the algorithms of a tuning file, and of a file of rules', async (...rows) => {
-      const env = { RANKWEAVE_SHIM: `tune:${fewFile()}`, RANKWEAVE_SHIM_TUNE_PER_COMMUNICATOR: '99' }
-      expectSeen(await shim.run(4, cases(rows), env, [shim.tool('seen')]), rows, 42)
-      const file = tuningFileOf(shim.ownName(), few[mpi.name])
-      const rules = openMpiRules(file, { nodes: [1, 2], processesPerNode: 2 }, ruleAssumptions).text
-      const variables = {
-        OMPI_MCA_coll_tuned_use_dynamic_rules: '1',
-        OMPI_MCA_coll_tuned_dynamic_rules_filename: filed('rules.conf', rules),
-      }
-      const ended = await shim.start(4, shim.caseCommand(...cases(rows)), variables, [shim.tool('seen')])
-      expectSeen(ended, rows, 50)
-    })
-
-    it('have at most 64 shadow communicators in a process', async () => {
-      const ended = await tuned(odd, 3, ['tuned kept 40'])
-      expect(ended).toMatchObject(right('tuned kept 40'))
-      const used = [...ended.stderr.matchAll(/(\d+) in the setting/g)].map(([, calls]) => Number(calls))
-      // A copy calls 12 and 3 times: 7 in each of its three settings, of bcast too.
-      expect(used.reduce((sum, calls) => sum + calls, 0)).toBe(64 * 7)
-      expect(ended.stderr).toContain('more settings in use than shadow communicators')
-    })
-
-    it('have at most 8 shadow communicators of a communicator', async () => {
-      const ended = await tuned(odd, 4, ['tuned all 20'])
-      expect(ended).toMatchObject(right('tuned all 20'))
-      expect(ended.stderr).toContain('more settings in use than shadow communicators')
-    })
-
-    // Rules that only some processes follow would make them wait forever.
-    it.each([
-      ['OMPI_MCA_coll_tuned_dynamic_rules_filename', 'names a file of rules, which has precedence'],
-      ['OMPI_MCA_coll_tuned_allreduce_algorithm', 'OMPI_MCA_coll_tuned_allreduce_algorithm is set: unset it'],
-    ])('leave %s its effect, also where a process names no file', async (variable, why) => {
-      const decisions = { allreduce: treeBySize('allreduce', ['basic_linear']) }
-      const path = shim.writeTuning('mixed.json', decisions)
-      const file = tuningFileOf(shim.ownName(), decisions)
-      const rules = filed('rules.conf', openMpiRules(file, { nodes: [2], processesPerNode: 2 }).text)
-      const command = shim.unless(1, 'RANKWEAVE_SHIM=on', 'tuned many allreduce 250 20')
-      const ended = await shim.start(3, command, {
-        RANKWEAVE_SHIM: `tune:${path}`,
-        [variable]: variable.endsWith('_filename') ? rules : '1',
+      it.each(jobs)('run the algorithms of a tuning file, and of a file of rules', async (...rows) => {
+        const env = { RANKWEAVE_SHIM: `tune:${fewFile()}`, RANKWEAVE_SHIM_TUNE_PER_COMMUNICATOR: '99' }
+        expectSeen(await shim.run(4, cases(rows), env, [shim.tool('seen')]), rows, 42)
+        const file = tuningFileOf(shim.ownName(), few[mpi.name])
+        const rules = openMpiRules(file, { nodes: [1, 2], processesPerNode: 2 }, ruleAssumptions).text
+        const variables = {
+          OMPI_MCA_coll_tuned_use_dynamic_rules: '1',
+          OMPI_MCA_coll_tuned_dynamic_rules_filename: filed('rules.conf', rules),
+        }
+        const ended = await shim.start(4, shim.caseCommand(...cases(rows)), variables, [shim.tool('seen')])
+        expectSeen(ended, rows, 50)
       })
-      expect(ended.code).toBe(0)
-      expect(ended.stdout).toContain('right\n')
-      expect(ended.stderr).toContain(why)
-    })
-  })
 
-  describe.skipIf(!isMpich)('of MPICH', () => {
-    const layout = { nodes: [1, 2], processesPerNode: 2 }
-    const selected = (decisions: Decisions) => {
-      const own = ownMpichSelection(readFileSync(libraryOf(shim.caseCommand()[0])))
-      const selection = mpichSelection(tuningFileOf(shim.ownName(), decisions), own, layout)
-      return {
-        MPIR_CVAR_DEVICE_COLLECTIVES: 'none',
-        MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE: filed('selection.json', JSON.stringify(selection)),
-      }
-    }
-    /** Messages of a call. Without shared memory every message is handed to UCX. */
-    const sentBy = async (
-      preloaded: readonly string[],
-      collective: string,
-      count: number,
-      variables: object,
-    ) => {
-      const times: number[] = []
-      for (const calls of [10, 110]) {
-        const command = shim.caseCommand(`tuned many ${collective} ${count} ${calls}`)
-        const env = { MPIR_CVAR_NOLOCAL: '1', ...variables }
-        const { stdout } = await shim.start(4, command, env, [...preloaded, shim.tool('sent')])
-        expect(stdout).toContain('right\n')
-        times.push(Number(/^sent (\d+)$/m.exec(stdout)?.[1]))
-      }
-      return (times[1] - times[0]) / 100
-    }
-
-    it.each(mpichRuns)('%s of %i integers sends %i messages', async (collective, count, messages) => {
-      const env = { RANKWEAVE_SHIM: `tune:${fewFile()}` }
-      expect(await sentBy([shim.library], collective, count, env)).toBe(messages)
-      expect(await sentBy([], collective, count, selected(few.MPICH))).toBe(messages)
-    })
-
-    it.each([2, 3, 4])('a selection of every collective gives right data on %i ranks', async (ranks) => {
-      const env = selected({
-        barrier: treeBySize('barrier', ['dissemination']),
-        bcast: treeBySize(
-          'bcast',
-          ['smp', 'scatter_recursive_doubling_allgather', 'scatter_ring_allgather'],
-          [100, 2000],
-        ),
-        allgather: treeBySize('allgather', ['ring', 'recursive_doubling', 'default'], [100, 2000]),
-        allreduce: treeBySize('allreduce', ['recursive_doubling', 'reduce_scatter_allgather'], [1000]),
-        reduce: treeBySize('reduce', ['binomial', 'reduce_scatter_gather'], [1000]),
-        'reduce-scatter': treeBySize('reduce-scatter', ['pairwise', 'recursive_halving'], [1000]),
-        alltoall: treeBySize('alltoall', ['brucks', 'pairwise'], [1000]),
-        gather: treeBySize('gather', ['nb']),
-        scatter: treeBySize('scatter', ['nb']),
+      it('have at most 64 shadow communicators in a process', async () => {
+        const ended = await tuned(odd, 3, ['tuned kept 40'])
+        expect(ended).toMatchObject(right('tuned kept 40'))
+        const used = [...ended.stderr.matchAll(/(\d+) in the setting/g)].map(([, calls]) => Number(calls))
+        // A copy calls 12 and 3 times: 7 in each of its three settings, of bcast too.
+        expect(used.reduce((sum, calls) => sum + calls, 0)).toBe(64 * 7)
+        expect(ended.stderr).toContain('more settings in use than shadow communicators')
       })
-      const ended = await shim.start(ranks, shim.caseCommand('tuned all 1'), env, [])
-      expect(ended).toEqual({ ...right('tuned all 1'), stderr: '' })
+
+      it('have at most 8 shadow communicators of a communicator', async () => {
+        const ended = await tuned(odd, 4, ['tuned all 20'])
+        expect(ended).toMatchObject(right('tuned all 20'))
+        expect(ended.stderr).toContain('more settings in use than shadow communicators')
+      })
+
+      // Rules that only some processes follow would make them wait forever.
+      it.each([
+        ['OMPI_MCA_coll_tuned_dynamic_rules_filename', 'names a file of rules, which has precedence'],
+        [
+          'OMPI_MCA_coll_tuned_allreduce_algorithm',
+          'OMPI_MCA_coll_tuned_allreduce_algorithm is set: unset it',
+        ],
+      ])('leave %s its effect, also where a process names no file', async (variable, why) => {
+        const decisions = { allreduce: treeBySize('allreduce', ['basic_linear']) }
+        const path = shim.writeTuning('mixed.json', decisions)
+        const file = tuningFileOf(shim.ownName(), decisions)
+        const rules = filed('rules.conf', openMpiRules(file, { nodes: [2], processesPerNode: 2 }).text)
+        const command = shim.unless(1, 'RANKWEAVE_SHIM=on', 'tuned many allreduce 250 20')
+        const ended = await shim.start(3, command, {
+          RANKWEAVE_SHIM: `tune:${path}`,
+          [variable]: variable.endsWith('_filename') ? rules : '1',
+        })
+        expect(ended.code).toBe(0)
+        expect(ended.stdout).toContain('right\n')
+        expect(ended.stderr).toContain(why)
+      })
     })
-  })
+
+  if (isMpich)
+    describe('of MPICH', () => {
+      const layout = { nodes: [1, 2], processesPerNode: 2 }
+      const selected = (decisions: Decisions) => {
+        const own = ownMpichSelection(readFileSync(libraryOf(shim.caseCommand()[0])))
+        const selection = mpichSelection(tuningFileOf(shim.ownName(), decisions), own, layout)
+        return {
+          MPIR_CVAR_DEVICE_COLLECTIVES: 'none',
+          MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE: filed('selection.json', JSON.stringify(selection)),
+        }
+      }
+      /** Messages of a call. Without shared memory every message is handed to UCX. */
+      const sentBy = async (
+        preloaded: readonly string[],
+        collective: string,
+        count: number,
+        variables: object,
+      ) => {
+        const times: number[] = []
+        for (const calls of [10, 110]) {
+          const command = shim.caseCommand(`tuned many ${collective} ${count} ${calls}`)
+          const env = { MPIR_CVAR_NOLOCAL: '1', ...variables }
+          const { stdout } = await shim.start(4, command, env, [...preloaded, shim.tool('sent')])
+          expect(stdout).toContain('right\n')
+          times.push(Number(/^sent (\d+)$/m.exec(stdout)?.[1]))
+        }
+        return (times[1] - times[0]) / 100
+      }
+
+      it.each(mpichRuns)('%s of %i integers sends %i messages', async (collective, count, messages) => {
+        const env = { RANKWEAVE_SHIM: `tune:${fewFile()}` }
+        expect(await sentBy([shim.library], collective, count, env)).toBe(messages)
+        expect(await sentBy([], collective, count, selected(few.MPICH))).toBe(messages)
+      })
+
+      it.each([2, 3, 4])('a selection of every collective gives right data on %i ranks', async (ranks) => {
+        const env = selected({
+          barrier: treeBySize('barrier', ['dissemination']),
+          bcast: treeBySize(
+            'bcast',
+            ['smp', 'scatter_recursive_doubling_allgather', 'scatter_ring_allgather'],
+            [100, 2000],
+          ),
+          allgather: treeBySize('allgather', ['ring', 'recursive_doubling', 'default'], [100, 2000]),
+          allreduce: treeBySize('allreduce', ['recursive_doubling', 'reduce_scatter_allgather'], [1000]),
+          reduce: treeBySize('reduce', ['binomial', 'reduce_scatter_gather'], [1000]),
+          'reduce-scatter': treeBySize('reduce-scatter', ['pairwise', 'recursive_halving'], [1000]),
+          alltoall: treeBySize('alltoall', ['brucks', 'pairwise'], [1000]),
+          gather: treeBySize('gather', ['nb']),
+          scatter: treeBySize('scatter', ['nb']),
+        })
+        const ended = await shim.start(ranks, shim.caseCommand('tuned all 1'), env, [])
+        expect(ended).toEqual({ ...right('tuned all 1'), stderr: '' })
+      })
+    })
 })
 
 /** The shared library of MPICH with which a program is linked. */
