@@ -34,7 +34,7 @@ console.log(`${passed} passed, ${failed} failed`)
 exit(failed > 0 || passed === 0 ? 1 : 0)
 
 function printLongest(run: string, { files, skipped }: RunRecord, longest: readonly TimedFile[]): void {
-  const recorded = recordedSeconds()
+  const recorded = recordedSeconds(run)
   const all = files.reduce((sum, { seconds }) => sum + seconds, 0)
   console.log(
     `${run}: ${files.length} files, ${skipped} tests skipped, ${all.toFixed(0)} s of test time; the longest:`,

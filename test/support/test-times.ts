@@ -52,10 +52,15 @@ function secondsOf(module: TestModule): number {
   return (collectDuration + setupDuration + duration) / 1000
 }
 
-/** Files of test/README.md that took longest when they were last recorded: seconds by path. */
-export function recordedSeconds(): ReadonlyMap<string, number> {
+/**
+ * Files of test/README.md that took longest when they were last recorded: seconds by path.
+ *
+ * @param run `npm-test` or `soak`; a file of both has other seconds in each. Default: the tables of both, soak's last
+ */
+export function recordedSeconds(run = ''): ReadonlyMap<string, number> {
   const page = readFileSync(`${root}test/README.md`, 'utf8')
-  const rows = page.matchAll(/^\| `(\S+\.ts)` \| (\d+) \|/gm)
+  const [begin, end] = ['<!-- ', '<!-- end of '].map((mark) => page.indexOf(`${mark}longest files of ${run}`))
+  const rows = page.slice(begin, run === '' ? undefined : end).matchAll(/^\| `(\S+\.ts)` \| (\d+) \|/gm)
   return new Map([...rows].map(([, path, seconds]) => [`test/${path}`, Number(seconds)]))
 }
 
