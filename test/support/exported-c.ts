@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { cProgram } from '../../src/export/c-program.js'
 import type { Schedule } from '../../src/schedule/ir.js'
-import { type Ended, type Mpi, startCommand } from './mpi.js'
+import { type Ended, type Mpi, runProgram } from './mpi.js'
 
 /**
  * Compiles the exported program of a schedule, warnings being errors; returns a function that runs it.
@@ -28,5 +28,5 @@ export function compileExported(
     writeFileSync(sources[1]!, beside)
   }
   execFileSync(mpicc, [...flags, '-o', program, ...sources])
-  return (...options) => startCommand(mpi, schedule.specification.ranks, [program, ...options], env).ended
+  return (...options) => runProgram(mpi, schedule.specification.ranks, [program, ...options], env)
 }

@@ -17,7 +17,7 @@ import { promisify } from 'node:util'
 import { beforeAll, describe } from 'vitest'
 import { ownSources } from '../../src/shim/library.js'
 import type { TuningFile } from '../../src/tuning/models/tuning-file.js'
-import { describeMpi, type Ended, type Mpi, startCommand } from './mpi.js'
+import { describeMpi, type Ended, type Mpi, runProgram } from './mpi.js'
 import { compilerOf } from './mpi-collectives.js'
 import { tuningFileOf } from './mpi-tuning-file.js'
 import { root } from './newer.js'
@@ -138,13 +138,7 @@ export class Shim {
     preloaded: readonly string[] = [this.library],
   ): Promise<Ended> {
     const words = ['env', `LD_PRELOAD=${preloaded.join(':')}`, ...command]
-    const run = () => startCommand(this.mpi, ranks, words, env).ended
-    const ended = await run()
-    if (this.mpi.name !== 'Open MPI' || !isUnloadedCode(ended)) return ended
-    console.warn(
-      `MPI_Finalize called code that Open MPI had unloaded; ${command[0]} runs again:\n${ended.stderr}`,
-    )
-    return run()
+    return runProgram(this.mpi, ranks, words, env)
   }
 
   /**
@@ -222,14 +216,4 @@ export function describeShim(title: string, cases: (shim: Shim) => void, describ
       cases(shim)
     })
   })
-}
-
-/**
- * Whether Open MPI 4.1 called code that it had unloaded: the address of the code is not mapped, so there is
- * no backtrace (https://github.com/open-mpi/ompi/issues/10117 has other cases of a late event). Programs of
- * test/support/shim print their result last, so MPI_Finalize had begun.
- */
-function isUnloadedCode({ stdout, stderr }: Ended): boolean {
-  const isUnmapped = /Segmentation fault \(11\)\n.*Address not mapped.*\n.*Failing at address/.test(stderr)
-  return isUnmapped && !/\] \[ ?\d+\] /.test(stderr) && stdout.endsWith('\n')
 }
