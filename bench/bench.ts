@@ -39,6 +39,8 @@ export interface BenchOptions {
   readonly tests?: string
   /** File for what a run finds, which another run continues. */
   readonly out?: string
+  /** Such a file: only the mutants that live in it are tried. */
+  readonly living?: string
   /** Two such files, separated by a comma, to compare. */
   readonly compare?: string
   /** Mutants that are tried at the same time: an integer from 1, as text. Default: as many as there are cores. */

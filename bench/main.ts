@@ -76,6 +76,7 @@ function parseWords() {
         compare: { type: 'string' },
         jobs: { type: 'string' },
         minutes: { type: 'string' },
+        living: { type: 'string' },
         plot: { type: 'string' },
         table: { type: 'boolean', default: false },
         entries: { type: 'string' },

@@ -28,7 +28,7 @@ export const mutantsBench: Bench = {
 }
 
 async function measured(options: BenchOptions): Promise<MutantResults> {
-  const { suite = 'test', tests = 'HEAD', only, out } = options
+  const { suite = 'test', tests = 'HEAD', only, out, living } = options
   if (suite !== 'test' && suite !== 'soak') throw new Error(`--suite: expected test or soak, got '${suite}'`)
   const [seed, sample] = [
     integerOf('seed', options, 1),
@@ -43,6 +43,8 @@ async function measured(options: BenchOptions): Promise<MutantResults> {
   if (results.drawn === undefined) results.add({ subject, mutants })
   else if (JSON.stringify(results.drawn) !== JSON.stringify({ subject, mutants }))
     throw new Error(`${out} has results of other mutants, or tests: ${JSON.stringify(results.drawn.subject)}`)
+  const alsoIn = living === undefined ? results : new MutantResults(living)
+  demandSameMutants('--living', results, alsoIn)
   copy.build(sources, drawn)
   if (results.filesOf(suite) === undefined)
     results.add({ suite, files: await copy.reach(suite, only?.split(',') ?? []) })
@@ -50,9 +52,10 @@ async function measured(options: BenchOptions): Promise<MutantResults> {
   for (const { path } of files.filter(({ state }) => state === 'failed'))
     console.error(`fails without a mutant and is left out: ${path}`)
 
+  const others = alsoIn.outcomes()
   const open = results
     .outcomes()
-    .filter((each) => isAlive(each) && !each.suites.includes(suite))
+    .filter((each, i) => isAlive(each) && !each.suites.includes(suite) && isAlive(others[i]!))
     .values()
   const mostSeconds = 60 * integerOf('minutes', options, 2)
   const tryNext = async (): Promise<void> => {
@@ -109,22 +112,24 @@ function figure(name: string, own: readonly Outcome[]): Figure {
   })
 }
 
-/** Two suites on the same mutants. */
+/**
+ * Two suites on the same mutants. What the suite before has not tried, as option `living` lets it, counts as noticed
+ * there: so the ratio is at least the one that is told.
+ */
 function comparison(before: MutantResults, after: MutantResults): Figure {
-  const identity = ({ drawn }: MutantResults) => JSON.stringify([drawn?.subject.src, drawn?.mutants])
-  if (before.drawn === undefined || identity(before) !== identity(after))
-    throw new Error('--compare: expected two files with results of the same mutants')
+  demandSameMutants('--compare', before, after)
   const [outcomes, later] = [before.outcomes(), after.outcomes()]
   const lost = outcomes.filter((outcome, i) => !isAlive(outcome) && isAlive(later[i]!))
-  const [noticed, peer] = [later, outcomes].map((all) => all.filter((each) => !isAlive(each)).length)
+  const noticed = later.filter((each) => !isAlive(each)).length
+  const peer = outcomes.filter((each) => !isAlive(each) || each.suites.length === 0).length
   const shown = lost
     .map((each) => `noticed before only, by ${each.killedBy}: ${described(each)}`)
     .join('\n    ')
-  const own = ownFigure(`noticed of ${later.length} mutants`, '', [noticed!], null)
+  const own = ownFigure(`noticed of ${later.length} mutants`, '', [noticed], null)
   return {
     ...own,
-    peer: peer!,
-    ratio: noticed! / peer!,
+    peer,
+    ratio: noticed / peer,
     lost: lost.length,
     ...(shown === '' ? {} : { shown }),
   }
@@ -133,6 +138,13 @@ function comparison(before: MutantResults, after: MutantResults): Figure {
 const isAlive = ({ killedBy }: Outcome): boolean => killedBy === null
 
 const described = ({ id, path, line, change }: Mutant): string => `${id} ${path}:${line} ${change}`
+
+/** @throws Error for results of other mutants, or of none */
+function demandSameMutants(option: string, one: MutantResults, other: MutantResults): void {
+  const identity = ({ drawn }: MutantResults) => JSON.stringify([drawn?.subject.src, drawn?.mutants])
+  if (one.drawn === undefined || identity(one) !== identity(other))
+    throw new Error(`${option}: expected results of the same mutants`)
+}
 
 /** @throws Error for what is no number */
 function integerOf(name: 'seed' | 'sample' | 'jobs' | 'minutes', options: BenchOptions, otherwise: number) {
