@@ -1,6 +1,6 @@
 import { requireKnownOptions, requireText } from '../base/known-options.js'
 import { uncheckedOptions } from '../base/option.js'
-import { expandHosts, mostHosts } from './host-names.js'
+import { listHosts, mostHosts } from './host-names.js'
 import type { ClusterMachine } from './machine.js'
 import { nodesOf } from './nodes.js'
 import type { Profile } from './profile.js'
@@ -21,7 +21,7 @@ const knownOptions = uncheckedOptions('profile')
  * PROCESSORS` (the hosts file of a parallel environment of Grid Engine); a host without them has one. `node[01-03] slots=4`
  * stands for three hosts of four slots. `#` and `//` begin a comment. Bounds on slots, ports, users and interfaces are
  * ignored, and so is the user of `user@host`. A host that occurs again is the same node, and its slots add up; nodes are in
- * the order of their first occurrence.
+ * the order of their first occurrence. There are at most 2^20 of them, and as many that brackets list, repetitions included.
  *
  * @throws ERR_MACHINE with line and character
  */
@@ -33,8 +33,9 @@ export function machineFromHostList(
   requireKnownOptions('machineFromHostList', options, knownOptions)
   const { profile = null } = options
   const slots = new Map<string, number>()
+  let listed = 0
   for (const [index, line] of text.split(/\r?\n/).entries())
-    new HostLine(line.replace(/(#|\/\/).*/, ''), index + 1).read(slots)
+    listed = new HostLine(line.replace(/(#|\/\/).*/, ''), index + 1, listed).read(slots)
   if (slots.size === 0) failMachine('host list: expected at least one host, got none')
   const runs = Array.from(slots.values(), (cores) => ({ nodes: 1, packages: [cores] }))
   return { machine: { kind: 'cluster', ...nodesOf(runs), profile }, hosts: [...slots.keys()] }
@@ -52,13 +53,17 @@ class HostLine {
   readonly #line: string
   readonly #number: number
   #at = 0
+  #listed: number
 
-  constructor(line: string, number: number) {
+  /** @param listed hosts that brackets of earlier lines have listed */
+  constructor(line: string, number: number, listed: number) {
     this.#line = line
     this.#number = number
+    this.#listed = listed
   }
 
-  read(slots: Map<string, number>): void {
+  /** Adds the slots of its hosts. @returns hosts that brackets have listed up to its end */
+  read(slots: Map<string, number>): number {
     for (this.#take(/[\s,]*/y); this.#at < this.#line.length; this.#take(/[\s,]*/y)) {
       const begin = this.#at
       const names = this.#names()
@@ -66,6 +71,7 @@ class HostLine {
       for (const name of names) slots.set(name, (slots.get(name) ?? 0) + count)
       if (slots.size > mostHosts) this.#fail(`at most ${mostHosts} hosts`, begin)
     }
+    return this.#listed
   }
 
   #names(): readonly string[] {
@@ -78,11 +84,10 @@ class HostLine {
     const name = this.#take(/(?:[\w.-]|\[[^\]\s]*\])+(?=[\s,:]|$)/y)
     if (name === null) return this.#fail('the name of a host')
     if (/^\w[\w.-]*$/.test(name)) return [name]
-    try {
-      return expandHosts(name)
-    } catch {
-      return this.#fail('the name of a host', begin)
-    }
+    const fail = (at: number, expected: string) => this.#fail(expected, begin + at)
+    const names = listHosts(name, mostHosts - this.#listed, fail)
+    this.#listed += names.length
+    return names
   }
 
   /** The slots that stand behind a host. */

@@ -4,6 +4,9 @@ import { failMachine } from './profile-figures.js'
 /** Hosts of a list. */
 export const mostHosts = 2 ** 20
 
+/** Characters of a name that brackets make, as in the names of the Domain Name System. */
+const longestName = 255
+
 /** A part of a name outside of brackets: letters, digits, `.`, `_` and `-`. */
 const word = /[\w.-]+/y
 const range = /(\d+)(?:-(\d+))?/y
@@ -12,11 +15,25 @@ const range = /(\d+)(?:-(\d+))?/y
  * The hosts of a list as Slurm abbreviates it: `n[001-003,7],gpu1` is n001, n002, n003, n7, gpu1. A name may
  * have several brackets, of which the last varies fastest: `r[1-2]n[0-1]`.
  *
- * @throws ERR_MACHINE with the character, also for names that begin with `-` or `.`, and beyond 2^20 hosts, before they
- *   are listed
+ * @throws ERR_MACHINE with the character, also for names that begin with `-` or `.` or have more than 255 characters, and
+ *   beyond 2^20 hosts, before they are listed
  */
 export function expandHosts(text: string): string[] {
   requireText('expandHosts', text)
+  return listHosts(text, mostHosts, (at, expected) => {
+    const got = at < text.length ? `'${text.slice(at, at + 40)}'` : 'the end'
+    return failMachine(
+      `hosts '${text.slice(0, 200)}', character ${at + 1}: expected ${expected}, got ${got}`,
+      { at },
+    )
+  })
+}
+
+/** Refuses a list of hosts: an index into it, and what was expected there. */
+type Fail = (at: number, expected: string) => never
+
+/** As {@link expandHosts}, at most so many hosts, for callers that report places of their own. */
+export function listHosts(text: string, most: number, fail: Fail): string[] {
   const hosts: string[] = []
   let at = 0
   while (true) {
@@ -24,29 +41,34 @@ export function expandHosts(text: string): string[] {
     /** Per part of the name its alternatives. */
     const parts: Alternatives[] = []
     let count = 1
+    let length = 0
     for (;;) {
       const plain = matchAt(word, text, at)
       if (plain !== null) {
-        parts.push({ count: 1, all: () => [plain] })
+        parts.push({ count: 1, length: plain.length, all: () => [plain] })
         at += plain.length
       } else if (text[at] === '[') {
-        const bracket = bracketAt(text, at)
+        const bracket = bracketAt(text, at, fail)
         parts.push(bracket)
         count *= bracket.count
         at = bracket.end
       } else break
-      if (hosts.length + count > mostHosts) fail(text, start, `at most ${mostHosts} hosts`)
+      length += parts.at(-1)!.length
+      if (length > longestName) fail(start, `names of at most ${longestName} characters`)
+      if (hosts.length + count > most) fail(start, `at most ${mostHosts} hosts`)
     }
-    if (parts.length === 0 || /[.-]/.test(text[start])) fail(text, start, 'the name of a host')
+    if (parts.length === 0 || /[.-]/.test(text[start])) fail(start, 'the name of a host')
     for (const host of combined(parts)) hosts.push(host)
     if (at === text.length) return hosts
-    if (text[at] !== ',') fail(text, at, "','")
+    if (text[at] !== ',') fail(at, "','")
     at++
   }
 }
 
 interface Alternatives {
   readonly count: number
+  /** Of the longest. */
+  readonly length: number
   all(): string[]
 }
 
@@ -54,22 +76,24 @@ interface Alternatives {
 const mostDigits = 16
 
 /** `[001-003,7]` from its opening bracket. */
-function bracketAt(text: string, opening: number): Alternatives & { readonly end: number } {
+function bracketAt(text: string, opening: number, fail: Fail): Alternatives & { readonly end: number } {
   const ranges: { first: number; last: number; width: number }[] = []
   let at = opening + 1
   let count = 0
+  let length = 0
   for (;;) {
     range.lastIndex = at
     const match = range.exec(text)
-    if (match === null) return fail(text, at, 'a number or a range such as 001-003')
+    if (match === null) return fail(at, 'a number or a range such as 001-003')
     const [first, last] = [Number(match[1]), Number(match[2] ?? match[1])]
-    if (last < first || last > Number.MAX_SAFE_INTEGER) fail(text, at, 'an ascending range')
-    if (match[1].length > mostDigits) fail(text, at, `numbers of at most ${mostDigits} digits`)
+    if (last < first || last > Number.MAX_SAFE_INTEGER) fail(at, 'an ascending range')
+    if (match[1].length > mostDigits) fail(at, `numbers of at most ${mostDigits} digits`)
     ranges.push({ first, last, width: match[1].length })
     count += last - first + 1
+    length = Math.max(length, match[1].length, String(last).length)
     at += match[0].length
     if (text[at] === ']') break
-    if (text[at] !== ',') fail(text, at, "',' or ']'")
+    if (text[at] !== ',') fail(at, "',' or ']'")
     at++
   }
   const all = () => {
@@ -78,7 +102,7 @@ function bracketAt(text: string, opening: number): Alternatives & { readonly end
       for (let number = first; number <= last; number++) numbers.push(String(number).padStart(width, '0'))
     return numbers
   }
-  return { count, all, end: at + 1 }
+  return { count, length, all, end: at + 1 }
 }
 
 function combined(parts: readonly Alternatives[]): string[] {
@@ -93,11 +117,4 @@ function combined(parts: readonly Alternatives[]): string[] {
 function matchAt(pattern: RegExp, text: string, at: number): string | null {
   pattern.lastIndex = at
   return pattern.exec(text)?.[0] ?? null
-}
-
-function fail(text: string, at: number, expected: string): never {
-  const got = at < text.length ? `'${text.slice(at, at + 40)}'` : 'the end'
-  return failMachine(`hosts '${text.slice(0, 200)}', character ${at + 1}: expected ${expected}, got ${got}`, {
-    at,
-  })
 }

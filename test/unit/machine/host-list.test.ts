@@ -44,7 +44,9 @@ test.each([
   ['/', "line 1, character 1: expected the name of a host, got '/'"],
   ['n1;rm', "line 1, character 1: expected the name of a host, got 'n1;rm'"],
   ['n1\n.n2', "line 2, character 1: expected the name of a host, got '.n2'"],
-  ['n[3-1]', "line 1, character 1: expected the name of a host, got 'n[3-1]'"],
+  ['n[3-1]', "line 1, character 3: expected an ascending range, got '3-1]'"],
+  ['n1\nn[0-9999999999]', 'line 2, character 1: expected at most 1048576 hosts'],
+  ['n[0-9]\nn[0-1048566]', 'line 2, character 1: expected at most 1048576 hosts'],
   ['n1:16777216,n2', 'expected at most 16777216 cores'],
 ])('machineFromHostList rejects %j', (text, message) => {
   expect(() => machineFromHostList(text)).toThrow(refusal('ERR_MACHINE', message))
