@@ -40,8 +40,14 @@ export function asSource(source: string | Uint8Array | ByteSource): ByteSource {
   return sourceOf(source as string | Uint8Array)
 }
 
-/** The whole of a source as text, which must be UTF-8 and fit a string. @throws ERR_FILE */
-export function readText(source: ByteSource, file: string): string {
+/**
+ * The whole of a source as text, which must be UTF-8 and fit a string. It is read to its end, or to the bound.
+ *
+ * @param mostBytes bound of this file, where that is lower
+ * @throws ERR_FILE
+ */
+export function readText(source: ByteSource, file: string, mostBytes = longestText): string {
+  const most = Math.min(mostBytes, longestText)
   const decoder = new TextDecoder('utf-8', { fatal: true })
   const buffer = new Uint8Array(1 << 20)
   const pieces: string[] = []
@@ -50,14 +56,14 @@ export function readText(source: ByteSource, file: string): string {
     for (let count = source.read(buffer); count > 0; count = source.read(buffer)) {
       if (total === 0 && isGzip(buffer.subarray(0, count))) throw compressed(file)
       total += count
-      if (total > longestText) throw new RangeError(`more than ${longestText} bytes`)
+      if (total > most) throw new RangeError(`more than ${most} bytes`)
       pieces.push(decoder.decode(buffer.subarray(0, count), { stream: true }))
     }
     pieces.push(decoder.decode())
   } catch (cause) {
     if (cause instanceof RankweaveError) throw cause
     const got = cause instanceof RangeError ? cause.message : `${total} bytes that are not`
-    const message = `'${file}': expected UTF-8 text of at most ${longestText} bytes, got ${got}`
+    const message = `'${file}': expected UTF-8 text of at most ${most} bytes, got ${got}`
     throw new RankweaveError('ERR_FILE', message, { details: { file }, cause })
   }
   return pieces.join('')

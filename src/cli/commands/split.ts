@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { checkSplitOptions, planSplit, splitOptions } from '../../comm/split/split-plan.js'
 import { RankweaveError } from '../../errors.js'
+import type { FabricKind } from '../../fabric/fabric.js'
 import { addFlags, flagValues } from '../input/option-flags.js'
 import { parseOptions, whole } from '../input/options.js'
 import { readSplitFile, type SplitInput } from '../input/split-input.js'
@@ -34,7 +35,7 @@ const schema = z.object({
 export const splitCommand: AddCommand = (command, act) => {
   addWorldOptions(command)
     .option('--colors <number>', 'number of colors, dealt to the ranks in turn (default: 1)')
-    .option('--file <path>', 'file with one line per rank: color and key')
+    .option('--file <path>', 'file with one line per rank: color and key; - is standard input')
   addFlags(command, splitOptions)
     .option('--explain', 'report time, messages and bytes of every phase', false)
     .option('--json', 'one JSON object on standard output', false)
@@ -45,7 +46,7 @@ export const splitCommand: AddCommand = (command, act) => {
         const { ranks } = options
         const fabric = fabricOf(options)
         const given = flagValues(splitOptions, raw)
-        const problem = splitProblem(inputOf(options), given)
+        const problem = splitProblem(inputOf(options, fabric.kind), given)
         // Checked before the world starts. Processes without ranks take no part in the split.
         const taking = Math.min(fabric.processes, ranks)
         checkSplitOptions(problem.options, taking)
@@ -62,9 +63,9 @@ export const splitCommand: AddCommand = (command, act) => {
     )
 }
 
-function inputOf({ file, colors, ranks }: z.infer<typeof schema>): SplitInput {
+function inputOf({ file, colors, ranks }: z.infer<typeof schema>, kind: FabricKind): SplitInput {
   if (file === undefined) return { kind: 'generated', colors: colors ?? 1 }
-  if (colors === undefined) return readSplitFile(file, ranks)
+  if (colors === undefined) return readSplitFile(file, ranks, kind)
   const message = '--colors: the colors are in the file: expected --file or --colors, got both'
   throw new RankweaveError('ERR_USAGE', message)
 }

@@ -1,6 +1,9 @@
 import { seededRandom } from '../../base/random.js'
 import { type RankweaveError, wrongValue } from '../../errors.js'
-import { readRegularFile } from '../../text/regular-file.js'
+import type { FabricKind } from '../../fabric/fabric.js'
+import { type ByteSource, readText } from '../../text/byte-source.js'
+import { withSource } from '../../text/source-file.js'
+import { openInputOn } from './open-input.js'
 
 /**
  * Where colors and keys come from: this many colors in turn with random keys, or lists by rank, color -1 for
@@ -28,13 +31,20 @@ export function colorsAndKeys(input: SplitInput, ranks: number): ColorsAndKeys {
   return { color, key }
 }
 
+/** Bytes of a line, on average. */
+const lineBytes = 64
+
 /**
- * One line per rank: color and key, or `-` for no color; without a key it is 0.
+ * One line per rank: color and key, or `-` for no color; without a key it is 0. The file may be a pipe or compressed, and
+ * `-` is standard input.
  *
- * @throws ERR_FILE for a file that cannot be read, for another number of lines, or for a line of another form
+ * @param kind fabric of the world that splits
+ * @throws ERR_FILE for a file that cannot be read, beyond 64 bytes per rank, for another number of lines, or for a line of
+ *   another form; ERR_USAGE for `-` where every process reads
  */
-export function readSplitFile(path: string, ranks: number): SplitInput {
-  const text = readRegularFile(path, 64 * ranks).toString()
+export function readSplitFile(path: string, ranks: number, kind: FabricKind): SplitInput {
+  const read = (source: ByteSource) => readText(source, path, lineBytes * ranks)
+  const text = withSource(path, read, { open: openInputOn(kind) })
   const lines = text.trimEnd().split('\n')
   if (lines.length !== ranks)
     throw wrongValue('ERR_FILE', `${path}: expected ${ranks} lines, one per rank`, lines.length)

@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { resolve } from 'node:path'
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import type { SplitSummary } from '../../../../src/cli/output/split-report.js'
 import splitProgram, { hosted, splitProblem } from '../../../../src/cli/program/split-program.js'
@@ -9,7 +9,7 @@ import { ownFolder } from '../../../support/temporary-folder.js'
 import { cli, json, onlyObject, refused, typed } from '../run-cli.js'
 
 const folder = ownFolder('split')
-const at = (name: string) => join(folder, name)
+const at = (name: string) => resolve(folder, name)
 beforeAll(() => {
   writeFileSync(at('ranks.txt'), '4 7\n- 0\n4 -1\n9\n')
   writeFileSync(at('bad.txt'), '4 7\n-2 0\n4 -1\n9\n')
@@ -75,6 +75,8 @@ describe('split', () => {
     { file: 'one.txt', ranks: '5', said: /ERR_FILE.*expected 5 lines, one per rank, got 4/s },
     { file: 'gap.txt', said: /ERR_FILE.*line 2: expected a color/s },
     { file: 'long.txt', said: /ERR_FILE.*line 1: expected a color/s },
+    // A device without an end is read to the bound.
+    { file: '/dev/zero', said: /ERR_FILE.*expected UTF-8 text of at most 256 bytes/s },
     { file: 'wide.txt', said: /ERR_FILE.*line 1: expected a color.*got '2147483648'/s },
   ])('rejects $file', async ({ file, said, ranks = '4' }) => {
     expect(await cli`split -n ${ranks} --file ${at(file)}`).toMatchObject(refused(said))
