@@ -12,7 +12,7 @@ import { mountedWorldId, mountedWorldRequest } from '../../client/protocol/mount
 import { isRankweaveError, RankweaveError } from '../../errors.js'
 import { endWhenStalled, type ServiceContext } from './context.js'
 import { endWith, errorAnswer, parsed } from './error-answer.js'
-import { bearerOf, requireHost, toOriginForm } from './guard.js'
+import { bearerOf, requireExpectation, requireHost, toOriginForm } from './guard.js'
 import { addJobRoutes } from './job-routes.js'
 import { readJsonBodies } from './json-bodies.js'
 import type { ServiceMetrics } from './metrics.js'
@@ -88,6 +88,8 @@ export function makeApp({ context, metrics, files, tls, logger }: AppOptions): F
   }) as unknown as FastifyInstance
   // All of them are served again where an offer to upgrade is not taken up; their length is bounded.
   app.server.maxHeadersCount = 0
+  // Node would refuse it without a body.
+  app.server.on('checkExpectation', (request, answer) => app.server.emit('request', request, answer))
 
   readJsonBodies(app)
   app.setErrorHandler((error, request, reply) => {
@@ -98,8 +100,8 @@ export function makeApp({ context, metrics, files, tls, logger }: AppOptions): F
     if (status === 401) reply.header('www-authenticate', 'Bearer')
     if (status === 503) reply.header('retry-after', '1')
     // The rest of a body that was refused is not read, nor what follows a WebSocket that was.
-    // A client without its token has no use for the connection.
-    if ([401, 413].includes(status) || wantsSocket(request.raw)) reply.header('connection', 'close')
+    // A client without its token has no use for the connection, and one that expects something may send no body.
+    if ([401, 413, 417].includes(status) || wantsSocket(request.raw)) reply.header('connection', 'close')
     return reply.code(status).send(answer)
   })
   app.setNotFoundHandler((request) => {
@@ -111,6 +113,7 @@ export function makeApp({ context, metrics, files, tls, logger }: AppOptions): F
   app.addHook('onRequest', async (request, reply) => {
     reply.headers({ 'x-content-type-options': 'nosniff', 'referrer-policy': 'no-referrer' })
     requireHost(request.raw)
+    requireExpectation(request.raw)
     if (request.url === '/healthz') return
     guard.check(request.raw)
     const { origin } = request.headers

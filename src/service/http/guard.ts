@@ -125,6 +125,21 @@ export function requireHost({
       throw wrongValue('ERR_ARGUMENT', 'Host: expected a name or an address, and perhaps a port', host)
 }
 
+/**
+ * Refuses expectations that the service does not meet: all but `100-continue`, which Node meets. HTTP/1.0 has none.
+ *
+ * @throws an error of status 417
+ * @see RFC 9110, section 10.1.1
+ */
+export function requireExpectation({
+  headers: { expect },
+  httpVersion,
+}: Pick<IncomingMessage, 'headers' | 'httpVersion'>): void {
+  if (expect === undefined || httpVersion === '1.0' || /^100-continue$/i.test(expect)) return
+  const message = `Expect: expected 100-continue or none, got ${shown(expect)}`
+  throw Object.assign(new Error(message), { statusCode: 417 })
+}
+
 /** The token of `Authorization: Bearer TOKEN`. */
 export function bearerOf({ headers }: Pick<IncomingMessage, 'headers'>): string | undefined {
   return /^Bearer ([A-Za-z0-9_-]+)$/i.exec(headers.authorization ?? '')?.[1]

@@ -6,12 +6,13 @@ import type { Clock } from '../../base/clock.js'
 import { isRankweaveError } from '../../errors.js'
 import { type NodeSocket, upgradeTo } from '../../websocket/socket/transport-nodejs.js'
 import type { ServiceContext } from './context.js'
+import { endWith } from './error-answer.js'
 import { requireHost, toOriginForm } from './guard.js'
 
 /**
  * Hands WebSockets at `/v1/worlds` to worlds of members, and those at `/v1/rendezvous` to worlds of
- * programs; what else wants to be one is served as a request, which refuses it before the handshake. Tokens
- * come in the first message, so that none is in a URL. All of this waits for the answers to the requests
+ * programs; what else wants to be one is served as a request, which refuses it before the handshake. A CONNECT
+ * is refused. Tokens come in the first message, so that none is in a URL. All of this waits for the answers to the requests
  * that came before on the connection.
  *
  * A socket of a member that has not answered a ping when the next is due is ended: its host may be gone.
@@ -51,6 +52,14 @@ export function acceptSockets(
       if (isWelcome(request, guard)) upgrade(request, net, first, () => connections.trust(net))
       else withoutUpgrade(server, request, target, net, first)
     })
+  })
+  // Node would close the connection of a CONNECT without an answer.
+  server.on('connect', (_, connection, head) => {
+    const net = connection as Socket
+    const message = 'there is no CONNECT: the service is not a proxy'
+    afterAnswers(answers.get(net) ?? new Set(), net, head, () =>
+      endWith(net, 404, { error: { code: 'ERR_NOT_FOUND', message } }),
+    )
   })
   const ping = () => {
     for (const [socket, isThere] of answered) {

@@ -40,10 +40,34 @@ describe('a connection that the service has given up is destroyed, though its cl
     })
     const silent = await opened(service.url, 4, text)
     await untilServed(service.url)
-    for (const { whole } of silent) expect(statusesOf(await whole())).toEqual([status])
+    for (const { whole } of silent) {
+      const told = await whole()
+      expect(statusesOf(told)).toEqual([status])
+      expect(told).toMatch(/\r\n\r\n\{"error":\{"code":"ERR_\w+","message":"/)
+    }
     await end()
   })
 })
+
+it.each([
+  ['CONNECT', 'CONNECT 10.0.0.1:443 HTTP/1.1\r\nhost: 10.0.0.1:443\r\n\r\n', 404, 'ERR_NOT_FOUND'],
+  [
+    'an expectation',
+    requestText('POST /v1/topologies', ['expect: 200-ok', 'content-length: 9']),
+    417,
+    'ERR_ARGUMENT',
+  ],
+])(
+  '%s is refused with a code, after the answer to what came before, and ends the connection',
+  async (_, text, status, code) => {
+    const { service, end } = await startService()
+    const { whole } = await rawConnection(service.url, requestText('GET /v1/plans') + text)
+    const told = await whole()
+    expect(statusesOf(told)).toEqual([200, status])
+    expect(told).toContain(`\r\n\r\n{"error":{"code":"${code}","message":"`)
+    await end()
+  },
+)
 
 describe('places of connections', () => {
   it('strangers leave a place to one who says a token, and cannot take it from that one', async () => {
