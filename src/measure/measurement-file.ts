@@ -1,6 +1,6 @@
-import { appendFileSync, existsSync, truncateSync } from 'node:fs'
+import { appendFileSync, truncateSync } from 'node:fs'
 import { RankweaveError, shown } from '../errors.js'
-import { readRegularFile } from '../text/regular-file.js'
+import { readRegularFileIfThere } from '../text/regular-file.js'
 import { fileError } from '../text/whole-file.js'
 import { checkSource } from '../tuning/measured/check-source.js'
 import {
@@ -69,7 +69,7 @@ function pointKey(call: TuningCall, setting: TuningSetting): string {
 }
 
 function contentOf(path: string): Buffer {
-  return existsSync(path) ? readRegularFile(path, longestFile) : Buffer.alloc(0)
+  return readRegularFileIfThere(path, longestFile) ?? Buffer.alloc(0)
 }
 
 function textOf(path: string, content: Uint8Array): string {

@@ -31,3 +31,18 @@ export function readRegularFile(path: string, mostBytes: number, hint = ''): Buf
     if (file !== undefined) closeSync(file)
   }
 }
+
+/**
+ * As {@link readRegularFile}; undefined where there is nothing of that name. What is there and cannot be read, such as a
+ * loop of links, is not absent.
+ *
+ * @throws ERR_FILE naming the path
+ */
+export function readRegularFileIfThere(path: string, mostBytes: number): Buffer | undefined {
+  try {
+    return readRegularFile(path, mostBytes)
+  } catch (error) {
+    if (((error as Error).cause as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    throw error
+  }
+}

@@ -1,10 +1,11 @@
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import * as z from 'zod'
-import { RankweaveError, wrongValue } from '../../errors.js'
+import { RankweaveError, reasonText, wrongValue } from '../../errors.js'
 import { callFileEnding } from '../../launch/processes/call-files.js'
 import { modelFileName } from '../../launch/processes/load-online.js'
 import { type Collective, collectives } from '../../schedule/specification.js'
+import { readRegularFileIfThere } from '../../text/regular-file.js'
 import { fileError, makeDirectory } from '../../text/whole-file.js'
 import { closedGrid } from '../../tuning/models/decision-grid.js'
 import { formatTuningFile, tuningFileLimits } from '../../tuning/models/read-tuning-file.js'
@@ -241,13 +242,18 @@ function decisionsOf(grids: ReadonlyMap<Collective, LearnedGrid>) {
   return Object.fromEntries([...grids].map(([name, { grid }]) => [name, closedGrid(grid)]))
 }
 
-/** What the next runs use is not what these runs give: says so. */
+/** Says so where the next runs use something else than these runs give, or refuse it. */
 function noteModel(report: Reporter, path: string, expected: string): void {
-  if (!existsSync(path)) report.note(`${path}: there is none, so the next runs try all settings alike`)
-  else if (!statSync(path).isFile() || statSync(path).size > tuningFileLimits.bytes)
-    report.note(`${path}: expected a tuning file`)
-  else if (readFileSync(path, 'utf8') !== expected)
-    report.note(`${path}: the next runs use it, and these runs and options give another one: rankweave learn`)
+  try {
+    const text = readRegularFileIfThere(path, tuningFileLimits.bytes)?.toString()
+    if (text === undefined) report.note(`${path}: there is none, so the next runs try all settings alike`)
+    else if (text !== expected)
+      report.note(
+        `${path}: the next runs use it, and these runs and options give another one: rankweave learn`,
+      )
+  } catch (error) {
+    report.note(`the next runs refuse the model: ${reasonText(error)}`)
+  }
 }
 
 /** A call as a user names it. @throws ERR_USAGE */

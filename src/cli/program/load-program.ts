@@ -1,7 +1,7 @@
-import { existsSync } from 'node:fs'
+import { accessSync } from 'node:fs'
 import { extname, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { causeText, isRankweaveError } from '../../errors.js'
+import { causeText, isRankweaveError, reasonText } from '../../errors.js'
 import { loadExports, programError } from '../../launch/processes/load-program.js'
 import type { UserProgram } from '../../world/user-program.js'
 import { guardUserCode } from './guard-user-code.js'
@@ -20,7 +20,13 @@ export function checkProgramFile(file: string): string {
   const path = resolve(file)
   if (!extensions.includes(extname(path)))
     throw programError(file, `expected a ${extensions.join(', ')} file, got '${file}'`)
-  if (!existsSync(path)) throw programError(file, `there is no file '${file}'`)
+  try {
+    accessSync(path)
+  } catch (cause) {
+    const isAbsent = (cause as NodeJS.ErrnoException).code === 'ENOENT'
+    const message = isAbsent ? `there is no file '${file}'` : `'${file}' cannot be read: ${reasonText(cause)}`
+    throw programError(file, message, cause)
+  }
   return pathToFileURL(path).href
 }
 

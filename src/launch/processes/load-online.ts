@@ -1,10 +1,9 @@
-import { existsSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { integerOption, type OptionTable, uncheckedOption, wordOption } from '../../base/option.js'
 import { checkOptions } from '../../base/option-table.js'
 import { RankweaveError, wrongValue } from '../../errors.js'
-import { readRegularFile } from '../../text/regular-file.js'
+import { readRegularFileIfThere } from '../../text/regular-file.js'
 import type { MeasurementSource } from '../../tuning/measured/measurement.js'
 import { readTuningFile, tuningFileLimits } from '../../tuning/models/read-tuning-file.js'
 import { requireOwnSource } from '../../tuning/models/require-own-source.js'
@@ -57,7 +56,7 @@ export async function loadOnline(
     throw wrongValue('ERR_ARGUMENT', `${where}: expected the name of a folder, as in online:runs`, folder)
   const directory = makeWritableDirectory(folder)
   const path = join(directory, modelFileName)
-  const model = existsSync(path) ? modelOf(where, path, fabric) : undefined
+  const model = modelOf(where, path, fabric)
   const { seed = crypto.getRandomValues(new Uint32Array(1))[0] } = request
   const learned = Object.values(model?.decisions ?? {}).flatMap((each) => (isGrid(each) ? each.settings : []))
   const settings = merged(learned, ownSettingTable(onlineCollectives, onlineSegments))
@@ -65,10 +64,14 @@ export async function loadOnline(
   return { mode, seed, calls, measured, settings, ...told, ...(model === undefined ? {} : { model }) }
 }
 
-/** The next `rankweave learn` would refuse a mixture, so a run takes the model of runs like itself only. */
-function modelOf(where: string, path: string, fabric: string): TuningFile {
-  const text = readRegularFile(path, tuningFileLimits.bytes).toString()
-  const model = readTuningFile(text, `tuning file '${path}'`)
+/**
+ * The model, if there is one. The next `rankweave learn` would refuse a mixture, so a run takes the model of runs like
+ * itself only.
+ */
+function modelOf(where: string, path: string, fabric: string): TuningFile | undefined {
+  const bytes = readRegularFileIfThere(path, tuningFileLimits.bytes)
+  if (bytes === undefined) return undefined
+  const model = readTuningFile(bytes.toString(), `tuning file '${path}'`)
   requireOwnSource(where, model, fabric)
   const { kind, name, machine } = model.source
   if (kind === 'rankweave') return model

@@ -364,13 +364,16 @@ describe('is refused', () => {
     },
   )
 
-  it('a model that is no regular file', async () => {
+  it.each([
+    ['a device', '/dev/zero', 'expected a file, got a pipe or device'],
+    ['a loop of links', 'model.json', 'ELOOP'],
+  ])('a model that is %s', async (_, target, expected) => {
     const online = newFolder()
     mkdirSync(online)
-    symlinkSync('/dev/zero', join(online, 'model.json'))
+    symlinkSync(target, join(online, 'model.json'))
     await expect(run(allreduces(1), { ...world(2, 2), tuning: { online } })).rejects.toMatchObject({
       code: 'ERR_FILE',
-      message: expect.stringContaining('expected a file, got a pipe or device'),
+      message: expect.stringContaining(expected),
     })
   })
 

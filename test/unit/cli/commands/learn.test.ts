@@ -212,5 +212,8 @@ describe('learn --report', () => {
     rmSync(join(folder, 'model.json'))
     const none = await cli`learn ${folder} --report`
     expect(none.stderr).toMatch(/model\.json: there is none, so the next runs try all settings alike/)
+    symlinkSync('model.json', join(folder, 'model.json'))
+    const loop = await cli`learn ${folder} --report`
+    expect(loop.stderr).toMatch(/the next runs refuse the model: cannot read '.*model\.json': ELOOP/)
   })
 })
