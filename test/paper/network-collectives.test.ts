@@ -105,6 +105,8 @@ describe('a Clos network, 32 nodes per switch, a quarter of the bandwidth betwee
   test('1,024 nodes: distance doubling 3999 n, halving with its shuffle 1120 n', () => {
     expect(costOf('doubling', 1024)).toBe(3999)
     expect(costOf('halving', 1024) + closShuffleBytes(1 / 4, 1)).toBe(1120)
+    // As messages: one node of each switch keeps its block.
+    expect(costOf('halving,shuffle=1', 1024)).toBe(1116 + 31 / 8)
   })
 
   // Routes are static in the simulator, and balanced in the source: 1,024 nodes are in test/soak/network-collectives.soak.ts.

@@ -12,15 +12,19 @@ export interface AlongWays {
 }
 
 /**
- * The operations of a rank in an allgather along ways, in as many phases as these have stages; with a shuffle in a phase
- * for it and two for each stage. Each further round follows a phase later.
+ * The operations of a rank in an allgather along ways, in as many phases as these have stages, and one more for a
+ * shuffle. Each further round follows a phase later. With a shuffle a rank's own sections come back to it like those of
+ * others, unless it is their home: so all messages of a stage are runs of the result, and equally long.
  *
  * @see Sack 2011 §3.4
  */
 export function gatherAlong(operations: RankOperations, rank: number, along: AlongWays): void {
-  const { ways, segments } = along
-  operations.copy(rank, 0)
-  for (let segment = 0; segment < segments; segment++) {
+  const { ways, segments, isShuffled } = along
+  const isCopied = (segment: number): boolean =>
+    !isShuffled || shuffledHome(ways, rank, segment % ways.length).participant === rank
+  const copied = Array.from({ length: segments }, (_, segment) => segment).filter(isCopied)
+  if (copied.length > 0) operations.copy(rank, 0)
+  for (const segment of copied) {
     const block = rank * segments + segment
     operations.add(block, segment, operations.slot(rank, block))
   }
@@ -34,48 +38,29 @@ function gatherRound(
   round: number,
 ): void {
   const sections = (isShuffled ? shuffledSections : ownSections)(ways, round)
-  const add = (way: number, offset: number): void => {
-    const unit = sections.unitOf(way, offset)
-    const segment = sections.segmentOf(way, offset)
-    const block = unit * segments + segment
-    operations.add(block, unit === rank ? segment : operations.slot(rank, block))
-  }
+  const blockOf = (way: number, offset: number): number =>
+    sections.unitOf(way, offset) * segments + sections.segmentOf(way, offset)
   if (isShuffled)
     for (const { peer, isSent, sections: moved } of shuffleOf(ways, rank)) {
       if (isSent) operations.send(rank, round, peer)
       else operations.receive(rank, round, peer)
-      for (const { way, offset } of moved) add(way, offset)
+      for (const { way, offset } of moved) {
+        const block = blockOf(way, offset)
+        operations.add(block, isSent ? block % segments : operations.slot(rank, block))
+      }
     }
   const start = round + (isShuffled ? 1 : 0)
-  // What a message leaves out divides its run: both parts are messages, the second a phase later. Parts are unequally
-  // long, so that ranks would drift apart and meet on links if a part waited for its data alone.
-  const phasesPerStage = isShuffled ? 2 : 1
   for (const { begin, stage, peer, isSent, runs } of exchangesOf(ways, rank)) {
-    const receiver = isSent ? peer : rank
-    const waitedFor = start + phasesPerStage * begin
-    const isOwn = (way: number, offset: number): boolean => sections.unitOf(way, offset) === receiver
-    withoutOwn(runs, isOwn).forEach((part, index) => {
-      const first = start + phasesPerStage * stage
-      if (isSent) operations.send(rank, first + index, peer)
-      else operations.receive(rank, first + index, peer)
-      operations.after(isShuffled ? waitedFor - 1 : waitBefore(ways, begin, waitedFor))
-      eachOf(part, add)
+    if (isSent) operations.send(rank, start + stage, peer)
+    else operations.receive(rank, start + stage, peer)
+    // A shuffle ends at another time for each rank, so that ranks would drift apart with one way, too.
+    operations.after(isShuffled ? start + begin - 1 : waitBefore(ways, begin, start + begin))
+    eachOf(runs, (way, offset) => {
+      const block = blockOf(way, offset)
+      const isOwn = !isShuffled && sections.unitOf(way, offset) === rank
+      operations.add(block, isOwn ? block % segments : operations.slot(rank, block))
     })
   }
-}
-
-/** Runs up to what the receiver has, and those after it: no list that is empty. */
-function withoutOwn(runs: readonly Run[], isOwn: (way: number, offset: number) => boolean): Run[][] {
-  const [before, after]: [Run[], Run[]] = [[], []]
-  for (const { way, first, count } of runs) {
-    let own = first
-    while (own < first + count && !isOwn(way, own)) own++
-    if (own > first) before.push({ way, first, count: own - first })
-    let next = own
-    while (next < first + count && isOwn(way, next)) next++
-    if (next < first + count) after.push({ way, first: next, count: first + count - next })
-  }
-  return [before, after].filter((part) => part.length > 0)
 }
 
 export function eachOf(runs: readonly Run[], visit: (way: number, offset: number) => void): void {

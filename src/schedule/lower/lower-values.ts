@@ -24,8 +24,8 @@ export interface Values {
 
 /**
  * Numbers the values of a process and finds which of them every frame, combination and slot takes. A block
- * that one of the ranks has, all have: it is the first value that holds it. Partial results are followed from
- * place to place.
+ * that one of the ranks has, all have: it is the first value that brings it, or their own; the own value until a frame
+ * brings it back. Partial results are followed from place to place.
  *
  * @throws ERR_SCHEDULE when the process lacks a value that it needs
  */
@@ -73,7 +73,9 @@ class ValueFinder {
     for (let v = received.term.length - 1; v >= 0; v--) {
       if (received.term[v] >= 0) this.#valueOfBlock.set(received.term[v], this.#firstArrival + v)
     }
-    for (let v = this.#firstArrival - 1; v >= 0; v--) this.#valueOfBlock.set(this.#ownTerm[v], v)
+    this.#ownTerm.forEach((term, own) => {
+      if (!this.#valueOfBlock.has(term)) this.#valueOfBlock.set(term, own)
+    })
   }
 
   find(): Values {
@@ -121,9 +123,10 @@ class ValueFinder {
   /** The value of a block that is there when a round begins. */
   #blockBefore(block: number, round: number): number {
     const value = this.#valueOfBlock.get(block)
-    if (value === undefined || this.#roundOf(value) >= round)
-      throw this.#missing(block, `to send it in round ${round}`)
-    return value
+    if (value !== undefined && this.#roundOf(value) < round) return value
+    const own = this.#ownTerm.indexOf(block)
+    if (own === -1) throw this.#missing(block, `to send it in round ${round}`)
+    return own
   }
 
   /** The round in which a value is contributed (-1) or arrives. */

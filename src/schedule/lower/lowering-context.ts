@@ -18,7 +18,7 @@ export interface LoweringContext {
   readonly processStart: Int32Array
   /**
    * Whether ranks hold no blocks of other origins before: then a block need not be sent to where its origin
-   * lives.
+   * lives. Collectives of one rank per process keep such blocks: a schedule sends them so that messages are runs.
    */
   readonly hasHomes: boolean
 }
@@ -57,7 +57,8 @@ export function loweringContext(
     throw wrongValue('ERR_PLACEMENT', `expected processes below ${topologyLimits.ranks}`, processes - 1)
   const processStart = rowStarts(processes, placement)
   const rankByProcess = entriesByRow(processStart, placement)
-  const hasHomes = holdOwnOnly(schedule.specification)
+  const isAsStated = schedule.topology === null && processes === ranks
+  const hasHomes = !isAsStated && holdOwnOnly(schedule.specification)
   const awaited = roundsAwaited(schedule, rounds)
   return { schedule, placement, rounds, awaited, rankByProcess, processStart, hasHomes }
 }

@@ -8,8 +8,14 @@ import { exchangesOf, type GatherWay } from '../../../../src/collective/ways/way
 import { congestedCost } from '../../../../src/cost/models/congested-cost.js'
 import { torusNetwork } from '../../../../src/cost/models/congestion-network.js'
 import { scheduleStages } from '../../../../src/cost/models/stages.js'
+import { simulate } from '../../../../src/cost/simulate/simulate.js'
+import { parseMachine } from '../../../../src/machine/machine-text.js'
 import { routeBetween } from '../../../../src/machine/network.js'
 import { torus } from '../../../../src/machine/torus.js'
+import { copiesOf } from '../../../../src/schedule/lower/copies.js'
+import { lower } from '../../../../src/schedule/lower/lower.js'
+import { withPorts } from '../../../../src/schedule/lower/with-ports.js'
+import { verify } from '../../../../src/schedule/verify/verify.js'
 import { nodesOfGrid, sentAlong, torusGrid } from '../../../support/way-messages.js'
 
 const boxOfGrid = (dims: readonly number[], isWrapped = true) => {
@@ -38,6 +44,29 @@ describe('buckets on 4 x 4 x 4', () => {
     expect(cost.bytes).toBeCloseTo(expected, 9)
   })
 })
+
+test.each([3, 6])(
+  '%i ports with the shuffle on 4 x 4 x 4: a machine of so many ports is as fast as any',
+  (ports) => {
+    const shape = { ranks: 64, segments: ports, grid: torusGrid([4, 4, 4]) }
+    const schedule = scheduleOf(algorithmOf(`allgather-bucket:ports=${ports},shuffle=1`), shape)
+    expect(verify(schedule).violations).toEqual([])
+    expect(withPorts(schedule, ports)).toBe(schedule)
+    const timeOn = (limit: string): number =>
+      simulate(schedule, parseMachine(`torus:dims=4x4x4,profile=bluegene-p${limit}`), { bytes: 600_000 })
+        .timeUs
+    expect(timeOn(`,ports=${ports}`) / timeOn('')).toBeLessThan(1.001)
+    const { programs } = lower(
+      schedule,
+      Int32Array.from({ length: 64 }, (_, rank) => rank),
+    )
+    for (const program of programs) {
+      const { isSentInPlace, isReceivedInPlace } = copiesOf(schedule, program)
+      expect(isSentInPlace).not.toContain(0)
+      expect(isReceivedInPlace).not.toContain(0)
+    }
+  },
+)
 
 describe('messages of a participant, one for the shuffle included', () => {
   test.each([
