@@ -26,6 +26,8 @@ export interface FittedTables {
   /** Of all times the largest, and the median: |fitted - measured| / measured. */
   readonly worstError: number
   readonly medianError: number
+  /** Lengths at which the times alone would have g below an overhead: there it is the longer overhead. */
+  readonly heldSizes: readonly number[]
 }
 
 /**
@@ -40,7 +42,7 @@ const shortBytes = 8
 
 /**
  * L and g(m) of PLogP from times of collectives: a chain takes (P - 1)(L + g(m)), and flat barriers show how much of it
- * is g(0). Overheads stay as they were measured. Least squares of relative errors.
+ * is g(0). Overheads stay as they were measured, and no g is below them. Least squares of relative errors.
  *
  * @returns tables with the lengths of the broadcasts, and 0
  * @throws ERR_MEASUREMENT without a broadcast, and without barriers of two numbers of ranks
@@ -60,19 +62,27 @@ export function fitPLogP(
   const steps = new Map(sizes.map((size) => [size, stepOf(chains.filter(({ bytes }) => bytes === size))]))
   const short = hasShort ? chains.filter(({ bytes }) => bytes === sizes[0]) : []
   // Each row: how often L and g(0) are in a time.
-  const [latencyNs, gapOfNothing] = leastSquares([
+  const rows = [
     ...short.map(({ ranks, timeNs }) => [ranks - 1, ranks - 1, timeNs] as const),
     ...barriers.map(({ ranks, timeNs }) => [2, gapsOf(ranks, fanIn), timeNs] as const),
-  ])
+  ]
+  const [sent, received] = [sendOverheadNs, receiveOverheadNs].map((each) => interpolated(sizesBytes, each))
+  const leastGap = (size: number): number => Math.max(sent(size), received(size))
+  const free = leastSquares(rows)
+  const isHeld = free[1] < leastGap(0)
+  const gapOfNothing = isHeld ? leastGap(0) : free[1]
+  const latencyNs = isHeld
+    ? leastSquaresOf(rows.map(([a, b, t]) => [a / t, 1 - (b / t) * gapOfNothing]))
+    : free[0]
   const longer = hasShort ? sizes.slice(1) : sizes
   const gaps = [gapOfNothing, ...longer.map((size) => steps.get(size)! - latencyNs)]
   const at = [0, ...longer]
   const tables: MessageTables = {
     latencyNs,
     sizesBytes: at,
-    gapNs: gaps.map((gap) => Math.max(0, gap)),
-    sendOverheadNs: at.map(interpolated(sizesBytes, sendOverheadNs)),
-    receiveOverheadNs: at.map(interpolated(sizesBytes, receiveOverheadNs)),
+    gapNs: gaps.map((gap, i) => Math.max(leastGap(at[i]), gap)),
+    sendOverheadNs: at.map(sent),
+    receiveOverheadNs: at.map(received),
   }
   const gap = interpolated(at, tables.gapNs)
   const errors = [
@@ -83,7 +93,8 @@ export function fitPLogP(
     ...barriers.map(({ ranks, timeNs }) => (2 * latencyNs + gapsOf(ranks, fanIn) * gap(0)) / timeNs - 1),
   ].map(Math.abs)
   const sorted = errors.toSorted((a, b) => a - b)
-  return { tables, worstError: sorted.at(-1)!, medianError: sorted[sorted.length >>> 1] }
+  const heldSizes = at.filter((size, i) => (i === 0 ? isHeld : gaps[i] < leastGap(size)))
+  return { tables, worstError: sorted.at(-1)!, medianError: sorted[sorted.length >>> 1], heldSizes }
 }
 
 /** Messages that follow each other by g in a flat barrier. */
@@ -91,11 +102,15 @@ const gapsOf = (ranks: number, fanIn: FanIn): number => (fanIn === 'together' ? 
 
 /** L + g(m) of the chains of one length. */
 function stepOf(chains: readonly ChainTime[]): number {
+  return leastSquaresOf(chains.map(({ ranks, timeNs }) => [(ranks - 1) / timeNs, 1]))
+}
+
+/** x for which a x is nearest to t over rows [a, t]. */
+function leastSquaresOf(rows: readonly (readonly [a: number, t: number])[]): number {
   let [products, squares] = [0, 0]
-  for (const { ranks, timeNs } of chains) {
-    const weighted = (ranks - 1) / timeNs
-    products += weighted
-    squares += weighted * weighted
+  for (const [a, t] of rows) {
+    products += a * t
+    squares += a * a
   }
   return products / squares
 }

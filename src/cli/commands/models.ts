@@ -3,7 +3,8 @@ import * as z from 'zod'
 import { modelLimits } from '../../cost/models/check-input.js'
 import { predictAlgorithms } from '../../cost/models/compare.js'
 import { modelledAlgorithms } from '../../cost/models/modelled-algorithms.js'
-import { RankweaveError } from '../../errors.js'
+import type { CostModel } from '../../cost/models/parameters.js'
+import { RankweaveError, shown } from '../../errors.js'
 import { formatMachine } from '../../machine/format-machine.js'
 import { cluster, type Machine } from '../../machine/machine.js'
 import { profileOf } from '../../machine/network.js'
@@ -35,7 +36,8 @@ const modelled = [...new Set(modelledAlgorithms.map(({ collective }) => collecti
 const help = `
 COLLECTIVE is one of ${modelled.join(', ')}.
 BYTES is what MPI's count describes: the vector of bcast, reduce, allreduce, scan and exscan, the block of one rank of the
-others. Formulas assume one rank per node and no contention, and are not measured; rankweave simulate runs the schedule.
+others. --model takes the parameters that a paper prints, in nanoseconds and nanoseconds per byte, instead of a profile:
+hockney:alpha=A,beta=B or loggp:L=L,o=O,g=G,G=G, and gamma=C,delta=D for a byte combined and copied. Formulas assume one rank per node and no contention, and are not measured; rankweave simulate runs the schedule.
 
 With --compare, the times of a file of measurements stand beside those of each model and of the simulator, all calls of it or
 those of COLLECTIVE: the error of each, and how often it finds the setting that was measured as the fastest. Formulas take level
@@ -43,6 +45,7 @@ network for calls on several nodes, else level node. Of --machine, the profile a
 
 Examples:
   rankweave models bcast --profile simgrid-fast --ranks 64 --bytes 1048576
+  rankweave models bcast --model hockney:alpha=47600,beta=4.4 --ranks 4 --bytes 65536
   rankweave models allreduce --profile threads.json --level node --ranks 8 --bytes 8 --model plogp --json
   rankweave models --compare data.jsonl --profile cluster.json -o compared.html`
 
@@ -57,7 +60,7 @@ const schema = z.object({
   ranks: whole(1, modelLimits.ranks).optional(),
   bytes: whole(0, modelLimits.bytes),
   level: oneOf(...levels),
-  model: oneOf('loggp', 'hockney', 'plogp'),
+  model: z.string(),
 })
 
 type Options = z.infer<typeof schema>
@@ -70,7 +73,7 @@ export const modelsCommand: AddCommand = (command, act) => {
     .option('--ranks <number>', 'participants')
     .option('--bytes <number>', 'length of the data', '0')
     .option('--level <name>', `distance between ranks: ${levels.join(', ')}`, 'network')
-    .option('--model <name>', 'loggp, hockney or plogp', 'loggp')
+    .option('--model <name>', 'loggp, hockney or plogp; or one with its parameters', 'loggp')
     .option('--compare <file>', 'a file of measurements, to compare with all models and the simulator')
     .option('--machine <text>', 'with --compare: a machine with a profile, instead of --profile')
     .option('-o, --output <file>', 'with --compare: write tables and pictures as a page (*.html)')
@@ -84,6 +87,8 @@ export const modelsCommand: AddCommand = (command, act) => {
           return await compareFile(report, collective, options, options.compare)
         }
         refuseGiven(command, ['machine', 'output'], 'is for --compare')
+        if (options.model.includes(':'))
+          refuseGiven(command, ['profile', 'level'], 'is not for a model with its parameters')
         listAlgorithms(report, collective, options)
       }),
     )
@@ -92,28 +97,75 @@ export const modelsCommand: AddCommand = (command, act) => {
 function listAlgorithms(report: Reporter, collective: string | undefined, options: Options): void {
   const { profile: name, ranks, bytes, level, model } = options
   if (collective === undefined) throw new RankweaveError('ERR_USAGE', 'expected a collective, or --compare')
-  if (name === undefined) throw new RankweaveError('ERR_USAGE', 'expected --profile')
   if (ranks === undefined) throw new RankweaveError('ERR_USAGE', 'expected --ranks')
-  const profile = readProfile(name)
-  const parameters = modelOfLevel(profile, level, model)
+  const { parameters, profile, where } = model.includes(':')
+    ? { parameters: printedModel(model), profile: null, where: '' }
+    : modelOfProfile(name, level, model)
   const algorithms = predictAlgorithms(collective as Collective, parameters, { ranks, bytes })
   const rows = algorithms.map(({ algorithm, timeUs, segmentBytes, segments }) => [
     algorithm,
     `${timeUs.toFixed(1)} us`,
     segmentBytes === null ? 'one' : `${figure(segments)} of ${counted(segmentBytes, 'byte', 'bytes')}`,
   ])
-  const where = `${profile.name} (${level}${tablesText(profile, level, model)})`
-  const title = `${collective} of ${counted(bytes, 'byte', 'bytes')} on ${counted(ranks, 'rank', 'ranks')}, predicted by ${model}, ${where}`
+  const title = `${collective} of ${counted(bytes, 'byte', 'bytes')} on ${counted(ranks, 'rank', 'ranks')}, predicted by ${model}${where}`
   const missing = withoutFormula().filter((each) => each.collective === collective)
   const unscheduled = withoutSchedule().filter((each) => each.collective === collective)
   const lines = [...missing, ...unscheduled].map(({ id, why }) => `  ${id}: ${why}`)
   report.result(
     {
-      ...{ collective, ranks, bytes, profile: profile.name, level, parameters, algorithms },
+      ...{ collective, ranks, bytes, profile, level: profile && level, parameters, algorithms },
       ...{ withoutFormula: missing, withoutSchedule: unscheduled },
     },
     [title, columns([['', 'predicted', 'segments'], ...rows]), ...lines].join('\n'),
   )
+}
+
+function modelOfProfile(name: string | undefined, level: Level, text: string) {
+  const model = parseOptions(namedModel, { model: text }).model
+  if (name === undefined)
+    throw new RankweaveError('ERR_USAGE', 'expected --profile, or --model with parameters')
+  const profile = readProfile(name)
+  const where = `, ${profile.name} (${level}${tablesText(profile, level, model)})`
+  return { parameters: modelOfLevel(profile, level, model), profile: profile.name, where }
+}
+
+const namedModel = z.object({ model: oneOf('loggp', 'hockney', 'plogp') })
+
+const memorySymbols = { gamma: 'reduceNsPerByte', delta: 'copyNsPerByte' } as const
+const printedSymbols = {
+  hockney: { alpha: 'latencyNs', beta: 'nsPerByte' },
+  loggp: { L: 'latencyNs', o: 'overheadNs', g: 'gapNs', G: 'nsPerByte' },
+} as const
+
+/** A model by the symbols of papers, `hockney:alpha=47600,beta=4.4`. @throws ERR_USAGE */
+function printedModel(text: string): CostModel {
+  const kind = text.slice(0, text.indexOf(':'))
+  const symbols: Readonly<Record<string, string>> | undefined = new Map(Object.entries(printedSymbols)).get(
+    kind,
+  )
+  if (symbols === undefined) failModel('hockney or loggp before the colon', kind)
+  const names = new Map(Object.entries({ ...symbols, ...memorySymbols }))
+  const model: Record<string, string | number> = { model: kind }
+  for (const each of text.slice(kind.length + 1).split(',')) {
+    const [symbol, value = '', ...more] = each.split('=')
+    const name = names.get(symbol)
+    if (
+      name === undefined ||
+      more.length > 0 ||
+      !/^\d+(\.\d+)?(e-?\d+)?$/i.test(value) ||
+      !(Number(value) <= 1e15)
+    )
+      failModel(`${[...names.keys()].join('=, ')}= with a number from 0 to 1e15 each`, each)
+    if (name in model) failModel('every parameter once', each)
+    model[name] = Number(value)
+  }
+  for (const [symbol, name] of Object.entries(symbols))
+    if (!(name in model)) failModel(`${symbol}= among the parameters`, text)
+  return model as unknown as CostModel
+}
+
+function failModel(expected: string, got: string): never {
+  throw new RankweaveError('ERR_USAGE', `--model: expected ${expected}, got ${shown(got)}`)
 }
 
 function tablesText(profile: Profile, level: Level, model: FormulaName): string {

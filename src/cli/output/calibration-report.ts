@@ -35,10 +35,13 @@ export function calibrationText({
 /** What `rankweave calibrate --fit` prints: the tables of each level, and how well they fit. */
 export function fitText({ profile, levels }: FittedProfile): string {
   const percent = (error: number) => `${(100 * error).toFixed(1)}%`
-  const texts = levels.map(({ level, tables, chains, barriers, worstError, medianError }) => {
+  const texts = levels.map(({ level, tables, chains, barriers, worstError, medianError, heldSizes }) => {
     const times = `${counted(chains, 'broadcast', 'broadcasts')} and ${counted(barriers, 'barrier', 'barriers')}`
     const errors = `median error ${percent(medianError)}, largest ${percent(worstError)}`
-    return `${level}: fitted to ${times}; ${errors}\n${tablesText(`${level}, by length`, tables)}`
+    const held = heldSizes.map((size) => counted(size, 'byte', 'bytes')).join(', ')
+    const note =
+      held === '' ? '' : `\n  g of ${held} is the longer overhead: the times alone would have it below`
+    return `${level}: fitted to ${times}; ${errors}\n${tablesText(`${level}, by length`, tables)}${note}`
   })
   return [profile.name, ...texts].join('\n\n')
 }

@@ -75,6 +75,25 @@ describe('a fit to chains and flat barriers', () => {
     expect(Math.abs(tables.gapNs[0] / 23_800 - 1)).toBeLessThan(0.1)
   })
 
+  test('holds g at the longer overhead where times would have it below, and fits L to the rest', () => {
+    // A barrier of 2 L + P g(0) with g(0) = 1,000, and overheads of up to 8,400: g(m) >= o(m) in PLogP.
+    const fast = ranks.map((P) => ({ ranks: P, timeNs: 2 * 61_000 + P * 1000 }))
+    const times = [
+      ...chainsOf([4096]),
+      ...chainsOf([65_536]).map((time) => ({ ...time, timeNs: time.timeNs / 20 })),
+    ]
+    const { tables, heldSizes } = fitPLogP(times, fast, overheads)
+    expect(heldSizes).toEqual([0, 65_536])
+    expect(tables.gapNs[0]).toBe(8400)
+    expect(tables.gapNs[2]).toBe(410_000)
+    expect(tables.gapNs[1]).toBeGreaterThan(tables.receiveOverheadNs[1])
+    const errorOf = (latencyNs: number): number =>
+      fast.reduce((sum, { ranks, timeNs }) => sum + ((2 * latencyNs + ranks * 8400) / timeNs - 1) ** 2, 0)
+    for (const other of [0.99, 1.01])
+      expect(errorOf(tables.latencyNs)).toBeLessThan(errorOf(other * tables.latencyNs))
+    expect(fitPLogP(chainsOf([0, 64]), barriers, overheads).heldSizes).toEqual([])
+  })
+
   test.each([
     ['no broadcast', [], barriers],
     ['barriers of one number of ranks', chainsOf([0]), barriers.slice(0, 1)],

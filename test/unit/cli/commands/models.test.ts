@@ -45,6 +45,38 @@ describe('models', () => {
     expect(dissemination?.timeUs).toBeCloseTo((6 * 13_000) / 1000, 9)
   })
 
+  it('takes the parameters that a paper prints, Hockney and LogGP alike', async () => {
+    const call = typed`bcast --ranks 4 --bytes 65536 --model`
+    // Two levels below the root: 2 (2 + n - 2) sends of 65,536 / n bytes, n = 3.
+    const answer = await cli`models ${call} hockney:alpha=47600,beta=4.4`
+    expect(answer.stdout).toMatch(
+      /^bcast of 65,536 bytes on 4 ranks, predicted by hockney:alpha=47600,beta=4.4\n/,
+    )
+    expect(answer.stdout).toMatch(/bcast-binary +1149\.8 us +3 of 21,846 bytes/)
+    const { algorithms, profile } =
+      (await json`models barrier --ranks 4 --model loggp:L=2100,o=1600,g=2300,G=4.4,gamma=0.5`) as unknown as Listed & {
+        profile: null
+      }
+    expect(profile).toBeNull()
+    const dissemination = algorithms.find(({ algorithm }) => algorithm === 'barrier-dissemination')
+    expect(dissemination?.timeUs).toBeCloseTo((2 * (2100 + 1600 + 2300)) / 1000, 9)
+  })
+
+  it.each([
+    ['hockney:alpha=5', /expected beta=/],
+    ['hockney:alpha=5,beta=-1', /number from 0/],
+    ['hockney:alpha=5,beta=1,beta=2', /once/],
+    ['hockney:alpha=5,beta=1,L=2', /alpha=, beta=, gamma=, delta=/],
+    ['plogp:L=5', /hockney or loggp/],
+    ['nothing', /expected one of|loggp/],
+  ])('refuses --model %s', async (model, message) => {
+    const answer = await cli`models bcast --ranks 4 --model ${model}`
+    expect(answer).toMatchObject(refused('ERR_USAGE'))
+    expect(answer.stderr).toMatch(message)
+    const both = await cli`models bcast --ranks 4 --model ${model} --profile grig-mx`
+    expect(both).toMatchObject(refused('ERR_USAGE'))
+  })
+
   describe('--compare', () => {
     const settings = ['bcast-linear', 'bcast-binomial', 'bcast-chain']
     const lines = settings.flatMap((algorithm, i) =>
