@@ -1,10 +1,7 @@
 import { countSources } from '../../src/messages/matching-queues/count-sources.js'
 import type { ProcessFacts } from '../../src/messages/matching-queues/design.js'
-import {
-  type MatchingDesignName,
-  matchingDesignNames,
-  type NamedDesign,
-} from '../../src/messages/matching-queues/designs.js'
+import { matchingDesignNames, type NamedDesign } from '../../src/messages/matching-queues/designs.js'
+import { partnerRetries } from '../../src/messages/matching-queues/dynamic-partners.js'
 import { MatchingReplay } from '../../src/messages/matching-queues/replay.js'
 import {
   type MatchingWorkload,
@@ -46,7 +43,9 @@ export function* measureWorkloads(quick: boolean): Generator<Figure> {
         processes,
         counts: countSources(traceOf(workload, processes), { processes }),
       }
-      const passed = new Map(matchingDesignNames.map((name) => [name, passedBy(name, workload, facts)]))
+      const passed = new Map(
+        matchingDesignNames.map((name) => [name, passedBy({ name } as NamedDesign, workload, facts)]),
+      )
       const list = perSearch(passed.get('list')!)
       for (const [name, design] of passed) {
         const ours = perSearch(design)
@@ -71,14 +70,38 @@ export function* measureWorkloads(quick: boolean): Generator<Figure> {
   console.error(markdown(['workload', 'processes', ...matchingDesignNames], rows))
   for (const [workload, factors] of Object.entries(printed))
     console.error(`${workload}: the source prints ${factors}`)
+  yield* measureRetries()
+}
+
+/** Partners that are looked for later, and at each insertion as algorithm 4.3 has it, where attempts find none. */
+function* measureRetries(): Generator<Figure> {
+  const facts: ProcessFacts = { processes: 1024 }
+  for (const workload of matchingWorkloadNames) {
+    const [later, always] = partnerRetries.map((retry) => {
+      const begin = process.hrtime.bigint()
+      const options = { population: 'nonzero', retry } as const
+      const passed = passedBy({ name: 'partners-dynamic', options }, workload, facts)
+      return { ...passed, ms: Number(process.hrtime.bigint() - begin) / 1e6 }
+    })
+    for (const [unit, of] of [
+      ['entries a search', perSearch],
+      ['ms', ({ ms }: typeof later) => ms],
+    ] as const) {
+      const [ours, peer] = [of(later), of(always)]
+      yield {
+        ...{ case: `${workload}, 1,024 processes: partners looked for later, against always`, unit },
+        ...{ ours, peer, ratio: ours / peer, target: null, met: null, runs: 1, workload },
+      }
+    }
+  }
 }
 
 function traceOf(workload: MatchingWorkload, processes: number) {
   return workloadTrace(workload, { processes })
 }
 
-function passedBy(name: MatchingDesignName, workload: MatchingWorkload, facts: ProcessFacts): Passed {
-  const replay = new MatchingReplay({ name } as NamedDesign, facts)
+function passedBy(design: NamedDesign, workload: MatchingWorkload, facts: ProcessFacts): Passed {
+  const replay = new MatchingReplay(design, facts)
   for (const operation of traceOf(workload, facts.processes)) replay.apply(operation)
   const [posted, unexpected] = [replay.report('posted'), replay.report('unexpected')]
   return {

@@ -12,7 +12,7 @@ import { ArrayBlocksDesign } from './array-blocks-design.js'
 import { ClusterLists } from './cluster-lists.js'
 import { CollectiveQueues, type CollectiveQueuesRule, capRules } from './collective-queues.js'
 import type { MatchingDesign, ProcessFacts } from './design.js'
-import { DynamicPartners } from './dynamic-partners.js'
+import { DynamicPartners, type PartnerRetry, partnerRetries } from './dynamic-partners.js'
 import type { MatchingElement, MatchingQueue } from './element.js'
 import { EntryListsDesign } from './entry-lists.js'
 import { HashBinsDesign } from './hash-bins.js'
@@ -66,6 +66,8 @@ export interface PartnerParameters extends Partial<EdgeRule> {
   readonly threshold?: number
   /** Partners per bucket of a table of sqrt(processes) buckets: c. Default: no bound. */
   readonly slots?: number
+  /** When partners are looked for again after an attempt without any. Default: `later`. */
+  readonly retry?: PartnerRetry
 }
 
 export type MatchingDesignName = keyof DesignParameters
@@ -94,6 +96,10 @@ const partnerOptions = {
     help: 'list length above which partners are looked for',
   }),
   slots: integerOption({ least: 1, most: 2 ** 20, computed: 'no bound', help: 'partners per bucket' }),
+  retry: wordOption(partnerRetries, {
+    default: 'later',
+    help: 'after an attempt without partners: as many insertions later as the list is long, or at each',
+  }),
 }
 
 const binsOptions = { bins: integerOption({ least: 1, most: 2 ** 20, default: 256, help: 'bins per queue' }) }

@@ -11,7 +11,16 @@ export interface DynamicPartnersRule extends EdgeRule {
   readonly threshold: number
   /** Slots per bucket of the table of partners: c. Infinity: without a bound. */
   readonly slots: number
+  /** When partners are looked for again where an attempt found none. */
+  readonly retry: PartnerRetry
 }
+
+/**
+ * `always`: at every element that is added, as in algorithm 4.3, each time over the whole list. `later`: after as many
+ * elements as the list has, so that attempts take constant time per element.
+ */
+export const partnerRetries = ['later', 'always'] as const
+export type PartnerRetry = (typeof partnerRetries)[number]
 
 /**
  * Partners are found while the program runs. All elements go to the initial list until it is longer than a
@@ -19,8 +28,7 @@ export interface DynamicPartnersRule extends EdgeRule {
  * other sources go to the list of a new level, which may overflow in turn. No element moves: a search for a source
  * passes the initial list, the levels from before it became a partner, and its list.
  *
- * Where no source becomes a partner, there is no new level. The next attempt waits until as many elements as the
- * list has were added, so that attempts take constant time per element.
+ * Where no source becomes a partner, there is no new level.
  *
  * @see Ghazimirsaeed 2019 algorithm 4.3 (PNP-dynamic)
  */
@@ -92,6 +100,6 @@ export class DynamicPartners<E extends MatchingElement> implements SourceRouting
     for (const key of partnerKeys(counts, this.#keys.population, this.#rule))
       if (this.table.add(key, level)) this.partners.push(new Chain())
     if (this.table.size > before) this.levels.push(new Chain())
-    else this.#patience = list.length
+    else if (this.#rule.retry === 'later') this.#patience = list.length
   }
 }

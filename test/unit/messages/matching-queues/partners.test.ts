@@ -2,7 +2,10 @@ import { describe, expect, it } from 'vitest'
 import { below, mulberry32 } from '../../../../src/base/random.js'
 import { countSources } from '../../../../src/messages/matching-queues/count-sources.js'
 import { makeMatchingDesign } from '../../../../src/messages/matching-queues/designs.js'
-import { DynamicPartners } from '../../../../src/messages/matching-queues/dynamic-partners.js'
+import {
+  DynamicPartners,
+  type DynamicPartnersRule,
+} from '../../../../src/messages/matching-queues/dynamic-partners.js'
 import { QueueElement } from '../../../../src/messages/matching-queues/element.js'
 import { reverseSearch } from '../../../../src/messages/matching-queues/microbenchmarks.js'
 import {
@@ -21,7 +24,10 @@ const rule = (over: Partial<EdgeRule> = {}): EdgeRule => ({
   ...{ edge: 'average', alpha: 0, population: 'all' },
   ...over,
 })
-const unbounded = { ...rule(), threshold: 8, slots: Number.POSITIVE_INFINITY }
+const unbounded: DynamicPartnersRule = {
+  ...rule(),
+  ...{ threshold: 8, slots: Number.POSITIVE_INFINITY, retry: 'later' },
+}
 
 describe('the edge of partners', () => {
   const counts = [1, 1, 2, 3, 5, 20]
@@ -136,7 +142,7 @@ describe('dynamic partners', () => {
     for (const [source, count] of sources)
       for (let i = 0; i < count; i++) design.insert(elementOf(source, design.size, design.size))
   }
-  const made = (over: Partial<typeof unbounded>, processes = 16) => {
+  const made = (over: Partial<DynamicPartnersRule>, processes = 16) => {
     const routing = new DynamicPartners<QueueElement>(processes, { ...unbounded, ...over })
     return { routing, design: new RoutedDesign<QueueElement>(routing, { processes }) }
   }
@@ -190,6 +196,12 @@ describe('dynamic partners', () => {
     expect(routing.table.size).toBe(0)
     insertAll(design, [0, 1], [0, 1])
     expect(routing.table.size).toBe(1)
+    // Algorithm 4.3 looks at the next one: 2 of source 0 exceed the median of 2 and 1.
+    const { routing: literal, design: always } = made({
+      ...{ threshold: 1, edge: 'median', population: 'nonzero', retry: 'always' },
+    })
+    insertAll(always, [0, 1], [1, 1], [0, 1])
+    expect(literal.table.size).toBe(1)
   })
 
   it('stay within their table, a bucket within its slots; without a bound there is none', () => {
