@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { RankweaveError } from '../../errors.js'
 import {
   baselineDesign,
   compareRank,
@@ -8,6 +9,7 @@ import {
   type ReplayProgress,
   summedDesigns,
 } from '../../messages/matching-queues/compare-designs.js'
+import { countSources } from '../../messages/matching-queues/count-sources.js'
 import {
   makeMatchingDesign,
   matchingDesignNames,
@@ -15,7 +17,13 @@ import {
   type NamedDesign,
   parsedMatchingDesign,
 } from '../../messages/matching-queues/designs.js'
-import { findTraceFiles, mostReadOperations, readTraceFile } from '../input/matching-traces.js'
+import type { QueueCounts } from '../../messages/matching-queues/source-counts.js'
+import {
+  findTraceFiles,
+  mostReadOperations,
+  readTraceFile,
+  type TraceFile,
+} from '../input/matching-traces.js'
 import { parseOptions } from '../input/options.js'
 import { requireDistinctFiles } from '../output/distinct-files.js'
 import {
@@ -42,12 +50,13 @@ ${matchingDesignsHelp}
 
 Examples:
   rankweave run program.ts -n 8 --trace-matching trace
-  rankweave match trace
+  rankweave match trace --train earlier
   rankweave match trace --designs source-lists,bins:bins=1024 --svg matching.svg
   rankweave match trace/rank-0.jsonl --json`
 
 const schema = z.object({
   designs: z.string().optional(),
+  train: z.string().optional(),
   svg: z.string().optional(),
 })
 
@@ -56,12 +65,13 @@ export const matchCommand: AddCommand = (command, act) => {
   command
     .argument('<trace...>', 'files of traces, or a directory with those of all ranks')
     .option('--designs <list>', 'designs to compare, separated by commas (default: all)')
+    .option('--train <trace>', 'traces of an earlier run, from which clusters and partners-static learn')
     .option('--svg <file>', 'draw queue lengths over time, and what searches take by design')
     .option('--json', 'one JSON object on standard output', false)
     .addHelpText('after', help)
     .action(
       act(async (report: Reporter, paths: readonly string[], raw: unknown) => {
-        const { designs: given, svg } = parseOptions(schema, raw)
+        const { designs: given, train, svg } = parseOptions(schema, raw)
         const designs = designsOf(given)
         await checkOutputs(report, svg)
         const files = findTraceFiles(paths)
@@ -70,6 +80,7 @@ export const matchCommand: AddCommand = (command, act) => {
             [{ option: '--svg', file: svg }],
             files.map(({ file }) => ({ option: 'trace', file })),
           )
+        const training = train === undefined ? undefined : trainingOf(train, files)
         const ranks: ReportedRank[] = []
         const limits = {
           metered: { clock: () => performance.now(), mostMs: mostReplayMs },
@@ -85,14 +96,14 @@ export const matchCommand: AddCommand = (command, act) => {
             )
           const { trace, bounded, shortened } = readTraceFile(each)
           ranks.push({
-            ...compareRank(header.rank, trace, designs, limits, progress),
+            ...compareRank(header.rank, trace, designs, limits, progress, training?.(header.rank)),
             file,
             bounded,
             shortened,
           })
         }
         const sums = summedDesigns(ranks)
-        const verdict = matchingVerdict(ranks, sums)
+        const verdict = matchingVerdict(ranks, sums, training !== undefined)
         const { worst = ranks[0] } = verdict
         if (svg !== undefined) await writeOutput(report, svg, [matchingPicture(worst, sums, paths.join(' '))])
         const object = {
@@ -106,6 +117,7 @@ export const matchCommand: AddCommand = (command, act) => {
             best: verdict.best.design.name,
             fewestPassed: verdict.fewestPassed.design.name,
             rank: verdict.worst?.rank ?? null,
+            selfTrained: verdict.isSelfTrained,
             text: matchingVerdictText(verdict),
           },
           ...(svg === undefined ? {} : { svg }),
@@ -113,6 +125,25 @@ export const matchCommand: AddCommand = (command, act) => {
         reportBeside(report, svg, object, matchingComparisonText(ranks, sums, verdict))
       }),
     )
+}
+
+/** What the queues of each rank were given in an earlier run. @throws ERR_FILE for one of other ranks or processes */
+function trainingOf(path: string, files: readonly TraceFile[]): (rank: number) => QueueCounts {
+  const byRank = new Map(findTraceFiles([path]).map((each) => [each.header.rank, each]))
+  const fileOf = ({ file, header: { rank, processes } }: TraceFile): TraceFile => {
+    const training = byRank.get(rank)
+    if (training?.header.processes === processes) return training
+    const got = training === undefined ? `none` : `one of ${training.header.processes} processes`
+    throw new RankweaveError(
+      'ERR_FILE',
+      `--train '${path}': expected a trace of rank ${rank} of ${processes} processes, as '${file}' is, got ${got}`,
+    )
+  }
+  for (const each of files) fileOf(each)
+  return (rank) => {
+    const { trace } = readTraceFile(byRank.get(rank)!)
+    return countSources(trace.operations(), trace.facts)
+  }
 }
 
 /** Processor time of this thread, which other programs do not lengthen; before Node 23.9 of the process. */

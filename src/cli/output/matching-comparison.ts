@@ -100,7 +100,7 @@ const perSearch = ({ searches, traversals }: { readonly searches: number; readon
 
 /** What the program would gain, with which design, what in the program causes it, and how to change that. */
 export function matchingVerdictText(verdict: MatchingVerdict): string {
-  const { kind, baseline, openMpi, own, best, fewestPassed, worst } = verdict
+  const { kind, baseline, openMpi, own, best, fewestPassed, isSelfTrained, worst } = verdict
   const ns = ({ nsPerOperation }: SummedDesign) => `${figure(Math.round(nsPerOperation))} ns`
   const all = `Matching took ${tookText(baseline)} in all by one list and ${tookText(own)} by the index of Rankweave, replayed on this machine: compare it with the time of the run.`
   const cause =
@@ -111,13 +111,16 @@ export function matchingVerdictText(verdict: MatchingVerdict): string {
     fewestPassed.design.name === best.design.name || kind === 'own'
       ? ''
       : ` ${fewestPassed.design.name} passes fewest entries, ${perSearch(fewestPassed)} a search, but takes ${ns(fewestPassed)}.`
+  const trained = isSelfTrained
+    ? ' clusters and partners-static were trained on the traces that they replayed, so that their gain is a bound: --train takes those of an earlier run.'
+    : ''
   const fromList = `${gainText(baseline, own)} against one list, the design of MPICH`
   const fromSources = `${gainText(openMpi, own)} against a list per source, that of Open MPI`
   switch (kind) {
     case 'none':
       return 'No message was matched: there is nothing to gain.'
     case 'healthy':
-      return `${all}\nMatching costs this program nothing worth changing: a list passes ${perSearch(baseline)} entries a search and takes ${ns(baseline)} an operation${best.design.name === baseline.design.name ? ', which no design undercuts' : `, the fastest design, ${best.design.name}, ${ns(best)}`}.`
+      return `${all}\nMatching costs this program nothing worth changing: a list passes ${perSearch(baseline)} entries a search and takes ${ns(baseline)} an operation${best.design.name === baseline.design.name ? ', which no design undercuts' : `, the fastest design, ${best.design.name}, ${ns(best)}`}.${trained}`
     case 'own':
       return `${all}\nBy an index this program would gain ${fromList}, and ${fromSources}. Rankweave has that index already.${cause}`
     case 'other': {
@@ -125,7 +128,7 @@ export function matchingVerdictText(verdict: MatchingVerdict): string {
         best.design.name === openMpi.design.name
           ? 'which Open MPI has already'
           : `${gainText(openMpi, best)} against a list per source, that of Open MPI`
-      return `${all}\nBy ${best.design.name} this program would gain ${gainText(baseline, best)} against one list, the design of MPICH, ${ofSources}, and ${gainText(own, best)} against the index of Rankweave. That index gains ${fromList}, and ${fromSources}.${differs}${cause}`
+      return `${all}\nBy ${best.design.name} this program would gain ${gainText(baseline, best)} against one list, the design of MPICH, ${ofSources}, and ${gainText(own, best)} against the index of Rankweave. That index gains ${fromList}, and ${fromSources}.${differs}${trained}${cause}`
     }
   }
 }

@@ -12,6 +12,7 @@ import {
 import type { PackedTrace } from './packed-trace.js'
 import type { QueueReport } from './queue-lengths.js'
 import { type SearchCause, SearchCauses } from './search-causes.js'
+import type { QueueCounts } from './source-counts.js'
 
 /** The designs of MPICH, with which all others are compared, of Open MPI and of this library: always measured. */
 export const baselineDesign = 'list'
@@ -70,10 +71,12 @@ export type ReplayProgress = (design: string, made: number, planned: number) => 
 
 /**
  * Replays the trace of one rank with each design: once with a clock around each search, then several times with
- * nothing but the design in what is timed. Designs that start from the counts of an earlier run get those of this one.
+ * nothing but the design in what is timed.
  *
  * @param designs the baseline first
  * @param limits of each replay; one that is stopped says what it took until then
+ * @param trained what the rank's queues were given in an earlier run, for designs that start from one. Default: what
+ *   this trace gives them
  */
 export function compareRank(
   rank: number,
@@ -81,10 +84,10 @@ export function compareRank(
   designs: readonly NamedDesign[],
   limits: ReplayLimits,
   progress: ReplayProgress = () => {},
+  trained?: QueueCounts,
 ): ComparedRank {
-  const needsCounts = designs.some(({ name }) => matchingDesigns[name].needsCounts === true)
-  const facts: ProcessFacts = needsCounts
-    ? { ...trace.facts, counts: countSources(trace.operations(), trace.facts) }
+  const facts: ProcessFacts = designs.some(needsCounts)
+    ? { ...trace.facts, counts: trained ?? countSources(trace.operations(), trace.facts) }
     : trace.facts
   const first = trace.first(warmOperations)
   for (const design of designs) {
@@ -110,6 +113,9 @@ export function compareRank(
   const counts = { rank, operations, receives, messages, matches, matchedOperations, samples }
   return { ...counts, cause: causes.worst, designs: compared }
 }
+
+/** Whether a design starts from the counts of an earlier run. */
+export const needsCounts = ({ name }: NamedDesign): boolean => matchingDesigns[name].needsCounts === true
 
 /** Replays in turns, so that what else the machine does meets all designs alike. */
 function measured(
@@ -234,6 +240,8 @@ export interface MatchingVerdict {
   readonly best: SummedDesign
   /** Passes fewest entries. */
   readonly fewestPassed: SummedDesign
+  /** Whether a design that the verdict names was trained on the traces that it was scored on. */
+  readonly isSelfTrained: boolean
   /** Whose costliest searches passed most entries together. */
   readonly worst: ComparedRank | undefined
 }
@@ -245,10 +253,14 @@ const littleMs = 1
 /** Entries that a search of the single list passes in the mean, where no design can gain much. */
 const fewEntries = 2
 
-/** @param sums at least those of the designs of MPICH, of Open MPI and of this library */
+/**
+ * @param sums at least those of the designs of MPICH, of Open MPI and of this library
+ * @param isTrained whether designs that start from an earlier run had one
+ */
 export function matchingVerdict(
   ranks: readonly ComparedRank[],
   sums: readonly SummedDesign[],
+  isTrained = false,
 ): MatchingVerdict {
   const named = (name: string) => sums.find(({ design }) => design.name === name)!
   const [baseline, openMpi, own] = [baselineDesign, openMpiDesign, ownDesign].map(named)
@@ -270,5 +282,6 @@ export function matchingVerdict(
     undefined,
   )
   const fewestPassed = least((sum) => sum.traversals / Math.max(1, sum.searches))
-  return { kind, baseline, openMpi, own, best, fewestPassed, worst }
+  const isSelfTrained = !isTrained && [best, fewestPassed].some(({ design }) => needsCounts(design))
+  return { kind, baseline, openMpi, own, best, fewestPassed, isSelfTrained, worst }
 }

@@ -7,7 +7,7 @@ import { reverseSearch } from '../../../../src/messages/matching-queues/microben
 import type { MatchingOperation } from '../../../../src/messages/matching-queues/operation.js'
 import { traceLines } from '../../../../src/messages/matching-queues/trace-lines.js'
 import { ownFolder } from '../../../support/temporary-folder.js'
-import { cli, json, refused } from '../run-cli.js'
+import { cli, json, refused, typed } from '../run-cli.js'
 
 const folder = ownFolder('match')
 
@@ -46,6 +46,42 @@ describe('match', () => {
       /Matching took \d[\d.,]* [mu]?s in all by one list and \d[\d.]* [mu]?s by the index/,
     ])
       expect(stdout).toMatch(shown)
+  })
+
+  it('trains on the traces of --train, and says where a named design was trained on what it replayed', async () => {
+    const train = directory('train')
+    // The earlier run heard source 1 alone, so that no other is a partner.
+    traced(
+      'train/rank-0.jsonl',
+      0,
+      Array.from({ length: 40 }, (_, tag) => ({ kind: 'arrive', context: 0, source: 1, tag, bytes: 8 })),
+    )
+    const options = typed`${suffering} --designs partners-static`
+    const partnersOf = async (more: readonly string[]) => {
+      const { designs, verdict } = (await json`match ${options} ${more}`) as unknown as {
+        readonly designs: readonly { readonly design: { name: string }; readonly partners: number }[]
+        readonly verdict: {
+          readonly selfTrained: boolean
+          readonly best: string
+          readonly fewestPassed: string
+          readonly text: string
+        }
+      }
+      const isNamed = [verdict.best, verdict.fewestPassed].includes('partners-static')
+      return {
+        partners: designs.find(({ design }) => design.name === 'partners-static')?.partners,
+        ...verdict,
+        isNamed,
+      }
+    }
+    const itself = await partnersOf([])
+    expect(itself).toMatchObject({ partners: 15, selfTrained: itself.isNamed })
+    const earlier = await partnersOf(typed`--train ${train}`)
+    expect(earlier).toMatchObject({ partners: 1, selfTrained: false })
+    expect(earlier.text).not.toMatch(/trained/)
+    expect(await cli`match ${traced('rank-5.jsonl', 5, inOrder(2))} --train ${train}`).toMatchObject(
+      refused(/ERR_FILE.*expected a trace of rank 5 of 64 processes.*got none/),
+    )
   })
 
   it('says of a healthy trace that matching costs nothing worth changing, and of an empty one nothing', async () => {

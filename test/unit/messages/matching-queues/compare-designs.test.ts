@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { matchingVerdictText } from '../../../../src/cli/output/matching-comparison.js'
 import {
   compareRank,
   crossoverLength,
@@ -177,14 +178,14 @@ describe('a comparison', () => {
 })
 
 describe('a verdict', () => {
-  const verdictOf = (ms: Readonly<Record<string, number>>, passed = 50) => {
+  const verdictOf = (ms: Readonly<Record<string, number>>, passed = 50, isTrained = false) => {
     const rank = compareRank(0, packed(reverseSearch(4, 2), 4), all, limits())
     const sums = summedDesigns([rank]).map((sum) => ({
       ...sum,
       ms: ms[sum.design.name] ?? 100,
       traversals: sum.design.name === 'list' ? passed * sum.searches : sum.traversals,
     }))
-    return matchingVerdict([rank], sums)
+    return matchingVerdict([rank], sums, isTrained)
   }
 
   it('goes by time', () => {
@@ -206,6 +207,13 @@ describe('a verdict', () => {
       ['healthy', 'own'],
       ['healthy', 'own'],
     ])
+  })
+
+  it('says that a design learned from what it replayed, unless it had another run', () => {
+    const times = { list: 50, index: 10, clusters: 1 }
+    expect(verdictOf(times)).toMatchObject({ kind: 'other', isSelfTrained: true })
+    expect(matchingVerdictText(verdictOf(times))).toMatch(/were trained on the traces that they replayed/)
+    expect(verdictOf(times, 50, true).isSelfTrained).toBe(false)
   })
 
   it('is none where nothing was searched', () => {
