@@ -1,6 +1,6 @@
 import { RankweaveError } from '../errors.js'
 import { type CallSite, calledAt } from '../messages/process/call-sites.js'
-import type { CommContext } from '../messages/process/comm-context.js'
+import { type CommContext, rankText } from '../messages/process/comm-context.js'
 import { collectiveWord } from '../messages/process/frames.js'
 import { calledBy, describeContext, localCall, originText } from './call-report.js'
 import type { AnyCall } from './collective-call.js'
@@ -86,7 +86,13 @@ export function mismatched(
     `${where} of ${describeContext(state)}: expected the same call of every rank, but ${one}, ${other}${originText(state)}${
       state.runtime === undefined ? '' : calledAt(state.runtime.callSites, undefined)
     }`,
-    { details: { seq, ...(process === undefined ? {} : { process }) } },
+    {
+      details: {
+        seq,
+        ...(lane.id === plainLane ? {} : { operation: lane.id }),
+        ...(process === undefined ? {} : { process }),
+      },
+    },
   )
 }
 
@@ -99,13 +105,15 @@ function remoteCall(state: CommContext, process: number, header: Int32Array): st
   const call = describeWords(header, collectiveWord.signature)
   if (!state.isPlaced) return `process ${process} called ${call}`
   const run = processes.runProcess.indexOf(state.indexOfProcess(process))
-  return calledBy(processes.runStart[run], call)
+  const rank = processes.runStart[run]
+  const { table } = state
+  return calledBy(rank, table.kind === 'distributed' ? undefined : table.lookup(rank), call)
 }
 
 /** What the ranks here called, of a collective that is complete. */
 function completedCall(state: CommContext, lane: Lane, seq: number): string {
   const signature = lane.recent(seq)
   return signature === undefined
-    ? `rank ${state.localRanks[0]} has already completed another call`
+    ? `${rankText(state.localRanks[0], state.worldRank(0))} has already completed another call`
     : localCall(state, 0, signature)
 }

@@ -6,8 +6,9 @@ import {
   type CommProcesses,
   communicatorText,
   madeBy,
+  rankText,
 } from '../messages/process/comm-context.js'
-import type { Lane } from './lane.js'
+import { type Lane, plainLane } from './lane.js'
 import { detachedIn, isOfDetached } from './offered-message.js'
 import { describeSignature, type Signature } from './signature.js'
 import type { Slot } from './slot.js'
@@ -23,8 +24,9 @@ export function originText(state: Pick<CommContext, 'id' | 'label' | 'made'>): s
   return origin === undefined ? '' : `; ${origin}`
 }
 
-export function calledBy(rank: number, call: string): string {
-  return `rank ${rank} called ${call}`
+/** @param worldRank undefined where it is not known here */
+export function calledBy(rank: number, worldRank: number | undefined, call: string): string {
+  return `${rankText(rank, worldRank)} called ${call}`
 }
 
 /** What the rank with this local index called, and where. */
@@ -35,7 +37,7 @@ export function localCall(
   site?: CallSite,
 ): string {
   const at = site === undefined || site.text === '' ? '' : ` at ${site.text}`
-  return `${calledBy(state.localRanks[localIndex], describeSignature(signature))}${at}`
+  return `${calledBy(state.localRanks[localIndex], state.worldRank(localIndex), describeSignature(signature))}${at}`
 }
 
 const ascending = (a: number, b: number) => a - b
@@ -58,20 +60,25 @@ export function callOf(
   slot: Slot | undefined,
 ): { readonly call: string; readonly at: string } {
   if (slot?.call === undefined) return { call: 'a collective', at: '' }
-  return { call: `${slot.call.signature.name}()`, at: placesText(sitesOf(state, slot)) }
+  const places = sitesText(sitesOf(state, slot))
+  return { call: `${slot.call.signature.name}()`, at: places === '' ? '' : ` at ${places}` }
 }
 
 /** A mismatch with the lines from which ranks of this process made their call of the same number. */
 export function withPlaces(state: CommContext, lanes: Iterable<Lane>, error: RankweaveError): RankweaveError {
-  const seq = error.details['seq']
-  const places: CallPlace[] = []
+  const { seq, operation = plainLane } = error.details
+  const lines: string[] = []
   for (const lane of lanes) {
-    for (const slot of lane.slots.values()) if (slot.seq === seq) places.push(...sitesOf(state, slot))
+    if (lane.id !== operation) continue
+    for (const slot of lane.slots.values()) {
+      if (slot.seq !== seq || slot.call === undefined) continue
+      for (const { site, ranks } of sitesOf(state, slot))
+        lines.push(`${listRanks(ranks)} called ${slot.call.signature.name}() at ${site}`)
+    }
   }
-  if (places.length === 0) return error
+  if (lines.length === 0) return error
   const { code, message, details } = error
-  const lines = places.map(({ site, ranks }) => `${listRanks(ranks)} called at ${site}`).join(', ')
-  return new RankweaveError(code, `${message}; ${lines}`, { details })
+  return new RankweaveError(code, `${message}; ${lines.join(', ')}`, { details })
 }
 
 /** A line of the program and the ranks that called from there, ascending. */
@@ -82,15 +89,20 @@ export interface CallPlace {
 
 /** `; called at a.ts:3:9`, with the ranks where there are several places; empty without a place. */
 export function placesText(places: readonly CallPlace[]): string {
+  const text = sitesText(places)
+  return text === '' ? '' : `; called at ${text}`
+}
+
+function sitesText(places: readonly CallPlace[]): string {
   const bySite = new Map<string, number[]>()
   for (const { site, ranks } of places) {
     const called = getOrAdd(bySite, site, () => [])
     for (const rank of ranks) called.push(rank)
   }
   if (bySite.size === 0) return ''
-  if (bySite.size === 1) return `; called at ${places[0].site}`
+  if (bySite.size === 1) return places[0].site
   const named = [...bySite].slice(0, mostSites)
-  return `; called at ${named.map(([site, ranks]) => `${site} (${listRanks(ranks.sort(ascending))})`).join(', ')}`
+  return named.map(([site, ranks]) => `${site} (${listRanks(ranks.sort(ascending))})`).join(', ')
 }
 
 export function abortedCollective(
@@ -137,16 +149,16 @@ function describeWait(state: CommContext, lane: Lane, slot: Slot): string {
   const { localRanks, processes } = state
   const waiting: number[] = []
   const missing: number[] = []
-  localRanks.forEach((rank, localIndex) => {
-    if (lane.hasJoined(slot, localIndex)) waiting.push(rank)
-    else missing.push(rank)
+  localRanks.forEach((_, localIndex) => {
+    if (lane.hasJoined(slot, localIndex)) waiting.push(localIndex)
+    else missing.push(localIndex)
   })
   const call = `${describeSignature(slot.call!.signature)} #${slot.seq}`
   const verb = waiting.length > 1 ? 'wait' : 'waits'
-  const who = `${describeContext(state)}: ${listRanks(waiting)} ${verb} in ${call}`
+  const who = `${describeContext(state)}: ${localRanksText(state, waiting)} ${verb} in ${call}`
   const places = placesText(sitesOf(state, slot))
   if (missing.length > 0)
-    return `${who}; ${listRanks(missing)} ${missing.length > 1 ? 'have' : 'has'} not called it${places}`
+    return `${who}; ${localRanksText(state, missing)} ${missing.length > 1 ? 'have' : 'has'} not called it${places}`
   const named = (peers: readonly number[]) =>
     [...new Set(peers)]
       .sort((a, b) => a - b)
@@ -164,6 +176,21 @@ function describeWait(state: CommContext, lane: Lane, slot: Slot): string {
 }
 
 const mostParts = 16
+
+/**
+ * Ranks of this process, ascending, by their local indices: `ranks 0-3`, with their numbers in the world where these
+ * are others: `ranks 0, 2 (world ranks 3, 7)`.
+ */
+export function localRanksText(
+  state: Pick<CommContext, 'localRanks' | 'worldRank'>,
+  localIndices: ArrayLike<number>,
+): string {
+  const ranks = Int32Array.from(localIndices, (localIndex) => state.localRanks[localIndex])
+  const worldRanks = Int32Array.from(localIndices, (localIndex) => state.worldRank(localIndex))
+  const text = listRanks(ranks)
+  if (ranks.every((rank, i) => rank === worldRanks[i])) return text
+  return `${text} (world ${listRanks(worldRanks.sort())})`
+}
 
 /** `rank 3`, or `ranks 0-3, 7`; long lists are truncated. */
 export function listRanks(ranks: ArrayLike<number>): string {

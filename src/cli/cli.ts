@@ -139,7 +139,7 @@ function refuse(error: unknown, exitCode: number, report: Reporter): number {
   const { code, message, details } = describe(error)
   report.note(`${code}: ${message}`)
   const rank = exitCode === exitCodes.worldFailed ? throwingRank(error) : undefined
-  if (rank !== undefined) report.note(`  thrown by rank ${rank}`)
+  if (rank !== undefined) report.note(`  thrown by rank ${rank} of the world`)
   const stack = stackOf(error, exitCode)
   if (stack !== '') report.note(stack)
   if (report.json)

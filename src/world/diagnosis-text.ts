@@ -113,6 +113,16 @@ function noteOpen(lane: Lane, process: number, { seq, call, awaited, places }: O
   if (awaited.length > 0) open.waiting.set(process, awaited)
 }
 
+type Progress = CollectiveState['progress'][number]
+
+/** `ranks 0-1`, with their numbers in the world where these are others. */
+function numberedText(parts: readonly Progress[]): string {
+  const ranks = union(parts.map((part) => part.ranks))
+  const worldRanks = union(parts.map((part) => part.worldRanks))
+  const isSame = parts.every((part) => String(part.ranks) === String(part.worldRanks))
+  return isSame ? rangesText(ranks) : `${rangesText(ranks)} (world ${rangesText(worldRanks)})`
+}
+
 function laneText(lane: number): string {
   if (lane === plainLane) return ''
   return lane === survivorLane ? ' of the survivors' : ` of persistent operation ${lane}`
@@ -120,20 +130,20 @@ function laneText(lane: number): string {
 
 function collectiveLine({ communicator, lane, size, parts, open }: Lane, seq: number): string {
   const { call, waiting, places } = open.get(seq)!
-  const called: Ranges[] = []
-  const missing: Ranges[] = []
+  const called: Progress[] = []
+  const missing: Progress[] = []
   for (const { progress } of parts) {
-    for (const { ranks, calls } of progress) (((calls - seq) | 0) > 0 ? called : missing).push(ranks)
+    for (const same of progress) (((same.calls - seq) | 0) > 0 ? called : missing).push(same)
   }
-  const arrived = union(called)
-  const absent = union(missing)
+  const arrived = union(called.map(({ ranks }) => ranks))
+  const absent = union(missing.map(({ ranks }) => ranks))
   const unknown = size - countOf(arrived) - countOf(absent)
   const number = `#${seq}${laneText(lane)}`
   const where = `${call} ${number} on ${communicator} of ${size} ranks`
   const facts: string[] = []
-  if (absent.length > 0) facts.push(`not called by ${rangesText(absent)}`)
+  if (absent.length > 0) facts.push(`not called by ${numberedText(missing)}`)
   if (unknown > 0) facts.push(`state unknown: ${unknown} ranks`)
-  facts.push(absent.length + unknown === 0 ? 'called by every rank' : `called by ${rangesText(arrived)}`)
+  facts.push(absent.length + unknown === 0 ? 'called by every rank' : `called by ${numberedText(called)}`)
   if (absent.length + unknown === 0) {
     for (const [process, others] of waiting) {
       facts.push(

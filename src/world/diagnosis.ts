@@ -39,8 +39,12 @@ export interface CollectiveState {
   readonly size: number
   /** 0, the number of a persistent operation, or {@link survivorLane}. */
   readonly lane: number
-  /** Runs of ranks that have made the same number of calls. */
-  readonly progress: readonly { readonly ranks: Ranges; readonly calls: number }[]
+  /** Runs of ranks that have made the same number of calls, as the communicator and as the world numbers them. */
+  readonly progress: readonly {
+    readonly ranks: Ranges
+    readonly worldRanks: Ranges
+    readonly calls: number
+  }[]
   /** Calls that some rank here has made and that are not complete here. */
   readonly open: readonly OpenCollective[]
 }
@@ -119,13 +123,13 @@ function collectives(state: CommState): CollectiveState[] {
       communicator: communicatorText(state),
       size: state.size,
       lane: lane.id,
-      progress: progressOf(state.localRanks, lane.next),
+      progress: progressOf(state, lane.next),
       open,
     })
   }
   // Other processes may wait for ranks here that have not called anything yet.
   if (state.processes.count > 1 && !found.some(({ lane }) => lane === plainLane)) {
-    const progress = progressOf(state.localRanks, new Uint32Array(state.localRanks.length))
+    const progress = progressOf(state, new Uint32Array(state.localRanks.length))
     found.push({
       communicator: communicatorText(state),
       size: state.size,
@@ -148,15 +152,20 @@ function survivorCalls(state: CommState): CollectiveState[] {
     places: [],
     awaited: [],
   }))
-  const progress = progressOf(localRanks, next)
+  const progress = progressOf(state, next)
   return [{ communicator: communicatorText(state), size, lane: survivorLane, progress, open }]
 }
 
-function progressOf(localRanks: Int32Array, next: Uint32Array | Int32Array): CollectiveState['progress'] {
-  const byCalls = new Map<number, RangeList>()
-  localRanks.forEach((rank, localIndex) => {
-    const calls = next[localIndex]
-    getOrAdd(byCalls, calls, () => new RangeList()).add(rank)
+function progressOf(state: CommState, next: Uint32Array | Int32Array): CollectiveState['progress'] {
+  const byCalls = new Map<number, { ranks: RangeList; worldRanks: number[] }>()
+  state.localRanks.forEach((rank, localIndex) => {
+    const same = getOrAdd(byCalls, next[localIndex], () => ({ ranks: new RangeList(), worldRanks: [] }))
+    same.ranks.add(rank)
+    same.worldRanks.push(state.worldRank(localIndex))
   })
-  return [...byCalls].map(([calls, { ranges }]) => ({ ranks: ranges, calls }))
+  return [...byCalls].map(([calls, { ranks, worldRanks }]) => {
+    const world = new RangeList()
+    for (const worldRank of worldRanks.sort((a, b) => a - b)) world.add(worldRank)
+    return { ranks: ranks.ranges, worldRanks: world.ranges, calls }
+  })
 }

@@ -10,10 +10,10 @@ import { signatureWords } from '../messages/process/frames.js'
 // may wait for each other in calls that differ, and no message of one call reaches a rank of the other.
 
 /**
- * The communicator, its size, the lane, the number of the call, a rank that made it, and the call's
- * signature.
+ * The communicator, its size, the lane, the number of the call, a rank that made it, its number in the world, and the
+ * call's signature.
  */
-const word = { leader: 0, counter: 1, size: 2, lane: 3, seq: 4, rank: 5, signature: 6 } as const
+const word = { leader: 0, counter: 1, size: 2, lane: 3, seq: 4, rank: 5, worldRank: 6, signature: 7 } as const
 const wordsOfCall = word.signature + signatureWords
 
 /** Most calls that a process lists: those of the communicators that were made first. */
@@ -40,12 +40,14 @@ export function callsOf(runtimes: readonly CommRuntime[]): Int32Array {
   return Int32Array.from(words)
 }
 
-function addCalls(words: number[], { id, size, localRanks }: CommState, lane: Lane): void {
+function addCalls(words: number[], state: CommState, lane: Lane): void {
+  const { id, size, localRanks } = state
   for (const { seq, call, firstCaller } of lane.slots.values()) {
     if (call === undefined) continue
     const signature = new Int32Array(signatureWords)
     encodeSignature(call.signature, signature, 0)
-    words.push(id.leader, id.counter, size, lane.id, seq | 0, localRanks[firstCaller])
+    words.push(id.leader, id.counter, size, lane.id, seq | 0)
+    words.push(localRanks[firstCaller], state.worldRank(firstCaller))
     for (const part of signature) words.push(part)
   }
 }
@@ -67,7 +69,8 @@ export function mismatchAmong(calls: Int32Array): RankweaveError | undefined {
 
 function mismatch(calls: Int32Array, one: number, other: number): RankweaveError {
   const [leader, counter, size, id, seq] = calls.subarray(one, one + word.rank)
-  const called = (at: number) => calledBy(calls[at + word.rank], describeWords(calls, at + word.signature))
+  const called = (at: number) =>
+    calledBy(calls[at + word.rank], calls[at + word.worldRank], describeWords(calls, at + word.signature))
   const state = { id: { leader: leader, counter: counter }, size: size }
   return mismatched(state, { id: id }, seq >>> 0, called(one), called(other))
 }

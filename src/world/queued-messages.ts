@@ -1,6 +1,6 @@
 import type { CommState } from '../comm/comm-state.js'
 import { Receive } from '../messages/mailboxes/receive.js'
-import { communicatorText } from '../messages/process/comm-context.js'
+import { communicatorText, rankText } from '../messages/process/comm-context.js'
 
 /** Ranks with queued messages that one communicator reports, and messages of each that are named. */
 const [mostRanks, mostMessages] = [8, 4]
@@ -38,13 +38,12 @@ export function queuedMessages(state: CommState): QueuedMessages[] {
 /** A line for each rank. */
 export function queuedLines(queued: readonly QueuedMessages[]): string[] {
   return queued.map(({ communicator, rank, worldRank, count, first }) => {
-    const who = rank === worldRank ? `rank ${rank}` : `rank ${rank} (world ${worldRank})`
     const named = first.map(([source, tag]) => `source ${source}, tag ${tag}`).join('; ')
     const more = count > first.length ? `; and ${count - first.length} more` : ''
     const what =
       count === 1
         ? 'a message that its receive does not take'
         : `${count} messages that its receives do not take`
-    return `${who} has ${what} on ${communicator}: ${named}${more}`
+    return `${rankText(rank, worldRank)} has ${what} on ${communicator}: ${named}${more}`
   })
 }

@@ -10,7 +10,9 @@ const maxRanges = 16
 /** Who waits for what, and which ranks have finished, in the processes hosted here. */
 export function reportWaits(runtimes: readonly CommRuntime[]): string {
   const ended = endedRanks(runtimes)
-  return [...limited(waitLines(runtimes)), ...(ended === '' ? [] : [`  finished: ${ended}`])].join('\n')
+  // Other lines may number the ranks of other communicators.
+  const lines = ended === '' ? [] : [`  finished: ${ended} of the world`]
+  return [...limited(waitLines(runtimes)), ...lines].join('\n')
 }
 
 /**

@@ -42,21 +42,21 @@ export const diagnosed: Readonly<Record<string, readonly RegExp[]>> = {
     /rank [012] called barrier\(\)/,
     /rank 3 called allreduce\(sum, 1 x Float64Array\)/,
     /lines\.ts:11:\d+/,
-    /lines\.ts:12:\d+/,
+    /(?:barrier\(\) at \S*|called at \S*)lines\.ts:12:\d+/,
   ],
   truncate: [
-    /^ERR_TRUNCATE: rank 3 \(world 3\), recv\(source 0, tag 7\) on communicator 0\.0: /m,
+    /^ERR_TRUNCATE: rank 3, recv\(source 0, tag 7\) on communicator 0\.0: /m,
     /room for 2 elements, the message carries 4 \(from rank 0, tag 7\); called at \S*lines\.ts:15:\d+/,
-    /thrown by rank 3/,
+    /thrown by rank 3 of the world/,
   ],
   long: [
-    /^ERR_TRUNCATE: rank 3 \(world 3\), recv\(source 0, tag 7\) on communicator 0\.0: /m,
+    /^ERR_TRUNCATE: rank 3, recv\(source 0, tag 7\) on communicator 0\.0: /m,
     /the message carries 40000 \(from rank 0, tag 7\); called at \S*lines\.ts:19:\d+/,
-    /thrown by rank 3/,
+    /thrown by rank 3 of the world/,
   ],
   split: [
     /recv\(source [\w ]+, tag 5\) on communicator [01]\.1 'halves'; called at \S*lines\.ts:24:\d+/,
-    /communicator [01]\.1 'halves' was made by split\(\) #0 of communicator 0\.0; called at \S*lines\.ts:22:\d+/,
+    /communicator [01]\.1 'halves' was made by split\(\) #0 at \S*lines\.ts:22:\d+ of communicator 0\.0$/m,
   ],
   exception: [/^TypeError: thrown on purpose/m, /thrown by rank 3/, /lines\.ts:26:\d+/],
 }

@@ -1,4 +1,4 @@
-import { describeContext, listRanks } from '../../calls/call-report.js'
+import { describeContext, localRanksText } from '../../calls/call-report.js'
 import type { RankweaveError } from '../../errors.js'
 import type { Authority } from '../../fabric/fabric.js'
 import type { ContextId } from '../../messages/process/context-id.js'
@@ -87,16 +87,17 @@ export class Survival<S> {
 
   /** One line per call that ranks here wait in. */
   describeWaits(): string[] {
-    const { localRanks } = this.#state
+    const state = this.#state
     return this.open.map(({ seq, kind }) => {
-      const waiting = localRanks.filter((_, index) => this.#next[index] > seq)
-      const missing = localRanks.filter((_, index) => this.#next[index] <= seq)
-      const wait = `${listRanks(waiting)} ${waiting.length > 1 ? 'wait' : 'waits'} in ${kind}() #${seq} of the survivors`
+      const indices = [...state.localRanks.keys()]
+      const waiting = indices.filter((index) => this.#next[index] > seq)
+      const missing = indices.filter((index) => this.#next[index] <= seq)
+      const wait = `${localRanksText(state, waiting)} ${waiting.length > 1 ? 'wait' : 'waits'} in ${kind}() #${seq} of the survivors`
       const rest =
         missing.length === 0
           ? ''
-          : `; ${listRanks(missing)} ${missing.length > 1 ? 'have' : 'has'} not called it`
-      return `${describeContext(this.#state)}: ${wait}${rest}`
+          : `; ${localRanksText(state, missing)} ${missing.length > 1 ? 'have' : 'has'} not called it`
+      return `${describeContext(state)}: ${wait}${rest}`
     })
   }
 

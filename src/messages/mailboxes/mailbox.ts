@@ -1,7 +1,13 @@
 import type { RankweaveError } from '../../errors.js'
 import type { MatchingList } from '../matching-queues/matching-list.js'
 import type { CallSites } from '../process/call-sites.js'
-import { type CommContext, communicatorText, madeBy, matchingDesignOf } from '../process/comm-context.js'
+import {
+  type CommContext,
+  communicatorText,
+  madeBy,
+  matchingDesignOf,
+  rankText,
+} from '../process/comm-context.js'
 import { contextKey } from '../process/context-id.js'
 import type { ProcessCounters, RankCounters } from '../process/counters.js'
 import type { MatchingWatch } from '../process/matching-traces.js'
@@ -68,7 +74,7 @@ export class Mailbox implements Sender, Receiver {
   }
 
   get name(): string {
-    return `rank ${this.rank} (world ${this.worldRank})`
+    return rankText(this.rank, this.worldRank)
   }
 
   get communicatorName(): string {

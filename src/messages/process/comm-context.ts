@@ -56,23 +56,32 @@ export interface MadeBy {
   readonly parent: ContextId
   /** Number of the collective on the parent; undefined for calls that are not collective. */
   readonly seq?: number
-  /** `; called at program.ts:3:9`, empty unless the world diagnoses. */
+  /** ` at program.ts:3:9`, empty unless the world diagnoses. */
   readonly at: string
 }
 
-/** Where a communicator comes from: `communicator 0.1 was made by split() #2 of communicator 0.0`. */
+/**
+ * Where a communicator comes from: `communicator 0.1 was made by split() #2 at program.ts:3:9 of communicator 0.0`. The
+ * line stands beside its call, so that no reader takes it for that of another call of the message.
+ */
 export function madeBy({ id, label, made }: Pick<CommContext, 'id' | 'label' | 'made'>): string | undefined {
   if (made === undefined) return undefined
   const { call, parent, seq, at } = made
   const number = seq === undefined ? '' : ` #${seq}`
   const of = communicatorText({ id: parent })
-  return `${communicatorText({ id, ...(label === undefined ? {} : { label }) })} was made by ${call}${number} of ${of}${at}`
+  return `${communicatorText({ id, ...(label === undefined ? {} : { label }) })} was made by ${call}${number}${at} of ${of}`
 }
 
 /** A communicator as messages and reports name it: `communicator 0.1`, with its name where it has one. */
 export function communicatorText({ id, label }: Pick<CommContext, 'id' | 'label'>): string {
   const name = label === undefined || label === '' ? '' : ` '${label}'`
   return `communicator ${id.leader}.${id.counter}${name}`
+}
+
+/** `rank 1`, or `rank 1 (world rank 5)` where its number in the world is another one. */
+export function rankText(rank: number, worldRank: number | undefined): string {
+  const world = worldRank === undefined || worldRank === rank ? '' : ` (world rank ${worldRank})`
+  return `rank ${rank}${world}`
 }
 
 /** The design that the mailbox of a rank here is to have; undefined where nothing names one. */

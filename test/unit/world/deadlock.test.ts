@@ -45,7 +45,7 @@ describe('a deadlock is reported', () => {
         { ranks: 6, processes },
       )
       expect(failure.code).toBe('ERR_DEADLOCK')
-      expect(failure.message).toMatch(/barrier.*finished: rank 5$/ms)
+      expect(failure.message).toMatch(/barrier.*finished: rank 5 of the world$/ms)
       expect(failure.details).toEqual({ blocked: 5, ended: 1 })
     },
   )
@@ -56,7 +56,7 @@ describe('a deadlock is reported', () => {
     }
     const failure = await failureOf(main, { ranks: 3, processes: 2 })
     expect(failure.code).toBe('ERR_DEADLOCK')
-    expect(failure.message).toMatch(/finished: ranks 1 to 2$/m)
+    expect(failure.message).toMatch(/finished: ranks 1 to 2 of the world$/m)
   })
 
   it('after much has gone well', async () => {
@@ -208,7 +208,7 @@ describe('the report on demand', () => {
     }
     await run(main, { ranks: 3, processes: 2 })
     expect(report).toMatch(/^world 0: 1 blocked, 1 running, 1 finished\n {2}.*rank 1\b.*recv/)
-    expect(report).toMatch(/finished: rank 2$/)
+    expect(report).toMatch(/finished: rank 2 of the world$/)
     expect(worldReport()).toBe('no world is running')
   })
 

@@ -38,7 +38,7 @@ describe.skipIf(process.platform === 'win32')('a report on SIGUSR2 (no such sign
     expect(counts).toBe('  6 blocked, 1 running (rank 6), 1 finished (rank 7)')
     expect(waits).toEqual([
       expect.stringMatching(
-        /^ {2}barrier\(\) #0 on communicator 0\.\d of 4 ranks: not called by ranks 0-1, 3; called by rank 2$/,
+        /^ {2}barrier\(\) #0 on communicator 0\.\d of 4 ranks: not called by ranks 0-1, 3 \(world ranks 0, 2, 6\); called by rank 2 \(world rank 4\)$/,
       ),
       '  ranks 0-3 wait in recv(source 6, tag 4) on communicator 0.0',
       '  rank 5 waits in recv(source 6, tag 3) on communicator 0.0',
