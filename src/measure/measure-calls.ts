@@ -155,7 +155,8 @@ function writeEnough(
   const barrier = barrierTime(barrierUs)
   for (const { setting, callUs } of enough) {
     const [timesUs, intervalUs] = [netTimes(callUs, barrier), netInterval(callUs, barrier)]
-    write(measurementOf(meter, call, setting, { elementType, timesUs, intervalUs }))
+    const barrierUs = toNanoseconds(barrier.medianUs)
+    write(measurementOf(meter, call, setting, { elementType, timesUs, intervalUs, barrierUs }))
   }
   return enough.length
 }
@@ -197,11 +198,17 @@ function measurementOf(
   { source }: Meter,
   call: TuningCall,
   { algorithm, parameters }: TuningSetting,
-  { elementType, timesUs, intervalUs }: Required<Pick<Measurement, 'elementType' | 'timesUs' | 'intervalUs'>>,
+  {
+    elementType,
+    timesUs,
+    intervalUs,
+    barrierUs,
+  }: Required<Pick<Measurement, 'elementType' | 'timesUs' | 'intervalUs' | 'barrierUs'>>,
 ): Measurement {
   return {
     ...{ version: measurementVersion, source, ...call, algorithm, parameters },
     ...(isReduction(call.collective) ? { elementType } : {}),
     ...{ timesUs, intervalUs },
+    ...(barrierUs > 0 ? { barrierUs } : {}),
   }
 }

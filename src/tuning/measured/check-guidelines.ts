@@ -11,7 +11,7 @@ export interface GuidelineViolation {
   /** Index of the setting that was chosen. */
   readonly setting: number
   readonly timeUs: number
-  /** What it need not exceed. */
+  /** What it need not exceed: the times of the other calls, with the barriers that may have hidden as much of them. */
   readonly boundUs: number
   /** `timeUs / boundUs`, above 1. */
   readonly factor: number
@@ -41,7 +41,8 @@ export interface GuidelineRemedy {
  *   takes no longer than the larger one, and that no longer than `allowedGrowth` permits. One node is not
  *   compared with several.
  *
- * A violation counts where intervals are apart: the low end of the call is above the high end of the bound.
+ * A violation counts where intervals are apart: the low end of the call is above the high end of the bound. A bound has
+ * the barriers that were subtracted from its times: a barrier overlaps with a short call, and hides up to all of it.
  *
  * @param select the setting of every call. Default: the best measured one. Calls whose setting has no time are
  *   left out.
@@ -146,7 +147,7 @@ function checkBytes(
   let least = rows.at(-1)
   for (const row of rows.toReversed().slice(1)) {
     check('more bytes', row, [least!], 'padding')
-    if (data.highUs[entries[row]] < data.highUs[entries[least!]]) least = row
+    if (mostUs(data, entries[row]) < mostUs(data, entries[least!])) least = row
   }
 }
 
@@ -161,6 +162,11 @@ function checkProcesses({ calls }: MeasuredData, rows: readonly number[], check:
   })
 }
 
+/** What a call takes at most, with what the barrier after it may have hidden. */
+function mostUs({ highUs, barrierUs }: MeasuredData, entry: number): number {
+  return highUs[entry] + barrierUs[entry]
+}
+
 function violationOf(
   data: MeasuredData,
   entries: readonly number[],
@@ -170,11 +176,12 @@ function violationOf(
   kind: RemedyKind,
   growth: number,
 ): GuidelineViolation | null {
-  const { calls, setting, timeUs, lowUs, highUs } = data
+  const { calls, setting, timeUs, lowUs, barrierUs } = data
   const entry = entries[row]
-  const sum = (values: Float64Array) => rows.reduce((total, other) => total + values[entries[other]], 0)
-  if (lowUs[entry] <= sum(highUs) * growth) return null
-  const boundUs = sum(timeUs) * growth
+  const sum = (usOf: (entry: number) => number) =>
+    rows.reduce((total, other) => total + usOf(entries[other]), 0)
+  if (lowUs[entry] <= sum((other) => mostUs(data, other)) * growth) return null
+  const boundUs = sum((other) => timeUs[other] + barrierUs[other]) * growth
   const best = bestEntry(data, row)
   const others = rows.map((other) => setting[entries[other]])
   const remedy = (): GuidelineRemedy | null => {

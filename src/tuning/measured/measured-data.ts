@@ -9,7 +9,7 @@ import { medianTime } from './median-time.js'
  * measured there.
  *
  * Of row i, entries `rowStart[i]` to `rowStart[i + 1] - 1`, by ascending setting; every row has one at least.
- * Memory: 28 bytes an entry, besides calls and settings.
+ * Memory: 36 bytes an entry, besides calls and settings.
  */
 export interface MeasuredData {
   readonly source: MeasurementSource
@@ -26,6 +26,8 @@ export interface MeasuredData {
   /** Where the median lies with 95% confidence, by entry. */
   readonly lowUs: Float64Array
   readonly highUs: Float64Array
+  /** The barrier that was subtracted, which may hide as much of the call; 0 where nothing was. By entry. */
+  readonly barrierUs: Float64Array
 }
 
 /**
@@ -58,7 +60,7 @@ export function measuredData(measurements: readonly Measurement[]): MeasuredData
 
 /** The rows of calls that fulfil a condition; settings keep their indices. */
 export function selectCalls(data: MeasuredData, isWanted: (call: TuningCall) => boolean): MeasuredData {
-  const { calls, rowStart, setting, timeUs, lowUs, highUs } = data
+  const { calls, rowStart, setting, timeUs, lowUs, highUs, barrierUs } = data
   const entries: number[] = []
   const kept: TuningCall[] = []
   const starts = [0]
@@ -77,6 +79,7 @@ export function selectCalls(data: MeasuredData, isWanted: (call: TuningCall) => 
     timeUs: taken(timeUs),
     lowUs: taken(lowUs),
     highUs: taken(highUs),
+    barrierUs: taken(barrierUs),
   }
 }
 
@@ -114,6 +117,7 @@ function packed(
     timeUs: Float64Array.from(entries, ([, { timesUs }]) => medianTime(timesUs)),
     lowUs: Float64Array.from(entries, ([, { intervalUs }]) => intervalUs[0]),
     highUs: Float64Array.from(entries, ([, { intervalUs }]) => intervalUs[1]),
+    barrierUs: Float64Array.from(entries, ([, { barrierUs = 0 }]) => barrierUs),
   }
 }
 

@@ -32,6 +32,11 @@ export interface Measurement extends TuningCall, TuningSetting {
   readonly timesUs: readonly number[]
   /** Where the median lies with 95% confidence, `[low, high]`; both are the time where it is computed. */
   readonly intervalUs: readonly [number, number]
+  /**
+   * The barrier that separated repetitions, its median. It has been subtracted, and as much of the call may be hidden in
+   * it. Absent where nothing was subtracted.
+   */
+  readonly barrierUs?: number
 }
 
 export const measurementVersion = 1

@@ -33,10 +33,10 @@ export function readMeasurements(lines: Iterable<string>): Measurement[] {
 /** The line of a measurement, without its end. @throws ERR_MEASUREMENT for what {@link parseMeasurement} refuses */
 export function formatMeasurement(measurement: Measurement): string {
   const { version, source, collective, algorithm, parameters, nodes, processesPerNode, bytes } = measurement
-  const { operation, order, isMemoryShared, elementType, timesUs, intervalUs } = measurement
+  const { operation, order, isMemoryShared, elementType, timesUs, intervalUs, barrierUs } = measurement
   const line = JSON.stringify({
     ...{ version, source, collective, algorithm, parameters, nodes, processesPerNode, bytes },
-    ...{ operation, order, isMemoryShared, elementType, timesUs, intervalUs },
+    ...{ operation, order, isMemoryShared, elementType, timesUs, intervalUs, barrierUs },
   })
   parseMeasurement(line, 1)
   return line
@@ -70,7 +70,7 @@ const deepest = 2
 const known: Readonly<Record<keyof Measurement, true>> = {
   ...{ version: true, source: true, collective: true, algorithm: true, parameters: true, nodes: true },
   ...{ processesPerNode: true, bytes: true, operation: true, order: true, isMemoryShared: true },
-  ...{ elementType: true, timesUs: true, intervalUs: true },
+  ...{ elementType: true, timesUs: true, intervalUs: true, barrierUs: true },
 }
 
 function checked(value: unknown, number: number): Measurement {
@@ -104,6 +104,10 @@ function checked(value: unknown, number: number): Measurement {
   if (members['isMemoryShared'] !== undefined) expectWord('isMemoryShared', [true, false])
   if (members['elementType'] !== undefined) expectWord('elementType', elementTypes)
   checkTimes(members['timesUs'], members['intervalUs'], number)
+  const { leastUs, mostUs } = measurementLimits
+  const { barrierUs } = members
+  if (barrierUs !== undefined)
+    expect(isTime(barrierUs), 'barrierUs', `as a number from ${leastUs} to ${mostUs}`)
   return members as unknown as Measurement
 }
 
@@ -112,9 +116,13 @@ export function isWord(value: unknown): boolean {
   return typeof value === 'string' && /^[a-z][a-zA-Z0-9-]{0,31}$/.test(value)
 }
 
+function isTime(value: unknown): boolean {
+  const { leastUs, mostUs } = measurementLimits
+  return typeof value === 'number' && value >= leastUs && value <= mostUs
+}
+
 function checkTimes(times: unknown, interval: unknown, number: number): void {
   const { leastUs, mostUs, times: most } = measurementLimits
-  const isTime = (value: unknown) => typeof value === 'number' && value >= leastUs && value <= mostUs
   if (!Array.isArray(times) || times.length === 0 || times.length > most || ![...times].every(isTime))
     throw wrongLine(
       number,

@@ -55,7 +55,7 @@ describe('the settings of a call', () => {
     expect(written).toEqual([
       {
         ...{ version: 1, source: meter.source, ...call, algorithm: 'chain', parameters: {} },
-        ...{ timesUs: new Array(6).fill(1000), intervalUs: [1000, 1000] },
+        ...{ timesUs: new Array(6).fill(1000), intervalUs: [1000, 1000], barrierUs: 10 },
       },
       expect.objectContaining({ algorithm: 'linear', timesUs: new Array(6).fill(5000) }),
     ])

@@ -96,6 +96,18 @@ describe('noise', () => {
     expect(found(point('gather', 8, 0, wide), point('allgather', 8, 10))).toEqual([])
     expect(found(point('gather', 8, 0, apart), point('allgather', 8, 10))).toMatchObject([{ factor: 1.2 }])
   })
+
+  it('a bound that the barrier hid is no time: it counts with the barrier that was subtracted', () => {
+    const hidden = { timesUs: [0.003], intervalUs: [0.001, 0.003], barrierUs: 8 } as const
+    const smaller = { ...hidden, processesPerNode: 2 } as const
+    expect(found(point('bcast', 8, 15), point('bcast', 8, 0, smaller))).toEqual([])
+    // Four processes may take three times as long as two.
+    const [{ boundUs, factor }] = found(point('bcast', 8, 48.018), point('bcast', 8, 0, smaller))
+    expect([boundUs, factor]).toEqual([24.009, 2])
+    // Without the barrier, 16 bytes would be a stricter bound than 32.
+    const longer = [point('bcast', 16, 0, hidden), point('bcast', 32, 6)]
+    expect(found(point('bcast', 8, 9), ...longer)).toMatchObject([{ by: [{ bytes: 32 }], boundUs: 6 }])
+  })
 })
 
 describe('more bytes', () => {

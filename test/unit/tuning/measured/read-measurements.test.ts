@@ -23,6 +23,7 @@ const full = measurementOf({
   elementType: 'int32',
   timesUs: [912.5, 914, 913],
   intervalUs: [912.5, 914],
+  barrierUs: 6.25,
 })
 
 const lineWith = (members: Readonly<Record<string, unknown>>) => JSON.stringify({ ...full, ...members })
@@ -153,6 +154,7 @@ describe('a damaged line is refused with its number:', () => {
     ['too many times', lineWith({ timesUs: Array(1025).fill(1) }), /timesUs as 1 to 1024/],
     ['a time of 0', lineWith({ timesUs: [0, 1] }), /numbers from 0.000001 to/],
     ['a time that is null', lineWith({ timesUs: [Number.NaN] }), /numbers from 0.000001 to/],
+    ['a barrier of no time', lineWith({ barrierUs: 0 }), /expected barrierUs as a number from 0.000001 to/],
     ['no interval', lineWith({ intervalUs: undefined }), /expected intervalUs/],
     ['an interval beside the median', lineWith({ intervalUs: [1, 2] }), /two times around the median 913/],
     ['an interval of three', lineWith({ intervalUs: [912, 913, 914] }), /expected intervalUs/],
