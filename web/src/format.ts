@@ -1,3 +1,5 @@
+import type { GroupsView } from '../../src/report/plan-view.js'
+
 /** 12,345.6, with as many digits as tell something. */
 export function figure(value: number): string {
   if (!Number.isFinite(value)) return String(value)
@@ -40,4 +42,17 @@ export function ticksBetween(from: number, to: number, count: number): number[] 
   for (let i = Math.ceil(from / step - 1e-9); i * step <= to * (1 + 1e-9); i++)
     result.push(Number((i * step).toPrecision(12)))
   return result
+}
+
+/**
+ * How many friend groups there are, and which of them the colors show. A rank is in at most one group of each step, so
+ * all groups together may have more members than there are ranks.
+ */
+export function groupsText(
+  { k, count, steps }: Pick<GroupsView, 'k' | 'count' | 'steps'>,
+  groupOf: readonly number[],
+): string {
+  const grouped = groupOf.reduce((sum, group) => sum + (group < 0 ? 0 : 1), 0)
+  const within = `${figure(steps)} ${steps === 1 ? 'step' : 'steps'}`
+  return `${figure(count)} groups of ${k} in ${within}; ${figure(grouped)} of ${figure(groupOf.length)} ranks are in one or more, colored by their first; colors repeat`
 }

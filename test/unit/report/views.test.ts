@@ -13,6 +13,7 @@ import { topologyView } from '../../../src/report/topology-view.js'
 import { waitsAfter } from '../../../src/schedule/walk.js'
 import { buildTopology } from '../../../src/topology/files/topology-from-spec.js'
 import { distinctOut } from '../../../src/topology/neighbors.js'
+import { groupsText } from '../../../web/src/format.js'
 import { refusal } from '../../support/refusal.js'
 
 const sum = (values: readonly number[]) => values.reduce((all, value) => all + value, 0)
@@ -167,6 +168,18 @@ describe('planView', () => {
     )
     expect(view.groups?.groupOf).toHaveLength(64)
     expect(Math.max(...view.groups!.groupOf!)).toBeLessThan(view.groups!.count)
+  })
+
+  it('the page says in how many steps there are groups, which may share ranks', () => {
+    const er = buildTopology('er:64:d=0.3:seed=1')
+    const pairs = plan(er, { kind: 'common-neighbor', k: 2, mode: 'agnostic' })
+    const shown = planView(er, pairs, null, { name: 'er' })
+    const { count, steps, groupOf } = shown.groups!
+    const grouped = groupOf!.filter((group) => group >= 0).length
+    expect(2 * count).toBeGreaterThan(grouped)
+    expect(groupsText(shown.groups!, groupOf!)).toBe(
+      `${count} groups of 2 in ${steps} steps; ${grouped} of 64 ranks are in one or more, colored by their first; colors repeat`,
+    )
   })
 
   it('without a machine nothing is simulated; of a plan that was read the planning time is not known', () => {

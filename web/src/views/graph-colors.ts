@@ -2,7 +2,7 @@ import type { PlanView } from '../../../src/report/plan-view.js'
 import { vertexOf } from '../../../src/report/tiling.js'
 import type { TopologyView } from '../../../src/report/topology-view.js'
 import { groupColor } from '../colors.js'
-import { figure } from '../format.js'
+import { figure, groupsText } from '../format.js'
 
 export interface Coloring {
   readonly name: string
@@ -23,12 +23,11 @@ export function colorings({ graph, statistics }: TopologyView, plan: PlanView | 
     return (vertex: number) => groupColor(numbers[vertex])
   }
   if (plan?.groups != null && plan.groups.groupOf !== null) {
-    const { k, count, groupOf } = plan.groups
-    const grouped = groupOf.reduce((sum, group) => sum + (group < 0 ? 0 : 1), 0)
+    const { groupOf } = plan.groups
     found.push({
       name: 'group',
       label: 'friend group',
-      text: `${figure(count)} groups of ${k}; ${figure(grouped)} ranks are in one; colors repeat`,
+      text: groupsText(plan.groups, groupOf),
       color: ofRanks(groupOf),
     })
   }
