@@ -6,7 +6,7 @@ import { counted } from './reporter.js'
 /** Sizes that are named. */
 const mostNamed = 3
 
-/** Where the best setting of the model is not the one whose calls were fastest, as lines of text. */
+/** Where the setting that the model chooses is not the one whose calls were fastest, as lines of text. */
 export function contradictionLines(gains: readonly CallGain[], { grid }: LearnedGrid): string[] {
   const lineOf = (number: number) => settingLine(grid.settings[number - 1])
   const found = gains.filter(({ isContradicted }) => isContradicted)
@@ -18,7 +18,7 @@ export function contradictionLines(gains: readonly CallGain[], { grid }: Learned
   })
   const left = found.length - lines.length
   return [
-    '  the best setting is not the fastest seen: means count, which outliers and near sizes raise',
+    '  the choice of the model is not the fastest seen: means count, which outliers and near sizes raise',
     ...lines,
     ...(left > 0 ? [`    and ${counted(left, 'size', 'sizes')} more`] : []),
   ]

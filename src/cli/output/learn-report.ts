@@ -115,7 +115,7 @@ function collectiveText(of: CollectiveReport, followed: TuningCall | undefined):
     ]),
     ...(left > 0 ? [`  and ${counted(left, 'size', 'sizes')} with fewer calls`] : []),
     ...contradictionLines(gains, learned),
-    '  best setting and its estimated time, by iteration',
+    '  choice of the model and its estimated time, by iteration',
     ...trends.map((trend) => `  ${sizeText(trend.call)}: ${movesText(trend, learned)}`),
     ...(shown === undefined ? [] : [probabilitiesText(shown, learned)]),
   ].join('\n')

@@ -33,9 +33,10 @@ function collectiveText({ collective, learned, gains }: LearnedCollective): stri
     .slice(0, shown.sizes)
     .map((gain) => [
       sizeText(gain),
-      ...[String(gain.calls), timeText(gain.defaultUs), timeText(gain.bestUs), ratioText(gain)],
+      ...[String(gain.calls), timeText(gain.defaultUs)],
+      ...[modelText(gain, learned), timeText(gain.bestUs), ratioText(gain)],
     ])
-  const table = columns([['size', 'calls', 'default', 'best', 'best / default'], ...rows])
+  const table = columns([['size', 'calls', 'default', 'model', 'time', 'model / default'], ...rows])
   const settings = gains
     .slice(0, shown.sizes)
     .map((gain) => `  ${sizeText(gain)}: ${nextText(gain, learned)}`)
@@ -56,7 +57,14 @@ function timeText(timeUs: number): string {
 function ratioText({ ratio, interval }: CallGain): string {
   if (Number.isNaN(ratio)) return '-'
   if (interval === null) return ratio.toFixed(2)
-  return `${ratio.toFixed(2)} (${interval[0].toFixed(2)} to ${interval[1].toFixed(2)})`
+  const [low, high] = interval
+  const verdict = low <= 1 && high >= 1 ? ', no difference seen' : low > 1 ? ', slower' : ''
+  return `${ratio.toFixed(2)} (${low.toFixed(2)} to ${high.toFixed(2)})${verdict}`
+}
+
+/** What the model would choose, which goes by means of a cell: that is not always the fastest. */
+function modelText({ best }: CallGain, { grid }: LearnedGrid): string {
+  return best === 0 ? '-' : settingLine(grid.settings[best - 1])
 }
 
 function nextText({ next }: CallGain, { grid }: LearnedGrid): string {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { contradictionLines } from '../../../../src/cli/output/contradictions.js'
 import { learnReportText } from '../../../../src/cli/output/learn-report.js'
+import { learnText } from '../../../../src/cli/output/learn-text.js'
 import type { CallFile } from '../../../../src/tuning/online/call-file.js'
 import { callGains } from '../../../../src/tuning/online/call-gains.js'
 import { tuningLogic } from '../../../../src/tuning/online/grid-selection.js'
@@ -29,7 +30,43 @@ describe('the clock of a report', () => {
   })
 })
 
-describe('a best setting that is not the fastest seen', () => {
+describe('the table of what was learned', () => {
+  const settings = ['a', 'default'].map((algorithm) => ({
+    ...({ collective: 'bcast', algorithm, parameters: {} } as const),
+  }))
+  /** The row of a size with 20 calls of each setting, of which the default had an outlier. */
+  const rowOf = (usUs: readonly [choice: number, spread: number, byDefault: number]) => {
+    const [choice, spread, byDefault] = usUs
+    const timed = Array.from({ length: 40 }, (_, call) => ({
+      ...{ setting: 1 + (call % 2), bytes: 8, nodes: 2, processesPerNode: 1 },
+      timeUs: call === 1 ? 400 : (call % 2 === 0 ? choice : byDefault) + spread * (call % 5),
+    }))
+    const learned = learnGrid(settings, axes, timed, { leastSettings: 2 })
+    const gains = callGains('bcast', learned, timed, tuningLogic())
+    return learnText([{ collective: 'bcast', learned, gains }])
+      .split('\n')
+      .slice(1, 3)
+  }
+
+  it('names the choice of the model, which is no faster than the default where no difference is seen', () => {
+    const [head, row] = rowOf([10.5, 1, 10.2])
+    expect(head.trim().split(/ {2,}/)).toEqual([
+      'size',
+      'calls',
+      'default',
+      'model',
+      'time',
+      'model / default',
+    ])
+    expect(row).toMatch(
+      /^ {2}8 B on 2 x 1 +40 +12\.2 us +a +12\.5 us +1\.02 \(0\.\d+ to 1\.\d+\), no difference seen$/,
+    )
+    expect(rowOf([10.5, 0, 10.2])[1]).toMatch(/ 1\.03 \(1\.03 to 1\.03\), slower$/)
+    expect(rowOf([5, 0, 10])[1]).toMatch(/ 0\.50 \(0\.50 to 0\.50\)$/)
+  })
+})
+
+describe('a choice of the model that is not the fastest seen', () => {
   const settings = ['a', 'b', 'c'].map((algorithm) => ({
     ...({ collective: 'bcast', algorithm, parameters: {} } as const),
   }))
@@ -50,7 +87,7 @@ describe('a best setting that is not the fastest seen', () => {
     const { learned, gains } = gainsOf(3, 40)
     expect(gains[0]).toMatchObject({ best: 1, fastest: 2, isContradicted: true })
     expect(contradictionLines(gains, learned)).toEqual([
-      '  the best setting is not the fastest seen: means count, which outliers and near sizes raise',
+      '  the choice of the model is not the fastest seen: means count, which outliers and near sizes raise',
       '    8 B on 2 x 1: a, 1.25 times the median of b',
     ])
     const many = Array.from({ length: 5 }, () => gains[0])
