@@ -35,7 +35,7 @@ typedef enum {
   X(RW_SENT_DIRECTLY, "sent directly")                                              \
   X(RW_TOO_EARLY, "too few calls yet for a plan to pay")                            \
   X(RW_IN_TRIAL, "measured in a trial")                                             \
-  X(RW_LOST_TRIAL, "MPI was faster in the last trial")                              \
+  X(RW_LOST_TRIAL, "the last trial did not show the plan to be faster")             \
   X(RW_NOT_WORTH, "no plan is estimated to be faster")                              \
   X(RW_NO_PLAN, "a plan could not be made on this or another rank")                 \
   X(RW_LONG_BLOCKS, "blocks are longer than the limit")                             \

@@ -80,7 +80,12 @@ static void report_plan(const rw_state *state, int collective, const rw_plan *pl
          rw_plan_exists(plan) ? plan->name : texts[plan->why], plan->making_us / 1e3);
   double low, middle, high;
   unsigned calls = plan->planned_calls;
-  if (calls > 0 && rw_trial_saving(&plan->trial, &low, &middle, &high))
+  int is_lost = plan->phase == RW_PHASE_LIBRARY;
+  if (rw_trial_ratio(&plan->trial, &low, &middle, &high))
+    append(line, "; in the last trial a call took %.2f times as long by the plan as by MPI (95%%: %.2f to %.2f)%s", middle,
+           low, high, is_lost ? ", and is left to MPI" : "");
+  /* The verdict goes by ratios, in which a rank that lost its core counts once: the mean of the times may differ. */
+  if (calls > 0 && !is_lost && rw_trial_saving(&plan->trial, &low, &middle, &high))
     append(line, "; a call by the plan saved %.1f us (95%%: %.1f to %.1f), all of them %.3f ms (95%%: %.3f to %.3f)", middle,
            low, high, calls * middle / 1e3, calls * low / 1e3, calls * high / 1e3);
 }

@@ -589,6 +589,13 @@ void rw_trial_agree(rw_trial *trial, double batch[RW_BATCH][RW_FIGURES]);
 int rw_trial_verdict(const rw_trial *trial, int is_incumbent, double affordable);
 /* Whether the plan was not faster in the last pair. */
 int rw_trial_lost_last(const rw_trial *trial);
+/*
+ * What the verdict goes by: the time of a call by the plan over that by MPI, median and 95% interval. 0 without enough
+ * pairs.
+ */
+int rw_trial_ratio(const rw_trial *trial, double *low, double *middle, double *high);
+/* The plan is used if the interval of the ratio is below this. */
+#define RW_MARGIN 0.97
 /* What a call by the plan saves, in us: median and 95% interval. 0 without enough pairs. */
 int rw_trial_saving(const rw_trial *trial, double *low, double *middle, double *high);
 

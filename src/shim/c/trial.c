@@ -10,9 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The plan has to be faster by this; it is worth nothing otherwise. */
-static const double MARGIN = 0.97;
-
 /* Fewer pairs have no interval. */
 enum { LEAST = 6 };
 
@@ -77,7 +74,7 @@ static double saved_us(const rw_trial *trial, int pair) {
 }
 
 int rw_trial_verdict(const rw_trial *trial, int is_incumbent, double affordable) {
-  double ratios[RW_PAIRS], saved[RW_PAIRS], low, middle, high, margin = log(MARGIN);
+  double ratios[RW_PAIRS], saved[RW_PAIRS], low, middle, high, margin = log(RW_MARGIN);
   int count = count_of(trial);
   for (int i = 0; i < count; i++) {
     ratios[i] = trial->pair[i][RW_LOG_RATIO];
@@ -94,7 +91,16 @@ int rw_trial_verdict(const rw_trial *trial, int is_incumbent, double affordable)
 }
 
 int rw_trial_lost_last(const rw_trial *trial) {
-  return trial->pair[(trial->pairs - 1) % RW_PAIRS][RW_LOG_RATIO] > log(MARGIN);
+  return trial->pair[(trial->pairs - 1) % RW_PAIRS][RW_LOG_RATIO] > log(RW_MARGIN);
+}
+
+int rw_trial_ratio(const rw_trial *trial, double *low, double *middle, double *high) {
+  double ratios[RW_PAIRS];
+  int count = count_of(trial);
+  for (int i = 0; i < count; i++) ratios[i] = exp(trial->pair[i][RW_LOG_RATIO]);
+  if (count < LEAST) return 0;
+  find_interval(ratios, count / 3 * 3, low, middle, high);
+  return 1;
 }
 
 int rw_trial_saving(const rw_trial *trial, double *low, double *middle, double *high) {
