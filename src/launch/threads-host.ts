@@ -18,6 +18,10 @@ export async function hostProcess(): Promise<void> {
   const { program, connection, world: data } = workerData as ProcessData
   const { hosted, ...world } = data
   const post = (message: FromProcess) => port.postMessage(message)
+  // Only the program can close it. Its results would never arrive, nor what ends the world.
+  port.once('close', () => {
+    throw new Error('the program closed parentPort, by which its worker reports: expected it to stay open')
+  })
   const part = new HostedPart(port, post)
   const session = openThreads(connection, (key, members, contribution) =>
     post({ kind: 'decide', key, members, contribution }),

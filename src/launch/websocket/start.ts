@@ -140,7 +140,7 @@ export class StartedChild implements StartedProcess, OutputStreams {
   }
 
   #receive(message: FromChild): void {
-    switch (message.kind) {
+    switch (message?.kind) {
       case 'uncaught':
         this.#events.emit('error', decodeError(message.error))
         break

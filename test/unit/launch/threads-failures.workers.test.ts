@@ -138,6 +138,22 @@ describe('a worker in a loop without await when the world fails', () => {
   })
 })
 
+describe('a program that uses the port of its worker', () => {
+  const fabric = threads({ processes: 2 })
+
+  it('and closes it is lost, with the reason', async () => {
+    const error = await failure(
+      run(anything, { ranks: 2, fabric, args: { kind: 'closes its port', rank: 1 } }),
+    )
+    expect(error).toMatchObject({ code: 'ERR_PEER_LOST', details: { process: 1 } })
+    expect(error.message).toContain('the program closed parentPort, by which its worker reports')
+  })
+
+  it('for messages of its own does not disturb the world', async () => {
+    expect(await run(anything, { ranks: 2, fabric, args: { kind: 'own messages' } })).toEqual([0, 1])
+  })
+})
+
 describe('a program that can never continue', () => {
   it('because nothing can settle what it awaits', async () => {
     const fabric = threads({ ranksPerProcess: [2, 1] })
