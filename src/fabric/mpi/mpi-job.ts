@@ -106,7 +106,7 @@ export class MpiJob {
     if (this.#ended) return
     this.#ended = true
     if (this.openSessions === 0 && (exitCode === 0 || this.#jointExit)) {
-      this.library.calls.finalize()
+      this.library.endable(() => this.library.calls.finalize())
       return
     }
     // Node would print such an error after this handler, which does not return.
@@ -121,7 +121,8 @@ export class MpiJob {
   #abort(exitCode: number): void {
     // Such as the reason.
     letLauncherForward()
-    this.library.calls.abort(this.library.abi.commWorld, exitCode === 0 ? 1 : exitCode)
+    const { calls, abi, endable } = this.library
+    endable(() => calls.abort(abi.commWorld, exitCode === 0 ? 1 : exitCode))
   }
 
   #checkLauncherMatches(): void {
@@ -172,7 +173,10 @@ export async function joinedMpiJob(): Promise<MpiJob | undefined> {
 
 async function join(named: string | undefined): Promise<MpiJob> {
   const launcher = requireLauncher()
-  return new MpiJob(launcher, await loadMpi(named === undefined ? launcher.libraries : [named]))
+  const library = await loadMpi(named === undefined ? launcher.libraries : [named])
+  // Signals that arrived while it was loaded are handled first.
+  await new Promise((resolve) => setImmediate(resolve))
+  return library.endable(() => new MpiJob(launcher, library))
 }
 
 function levelOf(provided: number, funneled: number, multiple: number): MpiJob['threadLevel'] {

@@ -9,6 +9,7 @@ import {
   type ReadMemory,
   readMemoryOf,
 } from './mpi-memory.js'
+import { type Endable, endableCalls } from './mpi-signals.js'
 
 type Call = (...args: number[]) => void
 
@@ -59,6 +60,8 @@ export interface MpiLibrary {
   readonly memory: MappedMemory
   /** Absent where the system has no such call. */
   readonly readMemory?: ReadMemory
+  /** For calls that block. */
+  readonly endable: Endable
   /** Yields the core to another process. */
   readonly yieldTurn: () => void
   /** Whether MPI itself yields after an unsuccessful poll. Known once it is initialized. */
@@ -154,8 +157,10 @@ function describe(koffi: Koffi, path: string, library: ReturnType<Koffi['load']>
   const yieldsTurn = () => yielding !== undefined && (intAt(yielding) & 0xff) !== 0
   const memory = mappedMemory(koffi)
   const readMemory = readMemoryOf(koffi)
+  const endable = endableCalls(koffi, addressOf)
   return {
-    ...{ path, version, abi, calls: callsOf(func), addressOf, memory, yieldTurn, yieldsTurn, intAt, func },
+    ...{ path, version, abi, calls: callsOf(func), addressOf, memory, intAt, func },
+    ...{ endable, yieldTurn, yieldsTurn },
     ...(readMemory === undefined ? {} : { readMemory }),
   }
 }

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { seededRandom } from '../../../src/base/random.js'
 import { compiled } from '../../support/compiled.js'
@@ -10,6 +11,7 @@ import {
   processesOf,
   rankweave,
   runJob,
+  startCommand,
   startJob,
 } from '../../support/mpi.js'
 import { demanded } from '../../support/soak.js'
@@ -77,6 +79,21 @@ describeMpi('how a job ends', (mpi) => {
     await gone(marker)
   })
 
+  it.concurrent.each(['SIGINT', 'SIGTERM'] as const)(
+    '%s to a process that waits in MPI_Init for one that is gone: it ends',
+    async (name) => {
+      const marker = markerOf(mpi, `init-${name}`)
+      const words = [process.execPath, ...ends('traffic'), marker].map((word) => `'${word}'`).join(' ')
+      const command = `[ "$OMPI_COMM_WORLD_RANK$PMI_RANK" = 0 ] && exec ${words} || exec sleep 1000`
+      const job = startCommand(mpi, 2, ['sh', '-c', command])
+      const [pid] = await someProcesses(marker)
+      while (!isInMpi(pid!)) await new Promise((resolve) => setImmediate(resolve))
+      process.kill(pid!, name)
+      expect((await job.ended).code).not.toBe(0)
+      await gone(marker)
+    },
+  )
+
   const kills = demanded(20, 4)
   it(`kill -9 to one process at ${kills} random moments: the job ends, and no process is left`, async () => {
     const random = seededRandom(1)
@@ -93,6 +110,13 @@ describeMpi('how a job ends', (mpi) => {
     }
   })
 })
+
+/** Whether it has loaded MPI, and left the handling of SIGTERM to the system. */
+function isInMpi(pid: number): boolean {
+  const [maps, status] = ['maps', 'status'].map((name) => readFileSync(`/proc/${pid}/${name}`, 'utf8'))
+  const [, caught] = /^SigCgt:\s*(\w+)$/m.exec(status)!
+  return /libmpi/.test(maps) && ((BigInt(`0x${caught}`) >> 14n) & 1n) === 0n
+}
 
 async function someProcesses(marker: string): Promise<number[]> {
   for (;;) {
