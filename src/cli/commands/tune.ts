@@ -49,7 +49,7 @@ const schema = z.object({
   gain: number(0, 1000),
   confidence: number(0, 50),
   prune: z.boolean(),
-  tolerance: number(0, 1000),
+  tolerance: number(0, 1000).optional(),
   attributes: oneOf('composite', 'plain'),
   depth: whole(0, treeLimits.depth).optional(),
   threshold: number(0, 1).optional(),
@@ -89,8 +89,7 @@ export const tuneCommand: AddCommand = (command, act) => {
     .option('--no-prune', 'of c45: no pruning')
     .option(
       '--tolerance <percent>',
-      'of the others: settings so much slower than the best may stand for it',
-      String(defaultTolerancePercent),
+      `of the others: settings so much slower than the best may stand for it (default: ${defaultTolerancePercent}; of a quadtree none)`,
     )
     .option('--attributes <name>', 'of trees: composite, with products of sizes, or plain', 'composite')
     .option('--depth <number>', 'tests on a path; of a quadtree its levels (default: no limit)')

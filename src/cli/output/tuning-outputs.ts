@@ -6,7 +6,7 @@ import type { LearnedDecisions } from '../../tuning/learning/learn-decisions.js'
 import type { Measurement } from '../../tuning/measured/measurement.js'
 import type { WrittenLayout } from '../../tuning/models/decision-steps.js'
 import type { TuningFile } from '../../tuning/models/tuning-file.js'
-import { cDecisions } from '../../tuning/texts/c-decisions.js'
+import { cDecisions, cQuadtree } from '../../tuning/texts/c-decisions.js'
 import { mpichSelection, ownMpichSelection } from '../../tuning/texts/mpich-selection.js'
 import { openMpiRules } from '../../tuning/texts/open-mpi-rules.js'
 import { type RuleAssumption, ruleAssumptions } from '../../tuning/texts/rule-assumptions.js'
@@ -57,7 +57,10 @@ export const tuningOutputs: readonly TuningOutput[] = [
     help: 'write a C99 function for each collective: rankweave_bcast(...)',
     written: ({ learned }) => ({
       text: learned
-        .map(({ collective, tree }) => cDecisions(tree, `rankweave_${collective.replaceAll('-', '_')}`))
+        .map(({ collective, tree, quadtree }) => {
+          const name = `rankweave_${collective.replaceAll('-', '_')}`
+          return quadtree === null ? cDecisions(tree, name) : cQuadtree(quadtree, name)
+        })
         .join('\n'),
     }),
   },

@@ -1,6 +1,10 @@
+import { decideByQuadtree } from '../../tuning/learning/decide-quadtree.js'
 import type { LearnedDecisions } from '../../tuning/learning/learn-decisions.js'
+import type { Quadtree } from '../../tuning/learning/quadtree.js'
+import { quadtreeBytes, quadtreeStatistics } from '../../tuning/learning/quadtree-statistics.js'
 import type { PenaltyReport } from '../../tuning/measured/penalty.js'
 import { callText } from '../../tuning/settings/tuning-call.js'
+import { cQuadtree } from '../../tuning/texts/c-decisions.js'
 import { columns, counted } from './reporter.js'
 
 /** What was learned, and what it loses, as lines of text. */
@@ -8,7 +12,7 @@ export function tuningText(learned: readonly LearnedDecisions[]): string {
   return learned.map(collectiveText).join('\n\n')
 }
 
-function collectiveText({ collective, data, leaves, ...penalties }: LearnedDecisions): string {
+function collectiveText({ collective, data, leaves, quadtree, ...penalties }: LearnedDecisions): string {
   const { training, heldOut, default: byDefault } = penalties
   const counts = [
     counted(data.calls.length, 'call', 'calls'),
@@ -30,7 +34,42 @@ function collectiveText({ collective, data, leaves, ...penalties }: LearnedDecis
   const decided = heldOut?.heldOut ?? training
   const isWorse = byDefault !== null && decided.meanPercent > byDefault.meanPercent
   const warning = isWorse ? `\n  the tree loses more than the default: ${remedy}` : ''
-  return `${collective}: ${counts.join(', ')}\n${table}${where}${warning}`
+  const shape = quadtree === null ? '' : `\n  ${quadtreeText(quadtreeOutcome(quadtree))}`
+  return `${collective}: ${counts.join(', ')}\n${table}${where}${warning}${shape}`
+}
+
+/** A quadtree by the tables of its source: its shape, its bytes there, its C and what a decision takes here. */
+function quadtreeOutcome(tree: Quadtree) {
+  const statistics = quadtreeStatistics(tree)
+  return {
+    ...{ side: tree.side, ...statistics },
+    memoryBytes: quadtreeBytes(statistics.nodes, tree.side, tree.settings.length),
+    codeBytes: cQuadtree(tree, 'decide').length,
+    nsPerDecision: nsPerDecision(tree),
+  }
+}
+
+function quadtreeText(of: ReturnType<typeof quadtreeOutcome>): string {
+  const shape = `${counted(of.leaves, 'leaf', 'leaves')}, ${counted(of.nodes, 'node', 'nodes')}, depth ${of.minDepth} to ${of.maxDepth}, mean ${of.meanDepth.toFixed(2)}`
+  const bytes = `${counted(of.memoryBytes, 'byte', 'bytes')}, ${counted(of.codeBytes, 'byte', 'bytes')} of C`
+  return `quadtree of ${of.side} x ${of.side} cells: ${shape}; ${bytes}; ${of.nsPerDecision.toFixed(1)} ns a decision`
+}
+
+/** The least of several rounds of decisions over the values of both axes, in this process. */
+function nsPerDecision(tree: Quadtree): number {
+  const { processes, bytes } = tree
+  let least = Number.POSITIVE_INFINITY
+  for (let round = 0; round < 9; round++) {
+    let decisions = 0
+    const begin = performance.now()
+    while (decisions < 10_000)
+      for (const P of processes) {
+        for (const m of bytes) decideByQuadtree(tree, P, m)
+        decisions += bytes.length
+      }
+    least = Math.min(least, (1e6 * (performance.now() - begin)) / decisions)
+  }
+  return least
 }
 
 /** What helps where times are noisy, or calls are few. */
@@ -45,12 +84,13 @@ function penaltyCells(report: PenaltyReport | null): string[] {
 
 /** The same as plain data. */
 export function tuningOutcome(learned: readonly LearnedDecisions[]) {
-  return learned.map(({ collective, data, leaves, training, heldOut, default: byDefault }) => ({
+  return learned.map(({ collective, data, leaves, quadtree, training, heldOut, default: byDefault }) => ({
     ...{ collective, calls: data.calls.length, settings: data.settings.length, leaves, training },
     heldOut:
       heldOut === null
         ? null
         : { ...heldOut.heldOut, folds: heldOut.folds.map(({ processes }) => processes) },
     default: byDefault,
+    ...(quadtree === null ? {} : { quadtree: quadtreeOutcome(quadtree) }),
   }))
 }

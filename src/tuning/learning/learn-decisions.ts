@@ -18,10 +18,10 @@ import { allAttributes, plainAttributes } from '../settings/attributes.js'
 import { compareWords, defaultAlgorithm, settingLine, type TuningSetting } from '../settings/setting.js'
 import { callProcesses, type TuningCall } from '../settings/tuning-call.js'
 import { decisionTreeOf } from './decide-quadtree.js'
-import { decidedMap, filledMap } from './decision-map.js'
+import { type DecisionMap, decidedMap, decisionMap, filledMap } from './decision-map.js'
 import { learnTree } from './learn-tree.js'
 import { learnLeastPenaltyTree } from './least-penalty-tree.js'
-import { learnQuadtree } from './quadtree.js'
+import { learnQuadtree, type Quadtree } from './quadtree.js'
 import { tolerantCases } from './tolerant-cases.js'
 
 export interface LearnDecisionsOptions {
@@ -38,9 +38,9 @@ export interface LearnDecisionsOptions {
   readonly gainPercent?: number
   /**
    * Of the others: settings that are so much slower than the best may stand for it, as `tolerantCases` has it.
-   * Default 5.
+   * Default: 5 of C4.5; of a quadtree none, so that it has the fastest setting of every call.
    */
-  readonly tolerancePercent?: number
+  readonly tolerancePercent?: number | undefined
   /** Of C4.5, as of `learnTree`. */
   readonly confidencePercent?: number | null
   /** Tests on a path; of a quadtree its levels. Default: as `learnTree` and `learnQuadtree` have it. */
@@ -62,6 +62,8 @@ export interface LearnedDecisions {
   readonly data: MeasuredData
   /** Has only the settings that its leaves name. */
   readonly tree: DecisionTree
+  /** What the tree is made of by learner `quadtree`, with the settings of `data`; null by others. */
+  readonly quadtree: Quadtree | null
   /** Index into the settings of `data`. */
   readonly select: SettingSelector
   /** What is done without decisions; undefined where that is not known. */
@@ -108,14 +110,14 @@ function learnOne(
   options: LearnDecisionsOptions,
 ): LearnedDecisions {
   const selectDefault = defaultSelector(data, options)
-  const learn = (training: MeasuredData) => learnedTree(training, selectDefault, options)
-  const tree = learn(data)
+  const learn = (training: MeasuredData) => learnedTree(training, selectDefault, options).tree
+  const { tree, quadtree } = learnedTree(data, selectDefault, options)
   const select = treeSelector(tree)
   const { folds } = options
   const fallback = selectDefault === undefined ? {} : { fallback: selectDefault }
   const isHeldOut = new Set(data.calls.map(callProcesses)).size > 1
   return {
-    ...{ collective, data, tree: withUsedSettings(tree), select, selectDefault },
+    ...{ collective, data, tree: withUsedSettings(tree), quadtree, select, selectDefault },
     leaves: treeLeaves(tree).length,
     training: penaltyOf(data, select, selectDefault),
     heldOut: isHeldOut
@@ -132,7 +134,7 @@ function learnedTree(
   data: MeasuredData,
   fallback: SettingSelector | undefined,
   options: LearnDecisionsOptions,
-): DecisionTree {
+): Pick<LearnedDecisions, 'tree' | 'quadtree'> {
   const { learner = 'least-penalty', attributes = 'composite', minCases, maxDepth } = options
   const ofTrees = {
     attributes: attributes === 'composite' ? allAttributes : plainAttributes,
@@ -141,30 +143,39 @@ function learnedTree(
   }
   if (learner === 'least-penalty') {
     const { gainPercent } = options
-    return learnLeastPenaltyTree(data, {
+    const tree = learnLeastPenaltyTree(data, {
       ...{ ...ofTrees, standard: standardSetting(data) },
       ...(gainPercent === undefined ? {} : { gainPercent }),
       ...(fallback === undefined ? {} : { fallback }),
     })
+    return { tree, quadtree: null }
   }
-  const { tolerancePercent = defaultTolerancePercent, threshold, confidencePercent } = options
-  const cases = tolerantCases(data, tolerancePercent)
+  const { tolerancePercent, threshold, confidencePercent } = options
   if (learner === 'quadtree') {
-    const chosen = new Map(cases.map(({ call, setting }) => [call, setting]))
-    const map = filledMap(decidedMap(data, (call) => chosen.get(call)!))
-    return decisionTreeOf(
-      learnQuadtree(map, {
-        ...(maxDepth === undefined ? {} : { maxDepth }),
-        ...(threshold === undefined ? {} : { threshold }),
-      }),
-    )
+    const quadtree = learnQuadtree(filledMap(caseMap(data, tolerancePercent)), {
+      ...(maxDepth === undefined ? {} : { maxDepth }),
+      ...(threshold === undefined ? {} : { threshold }),
+    })
+    return { tree: decisionTreeOf(quadtree), quadtree }
   }
   if (learner !== 'c45')
     throw wrongValue('ERR_ARGUMENT', 'expected learner as least-penalty, c45 or quadtree', learner)
-  return learnTree(cases, data.settings, {
-    ...ofTrees,
-    ...(confidencePercent === undefined ? {} : { confidencePercent }),
-  }).tree
+  const { tree } = learnTree(
+    tolerantCases(data, tolerancePercent ?? defaultTolerancePercent),
+    data.settings,
+    {
+      ...ofTrees,
+      ...(confidencePercent === undefined ? {} : { confidencePercent }),
+    },
+  )
+  return { tree, quadtree: null }
+}
+
+/** The fastest setting of every call, or one that may stand for it. */
+function caseMap(data: MeasuredData, tolerancePercent: number | undefined): DecisionMap {
+  if (tolerancePercent === undefined) return decisionMap(data)
+  const chosen = new Map(tolerantCases(data, tolerancePercent).map(({ call, setting }) => [call, setting]))
+  return decidedMap(data, (call) => chosen.get(call)!)
 }
 
 /** Index of the setting that was measured as `default`, or -1. */

@@ -109,6 +109,30 @@ describe('tune', () => {
     expect(answer['collectives']).toMatchObject([{ leaves }])
   })
 
+  it('reports the shape of a quadtree, and writes the quadtree itself in C', async () => {
+    const c = inFolder('quadtree.c')
+    const answer = await cli`tune ${data} -o ${inFolder('quadtree.json')} --learner quadtree --c ${c}`
+    expect(answer.stdout).toMatch(
+      /\n {2}quadtree of \d+ x \d+ cells: \d+ leaves, \d+ nodes, depth \d to \d, mean \d\.\d\d; [\d,]+ bytes, [\d,]+ bytes of C; \d[\d.]* ns a decision\n/,
+    )
+    const source = readFileSync(c, 'utf8')
+    expect(source).toContain('int rankweave_allgather(int64_t processes, int64_t bytes)')
+    const { collectives } =
+      (await json`tune ${data} -o ${inFolder('quadtree.json')} --learner quadtree`) as unknown as {
+        readonly collectives: readonly {
+          readonly quadtree: {
+            readonly nodes: number
+            readonly leaves: number
+            readonly memoryBytes: number
+            readonly side: number
+          }
+        }[]
+      }
+    const { nodes, leaves, memoryBytes, side } = collectives[0].quadtree
+    expect([nodes, source.match(/if \(/g)?.length]).toEqual([(4 * leaves - 1) / 3, nodes - 1])
+    expect(memoryBytes - 48 * nodes - 4 * side).toBe(6 * 3)
+  })
+
   it('writes rules of Open MPI for the processes per node that are named', async () => {
     const openMpi = { kind: 'mpi', name: 'Open MPI 4.1.4', machine: 'four nodes' } as const
     const ofOpenMpi = (processesPerNode: number) =>

@@ -3,6 +3,7 @@ import {
   type LearnDecisionsOptions,
   learnDecisions,
 } from '../../../../src/tuning/learning/learn-decisions.js'
+import { quadtreeStatistics } from '../../../../src/tuning/learning/quadtree-statistics.js'
 import type { Measurement } from '../../../../src/tuning/measured/measurement.js'
 import { leafConditions } from '../../../../src/tuning/models/leaf-conditions.js'
 import { settingLine } from '../../../../src/tuning/settings/setting.js'
@@ -46,6 +47,31 @@ describe('decisions of measurements', () => {
     expect(heldOut?.heldOut).toMatchObject({ calls: 64, missing: 0, maxPercent: 0 })
     expect(byDefault!.maxPercent).toBeCloseTo(51.5)
     expect(byDefault!.minPercent).toBeCloseTo(1)
+  })
+
+  it('by a quadtree have the fastest setting of every call, unless a tolerance lets another stand for it', () => {
+    // bcast-b is 3% faster at 1 byte alone.
+    const data = [1, 2, 4, 8].flatMap((nodes) =>
+      powersOfTwo(4).flatMap((bytes) =>
+        (['bcast-a', 'bcast-b'] as const).map((algorithm) => {
+          const isSlow = (algorithm === 'bcast-b') !== (bytes === 1)
+          return measurementOf({ algorithm, nodes, processesPerNode: 1, bytes, timeUs: isSlow ? 10.3 : 10 })
+        }),
+      ),
+    )
+    const [exact, tolerant] = [undefined, 5].map((tolerancePercent) =>
+      learned({ learner: 'quadtree', tolerancePercent }, data),
+    )
+    expect(exact.training.maxPercent).toBe(0)
+    expect(quadtreeStatistics(exact.quadtree!)).toMatchObject({
+      leaves: 10,
+      nodes: 13,
+      minDepth: 1,
+      maxDepth: 2,
+    })
+    expect(tolerant.training.maxPercent).toBeCloseTo(3)
+    expect(quadtreeStatistics(tolerant.quadtree!).leaves).toBe(1)
+    expect(learned({ learner: 'c45' }, data).quadtree).toBeNull()
   })
 
   it.each(['least-penalty', 'c45'] as const)(
