@@ -1,4 +1,4 @@
-import type { ComparedTime, ModelComparison } from '../tuning/measured/compare-models.js'
+import type { ChoiceReport, ComparedTime, ModelComparison } from '../tuning/measured/compare-models.js'
 import { type PredictorName, predictorNames } from '../tuning/measured/predictors.js'
 import { callKind, callProcesses } from '../tuning/settings/tuning-call.js'
 import type { LinePlot, Section, Series, StudyDocument, Table } from './document.js'
@@ -13,7 +13,7 @@ const mostPlots = 48
  * @param predictedFor profile or machine, in words
  */
 export function modelDocument(comparison: ModelComparison, predictedFor: string): StudyDocument {
-  const { source, times, predictors } = comparison
+  const { source, times, predictors, vote } = comparison
   const measured = `measured: ${source.kind} ${source.name}, ${source.machine}`
   const words = `${measured}; predicted: ${predictedFor}`
   const groups = groupsOf(times)
@@ -23,11 +23,13 @@ export function modelDocument(comparison: ModelComparison, predictedFor: string)
       ...['predictor', 'times', 'median error %', 'largest error %', 'median predicted / measured'],
       ...['calls', 'winner right', 'mean penalty %', 'largest penalty %'],
     ].map((title) => ({ title })),
-    rows: predictors.map((one) => [
-      ...[one.predictor, one.times, percent(one.medianError), percent(one.maxError)],
-      ...[known(one.medianRatio), one.calls, one.winners],
-      ...[known(one.meanPenaltyPercent), known(one.maxPenaltyPercent)],
-    ]),
+    rows: [
+      ...predictors.map((one) => [
+        ...[one.predictor, one.times, percent(one.medianError), percent(one.maxError)],
+        ...[known(one.medianRatio), ...choiceCells(one)],
+      ]),
+      ['vote of the formulas', null, null, null, null, ...choiceCells(vote)],
+    ],
   }
   let plots = 0
   const sections = groups.map(({ title, times: ofGroup }, at): Section => {
@@ -49,6 +51,10 @@ export function modelDocument(comparison: ModelComparison, predictedFor: string)
     text,
     sections: [{ title: 'Summary', text: [], parts: [summary] }, ...sections],
   }
+}
+
+function choiceCells({ calls, winners, meanPenaltyPercent, maxPenaltyPercent }: ChoiceReport) {
+  return [calls, winners, known(meanPenaltyPercent), known(maxPenaltyPercent)]
 }
 
 interface Group {

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import * as z from 'zod'
 import { modelLimits } from '../../cost/models/check-input.js'
-import { predictAlgorithms } from '../../cost/models/compare.js'
+import { type ModelPrediction, predictAlgorithms } from '../../cost/models/compare.js'
 import { modelledAlgorithms } from '../../cost/models/modelled-algorithms.js'
 import type { CostModel } from '../../cost/models/parameters.js'
 import { RankweaveError, shown } from '../../errors.js'
@@ -21,6 +21,7 @@ import {
   modelOfLevel,
   simulatorPredictor,
 } from '../../tuning/measured/predictors.js'
+import { elected, votingModels } from '../../tuning/measured/vote.js'
 import { readMachine } from '../input/machine-input.js'
 import { readMeasurementFiles } from '../input/measurement-files.js'
 import { oneOf, parseOptions, refuseGiven, whole } from '../input/options.js'
@@ -37,7 +38,8 @@ const help = `
 COLLECTIVE is one of ${modelled.join(', ')}.
 BYTES is what MPI's count describes: the vector of bcast, reduce, allreduce, scan and exscan, the block of one rank of the
 others. --model takes the parameters that a paper prints, in nanoseconds and nanoseconds per byte, instead of a profile:
-hockney:alpha=A,beta=B or loggp:L=L,o=O,g=G,G=G, and gamma=C,delta=D for a byte combined and copied. Formulas assume one rank per node and no contention, and are not measured; rankweave simulate runs the schedule.
+hockney:alpha=A,beta=B or loggp:L=L,o=O,g=G,G=G, and gamma=C,delta=D for a byte combined and copied. --model vote names the
+algorithm that most of the three models take for the fastest; where all disagree, that of plogp. Formulas assume one rank per node and no contention, and are not measured; rankweave simulate runs the schedule.
 
 With --compare, the times of a file of measurements stand beside those of each model and of the simulator, all calls of it or
 those of COLLECTIVE: the error of each, and how often it finds the setting that was measured as the fastest. Formulas take level
@@ -73,7 +75,7 @@ export const modelsCommand: AddCommand = (command, act) => {
     .option('--ranks <number>', 'participants')
     .option('--bytes <number>', 'length of the data', '0')
     .option('--level <name>', `distance between ranks: ${levels.join(', ')}`, 'network')
-    .option('--model <name>', 'loggp, hockney or plogp; or one with its parameters', 'loggp')
+    .option('--model <name>', 'loggp, hockney or plogp; one with its parameters; or vote', 'loggp')
     .option('--compare <file>', 'a file of measurements, to compare with all models and the simulator')
     .option('--machine <text>', 'with --compare: a machine with a profile, instead of --profile')
     .option('-o, --output <file>', 'with --compare: write tables and pictures as a page (*.html)')
@@ -89,24 +91,20 @@ export const modelsCommand: AddCommand = (command, act) => {
         refuseGiven(command, ['machine', 'output'], 'is for --compare')
         if (options.model.includes(':'))
           refuseGiven(command, ['profile', 'level'], 'is not for a model with its parameters')
-        listAlgorithms(report, collective, options)
+        if (options.model === 'vote') voteOf(report, collective, options)
+        else listAlgorithms(report, collective, options)
       }),
     )
 }
 
 function listAlgorithms(report: Reporter, collective: string | undefined, options: Options): void {
-  const { profile: name, ranks, bytes, level, model } = options
-  if (collective === undefined) throw new RankweaveError('ERR_USAGE', 'expected a collective, or --compare')
-  if (ranks === undefined) throw new RankweaveError('ERR_USAGE', 'expected --ranks')
+  const { profile: name, level, model } = options
+  const { ranks, bytes } = callOf(collective, options)
   const { parameters, profile, where } = model.includes(':')
     ? { parameters: printedModel(model), profile: null, where: '' }
     : modelOfProfile(name, level, model)
   const algorithms = predictAlgorithms(collective as Collective, parameters, { ranks, bytes })
-  const rows = algorithms.map(({ algorithm, timeUs, segmentBytes, segments }) => [
-    algorithm,
-    `${timeUs.toFixed(1)} us`,
-    segmentBytes === null ? 'one' : `${figure(segments)} of ${counted(segmentBytes, 'byte', 'bytes')}`,
-  ])
+  const rows = algorithms.map(predictionCells)
   const title = `${collective} of ${counted(bytes, 'byte', 'bytes')} on ${counted(ranks, 'rank', 'ranks')}, predicted by ${model}${where}`
   const missing = withoutFormula().filter((each) => each.collective === collective)
   const unscheduled = withoutSchedule().filter((each) => each.collective === collective)
@@ -117,6 +115,36 @@ function listAlgorithms(report: Reporter, collective: string | undefined, option
       ...{ withoutFormula: missing, withoutSchedule: unscheduled },
     },
     [title, columns([['', 'predicted', 'segments'], ...rows]), ...lines].join('\n'),
+  )
+}
+
+/** @throws ERR_USAGE where either is missing */
+function callOf(collective: string | undefined, { ranks, bytes }: Options) {
+  if (collective === undefined) throw new RankweaveError('ERR_USAGE', 'expected a collective, or --compare')
+  if (ranks === undefined) throw new RankweaveError('ERR_USAGE', 'expected --ranks')
+  return { ranks, bytes }
+}
+
+function predictionCells({ algorithm, timeUs, segmentBytes, segments }: ModelPrediction): string[] {
+  const cut =
+    segmentBytes === null ? 'one' : `${figure(segments)} of ${counted(segmentBytes, 'byte', 'bytes')}`
+  return [algorithm, `${timeUs.toFixed(1)} us`, cut]
+}
+
+/** What each model takes for the fastest, and which of these most take. */
+function voteOf(report: Reporter, collective: string | undefined, options: Options): void {
+  const { ranks, bytes } = callOf(collective, options)
+  const { profile: name, level } = options
+  const votes = votingModels.map((model) => {
+    const { parameters } = modelOfProfile(name, level, model)
+    return { model, ...predictAlgorithms(collective as Collective, parameters, { ranks, bytes })[0] }
+  })
+  const algorithm = elected(votes.map((vote) => vote.algorithm))
+  const title = `${collective} of ${counted(bytes, 'byte', 'bytes')} on ${counted(ranks, 'rank', 'ranks')}, by a vote of models: ${algorithm}`
+  const rows = votes.map(({ model, ...vote }) => [model, ...predictionCells(vote)])
+  report.result(
+    { collective, ranks, bytes, profile: name, level, algorithm, votes },
+    [title, columns([['', 'fastest', 'predicted', 'segments'], ...rows])].join('\n'),
   )
 }
 

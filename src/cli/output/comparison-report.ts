@@ -1,4 +1,4 @@
-import type { ModelComparison } from '../../tuning/measured/compare-models.js'
+import type { ChoiceReport, ModelComparison } from '../../tuning/measured/compare-models.js'
 import { callText } from '../../tuning/settings/tuning-call.js'
 import { columns, counted, figure, significant } from './reporter.js'
 
@@ -6,15 +6,18 @@ import { columns, counted, figure, significant } from './reporter.js'
 const mostShown = 60
 
 /** What `rankweave models --compare` prints: a row per predictor, then a row per time. */
-export function comparisonText({ source, predictors, times }: ModelComparison, predictedFor: string): string {
+export function comparisonText(
+  { source, predictors, vote, times }: ModelComparison,
+  predictedFor: string,
+): string {
   const calls = new Set(times.map(({ call }) => callText(call))).size
   const summary = [
     ['', 'times', 'median error', 'largest', 'predicted / measured', 'winner', 'mean penalty', 'largest'],
     ...predictors.map((one) => [
       ...[one.predictor, figure(one.times), percent(one.medianError), percent(one.maxError)],
-      ...[ratio(one.medianRatio), `${figure(one.winners)} of ${figure(one.calls)}`],
-      ...[percent(one.meanPenaltyPercent / 100), percent(one.maxPenaltyPercent / 100)],
+      ...[ratio(one.medianRatio), ...choiceCells(one)],
     ]),
+    ['vote', '', '', '', '', ...choiceCells(vote)],
   ]
   const names = predictors.map(({ predictor }) => predictor)
   const rows = times
@@ -33,6 +36,11 @@ export function comparisonText({ source, predictors, times }: ModelComparison, p
     columns([['us; * fastest measured', 'measured', ...names], ...rows]),
     ...(left === 0 ? [] : [`  and ${figure(left)} more: -o FILE.html and --json have all`]),
   ].join('\n')
+}
+
+function choiceCells({ winners, calls, meanPenaltyPercent, maxPenaltyPercent }: ChoiceReport): string[] {
+  const penalties = [percent(meanPenaltyPercent / 100), percent(maxPenaltyPercent / 100)]
+  return [`${figure(winners)} of ${figure(calls)}`, ...penalties]
 }
 
 function microseconds(timeUs: number | null): string {

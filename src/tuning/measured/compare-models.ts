@@ -5,6 +5,7 @@ import { bestEntry, type MeasuredData } from './measured-data.js'
 import type { MeasurementSource } from './measurement.js'
 import type { Predictor, PredictorName } from './predictors.js'
 import { registryText } from './registry-text.js'
+import { elected, votingModels } from './vote.js'
 
 /** A measured time with what each predictor says of it. */
 export interface ComparedTime {
@@ -22,8 +23,18 @@ export interface ComparedTime {
   readonly isBest: boolean
 }
 
+/** What choices lose, in calls with two settings or more that are predicted. Figures of no calls are NaN. */
+export interface ChoiceReport {
+  readonly calls: number
+  /** Of these, those in which the setting that it takes for the fastest was measured as the fastest. */
+  readonly winners: number
+  /** What its choices lose against the fastest measured setting, in percent. */
+  readonly meanPenaltyPercent: number
+  readonly maxPenaltyPercent: number
+}
+
 /** How well a predictor does on all times of a data set. Figures of no times are NaN. */
-export interface PredictorReport {
+export interface PredictorReport extends ChoiceReport {
   readonly predictor: PredictorName
   /** Times that it predicts, and those that it cannot. */
   readonly times: number
@@ -33,18 +44,13 @@ export interface PredictorReport {
   readonly maxError: number
   /** Of predicted / measured: above 1 it predicts too much. */
   readonly medianRatio: number
-  /** Calls with two settings or more that it predicts. */
-  readonly calls: number
-  /** Of these, those in which the setting that it takes for the fastest was measured as the fastest. */
-  readonly winners: number
-  /** What its choices lose against the fastest measured setting, in percent. */
-  readonly meanPenaltyPercent: number
-  readonly maxPenaltyPercent: number
 }
 
 export interface ModelComparison {
   readonly source: MeasurementSource
   readonly predictors: readonly PredictorReport[]
+  /** By a vote of the formulas, as `elected`. */
+  readonly vote: ChoiceReport
   readonly times: readonly ComparedTime[]
 }
 
@@ -82,14 +88,23 @@ export function compareModels(
     })
   })
   const rows = calls.map((_, row) => times.slice(rowStart[row], rowStart[row + 1]))
-  return { source, times, predictors: predictors.map(({ name }) => reportOf(name, rows)) }
+  const votes = rows.flatMap((row) => {
+    const choices = votingModels.map((name) => fastestBy(row, name))
+    const chosen = elected(choices)
+    return chosen === null ? [] : [choiceOf(chosen, row)]
+  })
+  const reports = predictors.map(({ name }) => reportOf(name, rows))
+  return { source, times, predictors: reports, vote: choiceReport(votes) }
 }
 
 function reportOf(predictor: PredictorName, rows: readonly (readonly ComparedTime[])[]): PredictorReport {
   const known = rows.map((row) => row.filter((time) => predictionOf(time, predictor) !== null))
   const ratios = known.flat().map((time) => predictionOf(time, predictor)! / time.measuredUs)
   const errors = ratios.map((ratio) => Math.abs(ratio - 1))
-  const choices = known.flatMap((row, i) => (row.length < 2 ? [] : [choiceOf(row, rows[i], predictor)]))
+  const choices = rows.flatMap((row) => {
+    const chosen = fastestBy(row, predictor)
+    return chosen === null ? [] : [choiceOf(chosen, row)]
+  })
   return {
     predictor,
     times: ratios.length,
@@ -97,6 +112,12 @@ function reportOf(predictor: PredictorName, rows: readonly (readonly ComparedTim
     medianError: middleOf(errors),
     maxError: ratios.length === 0 ? Number.NaN : largestOf(errors),
     medianRatio: middleOf(ratios),
+    ...choiceReport(choices),
+  }
+}
+
+function choiceReport(choices: readonly Choice[]): ChoiceReport {
+  return {
     calls: choices.length,
     winners: choices.filter(({ isBest }) => isBest).length,
     meanPenaltyPercent: choices.length === 0 ? Number.NaN : meanOf(choices.map(({ percent }) => percent)),
@@ -108,14 +129,19 @@ function predictionOf({ predictedUs }: ComparedTime, predictor: PredictorName): 
   return predictedUs[predictor] ?? null
 }
 
-/** What the setting loses that a predictor takes for the fastest, of equal ones the lowest. */
-function choiceOf(
-  known: readonly ComparedTime[],
-  row: readonly ComparedTime[],
-  predictor: PredictorName,
-): { readonly isBest: boolean; readonly percent: number } {
+/** What a predictor takes for the fastest of a call, of equal ones the lowest; null where it predicts fewer than two. */
+function fastestBy(row: readonly ComparedTime[], predictor: PredictorName): ComparedTime | null {
+  const known = row.filter((time) => predictionOf(time, predictor) !== null)
   const timeOf = (time: ComparedTime) => predictionOf(time, predictor)!
-  const chosen = known.reduce((best, time) => (timeOf(time) < timeOf(best) ? time : best))
+  return known.length < 2 ? null : known.reduce((best, time) => (timeOf(time) < timeOf(best) ? time : best))
+}
+
+interface Choice {
+  readonly isBest: boolean
+  readonly percent: number
+}
+
+function choiceOf(chosen: ComparedTime, row: readonly ComparedTime[]): Choice {
   const bestUs = row.reduce((least, { measuredUs }) => Math.min(least, measuredUs), Number.POSITIVE_INFINITY)
   return { isBest: chosen.isBest, percent: (chosen.measuredUs / bestUs - 1) * 100 }
 }

@@ -62,6 +62,23 @@ describe('models', () => {
     expect(dissemination?.timeUs).toBeCloseTo((2 * (2100 + 1600 + 2300)) / 1000, 9)
   })
 
+  it('lets the models vote on the fastest algorithm', async () => {
+    const call = typed`bcast --profile grig-mx --ranks 64 --bytes 1048576`
+    const answer = await cli`models ${call} --model vote`
+    const { algorithm, votes } = (await json`models ${call} --model vote`) as unknown as {
+      readonly algorithm: string
+      readonly votes: readonly { readonly model: string; readonly algorithm: string }[]
+    }
+    for (const { model, algorithm: chosen } of votes) {
+      const { algorithms } = (await json`models ${call} --model ${model}`) as unknown as Listed
+      expect(chosen).toBe(algorithms[0].algorithm)
+    }
+    expect(votes.map(({ model }) => model)).toEqual(['plogp', 'loggp', 'hockney'])
+    expect(answer.stdout.split('\n')[0]).toBe(
+      `bcast of 1,048,576 bytes on 64 ranks, by a vote of models: ${algorithm}`,
+    )
+  })
+
   it.each([
     ['hockney:alpha=5', /expected beta=/],
     ['hockney:alpha=5,beta=-1', /number from 0/],

@@ -58,6 +58,25 @@ describe('models compared with measurements', () => {
     expect(hockney).toMatchObject({ calls: 1, winners: 0, meanPenaltyPercent: 50, maxPenaltyPercent: 50 })
   })
 
+  it('by a vote: what two of three take for the fastest, whatever the simulator says', () => {
+    const fastest = {
+      plogp: 'bcast-linear',
+      loggp: 'bcast-binomial',
+      hockney: 'bcast-binomial',
+      simulator: 'bcast-linear',
+    }
+    const voters = Object.entries(fastest).map(([name, algorithm]) => ({
+      name: name as keyof typeof fastest,
+      timeUs: (text: string) => (text === algorithm ? 1 : 2),
+    }))
+    const lines = [
+      measurementOf({ ...call, bytes: 8, algorithm: 'bcast-linear', timeUs: 10 }),
+      measurementOf({ ...call, bytes: 8, algorithm: 'bcast-binomial', timeUs: 15 }),
+    ]
+    const { vote } = compareModels(measuredData(lines), voters)
+    expect(vote).toEqual({ calls: 1, winners: 0, meanPenaltyPercent: 50, maxPenaltyPercent: 50 })
+  })
+
   it('by the simulator: the time of the schedule on as many nodes and cores', () => {
     const lines = [measurementOf({ nodes: 2, processesPerNode: 3, bytes: 4096, algorithm: 'bcast-chain' })]
     const [time] = compareModels(measuredData(lines), predictors).times

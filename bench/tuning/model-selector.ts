@@ -1,9 +1,9 @@
-import { modelledAlgorithmOf, modelledAlgorithms } from '../../cost/models/modelled-algorithms.js'
-import type { CostModel } from '../../cost/models/parameters.js'
-import { predictUs } from '../../cost/models/predict.js'
-import type { TuningSetting } from '../settings/setting.js'
-import { callProcesses, type TuningCall } from '../settings/tuning-call.js'
-import type { SettingSelector } from './selector.js'
+import { modelledAlgorithmOf, modelledAlgorithms } from '../../src/cost/models/modelled-algorithms.js'
+import type { CostModel } from '../../src/cost/models/parameters.js'
+import { predictUs } from '../../src/cost/models/predict.js'
+import type { SettingSelector } from '../../src/tuning/measured/selector.js'
+import type { TuningSetting } from '../../src/tuning/settings/setting.js'
+import { callProcesses, type TuningCall } from '../../src/tuning/settings/tuning-call.js'
 
 /**
  * The setting that is fastest by the formulas of a model, of equal times the lowest; -1 where none has a formula.
