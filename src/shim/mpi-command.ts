@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, readdirSync, realpathSync } from 'node:fs'
 import { basename, delimiter, dirname, join } from 'node:path'
 import { RankweaveError } from '../errors.js'
+import { shellWord } from '../text/printable.js'
 
 export type MpiName = 'Open MPI' | 'MPICH'
 
@@ -137,10 +138,6 @@ export function launchLine(
   return [launcherOfCompiler(mpicc), ...permitted, '-n', String(processes), ...own, './program']
     .map(shellWord)
     .join(' ')
-}
-
-function shellWord(word: string): string {
-  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`
 }
 
 /**

@@ -13,6 +13,11 @@ export interface RecordedGraph {
   readonly ranks: number
   readonly edges: number
   readonly communicators: number
+  /**
+   * Nodes and the ranks of each, as `cores` of a cluster reads them: `2x16+8`; null where the library did not say. Ranks
+   * of a node need not be consecutive.
+   */
+  readonly nodes: string | null
   /** By function of MPI, of every form: `MPI_Neighbor_allgather`, `MPI_Ineighbor_alltoallv`. */
   readonly functions: Readonly<Record<string, RecordedCalls>>
   /** A file with it, and the lines about calls of all communicators. */
@@ -60,6 +65,7 @@ interface OneGraph extends RecordedGraph {
   readonly body: string
 }
 
+const nodesLine = /^# nodes of the ranks: ([\dx+]+)$/
 const callsLine = /^# (MPI_\w+): (\d+) calls, the first is call \d+(?:, blocks of (\d+) to (\d+) bytes)?$/
 
 function graphOf(file: string, text: string): OneGraph {
@@ -72,14 +78,16 @@ function graphOf(file: string, text: string): OneGraph {
     .split('\n')
     .slice(0, -1)
   const functions: Record<string, RecordedCalls> = {}
+  let nodes: string | null = null
   for (const line of comments) {
+    nodes ??= nodesLine.exec(line)?.[1] ?? null
     const [, name, calls, shortest, longest] = callsLine.exec(line) ?? []
     if (name === undefined) continue
     const blocks = shortest === undefined ? null : ([Number(shortest), Number(longest)] as const)
     functions[name] = { calls: Number(calls), blocks }
   }
   return {
-    ...{ file, body, comments, functions, ranks: Number(ranks[1]), communicators: 1 },
+    ...{ file, body, comments, functions, ranks: Number(ranks[1]), communicators: 1, nodes },
     edges: lineEnds(body) - 1,
   }
 }

@@ -39,6 +39,11 @@ export function escapeXml(text: string): string {
     .replaceAll('"', '&quot;')
 }
 
+/** A word of a line for a shell, in quotes where the shell would not take it as it is. */
+export function shellWord(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`
+}
+
 /** The shortest text that reads back as the same double, negative zero included. */
 export function formatDouble(value: number): string {
   return Object.is(value, -0) ? '-0' : String(value)

@@ -4,6 +4,7 @@ import { longestBlockBytes } from '../../cost/simulate/block-lengths.js'
 import { RankweaveError } from '../../errors.js'
 import { cProgramPieces } from '../../export/c-program.js'
 import { goalPieces } from '../../export/goal-text.js'
+import { parseAuto } from '../../neighborhood/choose/auto.js'
 import type { Schedule } from '../../schedule/ir.js'
 import { mostSendsAtOnce, withPorts } from '../../schedule/lower/with-ports.js'
 import { verify } from '../../schedule/verify/verify.js'
@@ -73,7 +74,7 @@ export const exportCommand: AddCommand = (command, act) => {
     .argument('<source>', 'schedule file, algorithm or topology')
     .option('--format <name>', 'c or goal')
     .option('-o, --output <file>', 'where to write it (-: to standard output)')
-    .option('--bytes <number>', 'with --format goal: bytes of every contribution')
+    .option('--bytes <number>', 'with --format goal or --strategy auto: bytes of every contribution')
     .option(
       '--ports <number>',
       'sends of a rank in progress at once, at most (default: the ports of the machine, or all of a phase)',
@@ -89,10 +90,14 @@ export const exportCommand: AddCommand = (command, act) => {
         const ports = sendsAtOnce(options)
         refuseInapplicable(command, source)
         if (format === undefined) throw new RankweaveError('ERR_USAGE', 'expected --format c or goal')
-        if (format === 'c')
-          refuseGiven(command, ['bytes'], 'is for --format goal: the C program has an option for it')
-        else if (options.bytes === undefined)
+        if (format === 'goal' && options.bytes === undefined)
           throw new RankweaveError('ERR_USAGE', '--format goal: expected --bytes')
+        if (format === 'c' && parseAuto(options.strategy) === null)
+          refuseGiven(
+            command,
+            ['bytes'],
+            'is for --format goal and --strategy auto: the C program has an option for it',
+          )
         if (output === undefined) throw new RankweaveError('ERR_USAGE', 'expected -o with a file, or -o -')
         await checkOutputs(report, output)
         const { schedule: planned, mapping } = await scheduleFromSource(report, command, source, options)

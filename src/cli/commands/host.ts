@@ -3,6 +3,7 @@ import * as z from 'zod'
 import { RankweaveError, reasonText } from '../../errors.js'
 import { host, type OpenWorld } from '../../launch/websocket/host.js'
 import { shortestSilenceMs, silenceLimits } from '../../launch/websocket/settings.js'
+import { shellWord } from '../../text/printable.js'
 import { addListenOptions, listenOf, listenSchema } from '../input/listen-options.js'
 import { addMatchingDesignOption, matchingDesignSchema } from '../input/matching-design.js'
 import { parseOptions, seconds, whole } from '../input/options.js'
@@ -104,7 +105,7 @@ function show(report: Reporter, { url, token, ranks, processes }: OpenWorld, tok
   const how =
     tokenFile === undefined
       ? `RANKWEAVE_TOKEN=${token} rankweave join ${url} program.ts`
-      : `rankweave join ${url} --token-file ${tokenFile} program.ts`
+      : `rankweave join ${url} --token-file ${shellWord(tokenFile)} program.ts`
   report.result(
     { url, ...shown, ranks, processes },
     table([

@@ -1,10 +1,12 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Command } from 'commander'
 import * as z from 'zod'
 import { RankweaveError, reasonText, wrongValue } from '../../errors.js'
 import { callFileEnding } from '../../launch/processes/call-files.js'
 import { modelFileName } from '../../launch/processes/load-online.js'
 import { type Collective, collectives } from '../../schedule/specification.js'
+import { shellWord } from '../../text/printable.js'
 import { readRegularFileIfThere } from '../../text/regular-file.js'
 import { fileError, makeDirectory } from '../../text/whole-file.js'
 import { closedGrid } from '../../tuning/models/decision-grid.js'
@@ -75,6 +77,9 @@ const ofSimulation = ['runs', 'arrival', 'noise', 'evaluate', 'seed']
 /** What a report, which writes nothing, does not have. */
 const notOfReport = [...ofSimulation, 'simulate', 'output', 'bestOnly']
 
+/** What a report has, and a model does not. */
+const notOfModel = ['report', 'call', 'json']
+
 /** `rankweave learn`: a model from what runs recorded. */
 export const learnCommand: AddCommand = (command, act) => {
   command
@@ -109,7 +114,7 @@ export const learnCommand: AddCommand = (command, act) => {
         const options = parseOptions(schema, raw)
         if (options.report) {
           refuseGiven(command, notOfReport, 'is not for --report, which writes nothing')
-          reportLearning(report, folder, options)
+          reportLearning(report, folder, options, learnLine(command, folder))
           return
         }
         refuseGiven(command, ['call'], 'is for --report')
@@ -190,7 +195,7 @@ type ReportedOptions = Pick<
 >
 
 /** `learn --report`: reads only. */
-function reportLearning(report: Reporter, folder: string, options: ReportedOptions): void {
+function reportLearning(report: Reporter, folder: string, options: ReportedOptions, line: string): void {
   const { leastCalls, leastSettings, without = [], nodes, perNode } = options
   const call = options.call === undefined ? undefined : callOf(options.call)
   const { files, refused } = readRuns(report, folder)
@@ -212,6 +217,7 @@ function reportLearning(report: Reporter, folder: string, options: ReportedOptio
     report,
     join(folder, modelFileName),
     formatTuningFile(files[0].source, decisionsOf(learned.grids)),
+    line,
   )
   const clocks = [...new Map(files.map(({ clock }) => [JSON.stringify(clock), clock])).values()]
   const counts = { runs: history.runs, calls: history.calls, skippedCalls: history.skipped }
@@ -243,17 +249,25 @@ function decisionsOf(grids: ReadonlyMap<Collective, LearnedGrid>) {
 }
 
 /** Says so where the next runs use something else than these runs give, or refuse it. */
-function noteModel(report: Reporter, path: string, expected: string): void {
+function noteModel(report: Reporter, path: string, expected: string, line: string): void {
   try {
     const text = readRegularFileIfThere(path, tuningFileLimits.bytes)?.toString()
     if (text === undefined) report.note(`${path}: there is none, so the next runs try all settings alike`)
     else if (text !== expected)
-      report.note(
-        `${path}: the next runs use it, and these runs and options give another one: rankweave learn`,
-      )
+      report.note(`${path}: the next runs use it, and these runs and options give another one: ${line}`)
   } catch (error) {
     report.note(`the next runs refuse the model: ${reasonText(error)}`)
   }
+}
+
+/** The line that writes the model of a report: the folder, and the options that a model has. */
+function learnLine(command: Command, folder: string): string {
+  const given = command.options.flatMap((option) => {
+    const name = option.attributeName()
+    const isOwn = !notOfModel.includes(name) && command.getOptionValueSource(name) === 'cli'
+    return isOwn ? [option.long!, ...[command.getOptionValue(name)].flat().map(String)] : []
+  })
+  return ['rankweave', 'learn', folder, ...given].map(shellWord).join(' ')
 }
 
 /** A call as a user names it. @throws ERR_USAGE */

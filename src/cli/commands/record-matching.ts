@@ -5,6 +5,7 @@ import { isRankweaveError, RankweaveError } from '../../errors.js'
 import { type CallRecords, readCallRecords } from '../../shim/matching-calls.js'
 import { type MatchingSummary, summarizedTrace } from '../../shim/matching-summary.js'
 import { type RecordedMatching, recordedMatching } from '../../shim/recorded-matching.js'
+import { shellWord } from '../../text/printable.js'
 import { readRegularFile } from '../../text/regular-file.js'
 import { fileError, makeDirectory, writeWholeFile } from '../../text/whole-file.js'
 import { counted, figure, type Reporter, table } from '../output/reporter.js'
@@ -83,7 +84,7 @@ async function runRecording(
       ifItFails: () => {
         if (!readFolder(folder).some((file) => callsName.test(file))) return 'so nothing is recorded'
         const bound = operations === undefined ? '' : ` --operations ${operations}`
-        return `so no traces are made; rankweave record --matching -o ${name}${bound} makes them of what is recorded`
+        return `so no traces are made; rankweave record --matching -o ${shellWord(name)}${bound} makes them of what is recorded`
       },
     })
   } finally {
@@ -120,7 +121,7 @@ function ranksIn(folder: string, mostBytes: number): number {
   if (files.length === 0 && names.some((name) => traceName.test(name)))
     throw new RankweaveError(
       'ERR_SHIM',
-      `expected records of an MPI program in ${folder}, got none: its traces are made, for rankweave match ${folder}`,
+      `expected records of an MPI program in ${folder}, got none: its traces are made, for rankweave match ${shellWord(folder)}`,
     )
   if (files.length === 0)
     throw new RankweaveError(
@@ -267,7 +268,7 @@ function finish(
           ? null
           : `${figure(lostMessages)} messages to processes that never used the communicator`,
       ],
-      ['next', `rankweave match ${folder}`],
+      ['next', `rankweave match ${shellWord(folder)}`],
     ]),
   )
 }

@@ -3,6 +3,7 @@ import { dirname, extname, join, resolve } from 'node:path'
 import * as z from 'zod'
 import { RankweaveError } from '../../errors.js'
 import { graphLines, type RecordedGraph, recordedGraphs } from '../../shim/recorded-graphs.js'
+import { shellWord } from '../../text/printable.js'
 import { parseOptions, whole } from '../input/options.js'
 import { checkOutputs, isStandardOutput, writeOutput } from '../output/output-file.js'
 import { counted, type Reporter, table } from '../output/reporter.js'
@@ -129,8 +130,8 @@ function numbered(file: string, number: number): string {
 }
 
 function finish(report: Reporter, graphs: readonly RecordedGraph[], files: readonly string[]): void {
-  const written = graphs.map(({ functions, communicators, edges, ranks }, i) => ({
-    ...{ file: files[i], ranks, edges, communicators, functions },
+  const written = graphs.map(({ functions, communicators, edges, ranks, nodes }, i) => ({
+    ...{ file: files[i], ranks, edges, communicators, nodes, functions },
   }))
   const rows = written.map(({ file, ranks, edges, communicators, functions }): [string, string] => [
     file,
@@ -143,10 +144,19 @@ function finish(report: Reporter, graphs: readonly RecordedGraph[], files: reado
       ),
     ].join(', '),
   ])
-  report.result(
-    { graphs: written },
-    table([...rows, ['next', `rankweave study edges:${files[0]} --machine MACHINE -o study`]]),
-  )
+  report.result({ graphs: written }, table([...rows, ['next', nextLine(files[0], graphs[0])]]))
+}
+
+/**
+ * A line that runs as it is: the nodes that the program had, with the costs of a profile that stands for those of its
+ * network. Without nodes, what needs no machine.
+ */
+function nextLine(file: string, { nodes }: RecordedGraph): string {
+  const graph = shellWord(`edges:${file}`)
+  if (nodes === null) return `rankweave topology ${graph}`
+  const [, count, cores] = /^(\d+)x(\d+)$/.exec(nodes) ?? []
+  const machine = count === undefined ? `cores=${nodes}` : `nodes=${count},cores=${cores}`
+  return `rankweave study ${graph} --machine cluster:${machine},profile=simgrid-fast -o study`
 }
 
 const callsText = (calls: number): string => counted(calls, 'call', 'calls')

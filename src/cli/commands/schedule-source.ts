@@ -158,11 +158,6 @@ export async function scheduleFromSource(
     return { schedule: await readSource(source), mapping: null }
   }
   const isChosen = parseAuto(options.strategy) !== null
-  if (isChosen && options.bytes === undefined)
-    throw new RankweaveError(
-      'ERR_USAGE',
-      `--strategy auto: is for plan and report; run 'rankweave plan ${source} --strategy auto --machine MACHINE --bytes BYTES -o plan.jsonl', then '${command.name()} plan.jsonl'`,
-    )
   // Other strategies are planned alike for blocks of any length.
   const words = { ...options, bytes: isChosen ? options.bytes : undefined }
   const request = understand(words, spelledBy(command))

@@ -1,5 +1,6 @@
 import type { WrongPoint } from '../../measure/measure-calls.js'
 import type { MeasuredPoints } from '../../measure/measure-into.js'
+import { shellWord } from '../../text/printable.js'
 import type { GuidelineViolation } from '../../tuning/measured/check-guidelines.js'
 import { type GuidelineBase, guidelineBaseText } from '../../tuning/measured/guideline-bases.js'
 import type { MeasuredData } from '../../tuning/measured/measured-data.js'
@@ -29,7 +30,7 @@ export function measureText({
     ['refused', refused === 0 ? null : counted(refused, 'point', 'points')],
     ['wrong', wrong.length === 0 ? null : counted(wrong.length, 'point', 'points')],
     ['points of the file', figure(points)],
-    ['next', `rankweave measure --check ${file}`],
+    ['next', `rankweave measure --check ${shellWord(file)}`],
   ])
 }
 

@@ -54,7 +54,7 @@ static void refuse(char *version) {
   fflush(NULL);
   fprintf(stderr,
           "rankweave shim: %s is compiled for " COMPILED_FOR ", and this program uses %s: compile it with the mpicc of the "
-          "program: rankweave shim --mpicc MPICC\n",
+          "program, which rankweave shim takes as --mpicc\n",
           library, version);
   _exit(WRONG_MPI);
 }

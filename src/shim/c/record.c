@@ -41,9 +41,26 @@ static int gather(MPI_Comm comm, rw_state *state) {
   return code;
 }
 
+/* The nodes in their order, as `rankweave` reads `cores` of a cluster: `2x16+8`. Collective. */
+static void name_nodes(MPI_Comm comm, rw_state *state) {
+  rw_layout layout;
+  size_t used = 0;
+  if (rw_layout_make(comm, (int)state->settings.cores, &layout) != MPI_SUCCESS) return;
+  for (int n = 0, first = 0; n < layout.nodes && used < sizeof state->nodes; n++) {
+    int ranks = layout.start[n + 1] - layout.start[n];
+    if (n + 1 < layout.nodes && layout.start[n + 2] - layout.start[n + 1] == ranks) continue;
+    used += (size_t)snprintf(state->nodes + used, sizeof state->nodes - used, "%s%dx%d", used > 0 ? "+" : "", n + 1 - first,
+                             ranks);
+    first = n + 1;
+  }
+  if (used >= sizeof state->nodes) state->nodes[0] = '\0';
+  rw_layout_free(&layout);
+}
+
 /* A program continues where its graph is too large to be recorded. */
 int rw_record_gather(MPI_Comm comm, rw_state *state) {
   int code = gather(comm, state);
+  if (code == MPI_SUCCESS) name_nodes(comm, state);
   if (code != MPI_ERR_NO_MEM) return code;
   if (state->lists.rank == 0)
     fprintf(stderr, "rankweave shim: no memory to record the graph of a communicator\n");
@@ -63,6 +80,7 @@ static void write_graph(FILE *file, const rw_state *state) {
       fprintf(file, ", blocks of %.0f to %.0f bytes", recorded->shortest, recorded->longest);
     fprintf(file, "\n");
   }
+  if (state->nodes[0] != '\0') fprintf(file, "# nodes of the ranks: %s\n", state->nodes);
   fprintf(file, "ranks %d\n", ranks);
   for (int r = 0; r < ranks; r++)
     for (int e = state->graph_starts[r]; e < state->graph_starts[r + 1]; e++)

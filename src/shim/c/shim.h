@@ -437,6 +437,8 @@ int rw_choose(MPI_Comm comm, const rw_lists *lists, int collective, const rw_set
  * A trial: pairs of a turn of the plan and one of the library; calls of a turn; pairs that one agreement
  * judges, and most pairs.
  */
+enum { RW_NODES = 256 };
+
 enum { RW_TURN = 6, RW_BATCH = 3, RW_PAIRS = 24, RW_PAIR = 2 * RW_TURN };
 /* Of a pair: us of a call of the plan, of the library, and the logarithm of their ratio. */
 enum { RW_BY_PLAN_US, RW_BY_LIBRARY_US, RW_LOG_RATIO, RW_FIGURES };
@@ -504,6 +506,7 @@ struct rw_state {
   uint64_t counts[RW_FUNCTIONS][RW_OUTCOMES]; /* calls */
   rw_recorded recorded[RW_FUNCTIONS];
   int *graph_starts, *graph; /* recorded, on rank 0: destinations of every rank */
+  char nodes[RW_NODES];      /* recorded, on rank 0: nodes and the ranks of each, `2x16+8`; empty: not known, or longer */
 };
 
 /*

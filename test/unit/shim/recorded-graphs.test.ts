@@ -39,6 +39,13 @@ describe('recorded graphs', () => {
     ])
   })
 
+  it('have the nodes that the library found, or none', () => {
+    const nodesOf = (text: string) => recordedGraphs(['one'], () => text)[0].nodes
+    expect(nodesOf('# nodes of the ranks: 2x16+1x8\nranks 40\n0 1\n')).toBe('2x16+1x8')
+    expect(nodesOf('# nodes of the ranks: ,\nranks 2\n0 1\n')).toBeNull()
+    expect(nodesOf(files['a'])).toBeNull()
+  })
+
   it('refuse a file that cannot be read', () => {
     const read = () => {
       throw new Error('Cannot create a string longer than 0x1fffffe8 characters')

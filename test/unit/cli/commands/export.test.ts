@@ -30,6 +30,17 @@ describe('export', () => {
     expect((await cli`export moore:4x4:r=1 ${goal}`).stdout).toBe(fromFile.stdout)
   })
 
+  it('writes a C program of the strategy that is fastest for blocks of --bytes', async () => {
+    const chosen = typed`moore:3x3:r=1 --strategy auto:budget=1 --format c -o -`
+    expect(await cli`export ${chosen}`).toMatchObject(refused('expected --machine with a profile'))
+    const machine = typed`--machine cluster:nodes=3,cores=3,profile=simgrid-fast`
+    expect(await cli`export ${chosen} ${machine}`).toMatchObject(refused('expected --bytes'))
+    const { stdout } = await cli`export ${chosen} ${machine} --bytes 8`
+    expect(stdout).toMatch(/^\/\*\n \* neighbor-allgather of 9 ranks by /)
+    const named = await cli`export moore:3x3:r=1 --strategy direct --format c -o - --bytes 8`
+    expect(named).toMatchObject(refused('--bytes is for --format goal and --strategy auto'))
+  })
+
   it('takes parameters of an algorithm, and cuts segments by the bytes of GOAL text', async () => {
     const goal = typed`--ranks 7 --format goal --bytes 4096 -o -`
     const counted = await cli`export bcast-knomial:segments=4,radix=3 ${goal}`

@@ -15,7 +15,11 @@ describe('rankweave record', () => {
   afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
   const launcherThat = (rest: string) =>
-    scriptedLauncher(folder, `RANKWEAVE_SHIM=record:*) printf 'ranks 2\\n0 1\\n' > "\${word#*:}" ;;`, rest)
+    scriptedLauncher(
+      folder,
+      `RANKWEAVE_SHIM=record:*) printf '# nodes of the ranks: 2x1\\nranks 2\\n0 1\\n' > "\${word#*:}" ;;`,
+      rest,
+    )
 
   it('demands a file as output', async () => {
     const launcher = launcherThat('exit 0')
@@ -50,7 +54,7 @@ describe('rankweave record', () => {
     expect(readdirSync(folder).sort()).toEqual(['a b', 'mpirun.script'])
     writeFileSync(library, '')
     expect(onlyObject(await cli(...words))).toMatchObject({ graphs: [{ file: output, ranks: 2, edges: 1 }] })
-    expect(readFileSync(output, 'utf8')).toBe('ranks 2\n0 1\n')
+    expect(readFileSync(output, 'utf8')).toBe('# nodes of the ranks: 2x1\nranks 2\n0 1\n')
   })
 
   it('reports how to start a program of another MPI, and suggests a study of what it recorded', async () => {
@@ -62,7 +66,10 @@ describe('rankweave record', () => {
     expect(refused.exitCode).toBe(3)
     expect(refused.stderr).toContain('start the program with the launcher of the MPI that it uses')
     const recorded = await cli(...words, launcherThat('exit 0'), './program')
-    expect(recorded.stdout).toContain(`rankweave study edges:${output} --machine MACHINE`)
+    const [, line] = / +next +rankweave (.*)\n/.exec(recorded.stdout)!
+    expect(line).toBe(`study edges:${output} --machine cluster:nodes=2,cores=1,profile=simgrid-fast -o study`)
+    const study = join(folder, 'study')
+    expect(await cli(...line.split(' ').slice(0, -1), study)).toMatchObject({ exitCode: 0 })
   })
 
   it.each([

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { escapeXml } from '../../../src/text/printable.js'
+import { escapeXml, shellWord } from '../../../src/text/printable.js'
 import { elementsOf } from '../../support/well-formed-xml.js'
 
 describe('escapeXml', () => {
@@ -14,5 +14,17 @@ describe('escapeXml', () => {
 
   it('leaves other text as it is', () => {
     expect(escapeXml("moore:4x4:r=1 – 'µs' 😀")).toBe("moore:4x4:r=1 – 'µs' 😀")
+  })
+})
+
+describe('a word of a line for a shell', () => {
+  it.each([
+    ['edges:out/graph.txt', 'edges:out/graph.txt'],
+    ['my file.jsonl', "'my file.jsonl'"],
+    ["it's", "'it'\\''s'"],
+    ['a;rm', "'a;rm'"],
+    ['', "''"],
+  ])('%s is read as one word', (word, shown) => {
+    expect(shellWord(word)).toBe(shown)
   })
 })
