@@ -67,6 +67,9 @@ export const asBuilt = {
 /** Names of test files that start worker threads or processes. */
 export const starting = ['test/**/*.workers.test.ts', 'test/**/*.processes.test.ts']
 
+/** Whole commands, each of which runs what the tests of other rooms check in parts: `npm run check` leaves them out. */
+const commands = 'test/unit/cli/commands/**/*.test.ts'
+
 export default defineConfig({
   ...base,
   test: {
@@ -79,7 +82,7 @@ export default defineConfig({
           ...fromSource.test,
           name: 'unit',
           include: ['test/unit/**/*.test.ts'],
-          exclude: starting,
+          exclude: [...starting, commands],
           setupFiles: [...base.test.setupFiles, 'test/support/start-nothing.ts'],
           // The library is loaded once per vitest worker instead of once per file.
           isolate: false,
@@ -91,7 +94,7 @@ export default defineConfig({
         test: {
           ...fromSource.test,
           name: 'cases',
-          include: ['test/{conformance,faults,paper,property}/**/*.test.ts'],
+          include: ['test/{conformance,faults,paper,property}/**/*.test.ts', commands],
           exclude: starting,
           setupFiles: [...base.test.setupFiles, 'test/support/start-nothing.ts'],
           isolate: false,

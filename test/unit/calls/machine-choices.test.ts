@@ -47,7 +47,6 @@ async function checkAll(
 const some = ['bcast', 'allgather', 'allreduce', 'reduce-scatter']
 
 describe.each([
-  [torus, ranks, ranks],
   ['mesh:dims=3x1,cores=2,profile=simgrid-fast', 5, 3],
   ['cluster:nodes=1,cores=2,profile=niagara', 1, 1],
 ] as const)('on %s, %i ranks in %i processes', (text, ranks, processes) => {
@@ -121,7 +120,7 @@ describe('choices', () => {
     expect(choices.methodFor(method, { collective: 'bcast', sizeBytes: 1100 })).toBe(first)
     expect(first).toMatchObject({ chosenFor: 'units of 1024 bytes' })
     expect(first.algorithm!.collective).toBe('bcast')
-    for (const collective of ['bcast', 'allgather', 'reduce', 'gather'] as const)
+    for (const collective of ['barrier', 'scan', 'exscan', 'gather', 'scatter'] as const)
       for (let power = 0; power < 17; power++)
         await choices.methodFor(method, { collective, sizeBytes: bytesOf(power) })
     expect(choices.count).toBe(mostMachineChoices)
@@ -149,13 +148,12 @@ describe('auto', () => {
       for (const length of [1, 20_000]) {
         await world.allgather(new Float64Array(length), { algorithm })
         await world.allreduce(new Int32Array(length), 'sum', { algorithm })
-        await world.reduceScatter(new Int32Array(ranks * length), 'sum', { algorithm })
       }
       const { collectives } = world.describe()
       return collectives.map((use) => `${use.collective} ${use.algorithm} ${use.segments} ${use.why}`).sort()
     })
     for (const each of uses) expect(each).toEqual(uses[0])
-    expect(uses[0].length).toBeGreaterThan(4)
+    expect(uses[0].length).toBeGreaterThan(2)
     expect(uses[0].every((use) => use.includes('the machine of the world: units of '))).toBe(true)
     // Long data follow the network.
     expect(uses[0].some((use) => /-(bucket|reordered)/.test(use))).toBe(true)

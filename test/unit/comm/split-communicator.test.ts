@@ -39,8 +39,8 @@ describe('split', () => {
   })
 
   it.each([
-    [100_000, 1],
-    [20_000, 8],
+    [50_000, 1],
+    [10_000, 8],
   ])('makes 1,000 communicators of %i ranks on %i processes', async (ranks, processes) => {
     const parts = await onRanks({ ranks, processes }, async (world) => {
       const part = await world.split(world.rank % 1_000, -world.rank)

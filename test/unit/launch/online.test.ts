@@ -34,17 +34,17 @@ describe('a run that tunes online', () => {
   it('records every call of each process, in one file', async () => {
     const online = newFolder()
     await run(onlineCalls, {
-      ...world(16, 8),
-      args: { calls: 300, seed: 3 },
+      ...world(8, 4),
+      args: { calls: 150, seed: 3 },
       tuning: { online, calls: 2000 },
     })
     const [file, ...others] = callFilesOf(online)
     expect(others).toEqual([])
-    expect(file).toMatchObject({ mode: 'tuning', model: '', processes: 8 })
+    expect(file).toMatchObject({ mode: 'tuning', model: '', processes: 4 })
     expect(file.source).toEqual({ kind: 'rankweave', name: 'local', machine: hostname() })
     expect(disagreements(file)).toEqual([])
     const calls = recordsByCall(file)
-    expect(calls.size).toBeGreaterThan(300)
+    expect(calls.size).toBeGreaterThan(150)
     const places = new Map(file.communicators.map((each) => [each.id, each.processes]))
     for (const [key, records] of calls) {
       expect(records).toHaveLength(places.get(Number(key.split(' ')[0]))!)
@@ -179,7 +179,7 @@ describe('a run that tunes online', () => {
 
   it('learns: after some runs, tuned ones take settings of the model and teach nothing', async () => {
     const online = newFolder()
-    for (let i = 0; i < 3; i++) await run(allreduces(400), { ...world(4, 4), tuning: { online, seed: i } })
+    for (let i = 0; i < 3; i++) await run(allreduces(200), { ...world(4, 4), tuning: { online, seed: i } })
     expect((await cli('learn', online)).exitCode).toBe(0)
     const checksum = JSON.parse(readFileSync(join(online, 'model.json'), 'utf8')).checksum
     const [used] = await run(allreduces(60), { ...world(4, 4), tuning: `tuned:${online}` })
@@ -188,7 +188,7 @@ describe('a run that tunes online', () => {
     expect(new Set(tuned.records.get(0)!.map(({ setting }) => setting)).size).toBe(1)
     expect(used.filter((text) => text.startsWith('60 x'))).toHaveLength(1)
     const again = await cli('learn', online)
-    expect(again.stdout).toMatch(/^3 runs of local .* 1,200 calls; 1 evaluation run\n/)
+    expect(again.stdout).toMatch(/^3 runs of local .* 600 calls; 1 evaluation run\n/)
   })
 })
 

@@ -37,6 +37,7 @@ describe.each(machines)('machineOfCores of a $kind', (machine) => {
             expect(route).toEqual([...routeBetween(machine, nodes[a], nodes[b])])
           }
       }),
+      { numRuns: 40 },
     ))
 
   it('is the machine with all its cores', () => {

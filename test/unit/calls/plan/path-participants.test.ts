@@ -63,7 +63,7 @@ describe('reductions along the tree', () => {
           )
         },
       ),
-      { numRuns: cases(60, 60) },
+      { numRuns: cases(60, 25) },
     )
   })
 })

@@ -64,7 +64,7 @@ describe('plan --map', () => {
   })
 
   it('moves no rank where all are on one node', async () => {
-    const words = typed`plan moore:8x8:r=2 --strategy cartesian --machine cluster:nodes=1,cores=64`
+    const words = typed`plan moore:4x4:r=1 --strategy cartesian --machine cluster:nodes=1,cores=16`
     const { isMapped, topology, planned } = mappingOf(await json`${words} --map auto`)
     expect([isMapped, planned]).toEqual([false, topology])
     expect((await cli`${words} --map auto`).stdout).toContain('identity: no rank moves, 0 pairs')
@@ -75,8 +75,8 @@ describe('plan --map auto --strategy auto', () => {
   const auto = typed`--strategy auto:budget=1 --bytes 64 --map auto`
 
   it('maps where the chosen strategy takes less simulated time for it', async () => {
-    const on = typed`--machine cluster:nodes=4,cores=16,profile=simgrid-fast`
-    const object = await json`plan rgg:64:r=0.25:seed=3 ${on} ${auto}`
+    const on = typed`--machine cluster:nodes=4,cores=6,profile=simgrid-fast`
+    const object = await json`plan rgg:24:r=0.3:seed=2 ${on} ${auto}`
     const { simulated, isMapped } = mappingOf(object)
     expect(isMapped).toBe(true)
     expect(simulated!.mappedUs).toBeLessThan(simulated!.identityUs)

@@ -85,7 +85,7 @@ describe('match', () => {
   })
 
   it('says of a healthy trace that matching costs nothing worth changing, and of an empty one nothing', async () => {
-    const healthy = await cli`match ${traced('healthy.jsonl', 0, inOrder(3000))} --designs index,bins`
+    const healthy = await cli`match ${traced('healthy.jsonl', 0, inOrder(1000))} --designs index,bins`
     expect(healthy.stdout).toMatch(
       /Matching costs this program nothing worth changing: a list passes 0\.5 entries a search/,
     )

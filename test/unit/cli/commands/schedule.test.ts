@@ -78,7 +78,7 @@ describe('schedule', () => {
     expect(await setting('bcast-chain:fanout=3,segments=4', '--ranks', '9')).toBeUndefined()
     expect(await setting('scan-tree', '--ranks', '4')).toBeUndefined()
     expect(await json`schedule scan-tree --ranks 4`).toMatchObject({ openMpi: null })
-    const machine = 'cluster:nodes=16,cores=1,profile=simgrid-fast'
+    const machine = 'cluster:nodes=4,cores=1,profile=simgrid-fast'
     const chosen = (await json`schedule bcast --machine ${machine} --bytes 1048576`) as {
       readonly segments: number
       readonly openMpi: Readonly<Record<string, string>>
@@ -269,7 +269,7 @@ describe('plan --schedule-version', () => {
     expect(readdirSync(folder).filter((name) => name.endsWith('.part'))).toEqual([])
   })
 
-  const onMachine = typed`--machine cluster:nodes=4,cores=4,profile=simgrid-fast --bytes 65536`
+  const onMachine = typed`--machine cluster:nodes=4,cores=2,profile=simgrid-fast --bytes 65536`
 
   it('chooses the algorithm of a collective for a machine, and compares it with the others', async () => {
     const answer = await cli`schedule bcast ${onMachine} --root 3 --compare --json`
@@ -278,7 +278,7 @@ describe('plan --schedule-version', () => {
       readonly alternatives: readonly { readonly algorithm: string; readonly timeUs: number }[]
     }
     expect(object).toMatchObject({
-      ...{ ranks: 16, root: 3, bytesPerUnit: 65_536, verified: true, notSimulated: [] },
+      ...{ ranks: 8, root: 3, bytesPerUnit: 65_536, verified: true, notSimulated: [] },
     })
     expect(object).toMatchObject({ origins: { timeUs: 'simulated', planMs: 'measured' } })
     const times = object.alternatives.map(({ timeUs }) => timeUs)
@@ -287,7 +287,7 @@ describe('plan --schedule-version', () => {
     expect(new Set(object.alternatives.map(({ algorithm }) => algorithm.split(':')[0]))).toEqual(
       new Set(algorithms.filter(({ collective }) => collective === 'bcast').map(({ id }) => id)),
     )
-    const named = await cli`schedule ${object.chosen} --ranks 16 --root 3 --json`
+    const named = await cli`schedule ${object.chosen} --ranks 8 --root 3 --json`
     const { phases, messages } = onlyObject(named) as { readonly phases: number; readonly messages: number }
     expect(object).toMatchObject({ phases, messages })
   })

@@ -76,7 +76,7 @@ test('bit reversal is its own inverse', () => {
 })
 
 describe('with a shuffle every message of an allgather is a run of the result,', () => {
-  test.each([1, 2, 3, 4, 5])('for all orders of %i bits', (bits) => {
+  test.each([1, 2, 3, 4])('for all orders of %i bits', (bits) => {
     for (const order of permutationsOf(up(bits))) {
       const schedule = scheduleOf(allgather(order.join('.'), 1), { ranks: 2 ** bits })
       expect(verify(schedule).violations).toEqual([])

@@ -185,7 +185,7 @@ describe('messages of a split', () => {
 })
 
 it('the memory of a split is at most 24 bytes per row of a share, of which a share is retained', async () => {
-  const [ranks, processes] = [2 ** 15, 2]
+  const [ranks, processes] = [2 ** 14, 2]
   const key = Int32Array.from({ length: ranks }, (_, rank) => Math.imul(rank, 0x9e3779b1))
   const share = ranks / processes
   await onRanks({ ranks, fabric: local({ processes, seed: 1 }) }, async (world) => {
@@ -231,7 +231,7 @@ describe('free while destinations are being looked up', () => {
 
 describe('storms of nested splits', () => {
   it.each([1, 2])('leave no communicator and no table behind, seed %d', async (seed) => {
-    const calm = await run(storm, { ranks: 13, fabric: fabric(seed), args: { cycles: 40, seed } })
+    const calm = await run(storm, { ranks: 13, fabric: fabric(seed), args: { cycles: 20, seed } })
     expect(calm).toEqual(calm.map(() => ({ contexts: 0, tables: 0, grownBytes: 0 })))
   })
 })

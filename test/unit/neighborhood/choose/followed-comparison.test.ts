@@ -8,7 +8,7 @@ const machine = parseMachine('cluster:nodes=4,cores=64,profile=simgrid-fast')
 
 /** Each search takes more steps than are between two reports. */
 it.each([
-  ['improved', 'improving', 4, mooreTopology({ dims: [16, 16], radius: 3 })],
+  ['improved', 'improving', 4, mooreTopology({ dims: [12, 12], radius: 3 })],
   ['exact', 'listing', 3, erdosRenyiTopology({ ranks: 64, density: 0.4 })],
 ] as const)(
   'a search by engine %s is followed and ended while it is compared',

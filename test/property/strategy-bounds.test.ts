@@ -1,14 +1,14 @@
 import { expect, it } from 'vitest'
-import { nodeOf } from '../../../../src/machine/machine.js'
-import { parseMachine } from '../../../../src/machine/machine-text.js'
-import { candidatesOf } from '../../../../src/neighborhood/choose/candidates.js'
-import type { ChosenOperation } from '../../../../src/neighborhood/choose/choice.js'
-import { lowerBound } from '../../../../src/neighborhood/choose/lower-bound.js'
-import { simulated } from '../../../../src/neighborhood/choose/simulated.js'
-import { parseStrategy } from '../../../../src/neighborhood/strategies/strategy-text.js'
-import { buildTopology } from '../../../../src/topology/files/topology-from-spec.js'
-import { topologyFromEdges } from '../../../../src/topology/topology-builders.js'
-import { cases } from '../../../support/soak.js'
+import { nodeOf } from '../../src/machine/machine.js'
+import { parseMachine } from '../../src/machine/machine-text.js'
+import { candidatesOf } from '../../src/neighborhood/choose/candidates.js'
+import type { ChosenOperation } from '../../src/neighborhood/choose/choice.js'
+import { lowerBound } from '../../src/neighborhood/choose/lower-bound.js'
+import { simulated } from '../../src/neighborhood/choose/simulated.js'
+import { parseStrategy } from '../../src/neighborhood/strategies/strategy-text.js'
+import { buildTopology } from '../../src/topology/files/topology-from-spec.js'
+import { topologyFromEdges } from '../../src/topology/topology-builders.js'
+import { cases } from '../support/soak.js'
 
 const machines = [
   'cluster:nodes=4,cores=16,profile=simgrid-fast',
@@ -42,9 +42,9 @@ const settingOf = (seed: number, operation: ChosenOperation) => {
 }
 
 it.each([
-  ['neighbor-allgather', cases(72, 12)],
-  ['neighbor-alltoall', cases(24, 6)],
-  ['neighbor-reduce-any', cases(24, 6)],
+  ['neighbor-allgather', cases(72, 9)],
+  ['neighbor-alltoall', cases(24, 4)],
+  ['neighbor-reduce-any', cases(24, 4)],
 ] as const)('a bound never exceeds the simulated time of a strategy of %s, %i cases', (operation, count) => {
   for (let seed = 0; seed < count; seed++) {
     const setting = settingOf(seed, operation)

@@ -1,18 +1,18 @@
 import { local, run } from 'rankweave'
 import { expect, it } from 'vitest'
-import { callOptions } from '../../../src/calls/plan/options.js'
-import { algorithms } from '../../../src/collective/algorithms.js'
-import { servedCalls } from '../../../src/collective/patterns/served-calls.js'
-import { variantsOf } from '../../support/algorithm-variants.js'
-import { collectives } from '../../support/collective-cases.js'
+import { callOptions } from '../../src/calls/plan/options.js'
+import { algorithms } from '../../src/collective/algorithms.js'
+import { servedCalls } from '../../src/collective/patterns/served-calls.js'
+import { variantsOf } from '../support/algorithm-variants.js'
+import { collectives } from '../support/collective-cases.js'
 import walk, {
   expectedTotals,
   ranksPerProcess,
   totalsOf,
   type Walked,
   walks,
-} from '../../support/collective-walk.js'
-import { hostsOf, rankCountsOf, type Walk } from '../../support/walked-calls.js'
+} from '../support/collective-walk.js'
+import { hostsOf, rankCountsOf, type Walk } from '../support/walked-calls.js'
 
 it('the calls that algorithms serve are those of a communicator, and their forms follow from their options', () => {
   expect(Object.keys(servedCalls)).toEqual(collectives)

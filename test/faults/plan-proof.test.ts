@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest'
-import type { RankweaveError } from '../../../../src/errors.js'
-import type { PlanOfRanks } from '../../../../src/neighborhood/plan/plan-of-ranks.js'
-import type { Strategy } from '../../../../src/neighborhood/strategies/strategy.js'
-import { type NeighborSchedule, opKind } from '../../../../src/schedule/ir.js'
-import { mooreTopology } from '../../../../src/topology/generate/moore.js'
-import { inNeighbors, outNeighbors } from '../../../../src/topology/neighbors.js'
-import { planFromNeighbors } from '../../../../src/topology-communicator/distributed/distributed-plan.js'
-import { provePlan } from '../../../../src/topology-communicator/distributed/plan-proof.js'
-import { type FrameFault, memoryExchanges } from '../../../support/memory-exchange.js'
+import type { RankweaveError } from '../../src/errors.js'
+import type { PlanOfRanks } from '../../src/neighborhood/plan/plan-of-ranks.js'
+import type { Strategy } from '../../src/neighborhood/strategies/strategy.js'
+import { type NeighborSchedule, opKind } from '../../src/schedule/ir.js'
+import { mooreTopology } from '../../src/topology/generate/moore.js'
+import { inNeighbors, outNeighbors } from '../../src/topology/neighbors.js'
+import { planFromNeighbors } from '../../src/topology-communicator/distributed/distributed-plan.js'
+import { provePlan } from '../../src/topology-communicator/distributed/plan-proof.js'
+import { type FrameFault, memoryExchanges } from '../support/memory-exchange.js'
 
 const topology = mooreTopology({ dims: [4, 6], radius: 1 })
 const processes = 4

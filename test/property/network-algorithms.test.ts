@@ -1,9 +1,9 @@
 import { type Communicator, local, run } from 'rankweave'
 import { describe, expect, it } from 'vitest'
-import { parseAlgorithm } from '../../../src/collective/algorithm-text.js'
-import { algorithmOf, algorithms } from '../../../src/collective/algorithms.js'
-import { checkOfCollective } from '../../../src/conformance/algorithm-checks.js'
-import { parseMachine } from '../../../src/machine/machine-text.js'
+import { parseAlgorithm } from '../../src/collective/algorithm-text.js'
+import { algorithmOf, algorithms } from '../../src/collective/algorithms.js'
+import { checkOfCollective } from '../../src/conformance/algorithm-checks.js'
+import { parseMachine } from '../../src/machine/machine-text.js'
 
 const ids = algorithms.filter(({ followsGrid }) => followsGrid === true).map(({ id }) => id)
 
@@ -45,8 +45,8 @@ const worlds = [
   ['clos:radix=4,levels=2,nodes=8,cores=1', 7, 7, [1], '1.0.2'],
 ] as const
 
-/** A third of the settings, others in other worlds: `property/ways.test.ts` draws of all. */
-const inTurn = (settings: readonly string[], turn: number) => settings.filter((_, n) => (n + turn) % 3 === 0)
+/** A fifth of the settings, others in other worlds: `property/ways.test.ts` draws of all. */
+const inTurn = (settings: readonly string[], turn: number) => settings.filter((_, n) => (n + turn) % 5 === 0)
 
 describe.each(worlds.map((world, turn) => [...world, turn] as const))(
   'on %s, %i ranks in %i processes',
@@ -58,7 +58,7 @@ describe.each(worlds.map((world, turn) => [...world, turn] as const))(
       await run(
         async (world) => {
           for (const setting of inTurn(settingsOf(id, served, order, paths), turn))
-            await checkSetting(world, setting, [1, 33])
+            await checkSetting(world, setting, [33])
           // Members in other orders, of regular and of irregular parts.
           for (const color of [world.rank % 2, world.rank < 5 ? 0 : 1]) {
             const part = await world.split(color, -world.rank)

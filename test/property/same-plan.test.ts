@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { cli, json } from '../run-cli.js'
+import { cli, json } from '../unit/cli/run-cli.js'
 
 interface Chosen {
   readonly chosen: string

@@ -2,7 +2,7 @@ import { type Communicator, type LocalOptions, local, run } from 'rankweave'
 import type { Strategy } from 'rankweave/schedule'
 import { inNeighbors, mooreTopology, outNeighbors } from 'rankweave/topology'
 import { expect, it } from 'vitest'
-import { codeOf } from '../../../support/on-ranks.js'
+import { codeOf } from '../support/on-ranks.js'
 
 const topology = mooreTopology({ dims: [3, 4], radius: 1 })
 
