@@ -6,7 +6,7 @@ const unprintable = '\\p{Cc}\\p{Cf}\\p{Cs}\\p{Zl}\\p{Zp}'
 const line = new RegExp(`^[^${unprintable}]*$`, 'u')
 const escaped = new RegExp(`[${unprintable}\ufffd]`, 'gu')
 
-/** Whether a text can be printed as it is within a line. */
+/** Tells whether a message can show a text unchanged within a line. */
 export function isPrintable(text: string): boolean {
   return line.test(text)
 }

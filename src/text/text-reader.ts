@@ -70,7 +70,7 @@ export class TextReader {
     this.#bytes[0] = newline
   }
 
-  /** From here on a character such as a comma separates words; before, only blanks do. */
+  /** Makes a character such as a comma separate words from here on; before, only blanks do. */
   separateBy(delimiter: string): void {
     this.#kind[delimiter.charCodeAt(0)] = endsContent
   }

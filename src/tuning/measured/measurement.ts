@@ -70,11 +70,11 @@ export const sourceKinds = ['rankweave', 'mpi', 'simulator', 'formula'] as const
 export type SourceKind = (typeof sourceKinds)[number]
 
 export const measurementLimits = {
-  /** Of a line. */
+  /** A line has at most so many. */
   characters: 2 ** 16,
   lines: 2 ** 20,
   times: 1024,
-  /** Of a call, so that sums and ratios of times stay finite: a picosecond to eleven days. */
+  /** A call takes a picosecond to eleven days, so that sums and ratios of times stay finite. */
   leastUs: 1e-6,
   mostUs: 1e12,
   sourceCharacters: 200,
