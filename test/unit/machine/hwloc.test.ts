@@ -70,35 +70,52 @@ test.each([
 describe('machineFromHwloc rejects', () => {
   test.each([
     [
+      'a topology of version 1',
       'line 3, character 1: expected a topology of version 2 or 3 (hwloc 2 and later), not version 1',
       nodeXml('8em64t-2p2ca2co.v1.xml'),
     ],
-    ["line 1, character 1: expected '<topology', got 'nothing'", 'nothing'],
-    ["line 1, character 1: expected '<topology', got the end", ''],
-    ["line 1, character 1: expected '<topology', got '<html></html>'", '<html></html>'],
-    ["expected an object of type 'PU', got the end", topology('<object type="Machine"/>')],
-    ["line 3, character 1: expected an attribute 'type'", topology('<object/>')],
+    ['text without tags', "line 1, character 1: expected '<topology', got 'nothing'", 'nothing'],
+    ['no text', "line 1, character 1: expected '<topology', got the end", ''],
+    ['another document', "line 1, character 1: expected '<topology', got '<html></html>'", '<html></html>'],
+    ['no processors', "expected an object of type 'PU', got the end", topology('<object type="Machine"/>')],
+    ['an object without a type', "line 3, character 1: expected an attribute 'type'", topology('<object/>')],
     [
+      'tags that are not nested',
       "line 3, character 19: expected well-formed XML (Unexpected close tag), got '</info>'",
       topology('<object type="PU"></info>'),
     ],
     [
+      'a tag that does not end',
       'line 1, character 25: expected well-formed XML (Unclosed root tag), got the end',
       '<topology version="2.0">',
     ],
-    ["line 1, character 1: expected '<topology', got '</topology>'", '</topology>'],
     [
+      'an end without a beginning',
+      "line 1, character 1: expected '<topology', got '</topology>'",
+      '</topology>',
+    ],
+    [
+      'an unquoted attribute',
       "line 3, character 1: expected well-formed XML (Unquoted attribute value), got '<object type=PU/>'",
       topology('<object type=PU/>'),
     ],
-    ['line 5, character 1: expected well-formed XML (Unclosed root tag), got the end', topology('<!-- ')],
-    ['line 3, character 1: expected well-formed XML (Unencoded <)', topology('<< object>')],
     [
+      'an open comment',
+      'line 5, character 1: expected well-formed XML (Unclosed root tag), got the end',
+      topology('<!-- '),
+    ],
+    [
+      'a stray bracket',
+      'line 3, character 1: expected well-formed XML (Unencoded <)',
+      topology('<< object>'),
+    ],
+    [
+      'an attribute named like a method of objects',
       'line 3, character 1: expected well-formed XML',
       topology('<object hasOwnProperty="1" type="Machine"/>'),
     ],
-    ['expected', nodeXml('16em64t-4s2c2t.xml').slice(0, 5000)],
-  ])('%s', (message, text) => {
+    ['a file cut short', 'expected', nodeXml('16em64t-4s2c2t.xml').slice(0, 5000)],
+  ])('%s', (_, message, text) => {
     expect(() => machineFromHwloc(text)).toThrow(refusal('ERR_MACHINE', message))
   })
 })

@@ -111,30 +111,60 @@ describe('tables of PLogP', () => {
 describe('parseProfile rejects', () => {
   const file = (change: object) => JSON.stringify({ ...JSON.parse(formatProfile(simgridFast)), ...change })
   test.each([
-    ['expected JSON', 'profile'],
-    ['profile: expected an object, got []', '[]'],
-    ['profile, format: expected \'rankweave-profile\', got "other"', file({ format: 'other' })],
-    ['profile, version: expected 1, got 2', file({ version: 2 })],
-    ["profile: expected no key 'latency'", file({ latency: 2 })],
-    ["profile, hop: expected 'nsPerByte', which is missing", file({ hop: { latencyNs: 1 } })],
+    ['text that is not JSON', 'expected JSON', 'profile'],
+    ['another value', 'profile: expected an object, got []', '[]'],
     [
+      'another format',
+      'profile, format: expected \'rankweave-profile\', got "other"',
+      file({ format: 'other' }),
+    ],
+    ['another version', 'profile, version: expected 1, got 2', file({ version: 2 })],
+    ['an unknown key', "profile: expected no key 'latency'", file({ latency: 2 })],
+    [
+      'a missing figure',
+      "profile, hop: expected 'nsPerByte', which is missing",
+      file({ hop: { latencyNs: 1 } }),
+    ],
+    [
+      'a figure that is text',
       "hop.latencyNs: expected a number of at least 0, got '1'",
       file({ hop: { latencyNs: '1', nsPerByte: 1 } }),
     ],
-    ['hop.latencyNs: expected a number of at least 0', file({ hop: { latencyNs: -1, nsPerByte: 1 } })],
-    ["expected provenance given, measured, assumed, got 'guessed'", file({ provenance: 'guessed' })],
-    ['letters, digits and hyphens, got 7', file({ name: 7 })],
-    ["profile, levels: expected 'process', which is missing", file({ levels: {} })],
     [
+      'a negative figure',
+      'hop.latencyNs: expected a number of at least 0',
+      file({ hop: { latencyNs: -1, nsPerByte: 1 } }),
+    ],
+    [
+      'an unknown provenance',
+      "expected provenance given, measured, assumed, got 'guessed'",
+      file({ provenance: 'guessed' }),
+    ],
+    ['a name that is no text', 'letters, digits and hyphens, got 7', file({ name: 7 })],
+    ['a missing level', "profile, levels: expected 'process', which is missing", file({ levels: {} })],
+    [
+      'a level that is no object',
       'profile, levels.process: expected an object, got 1',
       file({ levels: { process: 1, package: 1, node: 1, network: 1 } }),
     ],
-    ["profile, exceptions, hop: expected 'source'", file({ exceptions: { hop: { provenance: 'given' } } })],
-    ["eagerLimitBytes: expected a number of at least 0, got '7'", file({ eagerLimitBytes: '7' })],
-    ["got 'my machine'", file({ name: 'my machine' })],
-    ["got 'lat'", file({ exceptions: { lat: { provenance: 'given', source: 'x' } } })],
-    ['expected at most 1048576 characters', ' '.repeat(2 ** 20 + 1)],
-  ])('%s', (message, text) => {
+    [
+      'an exception without a source',
+      "profile, exceptions, hop: expected 'source'",
+      file({ exceptions: { hop: { provenance: 'given' } } }),
+    ],
+    [
+      'an eager limit that is text',
+      "eagerLimitBytes: expected a number of at least 0, got '7'",
+      file({ eagerLimitBytes: '7' }),
+    ],
+    ['a name with a blank', "got 'my machine'", file({ name: 'my machine' })],
+    [
+      'an exception of no figure',
+      "got 'lat'",
+      file({ exceptions: { lat: { provenance: 'given', source: 'x' } } }),
+    ],
+    ['a megabyte', 'expected at most 1048576 characters', ' '.repeat(2 ** 20 + 1)],
+  ])('%s', (_, message, text) => {
     expect(() => parseProfile(text)).toThrow(refusal('ERR_MACHINE', message))
   })
 })
