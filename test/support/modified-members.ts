@@ -128,6 +128,15 @@ export const otherRows = (wordsFor: (own: readonly number[], to: number) => read
   },
 })
 
+/** A copy of the world with a distributed table, in which every rank is `stride` times as far as in the world. */
+export const distributed = async (world: Communicator, stride: number): Promise<Communicator> =>
+  (await world.split(0, (world.rank * stride) % world.size, { table: 'distributed' }))!
+
+/** World ranks of the members, in the order of their ranks. */
+export const membersOf = async (comm: Communicator, world: Communicator): Promise<number[]> => [
+  ...(await comm.allgather(Int32Array.of(world.rank))),
+]
+
 /** What a modified member does: it must not end the world by an error of its program. */
 export async function untilLost(world: Communicator, call: () => Promise<unknown>): Promise<never[]> {
   await caught(call())

@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import type { Communicator } from '../../../../src/comm/communicator.js'
 import {
   caught,
   changedWord,
+  distributed,
   isCall,
   type Modified,
+  membersOf,
   otherRows,
   untilLost,
   withModified,
@@ -14,8 +15,7 @@ const [modified, last] = [1, 3]
 const processes = last + 1
 const honest = [0, 2, 3]
 
-/** A communicator whose table is distributed. */
-const distributed = (world: Communicator) => world.split(0, (world.rank * 3) % 4, { table: 'distributed' })
+/** Members of `distributed(world, 3)` that live. */
 const inOrder = [0, 3, 2]
 
 describe('a member that contributes what it cannot to a call of survivors is lost, and only that one:', () => {
@@ -31,7 +31,7 @@ describe('a member that contributes what it cannot to a call of survivors is los
       await world.ackFailed()
       const second = await world.agree(world.rank === 0 ? 3 : 7)
       const rest = await world.shrink()
-      return [code, details?.['process'], second, [...(await rest.allgather(Int32Array.of(world.rank)))]]
+      return [code, details?.['process'], second, await membersOf(rest, world)]
     })
     for (const process of honest)
       expect(ended[process]).toEqual({ result: ['ERR_PEER_LOST', modified, 3, honest] })
@@ -48,7 +48,7 @@ describe('a member that contributes what it cannot to a call of survivors is los
     const { ended, lost } = await withModified(processes, { [modified]: { contribute } }, async (world) => {
       if (world.rank === modified) return untilLost(world, () => world.shrink())
       const rest = await world.shrink()
-      return [...(await rest.allgather(Int32Array.of(world.rank)))]
+      return membersOf(rest, world)
     })
     for (const process of honest) expect(ended[process]).toEqual({ result: honest })
     expect(lost.map(({ process }) => process)).toEqual([modified])
@@ -64,10 +64,10 @@ describe('a member that sends rows that it cannot have when survivors shrink is 
     ['a rank of one to another', otherRows((own, to) => (to === 3 ? [1, own[1]] : own))],
   ])('%s', async (_, member) => {
     const { ended, lost } = await withModified(processes, { [modified]: member }, async (world) => {
-      const comm = await distributed(world)
-      if (world.rank === modified) return untilLost(world, () => comm!.shrink())
-      const rest = await comm!.shrink()
-      return [rest.rank, ...(await rest.allgather(Int32Array.of(world.rank)))]
+      const comm = await distributed(world, 3)
+      if (world.rank === modified) return untilLost(world, () => comm.shrink())
+      const rest = await comm.shrink()
+      return [rest.rank, ...(await membersOf(rest, world))]
     })
     for (const process of honest)
       expect(ended[process]).toEqual({ result: [inOrder.indexOf(process), ...inOrder] })
@@ -91,7 +91,7 @@ describe('process 0, which names the communicator of survivors,', () => {
         const { code, details } = await caught(world.shrink())
         await caught(world.recv(0, 1))
         const rest = await world.shrink()
-        return [code, details?.['process'], ...(await rest.allgather(Int32Array.of(world.rank)))]
+        return [code, details?.['process'], ...(await membersOf(rest, world))]
       },
     )
     for (const process of [1, 2, 3]) expect(ended[process]).toEqual({ result: ['ERR_PEER_LOST', 0, 1, 2, 3] })

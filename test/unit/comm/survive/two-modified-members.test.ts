@@ -4,8 +4,10 @@ import type { Communicator } from '../../../../src/comm/communicator.js'
 import {
   caught,
   changedWord,
+  distributed,
   isCall,
   type Modified,
+  membersOf,
   otherRows,
   untilLost,
   withModified,
@@ -17,9 +19,7 @@ const pair = [1, 3]
 const honest = [0, 2, 4]
 const isModified = ({ rank }: Communicator) => pair.includes(rank)
 const both = (member: Modified) => ({ 1: member, 3: member })
-/** Ranks in an order that no stride has: 0, 3, 1, 4, 2 are world ranks of ranks 0 to 4. */
-const distributed = async (world: Communicator) =>
-  (await world.split(0, (world.rank * 2) % processes, { table: 'distributed' }))!
+/** Members of `distributed(world, 2)`: an order that no stride has. */
 const inOrder = [0, 3, 1, 4, 2]
 const living = inOrder.filter((process) => !pair.includes(process))
 
@@ -32,7 +32,7 @@ it('two that contribute what they cannot are both lost, and the others agree and
     await world.ackFailed()
     const flag = await world.agree(5)
     const rest = await world.shrink()
-    return [code, flag, ...(await rest.allgather(Int32Array.of(world.rank)))]
+    return [code, flag, ...(await membersOf(rest, world))]
   })
   for (const process of honest) expect(ended[process]).toEqual({ result: ['ERR_PEER_LOST', 5, ...honest] })
   expect(lost.map(({ process }) => process).toSorted()).toEqual(pair)
@@ -44,10 +44,10 @@ it.each([
   ['other ranks to each survivor', otherRows(([, worldRank], to) => [to === 0 ? 1 : 2, worldRank])],
 ])('two that name %s have no table differ: the others take the same one', async (_, member) => {
   const { ended, lost } = await withModified(processes, both(member), async (world) => {
-    const comm = await distributed(world)
+    const comm = await distributed(world, 2)
     if (isModified(world)) return untilLost(world, () => comm.shrink())
     const rest = await comm.shrink()
-    return [...(await rest.allgather(Int32Array.of(world.rank)))]
+    return membersOf(rest, world)
   })
   for (const process of honest) expect(ended[process]).toEqual({ result: living })
   expect(lost.map(({ process }) => process).toSorted()).toEqual(pair)
@@ -71,7 +71,7 @@ it('two that commit to the rank of a lost member may have it, but the others hav
     processes,
     { 1: memberOf(1), 3: memberOf(3) },
     async (world, kill) => {
-      const comm = await distributed(world)
+      const comm = await distributed(world, 2)
       await caught(world.barrier())
       if (world.rank === 0) kill(2)
       if (isModified(world)) return untilLost(world, () => comm.shrink())
@@ -96,7 +96,7 @@ it('one that names a repeated communicator, and one that says it is new, have th
     const { code, details } = await caught(world.shrink())
     await caught(world.recv(0, 1))
     const rest = await world.shrink()
-    return [code, details?.['process'], ...(await rest.allgather(Int32Array.of(world.rank)))]
+    return [code, details?.['process'], ...(await membersOf(rest, world))]
   })
   for (const process of [1, 2, 4])
     expect(ended[process]).toEqual({ result: ['ERR_PEER_LOST', 0, 1, 2, 3, 4] })
@@ -112,7 +112,7 @@ it('two that refuse each new name cost at most one other: each shrink that fails
     if (isModified(world)) return untilLost(world, refuse)
     for (;;) {
       const rest = await world.shrink().catch(() => undefined)
-      if (rest !== undefined) return [...(await rest.allgather(Int32Array.of(world.rank)))]
+      if (rest !== undefined) return membersOf(rest, world)
       // Fails once there is a loss that is not acknowledged.
       await caught(world.recv())
       await world.ackFailed()
