@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
-import type { Communicator } from '../../../../src/comm/communicator.js'
-import type { RetainedBytes } from '../../../../src/comm/describe.js'
-import { local } from '../../../../src/fabric/local/local.js'
-import { onRanks } from '../../../support/on-ranks.js'
+import type { Communicator } from '../../src/comm/communicator.js'
+import type { RetainedBytes } from '../../src/comm/describe.js'
+import { local } from '../../src/fabric/local/local.js'
+import { onRanks } from '../support/on-ranks.js'
 
 const mixed = (rank: number, seed: number) => Math.imul(rank + seed, 0x9e3779b1) >>> 5
 

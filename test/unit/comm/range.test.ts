@@ -51,7 +51,13 @@ describe('range', () => {
       for (const options of [{}, { table: 'distributed', selfHostRows: 0 } as const]) {
         const parent = await world.split(0, (world.rank * 7) % 24, options)
         for (let round = 0; round < 5; round++) {
-          const ranges = [[0, 15, 1], [8, 23, 1], [2 * round, 23, 5], [20, round, -2], [3, 3, 1]] // biome-ignore format: one line
+          const ranges = [
+            [0, 15, 1],
+            [8, 23, 1],
+            [2 * round, 23, 5],
+            [20, round, -2],
+            [3, 3, 1],
+          ]
           for (const [first, last, stride] of ranges) {
             const part = await parent.range(first, last, stride)
             const places = Array.from({ length: ranks }, (_, i) => first + i * stride)
@@ -73,7 +79,10 @@ describe('range', () => {
 
   it('rejects arguments that are not a range', async () => {
     await onRanks({ ranks: 4 }, async (world) => {
-      for (const [first, last] of [[0, 4], [-1, 2]]) // biome-ignore format: one line
+      for (const [first, last] of [
+        [0, 4],
+        [-1, 2],
+      ])
         expect(await codeOf(world.range(first, last))).toBe('ERR_RANK')
       for (const stride of [0, -1, 0.5]) expect(await codeOf(world.range(0, 3, stride))).toBe('ERR_ARGUMENT')
     })

@@ -15,11 +15,20 @@ type Call = (list: never, world: Communicator, graph: TopologyCommunicator) => u
 
 /** Calls with blocks of two ranks that take lists with a number for each, and what their inits take. */
 const calls: Readonly<Record<string, (rank: number) => readonly [call: unknown[], init: unknown[]]>> = {
-  gatherv: (rank) => [[four(), rank], [four(), eight(), rank]], // biome-ignore format: one line
+  gatherv: (rank) => [
+    [four(), rank],
+    [four(), eight(), rank],
+  ],
   allgatherv: () => [[four()], [four(), eight()]],
-  alltoallv: () => [[four(), [2, 2]], [four(), [2, 2], eight()]], // biome-ignore format: one line
+  alltoallv: () => [
+    [four(), [2, 2]],
+    [four(), [2, 2], eight()],
+  ],
   neighborAllgatherv: () => [[four()], [four(), eight()]],
-  neighborAlltoallv: () => [[four(), [2, 2]], [four(), [2, 2], eight()]], // biome-ignore format: one line
+  neighborAlltoallv: () => [
+    [four(), [2, 2]],
+    [four(), [2, 2], eight()],
+  ],
 }
 
 /** Each call in each of its forms, with what its error says where it was, and the name of a list. */
@@ -88,7 +97,12 @@ const outcomes = (call: Call, lists: readonly unknown[] = [undefined]) =>
     const ends: unknown[] = []
     for (const list of lists) {
       const end = async () => call(list as never, world, graph)
-      ends.push(await end().then(() => undefined, (error: unknown) => error)) // biome-ignore format: one line
+      ends.push(
+        await end().then(
+          () => undefined,
+          (error: unknown) => error,
+        ),
+      )
       expect([await graph.allreduce(1, 'sum'), await world.allreduce(1, 'sum')]).toEqual([2, 2])
     }
     return ends

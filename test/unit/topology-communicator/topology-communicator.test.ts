@@ -315,7 +315,17 @@ describe('neighborAllgather', () => {
   it('sends the elements of every type of numbers', () =>
     onRanks({ ranks: 4, processes: 2 }, async (world) => {
       const graph = await world.createDistGraphAdjacent(listsOf(world))
-      for (const Type of [Int8Array, Uint8Array, Uint8ClampedArray, Int16Array, Uint16Array, Int32Array, Uint32Array, Float32Array, Float64Array]) // biome-ignore format: one line
+      for (const Type of [
+        Int8Array,
+        Uint8Array,
+        Uint8ClampedArray,
+        Int16Array,
+        Uint16Array,
+        Int32Array,
+        Uint32Array,
+        Float32Array,
+        Float64Array,
+      ])
         for (const length of [1, 3, 100]) {
           const block = (source: number) =>
             new Type(Array.from({ length }, (_, i) => (source * 7 + i * 3) % 120))

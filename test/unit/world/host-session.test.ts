@@ -42,7 +42,7 @@ describe('a world of sessions that host one process each', () => {
     it(`returns to every session the results of its own ranks (seed ${seed})`, async () => {
       const main = async (world: Communicator) => (await world.allgather(Int32Array.of(world.rank))).join()
       const all = '0,1,2,3,4,5'
-      const results = [[all, all], [all, all], [all], [all]] // biome-ignore format: one line
+      const results = [[all, all], [all, all], [all], [all]]
       expect(await host(main, { ranks: 6 }, fabric)).toEqual(results.map((own) => ({ results: own })))
     })
 

@@ -69,7 +69,13 @@ describe('Group', () => {
 
   it.each<{ ranges: RankRange[]; ranks: number[] }>([
     { ranges: [[1, 4, 1]], ranks: [1, 2, 3, 4] },
-    { ranges: [[6, 7, 1], [1, 6, 2]], ranks: [6, 7, 1, 3, 5] }, // biome-ignore format: one line
+    {
+      ranges: [
+        [6, 7, 1],
+        [1, 6, 2],
+      ],
+      ranks: [6, 7, 1, 3, 5],
+    },
     { ranges: [[5, 0, -2]], ranks: [5, 3, 1] },
     { ranges: [[3, 1, 1]], ranks: [] },
     { ranges: [[2, 2, 7]], ranks: [2] },
@@ -109,7 +115,12 @@ describe('Group', () => {
     expectRank(() => world.rangeIncl([[0, 8, 1]]))
     expectRank(() => world.rangeIncl([[0, 2 ** 53, 1]]))
     // Rank 4 twice.
-    expectRank(() => world.rangeExcl([[0, 4, 1], [4, 5, 1]])) // biome-ignore format: one line
+    expectRank(() =>
+      world.rangeExcl([
+        [0, 4, 1],
+        [4, 5, 1],
+      ]),
+    )
   })
 
   it.each([

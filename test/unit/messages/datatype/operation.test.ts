@@ -145,7 +145,10 @@ describe('minloc and maxloc', () => {
   it('NaN wins over every number, the lower index over the other NaN', () => {
     const { NaN: nan } = Number
     const type = typeCode.Float64Array
-    const [left, right] = [[nan, 8, 1, 2, nan, 9], [1, 1, nan, 5, nan, 3]].map((each) => arrayOf(type, each)) // biome-ignore format: one line
+    const [left, right] = [
+      [nan, 8, 1, 2, nan, 9],
+      [1, 1, nan, 5, nan, 3],
+    ].map((each) => arrayOf(type, each))
     expect([...(apply('minloc', left, right, type) as Float64Array)]).toEqual([nan, 8, nan, 5, nan, 3])
   })
 })

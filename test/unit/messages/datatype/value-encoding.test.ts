@@ -38,7 +38,13 @@ describe('values', () => {
       deepStrictEqual(copy([value]), structuredClone([value]))
     }
     deepStrictEqual(copy(list), structuredClone(list))
-    const lists = [[1, 2, 3, -0], [1, 2, 3, 2 ** 31], [0, -1, 1, -(2 ** 31)], [0.5, 1, 2, Number.NaN], [1, 2, 3, null]] // biome-ignore format: one line
+    const lists = [
+      [1, 2, 3, -0],
+      [1, 2, 3, 2 ** 31],
+      [0, -1, 1, -(2 ** 31)],
+      [0.5, 1, 2, Number.NaN],
+      [1, 2, 3, null],
+    ]
     deepStrictEqual(copy(lists), structuredClone(lists))
     expect((copy(new Date(Number.NaN)) as Date).getTime()).toBeNaN()
   })

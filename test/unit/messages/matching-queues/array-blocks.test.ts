@@ -69,7 +69,10 @@ describe('blocks of 9 entries (figure 6.3)', () => {
     expect(blocks.blocks).toBe(3)
     drop(12, 13, 14, 15, 16, 17, 18, 19, 20)
     expect(blocks.blocks).toBe(2)
-    expect(shown().map(([, , numbers]) => numbers)).toEqual([[4, 7, 8, 9, 10, 11], [21, 22]]) // biome-ignore format: one line
+    expect(shown().map(([, , numbers]) => numbers)).toEqual([
+      [4, 7, 8, 9, 10, 11],
+      [21, 22],
+    ])
     expect(blocks.size).toBe(8)
   })
 

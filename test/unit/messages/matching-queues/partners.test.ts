@@ -44,7 +44,10 @@ describe('the edge of partners', () => {
   })
 
   it('is exceeded by partners, not reached', () => {
-    const equal = new Map([[0, 3], [1, 3]]) // biome-ignore format: one line
+    const equal = new Map([
+      [0, 3],
+      [1, 3],
+    ])
     expect(partnerKeys(equal, 2, rule())).toEqual([])
     expect(partnerKeys(equal, 3, rule())).toEqual([0, 1])
   })
