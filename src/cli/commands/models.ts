@@ -3,6 +3,7 @@ import * as z from 'zod'
 import { modelLimits } from '../../cost/models/check-input.js'
 import { type ModelPrediction, predictAlgorithms } from '../../cost/models/compare.js'
 import { modelledAlgorithms } from '../../cost/models/modelled-algorithms.js'
+import { networkCollectives, predictNetwork } from '../../cost/models/network-cost.js'
 import type { CostModel } from '../../cost/models/parameters.js'
 import { RankweaveError, shown } from '../../errors.js'
 import { formatMachine } from '../../machine/format-machine.js'
@@ -39,7 +40,8 @@ COLLECTIVE is one of ${modelled.join(', ')}.
 BYTES is what MPI's count describes: the vector of bcast, reduce, allreduce, scan and exscan, the block of one rank of the
 others. --model takes the parameters that a paper prints, in nanoseconds and nanoseconds per byte, instead of a profile:
 hockney:alpha=A,beta=B or loggp:L=L,o=O,g=G,G=G, and gamma=C,delta=D for a byte combined and copied. --model vote names the
-algorithm that most of the three models take for the fastest; where all disagree, that of plogp. Formulas assume one rank per node and no contention, and are not measured; rankweave simulate runs the schedule.
+algorithm that most of the three models take for the fastest; where all disagree, that of plogp. --machine lists the buckets and
+reordered doublings of allgather, reduce-scatter and allreduce, which share links, by their closed costs. Formulas assume one rank per node and no contention, and are not measured; rankweave simulate runs the schedule.
 
 With --compare, the times of a file of measurements stand beside those of each model and of the simulator, all calls of it or
 those of COLLECTIVE: the error of each, and how often it finds the setting that was measured as the fastest. Formulas take level
@@ -49,6 +51,7 @@ Examples:
   rankweave models bcast --profile simgrid-fast --ranks 64 --bytes 1048576
   rankweave models bcast --model hockney:alpha=47600,beta=4.4 --ranks 4 --bytes 65536
   rankweave models allreduce --profile threads.json --level node --ranks 8 --bytes 8 --model plogp --json
+  rankweave models allgather --machine torus:dims=32x32x32,profile=bluegene-p --bytes 16384
   rankweave models --compare data.jsonl --profile cluster.json -o compared.html`
 
 const schema = z.object({
@@ -77,7 +80,10 @@ export const modelsCommand: AddCommand = (command, act) => {
     .option('--level <name>', `distance between ranks: ${levels.join(', ')}`, 'network')
     .option('--model <name>', 'loggp, hockney or plogp; one with its parameters; or vote', 'loggp')
     .option('--compare <file>', 'a file of measurements, to compare with all models and the simulator')
-    .option('--machine <text>', 'with --compare: a machine with a profile, instead of --profile')
+    .option(
+      '--machine <text>',
+      'a machine with a profile: algorithms along its network; with --compare instead of --profile',
+    )
     .option('-o, --output <file>', 'with --compare: write tables and pictures as a page (*.html)')
     .option('--json', 'one JSON object on standard output', false)
     .addHelpText('after', help)
@@ -88,7 +94,12 @@ export const modelsCommand: AddCommand = (command, act) => {
           refuseGiven(command, ['ranks', 'bytes', 'level', 'model'], 'is not for --compare')
           return await compareFile(report, collective, options, options.compare)
         }
-        refuseGiven(command, ['machine', 'output'], 'is for --compare')
+        refuseGiven(command, ['output'], 'is for --compare')
+        if (options.machine !== undefined) {
+          const reason = 'is not for --machine, which has a rank on every node'
+          refuseGiven(command, ['profile', 'ranks', 'level', 'model'], reason)
+          return listNetwork(report, collective, options, options.machine)
+        }
         if (options.model.includes(':'))
           refuseGiven(command, ['profile', 'level'], 'is not for a model with its parameters')
         if (options.model === 'vote') voteOf(report, collective, options)
@@ -129,6 +140,33 @@ function predictionCells({ algorithm, timeUs, segmentBytes, segments }: ModelPre
   const cut =
     segmentBytes === null ? 'one' : `${figure(segments)} of ${counted(segmentBytes, 'byte', 'bytes')}`
   return [algorithm, `${timeUs.toFixed(1)} us`, cut]
+}
+
+/** Algorithms along the dimensions of a network, by their closed costs. */
+function listNetwork(
+  report: Reporter,
+  collective: string | undefined,
+  { bytes }: Options,
+  machine: Machine,
+): void {
+  const known = networkCollectives.find((name) => name === collective)
+  if (known === undefined)
+    throw new RankweaveError(
+      'ERR_USAGE',
+      `--machine: expected a collective among ${networkCollectives.join(', ')}, got ${shown(collective)}`,
+    )
+  const algorithms = predictNetwork(known, machine, bytes)
+  const rows = algorithms.map(({ algorithm, timeUs, messages, units }) => [
+    algorithm,
+    `${timeUs.toFixed(1)} us`,
+    ...[figure(messages), units.toFixed(1)],
+  ])
+  const on = `${formatMachine(machine)}, ${profileOf(machine).name}`
+  const title = `${collective} of ${counted(bytes, 'byte', 'bytes')}, a rank on every node of ${on}, predicted by closed costs`
+  report.result(
+    { collective, bytes, machine: formatMachine(machine), algorithms },
+    [title, columns([['', 'predicted', 'messages', 'blocks on the busiest links'], ...rows])].join('\n'),
+  )
 }
 
 /** What each model takes for the fastest, and which of these most take. */

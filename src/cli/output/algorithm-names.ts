@@ -28,6 +28,8 @@ export function withoutFormula(): MissingAlgorithm[] {
     .map(({ id, collective }) => ({
       id,
       collective,
-      why: 'models has no formula for it: rankweave simulate runs its schedule',
+      why: /-(bucket|reordered)$/.test(id)
+        ? 'it depends on the network: models --machine, or rankweave simulate'
+        : 'models has no formula for it: rankweave simulate runs its schedule',
     }))
 }

@@ -62,6 +62,19 @@ describe('models', () => {
     expect(dissemination?.timeUs).toBeCloseTo((2 * (2100 + 1600 + 2300)) / 1000, 9)
   })
 
+  it('predicts algorithms along a network of any size by their closed costs', async () => {
+    const answer = await cli`models allgather --machine torus:dims=32x32x32,profile=bluegene-p --bytes 16384`
+    expect(answer.stdout).toMatch(
+      /^allgather of 16,384 bytes, a rank on every node of torus:dims=32x32x32.*bluegene-p/,
+    )
+    // Measured by the source: 260.789 ms.
+    expect(answer.stdout).toMatch(/\n {2}allgather-bucket:ports=6,shuffle=1 +2594\d\d\.\d us +564 +5469\.2\n/)
+    for (const options of [typed`bcast`, typed`allgather --ranks 4`, typed`allgather --profile grig-mx`])
+      expect(await cli`models ${options} --machine torus:dims=4x4,profile=bluegene-p`).toMatchObject(
+        refused('ERR_USAGE'),
+      )
+  })
+
   it('lets the models vote on the fastest algorithm', async () => {
     const call = typed`bcast --profile grig-mx --ranks 64 --bytes 1048576`
     const answer = await cli`models ${call} --model vote`
