@@ -49,6 +49,7 @@ const schema = z.object({
   gain: number(0, 1000),
   confidence: number(0, 50),
   prune: z.boolean(),
+  together: z.boolean(),
   tolerance: number(0, 1000).optional(),
   attributes: oneOf('composite', 'plain'),
   depth: whole(0, treeLimits.depth).optional(),
@@ -64,9 +65,9 @@ const schema = z.object({
 
 /** Options that a learner does not have. */
 const notOf = {
-  'least-penalty': ['confidence', 'prune', 'tolerance', 'threshold'],
+  'least-penalty': ['confidence', 'prune', 'together', 'tolerance', 'threshold'],
   c45: ['gain', 'threshold'],
-  quadtree: ['gain', 'minCases', 'confidence', 'prune', 'attributes'],
+  quadtree: ['gain', 'minCases', 'confidence', 'prune', 'together', 'attributes'],
 } as const
 
 /** `rankweave tune`: decisions from measured times. */
@@ -87,6 +88,7 @@ export const tuneCommand: AddCommand = (command, act) => {
     )
     .option('-c, --confidence <percent>', 'of c45: lower prunes more', String(defaultConfidencePercent))
     .option('--no-prune', 'of c45: no pruning')
+    .option('--together', 'of c45: one tree over all collectives, of which each gets its part', false)
     .option(
       '--tolerance <percent>',
       `of the others: settings so much slower than the best may stand for it (default: ${defaultTolerancePercent}; of a quadtree none)`,
@@ -119,6 +121,7 @@ export const tuneCommand: AddCommand = (command, act) => {
         if (output === undefined) throw new RankweaveError('ERR_USAGE', 'expected -o and the file to write')
         refuseGiven(command, notOf[learner], `is not for learner ${learner}`)
         if (!options.prune) refuseGiven(command, ['confidence'], 'is for pruning, not for --no-prune')
+        if (options.together) refuseGiven(command, ['folds'], 'is not for --together')
         if (options.mpich === undefined) refuseGiven(command, ['mpichLib'], 'is for --mpich')
         if (options.ompiRules === undefined) refuseGiven(command, ['assume'], 'is for --ompi-rules')
         if ((options.mpich ?? options.ompiRules) === undefined)
@@ -147,7 +150,7 @@ export const tuneCommand: AddCommand = (command, act) => {
         const learned = learnDecisions(measurements, {
           ...{ learner, attributes: options.attributes, minCases: options.minCases },
           ...{ gainPercent: options.gain, tolerancePercent: options.tolerance },
-          ...{ confidencePercent: options.prune ? options.confidence : null },
+          ...{ confidencePercent: options.prune ? options.confidence : null, isTogether: options.together },
           ...(depth === undefined ? {} : { maxDepth: depth }),
           ...(threshold === undefined ? {} : { threshold }),
           ...(folds === undefined ? {} : { folds }),

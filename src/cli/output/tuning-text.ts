@@ -9,7 +9,13 @@ import { columns, counted } from './reporter.js'
 
 /** What was learned, and what it loses, as lines of text. */
 export function tuningText(learned: readonly LearnedDecisions[]): string {
-  return learned.map(collectiveText).join('\n\n')
+  const [{ combined } = { combined: null }] = learned
+  const texts = learned.map(collectiveText)
+  if (combined === null) return texts.join('\n\n')
+  const { cases, leavesBeforePruning, leaves, trainingErrors, predictedErrors } = combined
+  const shape = `${counted(leavesBeforePruning, 'leaf', 'leaves')} before pruning, ${counted(leaves, 'leaf', 'leaves')} after`
+  const errors = `${counted(trainingErrors, 'error', 'errors')} in ${counted(cases, 'case', 'cases')}, ${predictedErrors.toFixed(1)} expected`
+  return [`one tree: ${shape}; ${errors}`, ...texts].join('\n\n')
 }
 
 function collectiveText({ collective, data, leaves, quadtree, ...penalties }: LearnedDecisions): string {
@@ -84,13 +90,16 @@ function penaltyCells(report: PenaltyReport | null): string[] {
 
 /** The same as plain data. */
 export function tuningOutcome(learned: readonly LearnedDecisions[]) {
-  return learned.map(({ collective, data, leaves, quadtree, training, heldOut, default: byDefault }) => ({
-    ...{ collective, calls: data.calls.length, settings: data.settings.length, leaves, training },
-    heldOut:
-      heldOut === null
-        ? null
-        : { ...heldOut.heldOut, folds: heldOut.folds.map(({ processes }) => processes) },
-    default: byDefault,
-    ...(quadtree === null ? {} : { quadtree: quadtreeOutcome(quadtree) }),
-  }))
+  return learned.map(
+    ({ collective, data, leaves, quadtree, combined, training, heldOut, default: byDefault }) => ({
+      ...{ collective, calls: data.calls.length, settings: data.settings.length, leaves, training },
+      heldOut:
+        heldOut === null
+          ? null
+          : { ...heldOut.heldOut, folds: heldOut.folds.map(({ processes }) => processes) },
+      default: byDefault,
+      ...(quadtree === null ? {} : { quadtree: quadtreeOutcome(quadtree) }),
+      ...(combined === null ? {} : { combined: { ...combined, tree: undefined } }),
+    }),
+  )
 }

@@ -17,9 +17,10 @@ import { treeSelector } from '../models/packed-tree.js'
 import { allAttributes, plainAttributes } from '../settings/attributes.js'
 import { compareWords, defaultAlgorithm, settingLine, type TuningSetting } from '../settings/setting.js'
 import { callProcesses, type TuningCall } from '../settings/tuning-call.js'
+import { type CombinedTree, learnCombined } from './combined-tree.js'
 import { decisionTreeOf } from './decide-quadtree.js'
 import { type DecisionMap, decidedMap, decisionMap, filledMap } from './decision-map.js'
-import { learnTree } from './learn-tree.js'
+import { type LearnedTree, learnTree } from './learn-tree.js'
 import { learnLeastPenaltyTree } from './least-penalty-tree.js'
 import { learnQuadtree, type Quadtree } from './quadtree.js'
 import { tolerantCases } from './tolerant-cases.js'
@@ -45,6 +46,8 @@ export interface LearnDecisionsOptions {
   readonly confidencePercent?: number | null
   /** Tests on a path; of a quadtree its levels. Default: as `learnTree` and `learnQuadtree` have it. */
   readonly maxDepth?: number
+  /** Of C4.5: one tree over all collectives (`learnCombined`), each of which gets what it decides. Default false. */
+  readonly isTogether?: boolean
   /** Of a quadtree, as of `learnQuadtree`. */
   readonly threshold?: number
   /** Parts of the numbers of processes, for held-out penalties. Default: as of `heldOutPenalty`. */
@@ -64,13 +67,15 @@ export interface LearnedDecisions {
   readonly tree: DecisionTree
   /** What the tree is made of by learner `quadtree`, with the settings of `data`; null by others. */
   readonly quadtree: Quadtree | null
+  /** The tree over all collectives that this one is taken of; null where each has its own. */
+  readonly combined: LearnedTree | null
   /** Index into the settings of `data`. */
   readonly select: SettingSelector
   /** What is done without decisions; undefined where that is not known. */
   readonly selectDefault: SettingSelector | undefined
   readonly leaves: number
   readonly training: PenaltyReport
-  /** Null where there are fewer than two numbers of processes. */
+  /** Null where there are fewer than two numbers of processes, and of a tree over all collectives. */
   readonly heldOut: HeldOutReport | null
   /** What is lost without decisions; null where that is not known. */
   readonly default: PenaltyReport | null
@@ -99,25 +104,43 @@ export function learnDecisions(
   if (measurements.length === 0) measuredData([])
   const byCollective = new Map<Collective, Measurement[]>()
   for (const measurement of measurements) addToList(byCollective, measurement.collective, measurement)
-  return [...byCollective]
-    .sort(([a], [b]) => compareWords(a, b))
-    .map(([collective, own]) => learnOne(collective, measuredData(withUncutTimes(own)), options))
+  const all = new Map(
+    [...byCollective]
+      .sort(([a], [b]) => compareWords(a, b))
+      .map(([collective, own]) => [collective, measuredData(withUncutTimes(own))]),
+  )
+  const together = options.isTogether === true ? learnTogether(all, options) : undefined
+  return [...all].map(([collective, data]) => learnOne(collective, data, options, together))
+}
+
+function learnTogether(
+  all: ReadonlyMap<Collective, MeasuredData>,
+  options: LearnDecisionsOptions,
+): CombinedTree {
+  const { learner, tolerancePercent = defaultTolerancePercent } = options
+  if (learner !== 'c45') throw wrongValue('ERR_ARGUMENT', 'expected learner c45 for one tree of all', learner)
+  return learnCombined(all, tolerancePercent, treeOptions(options))
 }
 
 function learnOne(
   collective: Collective,
   data: MeasuredData,
   options: LearnDecisionsOptions,
+  together: CombinedTree | undefined,
 ): LearnedDecisions {
   const selectDefault = defaultSelector(data, options)
   const learn = (training: MeasuredData) => learnedTree(training, selectDefault, options).tree
-  const { tree, quadtree } = learnedTree(data, selectDefault, options)
+  const { tree, quadtree } =
+    together === undefined
+      ? learnedTree(data, selectDefault, options)
+      : { tree: together.trees.get(collective)!, quadtree: null }
   const select = treeSelector(tree)
   const { folds } = options
   const fallback = selectDefault === undefined ? {} : { fallback: selectDefault }
-  const isHeldOut = new Set(data.calls.map(callProcesses)).size > 1
+  const isHeldOut = together === undefined && new Set(data.calls.map(callProcesses)).size > 1
   return {
     ...{ collective, data, tree: withUsedSettings(tree), quadtree, select, selectDefault },
+    combined: together?.learned ?? null,
     leaves: treeLeaves(tree).length,
     training: penaltyOf(data, select, selectDefault),
     heldOut: isHeldOut
@@ -135,12 +158,8 @@ function learnedTree(
   fallback: SettingSelector | undefined,
   options: LearnDecisionsOptions,
 ): Pick<LearnedDecisions, 'tree' | 'quadtree'> {
-  const { learner = 'least-penalty', attributes = 'composite', minCases, maxDepth } = options
-  const ofTrees = {
-    attributes: attributes === 'composite' ? allAttributes : plainAttributes,
-    ...(maxDepth === undefined ? {} : { maxDepth }),
-    ...(minCases === undefined ? {} : { minCases }),
-  }
+  const { learner = 'least-penalty', maxDepth } = options
+  const { confidencePercent: _, ...ofTrees } = treeOptions(options)
   if (learner === 'least-penalty') {
     const { gainPercent } = options
     const tree = learnLeastPenaltyTree(data, {
@@ -150,7 +169,7 @@ function learnedTree(
     })
     return { tree, quadtree: null }
   }
-  const { tolerancePercent, threshold, confidencePercent } = options
+  const { tolerancePercent, threshold } = options
   if (learner === 'quadtree') {
     const quadtree = learnQuadtree(filledMap(caseMap(data, tolerancePercent)), {
       ...(maxDepth === undefined ? {} : { maxDepth }),
@@ -160,15 +179,18 @@ function learnedTree(
   }
   if (learner !== 'c45')
     throw wrongValue('ERR_ARGUMENT', 'expected learner as least-penalty, c45 or quadtree', learner)
-  const { tree } = learnTree(
-    tolerantCases(data, tolerancePercent ?? defaultTolerancePercent),
-    data.settings,
-    {
-      ...ofTrees,
-      ...(confidencePercent === undefined ? {} : { confidencePercent }),
-    },
-  )
+  const cases = tolerantCases(data, tolerancePercent ?? defaultTolerancePercent)
+  const { tree } = learnTree(cases, data.settings, treeOptions(options))
   return { tree, quadtree: null }
+}
+
+function treeOptions({ attributes, confidencePercent, minCases, maxDepth }: LearnDecisionsOptions) {
+  return {
+    attributes: attributes === 'plain' ? plainAttributes : allAttributes,
+    ...(confidencePercent === undefined ? {} : { confidencePercent }),
+    ...(maxDepth === undefined ? {} : { maxDepth }),
+    ...(minCases === undefined ? {} : { minCases }),
+  }
 }
 
 /** The fastest setting of every call, or one that may stand for it. */

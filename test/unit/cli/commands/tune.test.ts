@@ -133,6 +133,19 @@ describe('tune', () => {
     expect(memoryBytes - 48 * nodes - 4 * side).toBe(6 * 3)
   })
 
+  it('reports one tree over all collectives', async () => {
+    const answer = await cli`tune ${data} -o ${inFolder('one.json')} --learner c45 --together`
+    expect(answer.stdout).toMatch(
+      /\n\none tree: \d+ leaves before pruning, \d+ leaves after; \d+ errors? in 42 cases, [\d.]+ expected\n\nallgather: /,
+    )
+    const answers = await Promise.all(
+      [typed`--together`, typed`--learner c45 --together --folds 2`].map(
+        (options) => cli`tune ${data} -o ${inFolder('one.json')} ${options}`,
+      ),
+    )
+    for (const each of answers) expect(each).toMatchObject(refused('ERR_USAGE'))
+  })
+
   it('writes rules of Open MPI for the processes per node that are named', async () => {
     const openMpi = { kind: 'mpi', name: 'Open MPI 4.1.4', machine: 'four nodes' } as const
     const ofOpenMpi = (processesPerNode: number) =>

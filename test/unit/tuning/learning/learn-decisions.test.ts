@@ -74,6 +74,44 @@ describe('decisions of measurements', () => {
     expect(learned({ learner: 'c45' }, data).quadtree).toBeNull()
   })
 
+  it('by one tree over all collectives share leaves; what a collective does not have is its default', () => {
+    const renamed = (collective: 'allgather' | 'alltoall', b: string) =>
+      measured().map((one): Measurement => {
+        const algorithm = one.algorithm.replace('bcast-', `${collective}-`).replace(/-b$/, `-${b}`)
+        return { ...one, collective, algorithm }
+      })
+    const options = { learner: 'c45', isTogether: true } as const
+    const alike = learnDecisions([...measured(), ...renamed('allgather', 'b')], options)
+    expect(alike.map(({ collective, tree }) => [collective, tree.settings.map(settingLine)])).toEqual([
+      ['allgather', ['allgather-a', 'allgather-b']],
+      ['bcast', ['bcast-a', 'bcast-b']],
+    ])
+    for (const { combined, training, heldOut } of alike) {
+      expect(combined).toMatchObject({ cases: 128, leaves: 2, trainingErrors: 0 })
+      expect([training.maxPercent, training.missing, heldOut]).toEqual([0, 0, null])
+    }
+    // Without pruning back, one test more tells collectives whose algorithms differ apart.
+    const differing = learnDecisions([...measured(), ...renamed('alltoall', 'c2')], options)
+    expect(differing[0].combined?.leaves).toBe(3)
+    expect(differing.map(({ training }) => training.maxPercent)).toEqual([0, 0])
+    // A leaf of the whole tree names what most have: the others fall back to their default.
+    const [alltoall] = learnDecisions([...measured(), ...renamed('alltoall', 'c2')], {
+      ...options,
+      maxDepth: 0,
+    })
+    expect(alltoall.tree.settings.map(settingLine)).toEqual(['alltoall-a'])
+    const [none] = learnDecisions(
+      [
+        ...measured(),
+        ...measured().map((one) => ({ ...one, nodes: 3 * one.nodes })),
+        ...renamed('alltoall', 'c2').filter(({ algorithm }) => algorithm !== 'alltoall-a'),
+      ],
+      { ...options, maxDepth: 0 },
+    )
+    expect(none.tree.settings.map(settingLine)).toEqual(['default'])
+    expect(() => learnDecisions(measured(), { isTogether: true })).toThrow(refusal('ERR_ARGUMENT'))
+  })
+
   it.each(['least-penalty', 'c45'] as const)(
     'by %s count segments longer than the data as whole data, which calls by them send',
     (learner) => {
