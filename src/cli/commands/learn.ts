@@ -22,6 +22,7 @@ import { simulatedApplications } from '../../tuning/online/simulated-application
 import { type Blacklists, withSlowSettings } from '../../tuning/online/slow-settings.js'
 import { cellAxes } from '../../tuning/settings/call-cells.js'
 import { callLimits, type TuningCall } from '../../tuning/settings/tuning-call.js'
+import { withAdded } from '../input/added-settings.js'
 import { blacklistsOf } from '../input/blacklists.js'
 import { readCallFolder } from '../input/call-folder.js'
 import { number, oneOf, parseOptions, refuseGiven, whole } from '../input/options.js'
@@ -57,6 +58,7 @@ const schema = z.object({
   leastCalls: whole(1, 2 ** 20),
   leastSettings: whole(1, 4095),
   bestOnly: z.boolean(),
+  with: z.array(z.string()).optional(),
   without: z.array(z.string()).optional(),
   withoutSlower: number(1.1, 1e6).optional(),
   nodes: whole(1, 2 ** 22).optional(),
@@ -88,6 +90,10 @@ export const learnCommand: AddCommand = (command, act) => {
     .option('--least-calls <number>', 'calls that a setting needs', '10')
     .option('--least-settings <number>', 'settings with so many calls that a collective needs', '5')
     .option('--best-only', 'a model for runs that do not explore, a fiftieth of the size', false)
+    .option(
+      '--with <text...>',
+      'have the next runs try these settings, too: bcast-knomial:radix=3,segment=4096',
+    )
     .option('--without <text...>', 'never choose these settings: bcast-linear, or bcast-chain:segment=1024')
     .option(
       '--without-slower <factor>',
@@ -136,7 +142,7 @@ export const learnCommand: AddCommand = (command, act) => {
         }
         const { files, refused } = readRuns(report, folder)
         report.step('learning')
-        const history = historyOf(files)
+        const history = historyOf(files, options.with)
         const named = blacklistsOf(history.table, options.without ?? [])
         const blacklists = withSlowSettings(history, named, options.withoutSlower)
         const without = noteLeftOut(report, options, history, blacklists)
@@ -191,7 +197,7 @@ function headText(files: readonly CallFile[], { runs, calls }: CallHistory): str
 
 type ReportedOptions = Pick<
   z.infer<typeof schema>,
-  'leastCalls' | 'leastSettings' | 'without' | 'withoutSlower' | 'nodes' | 'perNode' | 'call'
+  'leastCalls' | 'leastSettings' | 'with' | 'without' | 'withoutSlower' | 'nodes' | 'perNode' | 'call'
 >
 
 /** `learn --report`: reads only. */
@@ -200,7 +206,7 @@ function reportLearning(report: Reporter, folder: string, options: ReportedOptio
   const call = options.call === undefined ? undefined : callOf(options.call)
   const { files, refused } = readRuns(report, folder)
   report.step('learning')
-  const history = historyOf(files)
+  const history = historyOf(files, options.with)
   const { table } = history
   if (call !== undefined && table.of(call.collective).length === 0)
     throw wrongValue('ERR_USAGE', `--call: expected one of ${table.collectives.join(', ')}`, options.call)
@@ -282,8 +288,8 @@ function callOf(text: string): TuningCall {
   throw wrongValue('ERR_USAGE', '--call: expected allreduce:bytes=16,nodes=24,per-node=32', text)
 }
 
-function historyOf(files: readonly CallFile[]): CallHistory {
-  const history = new CallHistory(settingsOfRuns(files))
+function historyOf(files: readonly CallFile[], added: readonly string[] = []): CallHistory {
+  const history = new CallHistory(withAdded(settingsOfRuns(files), added, files[0].source))
   for (const file of files) history.add(file)
   return history
 }
