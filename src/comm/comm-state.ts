@@ -140,9 +140,9 @@ export class CommState implements TableContext, FrameContext {
       this.localRanks = ranksHostedBy(runtime.process, table, runtime.layout)
     }
     this.processIndex = this.indexOfProcess(runtime.process)
-    this.losses = new KnownLosses(this.localRanks.length)
+    this.losses = new KnownLosses(this.localRanks.length, (peer) => runtime.lostPeer(peer)!)
     for (const peer of runtime.lostPeers) {
-      if (this.#processes.processes.includes(peer)) this.losses.add(peer, runtime.lostPeer(peer)!)
+      if (this.#processes.processes.includes(peer)) this.losses.add(peer)
     }
     this.collectives = new CollectiveEngine(this)
     this.#shareRanks()
@@ -387,7 +387,7 @@ export class CommState implements TableContext, FrameContext {
 
   peerLost(peer: number, error: RankweaveError): void {
     if (!this.processes.processes.includes(peer)) return
-    this.losses.add(peer, error)
+    this.losses.add(peer)
     this.#survival?.peerLost()
     this.#matching?.peerLost(peer, error)
     this.#transfers?.fail(error, peer)

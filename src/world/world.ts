@@ -109,6 +109,8 @@ class World<T, A> {
   readonly #options: WorldOptions<A>
   readonly #layout: WorldLayout
   readonly #hosts: readonly Host[]
+  /** Their processes. */
+  readonly #hosted: ReadonlySet<number>
   readonly #ending: WorldEnding
   readonly #watch: DeadlockWatch
   readonly #results: T[]
@@ -135,6 +137,7 @@ class World<T, A> {
       firstSlot += runtime.hostedRanks
       return host
     })
+    this.#hosted = new Set(this.#hosts.map(({ runtime }) => runtime.process))
     this.#unreturned = firstSlot
     // Those of lost ranks remain undefined.
     this.#results = new Array<unknown>(firstSlot).fill(undefined) as T[]
@@ -320,8 +323,7 @@ class World<T, A> {
 
   #peerLost(host: Host, peer: number, reason: string): void {
     if (peer !== host.runtime.process) {
-      const hostedHere = this.#hosts.some(({ runtime }) => runtime.process === peer)
-      if (!hostedHere) this.#ending.peerLost(peer, reason)
+      if (!this.#hosted.has(peer)) this.#ending.peerLost(peer, reason)
       this.#watch.peerLost(peer)
       return
     }

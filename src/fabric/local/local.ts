@@ -166,7 +166,7 @@ export class LocalSession implements FabricSession {
 
   /**
    * Ends a process as a crash would: frames in flight from it and to it are lost. The loss is reported to
-   * every other process by a task of the fabric's own; also to the process itself, because its code runs on.
+   * every other process by a task of the fabric's own; to the process itself, because its code runs on, no other loss.
    */
   kill(process: number, reason = 'killed'): void {
     if (this.#closed || this.#dead.has(process)) return
@@ -270,7 +270,9 @@ export class LocalSession implements FabricSession {
     })
     const unreported = this.#unreported
     this.#unreported = []
-    for (const loss of unreported) for (const member of this.#members) member.lose(loss.process, loss.reason)
+    for (const { process, reason } of unreported)
+      for (const member of this.#members)
+        if (member.process === process || !this.#dead.has(member.process)) member.lose(process, reason)
     this.#authority.deliver()
     // Only what was in flight before: frames sent in answer wait for the next turn, so I/O is never starved.
     try {

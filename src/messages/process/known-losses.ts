@@ -9,13 +9,15 @@ import { RankweaveError } from '../../errors.js'
  */
 export class KnownLosses {
   readonly #localRanks: number
+  readonly #errorOf: (process: number) => RankweaveError
   readonly #processes: number[] = []
-  readonly #errors: RankweaveError[] = []
   /** By local index; made with the first loss. */
   #acknowledged: Int32Array | undefined
 
-  constructor(localRanks: number) {
+  /** @param errorOf makes the error of an operation that needs a lost process; none is held, for each has a stack */
+  constructor(localRanks: number, errorOf: (process: number) => RankweaveError) {
     this.#localRanks = localRanks
+    this.#errorOf = errorOf
   }
 
   /** World processes, in the order in which they were lost. */
@@ -23,16 +25,15 @@ export class KnownLosses {
     return this.#processes
   }
 
-  /** @param error of an operation that needs `process` */
-  add(process: number, error: RankweaveError): void {
+  add(process: number): void {
     this.#acknowledged ??= new Int32Array(this.#localRanks)
     this.#processes.push(process)
-    this.#errors.push(error)
   }
 
   /** The error of the last loss. */
   get last(): RankweaveError | undefined {
-    return this.#errors.at(-1)
+    const process = this.#processes.at(-1)
+    return process === undefined ? undefined : this.#errorOf(process)
   }
 
   /** How many losses a rank has acknowledged. */
@@ -50,7 +51,7 @@ export class KnownLosses {
   /** Why a rank cannot receive from any source: losses that it has not acknowledged. */
   unacknowledged(localIndex: number): RankweaveError | undefined {
     const from = this.acknowledged(localIndex)
-    const errors = this.#errors.slice(from)
+    const errors = this.#processes.slice(from).map(this.#errorOf)
     if (errors.length <= 1) return errors[0]
     const message = `${errors.length} processes are lost: ${errors.map((error) => error.message).join('; ')}`
     return new RankweaveError('ERR_PEER_LOST', message, { details: { ...errors[0].details } })

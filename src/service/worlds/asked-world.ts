@@ -1,9 +1,10 @@
-import type { WorldEvent } from '../../client/protocol/world-events.js'
+import type { Clock } from '../../base/clock.js'
 import type { WorldInfo } from '../../client/protocol/worlds.js'
 import type { Communicator } from '../../comm/communicator.js'
 import { RankweaveError } from '../../errors.js'
 import { CommunicatorTree, listBudget } from './communicator-tree.js'
 import { endedError, toCallError } from './decode-request.js'
+import { Departures } from './departures.js'
 import type { MemberWorld, ServedMember } from './served-member.js'
 import type { WaitingMessages } from './waiting-messages.js'
 import type { WorldHost } from './world-host.js'
@@ -13,6 +14,8 @@ export interface AskedWorldOptions {
   readonly name: string | null
   readonly members: number
   readonly host: WorldHost
+  /** When clients that were behind are told of departures. */
+  readonly clock: Clock
   /** Its `info` is another one now. */
   readonly onChange: () => void
   /** It is over, or was discarded before it began. @param error what ended it; undefined where nothing did */
@@ -22,7 +25,8 @@ export interface AskedWorldOptions {
 /**
  * A world whose members drive their ranks by requests. It waits for all of them, runs, and ends when each has left or is lost.
  *
- * Memory: what its members hold, and one process of its fabric for each.
+ * Memory: what its members hold, and one process of its fabric for each; departures once for all members, whatever their
+ * clients have not read.
  */
 export class AskedWorld implements MemberWorld {
   readonly tree = new CommunicatorTree()
@@ -34,7 +38,7 @@ export class AskedWorld implements MemberWorld {
   /** Sockets that keep a world that waits. */
   readonly #creators = new Set<object>()
   /** Ranks of a world that runs, those of programs too, that are gone. */
-  readonly #departed: WorldEvent<'member'>[] = []
+  readonly #departures: Departures
   /** The start that counts: one that was abandoned says nothing. */
   #start: object | undefined
   /** Starting: all members have joined, and the host waits for what else it needs. */
@@ -42,6 +46,7 @@ export class AskedWorld implements MemberWorld {
 
   constructor(options: AskedWorldOptions) {
     this.#options = options
+    this.#departures = new Departures(options.clock, () => this.#members)
   }
 
   get id(): string {
@@ -138,17 +143,12 @@ export class AskedWorld implements MemberWorld {
   /** @param budget what it may list of its communicators */
   info(budget = listBudget()): WorldInfo {
     const { id, name, members } = this.#options
-    const ranksOf = (of: 'left' | 'lost') =>
-      this.#departed
-        .filter(({ state }) => state === of)
-        .map(({ rank }) => rank)
-        .sort((a, b) => a - b)
     return {
       ...{ id, name, members, createdAt: this.#createdAt, joined: this.joined },
       programs: this.#options.host.programs?.count ?? 0,
       state: this.#state === 'running' ? 'running' : 'waiting',
-      left: ranksOf('left'),
-      lost: ranksOf('lost'),
+      left: this.#departures.ranks('left'),
+      lost: this.#departures.ranks('lost'),
       ...this.tree.list(budget),
     }
   }
@@ -187,16 +187,15 @@ export class AskedWorld implements MemberWorld {
       queueMicrotask(() => this.depart(member, 'lost', 'it went before the world began'))
       return left
     }
-    member.send({ event: 'begun', world: this.id, rank, size, comm: 'world' })
+    member.client.send({ event: 'begun', world: this.id, rank, size, comm: 'world' })
     // Others may have begun before it, and be gone.
-    for (const event of this.#departed) member.send(event)
+    this.#departures.tell()
     return left
   }
 
   #departs(rank: number, state: 'left' | 'lost', reason: string): void {
     const event = { event: 'member', world: this.id, rank, state, reason } as const
-    this.#departed.push(event)
-    for (const member of this.#members) if (member.state === 'running') member.send(event)
+    this.#departures.add(event)
     this.changed()
   }
 
@@ -210,11 +209,12 @@ export class AskedWorld implements MemberWorld {
   #ended(error: unknown): void {
     if (this.#state === 'ended') return
     this.#state = 'ended'
+    this.#departures.stop()
     const told = toCallError(endedError(error ?? 'it is over'))
     for (const member of [...this.#members, ...this.#waiting]) {
       if (member.state !== 'running' && member.state !== 'waiting') continue
       member.end('lost')
-      member.send({ event: 'ended', world: this.id, error: told })
+      member.client.send({ event: 'ended', world: this.id, error: told })
     }
     this.#waiting.clear()
     this.#options.onEnd(error)

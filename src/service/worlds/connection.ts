@@ -11,7 +11,7 @@ import { drop, type Socket, socketState } from '../../websocket/socket/socket.js
 import type { Log } from '../log.js'
 import { type CallKind, call, waitsForOthers } from './calls.js'
 import { decodeRequest, toCallError } from './decode-request.js'
-import { ServedMember } from './served-member.js'
+import { type MemberClient, ServedMember } from './served-member.js'
 import type { TenantWorlds } from './tenant-worlds.js'
 import type { Reader, UnreadOfAll } from './unread-of-all.js'
 
@@ -35,7 +35,7 @@ export interface ConnectionOptions {
  *
  * Memory: calls in flight, and what the network has not taken, both limited.
  */
-export class Connection implements Reader {
+export class Connection implements Reader, MemberClient {
   readonly #socket: Socket
   readonly #options: ConnectionOptions
   readonly #rate: MessageRate
@@ -54,6 +54,10 @@ export class Connection implements Reader {
 
   get unreadBytes(): number {
     return this.#socket.bufferedAmount
+  }
+
+  send(event: WorldEvent): void {
+    this.#send(event)
   }
 
   cutOff(reason: string): void {
@@ -185,12 +189,7 @@ export class Connection implements Reader {
     }
     const world = worlds.find(request)
     const { maxCommunicators } = this.#options.limits
-    const member = new ServedMember(
-      world,
-      (event) => this.#send(event),
-      request.address ?? null,
-      maxCommunicators,
-    )
+    const member = new ServedMember(world, this, request.address ?? null, maxCommunicators)
     world.join(member)
     this.#member = member
     const reply = { world: world.id, joined: world.joined, members: world.size }

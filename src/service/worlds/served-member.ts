@@ -24,10 +24,17 @@ export interface MemberWorld {
   depart(member: ServedMember, state: 'left' | 'lost', reason: string): void
 }
 
+/** The client of a member. */
+export interface MemberClient {
+  /** Bytes that it has not read. */
+  readonly unreadBytes: number
+  send(event: WorldEvent): void
+}
+
 /** A socket's part in one world: its rank, and the communicators that it holds, by id. */
 export class ServedMember {
   readonly world: MemberWorld
-  readonly send: (event: WorldEvent) => void
+  readonly client: MemberClient
   readonly #communicators = new Map<string, Communicator>()
   readonly #mostCommunicators: number
   /** Communicators that calls in flight may bring. */
@@ -38,14 +45,9 @@ export class ServedMember {
   worldRank = -1
   #finish: (() => void) | undefined
 
-  constructor(
-    world: MemberWorld,
-    send: (event: WorldEvent) => void,
-    address: string | null,
-    mostCommunicators: number,
-  ) {
+  constructor(world: MemberWorld, client: MemberClient, address: string | null, mostCommunicators: number) {
     this.world = world
-    this.send = send
+    this.client = client
     this.address = address
     this.#mostCommunicators = mostCommunicators
   }

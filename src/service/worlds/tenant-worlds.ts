@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import type { Clock } from '../../base/clock.js'
 import type { WorldInfo, WorldRequest } from '../../client/protocol/worlds.js'
 import { RankweaveError } from '../../errors.js'
 import { AskedWorld } from './asked-world.js'
@@ -8,6 +9,7 @@ import type { WorldHost } from './world-host.js'
 import type { WorldWatch } from './world-watch.js'
 
 export interface TenantWorldsOptions {
+  readonly clock: Clock
   readonly maxSockets: number
   readonly maxWorlds: number
   readonly maxMembers: number
@@ -43,7 +45,7 @@ export class TenantWorlds {
 
   /** @throws ERR_WORLD for a name that is taken or too many members, ERR_LIMIT for too many worlds */
   create(name: string | null, members: number, programs: number, creator: object | undefined): AskedWorld {
-    const { maxWorlds, maxMembers, watch } = this.#options
+    const { clock, maxWorlds, maxMembers, watch } = this.#options
     if (members > maxMembers) {
       throw new RankweaveError('ERR_LIMIT', `expected at most ${maxMembers} members of a world (maxMembers)`)
     }
@@ -55,7 +57,7 @@ export class TenantWorlds {
     }
     const id = `w-${randomBytes(8).toString('hex')}`
     const world: AskedWorld = new AskedWorld({
-      ...{ id, name, members },
+      ...{ id, name, members, clock },
       host: this.#options.openHost(members, programs),
       onChange: () => watch.changed(world),
       onEnd: (error) => {

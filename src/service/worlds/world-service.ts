@@ -161,7 +161,7 @@ export class WorldService {
     if (worlds === undefined) {
       const { maxTenantSockets: maxSockets, maxWorlds, maxMembers, watchMs } = this.limits
       worlds = new TenantWorlds({
-        ...{ maxSockets, maxWorlds, maxMembers },
+        ...{ clock: this.#clock, maxSockets, maxWorlds, maxMembers },
         openHost: (members, programs) => this.#openHost(members, programs),
         watch: new WorldWatch(this.#clock, watchMs),
         onEnd: (world, error) => {

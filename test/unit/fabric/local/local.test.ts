@@ -171,7 +171,7 @@ describe('faults', () => {
     await session.close()
   })
 
-  it('kill a process: its frames are lost, the loss is reported once to every process, later sends are dropped', async () => {
+  it('kill a process: its frames are lost, the loss is reported once to every process that lives and to itself, later sends are dropped', async () => {
     const session = await local({
       processes: 3,
       faults: { kill: [{ process: 1, afterFrames: 2 }] },
@@ -193,6 +193,12 @@ describe('faults', () => {
       [0, 1, 'killed'],
       [1, 1, 'killed'],
       [2, 1, 'killed'],
+    ])
+    session.kill(0)
+    await settle(session)
+    expect(lost.slice(3)).toEqual([
+      [0, 0, 'killed'],
+      [2, 0, 'killed'],
     ])
     await session.close()
   })
