@@ -1,10 +1,9 @@
-import { local } from 'rankweave'
+import { local, run } from 'rankweave'
 import { describe, it } from 'vitest'
 import { flowChecks } from '../../src/conformance/flow-checks.js'
 import { matchingChecks } from '../../src/conformance/matching-checks.js'
 import { messageChecks } from '../../src/conformance/message-checks.js'
 import { checkCases } from '../../src/conformance/world-conformance.js'
-import { run } from '../../src/launch/run.js'
 import { mailboxDesigns } from '../../src/messages/matching-queues/mailbox-designs.js'
 import { perTier } from '../support/soak.js'
 

@@ -1,8 +1,5 @@
+import { type Communicator, type Gathered, type LocalOptions, local, run } from 'rankweave'
 import { describe, expect, it } from 'vitest'
-import type { Gathered } from '../../src/calls/plan/placement.js'
-import type { Communicator } from '../../src/comm/communicator.js'
-import { type LocalOptions, local } from '../../src/fabric/local/local.js'
-import { run } from '../../src/launch/run.js'
 import { isSoak } from '../support/soak.js'
 
 /** Elements that encode source, destination, slot and index. */

@@ -1,8 +1,5 @@
+import { type Communicator, isRankweaveError, local, run } from 'rankweave'
 import { describe, expect, it } from 'vitest'
-import type { Communicator } from '../../src/comm/communicator.js'
-import { isRankweaveError } from '../../src/errors.js'
-import { local } from '../../src/fabric/local/local.js'
-import { run } from '../../src/launch/run.js'
 import { onRanks } from '../support/on-ranks.js'
 
 const algorithms = ['parallel-sort', 'sample-sort', 'minimal'] as const

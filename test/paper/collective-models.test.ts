@@ -1,8 +1,7 @@
+import { type CostModel, predictUs } from 'rankweave/models'
 import { describe, expect, test } from 'vitest'
 import { seededRandom } from '../../src/base/random.js'
 import { modelledAlgorithms } from '../../src/cost/models/modelled-algorithms.js'
-import type { CostModel } from '../../src/cost/models/parameters.js'
-import { predictUs } from '../../src/cost/models/predict.js'
 
 // The formulas of Pjesivac-Grbovic 2007, tables 4.2 to 4.11, in its letters and as printed, against those of
 // the library. They differ where the page of cost models lists a correction, and nowhere else.

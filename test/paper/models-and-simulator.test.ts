@@ -1,17 +1,9 @@
+import { cluster, type MessageCosts, type Profile, torus } from 'rankweave/machine'
+import { congestedCost, logGPOfLevel, predictUs, scheduleStages, torusNetwork } from 'rankweave/models'
+import { algorithmOf, scheduleOf, simulate } from 'rankweave/schedule'
 import { describe, expect, test } from 'vitest'
-import { algorithmOf } from '../../src/collective/algorithms.js'
-import { scheduleOf } from '../../src/collective/patterns/schedule-size.js'
-import { congestedCost } from '../../src/cost/models/congested-cost.js'
-import { torusNetwork } from '../../src/cost/models/congestion-network.js'
-import { logGPOfLevel } from '../../src/cost/models/conversions.js'
-import { predictUs } from '../../src/cost/models/predict.js'
-import { scheduleStages } from '../../src/cost/models/stages.js'
-import { simulate } from '../../src/cost/simulate/simulate.js'
 import { VirtualTime } from '../../src/fabric/local/virtual-time.js'
-import { cluster } from '../../src/machine/machine.js'
-import type { MessageCosts, Profile } from '../../src/machine/profile.js'
 import { simgridFast } from '../../src/machine/simgrid-profiles.js'
-import { torus } from '../../src/machine/torus.js'
 
 // Where no two messages share a link and no message leaves before the step of its algorithm, the formula of
 // LogGP and the simulation of the schedule are the same time.

@@ -1,12 +1,10 @@
+import { type Algorithm, algorithms, simulate } from 'rankweave/schedule'
 import { describe, expect, it } from 'vitest'
-import { algorithms } from '../../src/collective/algorithms.js'
-import type { Algorithm } from '../../src/collective/patterns/algorithm.js'
 import { leastSize, scheduleOf } from '../../src/collective/patterns/schedule-size.js'
 import { gridOfMachine } from '../../src/collective/ways/machine-grid.js'
 import { LeastTimes } from '../../src/cost/choose/least-time.js'
 import { ScheduleBounds } from '../../src/cost/choose/schedule-bound.js'
 import { placesOf } from '../../src/cost/simulate/costs.js'
-import { simulate } from '../../src/cost/simulate/simulate.js'
 import { parseMachine } from '../../src/machine/machine-text.js'
 
 const calls = [

@@ -1,8 +1,6 @@
+import { type Communicator, local, run } from 'rankweave'
 import { describe, expect, it } from 'vitest'
 import { bytesOf } from '../../src/base/bytes.js'
-import type { Communicator } from '../../src/comm/communicator.js'
-import { local } from '../../src/fabric/local/local.js'
-import { run } from '../../src/launch/run.js'
 
 type Into = { readonly into: Float64Array }
 

@@ -1,9 +1,7 @@
 import fc from 'fast-check'
+import { type Communicator, local, run } from 'rankweave'
 import { describe, it } from 'vitest'
-import type { Communicator } from '../../src/comm/communicator.js'
 import { checkedCollectives } from '../../src/conformance/collective-checks.js'
-import { local } from '../../src/fabric/local/local.js'
-import { run } from '../../src/launch/run.js'
 import { cases } from '../support/soak.js'
 
 /**

@@ -1,14 +1,10 @@
+import { local, run } from 'rankweave'
 import { describe, expect, it } from 'vitest'
-import { local } from '../../src/fabric/local/local.js'
-import { run } from '../../src/launch/run.js'
-import { installNeighborhood } from '../../src/topology-communicator/install.js'
 import { hostSession } from '../../src/world/world.js'
 import { expectHonest } from '../support/detached-outcomes.js'
 import main, { detachingCalls, partsOf } from '../support/detached-program.js'
 import { MemoryWorld } from '../support/memory-membership.js'
 import { isSoak, sampled } from '../support/soak.js'
-
-installNeighborhood()
 
 describe.each(Object.keys(detachingCalls).map((call, n) => [call, n] as const))('%s', (call, n) => {
   const rows = [

@@ -1,16 +1,9 @@
 import fc from 'fast-check'
+import { type Communicator, local, run, type TopologyCommunicator } from 'rankweave'
+import { type Strategy, verify } from 'rankweave/schedule'
 import { expect, it } from 'vitest'
 import { mulberry32 } from '../../src/base/random.js'
-import type { Communicator } from '../../src/comm/communicator.js'
-import { local } from '../../src/fabric/local/local.js'
-import { run } from '../../src/launch/run.js'
-import type { Strategy } from '../../src/neighborhood/strategies/strategy.js'
-import { verify } from '../../src/schedule/verify/verify.js'
-import { installNeighborhood } from '../../src/topology-communicator/install.js'
-import type { TopologyCommunicator } from '../../src/topology-communicator/topology-communicator.js'
 import { cases } from '../support/soak.js'
-
-installNeighborhood()
 
 /** A multigraph with self loops, parallel edges and isolated ranks; its placement; its strategy. */
 interface Case {

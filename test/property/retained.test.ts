@@ -1,7 +1,6 @@
+import { type Communicator, local } from 'rankweave'
 import { expect, it } from 'vitest'
-import type { Communicator } from '../../src/comm/communicator.js'
 import type { RetainedBytes } from '../../src/comm/describe.js'
-import { local } from '../../src/fabric/local/local.js'
 import { onRanks } from '../support/on-ranks.js'
 
 const mixed = (rank: number, seed: number) => Math.imul(rank + seed, 0x9e3779b1) >>> 5

@@ -1,14 +1,9 @@
+import { type Cartesian, parseStrategy, verify } from 'rankweave/schedule'
+import { findTranslations, mooreTopology, type ProcessTopology, topologyFromEdges } from 'rankweave/topology'
 import { expect, test } from 'vitest'
 import { below, mulberry32 } from '../../src/base/random.js'
 import { plan, routeOf } from '../../src/neighborhood/plan/plan.js'
 import { alltoallSchedule } from '../../src/neighborhood/strategies/alltoall-schedule.js'
-import type { Cartesian } from '../../src/neighborhood/strategies/cartesian.js'
-import { parseStrategy } from '../../src/neighborhood/strategies/strategy-text.js'
-import { verify } from '../../src/schedule/verify/verify.js'
-import { mooreTopology } from '../../src/topology/generate/moore.js'
-import { findTranslations } from '../../src/topology/generate/translations.js'
-import type { ProcessTopology } from '../../src/topology/process-topology.js'
-import { topologyFromEdges } from '../../src/topology/topology-builders.js'
 import { cases } from '../support/soak.js'
 
 const texts = [

@@ -1,14 +1,12 @@
 import fc from 'fast-check'
+import { type Communicator, local, run } from 'rankweave'
 import { describe, expect, it } from 'vitest'
 import { seededRandom } from '../../src/base/random.js'
-import type { Communicator } from '../../src/comm/communicator.js'
 import {
   type SplitAlgorithmName,
   type SplitOptions,
   splitAlgorithms,
 } from '../../src/comm/split/split-plan.js'
-import { local } from '../../src/fabric/local/local.js'
-import { run } from '../../src/launch/run.js'
 import { cases } from '../support/soak.js'
 import {
   colorPatterns,

@@ -1,12 +1,10 @@
 import fc from 'fast-check'
+import { type Communicator, local, run } from 'rankweave'
 import { describe, expect, it } from 'vitest'
 import { seededRandom } from '../../src/base/random.js'
 import { plainLane } from '../../src/calls/lane.js'
 import type { CommRuntime } from '../../src/comm/comm-state.js'
-import type { Communicator } from '../../src/comm/communicator.js'
 import { planSplit, type SplitOptions, splitAlgorithms, tableBytes } from '../../src/comm/split/split-plan.js'
-import { local } from '../../src/fabric/local/local.js'
-import { run } from '../../src/launch/run.js'
 import { cases } from '../support/soak.js'
 import {
   colorPatterns,

@@ -1,7 +1,6 @@
 import fc from 'fast-check'
+import { plan, planStatistics, type Strategy } from 'rankweave/schedule'
 import { expect, test } from 'vitest'
-import { plan, planStatistics } from '../../src/neighborhood/plan/plan.js'
-import type { Strategy } from '../../src/neighborhood/strategies/strategy.js'
 import { cases } from '../support/soak.js'
 import { outSets } from './grouping-oracle.js'
 import { nodesFor, smallTopologies } from './random-topology.js'

@@ -1,13 +1,10 @@
+import { nodeOf, parseMachine } from 'rankweave/machine'
+import { type ChosenOperation, parseStrategy } from 'rankweave/schedule'
+import { buildTopology, topologyFromEdges } from 'rankweave/topology'
 import { expect, it } from 'vitest'
-import { nodeOf } from '../../src/machine/machine.js'
-import { parseMachine } from '../../src/machine/machine-text.js'
 import { candidatesOf } from '../../src/neighborhood/choose/candidates.js'
-import type { ChosenOperation } from '../../src/neighborhood/choose/choice.js'
 import { lowerBound } from '../../src/neighborhood/choose/lower-bound.js'
 import { simulated } from '../../src/neighborhood/choose/simulated.js'
-import { parseStrategy } from '../../src/neighborhood/strategies/strategy-text.js'
-import { buildTopology } from '../../src/topology/files/topology-from-spec.js'
-import { topologyFromEdges } from '../../src/topology/topology-builders.js'
 import { cases } from '../support/soak.js'
 
 const machines = [

@@ -1,16 +1,13 @@
 import fc from 'fast-check'
+import { buildTopology, dimsCreate, findTranslations, type ProcessTopology } from 'rankweave/topology'
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import { buildTopology } from '../../src/topology/files/topology-from-spec.js'
-import { dimsCreate } from '../../src/topology/generate/dims-create.js'
 import {
   stencilOffsets,
   stencilShapes,
   stencilSize,
   stencilTopology,
 } from '../../src/topology/generate/stencil.js'
-import { findTranslations } from '../../src/topology/generate/translations.js'
 import { topologyLimits } from '../../src/topology/limits.js'
-import type { ProcessTopology } from '../../src/topology/process-topology.js'
 import { cases } from '../support/soak.js'
 import { thrown } from '../unit/topology/thrown.js'
 

@@ -1,11 +1,7 @@
 import fc from 'fast-check'
+import { builtInProfiles, checkMachine, formatMachine, type Machine, parseMachine } from 'rankweave/machine'
 import { describe, expect, test } from 'vitest'
 import { isRankweaveError } from '../../src/errors.js'
-import { builtInProfiles } from '../../src/machine/built-in-profiles.js'
-import { checkMachine } from '../../src/machine/check-machine.js'
-import { formatMachine } from '../../src/machine/format-machine.js'
-import type { Machine } from '../../src/machine/machine.js'
-import { parseMachine } from '../../src/machine/machine-text.js'
 import { nodesOf } from '../../src/machine/nodes.js'
 import { parseEdgeList } from '../../src/topology/files/edge-list.js'
 import {

@@ -1,9 +1,7 @@
 import fc from 'fast-check'
+import { buildTopology, findTranslations, stencilTopology } from 'rankweave/topology'
 import { expect, test } from 'vitest'
 import { translationSpec } from '../../src/topology/files/spec-text.js'
-import { buildTopology } from '../../src/topology/files/topology-from-spec.js'
-import { stencilTopology } from '../../src/topology/generate/stencil.js'
-import { findTranslations } from '../../src/topology/generate/translations.js'
 import { distinctOut } from '../../src/topology/neighbors.js'
 import { cases } from '../support/soak.js'
 

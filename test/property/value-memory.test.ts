@@ -1,17 +1,13 @@
 import fc from 'fast-check'
+import { algorithms, type Collective, lower, type ProcessProgram, scheduleOf } from 'rankweave/schedule'
 import { expect, test } from 'vitest'
 import { below, mulberry32 } from '../../src/base/random.js'
-import { algorithms } from '../../src/collective/algorithms.js'
-import { scheduleOf } from '../../src/collective/patterns/schedule-size.js'
-import { lower } from '../../src/schedule/lower/lower.js'
-import type { ProcessProgram } from '../../src/schedule/lower/program.js'
 import {
   area,
   type MemoryOptions,
   type ValueMemory,
   valueMemory,
 } from '../../src/schedule/lower/value-memory.js'
-import type { Collective } from '../../src/schedule/specification.js'
 import { interpret, type Watch } from '../support/lowered-interpreter.js'
 import { collectiveWishes, randomReduction } from '../support/random-collectives.js'
 import { placements } from '../support/random-placements.js'

@@ -2,7 +2,7 @@ import { mulberry32 } from '../../src/base/random.js'
 import { ruleOf } from '../../src/calls/plan/default-rule.js'
 import type { Collective } from '../../src/schedule/specification.js'
 import { type CallFile, readCallFile } from '../../src/tuning/online/call-file.js'
-import { tunedLogic, tuningLogic } from '../../src/tuning/online/grid-selection.js'
+import { tuningLogic } from '../../src/tuning/online/grid-selection.js'
 import type { LearnedGrid } from '../../src/tuning/online/learn-grid.js'
 import { CallHistory, emptyGrids } from '../../src/tuning/online/learn-runs.js'
 import { NumberedSettings } from '../../src/tuning/online/numbered-settings.js'
@@ -103,15 +103,4 @@ export function trained(
     grids = history.learn(axes, {}, withSlowSettings(history, new Map(), slowerThan))
   }
   return { grids, files, costs }
-}
-
-/** True time of 2,000 calls of an application by what was learned, over that by default. */
-export function tunedOverDefault(
-  application: SimulatedApplication,
-  machine: SimulatedMachine,
-  grids: ReadonlyMap<Collective, LearnedGrid>,
-): number {
-  const conditions = { ...usualConditions, calls: 2000, tunedCalls: 2000, noise: 0 }
-  const run = simulateRun(application, machine, grids, simulatedTable, tunedLogic, conditions, 5)
-  return run.timeUs / run.defaultUs
 }

@@ -1,3 +1,4 @@
+import { local, run, type VirtualCosts, VirtualTime } from 'rankweave'
 import { describe, expect, test } from 'vitest'
 import { seededRandom } from '../../../src/base/random.js'
 import {
@@ -7,14 +8,8 @@ import {
   figureOf,
 } from '../../../src/calibrate/calibrate.js'
 import { calibratedProfile } from '../../../src/calibrate/calibrated-profile.js'
-import { local } from '../../../src/fabric/local/local.js'
-import { type VirtualCosts, VirtualTime } from '../../../src/fabric/local/virtual-time.js'
-import { run } from '../../../src/launch/run.js'
 import type { MessageTables } from '../../../src/machine/message-tables.js'
 import { formatProfile, parseProfile } from '../../../src/machine/profile-file.js'
-import { installNeighborhood } from '../../../src/topology-communicator/install.js'
-
-installNeighborhood()
 
 /** Measures a world in virtual time, where nothing but what is injected takes time. */
 async function measured(

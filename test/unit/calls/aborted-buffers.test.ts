@@ -1,8 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises'
+import { type Communicator, local, run } from 'rankweave'
 import { describe, expect, it } from 'vitest'
-import type { Communicator } from '../../../src/comm/communicator.js'
-import { local } from '../../../src/fabric/local/local.js'
-import { run } from '../../../src/launch/run.js'
 import { sendingAhead } from '../../support/sending-ahead.js'
 
 type Call = (world: Communicator, data: Float64Array, options: object) => Promise<unknown>

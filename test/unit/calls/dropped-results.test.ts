@@ -1,9 +1,8 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
+import { type Communicator, run } from 'rankweave'
 import { expect, it } from 'vitest'
-import type { Communicator } from '../../../src/comm/communicator.js'
-import { run } from '../../../src/launch/run.js'
 
 setFlagsFromString('--expose-gc')
 const collectGarbage = runInNewContext('gc') as () => void

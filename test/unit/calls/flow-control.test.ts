@@ -1,15 +1,9 @@
 import { setImmediate as turn } from 'node:timers/promises'
+import { type Communicator, isRankweaveError, local, run } from 'rankweave'
 import { describe, expect, it } from 'vitest'
 import { mulberry32 } from '../../../src/base/random.js'
-import type { Communicator } from '../../../src/comm/communicator.js'
-import { isRankweaveError } from '../../../src/errors.js'
-import { local } from '../../../src/fabric/local/local.js'
-import { run } from '../../../src/launch/run.js'
 import { envelopeChargeBytes } from '../../../src/messages/process/credit.js'
-import { installNeighborhood } from '../../../src/topology-communicator/install.js'
 import { cases } from '../../support/soak.js'
-
-installNeighborhood()
 
 const codeOf = (error: unknown) => (isRankweaveError(error) ? error.code : String(error))
 

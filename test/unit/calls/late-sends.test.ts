@@ -1,10 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
+import { type Communicator, local, RankweaveError, run } from 'rankweave'
 import { describe, expect, it } from 'vitest'
 import type { CollectiveCall } from '../../../src/calls/collective-call.js'
-import type { Communicator } from '../../../src/comm/communicator.js'
-import { RankweaveError } from '../../../src/errors.js'
-import { local } from '../../../src/fabric/local/local.js'
-import { run } from '../../../src/launch/run.js'
 
 const step = { small: 0, large: 1, late: 2 } as const
 

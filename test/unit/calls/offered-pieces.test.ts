@@ -1,9 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
+import { type Communicator, local, run } from 'rankweave'
 import { describe, expect, it } from 'vitest'
 import type { CollectiveCall } from '../../../src/calls/collective-call.js'
-import type { Communicator } from '../../../src/comm/communicator.js'
-import { local } from '../../../src/fabric/local/local.js'
-import { run } from '../../../src/launch/run.js'
 
 /** A communicator whose collectives offer large messages in pieces of this size instead of 1 GiB. */
 async function cutInto(pieceBytes: number, world: Communicator): Promise<Communicator> {

@@ -1,8 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises'
+import { type Communicator, local, type RunOptions, run } from 'rankweave'
 import { describe, expect, it } from 'vitest'
-import type { Communicator } from '../../../src/comm/communicator.js'
-import { local } from '../../../src/fabric/local/local.js'
-import { type RunOptions, run } from '../../../src/launch/run.js'
 import { sendingAhead } from '../../support/sending-ahead.js'
 
 const frameBytes = 16_384

@@ -1,13 +1,9 @@
 import { setImmediate as turn } from 'node:timers/promises'
+import { type Communicator, isRankweaveError } from 'rankweave'
 import { describe, expect, it } from 'vitest'
-import type { Communicator } from '../../../src/comm/communicator.js'
-import { isRankweaveError } from '../../../src/errors.js'
 import { openThreads } from '../../../src/fabric/threads/threads.js'
 import { connectThreads, resolveThreads } from '../../../src/fabric/threads/threads-connect.js'
-import { installNeighborhood } from '../../../src/topology-communicator/install.js'
 import { hostSession } from '../../../src/world/world.js'
-
-installNeighborhood()
 
 /** A world on threads whose processes are all in this one. */
 async function onThreads<R>(processes: number, main: (world: Communicator) => Promise<R>): Promise<R[]> {

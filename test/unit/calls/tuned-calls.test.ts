@@ -1,3 +1,4 @@
+import type { DecisionTree, TuningFile } from 'rankweave'
 import { describe, expect, it } from 'vitest'
 import { algorithms } from '../../../src/collective/algorithms.js'
 import { checkedCollectives } from '../../../src/conformance/collective-checks.js'
@@ -9,8 +10,6 @@ import {
   local,
   run,
 } from '../../../src/entry/index.js'
-import type { DecisionTree } from '../../../src/tuning/models/decision-tree.js'
-import type { TuningFile } from '../../../src/tuning/models/tuning-file.js'
 import { settingFrom, treeByBytes, tuningFileOf } from '../../support/tuning-files.js'
 
 type World = Communicator

@@ -1,9 +1,8 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { formatSchedule, plan } from 'rankweave/schedule'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { ServiceClient } from '../../../src/client/service-client.js'
-import { plan } from '../../../src/neighborhood/plan/plan.js'
-import { formatSchedule } from '../../../src/schedule/file/format-schedule.js'
 import { mooreTopology } from '../../../src/topology/generate/moore.js'
 
 const digits = '0'.repeat(64)

@@ -1,6 +1,5 @@
+import { type ClientSocket, WorldMember } from 'rankweave/client'
 import { expect, it } from 'vitest'
-import type { ClientSocket } from '../../../src/client/client-socket.js'
-import { WorldMember } from '../../../src/client/world-member.js'
 import { RankweaveError } from '../../../src/errors.js'
 import { silentLog } from '../../../src/service/log.js'
 import { WorldService } from '../../../src/service/worlds/world-service.js'

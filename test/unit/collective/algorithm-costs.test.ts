@@ -1,7 +1,5 @@
+import { algorithms, opKind, type Schedule, scheduleOf } from 'rankweave/schedule'
 import { describe, expect, test } from 'vitest'
-import { algorithms } from '../../../src/collective/algorithms.js'
-import { scheduleOf } from '../../../src/collective/patterns/schedule-size.js'
-import { opKind, type Schedule } from '../../../src/schedule/ir.js'
 import { countMessages } from '../../../src/schedule/walk.js'
 import { shapesOf } from '../../support/algorithm-checks.js'
 

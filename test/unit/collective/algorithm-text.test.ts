@@ -1,7 +1,6 @@
+import { algorithmOf, algorithms, type Collective } from 'rankweave/schedule'
 import { describe, expect, it } from 'vitest'
 import { formatAlgorithm, parseAlgorithm, segmentsOf } from '../../../src/collective/algorithm-text.js'
-import { algorithmOf, algorithms } from '../../../src/collective/algorithms.js'
-import type { Collective } from '../../../src/schedule/specification.js'
 import { variants } from '../../support/algorithm-checks.js'
 
 const refusal = (message: string) =>

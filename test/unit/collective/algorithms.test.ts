@@ -1,9 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { algorithmOf, algorithms, opKind, scheduleOf } from 'rankweave/schedule'
 import { describe, expect, test } from 'vitest'
-import { algorithmOf, algorithms } from '../../../src/collective/algorithms.js'
-import { scheduleOf } from '../../../src/collective/patterns/schedule-size.js'
-import { opKind } from '../../../src/schedule/ir.js'
 import {
   faultsOf,
   followsTree,

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { scheduleOf, verify } from 'rankweave/schedule'
 import { describe, expect, it } from 'vitest'
 import { parseAlgorithm } from '../../../src/collective/algorithm-text.js'
 import {
@@ -10,8 +11,6 @@ import {
   tunedParameters,
   tunedSettings,
 } from '../../../src/collective/open-mpi-settings.js'
-import { scheduleOf } from '../../../src/collective/patterns/schedule-size.js'
-import { verify } from '../../../src/schedule/verify/verify.js'
 
 const collectives = Object.keys(tunedNames) as TunedCollective[]
 

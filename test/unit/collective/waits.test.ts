@@ -1,7 +1,5 @@
+import { algorithmOf, opKind, type Schedule, scheduleOf } from 'rankweave/schedule'
 import { describe, expect, it } from 'vitest'
-import { algorithmOf } from '../../../src/collective/algorithms.js'
-import { scheduleOf } from '../../../src/collective/patterns/schedule-size.js'
-import { opKind, type Schedule } from '../../../src/schedule/ir.js'
 
 const alltoall = (requests: number) => algorithmOf('alltoall-linear').with!({ requests })
 

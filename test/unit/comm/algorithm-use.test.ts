@@ -1,7 +1,5 @@
+import { type Communicator, createOperation, local } from 'rankweave'
 import { describe, expect, it } from 'vitest'
-import type { Communicator } from '../../../src/comm/communicator.js'
-import { local } from '../../../src/fabric/local/local.js'
-import { createOperation } from '../../../src/messages/datatype/operation.js'
 import { onRanks } from '../../support/on-ranks.js'
 
 it('describe lists algorithm, calls and reason of the collectives that ran', async () => {

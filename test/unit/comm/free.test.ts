@@ -1,7 +1,5 @@
+import { ANY_SOURCE, type Communicator, local } from 'rankweave'
 import { describe, expect, it } from 'vitest'
-import type { Communicator } from '../../../src/comm/communicator.js'
-import { local } from '../../../src/fabric/local/local.js'
-import { ANY_SOURCE } from '../../../src/messages/mailboxes/envelope.js'
 import { contextsOf, inWorlds, talk } from '../../support/in-worlds.js'
 import { codeOf, onRanks } from '../../support/on-ranks.js'
 

@@ -1,9 +1,6 @@
+import { Communicator, type HostedMain, type LocalOptions, local, type RankweaveError, run } from 'rankweave'
 import { describe, expect, it } from 'vitest'
-import { Communicator } from '../../../src/comm/communicator.js'
-import type { RankweaveError } from '../../../src/errors.js'
 import { throwingRank } from '../../../src/errors.js'
-import { type LocalOptions, local } from '../../../src/fabric/local/local.js'
-import { type HostedMain, run } from '../../../src/launch/run.js'
 import { onRanks } from '../../support/on-ranks.js'
 
 type Worlds = readonly Communicator[]

@@ -1,9 +1,5 @@
+import { type Communicator, local, type PersistentRequest, run, strided } from 'rankweave'
 import { describe, expect, it } from 'vitest'
-import type { PersistentRequest } from '../../../src/calls/program/persistent-request.js'
-import type { Communicator } from '../../../src/comm/communicator.js'
-import { local } from '../../../src/fabric/local/local.js'
-import { run } from '../../../src/launch/run.js'
-import { strided } from '../../../src/messages/datatype/strided-view.js'
 import { coded, codeOf, onRanks } from '../../support/on-ranks.js'
 
 /** Buffers whose length may change. */

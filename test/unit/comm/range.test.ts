@@ -1,6 +1,5 @@
+import { type Communicator, local } from 'rankweave'
 import { describe, expect, it } from 'vitest'
-import type { Communicator } from '../../../src/comm/communicator.js'
-import { local } from '../../../src/fabric/local/local.js'
 import { codeOf, onRanks } from '../../support/on-ranks.js'
 
 const ranks = 24

@@ -1,7 +1,5 @@
+import { type Communicator, local, run } from 'rankweave'
 import { describe, expect, it } from 'vitest'
-import type { Communicator } from '../../../src/comm/communicator.js'
-import { local } from '../../../src/fabric/local/local.js'
-import { run } from '../../../src/launch/run.js'
 import { inWorlds, membersOf, talk } from '../../support/in-worlds.js'
 import { codeOf, onRanks } from '../../support/on-ranks.js'
 

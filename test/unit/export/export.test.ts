@@ -1,10 +1,6 @@
+import { algorithmOf, goalText, plan, type Schedule, scheduleOf } from 'rankweave/schedule'
 import { describe, expect, it } from 'vitest'
-import { algorithmOf } from '../../../src/collective/algorithms.js'
-import { scheduleOf } from '../../../src/collective/patterns/schedule-size.js'
 import { cProgram, cProgramPieces } from '../../../src/export/c-program.js'
-import { goalText } from '../../../src/export/goal-text.js'
-import { plan } from '../../../src/neighborhood/plan/plan.js'
-import type { Schedule } from '../../../src/schedule/ir.js'
 import { topologyFromEdges } from '../../../src/topology/topology-builders.js'
 
 const edge = topologyFromEdges(3, { sources: [0], destinations: [2] })

@@ -1,11 +1,8 @@
 import { readFile } from 'node:fs/promises'
+import { type Communicator, mpi, type RunOptions, run, threads } from 'rankweave'
 import { describe, expect, it } from 'vitest'
-import type { Communicator } from '../../../src/comm/communicator.js'
 import { type LocalOptions, type LocalSession, local } from '../../../src/fabric/local/local.js'
-import { mpi } from '../../../src/fabric/mpi/mpi.js'
 import { ownHandles } from '../../../src/fabric/own-handles.js'
-import { threads } from '../../../src/fabric/threads/threads.js'
-import { type RunOptions, run } from '../../../src/launch/run.js'
 
 const rankCounts = [1, 2, 3, 4, 7, 8, 16]
 const processCounts = [1, 2, 5]

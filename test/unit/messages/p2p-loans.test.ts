@@ -1,8 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises'
+import { type Communicator, local, strided } from 'rankweave'
 import { describe, expect, it } from 'vitest'
-import type { Communicator } from '../../../src/comm/communicator.js'
-import { local } from '../../../src/fabric/local/local.js'
-import { strided } from '../../../src/messages/datatype/strided-view.js'
 import { type Loans, lending } from '../../support/lending.js'
 import { codeOf, onRanks } from '../../support/on-ranks.js'
 

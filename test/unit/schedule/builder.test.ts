@@ -1,8 +1,7 @@
+import { opKind, verify } from 'rankweave/schedule'
 import { describe, expect, test } from 'vitest'
 import { isRankweaveError } from '../../../src/errors.js'
 import { maxPhases } from '../../../src/schedule/builder.js'
-import { opKind } from '../../../src/schedule/ir.js'
-import { verify } from '../../../src/schedule/verify/verify.js'
 import { countMessages, forEachOperation, operationsOfRank } from '../../../src/schedule/walk.js'
 import { builderFor, topologyOf } from './fixtures.js'
 

@@ -1,8 +1,6 @@
 import { readFileSync } from 'node:fs'
+import { algorithmOf, plan, scheduleOf } from 'rankweave/schedule'
 import { describe, expect, it } from 'vitest'
-import { algorithmOf } from '../../../src/collective/algorithms.js'
-import { scheduleOf } from '../../../src/collective/patterns/schedule-size.js'
-import { plan } from '../../../src/neighborhood/plan/plan.js'
 import { planWords } from '../../../src/shim/plan-words.js'
 import { topologyFromEdges } from '../../../src/topology/topology-builders.js'
 

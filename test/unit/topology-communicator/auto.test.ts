@@ -1,16 +1,10 @@
+import { type Communicator, local, run } from 'rankweave'
+import { mooreTopology, topologyFromEdges } from 'rankweave/topology'
 import { describe, expect, it } from 'vitest'
-import type { Communicator } from '../../../src/comm/communicator.js'
-import { local } from '../../../src/fabric/local/local.js'
-import { run } from '../../../src/launch/run.js'
 import { cluster } from '../../../src/machine/machine.js'
 import { simgridFast, simgridSlow } from '../../../src/machine/simgrid-profiles.js'
 import { chooseStrategy } from '../../../src/neighborhood/choose/choose-strategy.js'
-import { mooreTopology } from '../../../src/topology/generate/moore.js'
-import { topologyFromEdges } from '../../../src/topology/topology-builders.js'
-import { installNeighborhood } from '../../../src/topology-communicator/install.js'
 import { coded, onRanks } from '../../support/on-ranks.js'
-
-installNeighborhood()
 
 const topology = mooreTopology({ dims: [6, 4], radius: 1 })
 const machine = cluster({ nodes: 6, cores: 4, profile: simgridSlow })

@@ -1,12 +1,7 @@
+import { type Communicator, local, type TopologyCommunicator } from 'rankweave'
 import { describe, expect, it } from 'vitest'
-import type { Communicator } from '../../../src/comm/communicator.js'
 import { callByName } from '../../../src/conformance/forms.js'
-import { local } from '../../../src/fabric/local/local.js'
-import { installNeighborhood } from '../../../src/topology-communicator/install.js'
-import type { TopologyCommunicator } from '../../../src/topology-communicator/topology-communicator.js'
 import { coded, onRanks } from '../../support/on-ranks.js'
-
-installNeighborhood()
 
 const four = () => Float64Array.of(1, 2, 3, 4)
 const eight = () => new Float64Array(8)

@@ -1,13 +1,7 @@
+import { Communicator, local, run, type TopologyCommunicator } from 'rankweave'
 import { describe, expect, it } from 'vitest'
-import { Communicator } from '../../../src/comm/communicator.js'
-import { local } from '../../../src/fabric/local/local.js'
-import { run } from '../../../src/launch/run.js'
 import { mooreTopology } from '../../../src/topology/generate/moore.js'
-import { installNeighborhood } from '../../../src/topology-communicator/install.js'
-import type { TopologyCommunicator } from '../../../src/topology-communicator/topology-communicator.js'
 import { codeOf } from '../../support/on-ranks.js'
-
-installNeighborhood()
 
 const never = (): never => {
   throw new Error('expected the hosted form to run')

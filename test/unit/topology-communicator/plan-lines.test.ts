@@ -1,8 +1,7 @@
 import { local } from 'rankweave'
 import { formatSchedule, plan } from 'rankweave/schedule'
-import { topologyFromEdges } from 'rankweave/topology'
+import { inNeighbors, outNeighbors, topologyFromEdges } from 'rankweave/topology'
 import { expect, it } from 'vitest'
-import { inNeighbors, outNeighbors } from '../../../src/topology/neighbors.js'
 import { codeOf, onRanks } from '../../support/on-ranks.js'
 
 const topology = topologyFromEdges(4, { sources: [0, 0, 1, 2, 3], destinations: [1, 1, 3, 2, 0] })

@@ -1,11 +1,8 @@
+import { type AdjacentOptions, type Communicator, local, run } from 'rankweave'
 import { describe, expect, it } from 'vitest'
 import { codeOf, onRanks } from '../../support/on-ranks.js'
 import '../../../src/entry/index.js'
-import type { Communicator } from '../../../src/comm/communicator.js'
-import { local } from '../../../src/fabric/local/local.js'
-import { run } from '../../../src/launch/run.js'
 import { cluster } from '../../../src/machine/machine.js'
-import type { AdjacentOptions } from '../../../src/topology-communicator/constructors.js'
 
 /** Rank r exchanges with r + 4: on two nodes of four, all of it leaves its node. */
 const partnerOf = (rank: number) => (rank + 4) % 8

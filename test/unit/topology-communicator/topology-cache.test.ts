@@ -1,6 +1,5 @@
+import { type ProcessTopology, topologyFromEdges } from 'rankweave/topology'
 import { describe, expect, it } from 'vitest'
-import type { ProcessTopology } from '../../../src/topology/process-topology.js'
-import { topologyFromEdges } from '../../../src/topology/topology-builders.js'
 import { cachedTopology } from '../../../src/topology-communicator/execute/topology-cache.js'
 
 const ring = (ranks: number, weight = 1): ProcessTopology => {

@@ -1,15 +1,10 @@
+import { type AdjacentOptions, type Communicator, local, run, type TopologyCommunicator } from 'rankweave'
+import { cluster, type Machine, torus } from 'rankweave/machine'
 import { describe, expect, it } from 'vitest'
 import '../../../src/entry/index.js'
-import type { Communicator } from '../../../src/comm/communicator.js'
-import { local } from '../../../src/fabric/local/local.js'
-import { run } from '../../../src/launch/run.js'
-import { cluster, type Machine } from '../../../src/machine/machine.js'
 import { simgridFast, simgridSlow } from '../../../src/machine/simgrid-profiles.js'
-import { torus } from '../../../src/machine/torus.js'
 import { chooseStrategy } from '../../../src/neighborhood/choose/choose-strategy.js'
 import { mooreTopology } from '../../../src/topology/generate/moore.js'
-import type { AdjacentOptions } from '../../../src/topology-communicator/constructors.js'
-import type { TopologyCommunicator } from '../../../src/topology-communicator/topology-communicator.js'
 
 /** Logical processes in two nodes of this world; machines have others. */
 const inWorld = <T>(machine: Machine, ranks: number, main: (world: Communicator) => Promise<T>) =>

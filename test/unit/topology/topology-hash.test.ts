@@ -1,8 +1,6 @@
 import { createHash } from 'node:crypto'
+import { buildTopology, topologyFromEdges, topologyHash } from 'rankweave/topology'
 import { expect, test } from 'vitest'
-import { buildTopology } from '../../../src/topology/files/topology-from-spec.js'
-import { topologyFromEdges } from '../../../src/topology/topology-builders.js'
-import { topologyHash } from '../../../src/topology/topology-hash.js'
 
 test('topologyHash is SHA-256 over the documented words', () => {
   const topology = topologyFromEdges(3, { sources: [2, 0, 2], destinations: [0, 0, 1], weights: [1, 2, 3] })

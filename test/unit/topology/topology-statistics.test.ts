@@ -1,9 +1,6 @@
+import { buildTopology, groupFriends, topologyFromEdges, topologyStatistics } from 'rankweave/topology'
 import { expect, test, vi } from 'vitest'
 import { parseEdgeList } from '../../../src/topology/files/edge-list.js'
-import { buildTopology } from '../../../src/topology/files/topology-from-spec.js'
-import { groupFriends } from '../../../src/topology/grouping/group-friends.js'
-import { topologyFromEdges } from '../../../src/topology/topology-builders.js'
-import { topologyStatistics } from '../../../src/topology/topology-statistics.js'
 
 test('degrees count every edge, density only pairs of different ranks', () => {
   const topology = topologyFromEdges(4, { sources: [0, 0, 0, 2], destinations: [1, 1, 0, 0] })

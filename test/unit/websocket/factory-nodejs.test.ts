@@ -1,6 +1,5 @@
+import { isRankweaveError, type WebSocketOptions, websocket } from 'rankweave'
 import { describe, expect, it } from 'vitest'
-import { isRankweaveError } from '../../../src/errors.js'
-import { type WebSocketOptions, websocket } from '../../../src/websocket/factory-nodejs.js'
 
 describe('websocket', () => {
   it('has as many processes as ranksPerProcess or nodes, else 2', () => {

@@ -1,8 +1,7 @@
+import { Communicator, RankweaveError } from 'rankweave'
 import { describe, expect, it } from 'vitest'
 import { CommRuntime } from '../../../src/comm/comm-state.js'
-import { Communicator } from '../../../src/comm/communicator.js'
 import { stridedTable } from '../../../src/comm/table/rank-table.js'
-import { RankweaveError } from '../../../src/errors.js'
 import { worldLayout } from '../../../src/messages/process/world-layout.js'
 import type { Socket } from '../../../src/websocket/socket/socket.js'
 import {

@@ -1,7 +1,6 @@
-import { type Communicator, run } from 'rankweave'
+import { type Communicator, local, run } from 'rankweave'
 import { describe, expect, it } from 'vitest'
 import { CommRuntime } from '../../../src/comm/comm-state.js'
-import { local } from '../../../src/fabric/local/local.js'
 import { ReportTriggers } from '../../../src/launch/processes/report-triggers.js'
 import { worldLayout } from '../../../src/messages/process/world-layout.js'
 import { stateOf } from '../../../src/world/diagnosis.js'

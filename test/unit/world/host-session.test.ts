@@ -1,6 +1,5 @@
+import { type Communicator, RankweaveError } from 'rankweave'
 import { describe, expect, it } from 'vitest'
-import type { Communicator } from '../../../src/comm/communicator.js'
-import { RankweaveError } from '../../../src/errors.js'
 import type { LocalOptions, LocalSession } from '../../../src/fabric/local/local.js'
 import type { Main } from '../../../src/world/user-program.js'
 import { hostSession, type WorldOptions } from '../../../src/world/world.js'

@@ -1,9 +1,6 @@
+import { type Communicator, local, type RunOptions, run, worldReport } from 'rankweave'
 import { describe, expect, it } from 'vitest'
-import type { Communicator } from '../../../src/comm/communicator.js'
 import { isRankweaveError, RankweaveError, throwingRank } from '../../../src/errors.js'
-import { local } from '../../../src/fabric/local/local.js'
-import { type RunOptions, run } from '../../../src/launch/run.js'
-import { worldReport } from '../../../src/world/deadlock.js'
 import type { HostedMain } from '../../../src/world/user-program.js'
 
 const never = (): never => {

@@ -1,8 +1,5 @@
+import { type Communicator, local, type RankweaveError, run } from 'rankweave'
 import { describe, expect, it } from 'vitest'
-import type { Communicator } from '../../../src/comm/communicator.js'
-import type { RankweaveError } from '../../../src/errors.js'
-import { local } from '../../../src/fabric/local/local.js'
-import { run } from '../../../src/launch/run.js'
 import { hostSession } from '../../../src/world/world.js'
 import { separateSessions } from '../../support/separate-sessions.js'
 

@@ -1,6 +1,5 @@
+import { type Communicator, RankweaveError } from 'rankweave'
 import { expect, it } from 'vitest'
-import type { Communicator } from '../../../src/comm/communicator.js'
-import { RankweaveError } from '../../../src/errors.js'
 import { hostSession } from '../../../src/world/world.js'
 import { MemoryWorld } from '../../support/memory-membership.js'
 import { coded } from '../../support/on-ranks.js'

@@ -1,9 +1,5 @@
+import { type Communicator, createOperation, local, run, strided } from 'rankweave'
 import { describe, expect, it } from 'vitest'
-import type { Communicator } from '../../../../src/comm/communicator.js'
-import { local } from '../../../../src/fabric/local/local.js'
-import { run } from '../../../../src/launch/run.js'
-import { createOperation } from '../../../../src/messages/datatype/operation.js'
-import { strided } from '../../../../src/messages/datatype/strided-view.js'
 
 const ranks = 5
 const at = (src: number, dest: number, element: number) => src * 10_000 + dest * 100 + element

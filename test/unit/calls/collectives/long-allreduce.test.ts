@@ -1,7 +1,5 @@
+import { type Communicator, local, run } from 'rankweave'
 import { expect, it } from 'vitest'
-import type { Communicator } from '../../../../src/comm/communicator.js'
-import { local } from '../../../../src/fabric/local/local.js'
-import { run } from '../../../../src/launch/run.js'
 
 const countElems = 9000
 

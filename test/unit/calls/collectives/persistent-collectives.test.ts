@@ -1,8 +1,5 @@
+import { type Communicator, isRankweaveError, local, run } from 'rankweave'
 import { describe, expect, it } from 'vitest'
-import type { Communicator } from '../../../../src/comm/communicator.js'
-import { isRankweaveError } from '../../../../src/errors.js'
-import { local } from '../../../../src/fabric/local/local.js'
-import { run } from '../../../../src/launch/run.js'
 
 describe('a persistent collective', () => {
   it.each([

@@ -1,9 +1,5 @@
+import { type Communicator, createOperation, isRankweaveError, local, run } from 'rankweave'
 import { describe, expect, it } from 'vitest'
-import type { Communicator } from '../../../../src/comm/communicator.js'
-import { isRankweaveError } from '../../../../src/errors.js'
-import { local } from '../../../../src/fabric/local/local.js'
-import { run } from '../../../../src/launch/run.js'
-import { createOperation } from '../../../../src/messages/datatype/operation.js'
 
 /**
  * What every rank of three processes gets from a call: its error's code, or 'done'; and that the world still

@@ -1,8 +1,6 @@
 import fc from 'fast-check'
+import { createOperation, local, run } from 'rankweave'
 import { describe, expect, it } from 'vitest'
-import { local } from '../../../../src/fabric/local/local.js'
-import { run } from '../../../../src/launch/run.js'
-import { createOperation } from '../../../../src/messages/datatype/operation.js'
 import { cases } from '../../../support/soak.js'
 
 /** The tree by its definition, as text. */

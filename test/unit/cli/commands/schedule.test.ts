@@ -1,8 +1,7 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { algorithms, parseSchedule } from 'rankweave/schedule'
 import { describe, expect, it } from 'vitest'
-import { algorithms } from '../../../../src/collective/algorithms.js'
-import { parseSchedule } from '../../../../src/schedule/file/reader.js'
 import { ownFolder } from '../../../support/temporary-folder.js'
 import { cli, json, onlyObject, refused, typed } from '../run-cli.js'
 

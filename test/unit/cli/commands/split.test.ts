@@ -1,10 +1,9 @@
 import { writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { Communicator, run } from 'rankweave'
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import type { SplitSummary } from '../../../../src/cli/output/split-report.js'
 import splitProgram, { hosted, splitProblem } from '../../../../src/cli/program/split-program.js'
-import { Communicator } from '../../../../src/comm/communicator.js'
-import { run } from '../../../../src/launch/run.js'
 import { ownFolder } from '../../../support/temporary-folder.js'
 import { cli, json, onlyObject, refused, typed } from '../run-cli.js'
 

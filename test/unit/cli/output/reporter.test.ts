@@ -1,7 +1,6 @@
+import { countHyperedges, mooreTopology } from 'rankweave/topology'
 import { expect, it, vi } from 'vitest'
 import { groupProgress, reporter, secondsText, significant } from '../../../../src/cli/output/reporter.js'
-import { countHyperedges } from '../../../../src/topology/friends/hyperedges.js'
-import { mooreTopology } from '../../../../src/topology/generate/moore.js'
 
 const topology = mooreTopology({ dims: [8, 8], radius: 2 })
 

@@ -1,14 +1,12 @@
+import { type Algorithm, algorithms, scheduleOf } from 'rankweave/schedule'
 import { describe, expect, it } from 'vitest'
 import { integerOption } from '../../../../src/base/option.js'
-import { algorithms } from '../../../../src/collective/algorithms.js'
-import type { Algorithm } from '../../../../src/collective/patterns/algorithm.js'
 import {
   type AlgorithmFamily,
   atDefaults,
   type ParameterTable,
   parameterized,
 } from '../../../../src/collective/patterns/parameterized.js'
-import { scheduleOf } from '../../../../src/collective/patterns/schedule-size.js'
 
 const parameters = {
   first: integerOption({ least: 0, most: 9, default: 1, help: 'the first' }),

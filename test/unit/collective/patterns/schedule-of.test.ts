@@ -1,8 +1,6 @@
+import { type Algorithm, algorithmOf, algorithms, type Shape, scheduleOf } from 'rankweave/schedule'
 import { describe, expect, test } from 'vitest'
-import { algorithmOf, algorithms } from '../../../../src/collective/algorithms.js'
 import { bcastBinomial } from '../../../../src/collective/bcast-binomial.js'
-import type { Algorithm, Shape } from '../../../../src/collective/patterns/algorithm.js'
-import { scheduleOf } from '../../../../src/collective/patterns/schedule-size.js'
 import type { ErrorCode } from '../../../../src/errors.js'
 
 const error = (code: ErrorCode, message: string) =>

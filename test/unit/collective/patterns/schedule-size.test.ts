@@ -1,6 +1,5 @@
+import { type Algorithm, algorithmOf, algorithms } from 'rankweave/schedule'
 import { describe, expect, it } from 'vitest'
-import { algorithmOf, algorithms } from '../../../../src/collective/algorithms.js'
-import type { Algorithm } from '../../../../src/collective/patterns/algorithm.js'
 import { leastSize, scheduleOf } from '../../../../src/collective/patterns/schedule-size.js'
 import { isRankweaveError } from '../../../../src/errors.js'
 

@@ -1,7 +1,6 @@
+import type { Collective, Shape, Specification } from 'rankweave/schedule'
 import { describe, expect, test } from 'vitest'
-import type { Shape } from '../../../../src/collective/patterns/algorithm.js'
 import { requireHeld, specificationOf } from '../../../../src/collective/patterns/specification-of.js'
-import type { Collective, Specification } from '../../../../src/schedule/specification.js'
 
 const shape: Shape = { ranks: 3, root: 1, segments: 2 }
 

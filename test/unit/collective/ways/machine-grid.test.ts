@@ -1,11 +1,9 @@
+import { algorithmOf, scheduleOf, verify } from 'rankweave/schedule'
 import { describe, expect, it } from 'vitest'
-import { algorithmOf } from '../../../../src/collective/algorithms.js'
-import { scheduleOf } from '../../../../src/collective/patterns/schedule-size.js'
 import { boxOf, pathBox } from '../../../../src/collective/ways/box.js'
 import { gridOfMachine } from '../../../../src/collective/ways/machine-grid.js'
 import { machineOfCores } from '../../../../src/machine/machine-of-cores.js'
 import { parseMachine } from '../../../../src/machine/machine-text.js'
-import { verify } from '../../../../src/schedule/verify/verify.js'
 
 const gridOf = (text: string, coreOf: readonly number[] | null, ranks: number) =>
   gridOfMachine(parseMachine(text), coreOf, ranks)

@@ -1,13 +1,9 @@
+import { congestedCost, scheduleStages, torusNetwork } from 'rankweave/models'
+import { algorithmOf, scheduleOf, verify } from 'rankweave/schedule'
 import { describe, expect, test } from 'vitest'
-import { algorithmOf } from '../../../../src/collective/algorithms.js'
-import { scheduleOf } from '../../../../src/collective/patterns/schedule-size.js'
 import { bitsInOrder } from '../../../../src/collective/ways/bit-order.js'
 import { boxOf } from '../../../../src/collective/ways/box.js'
 import { cubeWays } from '../../../../src/collective/ways/cube-way.js'
-import { congestedCost } from '../../../../src/cost/models/congested-cost.js'
-import { torusNetwork } from '../../../../src/cost/models/congestion-network.js'
-import { scheduleStages } from '../../../../src/cost/models/stages.js'
-import { verify } from '../../../../src/schedule/verify/verify.js'
 import { doublingStages } from '../../../support/published-stages.js'
 import {
   mostPerRank,

@@ -1,10 +1,8 @@
+import { algorithmOf, scheduleOf, verify } from 'rankweave/schedule'
 import { describe, expect, test } from 'vitest'
 import { drawnPermutation, mulberry32 } from '../../../../src/base/random.js'
-import { algorithmOf } from '../../../../src/collective/algorithms.js'
-import { scheduleOf } from '../../../../src/collective/patterns/schedule-size.js'
 import { pathBox } from '../../../../src/collective/ways/box.js'
 import { cubeWays } from '../../../../src/collective/ways/cube-way.js'
-import { verify } from '../../../../src/schedule/verify/verify.js'
 import { nodesOfGrid, torusGrid } from '../../../support/way-messages.js'
 
 /** Nodes of a grid from neighbor to neighbor, to and fro in every dimension. */

@@ -1,10 +1,7 @@
+import { type Communicator, local, run, type SplitOptions } from 'rankweave'
 import { describe, expect, it } from 'vitest'
-import type { Communicator } from '../../../../src/comm/communicator.js'
-import type { SplitOptions } from '../../../../src/comm/split/split-plan.js'
 import { collectiveChecks } from '../../../../src/conformance/collective-checks.js'
 import type { ExpectedWorld } from '../../../../src/conformance/world-case.js'
-import { local } from '../../../../src/fabric/local/local.js'
-import { run } from '../../../../src/launch/run.js'
 import { coded, codeOf, onRanks } from '../../../support/on-ranks.js'
 import storm from '../../../support/split-storm.js'
 

@@ -1,8 +1,6 @@
+import { type Communicator, isRankweaveError, local } from 'rankweave'
 import { describe, expect, it } from 'vitest'
 import { seededRandom } from '../../../../src/base/random.js'
-import type { Communicator } from '../../../../src/comm/communicator.js'
-import { isRankweaveError } from '../../../../src/errors.js'
-import { local } from '../../../../src/fabric/local/local.js'
 import { hostSession } from '../../../../src/world/world.js'
 import { cases } from '../../../support/soak.js'
 

@@ -1,9 +1,7 @@
+import { ANY_SOURCE, type Communicator, isRankweaveError } from 'rankweave'
 import { describe, expect, it } from 'vitest'
-import type { Communicator } from '../../../../src/comm/communicator.js'
-import { isRankweaveError } from '../../../../src/errors.js'
 import type { Fabric } from '../../../../src/fabric/fabric.js'
 import { type LocalOptions, type LocalSession, local } from '../../../../src/fabric/local/local.js'
-import { ANY_SOURCE } from '../../../../src/messages/mailboxes/envelope.js'
 import { hostSession } from '../../../../src/world/world.js'
 import { codeOf } from '../../../support/on-ranks.js'
 

@@ -1,7 +1,6 @@
+import { Group, PROC_NULL, type RankRange } from 'rankweave'
 import { describe, expect, it } from 'vitest'
-import { Group, type RankRange } from '../../../../src/comm/table/group.js'
 import { rankTable, stridedTable } from '../../../../src/comm/table/rank-table.js'
-import { PROC_NULL } from '../../../../src/messages/mailboxes/envelope.js'
 import { codeOf } from '../../../support/on-ranks.js'
 import { thrownCode } from '../../messages/p2p/point-to-point-world.js'
 

@@ -1,7 +1,6 @@
+import { type Communicator, local } from 'rankweave'
 import { describe, expect, it } from 'vitest'
-import type { Communicator } from '../../../../src/comm/communicator.js'
 import { mostPrefetched, PrefetchedRows } from '../../../../src/comm/table/prefetched-rows.js'
-import { local } from '../../../../src/fabric/local/local.js'
 import { onRanks } from '../../../support/on-ranks.js'
 
 const shuffled = (rank: number) => (rank * 7919) % 97

@@ -1,10 +1,8 @@
+import { algorithms, scheduleOf, simulate } from 'rankweave/schedule'
 import { describe, expect, it } from 'vitest'
 import { parseAlgorithm, segmentsOf } from '../../../../src/collective/algorithm-text.js'
-import { algorithms } from '../../../../src/collective/algorithms.js'
-import { scheduleOf } from '../../../../src/collective/patterns/schedule-size.js'
 import { gridOfMachine } from '../../../../src/collective/ways/machine-grid.js'
 import { chooseAlgorithm, chooseAlgorithmInSlices } from '../../../../src/cost/choose/choose-algorithm.js'
-import { simulate } from '../../../../src/cost/simulate/simulate.js'
 import { parseMachine } from '../../../../src/machine/machine-text.js'
 import { collectives, isNeighborCollective } from '../../../../src/schedule/specification.js'
 

@@ -1,9 +1,6 @@
+import { closNetwork, congestedCost, type Stage, scheduleStages, torusNetwork } from 'rankweave/models'
+import { algorithmOf, scheduleOf } from 'rankweave/schedule'
 import { describe, expect, test } from 'vitest'
-import { algorithmOf } from '../../../../src/collective/algorithms.js'
-import { scheduleOf } from '../../../../src/collective/patterns/schedule-size.js'
-import { congestedCost, type Stage } from '../../../../src/cost/models/congested-cost.js'
-import { closNetwork, torusNetwork } from '../../../../src/cost/models/congestion-network.js'
-import { scheduleStages } from '../../../../src/cost/models/stages.js'
 import { isRankweaveError } from '../../../../src/errors.js'
 import { bucketStages, doublingStages, torusOrder } from '../../../support/published-stages.js'
 

@@ -1,9 +1,7 @@
+import { algorithmOf, scheduleOf, simulate } from 'rankweave/schedule'
 import { expect, test } from 'vitest'
-import { algorithmOf } from '../../../../src/collective/algorithms.js'
-import { scheduleOf } from '../../../../src/collective/patterns/schedule-size.js'
 import { gridOfMachine } from '../../../../src/collective/ways/machine-grid.js'
 import { predictNetwork } from '../../../../src/cost/models/network-cost.js'
-import { simulate } from '../../../../src/cost/simulate/simulate.js'
 import { parseMachine } from '../../../../src/machine/machine-text.js'
 import { refusal } from '../../../support/refusal.js'
 

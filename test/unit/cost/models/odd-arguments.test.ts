@@ -1,6 +1,5 @@
+import { algorithmOf, scheduleOf } from 'rankweave/schedule'
 import { expect, test } from 'vitest'
-import { algorithmOf } from '../../../../src/collective/algorithms.js'
-import { scheduleOf } from '../../../../src/collective/patterns/schedule-size.js'
 import { predictAlgorithms } from '../../../../src/cost/models/compare.js'
 import { congestedCost, type Stage } from '../../../../src/cost/models/congested-cost.js'
 import { closNetwork, torusNetwork } from '../../../../src/cost/models/congestion-network.js'

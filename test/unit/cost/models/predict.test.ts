@@ -1,7 +1,6 @@
+import { type CostModel, type Hockney, type LogGP, type PLogP, predictUs } from 'rankweave/models'
 import { describe, expect, test } from 'vitest'
 import { modelledAlgorithms } from '../../../../src/cost/models/modelled-algorithms.js'
-import type { CostModel, Hockney, LogGP, PLogP } from '../../../../src/cost/models/parameters.js'
-import { predictUs } from '../../../../src/cost/models/predict.js'
 import { optimalSegmentBytes } from '../../../../src/cost/models/segment-size.js'
 import { isRankweaveError } from '../../../../src/errors.js'
 

@@ -1,8 +1,6 @@
+import { algorithms, scheduleOf, simulate } from 'rankweave/schedule'
 import { describe, expect, it } from 'vitest'
-import { algorithms } from '../../../../src/collective/algorithms.js'
-import { scheduleOf } from '../../../../src/collective/patterns/schedule-size.js'
 import { fastestAllgather } from '../../../../src/cost/simulate/fastest-allgather.js'
-import { simulate } from '../../../../src/cost/simulate/simulate.js'
 import { parseMachine } from '../../../../src/machine/machine-text.js'
 
 describe('fastestAllgather', () => {

@@ -1,13 +1,8 @@
+import { linkName, type Machine, parseMachine, routeBetween } from 'rankweave/machine'
+import { algorithmOf, lower, scheduleOf, simulate } from 'rankweave/schedule'
 import { describe, expect, it, test } from 'vitest'
-import { algorithmOf } from '../../../../src/collective/algorithms.js'
-import { scheduleOf } from '../../../../src/collective/patterns/schedule-size.js'
 import { linkLoads } from '../../../../src/cost/simulate/link-loads.js'
 import { linksSvg } from '../../../../src/cost/simulate/links-svg.js'
-import { simulate } from '../../../../src/cost/simulate/simulate.js'
-import type { Machine } from '../../../../src/machine/machine.js'
-import { parseMachine } from '../../../../src/machine/machine-text.js'
-import { linkName, routeBetween } from '../../../../src/machine/network.js'
-import { lower } from '../../../../src/schedule/lower/lower.js'
 import { elementsOf } from '../../../support/well-formed-xml.js'
 
 const of = (id: string, ranks: number) => scheduleOf(algorithmOf(id), { ranks })

@@ -1,10 +1,6 @@
+import { algorithmOf, scheduleOf, simulate, timelineSvg, traceEvents } from 'rankweave/schedule'
 import { describe, expect, it } from 'vitest'
-import { algorithmOf } from '../../../../src/collective/algorithms.js'
-import { scheduleOf } from '../../../../src/collective/patterns/schedule-size.js'
 import { shownRanks } from '../../../../src/cost/simulate/shown-ranks.js'
-import { simulate } from '../../../../src/cost/simulate/simulate.js'
-import { timelineSvg } from '../../../../src/cost/simulate/timeline-svg.js'
-import { traceEvents } from '../../../../src/cost/simulate/trace-events.js'
 import { cluster, nodeOf } from '../../../../src/machine/machine.js'
 import { plainProfile } from '../../../support/simulated-machine.js'
 

@@ -1,9 +1,6 @@
+import { algorithmOf, lower, scheduleOf, simulate } from 'rankweave/schedule'
 import { describe, expect, it } from 'vitest'
-import { algorithmOf } from '../../../../src/collective/algorithms.js'
-import { scheduleOf } from '../../../../src/collective/patterns/schedule-size.js'
-import { simulate } from '../../../../src/cost/simulate/simulate.js'
 import { cluster } from '../../../../src/machine/machine.js'
-import { lower } from '../../../../src/schedule/lower/lower.js'
 import { plainProfile } from '../../../support/simulated-machine.js'
 
 const profile = plainProfile

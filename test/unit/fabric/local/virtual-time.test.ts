@@ -1,9 +1,6 @@
+import { isRankweaveError, local, run, type VirtualCosts, VirtualTime } from 'rankweave'
 import { describe, expect, test } from 'vitest'
-import { isRankweaveError } from '../../../../src/errors.js'
-import { local } from '../../../../src/fabric/local/local.js'
 import { TimedFrames } from '../../../../src/fabric/local/timed-frames.js'
-import { type VirtualCosts, VirtualTime } from '../../../../src/fabric/local/virtual-time.js'
-import { run } from '../../../../src/launch/run.js'
 
 const costs: VirtualCosts = {
   latencyNs: 1000,

@@ -1,11 +1,10 @@
+import { cluster, type Machine, torus } from 'rankweave/machine'
 import { describe, expect, it } from 'vitest'
 import { isRankweaveError } from '../../../../src/errors.js'
 import { parseSettings, settingsOf, silenceLimits } from '../../../../src/launch/websocket/settings.js'
 import { inheritedFlags } from '../../../../src/launch/websocket/start.js'
-import { cluster, type Machine } from '../../../../src/machine/machine.js'
 import { machineOfCores } from '../../../../src/machine/machine-of-cores.js'
 import { simgridFast } from '../../../../src/machine/simgrid-profiles.js'
-import { torus } from '../../../../src/machine/torus.js'
 import { clusterOf } from '../../../support/cluster-of.js'
 import { thrown } from '../../topology/thrown.js'
 

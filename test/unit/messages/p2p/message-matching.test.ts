@@ -1,6 +1,5 @@
+import { ANY_SOURCE, RankweaveError } from 'rankweave'
 import { describe, expect, it } from 'vitest'
-import { RankweaveError } from '../../../../src/errors.js'
-import { ANY_SOURCE } from '../../../../src/messages/mailboxes/envelope.js'
 import { codeOf, drained, onEveryRank, openWorld } from './point-to-point-world.js'
 
 describe('message matching with many entries', () => {

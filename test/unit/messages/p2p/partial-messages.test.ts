@@ -1,6 +1,5 @@
+import { RankweaveError, strided } from 'rankweave'
 import { describe, expect, it } from 'vitest'
-import { RankweaveError } from '../../../../src/errors.js'
-import { strided } from '../../../../src/messages/datatype/strided-view.js'
 import { envelopeChargeBytes } from '../../../../src/messages/process/credit.js'
 import { codeOf, drained, openWorld, type TestWorldOptions } from './point-to-point-world.js'
 

@@ -1,7 +1,5 @@
+import { ANY_SOURCE, type Communicator, run } from 'rankweave'
 import { describe, expect, it } from 'vitest'
-import type { Communicator } from '../../../../src/comm/communicator.js'
-import { run } from '../../../../src/launch/run.js'
-import { ANY_SOURCE } from '../../../../src/messages/mailboxes/envelope.js'
 import { codeOf, drained, openWorld } from './point-to-point-world.js'
 
 describe('a lost process', () => {

@@ -1,7 +1,5 @@
+import { type Communicator, PROC_NULL, waitall } from 'rankweave'
 import { describe, expect, it } from 'vitest'
-import type { Communicator } from '../../../../src/comm/communicator.js'
-import { PROC_NULL } from '../../../../src/messages/mailboxes/envelope.js'
-import { waitall } from '../../../../src/messages/p2p/request.js'
 import { waitLines } from '../../../../src/world/world-report.js'
 import { codeOf, drained, onEveryRank, openWorld, thrownCode, waitsOf } from './point-to-point-world.js'
 

@@ -1,8 +1,5 @@
+import { type Communicator, type Message, type Sendable, strided } from 'rankweave'
 import { describe, expect, it } from 'vitest'
-import type { Communicator } from '../../../../src/comm/communicator.js'
-import type { Sendable } from '../../../../src/messages/datatype/payload.js'
-import { strided } from '../../../../src/messages/datatype/strided-view.js'
-import type { Message } from '../../../../src/messages/mailboxes/arrived.js'
 import { ANY_TAG, maxTag, PROC_NULL } from '../../../../src/messages/mailboxes/envelope.js'
 import { elementTypes, marked } from './point-to-point-payloads.js'
 import {

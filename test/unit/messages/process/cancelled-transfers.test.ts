@@ -1,6 +1,5 @@
+import { local, run } from 'rankweave'
 import { describe, expect, it } from 'vitest'
-import { local } from '../../../../src/fabric/local/local.js'
-import { run } from '../../../../src/launch/run.js'
 import { allEndings, expectEnded } from '../../../support/cancelled-transfers.js'
 import main, { type Part } from '../../../support/cancelled-transfers-program.js'
 

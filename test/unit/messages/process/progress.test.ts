@@ -1,11 +1,10 @@
+import { Communicator, type Request, waitall } from 'rankweave'
 import { describe, expect, it } from 'vitest'
 import { firstStep } from '../../../../src/calls/plan/collective-plan.js'
 import { encodeSignature, type Signature } from '../../../../src/calls/signature.js'
 import { CommRuntime } from '../../../../src/comm/comm-state.js'
-import { Communicator } from '../../../../src/comm/communicator.js'
 import { stridedTable } from '../../../../src/comm/table/rank-table.js'
 import type { Fabric, FrameSink } from '../../../../src/fabric/fabric.js'
-import { type Request, waitall } from '../../../../src/messages/p2p/request.js'
 import {
   collectiveWord,
   envelopeWord,

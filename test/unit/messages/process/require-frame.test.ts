@@ -1,9 +1,8 @@
+import { Communicator, isRankweaveError } from 'rankweave'
 import { describe, expect, it } from 'vitest'
 import { seededRandom } from '../../../../src/base/random.js'
 import { CommRuntime } from '../../../../src/comm/comm-state.js'
-import { Communicator } from '../../../../src/comm/communicator.js'
 import { stridedTable } from '../../../../src/comm/table/rank-table.js'
-import { isRankweaveError } from '../../../../src/errors.js'
 import { type Fabric, type FrameSink, maxHeaderWords } from '../../../../src/fabric/fabric.js'
 import { typeCode } from '../../../../src/messages/datatype/elements.js'
 import {

@@ -1,10 +1,9 @@
+import { mooreTopology, topologyFromEdges } from 'rankweave/topology'
 import { expect, it } from 'vitest'
 import { hubLoad, hubOf } from '../../../../src/neighborhood/choose/estimate.js'
 import { routeOf } from '../../../../src/neighborhood/plan/plan.js'
 import { parseStrategy } from '../../../../src/neighborhood/strategies/strategy-text.js'
-import { mooreTopology } from '../../../../src/topology/generate/moore.js'
 import { distinctIn } from '../../../../src/topology/neighbors.js'
-import { topologyFromEdges } from '../../../../src/topology/topology-builders.js'
 
 const ranks = 32
 const everyone = Array.from({ length: ranks }, (_, rank) => rank)

@@ -1,8 +1,7 @@
+import { erdosRenyiTopology, mooreTopology } from 'rankweave/topology'
 import { expect, it } from 'vitest'
 import { parseMachine } from '../../../../src/machine/machine-text.js'
 import { requestedPlan, understand } from '../../../../src/neighborhood/choose/plan-request.js'
-import { erdosRenyiTopology } from '../../../../src/topology/generate/erdos-renyi.js'
-import { mooreTopology } from '../../../../src/topology/generate/moore.js'
 
 const machine = parseMachine('cluster:nodes=4,cores=64,profile=simgrid-fast')
 

@@ -1,3 +1,4 @@
+import { formatStrategy, parseStrategy, type Strategy } from 'rankweave/schedule'
 import { describe, expect, it } from 'vitest'
 import { atOnce } from '../../../../src/base/slices.js'
 import { cluster, nodeOf } from '../../../../src/machine/machine.js'
@@ -10,8 +11,6 @@ import {
 } from '../../../../src/neighborhood/choose/local-search.js'
 import type { Simulated } from '../../../../src/neighborhood/choose/simulated.js'
 import { routeOf } from '../../../../src/neighborhood/plan/plan.js'
-import type { Strategy } from '../../../../src/neighborhood/strategies/strategy.js'
-import { formatStrategy, parseStrategy } from '../../../../src/neighborhood/strategies/strategy-text.js'
 import { buildTopology } from '../../../../src/topology/files/topology-from-spec.js'
 
 const grid = buildTopology('moore:12x8:r=2')

@@ -1,16 +1,12 @@
+import { type Machine, nodeOf, parseMachine } from 'rankweave/machine'
+import { chooseStrategy, plan, type Strategy, simulate } from 'rankweave/schedule'
 import { describe, expect, it, test } from 'vitest'
 import { drawnPermutation, mulberry32 } from '../../../../src/base/random.js'
-import { simulate } from '../../../../src/cost/simulate/simulate.js'
-import { type Machine, nodeOf } from '../../../../src/machine/machine.js'
-import { parseMachine } from '../../../../src/machine/machine-text.js'
-import { chooseStrategy } from '../../../../src/neighborhood/choose/choose-strategy.js'
 import {
   mapBySimulatedTime,
   mostRefinedRanks,
   type SimulatedTimeOptions,
 } from '../../../../src/neighborhood/choose/map-by-simulated-time.js'
-import { plan } from '../../../../src/neighborhood/plan/plan.js'
-import type { Strategy } from '../../../../src/neighborhood/strategies/strategy.js'
 import { buildTopology } from '../../../../src/topology/files/topology-from-spec.js'
 import { relabelledTopology } from '../../../../src/topology/mapping/relabel.js'
 import type { ProcessTopology } from '../../../../src/topology/process-topology.js'

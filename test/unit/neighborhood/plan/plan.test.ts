@@ -1,10 +1,7 @@
+import { formatStrategy, parseStrategy, plan, planStatistics, type Strategy } from 'rankweave/schedule'
+import { erdosRenyiTopology, mooreTopology } from 'rankweave/topology'
 import { expect, test } from 'vitest'
 import { cluster, nodeOf } from '../../../../src/machine/machine.js'
-import { plan, planStatistics } from '../../../../src/neighborhood/plan/plan.js'
-import type { Strategy } from '../../../../src/neighborhood/strategies/strategy.js'
-import { formatStrategy, parseStrategy } from '../../../../src/neighborhood/strategies/strategy-text.js'
-import { erdosRenyiTopology } from '../../../../src/topology/generate/erdos-renyi.js'
-import { mooreTopology } from '../../../../src/topology/generate/moore.js'
 import { thrown } from '../../topology/thrown.js'
 
 const grid = mooreTopology({ dims: [8, 8], radius: 2 })

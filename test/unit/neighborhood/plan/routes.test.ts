@@ -1,12 +1,7 @@
+import { formatStrategy, parseStrategy, plan, planStatistics, verify } from 'rankweave/schedule'
+import { cartTopology, mooreTopology, type ProcessTopology, topologyFromEdges } from 'rankweave/topology'
 import { expect, test } from 'vitest'
 import { cluster, type Machine, nodeOf } from '../../../../src/machine/machine.js'
-import { plan, planStatistics } from '../../../../src/neighborhood/plan/plan.js'
-import { formatStrategy, parseStrategy } from '../../../../src/neighborhood/strategies/strategy-text.js'
-import { verify } from '../../../../src/schedule/verify/verify.js'
-import { cartTopology } from '../../../../src/topology/generate/cartesian.js'
-import { mooreTopology } from '../../../../src/topology/generate/moore.js'
-import type { ProcessTopology } from '../../../../src/topology/process-topology.js'
-import { topologyFromEdges } from '../../../../src/topology/topology-builders.js'
 import { thrown } from '../../topology/thrown.js'
 
 function statistics(topology: ProcessTopology, text: string, machine?: Machine) {

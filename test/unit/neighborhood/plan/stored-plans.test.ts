@@ -1,12 +1,11 @@
 import { mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type Communicator, local, planDirectory, run } from 'rankweave'
+import { type Communicator, local, type PlanStore, planDirectory, run } from 'rankweave'
 import { plan, type Strategy } from 'rankweave/schedule'
 import { cartTopology, inNeighbors, mooreTopology } from 'rankweave/topology'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { decodePlan, encodePlan, planDigest, planKey } from '../../../../src/neighborhood/plan/plan-file.js'
-import type { PlanStore } from '../../../../src/neighborhood/plan/plan-store.js'
 import { agreedPlan } from '../../../../src/topology-communicator/distributed/agreed-plan.js'
 import { memoryExchanges } from '../../../support/memory-exchange.js'
 

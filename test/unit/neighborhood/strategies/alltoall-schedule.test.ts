@@ -1,11 +1,10 @@
+import { mooreTopology, topologyFromEdges } from 'rankweave/topology'
 import { describe, expect, it } from 'vitest'
 import { routeOf } from '../../../../src/neighborhood/plan/plan.js'
 import { alltoallSchedule } from '../../../../src/neighborhood/strategies/alltoall-schedule.js'
 import type { Route } from '../../../../src/neighborhood/strategies/strategy-kind.js'
 import { verify } from '../../../../src/schedule/verify/verify.js'
 import { countMessages } from '../../../../src/schedule/walk.js'
-import { mooreTopology } from '../../../../src/topology/generate/moore.js'
-import { topologyFromEdges } from '../../../../src/topology/topology-builders.js'
 
 const direct: Route = { hops: 1, hop: (_h, _source, destination) => destination }
 const header = { strategy: 'routed', parameters: {} }

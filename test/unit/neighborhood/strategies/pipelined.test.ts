@@ -1,10 +1,7 @@
+import { parseStrategy, plan, planStatistics, simulate, verify } from 'rankweave/schedule'
 import { expect, test } from 'vitest'
-import { simulate } from '../../../../src/cost/simulate/simulate.js'
 import { cluster, nodeOf } from '../../../../src/machine/machine.js'
 import { simgridFast, simgridSlow } from '../../../../src/machine/simgrid-profiles.js'
-import { plan, planStatistics } from '../../../../src/neighborhood/plan/plan.js'
-import { parseStrategy } from '../../../../src/neighborhood/strategies/strategy-text.js'
-import { verify } from '../../../../src/schedule/verify/verify.js'
 import { mooreTopology } from '../../../../src/topology/generate/moore.js'
 import { thrown } from '../../topology/thrown.js'
 

@@ -1,12 +1,6 @@
+import { opKind, plan, planStatistics, type Schedule, type Strategy, verify } from 'rankweave/schedule'
+import { cartTopology, mooreTopology, type ProcessTopology, topologyFromEdges } from 'rankweave/topology'
 import { describe, expect, test } from 'vitest'
-import { plan, planStatistics } from '../../../../src/neighborhood/plan/plan.js'
-import type { Strategy } from '../../../../src/neighborhood/strategies/strategy.js'
-import { opKind, type Schedule } from '../../../../src/schedule/ir.js'
-import { verify } from '../../../../src/schedule/verify/verify.js'
-import { cartTopology } from '../../../../src/topology/generate/cartesian.js'
-import { mooreTopology } from '../../../../src/topology/generate/moore.js'
-import type { ProcessTopology } from '../../../../src/topology/process-topology.js'
-import { topologyFromEdges } from '../../../../src/topology/topology-builders.js'
 
 function lists(...destinations: readonly (readonly number[])[]): ProcessTopology {
   return topologyFromEdges(destinations.length, {

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { formatStrategy, parseStrategy, type Strategy } from 'rankweave/schedule'
 import { describe, expect, it } from 'vitest'
 import type { Option } from '../../../../src/base/option.js'
 import { friendWords } from '../../../../src/neighborhood/choose/plan-request.js'
@@ -7,8 +8,6 @@ import {
   strategies,
   strategiesHelp,
 } from '../../../../src/neighborhood/strategies/strategies.js'
-import type { Strategy } from '../../../../src/neighborhood/strategies/strategy.js'
-import { formatStrategy, parseStrategy } from '../../../../src/neighborhood/strategies/strategy-text.js'
 
 const docs = readFileSync(new URL('../../../../docs/strategies.md', import.meta.url), 'utf8')
 

@@ -1,7 +1,5 @@
+import { formatSchedule, parseSchedule, verify } from 'rankweave/schedule'
 import { describe, expect, test } from 'vitest'
-import { formatSchedule } from '../../../../src/schedule/file/format-schedule.js'
-import { parseSchedule } from '../../../../src/schedule/file/reader.js'
-import { verify } from '../../../../src/schedule/verify/verify.js'
 import { friendsSchedule } from '../fixtures.js'
 import { expectRefusal } from './refusals.js'
 import { allreduceOfThree } from './schedules.js'

@@ -3,9 +3,8 @@ import { lstat, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { type NeighborSchedule, readScheduleFile, writeScheduleFile } from 'rankweave/schedule'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { readScheduleFile, writeScheduleFile } from '../../../../src/schedule/file/schedule-file.js'
-import type { NeighborSchedule } from '../../../../src/schedule/ir.js'
 import { directSchedule, friendsSchedule, topologyOf } from '../fixtures.js'
 
 let folder: string

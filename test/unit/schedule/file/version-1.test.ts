@@ -1,9 +1,6 @@
 import { readFileSync } from 'node:fs'
+import { formatSchedule, plan, readScheduleFile, verify } from 'rankweave/schedule'
 import { expect, test } from 'vitest'
-import { plan } from '../../../../src/neighborhood/plan/plan.js'
-import { formatSchedule } from '../../../../src/schedule/file/format-schedule.js'
-import { readScheduleFile } from '../../../../src/schedule/file/schedule-file.js'
-import { verify } from '../../../../src/schedule/verify/verify.js'
 import { buildTopology } from '../../../../src/topology/files/topology-from-spec.js'
 
 // Written by the release that knew version 1 only: plan moore:4x4:r=1 --k 2; plan cart:3x1x2:periodic

@@ -1,10 +1,6 @@
+import { algorithmOf, lower, plan, type Schedule, scheduleOf } from 'rankweave/schedule'
 import { describe, expect, it } from 'vitest'
-import { algorithmOf } from '../../../../src/collective/algorithms.js'
-import { scheduleOf } from '../../../../src/collective/patterns/schedule-size.js'
-import { plan } from '../../../../src/neighborhood/plan/plan.js'
-import type { Schedule } from '../../../../src/schedule/ir.js'
 import { copiesOf } from '../../../../src/schedule/lower/copies.js'
-import { lower } from '../../../../src/schedule/lower/lower.js'
 import { upTo } from '../../../../src/schedule/specification.js'
 import { buildTopology } from '../../../../src/topology/files/topology-from-spec.js'
 

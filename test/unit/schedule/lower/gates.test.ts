@@ -1,12 +1,7 @@
+import { algorithms, lower, type ProcessProgram, type Schedule, scheduleOf, verify } from 'rankweave/schedule'
 import { describe, expect, it } from 'vitest'
-import { algorithms } from '../../../../src/collective/algorithms.js'
-import { scheduleOf } from '../../../../src/collective/patterns/schedule-size.js'
-import type { Schedule } from '../../../../src/schedule/ir.js'
 import { noGates } from '../../../../src/schedule/lower/gates.js'
-import { lower } from '../../../../src/schedule/lower/lower.js'
-import type { ProcessProgram } from '../../../../src/schedule/lower/program.js'
 import { upTo } from '../../../../src/schedule/specification.js'
-import { verify } from '../../../../src/schedule/verify/verify.js'
 import { type BareMessage, scheduleOfMessages } from '../../../support/message-schedules.js'
 
 function messages(ranks: number, list: readonly BareMessage[]): Schedule {

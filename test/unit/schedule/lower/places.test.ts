@@ -1,6 +1,5 @@
+import { algorithmOf, scheduleOf } from 'rankweave/schedule'
 import { expect, test } from 'vitest'
-import { algorithmOf } from '../../../../src/collective/algorithms.js'
-import { scheduleOf } from '../../../../src/collective/patterns/schedule-size.js'
 import { HeldValues } from '../../../../src/schedule/lower/places.js'
 
 /** Of the root, which has two own places and no slot, and of a rank with two slots. */

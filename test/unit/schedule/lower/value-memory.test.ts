@@ -1,7 +1,5 @@
+import { algorithmOf, lower, scheduleOf } from 'rankweave/schedule'
 import { describe, expect, it } from 'vitest'
-import { algorithmOf } from '../../../../src/collective/algorithms.js'
-import { scheduleOf } from '../../../../src/collective/patterns/schedule-size.js'
-import { lower } from '../../../../src/schedule/lower/lower.js'
 import { area, type MemoryOptions, valueMemory } from '../../../../src/schedule/lower/value-memory.js'
 
 /** Where the values of rank 1 of a schedule with one rank per process are. */

@@ -1,9 +1,6 @@
+import { type Schedule, ScheduleBuilder, treeAssociation, verify } from 'rankweave/schedule'
 import { describe, expect, test } from 'vitest'
 import { specificationOf } from '../../../../src/collective/patterns/specification-of.js'
-import { ScheduleBuilder } from '../../../../src/schedule/builder.js'
-import type { Schedule } from '../../../../src/schedule/ir.js'
-import { treeAssociation } from '../../../../src/schedule/verify/tree-association.js'
-import { verify } from '../../../../src/schedule/verify/verify.js'
 import {
   chainScan,
   disseminationBarrier,

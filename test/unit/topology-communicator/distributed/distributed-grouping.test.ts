@@ -1,6 +1,5 @@
-import { local, run } from 'rankweave'
+import { local, type RankweaveError, run } from 'rankweave'
 import { describe, expect, it } from 'vitest'
-import type { RankweaveError } from '../../../../src/errors.js'
 import groupingProgram, { groupingCases } from '../../../support/grouping-program.js'
 import { codeOf, onRanks } from '../../../support/on-ranks.js'
 import { cases } from '../../../support/soak.js'

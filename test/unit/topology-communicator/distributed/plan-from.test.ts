@@ -1,8 +1,7 @@
-import { type Communicator, local } from 'rankweave'
+import { type Communicator, local, type RankweaveError } from 'rankweave'
 import type { Strategy } from 'rankweave/schedule'
 import { topologyFromEdges } from 'rankweave/topology'
 import { describe, expect, it } from 'vitest'
-import type { RankweaveError } from '../../../../src/errors.js'
 import { planningLimits, reorderLimit } from '../../../../src/topology-communicator/plan-from.js'
 import { onRanks } from '../../../support/on-ranks.js'
 

@@ -1,4 +1,4 @@
-import { type Communicator, type LocalOptions, local, run } from 'rankweave'
+import { type AdjacentOptions, type Communicator, type LocalOptions, local, run } from 'rankweave'
 import type { Strategy } from 'rankweave/schedule'
 import {
   inNeighbors,
@@ -13,7 +13,6 @@ import { cluster, nodeOf } from '../../../../src/machine/machine.js'
 import { type MappingObjective, mappingObjectives } from '../../../../src/topology/mapping/objectives.js'
 import { uniformDistance } from '../../../../src/topology/mapping/placed-distances.js'
 import { placementCosts } from '../../../../src/topology/mapping/placement-costs.js'
-import type { AdjacentOptions } from '../../../../src/topology-communicator/constructors.js'
 
 /** A graph with weights in which the neighbors of a Moore grid are far from each other in number. */
 function shuffledGrid(dims: readonly number[], seed: number): ProcessTopology {

@@ -1,12 +1,7 @@
+import { type Communicator, type LocalOptions, local, run } from 'rankweave'
 import { describe, expect, it } from 'vitest'
-import type { Communicator } from '../../../../src/comm/communicator.js'
-import { type LocalOptions, local } from '../../../../src/fabric/local/local.js'
-import { run } from '../../../../src/launch/run.js'
 import { mooreTopology } from '../../../../src/topology/generate/moore.js'
-import { installNeighborhood } from '../../../../src/topology-communicator/install.js'
 import { codeOf } from '../../../support/on-ranks.js'
-
-installNeighborhood()
 
 const topology = mooreTopology({ dims: [3, 4], radius: 1 })
 const ranks = topology.ranks

@@ -1,23 +1,16 @@
+import { type Communicator, local, run, type TopologyCommunicator } from 'rankweave'
+import { plan, planStatistics, type Strategy } from 'rankweave/schedule'
 import { describe, expect, it } from 'vitest'
-import type { Communicator } from '../../../../src/comm/communicator.js'
-import { local } from '../../../../src/fabric/local/local.js'
-import { run } from '../../../../src/launch/run.js'
 import { typeCode } from '../../../../src/messages/datatype/elements.js'
-import { plan, planStatistics } from '../../../../src/neighborhood/plan/plan.js'
 import { directSchedule } from '../../../../src/neighborhood/strategies/direct.js'
-import type { Strategy } from '../../../../src/neighborhood/strategies/strategy.js'
 import { erdosRenyiTopology } from '../../../../src/topology/generate/erdos-renyi.js'
 import { mooreTopology } from '../../../../src/topology/generate/moore.js'
 import type { ProcessTopology } from '../../../../src/topology/process-topology.js'
 import { topologyFromEdges } from '../../../../src/topology/topology-builders.js'
-import { installNeighborhood } from '../../../../src/topology-communicator/install.js'
 import { BlockStore } from '../../../../src/topology-communicator/memory/block-store.js'
 import { UniformStore } from '../../../../src/topology-communicator/memory/uniform-store.js'
-import type { TopologyCommunicator } from '../../../../src/topology-communicator/topology-communicator.js'
 import { lowerProcess } from '../../../support/lower-process.js'
 import { coded, codeOf, onRanks } from '../../../support/on-ranks.js'
-
-installNeighborhood()
 
 const rankCounts = [1, 2, 3, 4, 7, 8, 16]
 const strategies: readonly Strategy[] = [

@@ -1,16 +1,8 @@
+import { type Communicator, local, run, strided, type TopologyCommunicator } from 'rankweave'
+import { inNeighbors, outNeighbors, topologyFromEdges } from 'rankweave/topology'
 import { describe, expect, it } from 'vitest'
-import type { Communicator } from '../../../../src/comm/communicator.js'
-import { local } from '../../../../src/fabric/local/local.js'
-import { run } from '../../../../src/launch/run.js'
-import { strided } from '../../../../src/messages/datatype/strided-view.js'
 import type { Strategy } from '../../../../src/neighborhood/strategies/strategy.js'
-import { inNeighbors, outNeighbors } from '../../../../src/topology/neighbors.js'
-import { topologyFromEdges } from '../../../../src/topology/topology-builders.js'
-import { installNeighborhood } from '../../../../src/topology-communicator/install.js'
-import type { TopologyCommunicator } from '../../../../src/topology-communicator/topology-communicator.js'
 import { codeOf, onRanks } from '../../../support/on-ranks.js'
-
-installNeighborhood()
 
 const strategies: readonly Strategy[] = [
   { kind: 'direct' },

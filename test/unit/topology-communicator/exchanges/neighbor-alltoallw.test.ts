@@ -1,14 +1,6 @@
+import { type Communicator, local, run, strided, type TopologyCommunicator, type TypedArray } from 'rankweave'
 import { describe, expect, it } from 'vitest'
-import type { Communicator } from '../../../../src/comm/communicator.js'
-import { local } from '../../../../src/fabric/local/local.js'
-import { run } from '../../../../src/launch/run.js'
-import type { TypedArray } from '../../../../src/messages/datatype/elements.js'
-import { strided } from '../../../../src/messages/datatype/strided-view.js'
-import { installNeighborhood } from '../../../../src/topology-communicator/install.js'
-import type { TopologyCommunicator } from '../../../../src/topology-communicator/topology-communicator.js'
 import { codeOf, onRanks } from '../../../support/on-ranks.js'
-
-installNeighborhood()
 
 const makers = [Float64Array, Int16Array, Uint8Array] as const
 

@@ -1,13 +1,8 @@
+import { type Communicator, local, run } from 'rankweave'
 import { expect, it } from 'vitest'
-import type { Communicator } from '../../../../src/comm/communicator.js'
-import { local } from '../../../../src/fabric/local/local.js'
-import { run } from '../../../../src/launch/run.js'
 import type { Strategy } from '../../../../src/neighborhood/strategies/strategy.js'
 import { topologyFromEdges } from '../../../../src/topology/topology-builders.js'
-import { installNeighborhood } from '../../../../src/topology-communicator/install.js'
 import { codeOf, onRanks } from '../../../support/on-ranks.js'
-
-installNeighborhood()
 
 /**
  * Self loops, parallel edges, a rank that only receives (4), one that only sends (5), and one without

@@ -1,19 +1,14 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import fc from 'fast-check'
+import { type Communicator, isRankweaveError, worldReport } from 'rankweave'
 import { describe, expect, it } from 'vitest'
-import type { Communicator } from '../../../../src/comm/communicator.js'
-import { isRankweaveError } from '../../../../src/errors.js'
 import { openThreads } from '../../../../src/fabric/threads/threads.js'
 import { connectThreads, resolveThreads } from '../../../../src/fabric/threads/threads-connect.js'
 import { topologyFromEdges } from '../../../../src/topology/topology-builders.js'
-import { installNeighborhood } from '../../../../src/topology-communicator/install.js'
-import { worldReport } from '../../../../src/world/deadlock.js'
 import { hostSession } from '../../../../src/world/world.js'
 import { multigraphs, topologyOf } from '../../../support/multigraphs.js'
 import { coded } from '../../../support/on-ranks.js'
 import { cases } from '../../../support/soak.js'
-
-installNeighborhood()
 
 /** Looks once per turn of the event loop, as a fabric that polls does. */
 function watch(look: () => boolean): () => void {

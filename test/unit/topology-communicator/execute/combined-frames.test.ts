@@ -1,11 +1,6 @@
+import { type Communicator, local, run } from 'rankweave'
 import { expect, it } from 'vitest'
-import type { Communicator } from '../../../../src/comm/communicator.js'
-import { local } from '../../../../src/fabric/local/local.js'
-import { run } from '../../../../src/launch/run.js'
 import { topologyFromEdges } from '../../../../src/topology/topology-builders.js'
-import { installNeighborhood } from '../../../../src/topology-communicator/install.js'
-
-installNeighborhood()
 
 /** Ranks 0 and 1 are friends with the common neighbors 2 to 5; rank 0 also receives from 6. */
 const edges = [[6, 0], ...[2, 3, 4, 5].flatMap((common) => [0, 1].map((friend) => [friend, common]))]

@@ -1,8 +1,5 @@
+import { adjacencySvg, buildTopology, groupFriends, topologyFromEdges } from 'rankweave/topology'
 import { expect, test } from 'vitest'
-import { adjacencySvg } from '../../../../src/topology/files/adjacency-picture.js'
-import { buildTopology } from '../../../../src/topology/files/topology-from-spec.js'
-import { groupFriends } from '../../../../src/topology/grouping/group-friends.js'
-import { topologyFromEdges } from '../../../../src/topology/topology-builders.js'
 import { thrown } from '../thrown.js'
 
 /** Cells that are drawn, as "column,row", and their colors. */

@@ -1,8 +1,7 @@
 import { DirectedGraph, MultiGraph, UndirectedGraph } from 'graphology'
+import { cartTopology, topologyFromEdges, topologyFromLists } from 'rankweave/topology'
 import { describe, expect, test } from 'vitest'
 import { topologyFromGraph, topologyToGraph } from '../../../../src/topology/files/graphology.js'
-import { cartTopology } from '../../../../src/topology/generate/cartesian.js'
-import { topologyFromEdges, topologyFromLists } from '../../../../src/topology/topology-builders.js'
 import { thrown } from '../thrown.js'
 
 describe('topologyFromGraph', () => {

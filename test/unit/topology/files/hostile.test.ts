@@ -1,15 +1,12 @@
 import { DirectedGraph, MultiGraph } from 'graphology'
+import { machineFromHostList, parseMachine } from 'rankweave/machine'
+import { parseMetis, readMatrixMarket, sourceOf } from 'rankweave/topology'
 import { expect, it } from 'vitest'
-import { machineFromHostList } from '../../../../src/machine/host-list.js'
-import { parseMachine } from '../../../../src/machine/machine-text.js'
 import { parseSchedule } from '../../../../src/schedule/file/reader.js'
-import { sourceOf } from '../../../../src/text/byte-source.js'
 import { parseCsv } from '../../../../src/topology/files/csv.js'
 import { parseEdgeList } from '../../../../src/topology/files/edge-list.js'
 import { topologyFromGraph } from '../../../../src/topology/files/graphology.js'
 import { parseGraphologyJson } from '../../../../src/topology/files/graphology-json.js'
-import { readMatrixMarket } from '../../../../src/topology/files/matrix-market.js'
-import { parseMetis } from '../../../../src/topology/files/metis.js'
 
 const long = 'x'.repeat(2 ** 20)
 const banner = '%%MatrixMarket matrix coordinate real general\n'

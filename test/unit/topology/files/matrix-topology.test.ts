@@ -1,8 +1,6 @@
+import { compressTriplets, outNeighbors, type Triplets, topologyFromMatrix } from 'rankweave/topology'
 import { expect, test } from 'vitest'
 import { parseMatrixMarket } from '../../../../src/topology/files/matrix-market.js'
-import { topologyFromMatrix } from '../../../../src/topology/files/matrix-topology.js'
-import { compressTriplets, type Triplets } from '../../../../src/topology/files/sparse-matrix.js'
-import { outNeighbors } from '../../../../src/topology/neighbors.js'
 import { thrown } from '../thrown.js'
 
 const matrixOf = (size: string, ...entries: string[]) =>

@@ -1,6 +1,5 @@
+import { parseMetis, topologyFromLists } from 'rankweave/topology'
 import { expect, test } from 'vitest'
-import { parseMetis } from '../../../../src/topology/files/metis.js'
-import { topologyFromLists } from '../../../../src/topology/topology-builders.js'
 import { expectRefusal, thrown } from '../thrown.js'
 
 /** Vertices 1-2, 1-3, 2-3 and a fourth without neighbors. */

@@ -1,8 +1,6 @@
+import { buildTopology, findTranslations, topologyFromEdges } from 'rankweave/topology'
 import { describe, expect, test } from 'vitest'
 import { formatTopologySpec, translationSpec } from '../../../../src/topology/files/spec-text.js'
-import { buildTopology } from '../../../../src/topology/files/topology-from-spec.js'
-import { findTranslations } from '../../../../src/topology/generate/translations.js'
-import { topologyFromEdges } from '../../../../src/topology/topology-builders.js'
 
 const shown = (spec: string) => {
   const found = findTranslations(buildTopology(spec))

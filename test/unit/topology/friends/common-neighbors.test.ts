@@ -1,6 +1,5 @@
+import { buildTopology, commonNeighbors } from 'rankweave/topology'
 import { expect, test } from 'vitest'
-import { buildTopology } from '../../../../src/topology/files/topology-from-spec.js'
-import { commonNeighbors } from '../../../../src/topology/friends/common-neighbors.js'
 import { distinctOut } from '../../../../src/topology/neighbors.js'
 import { thrown } from '../thrown.js'
 

@@ -1,9 +1,8 @@
+import { type ProcessTopology, topologyFromEdges } from 'rankweave/topology'
 import { expect, test } from 'vitest'
 import { mulberry32 } from '../../../../src/base/random.js'
 import { friendLists } from '../../../../src/topology/friends/friend-lists.js'
 import { distinctOut } from '../../../../src/topology/neighbors.js'
-import type { ProcessTopology } from '../../../../src/topology/process-topology.js'
-import { topologyFromEdges } from '../../../../src/topology/topology-builders.js'
 import { thrown } from '../thrown.js'
 
 function randomTopology(ranks: number, density: number, seed: number): ProcessTopology {

@@ -1,7 +1,5 @@
+import { countHyperedges, mooreTopology, topologyFromEdges } from 'rankweave/topology'
 import { expect, test } from 'vitest'
-import { countHyperedges } from '../../../../src/topology/friends/hyperedges.js'
-import { mooreTopology } from '../../../../src/topology/generate/moore.js'
-import { topologyFromEdges } from '../../../../src/topology/topology-builders.js'
 import { thrown } from '../thrown.js'
 
 const full = (sources: number, destinations: number) =>

@@ -1,8 +1,7 @@
+import { erdosRenyiTopology, inNeighbors, outNeighbors } from 'rankweave/topology'
 import { expect, test } from 'vitest'
 import { mulberry32 } from '../../../../src/base/random.js'
 import { checkTopology } from '../../../../src/topology/check-topology.js'
-import { erdosRenyiTopology } from '../../../../src/topology/generate/erdos-renyi.js'
-import { inNeighbors, outNeighbors } from '../../../../src/topology/neighbors.js'
 import { thrown } from '../thrown.js'
 
 test.each([

@@ -1,8 +1,7 @@
+import { inNeighbors, mooreTopology, outNeighbors } from 'rankweave/topology'
 import { describe, expect, test } from 'vitest'
 import { coordsOf } from '../../../../src/topology/cart-shape.js'
 import { checkTopology } from '../../../../src/topology/check-topology.js'
-import { mooreTopology } from '../../../../src/topology/generate/moore.js'
-import { inNeighbors, outNeighbors } from '../../../../src/topology/neighbors.js'
 import { thrown } from '../thrown.js'
 
 test('mooreTopology orders neighbors by offset, the last dimension fastest', () => {

@@ -1,7 +1,6 @@
+import { cartTopology, mooreTopology } from 'rankweave/topology'
 import { describe, expect, test } from 'vitest'
 import { checkTopology } from '../../../../src/topology/check-topology.js'
-import { cartTopology } from '../../../../src/topology/generate/cartesian.js'
-import { mooreTopology } from '../../../../src/topology/generate/moore.js'
 import {
   type StencilShape,
   stencilOffsets,

@@ -1,8 +1,7 @@
+import { buildTopology, forecastCombining } from 'rankweave/topology'
 import { expect, test } from 'vitest'
 import { cluster, nodeOf } from '../../../../src/machine/machine.js'
 import { plan, planStatistics } from '../../../../src/neighborhood/plan/plan.js'
-import { buildTopology } from '../../../../src/topology/files/topology-from-spec.js'
-import { forecastCombining } from '../../../../src/topology/grouping/combining-forecast.js'
 import { thrown } from '../thrown.js'
 
 test.each([

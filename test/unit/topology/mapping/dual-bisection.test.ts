@@ -1,15 +1,11 @@
+import { clos, hopsBetween, torus } from 'rankweave/machine'
+import { buildTopology, mapTopology, placementCosts } from 'rankweave/topology'
 import { describe, expect, it } from 'vitest'
 import { drawnPermutation, mulberry32 } from '../../../../src/base/random.js'
-import { clos } from '../../../../src/machine/clos.js'
-import { hopsBetween } from '../../../../src/machine/hops.js'
-import { torus } from '../../../../src/machine/torus.js'
-import { buildTopology } from '../../../../src/topology/files/topology-from-spec.js'
 import { bisect, refinedBisection } from '../../../../src/topology/mapping/bisection.js'
 import { byDualBisection } from '../../../../src/topology/mapping/dual-bisection.js'
 import { exchangedAmounts, integerAmounts } from '../../../../src/topology/mapping/exchanged-amounts.js'
-import { mapTopology } from '../../../../src/topology/mapping/map-topology.js'
 import { nearOrder } from '../../../../src/topology/mapping/near-nodes.js'
-import { placementCosts } from '../../../../src/topology/mapping/placement-costs.js'
 import type { WeightedGraph } from '../../../../src/topology/mapping/weighted-graph.js'
 
 const upTo = (n: number) => Int32Array.from({ length: n }, (_, i) => i)

@@ -1,7 +1,6 @@
+import { hopsBetween, torus } from 'rankweave/machine'
 import { describe, expect, it } from 'vitest'
 import { drawnPermutation, mulberry32 } from '../../../../src/base/random.js'
-import { hopsBetween } from '../../../../src/machine/hops.js'
-import { torus } from '../../../../src/machine/torus.js'
 import { buildTopology } from '../../../../src/topology/files/topology-from-spec.js'
 import { cartTopology } from '../../../../src/topology/generate/cartesian.js'
 import { gridStarts } from '../../../../src/topology/mapping/grid-starts.js'

@@ -1,10 +1,7 @@
+import { buildTopology, joinedTopology, mapTopologies, mapTopology, placementCosts } from 'rankweave/topology'
 import { describe, expect, it } from 'vitest'
-import { buildTopology } from '../../../../src/topology/files/topology-from-spec.js'
-import { joinedTopology } from '../../../../src/topology/mapping/joined-topology.js'
-import { mapTopologies, mapTopology } from '../../../../src/topology/mapping/map-topology.js'
 import { type MappingObjective, mappingObjectives } from '../../../../src/topology/mapping/objectives.js'
 import { uniformDistance } from '../../../../src/topology/mapping/placed-distances.js'
-import { placementCosts } from '../../../../src/topology/mapping/placement-costs.js'
 
 const nodeOfSlot = Int32Array.from({ length: 64 }, (_, slot) => slot >> 2)
 

@@ -1,6 +1,5 @@
+import { mapTopology, mooreTopology } from 'rankweave/topology'
 import { describe, expect, it } from 'vitest'
-import { mooreTopology } from '../../../../src/topology/generate/moore.js'
-import { mapTopology } from '../../../../src/topology/mapping/map-topology.js'
 import { mappingText, readMapping } from '../../../../src/topology/mapping/mapping-file.js'
 
 const topology = mooreTopology({ dims: [80, 64], radius: 1, periodic: true })

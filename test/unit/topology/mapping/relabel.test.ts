@@ -1,8 +1,6 @@
+import { cartTopology, relabelledTopology, topologyFromEdges } from 'rankweave/topology'
 import { describe, expect, it } from 'vitest'
 import { checkTopology } from '../../../../src/topology/check-topology.js'
-import { cartTopology } from '../../../../src/topology/generate/cartesian.js'
-import { relabelledTopology } from '../../../../src/topology/mapping/relabel.js'
-import { topologyFromEdges } from '../../../../src/topology/topology-builders.js'
 
 describe('relabelledTopology', () => {
   it('has the same edges between other ranks, in the order of lists, with their weights', () => {
