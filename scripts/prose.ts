@@ -1,4 +1,5 @@
-// Phrases that a native reader stumbles over, and sentences that are too long: a list for whoever edits, not a gate.
+// Phrases that a native reader stumbles over, sentences that are too long, and comments that begin with a fragment: a list
+// for whoever edits, not a gate. Words of paths as arguments select files: `npm run prose -- src/calls`.
 import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
@@ -83,10 +84,37 @@ function longSentences(path: string, text: string): string[] {
   })
 }
 
+/** Words that begin a fragment, and those that do so unless a comma ends their clause: `Where it is, ...`. */
+const fragmentStart =
+  /^(?:what|which|who|whom|whose|how|why|one|ones|those|of|the same|such|up to|or|and|but|than|else)\b/i
+const clauseStart =
+  /^(?:where|when|whenever|if|in|on|at|by|for|from|with|without|to|as|per|until|after|before|since|like|within|among|between|beside|through|only|not|also|both|even)\b/i
+
+/** Comments whose first sentence has no actor, as far as its first words show. */
+function fragments(path: string, text: string): string[] {
+  const comments = text.matchAll(/\/\*\*?([\s\S]*?)\*\/|(?:^[ \t]*\/\/.*\n)+/gm)
+  return [...comments].flatMap(({ 0: whole, 1: block, index }) => {
+    const words = (block ?? whole)
+      .replace(/^[ \t]*(?:\/\/|\*)/gm, '')
+      .trim()
+      .replace(/\s+/g, ' ')
+    const sentence = words.split(/(?<=[.:;])\s/)[0]!
+    const isFragment = fragmentStart.test(sentence) || (clauseStart.test(sentence) && !sentence.includes(','))
+    return isFragment ? [`${path}:${text.slice(0, index).split('\n').length}: fragment: ${sentence}`] : []
+  })
+}
+
 const isChecked = (path: string) => /^(docs\/[\w-]+|README)\.md$/.test(path) && !longPages.includes(path)
 
-const found = [...pages, ...sources].flatMap((path) => {
+const wanted = process.argv.slice(2)
+const isWanted = (path: string) => wanted.length === 0 || wanted.some((word) => path.includes(word))
+
+const found = [...pages, ...sources].filter(isWanted).flatMap((path) => {
   const text = readFileSync(root + path, 'utf8')
-  return [...stumbles(path, text), ...(isChecked(path) ? longSentences(path, text) : [])]
+  return [
+    ...stumbles(path, text),
+    ...(isChecked(path) ? longSentences(path, text) : []),
+    ...(sources.includes(path) ? fragments(path, text) : []),
+  ]
 })
 console.log(found.join('\n'))
