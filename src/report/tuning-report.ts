@@ -28,6 +28,8 @@ const origins: Readonly<Record<SourceKind, FigureOrigin>> = {
 const mostViolations = 40
 /** Kinds of calls of a collective that a page shows. */
 const mostKinds = 8
+/** Cells that a page draws, of all its plots: some 30 MB. */
+const mostCells = 2 ** 18
 
 /** Where figures are from, and what they ran on. */
 interface Origin {
@@ -57,7 +59,7 @@ export function tuningDocument(
     ],
     sections: [
       penaltySection(learned, from),
-      ...learned.map((each) => collectiveSection(each, from)),
+      ...collectiveSections(learned, from),
       guidelineSection(measurements, from),
     ],
   }
@@ -97,26 +99,49 @@ function penaltyRow(collective: string, what: string, leaves: number | null, rep
   ]
 }
 
-function collectiveSection(learned: LearnedDecisions, from: Origin): Section {
-  const { collective, data, leaves } = learned
+function collectiveSections(learned: readonly LearnedDecisions[], from: Origin): Section[] {
+  const budget = { cells: mostCells }
+  return learned.map((each) => collectiveSection(each, from, budget))
+}
+
+/** @param budget cells that the page may still draw */
+function collectiveSection(learned: LearnedDecisions, from: Origin, budget: { cells: number }): Section {
+  const { collective, data, leaves, selectDefault } = learned
   const kinds = [...new Set(data.calls.map(callKind))]
   const shown = kinds.slice(0, mostKinds)
+  const grids = shown.map((kind) => gridOf(data, kind))
+  const drawn = grids.map(({ cells }) => {
+    const needed = cells * (selectDefault === undefined ? 3 : 4)
+    if (needed > budget.cells) return false
+    budget.cells -= needed
+    return true
+  })
   const text = [
     `Calls: ${data.calls.length}; settings: ${data.settings.length}; leaves of the tree: ${leaves}.`,
   ]
   if (shown.length < kinds.length) text.push(`The first ${shown.length} of ${kinds.length} kinds of calls.`)
+  grids.forEach(({ first, axes: { rows, bytes } }, i) => {
+    const grid = `${rows.length} x ${bytes.length} cells`
+    if (!drawn[i])
+      text.push(`Not drawn are ${grid}${kindText(data, first)}: a page has at most ${mostCells}.`)
+  })
   return {
     title: collective,
     text,
-    parts: shown.flatMap((kind, i) => kindPlots(learned, kind, `${collective}-${i + 1}`, from)),
+    parts: grids.flatMap((grid, i) =>
+      drawn[i] ? kindPlots(learned, grid, `${collective}-${i + 1}`, from) : [],
+    ),
   }
 }
 
+/** What the calls of a kind have in common, after a space. */
+const kindText = ({ calls }: MeasuredData, first: number) =>
+  callText(calls[first]).replace(/^.*? processes/, '')
+
 /** The plots of the calls of one kind. */
-function kindPlots(learned: LearnedDecisions, kind: string, name: string, from: Origin): CellPlot[] {
+function kindPlots(learned: LearnedDecisions, grid: CallGrid, name: string, from: Origin): CellPlot[] {
   const { data, select, selectDefault } = learned
-  const grid = gridOf(data, kind)
-  const of = callText(data.calls[grid.first]).replace(/^.*? processes/, '')
+  const of = kindText(data, grid.first)
   const best = exactSelector(data)
   const chosen = (choose: SettingSelector) => grid.cellsBy((row) => choose(data.calls[row]))
   const [winners, decided] = [chosen(best), chosen(select)]
@@ -147,6 +172,7 @@ function kindPlots(learned: LearnedDecisions, kind: string, name: string, from: 
 
 /** The calls of one kind as cells: a row for each layout of processes, a column for each length. */
 interface CallGrid {
+  readonly cells: number
   readonly axes: Pick<CellPlot, 'bytes' | 'rows' | 'yLabel'>
   /** Row of the data of its first call. */
   readonly first: number
@@ -164,6 +190,7 @@ function gridOf(data: MeasuredData, kind: string): CallGrid {
   const place = new Map(layouts.map((layout, i) => [layoutOf(layout), i]))
   const columnOf = new Map(bytes.map((size, i) => [size, i]))
   return {
+    cells: layouts.length * bytes.length,
     axes: { bytes, rows: layouts.map(layoutOf), yLabel: 'nodes x processes per node' },
     first: rows[0],
     cellsBy: (value) => {

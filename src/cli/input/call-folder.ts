@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { getOrAdd } from '../../base/maps.js'
 import { RankweaveError, reasonText } from '../../errors.js'
 import { fileError } from '../../text/whole-file.js'
 import { type CallFile, callFileLimits, readCallFile } from '../../tuning/online/call-file.js'
@@ -7,7 +8,7 @@ import { recordBytes } from '../../tuning/online/call-records.js'
 
 /** What runs wrote into a folder. */
 export interface CallFolder {
-  /** By name of file, in the order of names. */
+  /** By name of file, in the order of names, each with one record for every call. */
   readonly runs: ReadonlyMap<string, CallFile>
   /** Files that are not used, each with its reason: what was not written to its end, or damaged since. */
   readonly refused: readonly string[]
@@ -15,23 +16,28 @@ export interface CallFolder {
 
 import { callFileEnding } from '../../launch/processes/call-files.js'
 
-/** Of a folder, and of each file. */
+/** Of a folder, and of each file. Entries are calls, communicators, and settings of lists that differ from file to file. */
 export const callFolderLimits = {
   files: 4096,
+  entries: 2 ** 22,
   fileBytes: callFileLimits.headerBytes + callFileLimits.records * recordBytes,
 } as const
 
 /**
  * Reads the files of calls in a folder, `*.calls`. One that is damaged costs only itself.
  *
+ * Memory: about 200 bytes an entry, of which there are at most 2^22, and one file at a time.
+ *
  * @throws ERR_FILE for a folder that cannot be read, and for more than 4,096 files
- * @throws ERR_MEASUREMENT for runs of two sources, naming a file of each
+ * @throws ERR_MEASUREMENT for runs of two sources, naming a file of each; for a file with which there are too many entries
  */
-export function readCallFolder(folder: string): CallFolder {
+export function readCallFolder(folder: string, mostEntries: number = callFolderLimits.entries): CallFolder {
   const names = callFilesIn(folder)
   const known = new Map<string, string>()
   const runs = new Map<string, CallFile>()
   const refused: string[] = []
+  const settings = new Map<string, CallFile['settings']>()
+  let entries = 0
   for (const name of names) {
     const path = join(folder, name)
     try {
@@ -45,14 +51,22 @@ export function readCallFolder(folder: string): CallFolder {
           `${path}: expected at most ${callFolderLimits.fileBytes} bytes, got ${size}`,
         )
       const bytes = readFileSync(path)
-      const run = readCallFile(path, bytes)
+      const run = readCallFile(path, bytes, true)
       const checksum = bytes.toString('latin1', bytes.length - 16)
       const same = known.get(checksum)
       if (same !== undefined) throw new RankweaveError('ERR_MEASUREMENT', `${path}: the same run as ${same}`)
       known.set(checksum, name)
-      runs.set(name, run)
+      const list = JSON.stringify(run.settings)
+      entries += run.records.get(0)!.length + run.communicators.length
+      if (!settings.has(list)) entries += run.settings.length
+      runs.set(name, { ...run, settings: getOrAdd(settings, list, () => run.settings) })
     } catch (error) {
       refused.push(error instanceof RankweaveError ? error.message : `${path}: ${reasonText(error)}`)
+    }
+    if (entries > mostEntries) {
+      const expected = `expected at most ${mostEntries} calls, communicators and settings in all runs`
+      const message = `${folder}: ${expected}, got more up to ${name}: move the oldest away`
+      throw new RankweaveError('ERR_MEASUREMENT', message)
     }
   }
   requireOneSource(folder, runs)

@@ -1,4 +1,5 @@
 import { requireKnownOptions } from '../../base/known-options.js'
+import { getOrAdd } from '../../base/maps.js'
 import { concatenate } from '../../base/packing.js'
 import { RankweaveError, reasonText, wrongValue } from '../../errors.js'
 import { type Collective, collectives } from '../../schedule/specification.js'
@@ -18,6 +19,7 @@ import { type CallRecord, readTimedCalls, recordBytes, recordLimits } from './ca
  * format is refused.
  */
 export interface CallFile extends CallFileHeader {
+  /** By process; of a file that was read by calls only one, 0, see {@link readCallFile}. */
   readonly records: ReadonlyMap<number, readonly CallRecord[]>
 }
 
@@ -80,10 +82,12 @@ export function formatCallFile(header: CallFileHeader, records: ReadonlyMap<numb
  * A file from its bytes, checked.
  *
  * @param where the file, for messages
+ * @param isByCall one record for each call, which lasts as long as the longest of its processes: the memory is that of the
+ *   calls, not of the records
  * @throws ERR_MEASUREMENT for another format or version, a file that is cut off or damaged, and a member that is
  *   missing, unknown or out of range
  */
-export function readCallFile(where: string, bytes: Uint8Array): CallFile {
+export function readCallFile(where: string, bytes: Uint8Array, isByCall = false): CallFile {
   const end = bytes.subarray(0, callFileLimits.headerBytes).indexOf(10)
   if (end < 0) {
     const got = bytes.byteLength === 0 ? 'an empty file' : `${bytes.byteLength} bytes of something else`
@@ -100,15 +104,43 @@ export function readCallFile(where: string, bytes: Uint8Array): CallFile {
   if (given !== checksum) throw fail(where, `checksum ${checksum}: the file was damaged`, given)
   let at = end + 1
   const names = header['collectives'] as readonly Collective[]
-  const records = new Map<number, CallRecord[]>()
+  const records = new Map<number, readonly CallRecord[]>()
+  const calls = new LongestRecords()
   for (const [process, count] of lengths) {
-    const own = bytes.subarray(at, at + count * recordBytes)
-    records.set(process, [...readTimedCalls(`${where}, process ${process}`, own, names)])
-    at += own.byteLength
+    const own = readTimedCalls(
+      `${where}, process ${process}`,
+      bytes.subarray(at, at + count * recordBytes),
+      names,
+    )
+    if (isByCall) calls.add(own)
+    else records.set(process, [...own])
+    at += count * recordBytes
   }
+  if (isByCall) records.set(0, calls.all())
   const { source, mode, model, seed, processes, clock, settings, communicators } =
     header as unknown as CallFileHeader
   return { source, mode, model, seed, processes, clock, settings, communicators, records }
+}
+
+/** Records by call: the first of each, with the time of the longest. */
+class LongestRecords {
+  /** By communicator and call. */
+  readonly #records = new Map<number, Map<number, CallRecord>>()
+
+  add(records: Iterable<CallRecord>): void {
+    for (const record of records) {
+      const { communicator, call } = record
+      const ofCommunicator = getOrAdd(this.#records, communicator, () => new Map<number, CallRecord>())
+      const known = ofCommunicator.get(call)
+      const endUs = record.endUs - record.startUs
+      if (known === undefined) ofCommunicator.set(call, { ...record, startUs: 0, endUs })
+      else if (endUs > known.endUs) ofCommunicator.set(call, { ...known, endUs })
+    }
+  }
+
+  all(): CallRecord[] {
+    return [...this.#records.values()].flatMap((calls) => [...calls.values()])
+  }
 }
 
 type Members = Readonly<Record<string, unknown>>

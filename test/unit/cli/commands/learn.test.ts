@@ -10,8 +10,10 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { readCallFolder } from '../../../../src/cli/input/call-folder.js'
 import { readTuningFile } from '../../../../src/tuning/models/read-tuning-file.js'
 import { readCallFile } from '../../../../src/tuning/online/call-file.js'
+import { refusal } from '../../../support/refusal.js'
 import { ownFolder } from '../../../support/temporary-folder.js'
 import { cli, json } from '../run-cli.js'
 
@@ -202,6 +204,15 @@ describe('learn --report', () => {
       const sum = Object.values(points[1].next).reduce((total, share) => total + share, 0)
       expect(sum).toBeCloseTo(1, 9)
     }
+  })
+
+  it('refuses a folder of more calls than fit, naming the file up to which they do', () => {
+    expect(() => readCallFolder(folder, 1_500)).toThrow(
+      refusal(
+        'ERR_MEASUREMENT',
+        /at most 1500 calls, .* got more up to simulated-0001\.calls: move the oldest away/,
+      ),
+    )
   })
 
   it('says where the next runs have another model, or none', async () => {

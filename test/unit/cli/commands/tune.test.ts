@@ -232,6 +232,20 @@ describe('tune', () => {
     expect(await cli`${words} --without knomial pipeline`).toMatchObject(refused('ERR_MEASUREMENT'))
   })
 
+  it('writes a report of calls with too many sizes for a picture, which says so', async () => {
+    const wide = Array.from({ length: 400 }, (_, i) =>
+      measurementOf({
+        ...{ source, collective: 'allgather', algorithm: 'allgather-ring', timeUs: 10 },
+        ...{ nodes: 2 + i, processesPerNode: 1, bytes: 1 + i },
+      }),
+    )
+    const file = inFolder('wide.html')
+    await cli`tune ${written('wide.jsonl', wide)} -o ${inFolder('wide.json')} --report ${file}`
+    const page = readFileSync(file, 'utf8')
+    expect(page).toContain('Not drawn are 400 x 400 cells: a page has at most 262144.')
+    expect(page.length).toBeLessThan(100_000)
+  })
+
   it('writes a report that loads nothing, with names as text', async () => {
     const file = inFolder('report.html')
     const { exitCode } = await cli`tune ${data} -o ${inFolder('t.json')} --report ${file}`

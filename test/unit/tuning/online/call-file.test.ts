@@ -168,6 +168,13 @@ describe('timed calls', () => {
     expect(far.timed.get('allreduce')!.map(({ timeUs }) => Math.round(timeUs))).toEqual([7, 9])
   })
 
+  it('are the same of a file that is read by call, with one record for each', () => {
+    const bytes = file(recordsOf(0, [5, 9]), recordsOf(10, [7, 8]))
+    const byCall = readCallFile('f', bytes, true)
+    expect([...byCall.records].map(([process, records]) => [process, records.length])).toEqual([[0, 2]])
+    expect(timedCalls(byCall, table)).toEqual(timedCalls(readCallFile('f', bytes), table))
+  })
+
   it('that were left to the default are calls by it, where the table has it', () => {
     const records = new CallTimes(1)
     records.end(records.start(3, 0, allreduce, 0, 8, 0), 4)
