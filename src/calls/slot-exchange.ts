@@ -12,6 +12,7 @@ import {
 } from '../messages/process/frames.js'
 import { MemoryWait } from '../messages/process/memory-wait.js'
 import { sendAtOnce } from './collective-frame.js'
+import { CollectiveTrace } from './collective-trace.js'
 import {
   type AwaitedReceive,
   copyOf,
@@ -67,6 +68,8 @@ export class SlotExchange implements Exchange, WatchedCall {
   #memoryWait: MemoryWait | undefined
   isWatched = false
   watched: unknown
+  /** Undefined unless the world traces the messages of collectives. */
+  readonly #trace: CollectiveTrace | undefined
   #signed: Signature | undefined
   #failed: Error | undefined
   #released: (() => void) | undefined
@@ -77,6 +80,7 @@ export class SlotExchange implements Exchange, WatchedCall {
     this.#owner = owner
     this.#credit = runtime.credit
     this.#pieceBytes = pieceBytes
+    this.#trace = CollectiveTrace.of(state)
     this.me = state.processIndex
     this.count = state.processes.count
     this.eagerLimitBytes = runtime.options.eagerLimitBytes
@@ -154,6 +158,7 @@ export class SlotExchange implements Exchange, WatchedCall {
   receive(peer: number, step: number): Promise<Uint8Array> {
     if (this.#failed !== undefined) return Promise.reject(this.#failed)
     const key = this.#key(peer, step)
+    if (peer !== this.me) this.#trace?.post(this.#header, peer, step)
     const message = takeFirst(this.#arrived, key)
     if (message instanceof Uint8Array) {
       this.#consumed(peer, message.byteLength)
@@ -186,6 +191,7 @@ export class SlotExchange implements Exchange, WatchedCall {
 
   #takeNext(peer: number, step: number, take: Take, room: Room | undefined, lend: Lend | undefined): void {
     const key = this.#key(peer, step)
+    if (peer !== this.me) this.#trace?.post(this.#header, peer, step)
     const message = takeFirst(this.#arrived, key)
     if (message === undefined) appendLinked(this.#waiting, key, this.#awaited(take, room, lend))
     else if (message instanceof OfferedMessage) this.#fetch(peer, message, this.#awaited(take, room, lend))
@@ -230,7 +236,9 @@ export class SlotExchange implements Exchange, WatchedCall {
    */
   frame(peer: number, header: Int32Array, payload: Uint8Array): void {
     const key = this.#key(peer, header[collectiveWord.step])
-    if (header[headerWord.kind] === frameKind.collectiveOffer) this.#offerArrived(peer, key, header, payload)
+    const isOffer = header[headerWord.kind] === frameKind.collectiveOffer
+    if (!isOffer && header[collectiveWord.offset] === 0) this.#trace?.arrive(header, peer)
+    if (isOffer) this.#offerArrived(peer, key, header, payload)
     else if (payload.length === totalOf(header) && header[collectiveWord.offset] === 0)
       this.#deliver(peer, key, payload, false)
     else this.#attempt(() => this.#partArrived(peer, key, header, payload), true)
@@ -308,6 +316,7 @@ export class SlotExchange implements Exchange, WatchedCall {
     this.#credit.waits(process, waitCharge.offer)
     const message = this.#partial.offer(key, process, header, location, this.#pieceBytes)
     if (message === undefined) return
+    this.#trace?.arrive(header, peer)
     const waiting = takeFirstLinked(this.#waiting, key)
     if (waiting === undefined) append(this.#arrived, key, message)
     else this.#attempt(() => this.#fetch(peer, message, waiting))

@@ -51,6 +51,7 @@ const schema = z.object({
   reportAlgorithms: z.boolean(),
   reportMatching: z.boolean(),
   traceMatching: z.string().optional(),
+  traceCollectives: z.boolean(),
   traceOperations: whole(1, mostProcessOperations).optional(),
   // False by --no-hosted.
   hosted: z.boolean(),
@@ -72,6 +73,7 @@ export const runCommand: AddCommand = (command, act) => {
       false,
     )
     .option('--trace-matching <dir>', 'record message matching: a file a rank, for rankweave match')
+    .option('--trace-collectives', 'of --trace-matching: the messages of collectives, too', false)
     .option('--trace-operations <number>', 'operations a rank records, its first (default: 1000000)')
     .option('--json', 'one JSON object on standard output', false)
     .addHelpText('after', `${help}\n${machineHelp}`)
@@ -79,7 +81,7 @@ export const runCommand: AddCommand = (command, act) => {
       act(async (report: Reporter, file: string, args: readonly string[], raw: unknown, command: Command) => {
         const options = parseOptions(schema, raw)
         if (options.traceMatching === undefined)
-          refuseGiven(command, ['traceOperations'], 'is for --trace-matching')
+          refuseGiven(command, ['traceCollectives', 'traceOperations'], 'is for --trace-matching')
         if (options.traceMatching !== undefined) prepareTraceDirectory(options.traceMatching)
         const { ranks } = options
         const fabric = fabricOf(options)
@@ -97,6 +99,7 @@ export const runCommand: AddCommand = (command, act) => {
           reportAlgorithms: options.reportAlgorithms,
           reportMatching: options.reportMatching,
           traceMatching: options.traceMatching,
+          traceCollectives: options.traceCollectives,
           traceOperations: options.traceOperations,
           matchingDesign: options.matchingDesign,
           hosted: options.hosted,

@@ -26,6 +26,7 @@ export interface ProgramOptions {
   readonly reportMatching: boolean
   /** Where matching is recorded, and how much of it. Undefined: not at all. */
   readonly traceMatching?: string | undefined
+  readonly traceCollectives?: boolean | undefined
   readonly traceOperations?: number | undefined
   /** Undefined: the default. */
   readonly matchingDesign: MailboxDesign | undefined
@@ -45,7 +46,14 @@ export interface ProgramOptions {
 export async function runUserProgram(options: ProgramOptions): Promise<readonly unknown[]> {
   const { file, ranks, fabric, args, tagOutput, diagnose, reportAlgorithms, reportMatching, hosted } = options
   const { tuning, machine, report, matchingDesign: design, traceMatching: trace, traceOperations } = options
-  const matching = givenOptions({ count: reportMatching || undefined, design, trace, traceOperations })
+  const traceCollectives = options.traceCollectives === true || undefined
+  const matching = givenOptions({
+    count: reportMatching || undefined,
+    design,
+    trace,
+    traceCollectives,
+    traceOperations,
+  })
   const world = {
     ...{ ranks, fabric, diagnose, tuning, report },
     ...(machine === undefined ? {} : { machine }),

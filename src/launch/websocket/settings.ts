@@ -112,8 +112,8 @@ export function parseSettings(text: string): WorldSettings {
   const areCounts = counts.every((count) => Number.isSafeInteger(count) && count >= 0)
   if (!areCounts || ranks < 1 || ranks > maxWorldRanks) throw notSettings(text)
   // The opener of a world must not make this process write files.
-  const { trace, traceOperations } = Object(settings.matching) as MatchingOptions
-  if (trace !== undefined || traceOperations !== undefined) throw notSettings(text)
+  const { trace, traceCollectives, traceOperations } = Object(settings.matching) as MatchingOptions
+  if ([trace, traceCollectives, traceOperations].some((each) => each !== undefined)) throw notSettings(text)
   try {
     requireOption('settings', 'matching', ranksOptions.matching, settings.matching)
     if (machine === undefined) return settings

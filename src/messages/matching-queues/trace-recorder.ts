@@ -1,4 +1,5 @@
 import { GrowingInt32Array } from '../../base/growing-array.js'
+import { type Collective, collectives } from '../../schedule/specification.js'
 import type { MatchingOperation } from './operation.js'
 
 /** Operations that all recorders of a process may still record: what bounds its memory. */
@@ -11,7 +12,15 @@ type RecordedKind = MatchingOperation['kind']
 /** By their code in a record. */
 const kinds: readonly RecordedKind[] = ['post', 'arrive', 'probe', 'mprobe', 'cancel']
 const kindBits = 3
-const wordsPerRecord = 4
+/** Of the place of a collective in their list, from 1; 0 of a message between ranks. */
+const collectiveBits = 4
+const wordsPerRecord = 5
+
+/** The call of a collective that a message is part of, and which one of its communicator. */
+export interface RecordedCall {
+  readonly collective: Collective
+  readonly call: number
+}
 /** Bytes of a longer message are recorded as these. */
 const mostBytes = 2 ** 32 - 1
 
@@ -19,7 +28,7 @@ const mostBytes = 2 ** 32 - 1
 export const recordedOperationBytes = 4 * wordsPerRecord
 
 /**
- * Records the first operations of one rank, in 16 bytes each: context and kind, source, tag, bytes. A trace that
+ * Records the first operations of one rank, in 20 bytes each: context and kind, source, tag, bytes, call. A trace that
  * is bounded ends where the operations were more than it may hold; what follows is not recorded.
  */
 export class TraceRecorder {
@@ -49,12 +58,12 @@ export class TraceRecorder {
   }
 
   /** Records the start of a receive. Returns its number, which a cancel names; -1 if it is left out. */
-  post(context: number, source: number, tag: number): number {
-    return this.#record(0, context, source, tag, 0) ? this.#receives++ : -1
+  post(context: number, source: number, tag: number, of?: RecordedCall): number {
+    return this.#record(0, context, source, tag, 0, of) ? this.#receives++ : -1
   }
 
-  arrive(context: number, source: number, tag: number, bytes: number): void {
-    this.#record(1, context, source, tag, Math.min(bytes, mostBytes))
+  arrive(context: number, source: number, tag: number, bytes: number, of?: RecordedCall): void {
+    this.#record(1, context, source, tag, Math.min(bytes, mostBytes), of)
   }
 
   probe(context: number, source: number, tag: number): void {
@@ -75,14 +84,23 @@ export class TraceRecorder {
     const words = this.#words.view()
     for (let at = 0; at < words.length; at += wordsPerRecord) {
       const kind = kinds[words[at] & (2 ** kindBits - 1)]
-      const [context, source, tag] = [words[at] >>> kindBits, words[at + 1], words[at + 2]]
+      const [context, source, tag] = [words[at] >>> (kindBits + collectiveBits), words[at + 1], words[at + 2]]
+      const code = (words[at] >>> kindBits) & (2 ** collectiveBits - 1)
+      const of = code === 0 ? {} : { collective: collectives[code - 1], call: words[at + 4] >>> 0 }
       if (kind === 'cancel') yield { kind, receive: source }
-      else if (kind === 'arrive') yield { kind, context, source, tag, bytes: words[at + 3] >>> 0 }
-      else yield { kind, context, source, tag }
+      else if (kind === 'arrive') yield { kind, context, source, tag, bytes: words[at + 3] >>> 0, ...of }
+      else yield { kind, context, source, tag, ...of }
     }
   }
 
-  #record(kind: number, context: number, source: number, tag: number, bytes: number): boolean {
+  #record(
+    kind: number,
+    context: number,
+    source: number,
+    tag: number,
+    bytes: number,
+    of?: RecordedCall,
+  ): boolean {
     if (this.#bounded) return false
     if (this.length === this.#mostOperations || this.#budget.operations === 0) {
       this.#bounded = true
@@ -90,10 +108,12 @@ export class TraceRecorder {
     }
     this.#budget.operations--
     const words = this.#words
-    words.push((context << kindBits) | kind)
+    const code = of === undefined ? 0 : 1 + collectives.indexOf(of.collective)
+    words.push((((context << collectiveBits) | code) << kindBits) | kind)
     words.push(source)
     words.push(tag)
     words.push(bytes | 0)
+    words.push((of?.call ?? 0) | 0)
     return true
   }
 }

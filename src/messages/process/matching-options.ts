@@ -19,7 +19,12 @@ export interface MatchingOptions {
    * has it. Default: nothing is recorded, and nothing paid (docs/message-matching.md).
    */
   readonly trace?: string
-  /** Operations that a rank records, its first, 16 bytes each; all ranks of a process at most 2^24. Default 1,000,000. */
+  /**
+   * True: the messages of collectives between processes are recorded, too, at the lowest rank of each process, with the
+   * collective and the number of its call. Default false.
+   */
+  readonly traceCollectives?: boolean
+  /** Operations that a rank records, its first, 20 bytes each; all ranks of a process at most 2^24. Default 1,000,000. */
   readonly traceOperations?: number
   /**
    * The design of both queues of every rank: which structure a search passes. Communicators inherit it, and a `dup` may
@@ -36,6 +41,7 @@ export const mostTracedRanks = 65_536
 export const matchingOptions: OptionTable<MatchingOptions> = {
   count: flagOption(),
   trace: textOption(),
+  traceCollectives: flagOption(),
   traceOperations: integerOption({ least: 1, most: 2 ** 24 }),
   design: wordOption(mailboxDesigns, { default: defaultMailboxDesign }),
 }
@@ -43,13 +49,15 @@ export const matchingOptions: OptionTable<MatchingOptions> = {
 /** @throws ERR_ARGUMENT for a trace that could not be written, or a bound without one */
 export function checkTraceOptions(
   where: string,
-  { trace, traceOperations }: MatchingOptions,
+  { trace, traceCollectives, traceOperations }: MatchingOptions,
   ranks: number,
 ): void {
   if (trace === '')
     throw wrongValue('ERR_ARGUMENT', `${where}: expected matching.trace, the name of a directory`, trace)
   if (trace === undefined && traceOperations !== undefined)
     throw new RankweaveError('ERR_ARGUMENT', `${where}: matching.traceOperations is for matching.trace`)
+  if (trace === undefined && traceCollectives === true)
+    throw new RankweaveError('ERR_ARGUMENT', `${where}: matching.traceCollectives is for matching.trace`)
   if (trace !== undefined && ranks > mostTracedRanks)
     throw wrongValue(
       'ERR_ARGUMENT',
@@ -60,8 +68,8 @@ export function checkTraceOptions(
 
 /** For worlds whose processes are started elsewhere: none of them writes files. @throws ERR_ARGUMENT */
 export function refuseTrace(where: string, matching: MatchingOptions | undefined): void {
-  const { trace, traceOperations } = matching ?? {}
-  if (trace === undefined && traceOperations === undefined) return
-  const expected = `${where}: expected matching without trace and traceOperations, which only run on Node has`
+  const { trace, traceCollectives, traceOperations } = matching ?? {}
+  if (trace === undefined && traceCollectives === undefined && traceOperations === undefined) return
+  const expected = `${where}: expected matching without trace, traceCollectives and traceOperations, which only run on Node has`
   throw wrongValue('ERR_ARGUMENT', expected, matching)
 }

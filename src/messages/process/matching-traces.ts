@@ -1,7 +1,7 @@
-import { type RecordBudget, TraceRecorder } from '../matching-queues/trace-recorder.js'
+import { type RecordBudget, type RecordedCall, TraceRecorder } from '../matching-queues/trace-recorder.js'
 import { defaultTraceOperations, type MatchingOptions } from './matching-options.js'
 
-/** Operations that one process records of all its ranks: 256 MiB. */
+/** Operations that one process records of all its ranks: 320 MiB. */
 export const mostProcessOperations = 2 ** 24
 
 /** Records the matching of one process, by rank; communicators are numbered in the order of their first message. */
@@ -11,8 +11,12 @@ export class MatchingTraces {
   readonly #mostOperations: number
   readonly #budget: RecordBudget = { operations: mostProcessOperations }
 
-  constructor({ traceOperations = defaultTraceOperations }: MatchingOptions) {
+  /** Whether messages of collectives are recorded, too. */
+  readonly hasCollectives: boolean
+
+  constructor({ traceOperations = defaultTraceOperations, traceCollectives = false }: MatchingOptions) {
     this.#mostOperations = traceOperations
+    this.hasCollectives = traceCollectives
   }
 
   /** What a rank has recorded; nothing before its first message. */
@@ -58,8 +62,14 @@ export class MatchingWatch {
     if (number >= 0) this.#numbers.set(receive, number)
   }
 
-  arrive(source: number, tag: number, bytes: number): void {
-    this.#recorder.arrive(this.#context, source, tag, bytes)
+  /** @param of the call of a collective that the message is part of */
+  arrive(source: number, tag: number, bytes: number, of?: RecordedCall): void {
+    this.#recorder.arrive(this.#context, source, tag, bytes, of)
+  }
+
+  /** A process receives a message of a collective. */
+  postInCall(source: number, tag: number, of: RecordedCall): void {
+    this.#recorder.post(this.#context, source, tag, of)
   }
 
   probe(source: number, tag: number): void {

@@ -98,6 +98,59 @@ describe('a recorded trace', () => {
     }
   })
 
+  it('has the messages of collectives where it is asked for them, each of its call, and all meet', async () => {
+    const main = async (world: Communicator) => {
+      for (let i = 0; i < 3; i++) await world.allreduce(new Float64Array(4), 'sum')
+      await world.bcast(new Uint8Array(100_000), 1)
+      const halves = (await world.split(world.rank % 2, 0))!
+      await halves.allgather(Int32Array.of(world.rank))
+      const sum = world.allreduceInit(new Float64Array(2), new Float64Array(2), 'sum')
+      for (let i = 0; i < 2; i++) await sum.start()
+      if (world.rank < 2) await world.send('plain', 1 - world.rank, 5)
+      if (world.rank < 2) await world.recv(1 - world.rank, 5)
+    }
+    const tracedOn = async (processes: number, traceCollectives: boolean) => {
+      const trace = fresh()
+      await run(main, {
+        ranks: 8,
+        fabric: local({ processes, seed: 3 }),
+        matching: { trace, traceCollectives },
+      })
+      return Array.from({ length: 8 }, (_, rank) => readTrace(trace, rank))
+    }
+    for (const { operations } of await tracedOn(8, false))
+      expect(operations.filter((one) => 'collective' in one)).toEqual([])
+    for (const processes of [8, 4]) {
+      const traces = await tracedOn(processes, true)
+      const kinds = new Set<unknown>()
+      const calls = new Set<string>()
+      for (const [rank, { header, operations }] of traces.entries()) {
+        const own = operations.filter((one) => 'collective' in one) as Extract<
+          MatchingOperation,
+          { source: number }
+        >[]
+        // The lowest rank of a process has them, and is their source.
+        const ofWorld = own.filter(({ context }) => header.communicatorSizes!.get(context) === 8)
+        expect(ofWorld.length > 0).toBe(rank % (8 / processes) === 0)
+        for (const { collective, call, context } of own) {
+          kinds.add(collective)
+          calls.add(`${context} ${collective} ${call}`)
+        }
+        for (const { kind, source, bytes } of ofWorld) {
+          expect(source % (8 / processes)).toBe(0)
+          expect(bytes === undefined).toBe(kind === 'post')
+        }
+        for (const name of ['list', 'collectives'] as const) {
+          const { unexpected, posted } = replayTrace(operations, { name }, header)
+          expect([unexpected.size, posted.size]).toEqual([0, 0])
+        }
+      }
+      expect([...kinds].sort()).toEqual(['allgather', 'allreduce', 'bcast'])
+      // On each process: three calls and two starts of an allreduce, a bcast, and an allgather of the halves.
+      expect(calls.size).toBeGreaterThanOrEqual(7)
+    }
+  })
+
   it('has probes, matched probes, cancels and what was taken back', async () => {
     const directory = await traced(
       async (world) => {
@@ -180,6 +233,7 @@ describe('matching.trace is refused', () => {
   it.each([
     [{ trace: '' }, /expected matching\.trace, the name of a directory/],
     [{ traceOperations: 5 }, /matching\.traceOperations is for matching\.trace/],
+    [{ traceCollectives: true }, /matching\.traceCollectives is for matching\.trace/],
     [{ trace: 'x', traceOperations: 0 }, /traceOperations/],
     [{ trace: 7 as never }, /trace/],
   ])('for %o', async (matching, message) => {
