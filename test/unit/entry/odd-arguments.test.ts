@@ -130,10 +130,9 @@ test.each(called.filter(({ name }) => takingOptions.includes(name)))(
     const args = call(world)
     const given = args.with(-1, { ...(args.at(-1) as object), unknwon: 1 })
     const refused = async () => consumed(await made(exported, given))
-    await expect(refused()).rejects.toMatchObject({
-      code: 'ERR_ARGUMENT',
-      message: expect.stringMatching(/: expected options among .*, got 'unknwon'/),
-    })
+    await expect(refused()).rejects.toMatchObject(
+      refusal('ERR_ARGUMENT', /: expected options among .*, got 'unknwon'/),
+    )
   },
 )
 

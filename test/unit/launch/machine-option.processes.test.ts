@@ -5,6 +5,7 @@ import { pathToFileURL } from 'node:url'
 import { type Communicator, host, join as joinWorld, run } from 'rankweave'
 import { cluster, type Machine, parseMachine, torus } from 'rankweave/machine'
 import { afterAll, describe, expect, it } from 'vitest'
+import { refusal } from '../../support/refusal.js'
 import { cli, onlyObject } from '../cli/run-cli.js'
 import { spawnCli } from '../cli/spawn-cli.js'
 
@@ -48,10 +49,7 @@ describe('run with a machine', () => {
   ])('refuses %s before a rank runs', async (_, given, message) => {
     let ranks = 0
     const world = run(() => ranks++, { ranks: 3, machine: given as Machine })
-    await expect(world).rejects.toMatchObject({
-      code: 'ERR_MACHINE',
-      message: expect.stringMatching(message),
-    })
+    await expect(world).rejects.toMatchObject(refusal('ERR_MACHINE', message))
     expect(ranks).toBe(0)
   })
 })

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { cluster, levelOf, type Machine, nodeOf, packageOf } from '../../../src/machine/machine.js'
 import { machineOfCores } from '../../../src/machine/machine-of-cores.js'
 import { clusterOf } from '../../support/cluster-of.js'
-import { thrown } from '../topology/thrown.js'
+import { refusal } from '../../support/refusal.js'
 
 const machines: readonly Machine[] = [
   cluster({ nodes: 3, cores: 4, packages: 2 }),
@@ -55,7 +55,8 @@ describe.each(machines)('machineOfCores of a $kind', (machine) => {
     ['descending cores', [1, 0]],
     ['a core twice', [1, 1]],
   ])('refuses %s', (_, cores) => {
-    const error = thrown(() => machineOfCores(machine, Int32Array.from(cores)))
-    expect(error).toMatchObject({ code: 'ERR_MACHINE', message: expect.stringContaining('ascending cores') })
+    expect(() => machineOfCores(machine, Int32Array.from(cores))).toThrow(
+      refusal('ERR_MACHINE', 'ascending cores'),
+    )
   })
 })

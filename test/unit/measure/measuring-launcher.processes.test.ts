@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 import { startMeasuring } from '../../../src/measure/measuring-job.js'
+import { refusal } from '../../support/refusal.js'
 
 it.each([
   ['that does not start', ['no-such-launcher'], 'no-such-launcher does not start'],
@@ -21,8 +22,5 @@ it.each([
     "second line of the job, got 'a banner'",
   ],
 ])('a launcher %s is refused', async (_, launch, message) => {
-  await expect(startMeasuring(launch, 'program')).rejects.toMatchObject({
-    code: 'ERR_MEASUREMENT',
-    message: expect.stringContaining(message),
-  })
+  await expect(startMeasuring(launch, 'program')).rejects.toMatchObject(refusal('ERR_MEASUREMENT', message))
 })

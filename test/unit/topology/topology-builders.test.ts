@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { topologyFromEdges, topologyFromLists } from '../../../src/topology/topology-builders.js'
-import { thrown } from './thrown.js'
+import { refusal } from '../../support/refusal.js'
 
 describe('topologyFromEdges', () => {
   test('keeps destinations and sources in the order of the edges', () => {
@@ -40,9 +40,9 @@ describe('topologyFromEdges', () => {
     [2, [0.5], [1], null, 'edge 0 from 0.5 to 1'],
     [2, [0], [1], [Number.NaN], 'weight of edge 0: expected a number, got NaN'],
   ])('rejects %s ranks with edges %j to %j, weights %j', (ranks, sources, destinations, weights, message) => {
-    const error = thrown(() => topologyFromEdges(ranks, { sources, destinations, weights }))
-    expect(error.code).toBe('ERR_TOPOLOGY')
-    expect(error.message).toContain(message)
+    expect(() => topologyFromEdges(ranks, { sources, destinations, weights })).toThrow(
+      refusal('ERR_TOPOLOGY', message),
+    )
   })
 })
 
@@ -99,8 +99,6 @@ describe('topologyFromLists', () => {
     ],
     ['no ranks', { ranks: 0 }, 'expected 1 to'],
   ])('rejects %s', (_, change, message) => {
-    const error = thrown(() => topologyFromLists({ ...lists, ...change }))
-    expect(error.code).toBe('ERR_TOPOLOGY')
-    expect(error.message).toContain(message)
+    expect(() => topologyFromLists({ ...lists, ...change })).toThrow(refusal('ERR_TOPOLOGY', message))
   })
 })

@@ -1,6 +1,7 @@
 import type { Collective, Shape, Specification } from 'rankweave/schedule'
 import { describe, expect, test } from 'vitest'
 import { requireHeld, specificationOf } from '../../../../src/collective/patterns/specification-of.js'
+import { refusal } from '../../../support/refusal.js'
 
 const shape: Shape = { ranks: 3, root: 1, segments: 2 }
 
@@ -69,7 +70,7 @@ describe('specificationOf', () => {
   test('rows that hold too much are refused before they are made', () => {
     const shape = { ranks: 2 ** 17, segments: 4096 }
     expect(() => specificationOf({ collective: 'scatter' }, shape)).toThrow(
-      expect.objectContaining({ code: 'ERR_ARGUMENT', message: expect.stringContaining('268435456 blocks') }),
+      refusal('ERR_ARGUMENT', '268435456 blocks'),
     )
     expect(specificationOf({ collective: 'scatter' }, shape, [7]).slotTerm.length).toBe(4096)
   })

@@ -1,6 +1,7 @@
 import { run, threads } from 'rankweave'
 import { describe, expect, it } from 'vitest'
 import { compiledUrl } from '../../../support/compiled.js'
+import { refusal } from '../../../support/refusal.js'
 import type { SurviveArgs, Survived } from '../../../support/survive-program.js'
 
 const program = compiledUrl('survive-program.ts')
@@ -45,10 +46,9 @@ describe('survivors of a lost worker', () => {
   })
 
   it('fail the world when they do not acknowledge it', async () => {
-    await expect(surviving({ victim: 0, acknowledge: false })).rejects.toMatchObject({
-      code: 'ERR_PEER_LOST',
-      message: expect.stringContaining('process 0 with ranks 0-1 is lost'),
-    })
+    await expect(surviving({ victim: 0, acknowledge: false })).rejects.toMatchObject(
+      refusal('ERR_PEER_LOST', 'process 0 with ranks 0-1 is lost'),
+    )
   })
 
   it('report an error that comes after a loss they have survived', async () => {

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { allowedProcessors, processorsIn } from '../../../../src/base/allowed-processors.js'
 import { bindThisThread, coreOfEachProcess, coresOf } from '../../../../src/fabric/threads/core-binding.js'
 import { connectThreads, resolveThreads } from '../../../../src/fabric/threads/threads-connect.js'
+import { refusal } from '../../../support/refusal.js'
 
 describe('processorsIn', () => {
   it.each([
@@ -69,17 +70,14 @@ describe('connections', () => {
   })
 
   it.each(['socket', 'Core', '', 1, true, null])('%j is no binding', (bindTo) => {
-    expect(() => resolveThreads({ bindTo: bindTo as never })).toThrow(
-      expect.objectContaining({ code: 'ERR_WORLD', message: expect.stringContaining('none or core') }),
-    )
+    expect(() => resolveThreads({ bindTo: bindTo as never })).toThrow(refusal('ERR_WORLD', 'none or core'))
   })
 })
 
 describe('bindThisThread', () => {
   it('says how Linux refuses processors that do not exist', async () => {
-    await expect(bindThisThread([100_000])).rejects.toMatchObject({
-      code: 'ERR_FABRIC',
-      message: expect.stringMatching(/refuses processors 100000 \(EINVAL\)/),
-    })
+    await expect(bindThisThread([100_000])).rejects.toMatchObject(
+      refusal('ERR_FABRIC', /refuses processors 100000 \(EINVAL\)/),
+    )
   })
 })

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { loadExports } from '../../../../src/launch/processes/load-program.js'
+import { refusal } from '../../../support/refusal.js'
 import { temporaryFolder } from '../../../support/temporary-folder.js'
 
 const programs: Readonly<Record<string, string>> = {
@@ -37,10 +38,9 @@ describe('a syntax error in a file that a program imports: the message names tha
     ['imports-absent-name.mjs', 'imports-absent-name.mjs', 2],
   ])('%s: %s, line %i', async (program, file, line) => {
     const loaded = loadExports(pathToFileURL(join(folder(), program)).href, { name: program })
-    await expect(loaded).rejects.toMatchObject({
-      code: 'ERR_PROGRAM',
-      message: expect.stringMatching(new RegExp(`^${program} failed to load: [^]*/${file}:${line}\\b`)),
-    })
+    await expect(loaded).rejects.toMatchObject(
+      refusal('ERR_PROGRAM', new RegExp(`^${program} failed to load: [^]*/${file}:${line}\\b`)),
+    )
   })
 })
 

@@ -5,6 +5,7 @@ import { expect, it } from 'vitest'
 import { silentLog } from '../../../../src/service/log.js'
 import { Database } from '../../../../src/service/store/database.js'
 import { Store } from '../../../../src/service/store/store.js'
+import { refusal } from '../../../support/refusal.js'
 import { temporaryFolder } from '../../../support/temporary-folder.js'
 
 const folder = temporaryFolder('store-lock')
@@ -54,8 +55,5 @@ it('a pipe in place of a file of the database is refused', async () => {
   const current = join(folder(), 'records', 'CURRENT')
   rmSync(current)
   execFileSync('mkfifo', [current])
-  await expect(open()).rejects.toMatchObject({
-    code: 'ERR_STORE',
-    message: expect.stringMatching(/CURRENT: expected a file/) as string,
-  })
+  await expect(open()).rejects.toMatchObject(refusal('ERR_STORE', /CURRENT: expected a file/))
 })

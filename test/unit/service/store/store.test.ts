@@ -16,6 +16,7 @@ import { ClassicLevel } from 'classic-level'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { silentLog } from '../../../../src/service/log.js'
 import { Store } from '../../../../src/service/store/store.js'
+import { refusal } from '../../../support/refusal.js'
 import { addPlan, addTopology, idOf, jobRecord } from '../../../support/stored-plans.js'
 import { temporaryFolder } from '../../../support/temporary-folder.js'
 
@@ -187,10 +188,9 @@ it.each(['CURRENT', ''])(
     await store.close()
     const away = join(root, 'records', name)
     renameSync(away, join(root, 'away'))
-    await expect(Store.open(root, most, silentLog)).rejects.toMatchObject({
-      code: 'ERR_STORE',
-      message: expect.stringMatching(/expected the database of the data, got none/) as string,
-    })
+    await expect(Store.open(root, most, silentLog)).rejects.toMatchObject(
+      refusal('ERR_STORE', /expected the database of the data, got none/),
+    )
     expect(bodies()).toEqual([id])
     renameSync(join(root, 'away'), away)
     const reopened = await open()
@@ -231,10 +231,9 @@ it('files of the layout before the database are refused, and left alone', async 
   const { store, root } = await newStore()
   await store.close()
   mkdirSync(join(root, 'local', 'plans'), { recursive: true })
-  await expect(Store.open(root, most, silentLog)).rejects.toMatchObject({
-    code: 'ERR_STORE',
-    message: expect.stringMatching(/local: expected no files of an older layout; move local away/) as string,
-  })
+  await expect(Store.open(root, most, silentLog)).rejects.toMatchObject(
+    refusal('ERR_STORE', /local: expected no files of an older layout; move local away/),
+  )
   expect(existsSync(join(root, 'local', 'plans'))).toBe(true)
 })
 

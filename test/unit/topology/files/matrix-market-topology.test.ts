@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { topologyFromMatrixMarket } from '../../../../src/topology/files/matrix-market-topology.js'
 import { outNeighbors } from '../../../../src/topology/neighbors.js'
-import { thrown } from '../thrown.js'
+import { refusal } from '../../../support/refusal.js'
 
 const ranks = 3
 
@@ -32,7 +32,7 @@ test.each([
     '3:6: expected a value, got the end of the line',
   ],
 ])('topologyFromMatrixMarket rejects %s', (_, text, message) => {
-  const error = thrown(() => topologyFromMatrixMarket(text, { ranks, file: 'm' }))
-  expect(error.code).toBe('ERR_MATRIX_MARKET')
-  expect(error.message).toContain(`m:${message}`)
+  expect(() => topologyFromMatrixMarket(text, { ranks, file: 'm' })).toThrow(
+    refusal('ERR_MATRIX_MARKET', `m:${message}`),
+  )
 })

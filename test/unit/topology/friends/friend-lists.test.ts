@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { mulberry32 } from '../../../../src/base/random.js'
 import { friendLists } from '../../../../src/topology/friends/friend-lists.js'
 import { distinctOut } from '../../../../src/topology/neighbors.js'
-import { thrown } from '../thrown.js'
+import { refusal } from '../../../support/refusal.js'
 
 function randomTopology(ranks: number, density: number, seed: number): ProcessTopology {
   const draw = mulberry32(seed)
@@ -44,7 +44,7 @@ test('friendLists are empty without edges', () => {
 test('friendLists rejects more pairs than fit in memory', () => {
   const out = distinctOut(randomTopology(20, 1, 3))
   expect(friendLists(out, 0, null, { maxPairs: 190 }).rank.length).toBe(190)
-  const error = thrown(() => friendLists(out, 0, null, { maxPairs: 189 }))
-  expect(error.code).toBe('ERR_STRATEGY')
-  expect(error.message).toMatch(/at most 189 pairs/)
+  expect(() => friendLists(out, 0, null, { maxPairs: 189 })).toThrow(
+    refusal('ERR_STRATEGY', /at most 189 pairs/),
+  )
 })
