@@ -7,7 +7,7 @@ import {
   type MatchingWorkload,
   matchingWorkloadNames,
   workloadTrace,
-} from '../../src/messages/matching-queues/workloads.js'
+} from '../../test/support/matching-workloads.js'
 import type { Figure } from '../bench.js'
 import { markdown } from '../markdown-table.js'
 

@@ -1,3 +1,5 @@
+import { bitsInOrder } from '../../src/collective/ways/bit-order.js'
+import { boxExtents } from '../../src/collective/ways/box.js'
 import { congestedCost } from '../../src/cost/models/congested-cost.js'
 import { closNetwork, torusNetwork } from '../../src/cost/models/congestion-network.js'
 import type { Hockney } from '../../src/cost/models/parameters.js'
@@ -7,12 +9,7 @@ import type { Machine } from '../../src/machine/machine.js'
 import { networkOf } from '../../src/machine/network.js'
 import { simgridFast } from '../../src/machine/simgrid-profiles.js'
 import { torus } from '../../src/machine/torus.js'
-import {
-  closShuffleBytes,
-  doublingStages,
-  torusOrder,
-  torusShuffleBytes,
-} from '../../test/support/published-stages.js'
+import { closShuffleBytes, doublingStages, torusShuffleBytes } from '../../test/support/published-stages.js'
 import type { Figure } from '../bench.js'
 
 /** Figures of papers from our formulas and routes. */
@@ -48,7 +45,7 @@ function* grig(): Iterable<Figure> {
  */
 function* congestion(): Iterable<Figure> {
   const dims = [8, 8, 8]
-  const order = torusOrder(dims)
+  const order = bitsInOrder('network', boxExtents({ dims, wraps: [true, true, true] }, 512))
   const optimal = congestedCost(torusNetwork(dims), doublingStages(order, 1))
   const shuffle = torusShuffleBytes(dims, 1)
   const bandwidth = (375 * 511) / (optimal.bytes + shuffle)

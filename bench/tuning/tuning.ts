@@ -1,4 +1,8 @@
+import { smallestOf } from '../../src/base/search.js'
 import { TunedCalls, tunedSegments } from '../../src/calls/plan/tuned-calls.js'
+import { modelledAlgorithmOf } from '../../src/cost/models/modelled-algorithms.js'
+import type { CostModel } from '../../src/cost/models/parameters.js'
+import { predictUs } from '../../src/cost/models/predict.js'
 import type { CommContext } from '../../src/messages/process/comm-context.js'
 import { decideByQuadtree, decisionTreeOf } from '../../src/tuning/learning/decide-quadtree.js'
 import { decisionMap } from '../../src/tuning/learning/decision-map.js'
@@ -15,13 +19,12 @@ import { treeSelector } from '../../src/tuning/models/packed-tree.js'
 import { formatTuningFile, readTuningFile } from '../../src/tuning/models/read-tuning-file.js'
 import { treeText } from '../../src/tuning/models/tree-text.js'
 import type { Attribute } from '../../src/tuning/settings/attributes.js'
-import type { TuningCall } from '../../src/tuning/settings/tuning-call.js'
+import { callProcesses, type TuningCall } from '../../src/tuning/settings/tuning-call.js'
 import { cDecisions, cQuadtree } from '../../src/tuning/texts/c-decisions.js'
 import { type Bench, type Figure, median, ownFigure } from '../bench.js'
 import { comparedRegressors } from './boosting.js'
 import { compiledTimes } from './compiled.js'
 import { j48Tree, missingWeka, withoutCounts } from './j48.js'
-import { modelSelector } from './model-selector.js'
 import { formulaMap, grigHockney, grigLogGP } from './tuning-maps.js'
 
 /**
@@ -190,7 +193,7 @@ function allocatedBytes(run: () => unknown): number {
 }
 
 function* byModels(name: string, data: MeasuredData): Generator<Figure> {
-  const [hockney, loggp] = [grigHockney, grigLogGP].map((model) => modelSelector(data.settings, model))
+  const [hockney, loggp] = [grigHockney, grigLogGP].map((model) => fastestBy(data, model))
   for (const [model, select] of Object.entries({ hockney, loggp })) {
     const { meanPercent, medianPercent, maxPercent } = penaltyOf(data, select)
     const shown = `median ${medianPercent.toFixed(2)}%, max ${maxPercent.toFixed(2)}%`
@@ -201,6 +204,19 @@ function* byModels(name: string, data: MeasuredData): Generator<Figure> {
     })
     const times = timesOf(select, data.calls, 2 ** 12)
     yield ownFigure(`${name}, ${model}: a decision`, 'ns', times, null)
+  }
+}
+
+/** The setting of a call that is fastest by a model. */
+function fastestBy({ settings }: MeasuredData, model: CostModel) {
+  return (call: TuningCall): number => {
+    const times = settings.map(({ algorithm, parameters: { segment } }) => {
+      const ranks = callProcesses(call)
+      if ((modelledAlgorithmOf(algorithm).refuses?.(ranks) ?? null) !== null) return Number.POSITIVE_INFINITY
+      const cut = segment === undefined || segment === 0 ? {} : { segmentBytes: segment }
+      return predictUs(algorithm, model, { ranks, bytes: call.bytes, ...cut })
+    })
+    return times.indexOf(smallestOf(times))
   }
 }
 

@@ -7,7 +7,7 @@ import * as schedules from '../../src/entry/schedule.js'
 import { rowsOfDense, rowsOfMatrix } from '../../src/entry/spmm.js'
 import * as topologies from '../../src/entry/topology.js'
 import { local } from '../../src/fabric/local/local.js'
-import { bucketStages, parseTopologySpec } from './inner-functions.js'
+import { doublingStages, parseTopologySpec } from './inner-functions.js'
 
 const { builtInProfiles, cluster } = machines
 const { mooreTopology, readMatrixMarket, sourceOf } = topologies
@@ -170,7 +170,7 @@ export const exportedCalls: Readonly<Record<string, Readonly<Record<string, Expo
   },
   models: {
     closNetwork: () => [{ nodes: 4, nodesPerSwitch: 2, taper: 1 }],
-    congestedCost: () => [network, bucketStages([2, 2, 2], 1, 8)],
+    congestedCost: () => [network, doublingStages([0, 1, 2], 8)],
     hockneyOf: () => [logGP],
     logGPOfLevel: () => [profile, 'network'],
     logGPOfPLogP: () => [pLogP],
@@ -236,7 +236,6 @@ export const exportedCalls: Readonly<Record<string, Readonly<Record<string, Expo
   inside: {
     NeighborScheduleBuilder: () => [{ topology, strategy: 'mine', parameters: {}, phases: 1 }],
     StridedView: () => [new Float64Array(4), { count: 2, blockLength: 1, stride: 2 }],
-    bucketStages: () => [[2, 2, 2], 1, 8],
     cProgramPieces: () => [schedule],
     cartNeighborSlots: () => [shape, 0],
     cartShift: () => [shape, 0, 0, 1],
@@ -272,7 +271,6 @@ export const exportedCalls: Readonly<Record<string, Readonly<Record<string, Expo
     specificationOf: () => [linear, { ranks: 2 }],
     stencilOffsets: () => ['star', 2, 1],
     topologyFromMatrixMarket: () => [sourceOf(matrixText), { ranks: 2 }],
-    torusOrder: () => [[2, 2]],
     torusShuffleBytes: () => [[2, 2], 8],
     translationSpec: () => [topologies.findTranslations(topology)],
     transposeTopology: () => [topology],

@@ -32,9 +32,7 @@ export { distinctIn, distinctOut, pairEdges, transposeTopology } from '../../src
 export { clusterOf } from './cluster-of.js'
 export { lowerProcess } from './lower-process.js'
 export {
-  bucketStages,
   closShuffleBytes,
   doublingStages,
-  torusOrder,
   torusShuffleBytes,
 } from './published-stages.js'

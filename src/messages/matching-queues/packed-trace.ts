@@ -11,9 +11,6 @@ const kinds: readonly PackedKind[] = ['post', 'arrive', 'probe', 'mprobe', 'canc
 const kindBits = 3
 const wordsPerOperation = 6
 
-/** Bytes that an operation of a packed trace takes, up to twice as many while the trace is read. */
-export const packedOperationBytes = 4 * wordsPerOperation
-
 /** What designs allocate for each communicator and rank is bounded by this sum. */
 export const mostCommunicatorPlaces = 2 ** 24
 

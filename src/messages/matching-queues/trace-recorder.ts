@@ -24,9 +24,6 @@ export interface RecordedCall {
 /** Bytes of a longer message are recorded as these. */
 const mostBytes = 2 ** 32 - 1
 
-/** Bytes that a recorder holds for each operation, up to twice as many while it grows. */
-export const recordedOperationBytes = 4 * wordsPerRecord
-
 /**
  * Records the first operations of one rank, in 20 bytes each: context and kind, source, tag, bytes, call. A trace that
  * is bounded ends where the operations were more than it may hold; what follows is not recorded.

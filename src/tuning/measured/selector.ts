@@ -12,8 +12,3 @@ export function exactSelector(data: MeasuredData): SettingSelector {
   const best = new Map(data.calls.map((call, row) => [callKey(call), data.setting[bestEntry(data, row)]]))
   return (call) => best.get(callKey(call)) ?? -1
 }
-
-/** One setting for every call. */
-export function constantSelector(setting: number): SettingSelector {
-  return () => setting
-}

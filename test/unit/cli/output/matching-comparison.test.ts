@@ -11,9 +11,9 @@ import {
   summedDesigns,
 } from '../../../../src/messages/matching-queues/compare-designs.js'
 import type { NamedDesign } from '../../../../src/messages/matching-queues/designs.js'
-import { reverseSearch } from '../../../../src/messages/matching-queues/microbenchmarks.js'
 import type { MatchingOperation } from '../../../../src/messages/matching-queues/operation.js'
 import { PackedTrace } from '../../../../src/messages/matching-queues/packed-trace.js'
+import { reverseSearch } from '../../../support/matching-microbenchmarks.js'
 
 const designs: readonly NamedDesign[] = [
   { name: 'list' },

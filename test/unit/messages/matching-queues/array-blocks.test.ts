@@ -5,8 +5,8 @@ import {
   entriesOfLine,
 } from '../../../../src/messages/matching-queues/array-blocks.js'
 import { matchingQueues, type QueueElement } from '../../../../src/messages/matching-queues/element.js'
-import { receivesInOrder } from '../../../../src/messages/matching-queues/microbenchmarks.js'
 import { replayTrace } from '../../../../src/messages/matching-queues/replay.js'
+import { receivesInOrder } from '../../../support/matching-microbenchmarks.js'
 import { elementOf } from '../../../support/matching-traces.js'
 
 const layout = (over: Partial<EntryBlockLayout> = {}): EntryBlockLayout => ({

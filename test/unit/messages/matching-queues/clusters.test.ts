@@ -6,14 +6,9 @@ import type { QueueElement } from '../../../../src/messages/matching-queues/elem
 import { kMeansClusters } from '../../../../src/messages/matching-queues/k-means.js'
 import type { MatchingOperation } from '../../../../src/messages/matching-queues/operation.js'
 import { heuristicClusters } from '../../../../src/messages/matching-queues/source-clusters.js'
-import {
-  countsOfSources,
-  matrixRows,
-  matrixText,
-} from '../../../../src/messages/matching-queues/source-counts.js'
+import { countsOfSources } from '../../../../src/messages/matching-queues/source-counts.js'
 import { ANY_SOURCE } from '../../../../src/messages/matching-queues/wildcards.js'
 import { elementOf, passedBy } from '../../../support/matching-traces.js'
-import { coded } from '../../../support/on-ranks.js'
 
 describe('the heuristic', () => {
   const times = (value: number, count: number) => new Array<number>(count).fill(value)
@@ -101,25 +96,6 @@ describe('counts of an earlier run', () => {
       [5, Float64Array.of(0, 0, 1, 0)],
     ])
     expect([...countsOfSources(unexpected, 4)]).toEqual([0, 2, 1, 0])
-  })
-
-  it('are the same after a text', () => {
-    const rows = [Float64Array.of(0, 2, 1), Float64Array.of(2 ** 40, 0, 0), Float64Array.of(0, 0, 3)]
-    expect(matrixText(rows)).toBe('3\n0 2 1\n1099511627776 0 0\n0 0 3\n')
-    expect(matrixRows(matrixText(rows))).toEqual(rows)
-    expect(matrixRows('0\n')).toEqual([])
-  })
-
-  it.each([
-    ['', 1, "the number of processes, at most 16384, got ''"],
-    ['99999\n', 1, "the number of processes, at most 16384, got '99999'"],
-    ['2\n0 1\n', 2, '2 rows, got 1'],
-    ['2\n0 1\n1\n', 3, '2 integers, got 1'],
-    ['2\n0 1\n1 x\n', 3, "integers of at least 0, got 'x'"],
-    ['1\n1.5\n', 2, "integers of at least 0, got '1.5'"],
-  ])('are refused in the text %j', (text, line, fault) => {
-    const message = `line ${line} of a matrix: expected ${fault}`
-    expect(() => matrixRows(text)).toThrow(coded('ERR_FILE', message))
   })
 })
 

@@ -3,13 +3,13 @@ import {
   CollectiveQueues,
   type CollectiveQueuesRule,
 } from '../../../../src/messages/matching-queues/collective-queues.js'
-import { sourcesOfCall } from '../../../../src/messages/matching-queues/collective-streams.js'
 import { makeMatchingDesign } from '../../../../src/messages/matching-queues/designs.js'
 import { matchingTraffic, QueueElement } from '../../../../src/messages/matching-queues/element.js'
 import type { MatchingOperation } from '../../../../src/messages/matching-queues/operation.js'
 import { MatchingReplay } from '../../../../src/messages/matching-queues/replay.js'
 import { RoutedDesign } from '../../../../src/messages/matching-queues/routed-design.js'
 import type { Collective } from '../../../../src/schedule/specification.js'
+import { sourcesOfCall } from '../../../support/collective-streams.js'
 import { elementOf, passedBy } from '../../../support/matching-traces.js'
 
 const collectives = { name: 'collectives' } as const

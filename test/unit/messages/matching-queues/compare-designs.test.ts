@@ -7,13 +7,13 @@ import {
   summedDesigns,
 } from '../../../../src/messages/matching-queues/compare-designs.js'
 import { matchingDesignNames, type NamedDesign } from '../../../../src/messages/matching-queues/designs.js'
-import { reverseSearch } from '../../../../src/messages/matching-queues/microbenchmarks.js'
 import type { MatchingOperation } from '../../../../src/messages/matching-queues/operation.js'
 import { meteredReplay, timedReplay } from '../../../../src/messages/matching-queues/packed-replay.js'
 import { PackedTrace } from '../../../../src/messages/matching-queues/packed-trace.js'
 import { replayTrace } from '../../../../src/messages/matching-queues/replay.js'
-import { workloadTrace } from '../../../../src/messages/matching-queues/workloads.js'
+import { reverseSearch } from '../../../support/matching-microbenchmarks.js'
 import { randomTrace } from '../../../support/matching-traces.js'
+import { workloadTrace } from '../../../support/matching-workloads.js'
 
 /** A clock that advances by a tick a reading: times count readings, and tests do not depend on the machine. */
 function ticking(): () => number {

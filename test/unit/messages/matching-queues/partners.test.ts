@@ -7,7 +7,6 @@ import {
   type DynamicPartnersRule,
 } from '../../../../src/messages/matching-queues/dynamic-partners.js'
 import { QueueElement } from '../../../../src/messages/matching-queues/element.js'
-import { reverseSearch } from '../../../../src/messages/matching-queues/microbenchmarks.js'
 import {
   type EdgeRule,
   edgeOfCounts,
@@ -18,6 +17,7 @@ import { perfectHash, placeOfKey } from '../../../../src/messages/matching-queue
 import { replayTrace } from '../../../../src/messages/matching-queues/replay.js'
 import { RoutedDesign } from '../../../../src/messages/matching-queues/routed-design.js'
 import { SourceKeys } from '../../../../src/messages/matching-queues/source-keys.js'
+import { reverseSearch } from '../../../support/matching-microbenchmarks.js'
 import { elementOf, passedBy } from '../../../support/matching-traces.js'
 
 const rule = (over: Partial<EdgeRule> = {}): EdgeRule => ({

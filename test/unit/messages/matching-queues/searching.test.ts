@@ -1,16 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { makeMatchingDesign } from '../../../../src/messages/matching-queues/designs.js'
 import { QueueElement } from '../../../../src/messages/matching-queues/element.js'
-import {
-  groupedSenders,
-  lastElement,
-  reverseSearch,
-} from '../../../../src/messages/matching-queues/microbenchmarks.js'
 import type { MatchingOperation } from '../../../../src/messages/matching-queues/operation.js'
 import { MatchingReplay, replayTrace } from '../../../../src/messages/matching-queues/replay.js'
 import { RoutedDesign } from '../../../../src/messages/matching-queues/routed-design.js'
 import { ListsBySource } from '../../../../src/messages/matching-queues/source-lists.js'
 import { ANY_SOURCE } from '../../../../src/messages/matching-queues/wildcards.js'
+import { groupedSenders, lastElement, reverseSearch } from '../../../support/matching-microbenchmarks.js'
 import { elementOf, passedBy } from '../../../support/matching-traces.js'
 
 /** Entries that the receives of a trace pass in the mean. */

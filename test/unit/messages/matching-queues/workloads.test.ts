@@ -1,10 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import {
-  collectivePatterns,
-  sourcesOfCall,
-} from '../../../../src/messages/matching-queues/collective-streams.js'
 import { replayTrace } from '../../../../src/messages/matching-queues/replay.js'
-import { matchingWorkloadNames, workloadTrace } from '../../../../src/messages/matching-queues/workloads.js'
+import { collectivePatterns, sourcesOfCall } from '../../../support/collective-streams.js'
+import { matchingWorkloadNames, workloadTrace } from '../../../support/matching-workloads.js'
 
 describe('collective streams', () => {
   it('have the sources of their schedules', () => {

@@ -5,12 +5,11 @@ import {
   filledMap,
   missingCells,
 } from '../../../../src/tuning/learning/decision-map.js'
-import { mapOfRuns, runsOf, wonCells } from '../../../../src/tuning/learning/decision-runs.js'
 import { measuredData, selectCalls } from '../../../../src/tuning/measured/measured-data.js'
 import { penaltyOf } from '../../../../src/tuning/measured/penalty.js'
-import { constantSelector, exactSelector } from '../../../../src/tuning/measured/selector.js'
+import { exactSelector } from '../../../../src/tuning/measured/selector.js'
 import { refusal } from '../../../support/refusal.js'
-import { gridData, integersTo, measurementOf, powersOfTwo, settingsOf } from '../../../support/tuning-data.js'
+import { gridData, integersTo, measurementOf, settingsOf } from '../../../support/tuning-data.js'
 
 const grid = gridData([2, 4, 7], [1, 8, 64, 512], 3, (P, m) => (m > 8 ? 2 : P === 7 ? 1 : 0))
 
@@ -52,7 +51,7 @@ describe('the exact map', () => {
 
   it('of other decisions has what they choose where something was measured', () => {
     const some = selectCalls(grid, ({ nodes, bytes }) => nodes !== 4 || bytes !== 8)
-    expect([...decidedMap(some, constantSelector(2)).choice]).toEqual([2, 2, 2, 2, 2, -1, 2, 2, 2, 2, 2, 2])
+    expect([...decidedMap(some, () => 2).choice]).toEqual([2, 2, 2, 2, 2, -1, 2, 2, 2, 2, 2, 2])
   })
 
   it('is refused of several kinds, of two spreads of as many processes, and of no calls', () => {
@@ -91,17 +90,17 @@ describe('penalties', () => {
   )
 
   it('of a hand-made map of 2 x 2 are exact', () => {
-    expect(penaltyOf(square, constantSelector(1))).toEqual({
+    expect(penaltyOf(square, () => 1)).toEqual({
       ...{ calls: 4, missing: 0, minPercent: 0, meanPercent: 40, medianPercent: 30, maxPercent: 100 },
       worst: { collective: 'bcast', nodes: 2, processesPerNode: 1, bytes: 8 },
     })
-    expect(penaltyOf(square, constantSelector(0))).toMatchObject({ calls: 4, maxPercent: 0 })
+    expect(penaltyOf(square, () => 0)).toMatchObject({ calls: 4, maxPercent: 0 })
   })
 
   it('leave out calls without a decision or a time, and count them', () => {
     const report = penaltyOf(square, ({ nodes }) => (nodes === 2 ? 1 : -1))
     expect(report).toMatchObject({ calls: 2, missing: 2, meanPercent: 75, minPercent: 50 })
-    expect(penaltyOf(square, constantSelector(9))).toEqual({
+    expect(penaltyOf(square, () => 9)).toEqual({
       ...{ calls: 0, missing: 4, worst: null },
       ...{ minPercent: NaN, meanPercent: NaN, medianPercent: NaN, maxPercent: NaN },
     })
@@ -109,49 +108,10 @@ describe('penalties', () => {
 
   it('take the fallback where the chosen setting has no time', () => {
     const select = ({ nodes }: { readonly nodes: number }) => (nodes === 2 ? 1 : 9)
-    expect(penaltyOf(square, select, constantSelector(1))).toMatchObject({
+    expect(penaltyOf(square, select, () => 1)).toMatchObject({
       calls: 4,
       missing: 0,
       meanPercent: 40,
     })
-  })
-})
-
-describe('who wins where', () => {
-  const map = decisionMap(grid)
-
-  it('is runs of sizes by row, and cells by setting', () => {
-    expect(runsOf(map)).toEqual([
-      [
-        { fromBytes: 1, toBytes: 8, setting: 0 },
-        { fromBytes: 64, toBytes: 512, setting: 2 },
-      ],
-      [
-        { fromBytes: 1, toBytes: 8, setting: 0 },
-        { fromBytes: 64, toBytes: 512, setting: 2 },
-      ],
-      [
-        { fromBytes: 1, toBytes: 8, setting: 1 },
-        { fromBytes: 64, toBytes: 512, setting: 2 },
-      ],
-    ])
-    expect(wonCells(map)).toEqual([4, 2, 6])
-  })
-
-  it('runs make the map again, one with gaps too', () => {
-    const some = decisionMap(selectCalls(grid, ({ nodes, bytes }) => nodes !== 4 || bytes !== 8))
-    for (const one of [map, some, decisionMap(gridData([3], powersOfTwo(9), 3, (_, m) => Math.log2(m) % 3))])
-      expect(mapOfRuns(one, runsOf(one))).toEqual(one)
-  })
-
-  it.each<[string, (rows: ReturnType<typeof runsOf>) => ReturnType<typeof runsOf>]>([
-    ['a row that is missing', (rows) => rows.slice(1)],
-    ['a run that is missing', ([first, ...rows]) => [first.slice(1), ...rows]],
-    ['the last run that is missing', ([first, ...rows]) => [first.slice(0, 1), ...rows]],
-    ['a run too many', ([first, ...rows]) => [[...first, first[0]], ...rows]],
-    ['a size that is not of the grid', ([[one, two], ...rows]) => [[{ ...one, toBytes: 9 }, two], ...rows]],
-    ['an unknown setting', ([[one, two], ...rows]) => [[{ ...one, setting: 3 }, two], ...rows]],
-  ])('runs with %s are refused', (_, damaged) => {
-    expect(() => mapOfRuns(map, damaged(runsOf(map)))).toThrow(refusal('ERR_TUNING'))
   })
 })

@@ -5,7 +5,7 @@ import { bestCases } from '../../../../src/tuning/learning/training-cases.js'
 import { heldOutPenalty } from '../../../../src/tuning/measured/held-out.js'
 import { type MeasuredData, measuredData } from '../../../../src/tuning/measured/measured-data.js'
 import { penaltyOf } from '../../../../src/tuning/measured/penalty.js'
-import { constantSelector, exactSelector } from '../../../../src/tuning/measured/selector.js'
+import { exactSelector } from '../../../../src/tuning/measured/selector.js'
 import { treeSelector } from '../../../../src/tuning/models/packed-tree.js'
 import { callProcesses } from '../../../../src/tuning/settings/tuning-call.js'
 import { bestAllgather } from '../../../support/grig-allgather.js'
@@ -46,7 +46,7 @@ describe('the penalty on held-out numbers of processes', () => {
   it('is 0 where the rule generalizes, and above 0 where points were learned by heart', () => {
     expect(heldOutPenalty(data, learned).heldOut).toMatchObject({ maxPercent: 0, missing: 0 })
     const byHeart = heldOutPenalty(data, (training) => exactSelector(training), {
-      fallback: constantSelector(0),
+      fallback: () => 0,
     })
     expect(byHeart.training).toMatchObject({ maxPercent: 0, missing: 0 })
     expect(byHeart.heldOut).toMatchObject({ missing: 0, maxPercent: 100 })

@@ -1,8 +1,7 @@
-import type { MatchingOperation } from './operation.js'
-import { ANY_TAG } from './wildcards.js'
+import type { MatchingOperation } from '../../src/messages/matching-queues/operation.js'
 
 // The microbenchmarks of the thesis, as traces of the process that receives: process 0, in context 0. Those of
-// chapter 3 are MB1 and MB2 here, those of chapter 6 MB3 to MB5.
+// chapter 3 are MB1 and MB2 here, those of chapter 6 MB3 and MB4.
 
 const arrive = (source: number, tag: number): MatchingOperation => ({
   kind: 'arrive',
@@ -90,17 +89,6 @@ export function* receivesInOrder(messages: number, order: ReceiveOrder): Generat
     const place = { forward: 0, middle: left.length >>> 1, reverse: left.length - 1 }[order]
     yield post(1, order === 'forward' ? taken : left.splice(place, 1)[0])
   }
-}
-
-/**
- * MB5: MB4 in reverse, with `ANY_TAG` in every second receive, which takes the first message.
- *
- * @see Ghazimirsaeed 2019 chapter 6
- */
-export function* reverseWithAnyTag(messages: number): Generator<MatchingOperation> {
-  for (let tag = 0; tag < messages; tag++) yield arrive(1, tag)
-  for (let taken = 0; taken < messages; taken++)
-    yield taken % 2 === 0 ? post(1, messages - 1 - taken / 2) : post(1, ANY_TAG)
 }
 
 function* reversed(senders: readonly Sent[]): Generator<MatchingOperation> {

@@ -1,5 +1,5 @@
-import type { Collective } from '../../schedule/specification.js'
-import type { OperationFields } from './operation.js'
+import type { OperationFields } from '../../src/messages/matching-queues/operation.js'
+import type { Collective } from '../../src/schedule/specification.js'
 
 /**
  * How the messages of a collective reach a process:

@@ -1,7 +1,7 @@
-import { below, drawnPermutation, mulberry32 } from '../../base/random.js'
+import { below, drawnPermutation, mulberry32 } from '../../src/base/random.js'
+import type { MatchingOperation, OperationFields } from '../../src/messages/matching-queues/operation.js'
+import { ANY_SOURCE, ANY_TAG } from '../../src/messages/matching-queues/wildcards.js'
 import { messagesOfCall, type StreamedCall } from './collective-streams.js'
-import type { MatchingOperation, OperationFields } from './operation.js'
-import { ANY_SOURCE, ANY_TAG } from './wildcards.js'
 
 export interface WorkloadOptions {
   readonly processes: number
