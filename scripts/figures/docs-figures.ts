@@ -1,0 +1,145 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { algorithmOf } from '../../src/collective/algorithms.js'
+import { scheduleOf } from '../../src/collective/patterns/schedule-size.js'
+import { simulate } from '../../src/cost/simulate/simulate.js'
+import { parseMachine } from '../../src/machine/machine-text.js'
+import { drawn, printed, simulated, simulatedLinks } from './command.js'
+import { type FigureLine, figure, rounded } from './page-figures.js'
+
+// Figures of single commands, in README.md and pages of docs/.
+
+const niagara = 'cluster:nodes=103,cores=40,profile=niagara'
+/** The fastest strategy of README's study by length of a block. */
+const fastest = {
+  4: 'cartesian:windows=3.3/3.3,order=0.1',
+  4096: 'pipelined:steps=1.1,back=2,inside=40',
+} as const
+
+const onNiagara = (strategy: string, bytes: number) =>
+  simulated(`moore:64x64:r=4 --strategy ${strategy} --machine ${niagara} --bytes ${bytes}`)
+
+function studyRows(bytes: 4 | 4096, length: string): readonly FigureLine[] {
+  const both = () => Promise.all([onNiagara('direct', bytes), onNiagara(fastest[bytes], bytes)])
+  return [
+    {
+      ...{ page: 'README.md', isLong: true },
+      line: `| messages between nodes, blocks of ${length} | {} | {} | counted |`,
+      values: async () => (await both()).map(({ messages }) => figure(messages['network'])),
+    },
+    {
+      ...{ page: 'README.md', isLong: true },
+      line: `| time for blocks of ${length} | {} us | {} us | simulated |`,
+      values: async () => (await both()).map(({ timeUs }) => String(Number(timeUs.toPrecision(3)))),
+    },
+  ]
+}
+
+const ofRanks = async (algorithm: string) =>
+  (await simulated(`${algorithm} --ranks 4096 --machine ${niagara} --bytes 4`)).timeUs
+
+const clos = 'clos:radix=40,levels=2,taper=4,nodes=1024,profile=simgrid-fast'
+
+function halvingWithFreeCopiesUs(): number {
+  const machine = parseMachine(clos)
+  const memory = { copyNsPerByte: 0, copyBlockNs: 0, reduceNsPerByte: 0 }
+  const schedule = scheduleOf(algorithmOf('allgather-distance-halving'), { ranks: 128 })
+  return simulate(schedule, { ...machine, profile: { ...machine.profile!, memory } }, { bytes: 16_384 })
+    .timeUs
+}
+
+/** What the first simulated runs of `learn` report of a size, behind the size. */
+function learnedRow(size: string): FigureLine {
+  return {
+    ...{ page: 'online-tuning.md', isLong: true },
+    line: `  ${size} {}`,
+    values: async () => {
+      const folder = mkdtempSync(join(tmpdir(), 'rankweave-figures-'))
+      try {
+        const lines = (await printed(`learn ${folder} --simulate refinement --runs 10`)).split('\n')
+        return [lines.find((line) => line.startsWith(`  ${size} `))!.slice(size.length + 3)]
+      } finally {
+        rmSync(folder, { recursive: true, force: true })
+      }
+    },
+  }
+}
+
+/** A row of the table beside SimGrid, whose figures are those of its runs. */
+function besideSimGrid(algorithm: string, rest: string, simgridUs: number): FigureLine {
+  return {
+    page: 'simulation.md',
+    line: `| \`${algorithm}\`${rest} | {} us | ${simgridUs} us |`,
+    values: async () => {
+      const { timeUs } = await simulated(`${algorithm} --ranks 128 --machine ${clos} --bytes 16384`)
+      return [figure(timeUs)]
+    },
+  }
+}
+
+const onFourNodes = (strategy: string) =>
+  `moore:4x4:r=1 --strategy ${strategy} --machine cluster:nodes=4,cores=4,profile=simgrid-fast --bytes 4096`
+const timelineUs = async () => rounded((await simulated(onFourNodes('auto'))).timeUs)
+
+const linksOf =
+  'allgather-recursive-doubling --machine torus:dims=4x4x4,profile=bluegene-p,ports=6 --bytes 4096'
+
+/** Pictures in docs/, and what draws them. */
+export const pictures: readonly { readonly file: string; draw(): Promise<string> }[] = [
+  { file: 'timeline.svg', draw: () => drawn(`simulate ${onFourNodes('auto')}`, '--svg') },
+  { file: 'links.svg', draw: () => drawn(`simulate ${linksOf}`, '--links-svg') },
+]
+
+export const docsFigures: readonly FigureLine[] = [
+  ...studyRows(4, '4 bytes'),
+  ...studyRows(4096, '4 KiB'),
+  {
+    ...{ page: 'study.md', isLong: true },
+    line: 'It takes {} us simulated, and `allgather-recursive-doubling` takes {} us; direct sends take {} us.',
+    values: async () =>
+      [
+        ...(await Promise.all(['allgather-bruck', 'allgather-recursive-doubling'].map(ofRanks))),
+        (await onNiagara('direct', 4)).timeUs,
+      ].map((us) => figure(us, 1)),
+  },
+  {
+    page: 'placement.md',
+    line: 'Without `--map auto` it takes {} us simulated, with {} messages between nodes.',
+    values: async () => {
+      const machine = 'torus:dims=4x4,cores=16,profile=simgrid-fast'
+      const direct = `moore:16x16:r=2 --strategy direct --machine ${machine} --bytes 4096`
+      const { timeUs, messages } = await simulated(direct)
+      return [rounded(timeUs), figure(messages['network'])]
+    },
+  },
+  {
+    page: 'README.md',
+    line: '![Timeline of a neighbor allgather of 16 ranks on 4 nodes: sends, receives, packing and waits of every rank over {} microseconds, and the critical path](docs/timeline.svg)',
+    values: async () => [await timelineUs()],
+  },
+  {
+    page: 'README.md',
+    line: 'Direct sends take {} us there.',
+    values: async () => [rounded((await simulated(onFourNodes('direct'))).timeUs)],
+  },
+  {
+    page: 'simulation.md',
+    line: '![Sixteen rows, one per rank, with sends, receives, packing and waits over {} microseconds; the critical path is red](timeline.svg)',
+    values: async () => [await timelineUs()],
+  },
+  {
+    page: 'simulation.md',
+    line: '![Four planes of sixteen routers with links in colors: those between planes carry most, {} bytes](links.svg)',
+    values: async () => [figure((await simulatedLinks(linksOf)).links.interior.mostBytes)],
+  },
+  besideSimGrid('allgather-distance-halving', ': few blocks go far, and both ends copy them', 603),
+  besideSimGrid('allgather-ring', '', 334),
+  {
+    page: 'simulation.md',
+    line: '| the same if copies took no time | {} us | 188 us |',
+    values: async () => [figure(halvingWithFreeCopiesUs())],
+  },
+  learnedRow('8 B on 16 x 32'),
+  learnedRow('8 B on 8 x 1'),
+]
