@@ -25,7 +25,8 @@ export function checkProgramFile(file: string): string {
   } catch (cause) {
     const isAbsent = (cause as NodeJS.ErrnoException).code === 'ENOENT'
     const message = isAbsent ? `there is no file '${file}'` : `'${file}' cannot be read: ${reasonText(cause)}`
-    throw programError(file, message, cause)
+    // Without the cause, whose frames are this library's: the user's program has not run.
+    throw programError(file, message)
   }
   return pathToFileURL(path).href
 }

@@ -336,12 +336,20 @@ describe('exit code 2: there is no program to run', () => {
     ['never-loads.mjs', 'threads', 'ERR_PROGRAM', 'nothing is left'],
     ['never-loads.mjs', 'local', 'ERR_PROGRAM', 'nothing is left'],
     ['stray-load.mjs', 'local', 'ERR_PROGRAM', 'from a timer'],
-    ['missing.ts', 'threads', 'ERR_PROGRAM', "there is no file 'missing.ts'"],
     ['other.cts', 'local', 'ERR_PROGRAM', 'expected a .ts, .mts, .js, .mjs, .cjs file'],
     ['names.cjs', 'local', 'ERR_PROGRAM', 'a default export of type object'],
     ['fails-to-load.ts', 'local', 'ERR_PROGRAM', 'not today', 'fails-to-load.ts:1'],
   ]
   it.each(titled(failing))('%s', (_, row) => expectFailure(2, row))
+
+  it('a missing program is one line: no frames of the library', async () => {
+    const stderr = "ERR_PROGRAM: there is no file 'missing.ts'\n"
+    expect(await run('missing.ts', '-n', '4', '--fabric', 'threads')).toEqual({
+      exitCode: 2,
+      stdout: '',
+      stderr,
+    })
+  })
 
   it('a program that only one thread cannot load ends with exit code 2', async () => {
     const answer = await run('one-thread.mjs', '-n', '4', '--fabric', 'threads', '--processes', '3')
