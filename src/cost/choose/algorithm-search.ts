@@ -3,7 +3,7 @@ import type { Algorithm, Shape } from '../../collective/patterns/algorithm.js'
 import { atDefaults } from '../../collective/patterns/parameterized.js'
 import { leastSize, scheduleOf } from '../../collective/patterns/schedule-size.js'
 import { boxExtents } from '../../collective/ways/box.js'
-import { isRankweaveError } from '../../errors.js'
+import { isRankweaveError, RankweaveError } from '../../errors.js'
 import type { Machine } from '../../machine/machine.js'
 import type { Level } from '../../machine/profile.js'
 import type { Parameters } from '../../schedule/ir.js'
@@ -17,6 +17,8 @@ import { type CutAlgorithm, cutShape, gridSettings, neighborsOf, settingText, un
 
 /** Work that a unit of the budget pays for, in operations of schedules. */
 export const perUnit = 2 ** 17
+/** Units of the smallest schedule that is simulated although the budget allows none. */
+export const mostBeyondBudget = 128
 /** Of an entry: simulating it takes about a quarter of the time of an operation. */
 const entryWork = 1 / 4
 /** Of a schedule that is made and not simulated. */
@@ -161,10 +163,17 @@ export class AlgorithmSearch {
     }
   }
 
+  /** @throws ERR_SIMULATION for one of more than {@link mostBeyondBudget} units */
   simulateSmallest(candidates: readonly AlgorithmCandidate[]): void {
     const [smallest] = [...candidates].sort((a, b) => a.size - b.size)
     if (smallest === undefined) return
     const { algorithm, size } = smallest
+    const units = Math.ceil(size / perUnit)
+    if (units > mostBeyondBudget && Number.isFinite(units))
+      throw new RankweaveError(
+        'ERR_SIMULATION',
+        `expected a budget of at least ${units}, which the smallest schedule of ${algorithm.collective} on ${this.#shape.ranks} ranks takes; without it at most ${mostBeyondBudget} are spent`,
+      )
     this.left.splice(
       this.left.findIndex((left) => left.algorithm === algorithm.id),
       1,

@@ -79,15 +79,14 @@ export interface ComparedAlgorithms {
  * is a function of collective, machine and options: the same in every process, however fast it is. Of equal times the
  * one that comes first in the registry is chosen.
  *
- * Where the budget allows no algorithm, the smallest schedule is simulated all the same: it has at most 2^27
- * operations and 2^28 entries.
+ * Where the budget allows no algorithm, the smallest schedule is simulated all the same, if a budget of 128 allows it.
  *
  * Memory: one schedule and its simulation at a time.
  *
  * @throws ERR_ARGUMENT for invalid options, and a collective without an algorithm that serves the shape
  * @throws ERR_RANK for a root out of range; ERR_MACHINE for a machine without a profile, or with fewer cores than
  *   ranks; ERR_ABORTED through `signal`
- * @throws ERR_SCHEDULE, ERR_SIMULATION for a shape whose smallest schedule is too large
+ * @throws ERR_SCHEDULE, ERR_SIMULATION for a shape whose smallest schedule is too large, the latter with the budget that it takes
  */
 export function chooseAlgorithm(
   collective: Collective,

@@ -5,6 +5,7 @@ import { gridOfMachine } from '../../../../src/collective/ways/machine-grid.js'
 import { chooseAlgorithm, chooseAlgorithmInSlices } from '../../../../src/cost/choose/choose-algorithm.js'
 import { parseMachine } from '../../../../src/machine/machine-text.js'
 import { collectives, isNeighborCollective } from '../../../../src/schedule/specification.js'
+import { refusal } from '../../../support/refusal.js'
 
 const machine = parseMachine('cluster:nodes=2,cores=4,profile=simgrid-fast')
 const ranks = 6
@@ -60,6 +61,13 @@ describe('chooseAlgorithm', () => {
       const isOnGrid = algorithm.followsGrid === true
       expect(parameters).toMatchObject({ segments, ...(isOnGrid ? { dims: '3x3' } : {}) })
     }
+  })
+
+  it('refuses a shape whose smallest schedule is far beyond the budget, with the budget that it takes', () => {
+    const large = parseMachine('cluster:nodes=4096,cores=1,profile=simgrid-fast')
+    expect(() => chooseAlgorithm('alltoall', large, { bytes: 8, budget: 1 })).toThrow(
+      refusal('ERR_SIMULATION', /expected a budget of at least 240, .* alltoall on 4096 ranks takes/),
+    )
   })
 
   it('is the same in every run, and in slices', async () => {
