@@ -7,7 +7,8 @@ import * as schedules from '../../src/entry/schedule.js'
 import { rowsOfDense, rowsOfMatrix } from '../../src/entry/spmm.js'
 import * as topologies from '../../src/entry/topology.js'
 import { local } from '../../src/fabric/local/local.js'
-import { doublingStages, parseTopologySpec } from './inner-functions.js'
+import { parseTopologySpec } from './inner-functions.js'
+import { doublingStages } from './published-stages.js'
 
 const { builtInProfiles, cluster } = machines
 const { mooreTopology, readMatrixMarket, sourceOf } = topologies
@@ -242,12 +243,10 @@ export const exportedCalls: Readonly<Record<string, Readonly<Record<string, Expo
     cartSub: () => [shape, [true, false], 0],
     checkProfile: () => [profile],
     checkTopology: () => [topology],
-    closShuffleBytes: () => [1, 8],
     clusterOf: () => [[2, 3], profile],
     countMessages: () => [schedule],
     distinctIn: () => [topology],
     distinctOut: () => [topology],
-    doublingStages: () => [[0, 1, 2], 8],
     expandHosts: () => ['n[01-03]'],
     formatAuto: () => [{ kind: 'auto' }],
     formatTopologySpec: () => [parseTopologySpec('moore:4x4:r=1')],
@@ -271,7 +270,6 @@ export const exportedCalls: Readonly<Record<string, Readonly<Record<string, Expo
     specificationOf: () => [linear, { ranks: 2 }],
     stencilOffsets: () => ['star', 2, 1],
     topologyFromMatrixMarket: () => [sourceOf(matrixText), { ranks: 2 }],
-    torusShuffleBytes: () => [[2, 2], 8],
     translationSpec: () => [topologies.findTranslations(topology)],
     transposeTopology: () => [topology],
   },

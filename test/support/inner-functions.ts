@@ -31,8 +31,3 @@ export { stencilOffsets } from '../../src/topology/generate/stencil.js'
 export { distinctIn, distinctOut, pairEdges, transposeTopology } from '../../src/topology/neighbors.js'
 export { clusterOf } from './cluster-of.js'
 export { lowerProcess } from './lower-process.js'
-export {
-  closShuffleBytes,
-  doublingStages,
-  torusShuffleBytes,
-} from './published-stages.js'

@@ -71,12 +71,11 @@ describe('stages that the procedure has no exact time for are ERR_MODEL:', () =>
     expect(cost(stage)).toMatch(message)
   })
 
-  test('and networks, orders and ways that there are not', () => {
+  test('and networks that there are not', () => {
     const attempts = [
       () => torusNetwork([]),
       () => torusNetwork([0]),
       () => closNetwork({ nodes: 8, nodesPerSwitch: 4, taper: 0 }),
-      () => doublingStages([0, 2], 1),
     ]
     for (const attempt of attempts) expect(attempt).toThrow(expect.objectContaining({ code: 'ERR_MODEL' }))
   })
