@@ -3,7 +3,6 @@ import type { Profile } from './profile.js'
 import { simgridFast, simgridSlow } from './simgrid-profiles.js'
 import { boba, frodoMx, frodoTcp, grigMx, grigTcp } from './small-cluster-profiles.js'
 
-/** The profiles that machine lines name. */
 export const builtInProfiles: readonly Profile[] = [
   ...[simgridFast, simgridSlow],
   ...[niagara, graham, power5plus, blueGeneP, thunderbird],

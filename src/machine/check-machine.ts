@@ -7,14 +7,13 @@ import { checkProfile, failMachine } from './profile-figures.js'
 import { checkGrid } from './torus.js'
 
 /**
- * Checks all that a machine promises, for machines from elsewhere: hand-made, cloned, from JSON. What this
- * library returns passes. Time: proportional to nodes and packages.
+ * Checks all that a machine promises, for machines that were made by hand, cloned or read from JSON. Machines that this
+ * library returns pass. Time: proportional to nodes and packages.
  *
- * - `cores` has one number per node, 0 of a node that only passes messages on, `firstRank` their running sums from 0
- * - `packageFirstRank` ascends strictly from 0 to the number of ranks and begins a package where a node
- *   begins
- * - a torus has as many nodes as its extents multiply to, a Clos network no more than it has room for
- * - ports, where they are limited, are 1 to 2^16
+ * - `cores` has one number per node, 0 for a node that only forwards messages, `firstRank` their running sums from 0
+ * - `packageFirstRank` ascends strictly from 0 to the number of ranks and begins a package where a node begins
+ * - a torus has as many nodes as the product of its extents, a Clos network no more than it has room for
+ * - ports, if they are limited, are 1 to 2^16
  * - all sizes are within the documented bounds, all costs of the profile are finite and not negative
  *
  * @throws ERR_MACHINE with the first that does not hold
@@ -32,7 +31,7 @@ export function checkMachine(machine: Machine): void {
     checkRoom(machine, nodes)
   }
   portsField(machine)
-  // Undefined in JSON that leaves it out.
+  // JSON may leave the profile out, so it may be undefined.
   if ((machine.profile ?? null) !== null) checkProfile(machine.profile!)
 }
 

@@ -1,14 +1,15 @@
 import { isRankweaveError, shortened, shown } from '../errors.js'
 import { failMachine } from './profile-figures.js'
 
-/** The value of `key=value`, and where it begins. */
+/** The value of a clause `key=value`, and its position. */
 export interface Clause {
   readonly value: string
   readonly at: number
 }
 
 /**
- * Reads `kind:key=value,key=value`, clauses in any order, each at most once.
+ * A reader of `kind:key=value,key=value`, clauses in any order, each at most once.
+ *
  * @throws ERR_MACHINE with the character
  */
 export class ClauseReader {
@@ -32,7 +33,7 @@ export class ClauseReader {
     }
   }
 
-  /** Position of the first clause. */
+  /** The position of the first clause. */
   get start(): number {
     return this.kind.length + 1
   }
@@ -47,19 +48,19 @@ export class ClauseReader {
     return failMachine(`machine '${text}', character ${at + 1}: ${reason}`, { text, at })
   }
 
-  /** The clause of that key, which then counts as read. */
+  /** Returns the clause of that key and marks it as read. */
   take(key: string): Clause | null {
     const clause = this.peek(key)
     this.#clauses.delete(key)
     return clause
   }
 
-  /** The clause of that key. */
+  /** Returns the clause of that key without marking it as read. */
   peek(key: string): Clause | null {
     return this.#clauses.get(key) ?? null
   }
 
-  /** What `call` returns; what it finds wrong is reported at that clause. */
+  /** Returns the result of `call`, whose errors are reported at that clause. */
   located<T>({ at }: Clause, call: () => T): T {
     try {
       return call()
@@ -75,7 +76,7 @@ export class ClauseReader {
     return number
   }
 
-  /** Fails at a clause that was not taken. */
+  /** Fails at the first clause that was not taken. */
   end(): void {
     for (const [key, { at }] of this.#clauses) this.fail(`no clause '${key}'`, at - key.length - 1)
   }

@@ -1,19 +1,19 @@
 import type { Interior } from './interior.js'
 
-/** Switches in levels, all of one radix. */
+/** A tree of switches in levels, all of one radix. */
 export interface Tree {
-  /** Ports of every switch. */
+  /** The number of ports of every switch. */
   readonly radix: number
-  /** Levels of switches: 1 is a single switch. */
+  /** The number of levels of switches: 1 is a single switch. */
   readonly levels: number
-  /** Nodes per leaf switch; its other ports lead up. All ports where there is one level only. */
+  /** The number of nodes per leaf switch, whose other ports lead up. All ports if there is one level only. */
   readonly nodesPerLeaf: number
 }
 
 /**
- * What one switch of each level has below it, nodes being level 0, and how many switches of a level serve the
- * same nodes: `spread[l]` of level l + 1. Leaf switches have `nodesPerLeaf` ports down and the others up;
- * switches above have half of their ports down and half up, those of the highest level all down.
+ * Returns how many nodes one switch of each level has below it, nodes being level 0, and how many switches of a level
+ * serve the same nodes: `spread[l]` of level l + 1. Leaf switches have `nodesPerLeaf` ports down and the others up.
+ * Switches above have half of their ports down and half up, those of the highest level all down.
  */
 export function treeShape({ radix, levels, nodesPerLeaf }: Tree): { below: number[]; spread: number[] } {
   const below = [1]
@@ -27,20 +27,18 @@ export function treeShape({ radix, levels, nodesPerLeaf }: Tree): { below: numbe
   return { below, spread }
 }
 
-/** How many nodes a tree has room for. */
+/** Returns the number of nodes that a tree has room for. */
 export function mostNodesOf(tree: Tree): number {
   return treeShape(tree).below[tree.levels]
 }
 
 /**
- * A folded Clos network (fat tree) that serves nodes in order, leaf switch by leaf switch; branches without
- * nodes are left out. A message goes up to the first switch above both nodes and then down. Which way up
- * depends on the destination alone (D-mod-k, Zahavi): at the switches that serve the same nodes of a level it
- * takes number `destination mod spread`, so what goes to one node comes down one way, and consecutive
- * destinations are spread evenly.
+ * Returns a folded Clos network (fat tree) that serves nodes in order, leaf switch by leaf switch; branches without
+ * nodes are left out. A message goes up to the first switch above both nodes and then down. The way up depends on the
+ * destination alone (D-mod-k, Zahavi): at the switches that serve the same nodes of a level it takes number
+ * `destination mod spread`. So messages to one node come down one way, and consecutive destinations are spread evenly.
  *
- * Cables are numbered by level, then by branch, then by the switch above; a cable's link up is even, down
- * odd.
+ * Cables are numbered by level, then by branch, then by the switch above; a cable's link up is even, down odd.
  */
 export function closInterior(tree: Tree, nodes: number): Interior {
   const { levels } = tree
@@ -75,12 +73,12 @@ export function closInterior(tree: Tree, nodes: number): Interior {
     },
   }
 
-  /** The part of the tree below the switches of a level that a node is in. */
+  /** Returns the part of the tree below the switches of a level that a node is in. */
   function branchOf(node: number, level: number): number {
     return Math.floor(node / below[level])
   }
 
-  /** From the switches of a level to number `above` of those over them. */
+  /** Returns the link from the switches of a level to number `above` of those over them. */
   function linkUp(level: number, branch: number, above: number): number {
     return firstLink[level - 1] + 2 * (branch * spread[level] + above)
   }

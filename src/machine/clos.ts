@@ -13,15 +13,15 @@ const mostPorts = 2 ** 16
 const mostLevels = 16
 
 interface ClosOptions extends PortOptions {
-  /** Ports of every switch. */
+  /** The number of ports of every switch. */
   readonly radix: number
-  /** Levels of switches. */
+  /** The number of levels of switches. */
   readonly levels: number
-  /** Ports of a leaf switch that lead to nodes; default: half of them, so that nothing is tapered. */
+  /** The number of ports of a leaf switch that lead to nodes. Default: half of them, so that nothing is tapered. */
   readonly nodesPerLeaf?: number
-  /** Default: as many as the tree has room for. */
+  /** The number of nodes. Default: as many as the tree has room for. */
   readonly nodes?: number
-  /** Of every node. */
+  /** The number of cores of every node. */
   readonly cores?: number
   readonly packages?: number
   readonly profile?: Profile | null
@@ -39,11 +39,11 @@ const knownOptions: OptionTable<ClosOptions> = uncheckedOptions(
 )
 
 /**
- * A Clos network (fat tree) of equal switches in levels, and nodes of `cores` cores below it. Nodes fill leaf
+ * Returns a Clos network (fat tree) of equal switches in levels, and nodes of `cores` cores below it. Nodes fill leaf
  * switches in order.
  *
- * @throws ERR_MACHINE for a tree that cannot be built, for more nodes than it has room for, and beyond 2^24
- *   cores; ERR_ARGUMENT unless `options` is an object
+ * @throws ERR_MACHINE for a tree that cannot be built, for more nodes than it has room for, and beyond 2^24 cores;
+ *   ERR_ARGUMENT unless `options` is an object
  */
 export function clos(options: ClosOptions): ClosMachine {
   requireKnownOptions('clos', options, knownOptions)

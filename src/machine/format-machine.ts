@@ -2,8 +2,8 @@ import { type ClosMachine, type Machine, requireMachine, type TorusMachine } fro
 import { type NodeRun, type Nodes, nodeRuns } from './nodes.js'
 
 /**
- * The line of text that `parseMachine` reads, unless nodes differ so often that it is longer than 2^20
- * characters, or some have no cores; of the profile only its name is in it.
+ * Returns the line of text that `parseMachine` reads; it contains only the name of the profile. `parseMachine` refuses
+ * it if nodes differ so often that it exceeds 2^20 characters, or if some have no cores.
  *
  * @throws ERR_MACHINE unless it has the fields of a machine
  */
@@ -22,7 +22,7 @@ export function formatMachine(machine: Machine): string {
   }
 }
 
-/** Clauses of every kind of machine besides those of its nodes. */
+/** Returns the clauses that every kind of machine has apart from those of its nodes. */
 function commonClauses({ profile, ports = null }: Machine): string[] {
   return [
     ...(ports === null ? [] : [`ports=${ports}`]),
@@ -49,7 +49,7 @@ function greatestDivisor(a: number, b: number): number {
   return b === 0 ? a : greatestDivisor(b, a % b)
 }
 
-/** Clauses that `parseMachine` reads: whether all nodes are equal, and `cores` and `packages`. */
+/** Returns whether all nodes are equal, and the clauses `cores` and `packages` that `parseMachine` reads. */
 function nodeClauses(nodes: Nodes): { isEven: boolean; clauses: string[] } {
   const runs = nodeRuns(nodes)
   const packages = runs[0].packages.length

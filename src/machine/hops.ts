@@ -2,8 +2,8 @@ import { treeShape } from './clos-interior.js'
 import { type Machine, requireMachine } from './machine.js'
 
 /**
- * How far apart two nodes of a machine are: in a torus the links of a shortest way, elsewhere the switches that a message
- * passes. Symmetric; 0 of a node and itself.
+ * Returns a function of two nodes that counts the hops between them: the links of a shortest way in a torus, otherwise
+ * the switches that a message passes. It is symmetric, and 0 from a node to itself.
  *
  * @throws ERR_MACHINE
  */

@@ -6,22 +6,24 @@ import { nodesOf } from './nodes.js'
 import type { Profile } from './profile.js'
 import { failMachine } from './profile-figures.js'
 
-/** A machine, and what its nodes are called. */
+/** A machine with the names of its nodes. */
 export interface HostMachine {
   readonly machine: ClusterMachine
-  /** Length: nodes. */
+  /** The names of the nodes. Length: nodes. */
   readonly hosts: readonly string[]
 }
 
 const knownOptions = uncheckedOptions('profile')
 
 /**
- * The machine of a host list as Open MPI, MPICH, Grid Engine or Slurm write it: a line per host, or hosts that commas
- * separate. Slots follow a host as `host slots=16` (also `slot`, `cpu`, `cpus` and `count`), `host:16`, or `host 16 QUEUE
- * PROCESSORS` (the hosts file of a parallel environment of Grid Engine); a host without them has one. `node[01-03] slots=4`
- * stands for three hosts of four slots. `#` and `//` begin a comment. Bounds on slots, ports, users and interfaces are
- * ignored, and so is the user of `user@host`. A host that occurs again is the same node, and its slots add up; nodes are in
- * the order of their first occurrence. There are at most 2^20 of them, and as many that brackets list, repetitions included.
+ * Returns the machine of a host list as Open MPI, MPICH, Grid Engine or Slurm write it: a line per host, or hosts that
+ * commas separate. Slots follow a host as `host slots=16` (also `slot`, `cpu`, `cpus` and `count`), `host:16`, or `host
+ * 16 QUEUE PROCESSORS` (the hosts file of a parallel environment of Grid Engine). A host without them has one.
+ * `node[01-03] slots=4` stands for three hosts of four slots. `#` and `//` begin a comment.
+ *
+ * Bounds on slots, ports, users and interfaces are ignored, and so is the user of `user@host`. A host that occurs again
+ * is the same node, and its slots add up. Nodes are in the order of their first occurrence. There are at most 2^20 of
+ * them, and brackets list at most as many, repetitions included.
  *
  * @throws ERR_MACHINE with line and character
  */
@@ -41,14 +43,14 @@ export function machineFromHostList(
   return { machine: { kind: 'cluster', ...nodesOf(runs), profile }, hosts: [...slots.keys()] }
 }
 
-/** Words of Open MPI and MPICH that say how many slots a host has, and words that say nothing about them. */
+/** The words of Open MPI and MPICH for the slots of a host; below, words that do not concern slots. */
 const slotsWords = ['slots', 'slot', 'cpus', 'cpu', 'count']
 const ignoredWords = [
   ...['max_slots', 'slots_max', 'max_cpus', 'cpus_max', 'count_max', 'max_count'],
   ...['port', 'user', 'username', 'user_name', 'ifname', 'binding'],
 ]
 
-/** Reads one line of a host list from left to right. */
+/** A reader of one line of a host list, from left to right. */
 class HostLine {
   readonly #line: string
   readonly #number: number
@@ -62,7 +64,7 @@ class HostLine {
     this.#listed = listed
   }
 
-  /** Adds the slots of its hosts. @returns hosts that brackets have listed up to its end */
+  /** Adds the slots of the hosts of the line. @returns hosts that brackets have listed up to its end */
   read(slots: Map<string, number>): number {
     for (this.#take(/[\s,]*/y); this.#at < this.#line.length; this.#take(/[\s,]*/y)) {
       const begin = this.#at
@@ -90,7 +92,7 @@ class HostLine {
     return names
   }
 
-  /** The slots that stand behind a host. */
+  /** Reads the slots behind a host. */
   #count(): number {
     let count: number | null = this.#take(/:/y) === null ? null : this.#whole()
     const queue = count === null && this.#at < this.#line.length ? this.#takeQueue() : null
@@ -115,7 +117,7 @@ class HostLine {
     }
   }
 
-  /** Slots as Grid Engine writes them, `16 QUEUE PROCESSORS` up to the end of the line; null where they are not. */
+  /** Reads slots as Grid Engine writes them, `16 QUEUE PROCESSORS` up to the end of the line, or returns null. */
   #takeQueue(): number | null {
     const found = /\s+(\d+)\s+[^\s=,]+\s+[^\s=]+\s*$/y
     found.lastIndex = this.#at
@@ -133,7 +135,7 @@ class HostLine {
     return value >= 1 && value <= 2 ** 24 ? value : this.#fail('an integer of slots, at least 1', begin)
   }
 
-  /** Goes behind what a sticky pattern matches here; null, and no step, where it does not match. */
+  /** Moves behind the match of a sticky pattern at this place, or stays and returns null. */
   #take(pattern: RegExp): string | null {
     pattern.lastIndex = this.#at
     const found = pattern.exec(this.#line)

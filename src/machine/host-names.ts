@@ -1,10 +1,10 @@
 import { requireText } from '../base/known-options.js'
 import { failMachine } from './profile-figures.js'
 
-/** Hosts of a list. */
+/** The most hosts of a list. */
 export const mostHosts = 2 ** 20
 
-/** Characters of a name that brackets make, as in the names of the Domain Name System. */
+/** The most characters of a name that brackets make, as in the Domain Name System. */
 const longestName = 255
 
 /** A part of a name outside of brackets: letters, digits, `.`, `_` and `-`. */
@@ -12,11 +12,11 @@ const word = /[\w.-]+/y
 const range = /(\d+)(?:-(\d+))?/y
 
 /**
- * The hosts of a list as Slurm abbreviates it: `n[001-003,7],gpu1` is n001, n002, n003, n7, gpu1. A name may
+ * Returns the hosts of a list as Slurm abbreviates it: `n[001-003,7],gpu1` is n001, n002, n003, n7, gpu1. A name may
  * have several brackets, of which the last varies fastest: `r[1-2]n[0-1]`.
  *
- * @throws ERR_MACHINE with the character, also for names that begin with `-` or `.` or have more than 255 characters, and
- *   beyond 2^20 hosts, before they are listed
+ * @throws ERR_MACHINE with the character, also for names that begin with `-` or `.` or have more than 255 characters,
+ *   and beyond 2^20 hosts, before they are listed
  */
 export function expandHosts(text: string): string[] {
   requireText('expandHosts', text)
@@ -29,16 +29,16 @@ export function expandHosts(text: string): string[] {
   })
 }
 
-/** Refuses a list of hosts: an index into it, and what was expected there. */
+/** A function that refuses a list of hosts: an index into it, and what was expected there. */
 type Fail = (at: number, expected: string) => never
 
-/** As {@link expandHosts}, at most so many hosts, for callers that report places of their own. */
+/** Works as {@link expandHosts} does, with at most `most` hosts, for callers that report places in a longer text. */
 export function listHosts(text: string, most: number, fail: Fail): string[] {
   const hosts: string[] = []
   let at = 0
   while (true) {
     const start = at
-    /** Per part of the name its alternatives. */
+    /** The alternatives of each part of the name. */
     const parts: Alternatives[] = []
     let count = 1
     let length = 0
@@ -67,15 +67,15 @@ export function listHosts(text: string, most: number, fail: Fail): string[] {
 
 interface Alternatives {
   readonly count: number
-  /** Of the longest. */
+  /** The length of the longest. */
   readonly length: number
   all(): string[]
 }
 
-/** Of a number in a range, leading zeros included. */
+/** The most digits of a number in a range, leading zeros included. */
 const mostDigits = 16
 
-/** `[001-003,7]` from its opening bracket. */
+/** Reads `[001-003,7]` from its opening bracket. */
 function bracketAt(text: string, opening: number, fail: Fail): Alternatives & { readonly end: number } {
   const ranges: { first: number; last: number; width: number }[] = []
   let at = opening + 1

@@ -7,11 +7,11 @@ import { nodesOf } from './nodes.js'
 import type { Profile } from './profile.js'
 import { failMachine } from './profile-figures.js'
 
-/** Characters; `lstopo --of xml` of a node of 256 hardware threads takes 160,000. */
+/** The most characters; `lstopo --of xml` of a node of 256 hardware threads takes 160,000. */
 export const longestHwlocText = 2 ** 26
 
 export interface HwlocOptions {
-  /** The machine has as many nodes like this one; default 1. */
+  /** The number of nodes like this one. Default 1. */
   readonly nodes?: number
   readonly profile?: Profile | null
 }
@@ -19,12 +19,11 @@ export interface HwlocOptions {
 const knownOptions: OptionTable<HwlocOptions> = uncheckedOptions('nodes', 'profile')
 
 /**
- * A cluster of nodes like the one that `lstopo --of xml` describes (hwloc 2 and 3: `<topology version="2.0">`).
- * Packages are its packages, cores its cores with a hardware thread that the process may use; hardware
- * threads are no cores of their own but where hwloc knows no cores. Cores outside of packages make one
- * package.
+ * Returns a cluster of nodes like the one that `lstopo --of xml` describes (hwloc 2 and 3: `<topology version="2.0">`).
+ * Its cores are those with a hardware thread that the process may use. Hardware threads count as cores only if hwloc
+ * knows no cores. Cores outside of packages make one package.
  *
- * @throws ERR_MACHINE where the text is not such a topology, with line and character
+ * @throws ERR_MACHINE if the text is not such a topology, with line and character
  */
 export function machineFromHwloc(text: string, options: HwlocOptions = {}): ClusterMachine {
   requireText('machineFromHwloc', text)
@@ -34,22 +33,22 @@ export function machineFromHwloc(text: string, options: HwlocOptions = {}): Clus
   return { kind: 'cluster', ...nodesOf([{ nodes, packages }]), profile }
 }
 
-/** Cores of every package. */
+/** Returns the number of cores of every package. */
 function packagesOf(text: string): number[] {
   if (text.length > longestHwlocText) failAt(text, longestHwlocText, 'at most 64 MiB of XML')
   const packages: number[] = []
-  /** Index in `packages` of those outside of all, -1 before the first. */
+  /** The index in `packages` of the cores outside of all packages; -1 before the first. */
   let outside = -1
-  /** Types of the objects around, outermost first. */
+  /** The types of the enclosing objects, outermost first. */
   const around: string[] = []
   let allowed: CpuSet | null = null
   let isTopology = false
-  /** Whether a hardware thread of the core around may be used, and whether it is counted. */
+  /** Whether a hardware thread of the enclosing core may be used, and whether it is counted. */
   let core: { isCounted: boolean } | null = null
   let packagesAround = 0
   const parser = sax.parser(true)
   let hasEnded = false
-  /** Where the last tag begins, or the text. */
+  /** Fails at the beginning of the last tag, or of the text. */
   const failAtTag = (expected: string): never =>
     failAt(text, hasEnded ? text.length : (parser.startTagPosition || 1) - 1, expected)
   parser.onerror = ({ message }) =>
@@ -88,7 +87,7 @@ function packagesOf(text: string): number[] {
     hasEnded = true
     parser.close()
   } catch (error) {
-    // An attribute named like a method of objects breaks the parser.
+    // The parser throws on an attribute named like a method of objects.
     throw isRankweaveError(error) ? error : failAtTag('well-formed XML')
   }
   if (!isTopology) failAt(text, 0, "'<topology'")
@@ -96,7 +95,7 @@ function packagesOf(text: string): number[] {
   return used.length > 0 ? used : failAt(text, text.length, "an object of type 'PU'")
 }
 
-/** Of objects in objects; real machines have about 10. */
+/** The deepest nesting of objects; real machines have about 10. */
 const deepest = 256
 
 /** @throws ERR_MACHINE */
@@ -112,16 +111,16 @@ function failAt(text: string, at: number, expected: string): never {
   })
 }
 
-/** Hexadecimal digits, the last of the lowest four. */
+/** The hexadecimal digits of a set, the lowest four processors in the last. */
 interface CpuSet {
   readonly digits: string
-  /** Whether all above the digits are in it too. */
+  /** Whether the set contains all processors above the digits. */
   readonly isInfinite: boolean
 }
 
 /**
- * Reads `0x00000001,,0xffffffff`: words of 32 bits, the lowest last, where hwloc leaves a word of zeros empty; `0xf...f`
- * first stands for all bits above. Returns null for an empty text, which says nothing.
+ * Reads `0x00000001,,0xffffffff`: words of 32 bits, the lowest last, where hwloc leaves a word of zeros empty. A first
+ * `0xf...f` stands for all bits above. Returns null for an empty text, which describes no set.
  */
 function cpuSet(text: string): CpuSet | null {
   if (text === '') return null

@@ -1,18 +1,18 @@
-/** What connects the network interfaces of nodes: links between routers or switches, numbered from 0. */
+/** The links between routers or switches that connect the network interfaces of nodes, numbered from 0. */
 export interface Interior {
   readonly links: number
-  /** No path has more links. */
+  /** The most links of a path. */
   readonly longestPath: number
   /**
-   * Writes the links between the routers or switches of two nodes into `into` from `at` on, each plus
-   * `first`, and returns the position after the last. The nodes differ.
+   * Writes the links between the routers or switches of two different nodes into `into` from `at` on, each plus
+   * `first`, and returns the position after the last.
    */
   path(fromNode: number, toNode: number, first: number, into: Int32Array, at: number): number
-  /** Where a link leads from and to, in words. */
+  /** Returns both ends of a link in words. */
   name(link: number): string
 }
 
-/** One switch that never blocks. */
+/** An interior of one switch that never blocks. */
 export const singleSwitch: Interior = {
   links: 0,
   longestPath: 0,

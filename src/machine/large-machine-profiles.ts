@@ -1,6 +1,6 @@
 import { assumed, inProcess, type MessageCosts, messageCosts, type Profile } from './profile.js'
 
-/** EDR InfiniBand; what is not its bandwidth is assumed, as usual for such nodes. */
+/** A profile of EDR InfiniBand. All but its bandwidth is assumed, as usual for such nodes. */
 function edrInfiniBand(name: string, coresPerNode: number, nodes: string): Profile {
   const inPackage = messageCosts({ latencyNs: 200, overheadNs: 150, gapNs: 0, nsPerByte: 0.1 })
   return {
@@ -96,9 +96,9 @@ export const blueGeneP: Profile = {
 }
 
 /**
- * Costs by which one message takes Hockney's `alpha + beta m`, and the next may follow after the longer of
- * alpha and `beta m`: alpha is both latency and gap, since Hockney's model knows neither overheads nor what a
- * processor could do meanwhile.
+ * Returns costs by which one message takes Hockney's `alpha + beta m`, and the next may follow after the longer of
+ * alpha and `beta m`. So alpha is both latency and gap, since Hockney's model knows neither overheads nor other work of
+ * a processor meanwhile.
  */
 function hockney(alphaNs: number, betaNsPerByte: number): MessageCosts {
   return messageCosts({ latencyNs: alphaNs, overheadNs: 0, gapNs: alphaNs, nsPerByte: betaNsPerByte })

@@ -2,9 +2,9 @@ import { type Machine, requireMachine } from './machine.js'
 import { failMachine } from './profile-figures.js'
 
 /**
- * A machine with some of its cores only: core i of the result is core `cores[i]`. Nodes keep their numbers, and those
- * that have none of these cores only pass messages on. So nodes, packages and routes between these cores are those of
- * the machine. Time: proportional to cores, nodes and packages.
+ * Returns a machine with some of its cores only: core i of the result is core `cores[i]`. Nodes keep their numbers, and
+ * those without any of these cores only forward messages. So nodes, packages and routes between these cores stay the
+ * same. Time: proportional to cores, nodes and packages.
  *
  * @param cores ascending
  * @throws ERR_MACHINE for cores that the machine does not have, or in another order
@@ -18,12 +18,12 @@ export function machineOfCores(machine: Machine, cores: Int32Array): Machine {
     ...machine,
     cores: machine.cores.map((_, node) => firstRank[node + 1] - firstRank[node]),
     firstRank,
-    // No package is empty.
+    // Equal bounds would make an empty package.
     packageFirstRank: ofPackages.filter((first, i) => i === 0 || first > ofPackages[i - 1]),
   }
 }
 
-/** How many of the cores come before each of these bounds, both ascending. */
+/** Returns how many of the cores come before each of these bounds, both ascending. */
 function coresBelow(bounds: Int32Array, cores: Int32Array): Int32Array {
   let below = 0
   return bounds.map((bound) => {

@@ -14,11 +14,11 @@ import type { Profile } from './profile.js'
 import { failMachine } from './profile-figures.js'
 import { checkGrid } from './torus.js'
 
-/** Characters of a text. */
+/** The most characters of a text. */
 const longestText = 2 ** 20
 
 export interface MachineTextOptions {
-  /** The profiles that the text may name; default: {@link builtInProfiles}. */
+  /** The profiles that the text may name. Default: {@link builtInProfiles}. */
   readonly profiles?: readonly Profile[]
 }
 
@@ -26,32 +26,28 @@ const knownOptions: OptionTable<MachineTextOptions> = uncheckedOptions('profiles
 
 type Outlined<M extends Machine> = Omit<M, keyof Nodes> & { readonly outline: NodeOutline }
 
-/** All that a text says of a machine, whose nodes are counted, not laid out. */
+/** A machine as its text describes it: nodes are counted, not laid out. */
 export type OutlinedMachine = Outlined<ClusterMachine> | Outlined<TorusMachine> | Outlined<ClosMachine>
 
 /**
- * A machine from its line of text:
+ * Returns a machine from its line of text:
  * - `cluster:nodes=103,cores=40`: equal nodes behind one switch
- * - `cluster:cores=40+40+16`: uneven ones, where `102x40` stands for 102 nodes of 40 cores:
- *   `cluster:cores=102x40+16`
- * - `torus:dims=8x8x16,cores=4`: a node at each router; `mesh:dims=8x8` does not wrap,
- *   `torus:dims=8x8x4,wrap=110` in the first two dimensions only
- * - `clos:radix=40,levels=2,taper=4,nodes=1024,cores=16`: below switches of 40 ports in two levels, where a
- *   leaf switch has four ports down for each port up; `taper=5:3` five for three, without it as many up as
- *   down
+ * - `cluster:cores=40+40+16`: uneven ones; `102x40` stands for 102 nodes of 40 cores: `cluster:cores=102x40+16`
+ * - `torus:dims=8x8x16,cores=4`: a node at each router; `mesh:dims=8x8` does not wrap, `torus:dims=8x8x4,wrap=110` in
+ *   the first two dimensions only
+ * - `clos:radix=40,levels=2,taper=4,nodes=1024,cores=16`: below switches of 40 ports in two levels, where a leaf switch
+ *   has four ports down for each port up; `taper=5:3` five for three, without it as many up as down
  *
  * More clauses, of every kind, in any order:
- * - `packages=2`: every node's cores are divided equally among two packages; `cores=20/20+8` gives each
- *   package's cores
+ * - `packages=2`: every node's cores are divided equally among two packages; `cores=20/20+8` gives each package's cores
  * - `ports=6`: a node sends at most six messages into the network at once; without it there is no limit
- * - `profile=simgrid-fast`: what messages cost; without it they have no cost, and only planning takes the
- *   machine
+ * - `profile=simgrid-fast`: the costs of messages; a machine without costs serves only for planning
  *
- * Nodes of a torus and of a Clos network have one core unless given; a Clos network has all nodes it has room
- * for.
+ * The nodes of a torus and of a Clos network have one core unless given. A Clos network has all nodes it has room for
+ * unless given.
  *
- * @throws ERR_MACHINE with what was expected and at which character, and beyond 2^20 characters; ERR_ARGUMENT
- *   unless `options` is an object
+ * @throws ERR_MACHINE with what was expected and at which character, and beyond 2^20 characters; ERR_ARGUMENT unless
+ *   `options` is an object
  */
 export function parseMachine(text: string, options: MachineTextOptions = {}): Machine {
   const { outline, ...machine } = outlinedMachine(text, options)
@@ -59,7 +55,7 @@ export function parseMachine(text: string, options: MachineTextOptions = {}): Ma
 }
 
 /**
- * As {@link parseMachine}, and nothing of the length of its nodes is allocated. Time: proportional to the text.
+ * Works as {@link parseMachine} does, but allocates no array with an entry per node. Time: proportional to the text.
  *
  * @throws as {@link parseMachine}
  */
@@ -121,7 +117,7 @@ function closIn(reader: ClauseReader, profile: Profile | null): Outlined<ClosMac
   return { kind: 'clos', outline: readNodes(reader, nodes), ...tree, profile }
 }
 
-/** Ports of a leaf switch divided as the taper says, `4` or `5:3`. */
+/** Returns the ports of a leaf switch that lead to nodes, by a taper such as `4` or `5:3`. */
 function nodesPerLeafOf(reader: ClauseReader, taper: Clause | null, radix: number, levels: number): number {
   if (levels === 1) return taper === null ? radix : reader.fail('no taper where there is one level', taper.at)
   const match = /^([1-9]\d{0,5})(?::([1-9]\d{0,5}))?$/.exec(taper?.value ?? '1')

@@ -10,42 +10,39 @@ import { failMachine } from './profile-figures.js'
 import type { Grid } from './torus-interior.js'
 
 interface NodesAndCosts extends Nodes {
-  /** What messages cost; null where only nodes and cores matter, as in planning. */
+  /** The costs of messages; null if only nodes and cores matter, as in planning. */
   readonly profile: Profile | null
   /**
-   * How many messages a node sends into the network at once, 1 to 2^16; those of all its ranks count. Absent or null:
+   * The number of messages that a node, with all its ranks, sends into the network at once, 1 to 2^16. Absent or null:
    * no limit.
    */
   readonly ports?: number | null
 }
 
-/**
- * Nodes behind one switch that never blocks: messages of two nodes wait for each other at network interfaces
- * only.
- */
+/** Nodes behind one switch that never blocks: messages of two nodes wait for each other at network interfaces only. */
 export interface ClusterMachine extends NodesAndCosts {
   readonly kind: 'cluster'
 }
 
-/** A node at every router of a grid; a mesh where no dimension wraps. */
+/** A grid with a node at every router; a mesh if no dimension wraps. */
 export interface TorusMachine extends NodesAndCosts, Grid {
   readonly kind: 'torus'
 }
 
-/** Nodes below switches in levels: a folded Clos network, a fat tree where nothing is tapered. */
+/** Nodes below switches in levels: a folded Clos network, a fat tree if nothing is tapered. */
 export interface ClosMachine extends NodesAndCosts, Tree {
   readonly kind: 'clos'
 }
 
 /**
- * Where ranks live and what messages between them cost. Plain data, which structured cloning copies. Ranks
- * are placed in consecutive blocks, node 0 first; nodes may differ in cores.
+ * The places of ranks and the costs of messages between them. Plain data, which structured cloning copies. Ranks are
+ * placed in consecutive blocks, node 0 first; nodes may differ in cores.
  */
 export type Machine = ClusterMachine | TorusMachine | ClosMachine
 
 export const machineKinds = ['cluster', 'torus', 'clos'] as const satisfies readonly Machine['kind'][]
 
-/** Whether a value has the fields of a machine; their contents are not checked. */
+/** Returns whether a value has the fields of a machine; their contents are not checked. */
 export function isMachine(value: unknown): value is Machine {
   const { kind, cores, firstRank } = Object(value) as Partial<Machine>
   return machineKinds.includes(kind!) && cores instanceof Int32Array && firstRank instanceof Int32Array
@@ -72,7 +69,7 @@ const knownOptions: OptionTable<ClusterOptions> = uncheckedOptions(
 )
 
 /**
- * A cluster of equal nodes; each node's cores are divided equally among its packages, one unless given.
+ * Returns a cluster of equal nodes; each node's cores are divided equally among its packages, one unless given.
  *
  * @throws ERR_MACHINE; ERR_ARGUMENT unless `options` is an object
  */
@@ -95,7 +92,7 @@ export function equalPackages(cores: number, packages: number): number[] {
 }
 
 /**
- * The node of every rank: rank 0 on the first core of node 0, and so on. Cores may stay idle.
+ * Returns the node of every rank: rank 0 is on the first core of node 0, and so on. Cores may stay idle.
  *
  * @throws ERR_MACHINE when there are fewer cores than ranks
  */
@@ -105,7 +102,7 @@ export function nodeOf(machine: Machine, ranks: number): Int32Array {
 }
 
 /**
- * The package of every rank, counted over all nodes.
+ * Returns the package of every rank, counted over all nodes.
  *
  * @throws ERR_MACHINE when there are fewer cores than ranks
  */
@@ -125,7 +122,8 @@ function rangeOfEach(first: Int32Array, ranks: number): Int32Array {
 }
 
 /**
- * How far apart two ranks are: `process` for a rank and itself.
+ * Returns the level of messages between two ranks: `process` for a rank and itself.
+ *
  * @throws ERR_MACHINE for a rank without a core
  */
 export function levelOf(machine: Machine, rankA: number, rankB: number): Level {

@@ -1,22 +1,22 @@
 import { shown } from '../errors.js'
 
 /**
- * What messages of one level cost by their length, in the terms of PLogP (Kielmann et al. 2000), nanoseconds.
+ * The costs of messages of one level by their length, in the terms of PLogP (Kielmann et al. 2000), nanoseconds.
  *
  * A message of m bytes takes `L + g(m)` from the start of the send to its reception. It occupies the sender for
  * `o_s(m)` and the receiver for `o_r(m)`; the sender starts the next one `g(m)` later. Values are linear between
  * neighboring lengths, constant before the first and continued along the last interval beyond the last.
  */
 export interface MessageTables {
-  /** L: what remains beside g, so it may be below zero. */
+  /** The latency L, the remainder after g, so it may be below zero. */
   readonly latencyNs: number
-  /** Lengths, ascending from 0 or more; 1 to 1,024 of them. */
+  /** The lengths, ascending from 0 or more; 1 to 1,024 of them. */
   readonly sizesBytes: readonly number[]
-  /** g(m), at each of `sizesBytes`, as the two below. */
+  /** The gaps g(m), at each of `sizesBytes`, as the two below. */
   readonly gapNs: readonly number[]
-  /** o_s(m) */
+  /** The overheads o_s(m) of the sender. */
   readonly sendOverheadNs: readonly number[]
-  /** o_r(m) */
+  /** The overheads o_r(m) of the receiver. */
   readonly receiveOverheadNs: readonly number[]
 }
 
@@ -24,7 +24,10 @@ export const tableKeys = ['gapNs', 'sendOverheadNs', 'receiveOverheadNs'] as con
 
 export const tableLimits = { sizes: 1024, bytes: 2 ** 40, costNs: 1e15 } as const
 
-/** What is wrong with the values of tables: the member, what was expected and what is there; null for nothing. */
+/**
+ * Returns a description of the first invalid value of tables: the member, the expected and the actual value. Returns
+ * null for valid ones.
+ */
 export function tablesFault(tables: MessageTables): string | null {
   const { sizes: most, bytes, costNs } = tableLimits
   const { latencyNs, sizesBytes } = Object(tables) as MessageTables

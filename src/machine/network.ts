@@ -7,30 +7,30 @@ import { failMachine } from './profile-figures.js'
 import { torusInterior } from './torus-interior.js'
 
 /**
- * The network between the nodes of a machine as one-way links, numbered: link `2 n` leads from node n into
- * the network and link `2 n + 1` from the network to node n (its network interface, shared by all its ranks);
- * links between switches or from router to router come after them.
+ * The network between the nodes of a machine as one-way links, numbered. Link `2 n` leads from node n into the network
+ * and link `2 n + 1` from the network to node n (its network interface, shared by all its ranks). Links between
+ * switches or from router to router come after them.
  */
 export interface Network {
   readonly nodes: number
-  /** Per link. Length: links. */
+  /** The latency of each link. Length: links. */
   readonly latencyNs: Float64Array
-  /** Per link: the inverse of its bandwidth. Length: links. */
+  /** The inverse bandwidth of each link. Length: links. */
   readonly nsPerByte: Float64Array
-  /** No route has more links. */
+  /** The most links of a route. */
   readonly longestRoute: number
   /**
-   * Writes the links from one node to another into `into` (at least `longestRoute` long), in order, and
-   * returns their number. Deterministic; the nodes differ.
+   * Writes the links from one node to another into `into` (at least `longestRoute` long), in order, and returns their
+   * number. Deterministic; the nodes differ.
    */
   route(fromNode: number, toNode: number, into: Int32Array): number
 }
 
-/** Two arrays of this length are 256 MB. */
+/** The most links of a network: two arrays of this length are 256 MB. */
 export const mostLinks = 2 ** 24
 
 /**
- * The network of a machine. Its two links of every node share the latency of level `network` and have its
+ * Returns the network of a machine. Its two links of every node share the latency of level `network` and have its
  * bandwidth.
  *
  * @throws ERR_MACHINE for a machine without a profile, and beyond {@link mostLinks}
@@ -59,8 +59,7 @@ export function networkOf(machine: Machine): Network {
 }
 
 /**
- * The links that {@link networkOf} has between two nodes, in order; none from a node to itself. Needs no
- * profile.
+ * Returns the links of {@link networkOf} between two nodes, in order; none from a node to itself. Needs no profile.
  *
  * @throws ERR_MACHINE for a node that the machine does not have, and beyond {@link mostLinks}
  */
@@ -80,8 +79,9 @@ export function routeBetween(machine: Machine, fromNode: number, toNode: number)
 }
 
 /**
- * Where a link of the machine's network leads from and to, in words.
- * @throws ERR_MACHINE for no link of it
+ * Returns both ends of a link of the machine's network in words.
+ *
+ * @throws ERR_MACHINE for a link that it does not have
  */
 export function linkName(machine: Machine, link: number): string {
   requireMachine(machine)
@@ -95,7 +95,8 @@ export function linkName(machine: Machine, link: number): string {
 }
 
 /**
- * What is between the network interfaces of a machine's nodes.
+ * Returns the links between the network interfaces of a machine's nodes.
+ *
  * @throws ERR_MACHINE beyond {@link mostLinks}
  */
 export function interiorOf(machine: Machine): Interior {
@@ -118,7 +119,7 @@ function interiorOfKind(machine: Machine): Interior {
 
 /** @throws ERR_MACHINE for a machine without one */
 export function profileOf({ profile }: Pick<Machine, 'profile'>): Profile {
-  // Undefined in machines from JSON that leaves it out.
+  // JSON may leave the profile out, so it may be undefined.
   if (typeof profile !== 'object' || profile === null)
     return failMachine('expected a machine with a profile, such as profile=simgrid-fast, got none')
   return profile

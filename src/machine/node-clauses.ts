@@ -3,7 +3,7 @@ import type { Clause, ClauseReader } from './clause-reader.js'
 import { equalPackages } from './machine.js'
 import { mostPackages, type NodeOutline, type NodeRun, outlineOf } from './nodes.js'
 
-/** {@link readNodeRuns}, counted. @throws ERR_MACHINE */
+/** Reads and counts the nodes that {@link readNodeRuns} returns. @throws ERR_MACHINE */
 export function readNodes(reader: ClauseReader, nodes: number | null): NodeOutline {
   const clause = reader.peek('cores')
   const runs = readNodeRuns(reader, nodes)
@@ -11,9 +11,9 @@ export function readNodes(reader: ClauseReader, nodes: number | null): NodeOutli
 }
 
 /**
- * The nodes that the clauses `cores` and `packages` describe. One number of cores is that of every node.
+ * Reads the nodes that the clauses `cores` and `packages` describe. One number of cores is that of every node.
  *
- * @throws ERR_MACHINE, also when they are not as many as `nodes`; null: as many as are listed
+ * @throws ERR_MACHINE, also if their number is not `nodes`; null accepts as many as are listed
  */
 function readNodeRuns(reader: ClauseReader, nodes: number | null): NodeRun[] {
   const cores = reader.take('cores')
@@ -30,7 +30,8 @@ function readNodeRuns(reader: ClauseReader, nodes: number | null): NodeRun[] {
   if (nodes !== null && listed !== nodes) reader.fail(`cores of ${nodes} nodes`, cores.at)
   if (packages === null) return runs
   const count = reader.whole(packages, 1, mostPackages)
-  // By cores: a line of text may list a thousand nodes of a thousand packages each.
+  // The packages by the number of cores. A line of text may list a thousand nodes of a thousand packages each, so equal
+  // ones are shared.
   const divided = new Map<number, readonly number[]>()
   return runs.map((run) => {
     const [cores] = run.packages
@@ -58,7 +59,7 @@ function listedRuns(reader: ClauseReader, { value, at: start }: Clause): NodeRun
   return runs
 }
 
-/** Cores of one node's packages: `40`, `20/20`. */
+/** Reads the cores of one node's packages: `40`, `20/20`. */
 function packagesOf(reader: ClauseReader, { value, at }: Clause): number[] {
   if (!/^\d+(\/\d+)*$/.test(value))
     reader.fail("a number of cores such as '40', of packages '20/20', or nodes and cores such as '3x40'", at)

@@ -3,33 +3,33 @@ import { shown } from '../errors.js'
 import { topologyLimits } from '../topology/limits.js'
 import { failMachine } from './profile-figures.js'
 
-/** Nodes and what is in them: packages (sockets) of cores. Ranks fill cores in order, node 0 first. */
+/** Nodes with their packages (sockets) of cores. Ranks fill cores in order, node 0 first. */
 export interface Nodes {
   /**
-   * Cores of every node, 0 of one that only passes messages on; `firstRank[i]` to `firstRank[i + 1] - 1` are the ranks
-   * on node i. Length: nodes.
+   * The cores of every node, 0 if it only forwards messages; `firstRank[i]` to `firstRank[i + 1] - 1` are the ranks on
+   * node i. Length: nodes.
    */
   readonly cores: Int32Array
-  /** Length: nodes + 1. */
+  /** The first rank of every node. Length: nodes + 1. */
   readonly firstRank: Int32Array
   /**
-   * `packageFirstRank[p]` to `packageFirstRank[p + 1] - 1` are the ranks of package p, counted over all
-   * nodes. No package is on two nodes or empty. Length: packages + 1; the same array as `firstRank` where every node
-   * is one package.
+   * The first rank of every package, counted over all nodes: `packageFirstRank[p]` to `packageFirstRank[p + 1] - 1` are
+   * the ranks of package p. No package is on two nodes or empty. Length: packages + 1; the same array as `firstRank` if
+   * every node is one package.
    */
   readonly packageFirstRank: Int32Array
 }
 
-/** Of one node. */
+/** The most packages of one node. */
 export const mostPackages = 1024
 
-/** Equal nodes in a row: how many, and the cores of each one's packages. */
+/** A run of equal nodes: their number, and the cores of each one's packages. */
 export interface NodeRun {
   readonly nodes: number
   readonly packages: readonly number[]
 }
 
-/** Nodes in runs of equal ones, and how much there is in all: of the length of the runs, not of the nodes. */
+/** Nodes in runs of equal ones, with totals. Its size is in proportion to runs, not to nodes. */
 export interface NodeOutline {
   readonly runs: readonly NodeRun[]
   readonly nodes: number
@@ -38,13 +38,13 @@ export interface NodeOutline {
 }
 
 /**
- * Counts what runs of equal nodes have.
+ * Counts nodes, packages and cores in runs of equal nodes.
  *
  * @throws ERR_MACHINE without nodes or cores, and beyond {@link topologyLimits} ranks
  */
 export function outlineOf(runs: readonly NodeRun[]): NodeOutline {
   let [nodes, packages, cores] = [0, 0, 0]
-  // Lists of many runs may be one: each is summed once.
+  // Many runs may share one list, so each list is summed once.
   const sums = new Map<readonly number[], number>()
   for (const run of runs) {
     if (!Number.isInteger(run.nodes) || run.nodes < 0 || run.nodes > topologyLimits.ranks)
@@ -63,7 +63,7 @@ export function outlineOf(runs: readonly NodeRun[]): NodeOutline {
   return { runs, nodes, packages, cores }
 }
 
-/** The cores of a node with such packages. @throws ERR_MACHINE naming the node */
+/** Returns the cores of a node with such packages. @throws ERR_MACHINE naming the node */
 function checkedCores(packages: readonly number[], node: number): number {
   if (packages.length < 1 || packages.length > mostPackages)
     failMachine(`node ${node}: expected 1 to ${mostPackages} packages, got ${packages.length}`)
@@ -77,18 +77,18 @@ function coresOf(packages: readonly number[]): number {
   return packages.reduce((sum, cores) => sum + cores, 0)
 }
 
-/** Nodes from runs of equal ones. @throws ERR_MACHINE as {@link outlineOf}, before anything is allocated */
+/** Returns nodes from runs of equal ones. @throws ERR_MACHINE as {@link outlineOf}, before anything is allocated */
 export function nodesOf(runs: readonly NodeRun[]): Nodes {
   return laidOut(outlineOf(runs))
 }
 
-/** The nodes of an outline. Time and memory: proportional to nodes and packages. */
+/** Returns the nodes of an outline. Time and memory: proportional to nodes and packages. */
 export function laidOut({ runs, nodes, packages }: NodeOutline): Nodes {
   return packages === nodes ? ofOnePackage(runs, nodes) : ofPackages(runs, nodes, packages)
 }
 
 /**
- * The node of every rank, as `nodeOf` has it of the nodes of an outline. Time: proportional to ranks and runs.
+ * Returns the node of every rank, as `nodeOf` does for the nodes of an outline. Time: proportional to ranks and runs.
  *
  * @throws ERR_MACHINE when there are fewer cores than ranks
  */
@@ -105,7 +105,7 @@ export function nodeOfOutline({ runs, cores }: NodeOutline, ranks: number): Int3
   return result
 }
 
-/** Equal nodes that follow each other, as one run. */
+/** Returns the runs of equal nodes that follow each other. */
 export function nodeRuns({ cores, firstRank, packageFirstRank }: Nodes): NodeRun[] {
   const runs: { nodes: number; packages: number[] }[] = []
   let at = 0

@@ -1,16 +1,16 @@
 import { shown } from '../errors.js'
 import { failMachine } from './profile-figures.js'
 
-/** Messages that a node may send into the network at once. */
+/** The most messages that a node may send into the network at once. */
 export const mostNodePorts = 2 ** 16
 
-/** Options of a machine that limit what its nodes send at once. */
+/** The options of a machine that limit how many messages its nodes send at once. */
 export interface PortOptions {
-  /** How many messages a node sends into the network at once, 1 to 2^16. Default null: no limit. */
+  /** The number of messages that a node sends into the network at once, 1 to 2^16. Default null: no limit. */
   readonly ports?: number | null
 }
 
-/** The field of a machine; none where there is no limit, as before there were ports. @throws ERR_MACHINE */
+/** Returns the field `ports` of a machine, absent if there is no limit. @throws ERR_MACHINE */
 export function portsField({ ports = null }: PortOptions): { readonly ports?: number } {
   if (ports === null) return {}
   if (!Number.isInteger(ports) || ports < 1 || ports > mostNodePorts)
@@ -18,7 +18,7 @@ export function portsField({ ports = null }: PortOptions): { readonly ports?: nu
   return { ports }
 }
 
-/** How many messages a node of the machine sends at once; Infinity without a limit. */
+/** Returns how many messages a node of the machine sends at once; Infinity without a limit. */
 export function portsOf({ ports }: PortOptions): number {
   return ports ?? Number.POSITIVE_INFINITY
 }

@@ -18,17 +18,18 @@ export function failMachine(message: string, details: Record<string, string | nu
 
 const mostCost = 1e15
 
-/** A figure of a profile: where it stands, what it is and where it is from. */
+/** A figure of a profile, with its path and its origin. */
 export interface ProfileFigure {
-  /** Such as `levels.network.gapNs`. */
+  /** The path, such as `levels.network.gapNs`. */
   readonly path: string
-  /** In the unit that ends the path. */
+  /** The value in the unit that ends the path. */
   readonly value: number
   readonly origin: Origin
 }
 
 /**
- * All figures of a profile, each with its origin: the profile's, unless its longest exception says otherwise.
+ * Returns all figures of a profile, each with its origin: the profile's, unless its longest exception says otherwise.
+ *
  * @throws ERR_MACHINE as {@link checkProfile}
  */
 export function figuresOf(profile: Profile): ProfileFigure[] {
@@ -57,7 +58,9 @@ function valuesOf(profile: Profile): [path: string, value: number][] {
   ]
 }
 
-/** Of the tables of PLogP: `levels.network.plogp.gapNs.1024` is the gap of messages of 1,024 bytes. */
+/**
+ * Returns the figures of the tables of PLogP: `levels.network.plogp.gapNs.1024` is the gap of messages of 1,024 bytes.
+ */
 function tableValuesOf(profile: Profile): [path: string, value: number][] {
   return tablesOf(profile).flatMap(([path, tables]) => [
     [`${path}.latencyNs`, tables.latencyNs],
@@ -83,8 +86,8 @@ function originOf({ provenance, source, exceptions }: Profile, path: string): Or
 }
 
 /**
- * Checks the name, that every cost is a number from 0 to 10^15 (eleven days in nanoseconds), and that every
- * exception is of a figure.
+ * Checks the name, that every cost is a number from 0 to 10^15 (eleven days in nanoseconds), and that every exception
+ * names a figure.
  *
  * @throws ERR_MACHINE with the path of the first figure that is not
  */

@@ -15,7 +15,7 @@ import {
 } from './profile.js'
 import { checkProfile, failMachine } from './profile-figures.js'
 
-/** Characters of a profile file. */
+/** The most characters of a profile file. */
 export const longestProfileText = 2 ** 20
 
 const format = 'rankweave-profile'
@@ -34,8 +34,8 @@ const fileKeys = [
 const optionalKeys = ['coresPerNode', 'matchNsPerEntry'] as const
 
 /**
- * A profile from the JSON text that {@link formatProfile} writes. Units are in the keys; `eagerLimitBytes` is
- * null where no message waits for its receiver.
+ * Returns a profile from the JSON text that {@link formatProfile} writes. Units are in the keys; `eagerLimitBytes` is
+ * null if no message waits for its receiver.
  *
  * @throws ERR_MACHINE with the key that is missing, unknown or wrong
  */
@@ -56,7 +56,7 @@ export function parseProfile(text: string): Profile {
   const exceptions = withKeys(file.exceptions, 'profile, exceptions', null)
   for (const [path, origin] of Object.entries(exceptions))
     withKeys(origin, `profile, exceptions, ${path}`, ['provenance', 'source'])
-  // The types of names, origins and figures are what `checkProfile` checks.
+  // `checkProfile` checks the types of names, origins and figures.
   const profile: Profile = {
     name: file.name as string,
     provenance: file.provenance as Origin['provenance'],
@@ -73,7 +73,7 @@ export function parseProfile(text: string): Profile {
   return profile
 }
 
-/** `checkProfile` checks them. */
+/** Returns the optional figures of a file, which `checkProfile` checks. */
 function optionalFigures(file: object): Pick<Profile, (typeof optionalKeys)[number]> {
   return Object.fromEntries(
     Object.entries(file).filter(([key]) => optionalKeys.some((known) => known === key)),
@@ -81,7 +81,7 @@ function optionalFigures(file: object): Pick<Profile, (typeof optionalKeys)[numb
 }
 
 /**
- * The value as an object that has these keys, perhaps some of the optional ones, and no others; null: any
+ * Returns the value as an object that has these keys, perhaps some of the optional ones, and no others; null admits any
  * keys.
  */
 function withKeys<K extends string>(
@@ -114,7 +114,7 @@ function jsonOf(text: string): unknown {
   }
 }
 
-/** A profile as JSON text, which {@link parseProfile} reads. @throws ERR_MACHINE as {@link checkProfile} */
+/** Returns a profile as JSON text, which {@link parseProfile} reads. @throws ERR_MACHINE as {@link checkProfile} */
 export function formatProfile(profile: Profile): string {
   checkProfile(profile)
   const { name, provenance, source, exceptions, levels, hop, memory, eagerLimitBytes } = profile

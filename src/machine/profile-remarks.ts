@@ -4,8 +4,8 @@ import { type Profile, provenances } from './profile.js'
 import { figuresOf } from './profile-figures.js'
 
 /**
- * A profile with the provenance of its costs, for whatever prints times made from them: `niagara (costs assumed,
- * levels.network.nsPerByte given)`.
+ * Returns the name of a profile with the provenance of its costs, for reports of times made from them: `niagara (costs
+ * assumed, levels.network.nsPerByte given)`.
  */
 export function profileOrigin(profile: Profile): string {
   const { name, provenance } = profile
@@ -18,10 +18,10 @@ export function profileOrigin(profile: Profile): string {
   return `${name} (costs ${provenance}${few.join('')})`
 }
 
-/** More figures of one provenance are counted. */
+/** The most figures of one provenance that are named; more are counted. */
 const mostNamed = 2
 
-/** Why times on a machine say less than they seem to, in a sentence; null for no reason. */
+/** Returns a sentence on why times on a machine are less certain than they look, or null. */
 export function profileRemark({ cores, profile }: Machine): string | null {
   const { coresPerNode, name } = profile ?? {}
   const most = largestOf(cores)

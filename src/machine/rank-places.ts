@@ -3,7 +3,7 @@ import { RankweaveError } from '../errors.js'
 import type { Machine } from './machine.js'
 import { requireCores } from './nodes.js'
 
-/** Whose jobs read it. */
+/** The launchers whose jobs read a file of places. */
 export const placesFormats = ['openmpi', 'mpich', 'slurm'] as const
 export type PlacesFormat = (typeof placesFormats)[number]
 
@@ -11,12 +11,12 @@ export interface RankPlaces {
   /** The core of every rank, counted over all nodes. */
   readonly coreOf: ArrayLike<number>
   readonly machine: Machine
-  /** What nodes are called. */
+  /** The names of nodes. */
   readonly hosts: readonly string[] | null
 }
 
 /**
- * A file that places ranks on cores:
+ * Writes a file that places ranks on cores:
  * - `openmpi`: a rankfile, for `mpirun --rankfile FILE`; cores of a node by number
  * - `mpich`: a host file with a line for every rank, for `mpiexec -f FILE`
  * - `slurm`: a list of hosts with a line for every rank, for `SLURM_HOSTFILE=FILE srun --distribution=arbitrary`

@@ -1,10 +1,10 @@
 import { assumed, inProcess, messageCosts, type Origin, type Profile } from './profile.js'
 
-/** What SMPI adds to every message. */
+/** The bytes that SMPI adds to every message. */
 const headerBytes = 16
 
 /**
- * A message inside a node: SimGrid's loopback, which messages do not share, and the processors' overheads.
+ * The costs of a message inside a node: SimGrid's loopback, which messages do not share, and the processors' overheads.
  */
 const loopback = messageCosts({ latencyNs: 50, overheadNs: 350, gapNs: 0, nsPerByte: 1 / 20, headerBytes })
 
@@ -17,8 +17,8 @@ const exceptions: Readonly<Record<string, Origin>> = {
 const memory = { copyNsPerByte: 1 / 10, copyBlockNs: 2, reduceNsPerByte: 1 / 10 }
 
 /**
- * Hosts of SimGrid 3.32 behind one switch: 0.3 us and 12.5 GB/s on the link of each host, an overhead of 0.35
- * us at each end.
+ * Hosts of SimGrid 3.32 behind one switch: 0.3 us and 12.5 GB/s on the link of each host, an overhead of 0.35 us at
+ * each end.
  */
 export const simgridFast: Profile = {
   name: 'simgrid-fast',
@@ -36,10 +36,7 @@ export const simgridFast: Profile = {
   eagerLimitBytes: 65_536,
 }
 
-/**
- * The same with slow links between nodes: 2.5 us and 1.25 GB/s on each host's link, an overhead of 2 us at
- * each end.
- */
+/** Hosts with slow links between nodes: 2.5 us and 1.25 GB/s on each host's link, an overhead of 2 us at each end. */
 export const simgridSlow: Profile = {
   ...simgridFast,
   name: 'simgrid-slow',

@@ -9,7 +9,7 @@ import { failMachine } from './profile-figures.js'
 
 export interface SlurmOptions {
   /**
-   * What a core of the machine is: a task of the job, or a processor that it was given. Default: tasks where
+   * The unit that a core of the machine stands for: a task of the job, or a processor given to it. Default: tasks if
    * they are set.
    */
   readonly by?: 'tasks' | 'cpus'
@@ -26,9 +26,9 @@ export interface SlurmEnvironment {
 const knownOptions: OptionTable<SlurmOptions> = uncheckedOptions('by', 'profile')
 
 /**
- * The machine of a Slurm job from its environment: nodes of `SLURM_JOB_NODELIST` (`n[001-003,7],gpu1`), their
- * cores from `SLURM_TASKS_PER_NODE` (`16(x3),8`) or `SLURM_JOB_CPUS_PER_NODE`. Ranks are placed as
- * `srun --distribution=block` does.
+ * Returns the machine of a Slurm job from its environment: nodes of `SLURM_JOB_NODELIST` (`n[001-003,7],gpu1`), their
+ * cores from `SLURM_TASKS_PER_NODE` (`16(x3),8`) or `SLURM_JOB_CPUS_PER_NODE`. Ranks are placed as `srun
+ * --distribution=block` does.
  *
  * @param environment such as `process.env`
  * @throws ERR_MACHINE outside of a job, and for values that are malformed or of different numbers of nodes

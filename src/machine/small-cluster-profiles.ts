@@ -14,7 +14,7 @@ const exceptions: Readonly<Record<string, Origin>> = {
 
 const inNode = messageCosts({ latencyNs: 400, overheadNs: 300, gapNs: 300, nsPerByte: 1 })
 
-/** Parameters as the tables print them: L, o, g in us, G and gamma in us per byte. */
+/** The parameters as the tables print them: L, o, g in us, G and gamma in us per byte. */
 interface LogGP {
   readonly L: number
   readonly o: number
@@ -39,7 +39,7 @@ function smallCluster(name: string, { L, o, g, G, gamma }: LogGP): Profile {
   }
 }
 
-/** Without the digits that 1000 times a decimal fraction does not have. */
+/** Converts microseconds to nanoseconds without the digits that 1000 times a decimal fraction does not have. */
 function nanoseconds(us: number): number {
   return Number((1000 * us).toPrecision(12))
 }

@@ -1,17 +1,17 @@
 import type { Interior } from './interior.js'
 
-/** Extents of a grid of routers, one node at each. */
+/** The extents of a grid of routers, one node at each. */
 export interface Grid {
-  /** Nodes per dimension; the first varies fastest with the node's number. */
+  /** The number of nodes per dimension; the first varies fastest with the node's number. */
   readonly dims: readonly number[]
   /** Whether a dimension's last router is linked to its first. */
   readonly wraps: readonly boolean[]
 }
 
-/** Routers at the ends of a link. */
+/** The routers at the ends of a link. */
 export interface RouterLink {
   readonly dimension: number
-  /** The router from which the cable leads up: the last of its line where it wraps. */
+  /** The router from which the cable leads up: the last of its line if it wraps. */
   readonly lower: number
   readonly upper: number
   /** Whether the link leads up. */
@@ -21,17 +21,17 @@ export interface RouterLink {
 export interface TorusInterior extends Interior {
   /** @param link numbered from 0 */
   ends(link: number): RouterLink
-  /** @param side where both ways around are equally short: 1 up, -1 down, 0 by the source's coordinate */
+  /** @param side the direction if both are equally short: 1 up, -1 down, 0 by the source's coordinate */
   path(fromNode: number, toNode: number, first: number, into: Int32Array, at: number, side?: number): number
 }
 
 /**
- * Routers linked to their neighbors in every dimension, by one link in each direction. Routes are shortest
- * and go dimension by dimension, the first first. Where both ways around are equally short, an even
- * coordinate of the source goes up and an odd one down, which balances exchanges at that distance.
+ * Returns routers linked to their neighbors in every dimension, by one link in each direction. Routes are shortest and
+ * go dimension by dimension, the first first. If both ways around are equally short, an even coordinate of the source
+ * goes up and an odd one down, which balances exchanges at that distance.
  *
- * Cables are numbered by dimension, then by line of routers, then along the line; a cable's link up is even,
- * down odd. A wrapped dimension of two routers has two cables between them, one of a single router none.
+ * Cables are numbered by dimension, then by line of routers, then along the line; a cable's link up is even, down odd.
+ * A wrapped dimension of two routers has two cables between them, one of a single router none.
  */
 export function torusInterior({ dims, wraps }: Grid): TorusInterior {
   const nodes = dims.reduce((product, extent) => product * extent, 1)
@@ -98,7 +98,7 @@ export function torusInterior({ dims, wraps }: Grid): TorusInterior {
   }
 }
 
-/** Toward rising coordinates. */
+/** Returns whether a route goes toward rising coordinates. */
 function goesUp(from: number, to: number, extent: number, wraps: boolean, side: number): boolean {
   if (!wraps) return to > from
   const up = to > from ? to - from : to - from + extent

@@ -9,17 +9,17 @@ import type { Profile } from './profile.js'
 import { failMachine } from './profile-figures.js'
 import { type Grid, torusInterior } from './torus-interior.js'
 
-/** Enough for a hypercube of as many nodes as a machine may have. */
+/** The most dimensions: enough for a hypercube of as many nodes as a machine may have. */
 const mostDimensions = 24
 
-/** Links on a route; more would take longer to name than to pass. */
+/** The most links of a route; more would take longer to name than to pass. */
 export const longestRoute = 2 ** 16
 
 interface TorusOptions extends PortOptions {
   readonly dims: readonly number[]
-  /** Default: every dimension wraps. */
+  /** Whether each dimension wraps. Default: every one does. */
   readonly wraps?: readonly boolean[]
-  /** Of every node. */
+  /** The number of cores of every node. */
   readonly cores?: number
   readonly packages?: number
   readonly profile?: Profile | null
@@ -35,11 +35,11 @@ const knownOptions: OptionTable<TorusOptions> = uncheckedOptions(
 )
 
 /**
- * A torus or, where no dimension wraps, a mesh: routers in a grid, one node of `cores` cores at each. Ranks
- * fill nodes in order, the first dimension fastest.
+ * Returns a torus or, if no dimension wraps, a mesh: routers in a grid, one node of `cores` cores at each. Ranks fill
+ * nodes in order, the first dimension fastest.
  *
- * @throws ERR_MACHINE beyond 24 dimensions, 2^24 cores and routes of 2^16 links; ERR_ARGUMENT unless
- *   `options` is an object
+ * @throws ERR_MACHINE beyond 24 dimensions, 2^24 cores and routes of 2^16 links; ERR_ARGUMENT unless `options` is an
+ *   object
  */
 export function torus(options: TorusOptions): TorusMachine {
   requireKnownOptions('torus', options, knownOptions)

@@ -10,17 +10,18 @@ import type { Meter } from './meter.js'
 import { type EvenSpread, spreadText } from './spread.js'
 
 export interface FormulaOptions {
-  /** Of the parameters. */
+  /** The profile of the parameters. */
   readonly profile: string
-  /** Between any two processes: formulas know one distance. */
+  /** The level between any two processes: formulas know one distance. */
   readonly level: Level
   readonly parametersOf: CostModel
-  /** Bytes; 0 for whole data. */
+  /** The lengths of segments in bytes; 0 for whole data. */
   readonly segments: readonly number[]
 }
 
 /**
- * Predicts times by formula, of settings that have one. Formulas know one distance between processes.
+ * Returns a meter that predicts times by formula, of settings that have one. Formulas know one distance between
+ * processes.
  *
  * @throws ERR_MODEL for parameters out of range
  */
@@ -58,7 +59,9 @@ function predictedUs(model: CostModel, call: TuningCall, setting: TuningSetting)
 }
 
 /**
- * @throws ERR_MEASUREMENT for spreads with several nodes and several processes on each, which have two distances
+ * Requires spreads with one distance between processes.
+ *
+ * @throws ERR_MEASUREMENT for spreads with several nodes and several processes on each
  */
 export function requireOneLevel(spreads: readonly EvenSpread[], level: Level): void {
   const [nodes, processes] = level === 'network' ? ['NODES', '1'] : ['1', 'PROCESSES']

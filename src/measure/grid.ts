@@ -9,36 +9,36 @@ export const measuredOperation = 'sum'
 
 export type MeasuredOrder = 'tree' | 'any'
 
-/** Which calls are measured. */
+/** The calls that are measured. */
 export interface CallGrid {
   readonly collectives: readonly Collective[]
   readonly spreads: readonly EvenSpread[]
-  /** What MPI's count describes. */
+  /** The bytes of the data that MPI's count describes. */
   readonly bytes: readonly number[]
   readonly elementType: ElementType
-  /** Of reductions: the weakest order of combination that serves the call. */
+  /** The weakest orders of combination that serve a reduction. */
   readonly orders: readonly MeasuredOrder[]
-  /** A call whose longest array in a process has more bytes is left out. */
+  /** The most bytes of an array in a process; calls with longer ones are left out. */
   readonly longestArrayBytes: number
 }
 
-/** Those in which a process holds a block of every other. */
+/** The collectives in which a process holds a block of every other. */
 const blocked: readonly Collective[] = ['scatter', 'gather', 'allgather', 'alltoall', 'reduce-scatter']
 
 export function elementBytes(type: ElementType): number {
   return type === 'float64' ? 8 : 4
 }
 
-/** Bytes of the longest array that a process of a call holds. */
+/** Returns the bytes of the longest array that a process of a call holds. */
 export function longestArray({ collective, nodes, processesPerNode, bytes }: TuningCall): number {
   return blocked.includes(collective) ? bytes * nodes * processesPerNode : bytes
 }
 
 /**
- * The calls of a grid, spread by spread and there by collective, order and bytes. A barrier has one, of 0 bytes.
- * Lengths that are no multiple of an element have no reductions.
+ * Returns the calls of a grid, spread by spread and there by collective, order and bytes. A barrier has one, of 0
+ * bytes. Lengths that are not a multiple of an element have no reductions.
  *
- * @throws ERR_MEASUREMENT where nothing is left to measure
+ * @throws ERR_MEASUREMENT if nothing is left to measure
  */
 export function gridCalls(grid: CallGrid): TuningCall[] {
   const calls = grid.spreads.flatMap((spread) =>
@@ -73,7 +73,7 @@ function reductionCalls(
   )
 }
 
-/** Powers of two from the first that is not below `from` to the last that is not above `to`. */
+/** Returns the powers of two from the first that is not below `from` to the last that is not above `to`. */
 export function powersOfTwo(from: number, to: number): number[] {
   const values: number[] = []
   for (let value = 1; value <= to; value *= 2) if (value >= from) values.push(value)

@@ -11,13 +11,13 @@ import {
 
 export type LibraryKind = 'Open MPI' | 'MPICH'
 
-/** A library of MPI by what it reports of itself. */
+/** The name and version that an MPI library reports. */
 export interface LibraryName {
   readonly kind: LibraryKind
   readonly version: string
 }
 
-/** From the first line of MPI_Get_library_version; null for another library. */
+/** Reads the first line of MPI_Get_library_version; returns null for another library. */
 export function libraryName(text: string): LibraryName | null {
   const openMpi = /^Open MPI v([\w.-]+)/.exec(text)
   if (openMpi !== null) return { kind: 'Open MPI', version: openMpi[1] }
@@ -28,31 +28,31 @@ export function libraryName(text: string): LibraryName | null {
 /** The algorithms of a collective in a library: its number by the name that the library has for it. */
 export type LibraryAlgorithms = ReadonlyMap<string, number>
 
-/** A parameter of an algorithm: its word in settings, the variable that holds it, and what it is tried at. */
+/** A parameter of an algorithm: its word in settings, the variable that holds it, and the values that are tried. */
 interface LibraryParameter {
   readonly word: string
   readonly variable: string
-  /** Where a setting does not have it. */
+  /** The value in settings without this parameter. */
   readonly default: number
   readonly tried: readonly number[]
 }
 
 interface Library {
-  /** The control variable that names the algorithm of a collective. */
+  /** Returns the control variable that names the algorithm of a collective. */
   variable(collective: Collective): string
-  /** Algorithms by what the variable reports of itself: its names, or a description. */
+  /** Returns the algorithms in the variable's description of its values: names, or prose. */
   algorithms(collective: Collective, described: string): LibraryAlgorithms
   readonly conditions: LibraryConditions
-  /** Words of the parameters that an algorithm has. */
+  /** Returns the parameters of an algorithm. */
   parameters(collective: Collective, algorithm: string): readonly LibraryParameter[]
-  /** What else is set where an algorithm is named. */
+  /** Returns the further variables that are set along with the algorithm. */
   more(collective: Collective): Readonly<Record<string, number>>
 }
 
 const tuned = (collective: Collective) => collective.replaceAll('-', '_')
 const tunedVariable = (collective: Collective) => `coll_tuned_${tuned(collective)}_algorithm`
 
-/** Which algorithms of Open MPI's component `tuned` have which parameter. */
+/** The algorithms of Open MPI's component `tuned` that have each parameter. */
 const segmented: Readonly<Partial<Record<Collective, readonly string[]>>> = {
   bcast: ['chain', 'pipeline', 'split_binary_tree', 'binary_tree', 'binomial', 'knomial'],
   reduce: ['chain', 'pipeline', 'binary', 'binomial', 'in-order_binary'],
@@ -80,7 +80,7 @@ const openMpi: Library = {
   more: () => ({}),
 }
 
-/** `enum 0=ignore 1=basic_linear`: number 0 leaves the choice to the library. */
+/** Reads `enum 0=ignore 1=basic_linear`, where number 0 leaves the choice to the library. */
 function enumerated(described: string): LibraryAlgorithms {
   const items = /^enum( \d+=\S+)*$/.test(described) ? described.split(' ').slice(1) : []
   const pairs = items.map((item) => item.split('=') as [string, string])
@@ -89,7 +89,7 @@ function enumerated(described: string): LibraryAlgorithms {
 
 const mpichPrefix = (collective: Collective) => `MPIR_CVAR_${tuned(collective).toUpperCase()}`
 
-/** Names that MPICH has for algorithms; the order of its numbers is that of its descriptions. */
+/** The names that MPICH has for algorithms; the order of its numbers is that of its descriptions. */
 const mpichNames = [
   ...['auto', 'binomial', 'nb', 'smp', 'scatter_recursive_doubling_allgather', 'scatter_ring_allgather'],
   ...['dissemination', 'brucks', 'recursive_doubling', 'ring', 'pairwise', 'pairwise_sendrecv_replace'],
@@ -102,13 +102,13 @@ const mpich: Library = {
   algorithms: (_, described) => inDescription(described),
   conditions: mpichConditions,
   parameters: () => [],
-  // Its device would carry out the call in two levels, each by the algorithm.
+  // MPICH's device would carry out the call in two levels, each by the algorithm.
   more: (collective) => ({ [`${mpichPrefix(collective)}_DEVICE_COLLECTIVE`]: 0 }),
 }
 
 /**
- * The names in a description, in order: `auto - Internal algorithm selection ...binomial - Force ...`, without
- * anything between lines. Empty where a name is not known: then the numbers of those after it are not, either.
+ * Returns the names in a description, in order: `auto - Internal algorithm selection ...binomial - Force ...`, without
+ * a separator between lines. If a name is unknown, the result is empty, because the numbers after it are unknown, too.
  */
 function inDescription(described: string): LibraryAlgorithms {
   const ends = [...described.matchAll(/\s+- (?=Internal|Force)/g)].map(({ index }) =>
@@ -124,12 +124,16 @@ function inDescription(described: string): LibraryAlgorithms {
 
 const libraries: Readonly<Record<LibraryKind, Library>> = { 'Open MPI': openMpi, MPICH: mpich }
 
-/** The control variable of a library that names the algorithm of a collective. */
+/** Returns the control variable of a library that names the algorithm of a collective. */
 export function algorithmVariable(kind: LibraryKind, collective: Collective): string {
   return libraries[kind].variable(collective)
 }
 
-/** @param described what that variable reports: `enum 0=ignore 1=linear`, `text DESCRIPTION` or `none` */
+/**
+ * Returns the algorithms of a collective in a library.
+ *
+ * @param described the variable's description: `enum 0=ignore 1=linear`, `text DESCRIPTION` or `none`
+ */
 export function libraryAlgorithms(
   kind: LibraryKind,
   collective: Collective,
@@ -139,7 +143,7 @@ export function libraryAlgorithms(
 }
 
 /**
- * Settings of a library's own algorithms that serve a call, its default first.
+ * Returns the settings of a library's own algorithms that serve a call, its default first.
  *
  * @param segments bytes; 0 for whole data
  */
@@ -177,7 +181,7 @@ export function librarySettings(
   return [setting(defaultAlgorithm, {}), ...named]
 }
 
-/** Control variables that make a setting; none for the default. */
+/** Returns the control variables that make a setting; none for the default. */
 export function settingVariables(
   kind: LibraryKind,
   algorithms: LibraryAlgorithms,

@@ -3,15 +3,15 @@ import type { ElementType } from '../tuning/measured/measurement.js'
 import { callProcesses, isReduction, type TuningCall } from '../tuning/settings/tuning-call.js'
 import { elementBytes } from './grid.js'
 
-/** What decides whether an algorithm of a library serves a call. */
+/** The sizes that decide whether an algorithm of a library serves a call. */
 export interface CallSizes {
   readonly processes: number
   readonly nodes: number
   readonly processesPerNode: number
-  /** Of what MPI's count describes. */
+  /** The elements of the data that MPI's count describes. */
   readonly elements: number
   readonly bytes: number
-  /** Bytes of a segment; 0 for whole data. */
+  /** The bytes of a segment; 0 for whole data. */
   readonly segment: number
 }
 
@@ -27,15 +27,15 @@ export type LibraryConditions = Readonly<Partial<Record<Collective, Readonly<Rec
 const isPowerOfTwo: Condition = ({ processes }) => Number.isInteger(Math.log2(processes))
 const isPair: Condition = ({ processes }) => processes === 2
 const isEven: Condition = ({ processes }) => processes % 2 === 0
-/** An element for each process of the largest power of two. */
+/** Requires an element for each process of the largest power of two. */
 const isHalvable: Condition = ({ processes, elements }) => elements >= 2 ** Math.floor(Math.log2(processes))
-/** Several processes on each of several nodes. */
+/** Requires several processes on each of several nodes. */
 const isTwoLevel: Condition = ({ nodes, processesPerNode }) => nodes > 1 && processesPerNode > 1
 const never: Condition = () => false
 
 /**
- * Where Open MPI 4.1 carries out a call by the algorithm that it was told, and not silently by another one. Algorithms
- * without a condition serve every call.
+ * The conditions under which Open MPI 4.1 runs the named algorithm and not silently another one. Algorithms without a
+ * condition serve every call.
  */
 export const openMpiConditions: LibraryConditions = {
   barrier: { two_proc: isPair },
@@ -48,13 +48,13 @@ export const openMpiConditions: LibraryConditions = {
   reduce: { rabenseifner: isHalvable },
   allreduce: {
     ring: ({ elements, processes }) => elements >= processes,
-    // A segment for each process.
+    // Every process has a segment.
     segmented_ring: ({ bytes, processes, segment }) => segment > 0 && bytes >= processes * segment,
     rabenseifner: isHalvable,
   },
 }
 
-/** The same of MPICH 4.0 and 4.1. */
+/** The conditions of MPICH 4.0 and 4.1. */
 export const mpichConditions: LibraryConditions = {
   barrier: { smp: isTwoLevel },
   bcast: {
@@ -62,7 +62,7 @@ export const mpichConditions: LibraryConditions = {
     scatter_recursive_doubling_allgather: isPowerOfTwo,
   },
   allgather: { recursive_doubling: isPowerOfTwo },
-  // Only where data are exchanged in place.
+  // MPICH uses this one for exchanges in place only.
   alltoall: { pairwise_sendrecv_replace: never },
   reduce: { smp: isTwoLevel, reduce_scatter_gather: isHalvable },
   allreduce: { smp: isTwoLevel, reduce_scatter_allgather: isHalvable },

@@ -2,11 +2,11 @@ import { RankweaveError } from '../errors.js'
 import type { Collective } from '../schedule/specification.js'
 import { algorithmVariable, type LibraryKind } from './library-algorithms.js'
 
-/** What control variables must be for settings to be in effect, and for the default to be the library's choice. */
+/** The values of control variables under which settings are in effect, and the default is the library's choice. */
 const required: Readonly<Record<LibraryKind, Readonly<Record<string, string>>>> = {
   'Open MPI': { coll_tuned_use_dynamic_rules: '1', coll_tuned_dynamic_rules_filename: '' },
   MPICH: {
-    // By collective: neither the device for all of them, nor for none.
+    // Variables decide for each collective; other values use the device for all of them or for none.
     MPIR_CVAR_DEVICE_COLLECTIVES: '2',
     MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE: '',
     MPIR_CVAR_CH4_COLL_SELECTION_TUNING_JSON_FILE: '',
@@ -14,16 +14,16 @@ const required: Readonly<Record<LibraryKind, Readonly<Record<string, string>>>> 
   },
 }
 
-/** Components of Open MPI that take collectives before `tuned` does where their priority is higher. */
+/** The components of Open MPI that take collectives before `tuned` does if their priority is higher. */
 const rivals = ['acoll', 'adapt', 'fca', 'han', 'hcoll', 'ml', 'portals4', 'sm', 'ucc', 'xhc'] as const
 
 /**
  * Checks that a job carries out the settings of its orders, and that its default is the library's own choice. An
- * environment, a file of parameters or the launcher may have set control variables that prevent it: Open MPI prefers a
- * file of rules to the algorithm of a variable, and ignores both where rules are off.
+ * environment, a file of parameters or the launcher may have set control variables that prevent it. Open MPI prefers a
+ * file of rules to the algorithm of a variable, and ignores both if rules are off.
  *
- * @param read the value of a control variable in the job as text; null where the library has none of that name
- * @throws ERR_MEASUREMENT with the name of the variable, what it must be, and what it is
+ * @param read returns the value of a control variable in the job as text, or null if the library has none of that name
+ * @throws ERR_MEASUREMENT with the name of the variable, the required and the actual value
  */
 export async function requireOwnChoice(
   kind: LibraryKind,
@@ -46,7 +46,7 @@ export async function requireOwnChoice(
   }
 }
 
-/** Where the variable may have been set. */
+/** The places where the variable may have been set. */
 const places: Readonly<Record<LibraryKind, (name: string) => string>> = {
   'Open MPI': (name) =>
     `OMPI_MCA_${name} in the environment, ${name} in files of MCA parameters, and --mca in --launch`,

@@ -20,13 +20,13 @@ export interface LibraryMeterOptions {
   readonly machine: string
   readonly collectives: readonly Collective[]
   readonly elementType: ElementType
-  /** Bytes; 0 for whole data. */
+  /** The lengths of segments in bytes; 0 for whole data. */
   readonly segments: readonly number[]
 }
 
 export interface LibraryMeter extends Meter {
   readonly spread: PlacedSpread
-  /** Collectives whose algorithms the library does not name: only its default is measured. */
+  /** The collectives whose algorithms the library does not name: only its default is measured. */
   readonly unnamed: readonly Collective[]
 }
 
@@ -35,8 +35,8 @@ const verdicts: readonly CallVerdict[] = ['right', 'wrong', 'refused']
 /**
  * Measures an MPI library's own algorithms in a job of {@link startMeasuring}.
  *
- * @throws ERR_MEASUREMENT for a library that is neither Open MPI nor MPICH, and for a job in which control variables
- *   are set such that settings are not in effect ({@link requireOwnChoice})
+ * @throws ERR_MEASUREMENT for a library that is neither Open MPI nor MPICH, and for a job whose control variables keep
+ *   settings from taking effect ({@link requireOwnChoice})
  */
 export async function libraryMeter(job: MeasuringJob, options: LibraryMeterOptions): Promise<LibraryMeter> {
   const { machine, collectives, elementType } = options
@@ -95,7 +95,7 @@ export async function libraryMeter(job: MeasuringJob, options: LibraryMeterOptio
   }
 }
 
-/** A control variable as text; null where the library has none of that name. */
+/** Returns a control variable as text, or null if the library has none of that name. */
 async function variableOf(job: MeasuringJob, name: string): Promise<string | null> {
   const answer = await job.ask(`read ${name}`)
   if (answer === 'none') return null

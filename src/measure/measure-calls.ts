@@ -10,29 +10,29 @@ import { spreadText } from './spread.js'
 import { isEnough, repetitionsOfRound, type StoppingRule, timeInterval } from './stopping-rule.js'
 
 export interface MeasureOptions {
-  /** Of reductions. */
+  /** The element type of reductions. */
   readonly elementType: ElementType
   readonly rule: StoppingRule
-  /** Whether a point needs no measuring, because its file has it. */
+  /** Returns whether a point needs no measuring, because its file has it. */
   isMeasured(call: TuningCall, setting: TuningSetting): boolean
   /** Takes the points of a call once they have been repeated often enough. */
   write(measurement: Measurement): void
-  /** What is about to be measured. */
+  /** Reports the call that is about to be measured. */
   onCall?(call: TuningCall, settings: number, done: number, calls: number): void
-  /** Looked at before every round. */
+  /** A signal that is checked before every round. */
   readonly signal?: AbortSignal
-  /** Milliseconds; only differences count. Default `performance.now`. */
+  /** A clock in milliseconds, of which only differences count. Default `performance.now`. */
   readonly now?: () => number
 }
 
-/** Points by what became of them. */
+/** The number of points by outcome. */
 export interface MeasureCounts {
   readonly measured: number
-  /** They were in the file. */
+  /** The number of points that the file already had. */
   readonly skipped: number
-  /** Settings that serve calls according to their conditions, and were refused all the same. */
+  /** The number of settings that were refused, although their conditions admit the call. */
   readonly refused: number
-  /** Their results are wrong, so they have no times. */
+  /** The points with wrong results, which have no times. */
   readonly wrong: readonly WrongPoint[]
 }
 
@@ -42,13 +42,13 @@ export interface WrongPoint {
 }
 
 /**
- * Measures every setting of every call: each is verified once, then all of them are repeated in turn, a round at a
- * time, until each is exact enough or its budget is used up. So a slow drift of the machine meets all settings of a
- * call alike. The first round of each does not count. Of the first call of a collective on a spread no round counts
- * until all settings were exact enough once: until then code is being compiled, and connections are being made.
+ * Measures every setting of every call. Each is verified once, then all are repeated in turn, a round at a time, until
+ * each is exact enough or its budget is used up. So a slow drift of the machine affects all settings of a call alike.
+ * The first round of each does not count. For the first call of a collective on a spread, no round counts until all
+ * settings were exact enough once, because code is compiled and connections are made meanwhile.
  *
- * The time of a repetition is that of the call and a dissemination barrier, less the median of the barrier alone. It
- * is at least half the interval of that median, and a nanosecond: what is shorter, the barrier hides.
+ * The time of a repetition is that of the call and a dissemination barrier, less the median of the barrier alone. It is
+ * at least half the interval of that median, and a nanosecond, because the barrier hides shorter times.
  *
  * @throws ERR_ABORTED through the signal, after the points that are exact enough were written
  * @see Pjesivac-Grbovic 2007, chapter 6 and appendix A.1.1
@@ -92,7 +92,7 @@ export async function measureCalls(
 
 interface Point {
   readonly setting: TuningSetting
-  /** With the barrier. */
+  /** The times of the call with the barrier. */
   readonly callUs: number[]
   spentMs: number
   /** Whether a first round, which does not count, is over. */
@@ -104,7 +104,7 @@ function newPoint(setting: TuningSetting): Point {
   return { setting, callUs: [], spentMs: 0, isWarm: false, isEnough: false }
 }
 
-/** The points of a call, and how long the barrier took in all their rounds. */
+/** The points of a call, and the times of the barrier in all their rounds. */
 interface CallTimes {
   readonly points: readonly Point[]
   readonly barrierUs: number[]
@@ -123,7 +123,7 @@ async function repeatInTurn(
   const rule = meter.isComputed ? { ...options.rule, repetitions: 1 } : options.rule
   for (let open = points; open.length > 0; open = open.filter((point) => !point.isEnough)) {
     for (const point of open) {
-      // Signals of the process are heard between turns.
+      // Signals of the process arrive between turns.
       await laterTurn()
       requireNotAborted('measure', signal)
       const begin = now()
@@ -144,7 +144,7 @@ async function repeatInTurn(
   }
 }
 
-/** Returns how many there are. Their times are less the same barrier. */
+/** Writes the points that are exact enough, less the barrier that they share, and returns their number. */
 function writeEnough(
   meter: Meter,
   call: TuningCall,
@@ -161,7 +161,7 @@ function writeEnough(
   return enough.length
 }
 
-/** What a barrier takes. */
+/** The time of a barrier. */
 interface BarrierTime {
   readonly medianUs: number
   /** Half the interval of the median. */
@@ -176,13 +176,13 @@ export function barrierTime(barrierUs: readonly number[]): BarrierTime {
 
 const nanosecondUs = 0.001
 
-/** The times of calls without the barrier after each, rounded to nanoseconds. */
+/** Returns the times of calls without the barrier after each, rounded to nanoseconds. */
 export function netTimes(callUs: readonly number[], { medianUs, uncertaintyUs }: BarrierTime): number[] {
   const least = Math.max(nanosecondUs, uncertaintyUs)
   return callUs.map((us) => toNanoseconds(Math.max(least, us - medianUs)))
 }
 
-/** Where the median of these times lies: of one that the barrier hides, from a nanosecond on. */
+/** Returns the interval of the median of these times, from a nanosecond on if the barrier hides it. */
 export function netInterval(callUs: readonly number[], barrier: BarrierTime): Interval {
   const { medianUs, uncertaintyUs } = barrier
   const isHidden = medianTime(callUs) - medianUs <= uncertaintyUs

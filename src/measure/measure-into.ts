@@ -3,10 +3,10 @@ import { type MeasureCounts, type MeasureOptions, measureCalls } from './measure
 import { openMeasurementFile } from './measurement-file.js'
 import type { Meter } from './meter.js'
 
-/** What became of the points of a file. */
+/** The number of points by outcome, and those of the file. */
 export interface MeasuredPoints extends MeasureCounts {
   readonly calls: number
-  /** Points of the file, those from before included. */
+  /** The points of the file, earlier ones included. */
   readonly points: number
 }
 

@@ -4,9 +4,9 @@ import type { ElementType } from '../tuning/measured/measurement.js'
 import { isReduction, type TuningCall } from '../tuning/settings/tuning-call.js'
 import { elementBytes, measuredOperation } from './grid.js'
 
-/** How a call is made. */
+/** The method by which a call is made. */
 export interface CallMethod {
-  /** The line of text of an algorithm; undefined for what the library does by default. */
+  /** The line of text of an algorithm; undefined for the library's default. */
   readonly algorithm?: string
   readonly order?: 'tree' | 'any'
 }
@@ -16,16 +16,16 @@ export interface MeasuredCall {
   once(method: CallMethod): Promise<unknown>
   /** Makes the result wrong, so that a call which does nothing is found. */
   clear(): void
-  /** Whether the result of this rank is right. */
+  /** Returns whether the result of this rank is right. */
   isRight(): boolean
 }
 
-/** Byte `i` of the block that one rank has for another. */
+/** Returns byte `i` of the block that one rank has for another. */
 function byteOf(srcRank: number, dstRank: number, i: number): number {
   return (srcRank * 89 + dstRank * 31 + i * 7 + (i >>> 8) * 13 + 5) % 251
 }
 
-/** Element `i` of what a rank contributes: sums over 2^22 ranks are exact in every type of element. */
+/** Returns element `i` of a rank's contribution: sums over 2^22 ranks are exact in every type of element. */
 function termOf(rank: number, i: number): number {
   return ((rank * 7 + i * 3) % 101) + 1
 }
@@ -102,7 +102,7 @@ function reductionOf(comm: Communicator, call: TuningCall, elementType: ElementT
     elementType === 'float64' ? new Float64Array(length) : new Int32Array(length)
   const length = collective === 'reduce-scatter' ? count * size : count
   const data = filled(ofLength(length), (i) => termOf(rank, i))
-  /** Of the ranks from 0 to `ranks - 1`. */
+  /** Returns element `i` of the sum over the ranks from 0 to `ranks - 1`. */
   const sum = (ranks: number, i: number) => {
     let total = 0
     for (let other = 0; other < ranks; other++) total += termOf(other, i)
@@ -141,7 +141,7 @@ function reductionOf(comm: Communicator, call: TuningCall, elementType: ElementT
   }
 }
 
-/** A call with a result in an array, on ranks that have one. */
+/** Returns a call with a result in an array, on ranks that have one. */
 function received<T extends TypedArray>(
   into: T | null,
   expected: T,

@@ -13,22 +13,22 @@ import { formatMeasurement, readMeasurements } from '../tuning/measured/read-mea
 import { settingLine, type TuningSetting } from '../tuning/settings/setting.js'
 import { callKey, isReduction, type TuningCall } from '../tuning/settings/tuning-call.js'
 
-/** A file of measurements that is appended to. */
+/** A file to which measurements are appended. */
 export interface MeasurementFile {
-  /** Points that it held when it was opened. */
+  /** The number of points that it held when it was opened. */
   readonly held: number
-  /** Bytes of a last line without its end, which were cut off; 0 of a whole file. */
+  /** The bytes that were cut off with an unfinished last line; 0 for a whole file. */
   readonly cutBytes: number
   has(call: TuningCall, setting: TuningSetting): boolean
-  /** Makes the file where there is none, so that one which cannot be made is known before anything is measured. */
+  /** Makes a missing file, so that a failure appears before anything is measured. */
   make(): void
-  /** Appends a line at once, so that whatever ends the process leaves whole lines and at most a part of one. */
+  /** Appends a line at once, so that an interrupted process leaves whole lines and at most a part of one. */
   append(measurement: Measurement): void
 }
 
 /**
- * Opens a file to continue it. A file that is not there begins empty, and is not made yet. A last line without its end
- * is cut off where it begins as lines of this source do. A file that is refused stays unchanged.
+ * Opens a file to continue it. A missing file begins empty, and is not made yet. An unfinished last line is cut off if
+ * it begins as lines of this source do. A file that is refused stays unchanged.
  *
  * @throws ERR_MEASUREMENT for a source that a file cannot hold, for a file of something else, for a damaged line, and
  *   for measurements under other conditions
@@ -61,7 +61,7 @@ export function openMeasurementFile(path: string, conditions: MeasuringCondition
 
 const lineEnd = 0x0a
 
-/** Bytes of a file that measurements are added to. */
+/** The most bytes of a file to which measurements are added. */
 const longestFile = 2 ** 30
 
 function pointKey(call: TuningCall, setting: TuningSetting): string {
@@ -89,7 +89,7 @@ function atFile<T>(path: string, call: () => T): T {
   }
 }
 
-/** Errors of lines name the file. */
+/** Adds the name of the file to errors of lines. */
 function inFile<T>(path: string, read: () => T): T {
   try {
     return read()
@@ -117,7 +117,7 @@ function requireConditions(path: string, own: MeasuringConditions, other: Measur
   throw refusal(path, `${got}; measure into another file`)
 }
 
-/** A part of a line that measurements of a source begin with. */
+/** Requires an unfinished line to begin as measurements of a source do. */
 function requireOwnPart(path: string, source: MeasurementSource, part: Buffer): void {
   const { kind, name, machine } = source
   const head = JSON.stringify({ version: measurementVersion, source: { kind, name, machine } })

@@ -12,8 +12,8 @@ const sources = ['measure.c', 'calls.c', 'variables.c', 'measure.h'] as const
  * Compiles the program that measures an MPI library, in a folder that all its processes can read.
  *
  * @returns path of the program
- * @throws ERR_SHIM where a C source of the package is missing, the folder cannot be written, or the compiler is
- *   missing or fails; its own message is in the error's
+ * @throws ERR_SHIM if a C source of the package is missing, the folder cannot be written, or the compiler is missing or
+ *   fails; its own message is in the error's
  */
 export function compileMeasuring(folder: string, mpicc: string, extra: readonly string[] = []): string {
   for (const name of sources) {
@@ -32,9 +32,9 @@ export function compileMeasuring(folder: string, mpicc: string, extra: readonly 
 
 /** A job of that program, which carries out orders. */
 export interface MeasuringJob {
-  /** First line of MPI_Get_library_version. */
+  /** The first line of MPI_Get_library_version. */
   readonly library: string
-  /** Of every process a number for its node. */
+  /** The node of every process, as a number. */
   readonly nodes: readonly number[]
   /** Sends an order, and returns the line that answers it. @throws ERR_MEASUREMENT when the job fails */
   ask(order: string): Promise<string>
@@ -42,17 +42,17 @@ export interface MeasuringJob {
   end(): Promise<void>
   /** Ends the job at once; resolves when it has ended. */
   stop(): Promise<void>
-  /** Why it has failed; undefined as long as it has not. */
+  /** Returns why the job has failed, or undefined. */
   failure(): RankweaveError | undefined
 }
 
 /**
- * Starts a job. What its launcher prints before is ignored, up to {@link mostBannerLines} lines.
+ * Starts a job. Up to {@link mostBannerLines} lines that its launcher prints first are ignored.
  *
  * @param launch the words that start `program` on processes of MPI: `mpirun -n 4`
  * @param signal ends the job at once
- * @throws ERR_MEASUREMENT where the launcher does not start, the job ends before it has introduced itself, its lines
- *   do not arrive as it prints them, or its processes are not in one world; no process is left
+ * @throws ERR_MEASUREMENT if the launcher does not start, the job ends before it has introduced itself, its lines do
+ *   not arrive as it prints them, or its processes are not in one world; no process is left
  */
 export async function startMeasuring(
   launch: readonly string[],
@@ -60,8 +60,8 @@ export async function startMeasuring(
   signal?: AbortSignal,
 ): Promise<MeasuringJob> {
   const [launcher, ...words] = launch
-  // In a group of processes, so that a signal of this process reaches wrappers of the launcher as well, and that Ctrl-C
-  // of a terminal does not reach the launcher besides: after a second signal launchers leave processes behind.
+  // The launcher gets a group of processes, so that a signal of this process also reaches its wrappers. Ctrl-C of a
+  // terminal does not reach the launcher itself: after a second signal launchers leave processes behind.
   const child = spawn(launcher, [...words, program], { stdio: ['pipe', 'pipe', 'inherit'], detached: true })
   const lines = answersOf(child, launcher)
   const kill = () => {
@@ -96,22 +96,22 @@ export async function startMeasuring(
   }
 }
 
-/** Ends the launcher, and what it has started in its group. */
+/** Ends the launcher, and the processes that it has started in its group. */
 function killGroup({ pid }: ChildProcess): void {
   if (pid === undefined) return
   try {
     process.kill(-pid, 'SIGTERM')
   } catch {
-    // They have just ended.
+    // The processes have just ended.
   }
 }
 
 const greeting = 'rankweave-measure '
 
-/** Of a launcher, before the job introduces itself. */
+/** The most lines of a launcher before the job introduces itself. */
 const mostBannerLines = 1000
 
-/** Waits for what a job prints first. */
+/** Waits for the first lines of a job. */
 async function introductionOf(lines: Answers): Promise<Pick<MeasuringJob, 'library' | 'nodes'>> {
   let first: string | undefined
   for (let count = 0; count < mostBannerLines; count++) {
@@ -134,7 +134,7 @@ async function introductionOf(lines: Answers): Promise<Pick<MeasuringJob, 'libra
   )
 }
 
-/** From `nodes 0 0 2 2`: for every process the lowest one on its node. */
+/** Reads `nodes 0 0 2 2`: for every process the lowest one on its node. */
 function nodesOf(line: string): readonly number[] {
   const isRight = /^nodes( \d+)+$/.test(line)
   const nodes = isRight ? line.split(' ').slice(1).map(Number) : []
@@ -158,7 +158,7 @@ interface Answers {
   failure(): RankweaveError | undefined
 }
 
-/** The lines that a job prints, one for each that is waited for. */
+/** Returns the lines that a job prints, one per call. */
 function answersOf(child: ChildProcess, launcher: string): Answers {
   const arrived: string[] = []
   const waiting: { done(line: string): void; failed(error: Error): void }[] = []

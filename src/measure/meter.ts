@@ -3,18 +3,18 @@ import type { MeasurementSource } from '../tuning/measured/measurement.js'
 import { defaultAlgorithm, type TuningSetting } from '../tuning/settings/setting.js'
 import type { TuningCall } from '../tuning/settings/tuning-call.js'
 
-/** What measures: calls of one source, each with the settings that serve it. */
+/** A meter of calls from one source, each with the settings that serve it. */
 export interface Meter {
   readonly source: MeasurementSource
-  /** Whether a time is computed: then one is all there is to know, and nothing is verified. */
+  /** Whether times are computed. Then one repetition suffices, and nothing is verified. */
   readonly isComputed: boolean
-  /** Names of all algorithms that settings of a collective may have. */
+  /** Returns the names of all algorithms that settings of a collective may have. */
   algorithms(collective: Collective): readonly string[]
-  /** Those that serve a call, each once. */
+  /** Returns the settings that serve a call, each once. */
   settings(call: TuningCall): readonly TuningSetting[]
-  /** Makes what the settings of a call share, such as data and communicators. Calls follow each other. */
+  /** Makes the data and communicators that the settings of a call share. Calls follow each other. */
   begin(call: TuningCall, settings: readonly TuningSetting[]): Promise<void>
-  /** Makes the call once by a setting and compares the result with what it must be. */
+  /** Makes the call once by a setting and compares the result with the expected one. */
   verify(setting: TuningSetting): Promise<CallVerdict>
   /** Repeats the call by a setting. */
   time(setting: TuningSetting, repetitions: number): Promise<RoundTimes>
@@ -22,14 +22,14 @@ export interface Meter {
   end(): Promise<void>
 }
 
-/** `refused`: the setting cannot serve the call, which no process has begun. */
+/** The verdict on a call. `refused`: the setting cannot serve the call, which no process has begun. */
 export type CallVerdict = 'right' | 'wrong' | 'refused'
 
-/** Microseconds, by repetition. */
+/** The times in microseconds, by repetition. */
 export interface RoundTimes {
-  /** Of the call and a dissemination barrier after it, in the process that took longest. */
+  /** The times of the call and a dissemination barrier after it, in the process that took longest. */
   readonly callUs: readonly number[]
-  /** Of the barrier alone, likewise; of each repetition one. */
+  /** The times of the barrier alone in the process that took longest, one for each repetition. */
   readonly barrierUs: readonly number[]
 }
 

@@ -2,7 +2,7 @@ import { callText, type TuningCall } from '../tuning/settings/tuning-call.js'
 
 const progressMs = 1000
 
-/** What reports each call that is measured, at most one line a second. */
+/** Returns a function that reports each call that is measured, at most one line a second. */
 export function progressLines(
   write: (line: string) => void,
   now: () => number = () => performance.now(),

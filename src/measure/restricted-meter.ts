@@ -6,7 +6,8 @@ import { callLimits, type TuningCall } from '../tuning/settings/tuning-call.js'
 import type { Meter } from './meter.js'
 
 /**
- * A meter that measures some settings only: a text names an algorithm, with all that it is tried at, or one setting.
+ * Returns a meter that measures some settings only. A text names an algorithm, with all values of its parameters, or
+ * one setting.
  *
  * @param texts such as `bcast-chain` or `bcast-chain:fanout=4,segment=8KiB`; null for all settings
  */
@@ -20,11 +21,11 @@ export function restrictedTo(meter: Meter, texts: readonly string[] | null): Met
 }
 
 /**
- * Checks what a meter is restricted to, against the calls that are to be measured.
+ * Checks the restriction of a meter against the calls that are to be measured.
  *
- * @returns the texts of algorithms that serve none of the calls, where others do
- * @throws ERR_MEASUREMENT for a text that names no algorithm of these collectives, or a setting that is not measured
- *   at any of the calls; where no text serves a call
+ * @returns the texts of algorithms that serve none of the calls, if others do
+ * @throws ERR_MEASUREMENT for a text that names no algorithm of these collectives, or a setting that is not measured at
+ *   any of the calls, and if no text serves a call
  */
 export function requireNamed(
   meter: Pick<Meter, 'algorithms' | 'settings'>,
@@ -68,7 +69,7 @@ function algorithmOfText(text: string): string {
 
 const length = bytesOption({ least: 0, most: callLimits.bytes })
 
-/** A text as {@link settingLine} writes it. */
+/** Returns a text as {@link settingLine} writes it. */
 function lineOf(text: string): string {
   const colon = text.indexOf(':')
   if (colon < 0) return text

@@ -10,13 +10,13 @@ import type { TuningCall } from '../tuning/settings/tuning-call.js'
 import type { Meter } from './meter.js'
 import { largestSpread, membersOf, type PlacedSpread } from './spread.js'
 
-/** The spread of a machine with one process on every core. */
+/** Returns the spread of a machine with one process on every core. */
 export function machineSpread(machine: Machine): PlacedSpread {
   return largestSpread([...machine.cores].flatMap((cores, node) => new Array<number>(cores).fill(node)))
 }
 
 /**
- * Predicts times of the library's own algorithms by the simulator.
+ * Returns a meter that predicts times of Rankweave's own algorithms by the simulator.
  *
  * @throws ERR_MACHINE for a machine without a profile
  */

@@ -1,6 +1,6 @@
 import { wrongValue } from '../errors.js'
 
-/** Processes that are spread evenly: so many on each of so many nodes. */
+/** An even spread of processes: equally many on each of some nodes. */
 export interface EvenSpread {
   readonly nodes: number
   readonly processesPerNode: number
@@ -8,13 +8,13 @@ export interface EvenSpread {
 
 /** A spread with its processes. */
 export interface PlacedSpread extends EvenSpread {
-  /** Of every node its processes, as many as the spread says; nodes and processes in ascending order. */
+  /** The processes of every node, as many as the spread says; nodes and processes in ascending order. */
   readonly members: readonly (readonly number[])[]
 }
 
 /**
- * The largest even spread among processes that may lie unevenly: so many processes of every node that has them.
- * Of two with equally many processes the one on more nodes.
+ * Returns the largest even spread among processes that may lie unevenly: equally many processes of every node that has
+ * them. Of two with equally many processes, the one on more nodes is returned.
  *
  * @param nodeOf the node of every process, by any number
  */
@@ -34,12 +34,15 @@ export function largestSpread(nodeOf: ArrayLike<number>): PlacedSpread {
   return best
 }
 
-/** The processes of a part of a spread, node by node: the first ones of the first nodes. */
+/** Returns the processes of a part of a spread, node by node: the first ones of the first nodes. */
 export function membersOf({ members }: PlacedSpread, part: EvenSpread): number[] {
   return members.slice(0, part.nodes).flatMap((node) => node.slice(0, part.processesPerNode))
 }
 
-/** Spreads to measure: powers of two of nodes and of processes per node, and all of both; two processes at least. */
+/**
+ * Returns the spreads to measure: powers of two of nodes and of processes per node, and all of both; two processes at
+ * least.
+ */
 export function defaultSpreads(largest: EvenSpread): EvenSpread[] {
   return doubled(largest.nodes).flatMap((nodes) =>
     doubled(largest.processesPerNode).flatMap((processesPerNode) =>
@@ -54,9 +57,7 @@ function doubled(most: number): number[] {
   return [...new Set(values)].sort((a, b) => a - b)
 }
 
-/**
- * @throws ERR_MEASUREMENT for a spread that does not fit into what there is
- */
+/** @throws ERR_MEASUREMENT for a spread that exceeds the largest one */
 export function requireSpreads(wanted: readonly EvenSpread[], largest: EvenSpread): void {
   for (const spread of wanted) {
     if (spread.nodes <= largest.nodes && spread.processesPerNode <= largest.processesPerNode) continue
@@ -65,7 +66,7 @@ export function requireSpreads(wanted: readonly EvenSpread[], largest: EvenSprea
   }
 }
 
-/** `4x2`: nodes x processes on each. */
+/** Returns a text such as `4x2`: nodes x processes on each. */
 export function spreadText({ nodes, processesPerNode }: EvenSpread): string {
   return `${nodes}x${processesPerNode}`
 }

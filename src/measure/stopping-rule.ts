@@ -2,30 +2,30 @@ import { type Interval, medianInterval } from '../base/median-interval.js'
 import { largestOf, smallestOf } from '../base/search.js'
 import { medianTime } from '../tuning/measured/median-time.js'
 
-/** How long a point is repeated. */
+/** The rule that ends the repetitions of a point. */
 export interface StoppingRule {
   /** The half width of the interval of the median that suffices, as a share of the median. */
   readonly precision: number
-  /** Of a point, at most: 1 to 1,024. */
+  /** The most repetitions of a point: 1 to 1,024. */
   readonly repetitions: number
   /**
-   * Milliseconds that the repetitions of a point may take: so few that their median has no interval may take four times
-   * as long. At least one round.
+   * The milliseconds that the repetitions of a point may take. Too few for an interval of their median may take four
+   * times as long. There is at least one round.
    */
   readonly budgetMs: number
 }
 
-/** What a setting takes at a time before the next one is due. */
+/** The time that a setting takes before the next one is due. */
 const roundUs = 2000
 const mostInRound = 32
 const firstRound = 2
-/** How many budgets a point may use until its median has an interval. */
+/** The number of budgets that a point may use until its median has an interval. */
 const budgetsWithoutInterval = 4
 
 /**
- * Whether a point needs no more repetitions.
+ * Returns whether a point needs no more repetitions.
  *
- * @param callUs with what separates repetitions, whose median is in every one
+ * @param callUs with the barrier that separates repetitions, whose median is in every one
  * @param medianUs without it
  */
 export function isEnough(
@@ -41,14 +41,14 @@ export function isEnough(
   return (interval[1] - interval[0]) / 2 <= rule.precision * medianUs
 }
 
-/** Where the median of times lies with 95% confidence; of too few for that, their range. */
+/** Returns the 95% confidence interval of the median of times, or the range of too few for that. */
 export function timeInterval(timesUs: readonly number[]): Interval {
   return medianInterval(timesUs) ?? [smallestOf(timesUs), largestOf(timesUs)]
 }
 
 /**
- * Repetitions of the next round of a setting: few of long calls, so that settings alternate, and more of short
- * ones, which take less than what starts a round.
+ * Returns the repetitions of the next round of a setting. Long calls get few, so that settings alternate; short calls
+ * get more, because they take less time than the start of a round.
  */
 export function repetitionsOfRound(rule: StoppingRule, callUs: readonly number[]): number {
   const left = rule.repetitions - callUs.length

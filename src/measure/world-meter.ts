@@ -9,7 +9,7 @@ import { type CallMethod, type MeasuredCall, measuredCall } from './measured-cal
 import { type CallVerdict, defaultSetting, type Meter } from './meter.js'
 import { largestSpread, membersOf, type PlacedSpread, spreadText } from './spread.js'
 
-/** What rank 0 has all ranks do. Orders travel as text. */
+/** An order of rank 0 to all ranks. Orders travel as text. */
 type Order =
   | { readonly kind: 'begin'; readonly call: TuningCall }
   | { readonly kind: 'verify'; readonly setting: TuningSetting }
@@ -20,7 +20,7 @@ type Order =
 export interface WorldMeterOptions {
   readonly source: MeasurementSource
   readonly elementType: ElementType
-  /** Bytes; 0 for whole data. */
+  /** The lengths of segments in bytes; 0 for whole data. */
   readonly segments: readonly number[]
 }
 
@@ -31,8 +31,8 @@ export interface WorldMeter extends Meter {
 }
 
 /**
- * Measures the library's own collectives on a world with one rank in every process. Every rank calls it; ranks
- * other than 0 follow the orders of rank 0 until that closes its meter, and get null.
+ * Measures Rankweave's own collectives on a world with one rank in every process. Every rank calls it. Ranks other than
+ * 0 follow the orders of rank 0 until that closes its meter, and get null.
  */
 export async function worldMeter(
   world: Communicator,
@@ -66,31 +66,31 @@ export async function worldMeter(
   }
 }
 
-/** Names of the algorithms of a collective that a world measures. */
+/** Returns the names of the algorithms of a collective that a world measures. */
 export function worldAlgorithms(collective: Collective): readonly string[] {
   return [defaultAlgorithm, ...ownAlgorithms(collective)]
 }
 
-/** What a rank has of the call that is measured. */
+/** The state of a rank during the call that is measured. */
 interface RankState {
   readonly world: Communicator
   readonly spread: PlacedSpread
   readonly elementType: ElementType
-  /** Of the members of the spread; null on others. */
+  /** The communicator of the members of the spread; null on other ranks. */
   comm: Communicator | null
   spreadNow: string
   call: { readonly is: TuningCall; readonly data: MeasuredCall | null } | null
 }
 
 interface Followed {
-  /** Index in {@link verdicts}. */
+  /** The index in {@link verdicts}. */
   readonly worst: number
-  /** Repetitions of the call, then of the barrier, each in the process that took longest. */
+  /** The times of the call, then of the barrier, by repetition, each in the process that took longest. */
   readonly longestUs: readonly number[]
 }
 
 const nothing: Followed = { worst: 0, longestUs: [] }
-/** The worse the later. */
+/** The verdicts, from good to bad. */
 const verdicts: readonly CallVerdict[] = ['right', 'wrong', 'refused']
 
 async function follow(state: RankState, order: Order): Promise<Followed> {
@@ -114,7 +114,9 @@ async function follow(state: RankState, order: Order): Promise<Followed> {
   }
 }
 
-/** Calls of the default that make a collective's code compiled, by what they move. */
+/**
+ * The bounds on calls of the default algorithm that make a collective's code compiled, and the bytes that they move.
+ */
 const [mostWarming, leastWarming, warmingBytes] = [256, 2, 2 ** 23]
 
 async function begin(state: RankState, call: TuningCall): Promise<void> {
@@ -140,7 +142,7 @@ function methodOf({ order }: TuningCall, setting: TuningSetting): CallMethod {
   }
 }
 
-/** Calls that a communicator refuses, it refuses on all ranks before any message. */
+/** Tries a call. A communicator that refuses it does so on all ranks before any message. */
 async function verdictOf({ call }: RankState, setting: TuningSetting): Promise<CallVerdict> {
   if (call === null || call.data === null) return 'right'
   const { data, is } = call
@@ -178,7 +180,7 @@ async function timesOf(
   return timesUs
 }
 
-/** A number for the node of every rank: its lowest rank. */
+/** Returns the node of every rank, as its lowest rank. */
 async function nodesOfRanks(world: Communicator): Promise<Int32Array> {
   const node = await world.splitType('node')
   const first = await node.bcast(world.rank, 0)

@@ -2,16 +2,16 @@ import { largestOf, smallestOf } from '../base/search.js'
 import type { Axis } from './document.js'
 import { bytesText, numberText } from './figure-text.js'
 
-/** Where values are on an axis, and its marks. */
+/** The positions of values on an axis, and its marks. */
 export interface ScaledAxis {
-  /** 0 at the beginning, 1 at the end. */
+  /** Returns the position of a value: 0 at the beginning, 1 at the end. */
   at(value: number): number
   readonly marks: readonly { readonly value: number; readonly text: string }[]
 }
 
 const mostMarks = 9
 
-/** An axis that holds all values; a logarithmic one takes values above 0 alone. */
+/** Returns an axis that holds all values; a logarithmic one takes only values above 0. */
 export function scaledAxis({ scale }: Axis, values: readonly number[]): ScaledAxis {
   const [low, high] = values.length === 0 ? [1, 2] : [smallestOf(values), largestOf(values)]
   switch (scale) {
@@ -24,7 +24,7 @@ export function scaledAxis({ scale }: Axis, values: readonly number[]): ScaledAx
   }
 }
 
-/** Lengths of blocks: marks at powers of two. */
+/** Returns an axis for lengths of blocks, with marks at powers of two. */
 function octaves(from: number, to: number): ScaledAxis {
   const end = to > from ? to : from + 1
   const step = Math.max(1, Math.ceil((end - from) / mostMarks))
@@ -36,8 +36,8 @@ function octaves(from: number, to: number): ScaledAxis {
 const digits = [1, 2, 5]
 
 /**
- * From and to a 1, 2 or 5 times a power of ten; marks at all of these, or at powers of ten where those would
- * be many.
+ * Returns an axis from and to a 1, 2 or 5 times a power of ten, with marks at all of these, or only at powers of ten if
+ * the marks would be too many.
  */
 function decades(low: number, high: number): ScaledAxis {
   const steps: number[] = []

@@ -1,15 +1,15 @@
 /**
- * How a figure came about. `derived`: from figures of several origins, each named in the source.
- * `simulated` and `measured` figures never share a table or a plot: each has one origin.
+ * The origins of figures. `derived` figures come from figures of several origins, each named in the source. `simulated`
+ * and `measured` figures never share a table or a plot: each has one origin.
  */
 export const origins = ['counted', 'simulated', 'measured', 'derived'] as const
 export type FigureOrigin = (typeof origins)[number]
 
-/** What a table or a plot shows, and where its figures are from. */
+/** The title of a table or a plot, and the source of its figures. */
 export interface Figures {
   readonly title: string
   readonly origin: FigureOrigin
-  /** Words after the mark: on which machine, by what, in which unit. */
+  /** The words after the mark: the machine, the means and the unit. */
   readonly source: string
 }
 
@@ -17,20 +17,20 @@ export type Cell = string | number | null
 
 export interface Column {
   readonly title: string
-  /** Values that a publication prints, beside ours. */
+  /** Whether the values are printed in a publication; they stand next to ours. */
   readonly isPrinted?: true
 }
 
 export interface Table extends Figures {
   readonly kind: 'table'
   readonly columns: readonly Column[]
-  /** As many cells as columns; null where there is no value. */
+  /** The rows, with as many cells as columns; null for a cell without a value. */
   readonly rows: readonly (readonly Cell[])[]
 }
 
 export interface Axis {
   readonly label: string
-  /** `bytes`: by powers of two, with binary prefixes; 0 is drawn as 1. */
+  /** The scale; `bytes` goes by powers of two, with binary prefixes, and 0 is drawn as 1. */
   readonly scale: 'bytes' | 'logarithmic' | 'linear'
 }
 
@@ -42,7 +42,7 @@ export interface Series {
 /** Lines over a common axis. */
 export interface LinePlot extends Figures {
   readonly kind: 'lines'
-  /** Of its file, without ending: lower-case letters, digits and hyphens, unique in the document. */
+  /** The name of its file, without ending: lower-case letters, digits and hyphens, unique in the document. */
   readonly name: string
   readonly x: Axis
   readonly y: Axis
@@ -53,9 +53,9 @@ export interface LinePlot extends Figures {
 export interface BarPlot extends Figures {
   readonly kind: 'bars'
   readonly name: string
-  /** What the bars count. */
+  /** The unit that the bars count. */
   readonly unit: string
-  /** Names of the parts, in their order. */
+  /** The names of the parts, in their order. */
   readonly parts: readonly string[]
   readonly bars: readonly { readonly name: string; readonly values: readonly number[] }[]
 }
@@ -64,21 +64,21 @@ export interface BarPlot extends Figures {
 export interface CellPlot extends Figures {
   readonly kind: 'cells'
   readonly name: string
-  /** Of the columns: ascending, each once; drawn by powers of two, 0 like half a byte. */
+  /** The lengths of the columns, ascending, each once. They are drawn by powers of two, 0 like half a byte. */
   readonly bytes: readonly number[]
   readonly yLabel: string
-  /** Names of the rows, from the bottom. */
+  /** The names of the rows, from the bottom. */
   readonly rows: readonly string[]
   readonly classes: readonly CellClass[]
-  /** By row and column the index of a class; -1 for no value. Length: rows x columns. */
+  /** The index of a class, by row and column; -1 for no value. Length: rows x columns. */
   readonly cells: ArrayLike<number>
 }
 
 export interface CellClass {
   readonly name: string
-  /** `#rrggbb` */
+  /** The color as `#rrggbb`. */
   readonly color: string
-  /** In the middle of its cells, so that it is known without its color: at most 3 characters. */
+  /** The mark in the middle of its cells, so that the class is known without its color: at most 3 characters. */
   readonly mark: string
 }
 
@@ -86,7 +86,7 @@ export type Plot = LinePlot | BarPlot | CellPlot
 
 export interface Section {
   readonly title: string
-  /** Sentences, a paragraph each. */
+  /** The text, a paragraph for each string. */
   readonly text: readonly string[]
   readonly parts: readonly (Table | Plot)[]
 }
@@ -97,7 +97,7 @@ export interface StudyDocument {
   readonly sections: readonly Section[]
 }
 
-/** The plots of a document, in its order. */
+/** Returns the plots of a document, in its order. */
 export function plotsOf({ sections }: StudyDocument): Plot[] {
   return sections.flatMap(({ parts }) => parts.flatMap((part) => (part.kind === 'table' ? [] : [part])))
 }

@@ -12,20 +12,20 @@ interface WaysSetting extends StudySteps {
   readonly bytes: readonly number[]
 }
 
-/** A topology, and what is known of it. */
+/** A topology with the strategies studied and chosen for it. */
 interface KnownTopology {
   readonly topology: ProcessTopology
-  /** What `auto` chooses for every length; empty: not known. */
+  /** The choice of `auto` for every length; empty if it is not known. */
   readonly chosen: readonly Strategy[]
   readonly studied: readonly StudiedStrategy[]
 }
 
 /**
- * What a neighbor allgather takes for every length: with and without a mapping, each with direct sends and with what
- * `auto` chooses.
+ * Returns the times of a neighbor allgather for every length: with and without a mapping, each with direct sends and
+ * with the choice of `auto`.
  *
  * @param given the topology before the mapping
- * @param mapped the same after it
+ * @param mapped the topology after it
  */
 export function fourWays(given: ProcessTopology, mapped: KnownTopology, setting: WaysSetting): FourWays[] {
   const before = waysOf({ topology: given, chosen: [], studied: [] }, setting)
@@ -39,7 +39,7 @@ export function fourWays(given: ProcessTopology, mapped: KnownTopology, setting:
   }))
 }
 
-/** One for every length. */
+/** The ways of every length. */
 interface Ways {
   readonly direct: readonly Way[]
   readonly chosen: readonly Way[]

@@ -24,7 +24,7 @@ svg { display: block; width: 100%; min-width: 44rem; max-width: 62rem; height: a
 @media (prefers-color-scheme: dark) { body { background: #14181d; color: #e4e7eb } }
 `
 
-/** A document as one HTML page that refers to nothing outside itself and runs no script. */
+/** Writes a document as one HTML page that refers to nothing outside itself and runs no script. */
 export function* htmlOf({ title, text, sections }: StudyDocument): Generator<string> {
   yield '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8"/>\n'
   yield '<meta name="viewport" content="width=device-width, initial-scale=1"/>\n'
@@ -70,9 +70,7 @@ function classes(isNumber: boolean, isPrinted: true | undefined): string {
   return names.length === 0 ? '' : ` class="${names.join(' ')}"`
 }
 
-/**
- * Long names of strategies break after commas and colons, so that tables are no wider than they need to be.
- */
+/** Lets long names of strategies break after commas and colons, so that tables are no wider than they need to be. */
 function breakable(text: string): string {
   return escapeXml(text).replace(/[,:](?=\S)/g, (mark) => (text.length > longName ? `${mark}<wbr/>` : mark))
 }

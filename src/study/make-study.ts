@@ -33,33 +33,33 @@ import type {
   Subject,
 } from './study.js'
 
-/** A topology whose vertices were mapped, and how. */
+/** The topology before its vertices were mapped, and the mapping. */
 export interface MappedFrom {
   readonly topology: ProcessTopology
   readonly mapping: AppliedMapping
 }
 
 export interface StudyOptions {
-  /** What the topology is called. */
+  /** The name of the topology. */
   readonly name: string
-  /** What the topology was before a mapping was applied: studied beside it, with and without combining. */
+  /** The topology before a mapping was applied. The study compares both, with and without combining. */
   readonly mappedFrom?: MappedFrom
-  /** Of a matrix, rows of B of the rank that has most. Default: the topology is of no matrix. */
+  /** The rows of B of the rank that has most, for the topology of a matrix. Default: it belongs to no matrix. */
   readonly blockRows?: number
-  /** Lengths of a block, 1 to {@link mostLengths} integers from 0 to 2^40. Default {@link defaultLengths}. */
+  /** The lengths of a block, 1 to {@link mostLengths} integers from 0 to 2^40. Default {@link defaultLengths}. */
   readonly bytes?: readonly number[]
-  /** Strategies to study besides direct sends. Default: the best of every kind, as an estimate ranks them. */
+  /** The strategies to study besides direct sends. Default: the best of every kind, as an estimate ranks them. */
   readonly strategies?: readonly Strategy[]
   /**
-   * The search for friend groups of one strategy stops after this time, and the strategy is left out;
-   * planning of others is not interrupted. Default {@link defaultPlanSeconds}.
+   * The time after which the search for friend groups of one strategy stops, and the strategy is left out. Planning of
+   * other strategies is not interrupted. Default {@link defaultPlanSeconds}.
    */
   readonly planSeconds?: number
-  /** Ends the study with ERR_ABORTED: looked at before each strategy, and inside searches for friend groups. */
+  /** Ends the study with ERR_ABORTED. It is checked before each strategy, and inside searches for friend groups. */
   readonly signal?: AbortSignal
   /** Called before each strategy. */
   readonly onStrategy?: (strategy: string) => void
-  /** Milliseconds; only differences count. Default `performance.now`. */
+  /** A clock in milliseconds, of which only differences count. Default `performance.now`. */
   readonly now?: () => number
 }
 
@@ -80,11 +80,11 @@ export const mostLengths = 32
 export const defaultPlanSeconds = 10
 
 /**
- * Plans and simulates the strategies of a topology on a machine: what `auto` chooses for every length among
- * them, unless strategies are given. Memory: one schedule at a time.
+ * Plans and simulates the strategies of a topology on a machine, including the choice of `auto` for every length unless
+ * strategies are given. Memory: one schedule at a time.
  *
- * The same topology, machine and options give the same counts and simulated times everywhere; planning times
- * are measured, and which friend groups exceed `planSeconds` depends on the computer.
+ * The same topology, machine and options give the same counts and simulated times everywhere. Planning times are
+ * measured, and whether friend groups exceed `planSeconds` depends on the computer.
  *
  * @throws ERR_MACHINE for a machine without a profile, or with fewer cores than ranks
  * @throws ERR_TOPOLOGY for a topology without edges between different ranks
@@ -137,7 +137,7 @@ export function makeStudy(topology: ProcessTopology, machine: Machine, options: 
   return { ...study, mapped: { mapping: mappedFrom.mapping, ways } }
 }
 
-/** By the fastest algorithm of every length; null beyond the ranks of {@link fastestAllgather}. */
+/** Simulates the fastest ordinary allgather of every length; null beyond the ranks of {@link fastestAllgather}. */
 function ordinaryAllgathers(
   ranks: number,
   machine: Machine,
@@ -150,7 +150,7 @@ function ordinaryAllgathers(
   })
 }
 
-/** Ascending, each once. @throws ERR_ARGUMENT */
+/** Returns the lengths ascending, each once. @throws ERR_ARGUMENT */
 function checkedLengths(bytes: readonly number[]): number[] {
   const isLength = (value: unknown) =>
     Number.isInteger(value) && (value as number) >= 0 && (value as number) <= longestBlockBytes
@@ -194,14 +194,14 @@ function subjectOf(
   }
 }
 
-/** Columns of B per exchange that a study gives as an example. */
+/** The columns of B per exchange that a study gives as an example. */
 const exampleColumns = 8
 
 function productBlock(rows: number): ProductBlock {
   return { rows, columns: exampleColumns, bytes: rows * exampleColumns * Float64Array.BYTES_PER_ELEMENT }
 }
 
-/** Short planning again: the first time, code is compiled and memory is cold. */
+/** Repeats short planning: the first time, code is compiled and memory is cold. */
 function leastOfThree(make: () => Plan | null): Plan | null {
   let best = make()
   for (let again = 0; again < 2 && best !== null && best.planMs < shortMs; again++) {
@@ -215,7 +215,7 @@ const shortMs = 100
 
 class OverTime extends Error {}
 
-/** Null where the search for friend groups took too long; other planning is not interrupted. */
+/** Plans a strategy. Returns null if the search for friend groups took too long; other planning is not interrupted. */
 function planWithin(
   topology: ProcessTopology,
   strategy: Strategy,

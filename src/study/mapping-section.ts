@@ -2,11 +2,11 @@ import type { Cell, Section, Table } from './document.js'
 import { bytesText, numberText } from './figure-text.js'
 import type { FourWays, StudiedMapping, Subject, Way } from './study.js'
 
-/** What the other sections of a study are about. */
+/** The remark that the other sections of a study describe mapped ranks. */
 export const mappedText =
   'Ranks were mapped: all but the first section is about the mapped ranks, of which rank s is the vertex whose slot is s.'
 
-/** Names of the four ways, in the order of their columns. */
+/** The names of the four ways, in the order of their columns. */
 export const wayNames = {
   neither: 'neither',
   mapping: 'mapping only',
@@ -14,12 +14,12 @@ export const wayNames = {
   both: 'both',
 } as const satisfies Record<Exclude<keyof FourWays, 'bytes'>, string>
 
-/** The four ways of a length, in the order of {@link wayNames}. */
+/** Returns the four ways of a length, in the order of {@link wayNames}. */
 export function inColumns<T>(ways: FourWays, of: (way: Way) => T): T[] {
   return (Object.keys(wayNames) as (keyof typeof wayNames)[]).map((name) => of(ways[name]))
 }
 
-/** What mapping and combining each take away, and what both do. */
+/** Returns the section on how much time mapping and combining save, each alone and together. */
 export function mappingSection({ machine }: Subject, { mapping, ways }: StudiedMapping): Section {
   const { map, start, before, after, isMapped } = mapping
   const source = start === null ? map : `${map}, from ${start}`

@@ -2,13 +2,13 @@ import { marks, type Plot, type StudyDocument, type Table } from './document.js'
 import { cellText } from './figure-text.js'
 
 export interface MarkdownOptions {
-  /** The file of a plot, relative to the page; without, plots are left out. */
+  /** The file of a plot, relative to the page. Without this function, plots are left out. */
   readonly plotFile?: (plot: Plot) => string
-  /** An HTML comment after the title, such as how the page was made. */
+  /** An HTML comment after the title, such as the command that made the page. */
   readonly comment?: string
 }
 
-/** A document as Markdown. Columns are padded, so that it reads well as plain text. */
+/** Writes a document as Markdown. Columns are padded, so that it reads well as plain text. */
 export function* markdownOf(
   { title, text, sections }: StudyDocument,
   { plotFile, comment }: MarkdownOptions = {},
@@ -35,7 +35,7 @@ function labelOf({ title, origin, source }: Table | Plot): string {
   return `**${escaped(title)}** (${marks[origin].toUpperCase()}: ${escaped(source)})\n\n`
 }
 
-/** Columns with longer cells are not padded: they hold sentences. */
+/** The longest cell of a padded column; columns with longer cells hold sentences. */
 const mostPadded = 100
 
 function tableText(table: Table): string {
@@ -59,5 +59,8 @@ function tableText(table: Table): string {
   return `${labelOf(table)}${line(heads)}${rule}${rows.map(line).join('')}\n`
 }
 
-/** Names of topologies and files are text: no markup, no markup of HTML, no end of a cell or line. */
+/**
+ * Names of topologies and files are text: Markdown and HTML in them are escaped, and they end neither a cell nor a
+ * line.
+ */
 const escaped = (text: string) => text.replace(/\p{Cc}/gu, ' ').replace(/[\\`*[\]<|]/g, '\\$&')

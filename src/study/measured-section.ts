@@ -3,8 +3,8 @@ import { bytesText } from './figure-text.js'
 import type { Measurements, Subject } from './study.js'
 
 /**
- * What a fabric took, apart from everything simulated: it is another machine, and other work may have been on
- * it.
+ * Returns the section of times on a fabric, apart from everything simulated: the computer is another machine, and other
+ * work may have run on it.
  */
 export function measuredSection({ ranks, topology }: Subject, measured: Measurements): Section {
   const { fabric, processes, processor, processors, runs, bytes, tooLong, strategies } = measured

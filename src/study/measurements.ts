@@ -1,18 +1,18 @@
 import { quantile } from '../base/search.js'
 import type { MeasuredStrategy, MeasuredTime, Measurements } from './study.js'
 
-/** Microseconds of one start, by run. */
+/** The times of one start in microseconds, by run. */
 export interface MeasuredRuns {
   readonly strategy: string
   readonly bytes: number
   readonly microseconds: readonly number[]
 }
 
-/** Receive buffers of all ranks take at most this much memory; the exchange itself takes as much again. */
+/** The most memory for receive buffers of all ranks; the exchange itself takes as much again. */
 export const mostReceivedBytes = 2 ** 28
 
 /**
- * The lengths that can be measured: those whose blocks fit in {@link mostReceivedBytes}, one block per edge.
+ * Returns the lengths that can be measured: those whose blocks fit in {@link mostReceivedBytes}, one block per edge.
  */
 export function measurableLengths(
   edges: number,
@@ -22,7 +22,7 @@ export function measurableLengths(
   return { bytes: bytes.filter(fits), tooLong: bytes.filter((length) => !fits(length)) }
 }
 
-/** Runs of a fabric as part of a study: median, shortest and longest of each strategy and length. */
+/** Returns the runs of a fabric as part of a study: median, shortest and longest of each strategy and length. */
 export function measurementsOf(
   runs: readonly MeasuredRuns[],
   place: Omit<Measurements, 'strategies'>,

@@ -3,12 +3,12 @@ import { type PredictorName, predictorNames } from '../tuning/measured/predictor
 import { callKind, callProcesses } from '../tuning/settings/tuning-call.js'
 import type { LinePlot, Section, Series, StudyDocument, Table } from './document.js'
 
-/** Pictures of a page; calls beyond them are in the tables only. */
+/** The most pictures of a page; further calls are in the tables only. */
 const mostPlots = 48
 
 /**
- * Predicted beside measured times as a document: how well each predictor does, then for every kind of call and
- * spread over nodes a picture per setting by length, both axes logarithmic, and the times.
+ * Returns a document that compares predicted with measured times. It has the error of each predictor, then, for every
+ * kind of call and spread over nodes, the times and a picture per setting by length, both axes logarithmic.
  *
  * @param predictedFor profile or machine, in words
  */
@@ -62,7 +62,7 @@ interface Group {
   readonly times: readonly ComparedTime[]
 }
 
-/** By kind of call and spread over nodes, in the order of calls. */
+/** Groups times by kind of call and spread over nodes, in the order of calls. */
 function groupsOf(times: readonly ComparedTime[]): readonly Group[] {
   const groups = new Map<string, ComparedTime[]>()
   for (const time of times) {
@@ -76,7 +76,7 @@ function groupsOf(times: readonly ComparedTime[]): readonly Group[] {
   return [...groups].map(([title, ofGroup]) => ({ title, times: ofGroup }))
 }
 
-/** Null where no predictor can tell a time, and for a single length. */
+/** Returns the plot of a setting; null if no predictor knows a time, and for a single length. */
 function plotOf(
   setting: string,
   times: readonly ComparedTime[],

@@ -7,9 +7,7 @@ import { clipped, colors, fixed, marker, nameLines, picture, rule, widthOf, word
 
 const width = 900
 
-/**
- * A plot as an SVG picture, readable on light and on dark pages. Its heading says where the figures are from.
- */
+/** Draws a plot as an SVG picture, readable on light and on dark pages. Its heading names the source of the figures. */
 export function plotSvg(plot: Plot): string {
   switch (plot.kind) {
     case 'lines':
@@ -21,7 +19,7 @@ export function plotSvg(plot: Plot): string {
   }
 }
 
-/** The origin first: a picture may be copied without the page. */
+/** Draws the heading, with the origin first: a picture may be copied without the page. */
 function heading({ title, origin, source }: Plot): string[] {
   return [
     words(16, 22, title, 'start', ' font-size="15" font-weight="bold"'),
@@ -29,12 +27,12 @@ function heading({ title, origin, source }: Plot): string[] {
   ]
 }
 
-/** That fit in the width of the picture. */
+/** The number of characters that fit in the width of the picture. */
 const mostCharacters = 124
-/** Size of the names of lines and bars. */
+/** The font size of the names of lines and bars. */
 const nameSize = 11
 
-/** Of a row of cells. */
+/** The largest and the smallest height of a row of cells. */
 const [mostCellHeight, leastCellHeight] = [26, 4]
 const gridHeight = 420
 
@@ -112,7 +110,7 @@ function cellsSvg(plot: CellPlot): string {
   return picture(plot.name, size, { title: plot.title, description }, parts)
 }
 
-/** Where cells begin and the last one ends, in octaves: halfway between their values. */
+/** Returns the edges of cells in octaves, halfway between their values. */
 function cellEdges(bytes: readonly number[]): readonly number[] {
   const octaves = bytes.map((value) => Math.log2(Math.max(value, 0.5)))
   const middles = octaves.slice(1).map((octave, i) => (octave + octaves[i]) / 2)
@@ -120,7 +118,7 @@ function cellEdges(bytes: readonly number[]): readonly number[] {
   return [2 * octaves[0] - first, ...middles, 2 * octaves.at(-1)! - last]
 }
 
-/** Whether black is easier to read on a color than white. */
+/** Returns whether black is easier to read on a color than white. */
 function isLight(color: string): boolean {
   const [red, green, blue] = [1, 3, 5].map((at) => Number.parseInt(color.slice(at, at + 2), 16))
   return 0.299 * red + 0.587 * green + 0.114 * blue > 140

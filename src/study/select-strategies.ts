@@ -10,26 +10,22 @@ import type { LeftOut } from './study.js'
 
 export interface SelectOptions {
   readonly bytes: readonly number[]
-  /** Null: those that are worth a study. */
+  /** The strategies to study; null for those that are worth a study. */
   readonly given: readonly Strategy[] | null
-  /** What `auto` chooses for the lengths: studied in any case. */
+  /** The choices of `auto` for the lengths, studied in any case. */
   readonly auto: readonly Strategy[]
 }
 
-/**
- * A strategy whose messages carry more blocks than this is left out: planning takes about 200 bytes and 1 us
- * per block.
- */
+/** The most blocks in the messages of a strategy: planning takes about 200 bytes and 1 us per block. */
 export const mostBlocks = 2 ** 23
 
-/** Strategies of one kind, the best of the shortest and longest blocks among them. */
+/** The most strategies of one kind, the best for the shortest and the longest blocks among them. */
 const perKind = 3
 
 const direct: Strategy = { kind: 'direct' }
 
 /**
- * Strategies by friend groups, whose messages no estimate knows before they are planned: the published ones,
- * and what followed.
+ * Strategies by friend groups, whose messages an estimate knows only after planning: the published ones and later ones.
  */
 const byFriends: readonly Strategy[] = [
   ...([2, 4, 8] as const).map((k): Strategy => ({ kind: 'common-neighbor', k, mode: 'aware' })),
@@ -39,10 +35,9 @@ const byFriends: readonly Strategy[] = [
 ]
 
 /**
- * The strategies of a study: direct sends first, then those given; or else, of every kind, at most
- * {@link perKind} that an estimate finds best for some length, what `auto` chooses, and strategies by friend
- * groups.
- * Deterministic.
+ * Returns the strategies of a study, direct sends first, then the given ones. Without given ones, it takes at most
+ * {@link perKind} of every kind that an estimate finds best for some length, the choices of `auto`, and strategies by
+ * friend groups. Deterministic.
  *
  * @throws ERR_STRATEGY for a given strategy that cannot be planned for the topology
  */
@@ -56,7 +51,7 @@ export function selectStrategies(
   const byKind = new Map<string, LoadedCandidate[]>()
   for (const loaded of atOnce(candidateLoads(topology, nodes)).candidates) {
     const { strategy } = loaded
-    // Of friend groups the estimate knows only the least that they do.
+    // The estimate has only a lower bound for friend groups.
     if (strategy.kind === 'direct' || isGrouped(strategy)) continue
     byKind.set(strategy.kind, [...(byKind.get(strategy.kind) ?? []), loaded])
   }
@@ -79,12 +74,11 @@ export function selectStrategies(
 }
 
 /**
- * One that an estimate finds less than this much better for a length than another of its kind is not worth a
- * separate study.
+ * The least gain, by the estimate and for some length, that makes a strategy worth a study beside another of its kind.
  */
 const worthwhile = 0.1
 
-/** The best for the lengths, alternately from both ends, until there are {@link perKind}. */
+/** Returns the best for the lengths, alternately from both ends, until there are {@link perKind}. */
 function bestOf(
   loaded: readonly LoadedCandidate[],
   estimate: (load: readonly HopLoad[], bytes: number) => number,

@@ -5,19 +5,19 @@ import { type Level, levels, type MessageCosts, type Profile } from '../machine/
 import type { LoweredSchedule } from '../schedule/lower/program.js'
 import { type Sensitivity, type StudiedStrategy, type Variation, varied } from './study.js'
 
-/** The fastest of a length is compared with the best of this many other kinds. */
+/** The number of other kinds whose best strategies are compared with the fastest of a length. */
 export const comparedKinds = 2
 
-/** Within this much of the fastest, a choice is as good. */
+/** The share by which a choice may be slower than the fastest and still count as good. */
 export const closeEnough = 0.05
 
 type Changed = Pick<Variation, 'cost' | 'factor'>
 const changes: readonly Changed[] = varied.flatMap((cost) => [0.5, 2].map((factor) => ({ cost, factor })))
 
 /**
- * Whether the fastest strategies remain the best when a cost of the profile is halved or doubled. Each is
- * compared with the best of {@link comparedKinds} other kinds of the same length. Every strategy is planned
- * once; memory: one schedule at a time.
+ * Tests whether the fastest strategies remain the best when a cost of the profile is halved or doubled. Each is
+ * compared with the best of {@link comparedKinds} other kinds of the same length. Every strategy is planned once;
+ * memory: one schedule at a time.
  *
  * @param programOf plans and lowers a strategy by its text
  */
@@ -29,7 +29,7 @@ export function sensitivityOf(
 ): Sensitivity[] {
   const compared = bytes.map((_, i) => bestOfKinds(studied, i).slice(0, 1 + comparedKinds))
   const machines = changes.map((change) => changedMachine(machine, change))
-  /** By strategy, length and change. */
+  /** The times by strategy, length and change. */
   const times = new Map<string, readonly number[]>()
   for (const strategy of new Set(compared.flat())) {
     const program = programOf(strategy)
@@ -51,7 +51,7 @@ export function sensitivityOf(
   })
 }
 
-/** Texts of the fastest of every kind, fastest first. */
+/** Returns the texts of the fastest of every kind, fastest first. */
 function bestOfKinds(studied: readonly StudiedStrategy[], i: number): string[] {
   const byTime = studied.toSorted((a, b) => a.simulated[i].timeUs - b.simulated[i].timeUs)
   const kindOf = ({ strategy }: StudiedStrategy): string => strategy.split(':')[0]

@@ -10,13 +10,13 @@ import { upTo } from '../schedule/specification.js'
 import type { ProcessTopology } from '../topology/process-topology.js'
 import type { SimulatedTime, StudiedStrategy } from './study.js'
 
-/** How the choices of a study are followed. */
+/** The signal and the progress callback of a study. */
 export interface StudySteps {
   readonly signal?: AbortSignal
   readonly onStrategy?: (strategy: string) => void
 }
 
-/** As `rankweave plan --strategy auto` chooses for blocks of this length. */
+/** Returns the choice of `rankweave plan --strategy auto` for blocks of this length. */
 export function autoChoice(
   topology: ProcessTopology,
   machine: Machine,
@@ -27,16 +27,16 @@ export function autoChoice(
   return chooseStrategy(topology, machine, { bytes, ...(signal && { signal }) }).strategy
 }
 
-/** What the figures of strategies are for. */
+/** The setting for which the figures of strategies are found. */
 interface FiguresSetting {
   readonly machine: Machine
   readonly nodes: Int32Array
   readonly bytes: readonly number[]
-  /** Null while direct sends themselves are studied. */
+  /** The figures of direct sends; null while these themselves are studied. */
   readonly direct: StudiedStrategy | null
 }
 
-/** The figures of a strategy that was planned. @param text of the strategy */
+/** Returns the figures of a strategy that was planned. @param text of the strategy */
 export function studiedStrategy(text: string, planned: Plan, setting: FiguresSetting): StudiedStrategy {
   const { machine, nodes, bytes, direct } = setting
   const { messages } = planStatistics(planned, nodes)

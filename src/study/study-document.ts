@@ -8,8 +8,8 @@ import { closeEnough, comparedKinds } from './sensitivity.js'
 import type { ProductBlock, StudiedStrategy, Study } from './study.js'
 
 /**
- * A study as a document: sections by origin, so that what is simulated and what is measured never stand side
- * by side.
+ * Returns a study as a document with sections by origin, so that simulated and measured figures never stand side by
+ * side.
  */
 export function studyDocument(study: Study): StudyDocument {
   const { subject, leftOut, measurements } = study
@@ -39,7 +39,7 @@ export function studyDocument(study: Study): StudyDocument {
   }
 }
 
-/** From a matrix to the lengths of a study. */
+/** Explains how a matrix leads to the lengths of a study. */
 export function productText({ columns, bytes }: ProductBlock): string {
   return `${columns} columns of doubles make blocks of up to ${numberText(bytes)} bytes`
 }
@@ -85,7 +85,7 @@ function fastestSection({ fastest, subject, ordinaryAllgather }: Study): Section
   }
 }
 
-/** Where `auto` chooses otherwise. */
+/** Returns remarks on the lengths for which `auto` chooses another strategy than the fastest. */
 function autoText(fastest: Study['fastest']): string[] {
   const others = fastest.filter(({ auto, strategy }) => auto !== null && auto !== strategy)
   if (fastest.every(({ auto }) => auto === null)) return []
@@ -153,7 +153,7 @@ function timesSection({ strategies, bytes, subject, fastest }: Study): Section {
   return { title: 'Simulated time', text: [text], parts: [plot, table] }
 }
 
-/** Per kind and length the least time of its strategies. */
+/** Returns the least time of the strategies of each kind, for each length. */
 function bestOfKinds(strategies: readonly StudiedStrategy[]): { kind: string; times: readonly number[] }[] {
   const best = new Map<string, readonly number[]>()
   for (const { strategy, simulated } of strategies) {

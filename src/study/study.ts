@@ -2,37 +2,40 @@ import type { Level, Provenance } from '../machine/profile.js'
 import type { AppliedMapping } from '../neighborhood/choose/mapped-topology.js'
 
 /**
- * What strategies of a neighbor allgather cost on a machine. Messages and bytes are counted from schedules,
- * times on the machine are simulated, planning is measured on the computer that made the study, and what a
- * fabric took is in {@link Measurements} alone.
+ * The costs of strategies of a neighbor allgather on a machine. Messages and bytes are counted from schedules, and
+ * times on the machine are simulated. Planning is measured on the computer that made the study. Only {@link
+ * Measurements} has times on a fabric.
  */
 export interface Study {
   readonly subject: Subject
-  /** Lengths of a block that were simulated, ascending. */
+  /** The lengths of a block that were simulated, ascending. */
   readonly bytes: readonly number[]
-  /** In the order in which they were studied, direct sends first. */
+  /** The strategies in the order in which they were studied, direct sends first. */
   readonly strategies: readonly StudiedStrategy[]
   readonly leftOut: readonly LeftOut[]
-  /** Per length, the strategy that takes the least simulated time of those studied. */
+  /** The studied strategy with the least simulated time, per length. */
   readonly fastest: readonly Fastest[]
-  /** Per length; null where there are too many ranks. */
+  /** The ordinary allgathers per length; null if there are too many ranks. */
   readonly ordinaryAllgather: readonly OrdinaryAllgather[] | null
-  /** Per length, how the fastest compares with others where costs are not those of the profile. */
+  /** The comparisons of the fastest with others under changed costs, per length. */
   readonly sensitivity: readonly Sensitivity[]
-  /** Null where no fabric was at hand. */
+  /** The times on a fabric; null if none was measured. */
   readonly measurements: Measurements | null
-  /** Of a topology whose vertices were mapped: all else is of mapped ranks. */
+  /** The mapping of a topology's vertices; all other fields are about mapped ranks. */
   readonly mapped?: StudiedMapping
 }
 
-/** What a mapping changes, with and without combining. */
+/** The effect of a mapping, with and without combining. */
 export interface StudiedMapping {
   readonly mapping: AppliedMapping
-  /** One per length of the study. */
+  /** The ways, one entry per length of the study. */
   readonly ways: readonly FourWays[]
 }
 
-/** Combining is what `auto` chooses for the length; without it ranks send directly. */
+/**
+ * Times with and without mapping and combining. Combining is the choice of `auto` for the length; without it, ranks
+ * send directly.
+ */
 export interface FourWays {
   readonly bytes: number
   /** Direct sends, rank v being vertex v. */
@@ -47,10 +50,10 @@ export interface FourWays {
 /** A strategy for one length. */
 export interface Way {
   readonly strategy: string
-  /** Simulated, until the last rank is done. */
+  /** The simulated time until the last rank is done. */
   readonly timeUs: number
   readonly messages: number
-  /** Of these. */
+  /** The number of these messages between nodes. */
   readonly betweenNodes: number
 }
 
@@ -68,31 +71,35 @@ export interface Subject {
     /** The name, with the provenance of its costs and of those that differ. */
     readonly origin: string
   }
-  /** Of a matrix: what a block of a product with it is long; null for other topologies. */
+  /** The block of a product with the matrix; null for a topology without a matrix. */
   readonly product: ProductBlock | null
-  /** Why the times say less than they seem to, such as more cores per node than the profile describes. */
+  /**
+   * The reason why the times are less certain than they look, such as more cores per node than the profile describes.
+   */
   readonly remark: string | null
 }
 
-/** Blocks of the row exchange of a sparse product. */
+/** The blocks of the row exchange of a sparse product. */
 export interface ProductBlock {
-  /** Of B, of the rank that has most. */
+  /** The rows of B of the rank that has most. */
   readonly rows: number
-  /** Columns of B per exchange, as an example. */
+  /** The columns of B per exchange, as an example. */
   readonly columns: number
-  /** Of the longest block, for columns of doubles. */
+  /** The length of the longest block, for columns of doubles. */
   readonly bytes: number
 }
 
 export interface StudiedStrategy {
-  /** As `parseStrategy` reads it. */
+  /** The text that `parseStrategy` reads. */
   readonly strategy: string
   readonly messages: StudiedMessages
-  /** Blocks that messages carry, by how far they go: times the length of a block, the bytes. */
+  /** The number of blocks that messages carry, by level. Times the length of a block, these are the bytes. */
   readonly blocks: Readonly<Record<Level, number>>
-  /** One per length of the study. */
+  /** The simulated times, one per length of the study. */
   readonly simulated: readonly SimulatedTime[]
-  /** Measured on the computer that made the study, once, or the least of three where it is below 0.1 s. */
+  /**
+   * The planning time on the computer that made the study: measured once, or the least of three if it is below 0.1 s.
+   */
   readonly planMs: number
 }
 
@@ -105,16 +112,16 @@ export interface StudiedMessages {
 
 export interface SimulatedTime {
   readonly bytes: number
-  /** Simulated, until the last rank is done. */
+  /** The simulated time until the last rank is done. */
   readonly timeUs: number
-  /** Payload of the messages by how far they go. */
+  /** The payload of the messages, by level. */
   readonly bytesByLevel: Readonly<Record<Level, number>>
-  /** Simulated time of direct sends divided by that of this strategy. */
+  /** The simulated time of direct sends divided by that of this strategy. */
   readonly speedup: number
   /**
-   * Starts after which planning, measured here, has cost no more time than starts save, simulated, against
-   * direct sends; null: never. From the unrounded `planMs`, since short planning is repeated; `Alternative`
-   * has a bound where it ran once.
+   * The number of starts to break even: planning, measured here, has then cost no more time than starts save,
+   * simulated, compared with direct sends; null: never. It follows from the unrounded `planMs`, since short planning is
+   * repeated; `Alternative` has a bound if planning ran once.
    */
   readonly breakEvenStarts: number | null
 }
@@ -127,15 +134,15 @@ export interface LeftOut {
 export interface Fastest {
   readonly bytes: number
   readonly strategy: string
-  /** Simulated. */
+  /** The simulated time. */
   readonly timeUs: number
-  /** Compared with direct sends, simulated. */
+  /** The speedup over direct sends, simulated. */
   readonly speedup: number
-  /** Compared with an ordinary allgather, simulated; null where there are too many ranks. */
+  /** The speedup over an ordinary allgather, simulated; null if there are too many ranks. */
   readonly speedupOverAllgather: number | null
-  /** Of this strategy, as in {@link SimulatedTime}. */
+  /** The starts of this strategy to break even, as in {@link SimulatedTime}. */
   readonly breakEvenStarts: number | null
-  /** What `auto` chooses for this length; null where the strategies were given. */
+  /** The choice of `auto` for this length; null if the strategies were given. */
   readonly auto: string | null
 }
 
@@ -153,44 +160,44 @@ export interface Sensitivity {
   readonly bytes: number
   /** The fastest of those studied with the costs of the profile. */
   readonly strategy: string
-  /** With which it is compared. */
+  /** The strategies with which it is compared. */
   readonly others: readonly string[]
   readonly variations: readonly Variation[]
 }
 
 export interface Variation {
   readonly cost: (typeof varied)[number]
-  /** 0.5 or 2. */
+  /** The factor, 0.5 or 2. */
   readonly factor: number
-  /** Simulated time of the strategy divided by that of the fastest of those compared: at least 1. */
+  /** The simulated time of the strategy divided by that of the fastest of those compared: at least 1. */
   readonly ratio: number
 }
 
-/** What a fabric took on this computer. */
+/** The times of a fabric on this computer. */
 export interface Measurements {
   readonly fabric: string
   readonly processes: number
-  /** The processor, as the operating system names it, and how many of them. */
+  /** The processor, as the operating system names it; below, the number of processors. */
   readonly processor: string
   readonly processors: number
-  /** Runs of every strategy and length, in turns. */
+  /** The number of runs of every strategy and length, in turns. */
   readonly runs: number
-  /** Lengths that were measured, ascending. */
+  /** The lengths that were measured, ascending. */
   readonly bytes: readonly number[]
-  /** Lengths whose receive buffers would take too much memory. */
+  /** The lengths whose receive buffers would take too much memory. */
   readonly tooLong: readonly number[]
   readonly strategies: readonly MeasuredStrategy[]
 }
 
 export interface MeasuredStrategy {
   readonly strategy: string
-  /** One per length. */
+  /** The times, one per length. */
   readonly times: readonly MeasuredTime[]
 }
 
 export interface MeasuredTime {
   readonly bytes: number
-  /** Of one start on rank 0, over the runs. */
+  /** The median time of one start on rank 0, over the runs. */
   readonly medianUs: number
   readonly minUs: number
   readonly maxUs: number

@@ -5,12 +5,12 @@ export const colors = [
   ...['#3b82f6', '#e8590c', '#2f9e44', '#c2255c', '#9c6ade', '#0c9aaa', '#b58900', '#868e96'],
 ] as const
 
-/** Text and rules take the color of the page, or, in its own picture, that of the reader's scheme. */
+/** Text and rules take the color of the page or, in a separate picture, that of the reader's scheme. */
 const style =
   '.ink{fill:#1f2933}.rule{stroke:#9aa5b1;stroke-opacity:.45}' +
   '@media (prefers-color-scheme:dark){.ink{fill:#e4e7eb}}'
 
-/** An SVG picture with a title and a description for those who do not see it. */
+/** Returns an SVG picture with a title and a description for readers who do not see it. */
 export function picture(
   name: string,
   { width, height }: { readonly width: number; readonly height: number },
@@ -37,7 +37,7 @@ export function rule(x1: number, y1: number, x2: number, y2: number): string {
   return `<path class="rule" d="M${fixed(x1)} ${fixed(y1)}L${fixed(x2)} ${fixed(y2)}"/>`
 }
 
-/** The marker of a line: circle, square, triangle, diamond, in turn. */
+/** Returns the marker of a line: circle, square, triangle, diamond, in turn. */
 export function marker(which: number, x: number, y: number, color: string): string {
   const shapes = [
     'm-3.5 0a3.5 3.5 0 1 0 7 0a3.5 3.5 0 1 0 -7 0z',
@@ -52,12 +52,12 @@ export function fixed(value: number): string {
   return String(Math.round(value * 10) / 10)
 }
 
-/** The beginning of a text that would not fit. */
+/** Returns the beginning of a text that would not fit. */
 export function clipped(text: string, most: number): string {
   return text.length <= most ? text : `${text.slice(0, most - 1)}…`
 }
 
-/** A name in one or two lines of at most so many characters, cut at a comma where it has one there. */
+/** Returns a name in one or two lines of at most so many characters, cut at a comma if there is one in reach. */
 export function nameLines(name: string, most: number): string[] {
   if (name.length <= most) return [name]
   const comma = name.lastIndexOf(',', most - 1) + 1
@@ -65,7 +65,7 @@ export function nameLines(name: string, most: number): string[] {
   return [name.slice(0, end), clipped(name.slice(end), most)]
 }
 
-/** About the width of text of a size in a usual sans-serif font, not less. */
+/** Returns an upper estimate of the width of text of a size in a usual sans-serif font. */
 export function widthOf(text: string, size: number): number {
   return 0.62 * size * text.length
 }

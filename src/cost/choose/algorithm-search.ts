@@ -15,31 +15,33 @@ import { LeastTimes, placesOfRanks } from './least-time.js'
 import { ScheduleBounds } from './schedule-bound.js'
 import { type CutAlgorithm, cutShape, gridSettings, neighborsOf, settingText, uncut } from './settings.js'
 
-/** Work that a unit of the budget pays for, in operations of schedules. */
+/** Operations of schedules that one unit of the budget pays for. */
 export const perUnit = 2 ** 17
-/** Units of the smallest schedule that is simulated although the budget allows none. */
+/** The units of the largest schedule that is simulated although the budget allows none. */
 export const mostBeyondBudget = 128
-/** Of an entry: simulating it takes about a quarter of the time of an operation. */
+/** The work of one entry in operations: simulating an entry takes about a quarter of the time of an operation. */
 const entryWork = 1 / 4
-/** Of a schedule that is made and not simulated. */
+/** The share of its work that a schedule costs when it is made but not simulated. */
 const scheduleWork = 1 / 4
-/** Of more ranks it is asked first what some of them take at least. */
+/**
+ * The most ranks for which a schedule is made at once. For more ranks, {@link LeastTimes} rules out slow settings
+ * first.
+ */
 const mostWhole = 576
-/** Settings of one algorithm that are simulated, whatever the budget. */
+/** The most settings of one algorithm that are simulated, whatever the budget. */
 const mostSettings = 40
 
-/** An algorithm with its settings that was simulated. */
 export interface AlgorithmAlternative {
-  /** Its line of text, as option `algorithm` of calls takes it. */
+  /** The text that option `algorithm` of calls accepts. */
   readonly algorithm: string
   readonly parameters: Parameters
-  /** Predicted by the simulator, until the last rank is done. */
+  /** The predicted time until the last rank is done. */
   readonly timeUs: number
-  /** Messages between processes. */
+  /** The number of messages between processes. */
   readonly messages: number
-  /** Payload of the messages by how far they go. */
+  /** The payload of the messages, by the level over which they travel. */
   readonly bytes: Readonly<Record<Level, number>>
-  /** Measured while it was planned, so it differs from run to run. */
+  /** The measured time of planning, which differs from run to run. */
   readonly planMs: number
 }
 
@@ -47,13 +49,13 @@ export interface AlgorithmAlternative {
 export interface LeftAlgorithm {
   readonly algorithm: string
   /**
-   * `slower`: it takes at least `atLeastUs`, which is longer than the chosen one. `budget`: its schedule is larger than
-   * the budget, or a schedule, allows. `refused`: it does not serve the shape.
+   * `slower`: it takes at least `atLeastUs`, longer than the chosen one. `budget`: its schedule exceeds the budget or
+   * the limits of a schedule. `refused`: it does not serve the shape.
    */
   readonly because: 'slower' | 'budget' | 'refused'
-  /** A time below which the simulator cannot go. 0 where it is not known. */
+  /** A lower bound of the simulated time; 0 if none is known. */
   readonly atLeastUs: number
-  /** In words. */
+  /** The explanation of `because` in words. */
   readonly reason: string
 }
 
@@ -67,24 +69,23 @@ interface Tried {
 export interface AlgorithmCandidate {
   readonly algorithm: Algorithm
   readonly atLeastUs: number
-  /** The work of simulating it, at least. */
+  /** A lower bound of the work of simulating it. */
   readonly size: number
 }
 
-/** What a search is for. */
 export interface SearchSetting {
   readonly shape: Shape
-  /** The core of every participant; null: participant i is on core i. */
+  /** The core of every participant; null if participant i is on core i. */
   readonly slotOf: Int32Array | null
   /** Whether units of data may be cut into parts. */
   readonly canCut: boolean
   readonly bytes: number
-  /** In operations of schedules. */
+  /** The budget in operations of schedules. */
   readonly work: number
   now(): number
 }
 
-/** What is simulated, and what that leaves of the budget. */
+/** The settings that have been simulated, and the rest of the budget. */
 export class AlgorithmSearch {
   readonly left: LeftAlgorithm[] = []
   readonly #machine: Machine
@@ -93,7 +94,7 @@ export class AlgorithmSearch {
   readonly #leastTimes: LeastTimes
   readonly #bounds: ScheduleBounds
   readonly #tried = new Map<string, Tried>()
-  /** Texts of all settings whose schedules were made. */
+  /** The texts of all settings whose schedules were made. */
   readonly #seen = new Set<string>()
   readonly #bestOfFamily = new Map<string, number>()
   #work: number
@@ -113,7 +114,9 @@ export class AlgorithmSearch {
     return this.#tried.size
   }
 
-  /** Those that serve the shape, by the time that they take at least, then by size; the others are left. */
+  /**
+   * Returns the algorithms that serve the shape, by their lower bounds, then by size, and adds the others to `left`.
+   */
   candidates(eligible: readonly Algorithm[]): AlgorithmCandidate[] {
     const found = eligible.flatMap((algorithm): AlgorithmCandidate[] => {
       const setting = uncut(algorithm)
@@ -130,8 +133,8 @@ export class AlgorithmSearch {
   }
 
   /**
-   * Simulates settings that may be the fastest, and small defaults. Those that take least are first, so that others need
-   * not be simulated.
+   * Simulates settings that may be the fastest, and small defaults. Those with the lowest bounds come first, so that
+   * others need not be simulated.
    */
   *tryAll(candidates: readonly AlgorithmCandidate[]): Generator<void> {
     const settings = candidates.map((candidate) => ({ ...candidate, setting: uncut(candidate.algorithm) }))
@@ -182,21 +185,21 @@ export class AlgorithmSearch {
   }
 
   /**
-   * Simulates a setting that has not been, if it may be the fastest of its algorithm, and of all if it is large, and the
-   * budget allows it.
+   * Simulates a new setting that the budget allows if it may be the fastest of its algorithm; a large one only if it
+   * may be the fastest of all.
    */
   try(setting: CutAlgorithm): void {
     if (this.#seen.has(settingText(setting)) || this.#refusalOf(setting) !== null) return
     const size = this.#sizeOf(setting)
     if (size > this.#work) return
     const isSmall = size <= perUnit
-    // Of few ranks the schedule itself says it, in no more time.
+    // For few ranks, the bound of the schedule itself is found just as quickly.
     const isEstimated = !isSmall && this.#shape.ranks > mostWhole
     if (isEstimated && this.#leastUs(setting) > this.#fastestUs) return
     this.#simulate(setting, size, isSmall ? this.#bestUs(setting) : this.#fastestUs)
   }
 
-  /** Settings for the network that the budget allows. */
+  /** Returns the settings for the grid of the network that the budget allows. */
   #onGrid(candidates: readonly AlgorithmCandidate[]): (AlgorithmCandidate & { setting: CutAlgorithm })[] {
     const { grid, ranks } = this.#shape
     if (grid === undefined) return []
@@ -211,7 +214,7 @@ export class AlgorithmSearch {
       .map((each) => ({ ...each, atLeastUs: this.#leastUs(each.setting) }))
   }
 
-  /** Of the algorithm of a setting, so far. */
+  /** Returns the best time so far of a setting's algorithm. */
   #bestUs({ algorithm }: CutAlgorithm): number {
     return this.#bestOfFamily.get(atDefaults(algorithm).id) ?? Number.POSITIVE_INFINITY
   }
@@ -230,9 +233,9 @@ export class AlgorithmSearch {
   }
 
   /**
-   * Makes the schedule of a setting, and simulates it unless that would take longer than some time.
+   * Makes the schedule of a setting and simulates it unless its bound exceeds `limitUs`.
    *
-   * @returns the simulated time; a time that it takes at least, where that is longer than `limitUs`
+   * @returns the simulated time, or a lower bound that is longer than `limitUs`
    */
   #simulate(setting: CutAlgorithm, size: number, limitUs: number): number {
     const { algorithm, segments } = setting
@@ -261,7 +264,7 @@ export class AlgorithmSearch {
     return timeUs
   }
 
-  /** Fastest first. */
+  /** Returns the algorithms that were simulated, fastest first. */
   families(): string[] {
     return this.#byTime().map(({ family }) => family)
   }
@@ -276,7 +279,7 @@ export class AlgorithmSearch {
     return count >= mostSettings ? [] : neighborsOf(setting, this.#shape.ranks, this.#setting.bytes)
   }
 
-  /** The best of every algorithm, by time. */
+  /** Returns the best setting of every algorithm, fastest first. */
   fastest(): AlgorithmAlternative[] {
     return this.#byTime().map(({ alternative }) => alternative)
   }
@@ -293,7 +296,7 @@ export class AlgorithmSearch {
     )
   }
 
-  /** The work of simulating a setting, at least; Infinity beyond what a schedule may have. */
+  /** Returns a lower bound of the work of simulating a setting, or Infinity beyond the limits of a schedule. */
   #sizeOf({ algorithm, segments }: CutAlgorithm): number {
     try {
       const { operations, entries } = leastSize(algorithm, cutShape(this.#shape, segments), undefined)

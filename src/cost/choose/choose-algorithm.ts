@@ -27,19 +27,19 @@ import {
 } from './algorithm-search.js'
 
 export interface ChooseAlgorithmOptions {
-  /** Participants, rank r on core r of the machine. Default: all its cores. */
+  /** The number of participants; rank r is on core r of the machine. Default: all its cores. */
   readonly ranks?: number
-  /** Of rooted collectives. Default 0. */
+  /** The root of a rooted collective. Default 0. */
   readonly root?: number
-  /** Of every unit of data, as MPI's count describes it: an integer from 0 to 2^40. */
+  /** The length of a unit of data, as MPI's count describes it: an integer from 0 to 2^40. */
   readonly bytes: number
   /** The weakest order of combination that is admitted. Default `any`. */
   readonly order?: CombinationOrder
-  /** Work that is spent on simulations, 1 to 2^20: schedules of 131,072 operations each. Default 40. */
+  /** The work that is spent on simulations, 1 to 2^20: schedules of 131,072 operations each. Default 40. */
   readonly budget?: number
-  /** Ends the choice with ERR_ABORTED: looked at before each simulation. */
+  /** Ends the choice with ERR_ABORTED; it is checked before each simulation. */
   readonly signal?: AbortSignal
-  /** Milliseconds; only differences count. Default `performance.now`. */
+  /** A clock in milliseconds, of which only differences count. Default `performance.now`. */
   readonly now?: () => number
 }
 
@@ -53,7 +53,7 @@ const options: OptionTable<ChooseAlgorithmOptions> = {
   now: uncheckedOption,
 }
 
-/** Schedules of some 5 million operations together. */
+/** The default budget pays for schedules of some 5 million operations together. */
 export const defaultAlgorithmBudget = 40
 
 export interface ComparedAlgorithms {
@@ -62,24 +62,28 @@ export interface ComparedAlgorithms {
   readonly root: number
   readonly bytes: number
   readonly chosen: AlgorithmAlternative
-  /** The fastest settings of every algorithm that was simulated, by time. */
+  /** The fastest setting of every algorithm that was simulated, by time. */
   readonly alternatives: readonly AlgorithmAlternative[]
   readonly notSimulated: readonly LeftAlgorithm[]
-  /** Settings that were simulated. */
+  /** The number of settings that were simulated. */
   readonly simulated: number
 }
 
 /**
- * The algorithm by which a collective takes the least time on a machine, as the simulator predicts it, with its
- * parameters and segments. Every algorithm that serves the shape is simulated at its defaults, and with settings for the
- * network of the machine, in the order of a time below which it cannot be, as far as the budget goes; then for each
- * algorithm, fastest first, settings next to its best, until none is better. What must be slower than the fastest so
- * far is left, unless it is a default whose schedule is small; a simulation ends where its setting is known to be slower
- * than others of its algorithm, and if it is large, than the fastest of all. The choice
- * is a function of collective, machine and options: the same in every process, however fast it is. Of equal times the
- * one that comes first in the registry is chosen.
+ * Returns the algorithm, with its parameters and segments, for which the simulator predicts the least time.
  *
- * Where the budget allows no algorithm, the smallest schedule is simulated all the same, if a budget of 128 allows it.
+ * The search first simulates every algorithm that serves the shape, at its defaults and with settings for the network
+ * of the machine. It takes them in the order of their lower bounds, as far as the budget goes. Then, fastest algorithm
+ * first, it tries settings next to the best one until none is better.
+ *
+ * The search skips settings that must be slower than the fastest so far, except defaults whose schedules are small. A
+ * simulation ends once its setting is known to be slower than another of its algorithm. A large one also ends once it
+ * is slower than the fastest of all.
+ *
+ * The choice is a function of collective, machine and options: the same in every process, however fast it is. Equal
+ * times are decided by the order of the registry.
+ *
+ * If the budget allows no algorithm, the smallest schedule is simulated all the same, if a budget of 128 allows it.
  *
  * Memory: one schedule and its simulation at a time.
  *
@@ -96,7 +100,7 @@ export function chooseAlgorithm(
   return atOnce(choosing(collective, machine, given))
 }
 
-/** As {@link chooseAlgorithm}, without holding the event loop longer than one simulation takes. */
+/** Works as {@link chooseAlgorithm} does, without holding the event loop longer than one simulation takes. */
 export function chooseAlgorithmInSlices(
   collective: Collective,
   machine: Machine,
@@ -137,11 +141,11 @@ function* choosing(
   }
 }
 
-/** Participants of a collective on a machine that has cores for them alone. */
+/** The participants of a collective on a machine whose cores serve only them. */
 export interface PlacedParticipants {
-  /** With their grid; of rooted collectives with the root. */
+  /** The shape, with the grid of the participants and, for a rooted collective, the root. */
   readonly shape: Shape
-  /** The core of every participant; null: participant i is on core i. */
+  /** The core of every participant; null if participant i is on core i. */
   readonly slotOf: Int32Array | null
   readonly bytes: number
   /** The weakest order of combination that is admitted. */
@@ -151,10 +155,10 @@ export interface PlacedParticipants {
 }
 
 /**
- * As {@link chooseAlgorithmInSlices}, for participants wherever they are.
+ * Works as {@link chooseAlgorithmInSlices} does, for participants on any cores.
  *
  * @param machine with a profile
- * @returns null where no algorithm serves
+ * @returns null if no algorithm serves
  * @throws ERR_SCHEDULE, ERR_SIMULATION for a shape whose smallest schedule is too large
  */
 export async function chooseForPlaces(

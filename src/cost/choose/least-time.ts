@@ -9,20 +9,23 @@ import { type BytesOf, cutLength, unitCut } from '../simulate/block-lengths.js'
 import { levelBetween, networkLevel, type ProcessPlaces, placesOf } from '../simulate/costs.js'
 import { cutShape } from './settings.js'
 
-/** Ranks that are looked at in each place; all where there are at most three times as many. */
+/**
+ * The number of ranks observed in each of three places. All ranks are observed if there are at most three times as
+ * many.
+ */
 const runRanks = 64
 
-/** Sums of the simulator and those of a bound round differently. */
+/** The simulator and a bound add in different orders, so their sums round differently. */
 const rounding = 1 - 1e-9
 
 /**
- * Times below which the simulator cannot go, found without a schedule: from what some ranks send, receive and combine,
- * those next to the root, in the middle and at the end, and the others of their nodes. It is the largest of these, each
- * of which the simulator charges in full:
+ * Lower bounds of simulated times, found without a schedule. They follow from what some ranks send, receive and
+ * combine: those next to the root, in the middle and at the end, and the others of their nodes. A bound is the largest
+ * of these, each of which the simulator charges in full:
  *
- * - what a processor does: overheads at both ends and combinations;
- * - what a rank sends within its node, one frame after the other;
- * - what a link has to carry, of the messages that begin or end at these ranks.
+ * - the work of a processor: overheads at both ends and combinations;
+ * - the frames that a rank sends within its node, one after the other;
+ * - the load of a link by the messages that begin or end at these ranks.
  *
  * Memory: in proportion to ranks and links.
  */
@@ -32,7 +35,7 @@ export class LeastTimes {
   readonly #ranks: readonly number[]
   readonly #setting: Setting
 
-  /** @param slotOf core of every rank; null: rank r is on core r */
+  /** @param slotOf core of every rank; null if rank r is on core r */
   constructor(machine: Machine, shape: Shape, bytes: number, slotOf: Int32Array | null = null) {
     this.#shape = shape
     this.#bytes = bytes
@@ -43,7 +46,7 @@ export class LeastTimes {
     this.#setting = { places, isObserved, network: networkOf(machine), profile: profileOf(machine) }
   }
 
-  /** Microseconds. The algorithm serves the shape, cut into these segments. */
+  /** Returns a bound in microseconds for an algorithm that serves the shape, cut into these segments. */
   of(algorithm: Algorithm, segments: number): number {
     const shape = cutShape(this.#shape, segments)
     const specification = specificationOf(algorithm, shape, this.#ranks)
@@ -63,7 +66,7 @@ interface Setting {
   readonly profile: Profile
 }
 
-/** Where ranks are whose cores are others. */
+/** Returns the places of ranks whose cores `slotOf` names. */
 export function placesOfRanks(
   { node, packageIndex }: ProcessPlaces,
   slotOf: Int32Array | null,
@@ -75,7 +78,7 @@ export function placesOfRanks(
   }
 }
 
-/** Whole nodes around three ranks, ascending. */
+/** Returns the ranks of whole nodes around the root, the middle and the end, ascending. */
 function observed({ ranks, root = 0 }: Shape, { node }: ProcessPlaces): number[] {
   if (ranks <= 3 * runRanks) return [...Array(ranks).keys()]
   const chosen = new Set<number>()
@@ -89,7 +92,7 @@ function observed({ ranks, root = 0 }: Shape, { node }: ProcessPlaces): number[]
   return [...chosen].sort((a, b) => a - b)
 }
 
-/** Adds up what ranks do, one after the other. A message is what one rank sends another in a phase. */
+/** Adds up the work of ranks, one rank after the other. All that one rank sends another in a phase is one message. */
 class RankTimes extends OperationCounter {
   readonly #setting: Setting
   readonly #bytesOf: BytesOf
@@ -101,7 +104,7 @@ class RankTimes extends OperationCounter {
   #nodeNs = 0
   #mostNs = 0
 
-  // Of the operation opened last.
+  // These describe the operation opened last.
   #kind: number = opKind.copy
   #level = 0
   #links = 0

@@ -6,10 +6,10 @@ import { waitsAfter } from '../../schedule/walk.js'
 import { lengthsOfUnits } from '../simulate/block-lengths.js'
 import { levelBetween, networkLevel, type ProcessPlaces } from '../simulate/costs.js'
 
-/** Sums of the simulator and those of a bound round differently. */
+/** The simulator and a bound add in different orders, so their sums round differently. */
 const rounding = 1 - 1e-9
 
-/** What a rank sends another in a phase. */
+/** The message from one rank to another in a phase. */
 interface BoundFrame {
   readyNs: number
   bytes: number
@@ -17,12 +17,12 @@ interface BoundFrame {
 }
 
 /**
- * A time below which the simulator cannot go, of a schedule whose messages have the same phase at both ends. It is the
+ * Lower bounds of simulated times, for schedules whose messages have the same phase at both ends. A bound is the
  * largest of these, each of which the simulator charges in full:
  *
  * - the longest chain of messages and combinations that wait for each other's data, each message alone on its links;
- * - what a link has to carry;
- * - what a processor does.
+ * - the load of a link;
+ * - the work of a processor.
  *
  * Time: in proportion to operations, entries and hops, and to ranks for each phase. Memory: 8 bytes for each place of a
  * rank.
@@ -39,7 +39,7 @@ export class ScheduleBounds {
     this.#places = places
   }
 
-  /** Microseconds. @param bytes of every unit of data */
+  /** Returns a bound in microseconds. @param bytes of every unit of data */
   of(schedule: Schedule, bytes: number): number {
     const run = new BoundRun(schedule, bytes, this.#network, this.#profile, this.#places)
     return (rounding * run.leastNs()) / 1000
@@ -52,18 +52,23 @@ class BoundRun {
   readonly #network: Network
   readonly #profile: Profile
   readonly #places: ProcessPlaces
-  /** First place of every rank among those of all. */
+  /** The first place of every rank among the places of all ranks. */
   readonly #placeStart: Int32Array
-  /** When a place has its data. */
+  /** The time at which a place has its data. */
   readonly #filledNs: Float64Array
   readonly #processorNs: Float64Array
   readonly #linkNs: Float64Array
-  /** When all messages of a rank so far are complete, by rank; only where operations wait for phases. */
+  /**
+   * The time by which all messages of a rank so far are complete, by rank. It is empty unless operations wait for
+   * phases.
+   */
   readonly #completeNs: { readonly phases: number[]; readonly ns: number[] }[]
-  /** Of the phase, by receiver, then sender. */
+  /** The messages of the current phase, by receiver, then sender. */
   readonly #frames = new Map<number, BoundFrame>()
   readonly #route: Int32Array
-  /** Routes by the nodes at both ends: links, and the time of a byte on the slowest and of the first byte on all. */
+  /**
+   * Routes by the nodes at both ends: the links, the slowest link's time for a byte, and the latency of all of them.
+   */
   readonly #routes = new Map<
     number,
     { readonly links: Int32Array; readonly nsPerByte: number; readonly latencyNs: number }
@@ -137,7 +142,7 @@ class BoundRun {
     frame.readyNs = ready
   }
 
-  /** When all messages are complete that an operation waits for. */
+  /** Returns the time by which all messages that an operation waits for are complete. */
   #waitNs(rank: number, op: number): number {
     const after = waitsAfter(this.#schedule, op)
     if (after < 0) return 0
@@ -158,7 +163,7 @@ class BoundRun {
       ;({ latencyNs, nsPerByte } = route)
       for (const link of route.links) this.#linkNs[link] += wireBytes * this.#network.nsPerByte[link]
     }
-    // The receiver of a long message is asked first.
+    // A long message first asks its receiver.
     const trips = frame.bytes > this.#profile.eagerLimitBytes ? 3 : 1
     frame.arrivedNs = frame.readyNs + costs.sendOverheadNs + trips * latencyNs + wireBytes * nsPerByte
     this.#processorNs[from] += costs.sendOverheadNs

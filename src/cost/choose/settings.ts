@@ -2,16 +2,16 @@ import { formatAlgorithm } from '../../collective/algorithm-text.js'
 import type { Algorithm, Shape } from '../../collective/patterns/algorithm.js'
 import { shapeLimits } from '../../collective/patterns/check-shape.js'
 
-/** An algorithm with its parameters, and the segments into which it cuts every unit of data. */
+/** An algorithm with its parameters, and the number of segments into which it cuts every unit of data. */
 export interface CutAlgorithm {
   readonly algorithm: Algorithm
   readonly segments: number
 }
 
-/** Algorithms retain what they make of a shape, so it is the same object for the same segments. */
+/** Algorithms cache by shape object, so the same segments must give the same object. */
 const cutShapes = new WeakMap<Shape, Map<number, Shape>>()
 
-/** A shape whose units of data are cut into segments. */
+/** Returns the shape with its units of data cut into segments. */
 export function cutShape(shape: Shape, segments: number): Shape {
   const known = cutShapes.get(shape) ?? new Map<number, Shape>()
   cutShapes.set(shape, known)
@@ -20,20 +20,21 @@ export function cutShape(shape: Shape, segments: number): Shape {
   return found
 }
 
-/** Equal settings have equal texts. */
+/** Returns a text that is equal for equal settings. */
 export function settingText({ algorithm, segments }: CutAlgorithm): string {
   const isDefault = segments === (algorithm.sections ?? 1)
   return formatAlgorithm(isDefault ? { algorithm } : { algorithm, segments })
 }
 
-/** A setting that cuts as little as it can. */
+/** Returns the setting that cuts as little as the algorithm can. */
 export function uncut(algorithm: Algorithm): CutAlgorithm {
   return { algorithm, segments: algorithm.sections ?? 1 }
 }
 
 /**
- * Settings of an algorithm that follows the grid of a network which no search next to its defaults finds: as many ports
- * as dimensions and twice as many, and each word or number of its other parameters that has at most four.
+ * Returns the settings of an algorithm that follows the grid of a network which the search next to its defaults cannot
+ * reach. They have as many ports as dimensions or twice as many, and each value of its other parameters that has at
+ * most four.
  *
  * @param dimensions of the grid with more than one node
  */
@@ -58,12 +59,12 @@ export function gridSettings(algorithm: Algorithm, dimensions: number): CutAlgor
   return combinations.map((values) => uncut(bind!(values)))
 }
 
-/** Segments shorter than that are not tried. */
+/** The shortest segment that the search tries. */
 const leastSegmentBytes = 64
 
 /**
- * Settings that differ in one value, within its bounds: segments doubled, quadrupled, halved or quartered; parameters
- * that, one more or less, or by a half. Of parameters at most as many as there are ranks.
+ * Returns the settings that differ in one value, within its bounds. Segments are doubled, quadrupled, halved or
+ * quartered; parameters likewise, or by one, or by a half. A parameter is at most the number of ranks.
  */
 export function neighborsOf(
   { algorithm, segments }: CutAlgorithm,

@@ -1,7 +1,7 @@
 import { RankweaveError, shown } from '../../errors.js'
 import type { CostModel, ModelName } from './parameters.js'
 
-/** Largest inputs: products of them stay exact enough as doubles. */
+/** The largest inputs, such that their products stay exact enough as doubles. */
 export const modelLimits = { ranks: 2 ** 22, bytes: 2 ** 40, sizes: 4096 } as const
 
 const memory = ['reduceNsPerByte', 'copyNsPerByte'] as const
@@ -13,14 +13,14 @@ const figures: Readonly<Record<ModelName, readonly string[]>> = {
 }
 const tables = ['gapNs', 'sendOverheadNs', 'receiveOverheadNs'] as const
 
-/** @throws ERR_MODEL for a model that is not complete, or has a figure that is negative or not finite */
+/** Checks that a model has every figure, each finite and not negative. @throws ERR_MODEL otherwise */
 export function checkModel(model: CostModel): void {
   const names = figures[Object(model).model as ModelName]
   if (names === undefined)
     fail(`expected a model of kind ${Object.keys(figures).join(', ')}, got ${shown(Object(model).model)}`)
   const values = model as unknown as Readonly<Record<string, unknown>>
   for (const name of names) {
-    // In PLogP the gap is part of the latency's measurement, so what remains of it may be below zero.
+    // PLogP measures the latency with the gap, so the remainder may be below zero.
     const isLatencyOfPLogP = model.model === 'plogp' && name === 'latencyNs'
     if (!isFigure(values[name], isLatencyOfPLogP ? Number.NEGATIVE_INFINITY : 0))
       fail(`${model.model}: expected ${name} as a number of at least 0, got ${shown(values[name])}`)
@@ -53,13 +53,13 @@ function checkTables(values: Readonly<Record<string, unknown>>): void {
   }
 }
 
-/** What a collective is called with. */
+/** The number of ranks and the bytes of a call. */
 export interface ModelledCall {
-  /** 1 to 2^22. */
+  /** The number of ranks, 1 to 2^22. */
   readonly ranks: number
   /**
-   * Whole vector of bcast, reduce, allreduce, scan and exscan; block of one rank for the others; not of
-   * barrier. Up to 2^40. Default 0.
+   * The length of the whole vector of bcast, reduce, allreduce, scan and exscan, or of one rank's block for the others.
+   * A barrier has none. Up to 2^40. Default 0.
    */
   readonly bytes?: number
 }
@@ -83,7 +83,7 @@ export function requireBytes(name: string, value: number): void {
   fail(`expected ${name} as a number from 0 to ${modelLimits.bytes}, got ${shown(value)}`)
 }
 
-/** What leaves a leaf switch, in shares of what its nodes can send. @throws ERR_MODEL */
+/** Checks the share of its nodes' bandwidth that a leaf switch can send to other switches. @throws ERR_MODEL */
 export function requireTaper(taper: number): void {
   if (isFigure(taper, 0) && taper > 0 && taper <= 1) return
   fail(`expected taper as a number above 0, at most 1, got ${shown(taper)}`)

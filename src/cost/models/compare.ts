@@ -6,19 +6,18 @@ import type { CostModel } from './parameters.js'
 import { predictUs } from './predict.js'
 import { optimalSegmentBytes, type SegmentedCall } from './segment-size.js'
 
-/** What an algorithm is expected to take. Not measured. */
+/** The predicted time of an algorithm. */
 export interface ModelPrediction {
   readonly algorithm: string
   readonly timeUs: number
-  /** The best length of segments; null: none. */
+  /** The best length of segments; null without segments. */
   readonly segmentBytes: number | null
-  /** Pieces of that length; 1 without segments. */
+  /** The number of segments of that length; 1 without segments. */
   readonly segments: number
 }
 
 /**
- * All algorithms of a collective that serve a number of ranks, each with its best segments, the fastest
- * first.
+ * Returns all algorithms of a collective that serve a number of ranks, each with its best segments, fastest first.
  *
  * @throws ERR_ARGUMENT for a collective without a formula
  * @throws ERR_MODEL for parameters and sizes out of range

@@ -3,11 +3,11 @@ import { ceilLg, type Formula, isPowerOfTwo, type ModelledAlgorithm, sum } from 
 import { movementFormulas } from './movement-formulas.js'
 import { reductionFormulas } from './reduction-formulas.js'
 
-// Algorithms that the tables have no row of: the sum of those they consist of, or as expensive as another.
+// Formulas for algorithms without a row in the tables: each is composed of others, or equal to another.
 
 const rows = new Map([...movementFormulas, ...reductionFormulas].map((row) => [row.id, row.time]))
 
-/** The formula of a row of the tables. */
+/** Returns the formula of a row of the tables. */
 function of(id: string): Formula {
   const time = rows.get(id)!
   return (terms, sizes) => evaluate(time, terms, sizes)
@@ -18,36 +18,33 @@ const both =
   (terms, sizes) =>
     first(terms, sizes) + second(terms, sizes)
 
-/** For one of P pieces of the vector. */
+/** Applies a formula to one of P pieces of the vector. */
 const ofPieces =
   (formula: Formula): Formula =>
   (terms, sizes) =>
     formula(terms, { ...sizes, m: sizes.q, ms: sizes.q, ns: 1 })
 
-/** For one vector of P times the length. */
+/** Applies a formula to one vector of P times the length. */
 const ofAllBlocks =
   (formula: Formula): Formula =>
   (terms, sizes) =>
     formula(terms, { ...sizes, m: sizes.P * sizes.m, ms: sizes.P * sizes.m, ns: 1 })
 
-/** For no data. */
 const ofNothing =
   (formula: Formula): Formula =>
   (terms, sizes) =>
     formula(terms, { ...sizes, m: 0, ms: 0, ns: 1 })
 
-/** Combining one block, or piece, of every other rank. */
 const combiningOthers: Formula = ({ gamma }, { P, m }) => (P - 1) * gamma * m
 
 const onlyTwo = (ranks: number): string | null => (ranks === 2 ? null : `it needs 2 ranks, got ${ranks}`)
 
-/** Both ranks send each other a block. */
 const exchange: Formula = ({ step }, { m }) => step(m)
 
 /** The default of `bcast-knomial`. */
 const radix = 4
 
-/** Down a k-nomial tree: at each level to k - 1 ranks, at the first to those that there are. */
+/** The time down a k-nomial tree. A rank sends to k - 1 ranks at each level; the root's first level may have fewer. */
 const downKnomialTree: Formula = ({ message, gap }, { P, ms, ns }) => {
   let [levels, widest] = [0, 1]
   while (widest < P) [levels, widest] = [levels + 1, widest * radix]
@@ -57,8 +54,8 @@ const downKnomialTree: Formula = ({ message, gap }, { P, ms, ns }) => {
 }
 
 /**
- * Doubling what ranks have, step by step. Where the upper group of a step has fewer ranks than the lower one, some
- * ranks there get its pieces by halving, in as many steps as came before.
+ * The time of doubling what ranks have, step by step. Where the upper group of a step has fewer ranks than the lower
+ * one, some ranks there get its pieces by halving, in as many steps as came before.
  */
 const doublingUnfolded: Formula = ({ step }, { P, m }) =>
   sum(0, ceilLg(P) - 1, (k) => {

@@ -3,42 +3,43 @@ import { shown } from '../../errors.js'
 import { fail } from './check-input.js'
 import type { CongestionNetwork } from './congestion-network.js'
 
-/** Messages between two barriers. */
+/** The messages between two barriers. */
 export interface Stage {
   readonly source: ArrayLike<number>
   readonly destination: ArrayLike<number>
   readonly bytes: ArrayLike<number>
   /**
-   * For every message the way round a ring of even extent that is equally long: 1 up, -1 down. Default:
+   * For every message, the direction round a ring of even extent if both are equally long: 1 up, -1 down. Default:
    * balanced.
    */
   readonly side?: ArrayLike<number>
   /**
-   * For every message those, by index, which must have arrived before it starts. Default: all start together.
+   * For every message, the indices of the messages that must have arrived before it starts. Default: all start
+   * together.
    */
   readonly after?: readonly (readonly number[])[]
 }
 
-/** What stages cost: `messages * alpha + bytes * delta`. */
+/** The cost of stages: `messages * alpha + bytes * delta`. */
 export interface CongestedCost {
-  /** Sum over the stages of the most messages that one node sends, or receives. */
+  /** The sum over the stages of the most messages that one node sends or receives. */
   readonly messages: number
   /**
-   * Sum over the stages of the time until the last message has arrived, where a byte takes 1 on a link of its
-   * own.
+   * The sum over the stages of the time until the last message has arrived. A byte takes 1 on a link that one message
+   * uses alone.
    */
   readonly bytes: number
 }
 
 /**
- * What stages of messages cost on a network where messages that start together share links: each takes c
- * times as long as alone, c the most messages per capacity of any link on its route. Exact where messages
- * that meet on a link are equally long, start together and end together; others are refused, since their time
- * depends on more than that.
+ * Returns the cost of stages of messages on a network where messages that start together share links. Each takes c
+ * times as long as alone, where c is the most messages per capacity of any link on its route. The cost is exact if
+ * messages that meet on a link are equally long, start together and end together. Other messages are refused because
+ * their time depends on more than that.
  *
- * @throws ERR_MODEL for messages that meet and differ, for a message that waits for several which do not
- *   arrive together, for messages that wait for each other, for nodes or bytes out of range, and for what is
- *   no network or no stages
+ * @throws ERR_MODEL for messages that meet and differ, for a message that waits for several which do not arrive
+ *   together, for messages that wait for each other, for nodes or bytes out of range, and for an invalid network or
+ *   invalid stages
  * @see Sack 2011 §3.1
  */
 export function congestedCost(network: CongestionNetwork, stages: Iterable<Stage>): CongestedCost {
@@ -99,7 +100,7 @@ function mostMessages({ nodes }: CongestionNetwork, { source, destination }: Sta
   return most
 }
 
-/** When the last message of a stage arrives. */
+/** Returns the time at which the last message of a stage arrives. */
 function stageBytes(network: CongestionNetwork, stage: Stage): number {
   const { source, after } = stage
   const count = source.length
@@ -113,7 +114,7 @@ function stageBytes(network: CongestionNetwork, stage: Stage): number {
       waiting[other].push(i)
     }
   })
-  /** When what a message waits for has arrived; not a number while nothing has. */
+  /** The time at which the messages arrived that each message waits for; not a number until one has. */
   const start = new Float64Array(count).fill(Number.NaN)
   const groups = new Map<number, number[]>()
   const first: number[] = []
@@ -142,14 +143,13 @@ function stageBytes(network: CongestionNetwork, stage: Stage): number {
   return last
 }
 
-/** The messages on the links of a network. */
 class Loads {
   readonly #network: CongestionNetwork
   readonly #stage: Stage
   readonly #count: Int32Array
-  /** Until when the messages of an earlier group occupy a link. */
+  /** The time until which the messages of an earlier group occupy a link. */
   readonly #busyUntil: Float64Array
-  /** Of a message on the link, in this group. */
+  /** The length of the messages of this group on each link. */
   readonly #length: Float64Array
   readonly #end: Float64Array
   readonly #route: Int32Array
@@ -164,7 +164,7 @@ class Loads {
     this.#route = new Int32Array(network.longestRoute)
   }
 
-  /** Messages start together. @param ended called for each with the time of its arrival */
+  /** Starts messages together. @param ended called for each with the time of its arrival */
   begin(group: readonly number[], now: number, ended: (message: number, end: number) => void): void {
     const { capacity } = this.#network
     const { bytes } = this.#stage

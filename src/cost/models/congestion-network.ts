@@ -1,28 +1,28 @@
 import { torusInterior } from '../../machine/torus-interior.js'
 import { fail, requireFigures, requireInteger, requireTaper } from './check-input.js'
 
-/** A network as one-way links, numbered from 0, and how messages take them. */
+/** A network as one-way links, numbered from 0, with the routes of messages. */
 export interface CongestionNetwork {
   readonly nodes: number
   readonly links: number
-  /** How many messages a link carries at full speed at the same time. Length: links. */
+  /** The number of messages that a link carries at full speed at the same time. Length: links. */
   readonly capacity: Float64Array
   /**
    * Writes the links of a route into `into` and returns their number.
    *
-   * @param side where both ways round are equally long: 1 up, -1 down, 0 as the network chooses
+   * @param side the direction if both are equally long: 1 up, -1 down, 0 as the network chooses
    */
   route(source: number, destination: number, into: Int32Array, side: number): number
-  /** No route has more links. */
+  /** The most links of a route. */
   readonly longestRoute: number
 }
 
 const mostNodes = 2 ** 20
 
 /**
- * A torus; node x + X y + X Y z is at (x, y, z). Links and routes are those of a machine of kind `torus`,
- * which the simulator uses: one dimension after the other, each on the shorter side. Where both are equally
- * long, nodes at an even coordinate go up and the others down, which balances them.
+ * Returns a torus; node x + X y + X Y z is at (x, y, z). Links and routes are those of a machine of kind `torus`, which
+ * the simulator uses: one dimension after the other, each on the shorter side. If both sides are equally long, nodes at
+ * an even coordinate go up and the others down, which balances them.
  *
  * @param dims extents of any number of dimensions, the fastest first
  * @throws ERR_MODEL
@@ -46,17 +46,14 @@ export function torusNetwork(dims: readonly number[]): CongestionNetwork {
 
 export interface Clos {
   readonly nodes: number
-  /** Nodes of every leaf switch. */
   readonly nodesPerSwitch: number
-  /**
-   * mu: what a leaf switch can send to the others, in shares of what its nodes can send; above 0, at most 1.
-   */
+  /** The share mu of its nodes' bandwidth that a leaf switch can send to the others; above 0, at most 1. */
   readonly taper: number
 }
 
 /**
- * A Clos network whose routing balances the links between switches perfectly: messages that leave a leaf
- * switch share `taper * nodesPerSwitch` links.
+ * Returns a Clos network whose routing balances the links between switches perfectly: messages that leave a leaf switch
+ * share `taper * nodesPerSwitch` links.
  *
  * @throws ERR_MODEL
  * @see Sack 2011 §3.1

@@ -6,8 +6,9 @@ import { checkModel } from './check-input.js'
 import type { Hockney, LogGP, MemoryParameters, PLogP } from './parameters.js'
 
 /**
- * LogGP of one level of a machine: o is the mean of both overheads, and a first byte costs as much as any
+ * Returns LogGP of one level of a machine. Its o is the mean of both overheads, and a first byte costs as much as any
  * other.
+ *
  * @throws ERR_MACHINE, ERR_MODEL
  */
 export function logGPOfLevel(profile: Profile, level: Level): LogGP {
@@ -22,8 +23,7 @@ export function logGPOfLevel(profile: Profile, level: Level): LogGP {
   } = profile.levels[level]
   return {
     model: 'loggp',
-    // A profile charges G for every byte of a message and its header, LogGP for all bytes of the message but
-    // one.
+    // A profile charges G for every byte of a message and its header, LogGP for all bytes of the message but one.
     latencyNs: latencyNs + (1 + headerBytes) * nsPerByte,
     overheadNs: (sendOverheadNs + receiveOverheadNs) / 2,
     gapNs,
@@ -33,8 +33,9 @@ export function logGPOfLevel(profile: Profile, level: Level): LogGP {
 }
 
 /**
- * PLogP of one level of a machine: its tables, or, where it has none, those in which messages cost what they cost
+ * Returns PLogP of one level of a machine: its tables, or, without tables, those in which messages cost what they cost
  * in LogGP.
+ *
  * @throws ERR_MACHINE, ERR_MODEL
  */
 export function pLogPOfLevel(profile: Profile, level: Level): PLogP {
@@ -50,7 +51,7 @@ function requireLevel(profile: Profile, level: Level): void {
     throw wrongValue('ERR_MODEL', `expected a level among ${Object.keys(profile.levels).join(', ')}`, level)
 }
 
-/** The model in which a message takes as long: alpha = L + 2 o - G, beta = G. Gaps are lost. */
+/** Returns the model in which a message takes as long: alpha = L + 2 o - G, beta = G. Gaps are lost. */
 export function hockneyOf(model: LogGP): Hockney {
   checkModel(model)
   const { latencyNs, overheadNs, nsPerByte } = model
@@ -63,10 +64,10 @@ export function hockneyOf(model: LogGP): Hockney {
 }
 
 /**
- * LogGP from PLogP: L = L' + g(1) - o_s(1) - o_r(1), o the mean of o_s(1) and o_r(1), g = g(1), G the slope
- * of g beyond the last size.
+ * Returns LogGP from PLogP: L = L' + g(1) - o_s(1) - o_r(1), o the mean of o_s(1) and o_r(1), g = g(1), G the slope of
+ * g beyond the last size.
  *
- * @throws ERR_MODEL where the tables are such that L would be negative
+ * @throws ERR_MODEL if L would be negative
  * @see Pjesivac-Grbovic 2007 §4.2, table 4.1
  */
 export function logGPOfPLogP(model: PLogP): LogGP {
@@ -91,7 +92,7 @@ export function logGPOfPLogP(model: PLogP): LogGP {
 }
 
 /**
- * PLogP in which every message takes as long: g(m) = g + (m - 1) G, and overheads that do not depend on the
+ * Returns PLogP in which every message takes as long: g(m) = g + (m - 1) G, with overheads that do not depend on the
  * length.
  */
 export function pLogPOf(model: LogGP): PLogP {

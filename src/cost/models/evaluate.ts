@@ -1,7 +1,7 @@
 import type { Formula, FormulaByModel, Sizes } from './modelled-algorithm.js'
 import type { Terms } from './terms.js'
 
-/** The time by a formula, nanoseconds. */
+/** Returns the time by a formula, in nanoseconds. */
 export function evaluate(time: Formula | FormulaByModel, terms: Terms, sizes: Sizes): number {
   if (typeof time === 'function') return time(terms, sizes)
   switch (terms.model) {
@@ -15,7 +15,7 @@ export function evaluate(time: Formula | FormulaByModel, terms: Terms, sizes: Si
 }
 
 /**
- * What formulas are functions of. Segments are as many as needed, of which the last may be shorter.
+ * Returns the arguments of formulas. There are as many segments as needed, and the last may be shorter.
  *
  * @param segmentBytes above 0; longer than the data means one segment
  */
@@ -25,7 +25,10 @@ export function sizesOf(ranks: number, bytes: number, segmentBytes: number): Siz
   return { P: ranks, m: bytes, ms, ns, halfNs: Math.ceil(ns / 2), q: Math.ceil(bytes / ranks) }
 }
 
-/** The same with numbers of segments that are not rounded, as a function to minimize needs them. */
+/**
+ * Returns the arguments of formulas without rounding the numbers of segments, so that a function of them can be
+ * minimized.
+ */
 export function smoothSizesOf(ranks: number, bytes: number, segmentBytes: number): Sizes {
   const ns = bytes / segmentBytes
   return {

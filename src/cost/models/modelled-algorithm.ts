@@ -1,29 +1,29 @@
 import type { Collective } from '../../schedule/specification.js'
 import type { HockneyTerms, LogGPTerms, PLogPTerms, Terms } from './terms.js'
 
-/** What formulas are functions of, in the letters of the source. */
+/** The arguments of formulas, in the letters of the source. */
 export interface Sizes {
-  /** Ranks, at least 2. */
+  /** The number of ranks, at least 2. */
   readonly P: number
   /**
-   * Bytes: the whole vector of bcast, reduce, allreduce and scan, the block of one rank for one rank of the
+   * The bytes of the whole vector of bcast, reduce, allreduce and scan, or of one rank's block for one rank of the
    * others.
    */
   readonly m: number
-  /** Bytes of a segment, above 0 unless m is 0; m where there is one segment. */
+  /** The bytes of a segment, above 0 unless m is 0; m if there is one segment. */
   readonly ms: number
-  /** Segments of m. */
+  /** The number of segments of m. */
   readonly ns: number
-  /** Segments of one half of m. */
+  /** The number of segments of one half of m. */
   readonly halfNs: number
-  /** Bytes of the largest of P pieces of m. */
+  /** The bytes of the largest of P pieces of m. */
   readonly q: number
 }
 
-/** Nanoseconds. */
+/** A time in nanoseconds. */
 export type Formula<T = Terms> = (terms: T, sizes: Sizes) => number
 
-/** Where one formula in the common terms does not serve all models. */
+/** A formula per model, if one formula in the common terms does not serve all. */
 export interface FormulaByModel {
   readonly hockney: Formula<HockneyTerms>
   readonly loggp: Formula<LogGPTerms>
@@ -35,21 +35,21 @@ export interface ModelledAlgorithm {
   /** The registry's id if the algorithm has a schedule (`algorithmOf`), else one in the same style. */
   readonly id: string
   readonly collective: Collective
-  /** Where the formula is printed. */
+  /** The place where the formula is printed. */
   readonly source: string
   /** Whether its time depends on segments. */
   readonly segmented?: true
-  /** Why it cannot serve a number of ranks, or null. Default: it serves all. */
+  /** Returns why it cannot serve a number of ranks, or null. Default: it serves all. */
   refuses?(ranks: number): string | null
   readonly time: Formula | FormulaByModel
 }
 
-/** ceil(lg n) of a positive integer. */
+/** Returns ceil(lg n) of a positive integer. */
 export function ceilLg(n: number): number {
   return 32 - Math.clz32(n - 1)
 }
 
-/** floor(lg n) of a positive integer. */
+/** Returns floor(lg n) of a positive integer. */
 export function floorLg(n: number): number {
   return 31 - Math.clz32(n)
 }
@@ -58,7 +58,7 @@ export function isPowerOfTwo(n: number): boolean {
   return 2 ** floorLg(n) === n
 }
 
-/** Sum of `term(k)` for k from `first` to `last`. */
+/** Returns the sum of `term(k)` for k from `first` to `last`. */
 export function sum(first: number, last: number, term: (k: number) => number): number {
   let total = 0
   for (let k = first; k <= last; k++) total += term(k)
@@ -66,7 +66,8 @@ export function sum(first: number, last: number, term: (k: number) => number): n
 }
 
 /**
- * Blocks that a rank hands on in step k of doubling, 0 to ceil(lg P) - 1: 2^k, and what is left in the last.
+ * Returns the number of blocks that a rank passes on in step k of doubling, 0 to ceil(lg P) - 1: 2^k, or the rest in
+ * the last.
  */
 export function doubledBlocks(P: number, k: number): number {
   return Math.min(2 ** k, P - 2 ** k)

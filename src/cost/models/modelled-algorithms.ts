@@ -13,7 +13,7 @@ export interface ModelledAlgorithmInfo {
   /** The registry's id if the algorithm has a schedule (`algorithmOf`), else one in the same style. */
   readonly id: string
   readonly collective: Collective
-  /** Where the formula is printed, in Pjesivac-Grbovic 2007, or what it consists of. */
+  /** The place in Pjesivac-Grbovic 2007 where the formula is printed, or the parts of which it is composed. */
   readonly source: string
   /** Whether segments change its time. */
   readonly segmented: boolean
@@ -29,10 +29,10 @@ export const modelledAlgorithms: readonly ModelledAlgorithmInfo[] = Object.freez
 )
 
 /**
- * The row of an id, which is without settings: formulas are for the defaults of parameters, and calls give the
+ * Returns the row of an id, which is without settings: formulas are for the defaults of parameters, and calls give the
  * length of segments.
  *
- * @throws ERR_ARGUMENT naming the known ones, or saying that there is no formula for these settings
+ * @throws ERR_ARGUMENT naming the known ids, or reporting that these settings have no formula
  */
 export function modelledAlgorithmOf(id: string): ModelledAlgorithm {
   const row = byId.get(id)

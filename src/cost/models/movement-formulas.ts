@@ -9,18 +9,18 @@ import {
 } from './modelled-algorithm.js'
 import type { Terms } from './terms.js'
 
-// Barrier and what moves blocks without combining: Pjesivac-Grbovic 2007, tables 4.2 to 4.7, one row each.
-// Where the printed form is in error the formula is the corrected one; docs/cost-models.md#corrections lists
-// all of them.
+// The formulas for barrier and for collectives that move blocks without combining: Pjesivac-Grbovic 2007, tables 4.2 to
+// 4.7, one row each. Where the printed form is in error, the formula is the corrected one;
+// docs/cost-models.md#corrections lists all of them.
 
 const onlyPowersOfTwo = (ranks: number): string | null =>
   isPowerOfTwo(ranks) ? null : `it needs a power of two as number of ranks, got ${ranks}`
 
-/** A segmented broadcast down a balanced binary tree: filling it, then one segment after the other. */
+/** The time of a segmented broadcast down a balanced binary tree: filling it, then one segment after the other. */
 const downBinaryTree = ({ message, gap, forward }: Terms, { P, ms }: Sizes, segments: number): number =>
   (ceilLg(P + 1) - 1) * (message(ms) + gap(ms)) + (segments - 1) * forward(ms, 2)
 
-/** One message to or from each of the others. */
+/** The time of one message to or from each of the others. */
 const linear = ({ message, gap }: Terms, { P, m }: Sizes): number => message(m) + (P - 2) * gap(m)
 
 export const movementFormulas: readonly ModelledAlgorithm[] = [

@@ -6,31 +6,33 @@ import type { Machine } from '../../machine/machine.js'
 import { profileOf } from '../../machine/network.js'
 import { fail, requireBytes } from './check-input.js'
 
-/** What an algorithm along the network's dimensions is expected to take, by its closed cost. Not measured. */
+/** The predicted time of an algorithm along the network's dimensions, by its closed cost. */
 export interface NetworkPrediction {
-  /** With its parameters. */
+  /** The algorithm with its parameters. */
   readonly algorithm: string
   readonly timeUs: number
-  /** Messages that a rank sends. */
+  /** The number of messages that a rank sends. */
   readonly messages: number
-  /** Blocks that the busiest link of every stage carries, summed over the stages. */
+  /** The number of blocks that the busiest link of every stage carries, summed over the stages. */
   readonly units: number
 }
 
-/** Collectives with closed costs: an allreduce has the stages of both others. */
+/** The collectives with closed costs: an allreduce has the stages of both others. */
 export const networkCollectives = ['allgather', 'reduce-scatter', 'allreduce'] as const
 export type NetworkCollective = (typeof networkCollectives)[number]
 
 /**
- * Closed costs of buckets and reordered doubling with a rank on every node of a torus or Clos network, the fastest
- * first. No schedule is made, so the number of nodes does not matter. A message takes latency and overheads of level
- * `network`. A byte takes `hop.nsPerByte` on the busiest link of its stage, or what the node's interface takes for all
- * messages together where that is longer. A shuffle is charged to the bisection, as the source does; without it, blocks
- * that lie apart are copied: at both ends of an allgather, at one of a reduce-scatter by doubling.
+ * Returns closed costs of buckets and reordered doubling with a rank on every node of a torus or Clos network, fastest
+ * first. No schedule is made, so the number of nodes does not matter.
  *
- * Doubling in several ways at once, and along extents that are no powers of two, has no closed cost.
+ * A message takes latency and overheads of level `network`. A byte takes `hop.nsPerByte` on the busiest link of its
+ * stage, or the time of the node's interface for all messages together if that is longer. A shuffle is charged to the
+ * bisection, as the source does. Without it, blocks that lie apart are copied: at both ends of an allgather, at one of
+ * a reduce-scatter by doubling.
  *
- * @param bytes what a rank contributes or gets; of an allreduce the whole vector
+ * Doubling in several ways at once, and along extents that are not powers of two, has no closed cost.
+ *
+ * @param bytes of a rank's contribution or result; of an allreduce, of the whole vector
  * @throws ERR_MODEL for a cluster, a mesh, and bytes out of range; ERR_MACHINE for a machine without a profile
  * @see Sack 2011 §3.3 and §3.4
  */
@@ -69,7 +71,7 @@ export function predictNetwork(
     .sort((a, b) => a.timeUs - b.timeUs)
 }
 
-/** The stages of an algorithm: what {@link NetworkPrediction} says of one gather. */
+/** The stages of an algorithm, as {@link NetworkPrediction} describes them for one gather. */
 interface StageCost {
   readonly family: 'reordered' | 'bucket'
   readonly parameters: readonly string[]
@@ -109,7 +111,7 @@ function closedCosts(machine: Machine): { readonly costs: StageCost[]; readonly 
   }
 }
 
-/** In stage s everyone exchanges 2^s blocks at the distance of a bit. */
+/** Returns the costs of doubling: in stage s every rank exchanges 2^s blocks at the distance of a bit. */
 function doublingCosts(
   dims: readonly number[],
   wraps: readonly boolean[],
@@ -126,7 +128,7 @@ function doublingCosts(
   })
 }
 
-/** A phase takes as long as the slowest of its rings. */
+/** Returns the cost of buckets; a phase takes as long as the slowest of its rings. */
 function ringCost(dims: readonly number[], ports: number): StageCost {
   const turns = ringTurns(dims.length, ports)
   let units = 0

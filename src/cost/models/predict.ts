@@ -7,15 +7,15 @@ import { termsOf } from './terms.js'
 
 export interface PredictedCall extends ModelledCall {
   /**
-   * Length of a segment; data are cut into as many as needed. Default: one segment. Of no effect where none
-   * are cut.
+   * The length of a segment; data are cut into as many as needed. Default: one segment. It has no effect on algorithms
+   * that cut none.
    */
   readonly segmentBytes?: number
 }
 
 /**
- * How long an algorithm takes, by formula: no schedule is made. Messages never share links, and all ranks
- * start together.
+ * Returns how long an algorithm takes, by formula: no schedule is made. Messages never share links, and all ranks start
+ * together.
  *
  * @param id as in {@link modelledAlgorithms}
  * @returns microseconds; 0 for one rank

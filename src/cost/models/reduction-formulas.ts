@@ -9,33 +9,34 @@ import {
 } from './modelled-algorithm.js'
 import type { Terms } from './terms.js'
 
-// What combines: Pjesivac-Grbovic 2007, tables 4.8 to 4.11, one row each. Where the printed form is in error
-// the formula is the corrected one; docs/cost-models.md#corrections lists all of them.
+// The formulas for collectives that combine: Pjesivac-Grbovic 2007, tables 4.8 to 4.11, one row each. Where the printed
+// form is in error, the formula is the corrected one; docs/cost-models.md#corrections lists all of them.
 
 /**
- * Halving a vector among C ranks, C the largest power of two that is at most P: exchanges of a half, a
+ * The cost of halving a vector among C ranks, C the largest power of two that is at most P: exchanges of a half, a
  * quarter and so on.
  */
 const halving = (P: number, bytes: number, cost: (bytes: number) => number): number =>
   sum(1, floorLg(P), (k) => cost(bytes / 2 ** k))
 
-/** What combining costs there. */
+/** The time that combining takes while the vector is halved. */
 const combined = ({ gamma }: Terms, P: number, bytes: number): number =>
   (1 - 1 / 2 ** floorLg(P)) * gamma * bytes
 
 /**
- * Where P is no power of two: the vector of a rank beyond C is combined first, and it gets the result last.
+ * The extra time if P is not a power of two: the vector of a rank beyond C is combined first, and that rank gets the
+ * result last.
  */
 const folded = ({ message, gamma }: Terms, P: number, bytes: number, resultBytes: number): number =>
   isPowerOfTwo(P) ? 0 : message(bytes) + gamma * bytes + message(resultBytes)
 
-/** A message that its receiver combines. */
+/** The time of a message that its receiver combines. */
 const hop = ({ message, gamma }: Terms, bytes: number): number => message(bytes) + gamma * bytes
 
 const doubling: Formula = (terms, { P, m }) =>
   isPowerOfTwo(P) ? ceilLg(P) * hop(terms, m) : (ceilLg(P) + 2) * hop(terms, m) - terms.gamma * m
 
-/** A chain whose ranks combine what comes with what they have, and send it on. */
+/** The time of a chain whose ranks combine what arrives with their own data, and send it on. */
 const combiningChain: Pick<FormulaByModel, 'hockney' | 'loggp'> = {
   hockney: (terms, { P, ms, ns }) => (P + ns - 2) * hop(terms, ms),
   loggp: (terms, { P, ms, ns }) => {

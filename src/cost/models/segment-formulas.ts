@@ -2,8 +2,8 @@ import { ceilLg } from './modelled-algorithm.js'
 import type { HockneyTerms, LogGPTerms } from './terms.js'
 
 /**
- * Where the derivative of a formula by the length of segments vanishes, on each side of a maximum, and where
- * the sides meet.
+ * The lengths of segments at which the derivative of a formula vanishes, on each side of a maximum, and where the sides
+ * meet.
  */
 interface SegmentFormulas {
   readonly hockney?: (terms: HockneyTerms, P: number, m: number) => readonly number[]
@@ -11,7 +11,7 @@ interface SegmentFormulas {
 }
 
 const { sqrt } = Math
-/** Levels of a binary tree less 2: how often a segment is waited for. */
+/** The levels of a binary tree less 2: the number of waits for a segment. */
 const waits = (P: number): number => ceilLg(P + 1) - 2
 
 /** A chain whose ranks combine, in the model of Hockney. */
@@ -33,7 +33,7 @@ const reducingBinary: SegmentFormulas = {
   loggp: ({ o, g, G, gamma }, _, m) => [sqrt((m * (g - G)) / (2 * gamma)), (g - 3 * o) / (2 * gamma)],
 }
 
-/** Up a binary tree and down again. */
+/** A pass up a binary tree and down again. */
 const upAndDownBinary: SegmentFormulas = {
   hockney: ({ alpha, beta, gamma }, P, m) => [sqrt((m * 2 * alpha) / (waits(P) * (2 * beta + gamma)))],
   loggp: ({ o, g, G, gamma }, P, m) => {
@@ -48,8 +48,8 @@ const upAndDownBinary: SegmentFormulas = {
 }
 
 /**
- * Lengths of segments that may be the best, by algorithm. Not a number, or infinite, where there is none; the
- * caller compares what they take. Algorithms that are not listed are best without segments in these models.
+ * The lengths of segments that may be the best, by algorithm. A length that does not exist is not a number, or
+ * infinite; the caller compares the times. Algorithms that are not listed are best without segments in these models.
  *
  * @see Pjesivac-Grbovic 2007 §5.2.2, tables 5.1 to 5.3; docs/cost-models.md#segments
  */

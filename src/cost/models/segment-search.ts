@@ -1,7 +1,7 @@
 /**
- * Where a function is least on an interval: the best of the given points inside it, its ends, and one search
- * between each two of them that neighbor. Exact where the function has one minimum between neighbors, as
- * formulas have between the sizes of PLogP's tables.
+ * Returns where a function is least on an interval: the best of the given points inside it, its ends, and one search
+ * between each two neighbors. The result is exact if the function has one minimum between neighbors, as formulas have
+ * between the sizes of PLogP's tables.
  */
 export function leastBetween(
   points: readonly number[],
@@ -29,7 +29,7 @@ export function leastBetween(
 
 const ratio = (Math.sqrt(5) - 1) / 2
 
-/** Kiefer 1953: where a function with one minimum is least, to a millionth of the interval. */
+/** Returns where a function with one minimum is least, to a millionth of the interval. @see Kiefer 1953 */
 function goldenSection(low: number, high: number, time: (at: number) => number): number {
   const width = (high - low) * 1e-6
   let left = high - ratio * (high - low)

@@ -9,15 +9,15 @@ import { leastBetween } from './segment-search.js'
 import { type Terms, termsOf } from './terms.js'
 
 export interface SegmentedCall extends ModelledCall {
-  /** Segments are multiples of it. Default 1. */
+  /** The unit of which segments are multiples. Default 1. */
   readonly elementBytes?: number
 }
 
 /**
- * The length of segments with which an algorithm is fastest: near the closed form for Hockney, LogP and LogGP, by a
- * search through the tables for PLogP.
+ * Returns the length of segments with which an algorithm is fastest: near the closed form for Hockney, LogP and LogGP,
+ * by a search through the tables for PLogP.
  *
- * @returns bytes, or null where no segments are best
+ * @returns bytes, or null if it is fastest without segments
  * @throws as {@link predictUs}
  * @see Pjesivac-Grbovic 2007 §5.2.2
  */
@@ -44,8 +44,9 @@ export function optimalSegmentBytes(id: string, model: CostModel, call: Segmente
   }
   for (const length of candidates(algorithm, model, terms, ranks, bytes, elementBytes)) {
     offer(length)
-    // The closed forms take numbers of segments that are not whole. The nearest whole numbers are best, even ones where
-    // each half of the ranks takes every second segment, and segments are equal: a short last one costs as much as a long one.
+    // The closed forms take numbers of segments that are not whole. The nearest whole numbers are best; even ones if
+    // each half of the ranks takes every second segment. Segments are equal, because a short last one costs as much as
+    // a long one.
     const segments = Math.floor(bytes / length)
     for (let count = Math.max(1, segments - 1); count <= segments + 2; count++)
       offer(Math.ceil(bytes / count / elementBytes) * elementBytes)
@@ -70,7 +71,7 @@ function candidates(
   const lengths = [...sizesBytes, leastBetween(sizesBytes, elementBytes, bytes, smooth)].filter(
     (size) => size >= elementBytes && size <= bytes,
   )
-  // Between lengths that divide the data alike, the last segment is short: equal ones cost less.
+  // Some lengths divide the data into equally many segments, the last of which is short. Equal segments cost less.
   const counts = lengths.flatMap((length) => [Math.floor(bytes / length), Math.ceil(bytes / length)])
   const equal = [...new Set([...fewSegments, ...counts])].map((count) => Math.ceil(bytes / count))
   return [...lengths, ...equal]

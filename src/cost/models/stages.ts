@@ -4,7 +4,7 @@ import { requireBytes } from './check-input.js'
 import type { Stage } from './congested-cost.js'
 
 /**
- * The messages of a schedule with one rank per node: a stage per phase, as if a barrier ended it.
+ * Yields the messages of a schedule with one rank per node: a stage per phase, as if a barrier ended it.
  *
  * @param blockBytes of every block and partial result
  * @throws ERR_MODEL for a length out of range

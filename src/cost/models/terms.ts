@@ -1,21 +1,21 @@
 import { interpolated } from '../../base/interpolated.js'
 import type { CostModel, Hockney, LogGP, LogP, PLogP } from './parameters.js'
 
-/** What messages cost in one model, nanoseconds: the terms that formulas of all models consist of. */
+/** The costs of messages in one model, in nanoseconds: the terms of which formulas of all models consist. */
 interface CommonTerms {
-  /** gamma, per byte combined. */
+  /** The cost gamma per byte combined. */
   readonly gamma: number
-  /** delta, per byte copied. */
+  /** The cost delta per byte copied. */
   readonly delta: number
-  /** One message, from the start of the send to its reception. */
+  /** Returns the time of one message, from the start of the send to its reception. */
   message(bytes: number): number
-  /** From the start of a send to that of the same rank's next. */
+  /** Returns the time from the start of a send to that of the same rank's next. */
   gap(bytes: number): number
-  /** One step of an exchange, after which the next begins: the message or, if longer, the gap. */
+  /** Returns the time of one step of an exchange, after which the next begins: the message or, if longer, the gap. */
   step(bytes: number): number
-  /** The same where the gap never overlaps the latency: the worst case. */
+  /** Returns the time of a step if the gap never overlaps the latency: the worst case. */
   turn(bytes: number): number
-  /** From one segment that a rank receives and forwards to so many children to the next. */
+  /** Returns the time from one segment that a rank receives and forwards to so many children to the next. */
   forward(bytes: number, children: number): number
 }
 
@@ -25,14 +25,14 @@ export interface HockneyTerms extends CommonTerms {
   readonly beta: number
 }
 
-/** LogP and LogGP. */
+/** The terms of LogP and LogGP. */
 export interface LogGPTerms extends CommonTerms {
   readonly model: 'loggp'
   readonly L: number
   readonly o: number
   readonly g: number
   readonly G: number
-  /** (bytes - 1) G; of an empty message 0. */
+  /** Returns (bytes - 1) G; 0 for an empty message. */
   bytes(bytes: number): number
 }
 
@@ -40,15 +40,15 @@ export interface PLogPTerms extends CommonTerms {
   readonly model: 'plogp'
   readonly L: number
   g(bytes: number): number
-  /** o_s */
+  /** Returns the sender's overhead o_s. */
   os(bytes: number): number
-  /** o_r */
+  /** Returns the receiver's overhead o_r. */
   or(bytes: number): number
 }
 
 export type Terms = HockneyTerms | LogGPTerms | PLogPTerms
 
-/** The terms of a model whose parameters are valid. */
+/** Returns the terms of a model whose parameters are valid. */
 export function termsOf(model: CostModel): Terms {
   switch (model.model) {
     case 'hockney':
@@ -116,7 +116,7 @@ function pLogPTerms(model: PLogP): PLogPTerms {
     gap: g,
     step: message,
     turn: message,
-    // As printed for one child: there the overheads are taken to be hidden.
+    // The printed form for one child takes the overheads to be hidden.
     forward: (bytes, children) =>
       children === 1
         ? g(bytes)

@@ -5,24 +5,26 @@ import type { JobLog } from './job-log.js'
 import type { QueueSearches } from './queue-searches.js'
 import type { Activity } from './simulation.js'
 
-/** A run, to be told as intervals. */
+/** A run whose intervals are to be reported. */
 export interface RunRecord {
   readonly frames: FrameTable
   readonly costs: Costs
   readonly paths: FramePaths
   readonly log: JobLog
   readonly eagerLimitBytes: number
-  /** Null where searches take no time. */
+  /** The searches; null if they take no time. */
   readonly searches: QueueSearches | null
 }
 
-/** How long a frame that has arrived takes its receiver before it is unpacked. */
+/** Returns the time that a frame which has arrived takes its receiver before it is unpacked. */
 export function receiveNs(costs: Costs, searches: QueueSearches | null, frame: number): number {
   const { receiveOverheadNs } = costs.messages[costs.level[frame]]
   return searches === null ? receiveOverheadNs : receiveOverheadNs + searches.searchNs(frame)
 }
 
-/** Takes an interval of a job or a frame, which is -1 of others; empty intervals are left out. */
+/**
+ * A function that takes an interval of a job or a frame; the frame is -1 for other jobs. Empty intervals are left out.
+ */
 export type Tell = (
   activity: Activity,
   process: number,
@@ -32,7 +34,7 @@ export type Tell = (
   endNs: number,
 ) => void
 
-/** The one or two intervals of a job, in order. */
+/** Reports the one or two intervals of a job, in order. */
 export function tellJob(record: RunRecord, process: number, job: number, tell: Tell): void {
   const { frames, costs, log, searches } = record
   const { from, to, frameAt } = frames
@@ -51,8 +53,8 @@ export function tellJob(record: RunRecord, process: number, job: number, tell: T
 }
 
 /**
- * The intervals of a frame between the two processors, in order: the time it stood behind others, all
- * together, then the rest.
+ * Reports the intervals of a frame between the two processors, in order: first all the time behind other frames, then
+ * the rest.
  */
 export function tellFrame(record: RunRecord, frame: number, tell: Tell): void {
   const { frames, paths, log } = record
@@ -60,7 +62,7 @@ export function tellFrame(record: RunRecord, frame: number, tell: Tell): void {
   const start = departureNs(record, frame)
   const end = log.arrivedNs[frame]
   let unloaded = paths.unloadedNs(frame)
-  // Announced and cleared, or where it waited for the receiver, cleared.
+  // A long frame is announced and cleared. If it waited for the receiver, only the clearing counts here.
   if (bytes[frame] > record.eagerLimitBytes)
     unloaded += (log.awaited[frame] === -1 ? 2 : 1) * paths.latencyNs(frame)
   const moving = end - start - unloaded > end * 1e-12 ? end - unloaded : start
@@ -68,7 +70,7 @@ export function tellFrame(record: RunRecord, frame: number, tell: Tell): void {
   if (end > moving) tell('transfer', from[frame], to[frame], frame, moving, end)
 }
 
-/** When a frame had its sender's and its receiver's permission to leave. */
+/** Returns the time at which a frame had its sender's and its receiver's permission to leave. */
 function departureNs({ log }: RunRecord, frame: number): number {
   const awaited = log.awaited[frame]
   if (awaited === -1) return log.endNs[frame]

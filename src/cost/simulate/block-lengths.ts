@@ -1,17 +1,16 @@
 import { RankweaveError, shown } from '../../errors.js'
 import { blockCount, type Specification } from '../../schedule/specification.js'
 
-/** All blocks together stay below 2^53 bytes. */
+/** The longest block, such that all blocks together stay below 2^53 bytes. */
 export const longestBlockBytes = 2 ** 40
 
-/** Bytes of a block, or of partial results of part p where the term is `~p`. */
+/** The bytes of a block, or of partial results of part p if the term is `~p`. */
 export type BytesOf = (term: number) => number
 
 /**
- * The lengths of blocks where every unit of data, which MPI's count describes, has equally many bytes: a
- * contribution of an allgather, what one rank has for another in an alltoall (in a neighbor alltoall: along
- * an edge), the vector of a reduction. Its parts differ by one byte at most. The blocks of a barrier are
- * empty.
+ * Returns the lengths of blocks if every unit of data, which MPI's count describes, has equally many bytes. A unit is a
+ * contribution of an allgather, one rank's data for another in an alltoall (for an edge in a neighbor alltoall), or the
+ * vector of a reduction. The parts of a unit differ by one byte at most. The blocks of a barrier are empty.
  *
  * @throws ERR_SIMULATION unless `bytes` is an integer from 0 to 2^40, and beyond 2^53 bytes in all
  */
@@ -33,22 +32,21 @@ export function lengthsOfUnits(specification: Specification, bytes: number): Byt
   return lengthOfTerms(specification, lengths)
 }
 
-/**
- * The lengths of the parts of equally long units of data that are cut into so many parts each: of part p where units
- * follow each other.
- */
+/** Returns the length of part p if units of equally many bytes, each cut into so many parts, follow each other. */
 export function cutLength(bytes: number, cut: number): (part: number) => number {
   const [whole, rest] = [Math.floor(bytes / cut), bytes % cut]
   return (block) => {
     const part = block % cut
-    // The byte after part p of `bytes` is floor((p + 1) bytes / cut), in numbers that stay exact.
+    // Part p of `bytes` ends before byte floor((p + 1) bytes / cut); this form stays exact.
     return whole + Math.floor(((part + 1) * rest) / cut) - Math.floor((part * rest) / cut)
   }
 }
 
 /**
+ * Returns given lengths of blocks after checking them.
+ *
  * @param blockBytes bytes of every block; in a reduction equal for one part of all origins
- * @throws ERR_SIMULATION for another number of blocks, and for a length that is no integer from 0 to 2^40
+ * @throws ERR_SIMULATION for another number of blocks, and for a length that is not an integer from 0 to 2^40
  */
 export function lengthsOfBlocks(specification: Specification, blockBytes: ArrayLike<number>): BytesOf {
   const blocks = blockCount(specification)
@@ -80,7 +78,7 @@ function lengthOfTerms({ partStart }: Specification, lengths: ArrayLike<number>)
   return (term) => lengths[term < 0 ? first + ~term : term]
 }
 
-/** Into how many parts a rank that contributes cuts every unit of its data. */
+/** Returns the number of parts into which a contributing rank cuts every unit of its data. */
 function cutOf({ collective, ranks }: Specification, parts: number): number {
   switch (collective) {
     case 'neighbor-alltoall':
@@ -95,8 +93,8 @@ function cutOf({ collective, ranks }: Specification, parts: number): number {
 }
 
 /**
- * Into how many parts every unit of data is cut; 0 in a barrier, whose blocks are empty, and where no rank
- * has blocks.
+ * Returns the number of parts into which every unit of data is cut; 0 in a barrier, whose blocks are empty, and if no
+ * rank has blocks.
  */
 export function unitCut(specification: Specification): number {
   const { collective, partStart, ranks } = specification

@@ -5,37 +5,41 @@ import type { LoweredSchedule } from '../../schedule/lower/program.js'
 import type { BytesOf } from './block-lengths.js'
 import type { FrameTable } from './frame-table.js'
 
-/** Where processes are. Length of both: processes. */
+/** The places of processes. Length of both: processes. */
 export interface ProcessPlaces {
   readonly node: Int32Array
-  /** Packages counted over all nodes. */
+  /** The package of every process, counted over all nodes. */
   readonly packageIndex: Int32Array
 }
 
-/** Process p is on core p. @throws ERR_MACHINE for a machine with fewer cores than processes */
+/**
+ * Returns the places of processes, process p on core p.
+ *
+ * @throws ERR_MACHINE for a machine with fewer cores than processes
+ */
 export function placesOf(machine: Machine, processes: number): ProcessPlaces {
   return { node: nodeOf(machine, processes), packageIndex: packageOf(machine, processes) }
 }
 
-/** Copying a block that is packed, unpacked or put into a slot. */
+/** Returns the time of copying a block that is packed, unpacked or put into a slot. */
 export function blockCopyNs({ memory }: Profile, blockBytes: number): number {
   return memory.copyBlockNs + blockBytes * memory.copyNsPerByte
 }
 
-/** What jobs cost, nanoseconds. */
+/** The costs of jobs, in nanoseconds. */
 export interface Costs {
-  /** Index in `levels`, by frame. */
+  /** The index in `levels`, by frame. */
   readonly level: Uint8Array
-  /** By level. */
+  /** The costs of messages, by level. */
   readonly messages: readonly MessageCosts[]
-  /** Of a frame on its way: its values and the header of its level. By frame. */
+  /** The bytes of a frame on its way: its values and the header of its level. By frame. */
   readonly wireBytes: Float64Array
-  /** Packing a frame, and unpacking it: 0 for one that is sent, or received, in place. By frame. */
+  /** The time of packing a frame, and of unpacking it; 0 if it is sent, or received, in place. By frame. */
   readonly packNs: Float64Array
   readonly unpackNs: Float64Array
-  /** By combination, process by process. */
+  /** The time of each combination, process by process. */
   readonly combineNs: Float64Array
-  /** Copying to slots what is elsewhere, after everything else. By process. */
+  /** The time of the copies to slots that follow everything else. By process. */
   readonly copyNs: Float64Array
 }
 
@@ -67,7 +71,7 @@ export function costsOf(
   return { ...costs, combineNs: Float64Array.from(combineNs), copyNs }
 }
 
-/** What frames cost their processors. */
+/** Returns the costs of frames for their processors. */
 export function costsOfFrames(
   { from, to, blocks, bytes }: FrameTable,
   { memory, levels: costs }: Profile,
@@ -91,7 +95,7 @@ const packageLevel = levels.indexOf('package')
 const nodeLevel = levels.indexOf('node')
 export const networkLevel = levels.indexOf('network')
 
-/** Index in `levels` of the messages between two processes. */
+/** Returns the index in `levels` of the messages between two processes. */
 export function levelBetween({ node, packageIndex }: ProcessPlaces, a: number, b: number): number {
   if (packageIndex[a] === packageIndex[b]) return packageLevel
   return node[a] === node[b] ? nodeLevel : networkLevel

@@ -2,8 +2,8 @@ import { type RunRecord, type Tell, tellFrame, tellJob } from './activities.js'
 import type { PathStep } from './simulation.js'
 
 /**
- * What determined the end of a process: from its last job back, either to the job of the same processor
- * before it or, where the processor was idle, along the frame that ended this.
+ * Returns the steps that determined the end of a process, from its last job back. The step before a job is the job of
+ * the same processor before it or, if the processor was idle, the frame that ended the idle time.
  */
 export function criticalPath(record: RunRecord, process: number, rankOf: Int32Array): PathStep[] {
   const { log, frames } = record
@@ -13,7 +13,7 @@ export function criticalPath(record: RunRecord, process: number, rankOf: Int32Ar
     const peer = other === -1 ? -1 : rankOf[other]
     told.push({ activity, rank: rankOf[by], peer, startUs: startNs / 1000, endUs: endNs / 1000 })
   }
-  /** Later intervals first. */
+  /** The path is built backwards, so later intervals come first. */
   const append = (): void => {
     while (told.length > 0) steps.push(told.pop()!)
     told = []

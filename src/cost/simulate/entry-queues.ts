@@ -1,23 +1,23 @@
 /**
- * A queue of entries for each process, in the order in which they were added. The place of an entry among
- * those that are left takes O(log n) steps, however long the queue: a Fenwick tree counts what was removed.
+ * A queue of entries for each process, in the order in which they were added. The place of an entry among those that
+ * are left takes O(log n) steps, however long the queue: a Fenwick tree counts the removed entries.
  *
  * @see Fenwick, "A new data structure for cumulative frequency tables", 1994
  */
 export class EntryQueues {
-  /** Where the places of each process begin. Length: processes + 1. */
+  /** The first place of each process. Length: processes + 1. */
   readonly #start: Int32Array
-  /** Entries that were ever added, by process; entries that are left. */
+  /** The number of entries ever added, by process; `#length` counts those that are left. */
   readonly #added: Int32Array
   readonly #length: Int32Array
-  /** By entry: its place among all that were added to its queue, from 1; 0 while it is not queued. */
+  /** The place of an entry among all that were added to its queue, from 1; 0 while it is not queued. By entry. */
   readonly #place: Int32Array
-  /** The trees, one behind the other: removed entries by place. */
+  /** The trees of removed entries by place, one behind the other. */
   readonly #removed: Int32Array
 
   /**
-   * @param start process p adds at most `start[p + 1] - start[p]` entries, each once; entries are below the
-   *   last of these numbers
+   * @param start process p adds at most `start[p + 1] - start[p]` entries, each once; entries are below the last of
+   *   these numbers
    */
   constructor(start: Int32Array) {
     const processes = start.length - 1

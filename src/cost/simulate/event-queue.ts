@@ -1,14 +1,14 @@
 /**
- * Events by time, those of one time by number: a heap of four children per node on typed arrays. Times must
+ * A queue of events by time, those of one time by number: a heap of four children per node on typed arrays. Times must
  * be finite.
  *
- * The event taken out leaves a hole at the top, which the next one that is added fills: most events cause one
- * other, so the heap is repaired once, not twice.
+ * The event taken out leaves a hole at the top, which the next one that is added fills. Most events cause one other, so
+ * the heap is repaired once, not twice.
  */
 export class EventQueue {
   #times: Float64Array
   #numbers: Int32Array
-  /** Events, the hole included. */
+  /** The number of events, the hole included. */
   #length = 0
   #hasHole = false
   /** The number of the event that `next` took out. */
@@ -23,7 +23,7 @@ export class EventQueue {
     return this.#hasHole ? this.#length - 1 : this.#length
   }
 
-  /** The time of the first event; Infinity without any. */
+  /** The time of the first event; Infinity if the queue is empty. */
   get first(): number {
     this.#fillHole()
     return this.#length === 0 ? Number.POSITIVE_INFINITY : this.#times[0]
@@ -36,10 +36,7 @@ export class EventQueue {
     } else this.#rise(time, number)
   }
 
-  /**
-   * Takes out the first event: returns its time and leaves its number in `number`. The queue must not be
-   * empty.
-   */
+  /** Takes out the first event: returns its time and leaves its number in `number`. The queue must not be empty. */
   next(): number {
     this.#fillHole()
     this.#hasHole = true
@@ -47,7 +44,7 @@ export class EventQueue {
     return this.#times[0]
   }
 
-  /** With the last event. */
+  /** Fills the hole with the last event. */
   #fillHole(): void {
     if (!this.#hasHole) return
     this.#hasHole = false
@@ -55,7 +52,7 @@ export class EventQueue {
     if (last > 0) this.#sink(this.#times[last], this.#numbers[last])
   }
 
-  /** Adds an event at the end. */
+  /** Adds an event at the end and moves it up to its place. */
   #rise(time: number, number: number): void {
     if (this.#length === this.#times.length) this.#grow()
     const times = this.#times
@@ -73,7 +70,7 @@ export class EventQueue {
     numbers[at] = number
   }
 
-  /** Places an event from the top on, which is free. */
+  /** Places an event from the free top on. */
   #sink(time: number, number: number): void {
     const times = this.#times
     const numbers = this.#numbers

@@ -4,23 +4,21 @@ import type { Machine } from '../../machine/machine.js'
 import { simulate } from './simulate.js'
 import type { Simulation } from './simulation.js'
 
-/** Ranks beyond which an allgather is not simulated: it has ranks * ranks blocks. */
+/** The most ranks for which an allgather is simulated: it has ranks * ranks blocks. */
 export const mostAllgatherRanks = 1024
 
-/** Algorithms that send ranks * ranks messages, and the ranks beyond which they are left out. */
+/** The algorithms that send ranks * ranks messages, and the most ranks for which they are simulated. */
 const quadratic: readonly string[] = ['allgather-linear', 'allgather-ring', 'allgather-bucket']
 const mostQuadraticRanks = 256
 
-/** An allgather of equal blocks by one of its algorithms, simulated. */
 export interface SimulatedAllgather {
   readonly algorithm: string
   readonly simulation: Simulation
 }
 
 /**
- * The ordinary allgather that neighbor allgathers are compared with: by the algorithm that is fastest on a
- * machine with one rank per core. Up to 256 ranks all algorithms are simulated, beyond that those with lg P
- * steps.
+ * Returns the ordinary allgather that neighbor allgathers are compared with: the algorithm that is fastest on a machine
+ * with one rank per core. Up to 256 ranks all algorithms are simulated, beyond that those with lg P steps.
  *
  * @param ranks at most {@link mostAllgatherRanks}
  * @param bytes of every block

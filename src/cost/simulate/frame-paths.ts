@@ -2,13 +2,13 @@ import type { Network } from '../../machine/network.js'
 import { type Costs, networkLevel, type ProcessPlaces } from './costs.js'
 import type { FrameTable } from './frame-table.js'
 
-/** The paths of frames: the links of those that leave their node. */
+/** The links that frames pass when they leave their node. */
 export class FramePaths {
   readonly network: Network
-  /** Links `link[start]` to `link[start + length - 1]` in order, `start` and `length` by frame. */
+  /** The links `link[start]` to `link[start + length - 1]` in order, `start` and `length` by frame. */
   readonly link: Int32Array
   readonly start: Int32Array
-  /** 0 for a frame that stays on its node. */
+  /** The number of links of a frame; 0 if it stays on its node. */
   readonly length: Int32Array
   readonly #costs: Costs
 
@@ -17,7 +17,7 @@ export class FramePaths {
     this.#costs = costs
     this.start = new Int32Array(from.length)
     this.length = new Int32Array(from.length)
-    /** A frame between the same nodes, by these. */
+    /** An earlier frame between the same nodes, by these. */
     const known = new Map<number, number>()
     const into = new Int32Array(network.longestRoute)
     let link = new Int32Array(1024)
@@ -47,7 +47,7 @@ export class FramePaths {
     this.link = link
   }
 
-  /** From the departure of the first byte to its arrival, without contention. */
+  /** Returns the time from the departure of the first byte to its arrival, without contention. */
   latencyNs(frame: number): number {
     const { level, messages } = this.#costs
     if (this.length[frame] === 0) return messages[level[frame]].latencyNs
@@ -57,7 +57,7 @@ export class FramePaths {
     return sum
   }
 
-  /** From the departure of the first byte to the arrival of the last, without contention. */
+  /** Returns the time from the departure of the first byte to the arrival of the last, without contention. */
   unloadedNs(frame: number): number {
     const { level, messages, wireBytes } = this.#costs
     let nsPerByte = 0

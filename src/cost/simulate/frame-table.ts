@@ -2,35 +2,34 @@ import type { LoweredSchedule, ProcessProgram } from '../../schedule/lower/progr
 import { entriesByRow, rowStarts } from '../../topology/compressed-rows.js'
 import { type BytesOf, failSimulation } from './block-lengths.js'
 
-/** More frames and combinations would take more than 8 GB of memory. */
+/** The most frames and combinations: more would take over 8 GB of memory. */
 export const mostJobs = 2 ** 26
 
 /**
- * The frames of all programs. Frames are numbered by sender in the order of its program; what a process
- * receives, by receiver in the order of its program.
+ * The frames of all programs. Frames are numbered by sender in the order of its program; positions, at which they are
+ * received, by receiver in the order of its program.
  */
 export interface FrameTable {
   readonly processes: number
-  /** Frames sent by process p: `sendStart[p]` up to the next. Length: processes + 1. */
+  /** The frames sent by process p: `sendStart[p]` up to the next. Length: processes + 1. */
   readonly sendStart: Int32Array
   readonly from: Int32Array
   readonly to: Int32Array
   readonly round: Int32Array
   readonly bytes: Float64Array
-  /** Values in a frame. */
+  /** The number of values in a frame. */
   readonly blocks: Int32Array
-  /**
-   * The position at which a frame is received: `receiveOf[f] - receiveStart[to[f]]` is its number in the
-   * program.
-   */
+  /** The position at which a frame is received: `receiveOf[f] - receiveStart[to[f]]` is its number in the program. */
   readonly receiveOf: Int32Array
-  /** Positions of process p: `receiveStart[p]` up to the next. Length: processes + 1. */
+  /** The positions of process p: `receiveStart[p]` up to the next. Length: processes + 1. */
   readonly receiveStart: Int32Array
   /** The frame received at a position. */
   readonly frameAt: Int32Array
 }
 
 /**
+ * Returns the frames of programs, numbered.
+ *
  * @throws ERR_SIMULATION when there are too many frames and combinations, or the programs do not fit together
  */
 export function frameTable({ programs }: LoweredSchedule, bytesOf: BytesOf): FrameTable {
@@ -66,17 +65,17 @@ export function frameTable({ programs }: LoweredSchedule, bytesOf: BytesOf): Fra
   return { processes, sendStart, from, to, round, bytes, blocks, receiveOf, receiveStart, frameAt }
 }
 
-/** Frames of one rank per process, by sender in the order of sending. Columns of equal length. */
+/** The frames of one rank per process, by sender in the order of sending. Columns of equal length. */
 export interface RankFrames {
-  /** Of rank r: `sendStart[r]` up to the next. */
+  /** The frames of rank r: `sendStart[r]` up to the next. */
   readonly sendStart: Int32Array
   readonly to: Int32Array
   readonly round: Int32Array
-  /** Values in a frame. */
+  /** The number of values in a frame. */
   readonly blocks: Int32Array
 }
 
-/** @throws ERR_SIMULATION when there are too many frames */
+/** Returns the frames of ranks, numbered. @throws ERR_SIMULATION when there are too many frames */
 export function frameTableOfRanks(
   { sendStart, to, round, blocks }: RankFrames,
   blockBytes: number,
@@ -107,7 +106,7 @@ function payload(
   }
 }
 
-/** What is received where, checked against the programs. */
+/** Returns the position of every frame, checked against the programs. */
 function matched(
   programs: readonly ProcessProgram[],
   frames: Pick<FrameTable, 'from' | 'to' | 'round' | 'receiveStart'>,
@@ -126,8 +125,8 @@ function matched(
 }
 
 /**
- * Receivers list frames by round, then sender: the order in which the frames of one round after the other,
- * sender by sender, come up.
+ * Returns the position of every frame. Receivers list frames by round, then sender: the order in which this loop meets
+ * them.
  */
 function positionsOf({
   to,
@@ -145,7 +144,7 @@ function positionsOf({
   return { receiveOf, frameAt }
 }
 
-/** Frames by round; those of one round by number. */
+/** Returns frames by round; those of one round by number. */
 function byRound(round: Int32Array): Int32Array {
   const rounds = round.reduce((most, at) => Math.max(most, at + 1), 0)
   return entriesByRow(rowStarts(rounds, round), round)

@@ -1,28 +1,28 @@
 import type { FrameTable } from './frame-table.js'
 
 /**
- * What every processor does, when and why. Jobs are numbered: first the sends by frame, then the receives by
- * position, the combinations by process, and the copies of every process to slots.
+ * The jobs of every processor, their times and causes. Jobs are numbered: first the sends by frame, then the receives
+ * by position, the combinations by process, and the copies of every process to slots.
  */
 export interface JobLog {
-  /** Numbers of the first receive, combination and copy, and of all jobs. */
+  /** The numbers of the first receive, combination and copy, and of all jobs. */
   readonly receives: number
   readonly combinations: number
   readonly copies: number
   readonly jobs: number
   readonly startNs: Float64Array
   readonly endNs: Float64Array
-  /** The job of the same processor before this one, -1 for the first. */
+  /** The job of the same processor before this one; -1 for the first. */
   readonly before: Int32Array
-  /** The frame whose arrival ended the idle time before a job; -1 where the processor was busy until then. */
+  /** The frame whose arrival ended the idle time before a job; -1 if the processor was busy until then. */
   readonly wokenBy: Int32Array
-  /** The last job of every process, -1 without any. */
+  /** The last job of every process; -1 if it has none. */
   readonly last: Int32Array
-  /** When a frame had arrived. */
+  /** The time at which a frame had arrived. */
   readonly arrivedNs: Float64Array
   /**
-   * What a frame waited for that had been announced to its receiver: the job with whose end the receiver was
-   * ready for it, or `-2 - f` where that was the arrival of frame f; -1 if it did not wait.
+   * The event that a frame waited for after it was announced to its receiver: the job at whose end the receiver was
+   * ready for it, or `-2 - f` for the arrival of frame f; -1 if it did not wait.
    */
   readonly awaited: Int32Array
 }

@@ -1,13 +1,13 @@
 import type { EventQueue } from './event-queue.js'
 
 /**
- * Frames that wait for a time, in lines: mostly the times of one line ascend, so only the first
- * frame of each is in the queue of events, which stays short.
+ * Frames that wait for a time, in lines. The times of one line mostly ascend, so only the first frame of each is in the
+ * queue of events, which stays short.
  */
 export class Lines {
   readonly #queue: EventQueue
   readonly #lineEvents: number
-  /** First and last frame of every line; -1 for an empty one. */
+  /** The first and the last frame of every line; -1 for an empty one. */
   readonly #first: Int32Array
   readonly #last: Int32Array
   /** The frame behind this one; -1 for the last. */
@@ -25,6 +25,8 @@ export class Lines {
   }
 
   /**
+   * Adds a frame that may leave at `time`.
+   *
    * @param ownEvent the number of the event of a frame that is not to wait as long as the last of its line
    */
   add(line: number, frame: number, time: number, ownEvent: number): void {
@@ -43,7 +45,7 @@ export class Lines {
     }
   }
 
-  /** The first frame of a line, whose time has come, leaves it. */
+  /** Removes the first frame of a line, whose time has come. */
   take(line: number): number {
     const frame = this.#first[line]
     const next = this.#next[frame]

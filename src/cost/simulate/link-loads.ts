@@ -9,40 +9,39 @@ import { placesOf } from './costs.js'
 import { frameTable } from './frame-table.js'
 import { loweredSource } from './lowered-source.js'
 
-/** Loads of some links of a machine. */
 export interface LoadSummary {
   readonly links: number
-  /** Links that bytes pass. */
+  /** The number of links that bytes pass. */
   readonly used: number
-  /** The link that most bytes pass, the first of several; -1 where no link is used. */
+  /** The link that most bytes pass, the first of several; -1 if no link is used. */
   readonly mostLoaded: number
   readonly mostBytes: number
-  /** Over used links; 0 without any. */
+  /** The mean over used links; 0 if there are none. */
   readonly meanBytes: number
 }
 
-/** What passes the links of a machine, numbered as its network numbers them; the summary is of all links. */
+/** The loads of the links of a machine, numbered as its network numbers them. The summary is of all links. */
 export interface LinkLoads extends LoadSummary {
-  /** Bytes of messages, without headers. Length: links. */
+  /** The bytes of messages, without headers. Length: links. */
   readonly bytes: Float64Array
-  /** Of links between nodes and network. */
+  /** The loads of links between nodes and network. */
   readonly ofNodes: LoadSummary
-  /** Of links between routers or switches. */
+  /** The loads of links between routers or switches. */
   readonly ofInterior: LoadSummary
 }
 
 interface LinkLoadOptions {
-  /** Process of every rank, process p being on core p of the machine. Default: one process per rank. */
+  /** The process of every rank, process p being on core p of the machine. Default: one process per rank. */
   readonly placement?: Int32Array
 }
 
 const knownOptions: OptionTable<LinkLoadOptions> = uncheckedOptions('placement')
 
 /**
- * How many bytes of a schedule pass each link of a machine, which needs no profile. Links are those of the simulator,
- * and so are messages: a block that several ranks of a process send those of another is counted once.
+ * Returns the bytes of a schedule that pass each link of a machine, which needs no profile. Links and messages are
+ * those of the simulator: a block that several ranks of a process send those of another is counted once.
  *
- * Memory: 8 bytes per link, and what `simulate` needs for the programs and their messages.
+ * Memory: 8 bytes per link, and the memory of `simulate` for the programs and their messages.
  *
  * @param source a schedule that verifies, or one that has been lowered, with its placement
  * @param bytes as of `simulate`
@@ -80,7 +79,7 @@ export function linkLoads(
   }
 }
 
-/** Of links `first` to `end - 1`. */
+/** Sums the loads of links `first` to `end - 1`. */
 function summedLoads(bytes: Float64Array, first: number, end: number): LoadSummary {
   let [used, mostLoaded, mostBytes, sum] = [0, -1, 0, 0]
   for (let link = first; link < end; link++) {

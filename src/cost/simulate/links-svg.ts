@@ -8,13 +8,15 @@ import { loadColor, loadColors, loadText } from './load-colors.js'
 import { type PicturePart, torusPicture } from './torus-picture.js'
 
 export interface LinksSvgOptions {
-  /** In the picture's first line. */
+  /** The title in the picture's first line. */
   readonly title?: string
-  /** Bars, of links that most bytes pass, 1 to 4,096. Default 40. A picture of a grid has no bars. */
+  /**
+   * The number of bars, for the links that most bytes pass, 1 to 4,096. Default 40. A picture of a grid has no bars.
+   */
   readonly rows?: number
 }
 
-/** Links that a picture shows at most. */
+/** The most links that a picture shows. */
 export const mostDrawnLinks = 4096
 
 const left = 16
@@ -24,16 +26,16 @@ const barHeight = 16
 const nameWidth = 240
 const barWidth = 580
 const profileHeight = 80
-/** Loads of neighbors within a column cannot be told apart. */
+/** The most columns of the profile; loads of neighbors within a column cannot be distinguished. */
 const mostColumns = 480
 
 const knownOptions: OptionTable<LinksSvgOptions> = uncheckedOptions('title', 'rows')
 
 /**
- * The loads of the links of a machine as SVG. A torus or mesh of up to three dimensions is drawn as grids of routers, one
- * for each plane, every link in the color of its load. Of other machines, and of planes of more than 4,096 links, it has
- * the loads of all used links in descending order, and a bar for each of those that most bytes pass. At most 4,096 links
- * are drawn, and the picture says how many are left out. Characters: at most 200 for each.
+ * Draws the loads of the links of a machine as SVG. A torus or mesh of up to three dimensions becomes grids of routers,
+ * one for each plane, every link in the color of its load. The picture of another machine, or of planes with more than
+ * 4,096 links, has the loads of all used links in descending order, and a bar for each of those that most bytes pass.
+ * At most 4,096 links are drawn, and the picture says how many are left out. Characters: at most 200 for each.
  *
  * @param loads of this machine, by `linkLoads`
  */
@@ -63,7 +65,7 @@ export function* linksSvg(
   yield '</g>\n</svg>\n'
 }
 
-/** What a simulation's JSON object says of links; `mostLoaded` is null where none is used. */
+/** Returns the part of a simulation's JSON object about links; `mostLoaded` is null if no link is used. */
 export function linksObject({ ofNodes, ofInterior }: LinkLoads, machine: Machine) {
   const of = ({ mostLoaded, ...summary }: LoadSummary) => ({
     ...summary,
@@ -72,7 +74,7 @@ export function linksObject({ ofNodes, ofInterior }: LinkLoads, machine: Machine
   return { nodes: of(ofNodes), interior: of(ofInterior) }
 }
 
-/** The most loaded of some links, and their mean, in words. */
+/** Returns the most loaded of some links, and their mean, in words. */
 export function loadsText(
   { links, meanBytes, mostBytes, mostLoaded, used }: LoadSummary,
   machine: Machine,
@@ -118,7 +120,7 @@ function barPicture(loads: LinkLoads, machine: Machine, rows: number): PicturePa
   }
 }
 
-/** The loads of all used links, highest first, as an area. */
+/** Draws the loads of all used links, highest first, as an area. */
 function profile(ascending: Float64Array, mostBytes: number): string {
   const links = ascending.length
   const columns = Math.min(mostColumns, links)
@@ -132,7 +134,7 @@ function profile(ascending: Float64Array, mostBytes: number): string {
   return `<path d="${path}V${profileHeight}z" fill="#93c5fd"/>${text}\n`
 }
 
-/** The most loaded of all links, highest load first, then by number. */
+/** Returns the most loaded of all links, highest load first, then by number. */
 function mostLoadedLinks(bytes: Float64Array, ascending: Float64Array, most: number): number[] {
   const links = ascending.length
   if (links === 0) return []

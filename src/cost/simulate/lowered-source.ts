@@ -6,18 +6,18 @@ import { requireSchedule } from '../../schedule/require-schedule.js'
 import { upTo } from '../../schedule/specification.js'
 import { type BytesOf, failSimulation, lengthsOfBlocks, lengthsOfUnits } from './block-lengths.js'
 
-/** Programs, and the lengths of what they move. */
+/** Programs, and the lengths of the blocks that they move. */
 export interface LoweredSource {
   readonly lowered: LoweredSchedule
   readonly bytesOf: BytesOf
 }
 
 /**
- * What a simulation is of: a schedule that is lowered to a placement, or has been.
+ * Returns the programs to simulate: those of a schedule lowered to a placement, or of one that was lowered before.
  *
  * @param bytes of every unit of data, or of every block, by number
  * @param placement default: one process per rank
- * @throws ERR_SIMULATION for bytes and for what is no schedule; ERR_PLACEMENT, ERR_SCHEDULE as `lower` does
+ * @throws ERR_SIMULATION for bytes and for an invalid schedule; ERR_PLACEMENT, ERR_SCHEDULE as `lower` does
  */
 export function loweredSource(
   source: Schedule | LoweredSchedule,

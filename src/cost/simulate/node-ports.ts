@@ -1,16 +1,16 @@
 import type { FrameTable } from './frame-table.js'
 
 /**
- * The ports of nodes. A frame on its way out of its node occupies one from when it would come to the links until its
- * last byte is through; those that find none free wait in a line of their node, and the first of it follows. Memory: 4
- * bytes per frame, and 12 per node.
+ * The ports of nodes. A frame on its way out of its node occupies a port from when it would come to the links until its
+ * last byte is through. Frames that find no free port wait in a line of their node, and the first of it follows.
+ * Memory: 4 bytes per frame, and 12 per node.
  */
 export class NodePorts {
   readonly #from: Int32Array
   readonly #node: Int32Array
-  /** Ports of every node that are free. */
+  /** The number of free ports of every node. */
   readonly #free: Int32Array
-  /** First and last frame of the line of every node; -1 for an empty one. */
+  /** The first and the last frame of the line of every node; -1 for an empty one. */
   readonly #first: Int32Array
   readonly #last: Int32Array
   /** The frame behind this one; -1 for the last. */
@@ -29,7 +29,7 @@ export class NodePorts {
     this.#next = new Int32Array(from.length).fill(-1)
   }
 
-  /** Whether a frame has a port now; else it waits. */
+  /** Takes a port for a frame and returns true, or lets the frame wait and returns false. */
   take(frame: number): boolean {
     const node = this.#node[this.#from[frame]]
     if (this.#free[node] > 0) {
@@ -43,7 +43,7 @@ export class NodePorts {
     return false
   }
 
-  /** A frame is through: the frame that has its port now, -1 for none. */
+  /** Releases the port of a frame that is through. Returns the frame that has the port now, or -1. */
   release(frame: number): number {
     const node = this.#node[this.#from[frame]]
     const next = this.#first[node]

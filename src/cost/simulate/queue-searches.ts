@@ -1,32 +1,32 @@
 import { EntryQueues } from './entry-queues.js'
 import type { FrameTable } from './frame-table.js'
 
-/** What searches of the matching queues cost in a simulation, over all processes. */
+/** The costs of searches of the matching queues in a simulation, over all processes. */
 export interface SimulatedSearches {
-  /** One for every receive that is posted, and one for every message that arrives. */
+  /** The number of searches: one for every receive that is posted, and one for every message that arrives. */
   readonly searches: number
-  /** Entries that these have passed, those that matched among them. */
+  /** The entries that these have passed, those that matched among them. */
   readonly entriesPassed: number
-  /** In searches, over all processes. */
+  /** The time in searches, over all processes. */
   readonly searchUs: number
-  /** Of the process that passes most entries. */
+  /** The time of the process that passes most entries. */
   readonly mostSearchUs: number
 }
 
 /**
- * The two matching queues of every process, each a linked list, as in MPICH and MVAPICH: posted receives in the
- * order in which they were posted, unexpected messages in the order of arrival. A receive that is posted passes
- * the unexpected messages up to its own, all of them where its own has not arrived. A message that arrives passes
- * the posted receives in the same way.
+ * The two matching queues of every process, each a linked list, as in MPICH and MVAPICH: posted receives in the order
+ * in which they were posted, unexpected messages in the order of arrival. A receive that is posted passes the
+ * unexpected messages up to its own, or all of them if its own has not arrived. A message that arrives passes the
+ * posted receives in the same way.
  *
- * Every message matches exactly one receive: programs tell frames apart by sender and by number.
+ * Every message matches exactly one receive: programs distinguish frames by sender and by number.
  */
 export class QueueSearches {
   readonly nsPerEntry: number
   readonly #frames: FrameTable
   readonly #posted: EntryQueues
   readonly #unexpected: EntryQueues
-  /** By frame: entries that its two searches have passed. */
+  /** The entries that the two searches of a frame have passed. By frame. */
   readonly #passed: Int32Array
   readonly #hasArrived: Uint8Array
   #searches = 0
@@ -42,24 +42,26 @@ export class QueueSearches {
     this.#hasArrived = new Uint8Array(from.length)
   }
 
-  /** The receive of a frame is posted. */
+  /** Posts the receive of a frame. */
   post(frame: number): void {
     this.#search(frame, this.#unexpected, this.#posted)
   }
 
-  /** A frame, or the announcement of a long one, has arrived. Nothing happens when it has arrived before. */
+  /**
+   * Records that a frame, or the announcement of a long one, has arrived. It ignores a second call for the same frame.
+   */
   arrive(frame: number): void {
     if (this.#hasArrived[frame] === 1) return
     this.#hasArrived[frame] = 1
     this.#search(frame, this.#posted, this.#unexpected)
   }
 
-  /** How long the searches for a frame have taken its receiver. */
+  /** Returns the time that the searches for a frame have taken its receiver. */
   searchNs(frame: number): number {
     return this.#passed[frame] * this.nsPerEntry
   }
 
-  /** What all searches have cost so far. */
+  /** Returns the costs of all searches so far. */
   report(): SimulatedSearches {
     const { processes, receiveStart, frameAt } = this.#frames
     let entriesPassed = 0

@@ -10,8 +10,9 @@ import { QueueSearches } from './queue-searches.js'
 import { type FrameStart, SimulatedRun, type WaitingProgram } from './run.js'
 
 /**
- * What every simulation is, with a schedule or without: frames on the links of a machine.
- * @returns null where it takes longer than `limitNs`
+ * Runs frames on the links of a machine, as every simulation does, with a schedule or without.
+ *
+ * @returns null if it takes longer than `limitNs`
  * @throws ERR_SIMULATION when processes wait for each other
  */
 export function runOnMachine(

@@ -8,31 +8,30 @@ import type { QueueSearches } from './queue-searches.js'
 import { Transport, type TransportSetting } from './transport.js'
 
 /**
- * When a frame leaves: `dependencies`: as soon as what it carries is there, as the executor runs programs.
- * `phases`: a process starts the frames of a round when it has sent and received all those of its rounds
- * before.
+ * The rule by which a frame leaves. `dependencies`: as soon as its data are there, as the executor runs programs.
+ * `phases`: a process starts the frames of a round when it has sent and received all those of its rounds before.
  */
 export type FrameStart = 'dependencies' | 'phases'
 
 export interface RunSetting extends TransportSetting {
   readonly eagerLimitBytes: number
   readonly progress: FrameStart
-  /** The matching queues; null where searches take no time. */
+  /** The matching queues; null if searches take no time. */
   readonly searches: QueueSearches | null
 }
 
-/** What a run needs of a process's program: what its frames and combinations wait for. */
+/** The part of a process's program that a run needs: the dependencies of its frames and combinations. */
 export type WaitingProgram = Pick<ProcessProgram, 'dependencies' | 'gates'>
 
 /**
- * Runs all programs on a machine. Events are: a processor has done its job, a message comes to a link's end,
- * has arrived, or may enter the network.
+ * A run of all programs on a machine. Events are: a processor has done its job, a message comes to a link's end, has
+ * arrived, or may enter the network.
  *
- * A processor that is free takes, in this order: what is ready to be sent, combined or posted, and gates, oldest first;
- * what has arrived, oldest first; what has been sent, oldest first.
+ * A processor that is free takes, in this order: sends, combinations, posts and gates that are ready, oldest first;
+ * arrived frames, oldest first; sent frames, oldest first.
  *
- * A short frame is complete at its sender when that has done with it, a long one when it is delivered. Gates open, and
- * receives behind them are posted, by the processor: in no time, but not while it does something else.
+ * A short frame is complete at its sender when that has done with it, a long one when it is delivered. The processor
+ * opens gates, and posts receives behind them, in no time, but not while it does something else.
  */
 export class SimulatedRun {
   readonly log: JobLog
@@ -43,40 +42,40 @@ export class SimulatedRun {
   readonly #queue: EventQueue
   readonly #transport: Transport
   readonly #running: Int32Array
-  /** Tasks of process p are at `#taskStart[p]` up to the next, its combinations at `#combineStart[p]`. */
+  /** The tasks of process p are at `#taskStart[p]` up to the next, its combinations at `#combineStart[p]`. */
   readonly #taskStart: Int32Array
   readonly #combineStart: Int32Array
-  /** How many sends and combinations each process has, which are its first tasks. */
+  /** The number of sends and combinations of each process, which are its first tasks. */
   readonly #firstGate: Int32Array
-  /** Whether gates count: not in phases, which wait for more. */
+  /** Whether gates count. They do not in phases, which wait for more. */
   readonly #hasGates: boolean
   readonly #missing: Int32Array
   readonly #ready: Int32Array
   readonly #readyEnd: Int32Array
   readonly #readyBegun: Int32Array
-  /** Frames that have arrived, by process in order of arrival. */
+  /** The frames that have arrived, by process in order of arrival. */
   readonly #arrived: Int32Array
   readonly #arrivedEnd: Int32Array
   readonly #arrivedBegun: Int32Array
-  /** Frames that are complete at their sender, by process in this order. Of length 0 without gates. */
+  /** The frames that are complete at their sender, by process in this order. Length 0 without gates. */
   readonly #sent: Int32Array
   readonly #sentEnd: Int32Array
   readonly #sentBegun: Int32Array
   #left: number
 
-  /** By position: 1 until the receive is posted behind a gate. Of length 0 without gates, and in phases. */
+  /** By position, 1 until the receive is posted behind a gate. Length 0 without gates, and in phases. */
   readonly #unposted: Uint8Array
 
-  // Of `phases` only.
+  // The following fields serve `phases` only.
   /** The next frame to send, and position to receive, of every process. */
   readonly #sendNext: Int32Array
   readonly #receiveNext: Int32Array
   readonly #round: Int32Array
-  /** Frames of the round that have not been received, and long frames that have not been delivered. */
+  /** The number of frames of the round that have not been received, and of long frames that have not been delivered. */
   readonly #outstanding: Int32Array
   /**
-   * By position of a receive that is not posted: 1 when its frame has arrived, 2 when a long frame has been
-   * announced. With gates, too.
+   * By position of a receive that is not posted, 1 when its frame has arrived, 2 when a long frame has been announced.
+   * Runs with gates use it, too.
    */
   readonly #early: Uint8Array
 
@@ -129,7 +128,9 @@ export class SimulatedRun {
   }
 
   /**
-   * @param limitNs the run ends with null where it takes longer
+   * Runs to the end.
+   *
+   * @param limitNs the run ends with null if it takes longer
    * @throws ERR_SIMULATION when processes wait for each other
    */
   toEnd(limitNs = Number.POSITIVE_INFINITY): JobLog | null {
@@ -163,7 +164,7 @@ export class SimulatedRun {
         if (gate >= 0) this.#unposted[receiveStart[p] + i] = 1
   }
 
-  /** Receives behind no gate are posted before anything is sent. */
+  /** Posts the receives behind no gate, before anything is sent. */
   #postReceives(): void {
     const { searches } = this.#setting
     if (searches === null) return
@@ -172,7 +173,7 @@ export class SimulatedRun {
       if (!this.#hasGates || this.#unposted[at] === 0) searches.post(frameAt[at])
   }
 
-  /** A task waits for nothing more. In phases, sends leave in their order when their round has come. */
+  /** Takes a task that waits for nothing more. In phases, sends leave in their order when their round has come. */
   #enqueue(process: number, task: number): void {
     const { sendStart } = this.#frames
     if (this.#isPhased && task < sendStart[process + 1] - sendStart[process]) return
@@ -180,8 +181,9 @@ export class SimulatedRun {
   }
 
   /**
-   * A processor is free.
-   * @param wokenBy the frame that ended its idle time, -1 where it was busy until now
+   * Gives a free processor its next job.
+   *
+   * @param wokenBy the frame that ended its idle time, -1 if it was busy until now
    */
   #next(process: number, now: number, wokenBy: number): void {
     const { sendStart, round, receiveOf } = this.#frames
@@ -276,7 +278,7 @@ export class SimulatedRun {
       if (--this.#missing[first + use[u]] === 0 && use[u] < end) this.#enqueue(process, use[u])
   }
 
-  /** @param gate a gate; beyond the gates, the receive to be posted */
+  /** Opens a gate, or posts the receive behind one. @param gate a gate; beyond the gates, the receive to be posted */
   #open(process: number, gate: number, now: number, wokenBy: number): void {
     const { frameAt, receiveStart, sendStart } = this.#frames
     const count = this.#programs[process].gates.sends.length
@@ -293,7 +295,7 @@ export class SimulatedRun {
     else if (this.#early[at] === 2) this.#clear(process, frameAt[at], now, wokenBy)
   }
 
-  /** A frame is complete at its sender, which notices when it has nothing else to do. */
+  /** Completes a frame at its sender, which notices when it has nothing else to do. */
   #complete(frame: number): void {
     const process = this.#frames.from[frame]
     this.#sent[this.#sentEnd[process]++] = frame
@@ -308,7 +310,7 @@ export class SimulatedRun {
     this.#settle(process, firstSend + frame - sendStart[process])
   }
 
-  /** The sender has done with a frame: it enters the network, or its receiver is asked. */
+  /** Lets a frame that its sender has done with enter the network, or first asks the receiver of a long frame. */
   #leave(frame: number, now: number): void {
     const { bytes, from, receiveOf } = this.#frames
     if (bytes[frame] <= this.#setting.eagerLimitBytes) {
@@ -332,7 +334,7 @@ export class SimulatedRun {
     return !this.#hasGates || this.#unposted[receiveOf[frame]] === 0
   }
 
-  /** For the transport: a frame has arrived. */
+  /** Takes a frame that has arrived from the transport. */
   arrived(frame: number, now: number): void {
     const { bytes, from, to, receiveOf } = this.#frames
     const process = to[frame]
@@ -355,7 +357,7 @@ export class SimulatedRun {
     if (this.#running[process] === -1) this.#next(process, now, frame)
   }
 
-  /** Whether the process has another round. */
+  /** Enters the next round of a process. Returns false if it has none. */
   #enterRound(process: number, now: number, wokenBy: number): boolean {
     const { frameAt, receiveStart, round, sendStart } = this.#frames
     const frame = this.#sendNext[process]
@@ -377,7 +379,7 @@ export class SimulatedRun {
     return true
   }
 
-  /** The receiver of a long frame that has been announced is ready for it. */
+  /** Clears a long frame that has been announced when its receiver is ready for it. */
   #clear(process: number, frame: number, now: number, wokenBy: number): void {
     const announced = this.log.arrivedNs[frame]
     if (announced < now) this.log.awaited[frame] = wokenBy === -1 ? this.log.last[process] : -2 - wokenBy

@@ -2,22 +2,20 @@ import { EventQueue } from './event-queue.js'
 import type { FramePaths } from './frame-paths.js'
 
 /**
- * Messages on links. A link divides its bandwidth equally among the messages that have bytes to pass it; the
- * bytes of a message pass all links of its route at the same time, and it is through when the last of them is
- * done with it.
+ * Messages on links. A link divides its bandwidth equally among the messages that have bytes to pass it. The bytes of a
+ * message pass all links of its route at the same time, and the message is through when the last link is done with it.
  *
- * A link has its own clock, which counts what every message on it has been given, so that a message is
- * done at a time of this clock that no other changes. It runs in proportion to real time divided by the
- * messages on the link.
+ * A link has its own clock, which counts the bytes that every message on it has been given. On this clock the end of a
+ * message never changes. It runs in proportion to real time divided by the messages on the link.
  */
 export class SharedLinks {
   readonly #paths: FramePaths
   readonly #bytes: Float64Array
   readonly #queue: EventQueue
   readonly #events: number
-  /** Messages on every link. */
+  /** The number of messages on every link. */
   readonly #count: Int32Array
-  /** The link's clock, and the real time at which it showed this. */
+  /** The link's clock, and the real time of that reading. */
   readonly #clock: Float64Array
   readonly #at: Float64Array
   /** The next event of a link; Infinity for none. Others that are in the queue have been superseded. */
@@ -25,9 +23,8 @@ export class SharedLinks {
   /** Whether messages have come since `#due` was found. */
   readonly #isLater: Uint8Array
   /**
-   * Messages of a link in the order in which they came and will be done: entries `#begin` to `#end - 1` of
-   * its part of the two arrays below. Those that will be done before one that came before them are in
-   * `#overtaking`.
+   * The messages of a link in the order in which they came and will be done: entries `#begin` to `#end - 1` of its part
+   * of the two arrays below. Messages that will be done before one that came earlier are in `#overtaking`.
    */
   readonly #begin: Int32Array
   readonly #end: Int32Array
@@ -35,7 +32,7 @@ export class SharedLinks {
   readonly #frame: Int32Array
   readonly #done: Float64Array
   readonly #overtaking: (EventQueue | undefined)[]
-  /** Links that have not passed all of a frame. */
+  /** The number of links that have not passed all of a frame. */
   readonly #left: Int32Array
 
   /** @param events number of link 0's events */
@@ -63,7 +60,7 @@ export class SharedLinks {
     this.#left = length.slice()
   }
 
-  /** A message of at least one byte comes to all links of its route. */
+  /** Brings a message of at least one byte to all links of its route. */
   enter(frame: number, now: number): void {
     const { link, start, length, network } = this.#paths
     const bytes = this.#bytes[frame]
@@ -72,8 +69,8 @@ export class SharedLinks {
   }
 
   /**
-   * The event of a link: returns a message that is through, or -1. Then there may be more: ask again until it
-   * is -1.
+   * Handles the event of a link: returns a message that is through, or -1. The caller repeats the call until it returns
+   * -1, because several may be through.
    */
   through(link: number, now: number): number {
     if (this.#due[link] !== now) return -1
@@ -102,7 +99,7 @@ export class SharedLinks {
       this.#overtaking[link].push(done, frame)
     }
     this.#isLater[link] = 1
-    // All others are done later than they would have been; only this one may be done before the next event.
+    // All other messages are delayed; only this one may be done before the next event.
     if (isFirst || overtakes) {
       const due = now + (done - this.#clock[link]) * (before + 1)
       if (due < this.#due[link]) {
@@ -113,8 +110,8 @@ export class SharedLinks {
   }
 
   /**
-   * The next message that the link is done with now; -1 when there is none, and then the link's next event is
-   * found.
+   * Takes the next message that the link is done with now. Returns -1 if there is none, after finding the link's next
+   * event.
    */
   #takeDone(link: number, now: number): number {
     const count = this.#count[link]
@@ -129,7 +126,7 @@ export class SharedLinks {
     }
     this.#clock[link] += (now - this.#at[link]) / count
     this.#at[link] = now
-    // Exactly now, whatever the rounding, where nothing has come since.
+    // If no message has come since, the clock shows exactly `done`, whatever the rounding.
     if (this.#isLater[link] === 0) this.#clock[link] = Math.max(this.#clock[link], done)
     this.#isLater[link] = 1
     const due = now + (done - this.#clock[link]) * count

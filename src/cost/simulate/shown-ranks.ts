@@ -2,7 +2,7 @@ import { RankweaveError } from '../../errors.js'
 import type { Simulation, Timeline } from './simulation.js'
 
 /**
- * The ranks of a picture that holds at most `most`, ascending: all that do anything, or else those at the end
+ * Returns the ranks of a picture that holds at most `most`, ascending: all that do anything, or else those at the end
  * of the critical path, up to half of `most`, and others at equal distances.
  */
 export function shownRanks({ criticalPath, timeline }: Simulation, most: number): Int32Array {
@@ -16,14 +16,14 @@ export function shownRanks({ criticalPath, timeline }: Simulation, most: number)
   return Int32Array.from(shown).sort()
 }
 
-/** @throws ERR_SIMULATION for a simulation without a timeline */
+/** Returns the timeline of a simulation. @throws ERR_SIMULATION for a simulation without a timeline */
 export function timelineIn(timeline: Timeline | null): Timeline {
   if (Object(timeline).rank instanceof Int32Array) return timeline!
   const message = 'expected a simulation with a timeline (timeline: true), got none'
   throw new RankweaveError('ERR_SIMULATION', message)
 }
 
-/** The first interval of every rank in `ranks`, and the one after its last. */
+/** Returns the first interval of every rank in `ranks`, and the one after its last. */
 export function intervalsOf(
   { rank }: Timeline,
   ranks: Int32Array,

@@ -10,24 +10,20 @@ import type { Simulation } from './simulation.js'
 import { trafficOfFrames } from './traffic.js'
 
 /**
- * What ranks exchange, one per process, without a schedule: frames of blocks of equal length, and what waits
- * for what.
+ * The frames that ranks exchange, one rank per process, without a schedule. Blocks are of equal length, and frames wait
+ * for others.
  */
 export interface FrameGraph extends RankFrames {
-  /**
-   * Frames that bring to its sender what frame f carries, each once: `bringer[bringerStart[f]]` up to the
-   * next.
-   */
+  /** The frames that bring the data of frame f to its sender, each once: `bringer[bringerStart[f]]` up to the next. */
   readonly bringerStart: Int32Array
   readonly bringer: Int32Array
-  /** Slots that each rank fills by copying, after everything else. */
+  /** The number of slots that each rank fills by copying, after everything else. */
   readonly copies: Int32Array
 }
 
 /**
- * What `simulate` says of the schedule that has these frames, in a fraction of the time: neither is there a
- * schedule, nor is it lowered. Times are the same to the last bit where no slot is copied; elsewhere they
- * differ by rounding.
+ * Returns what `simulate` returns for the schedule that has these frames, in a fraction of the time: it neither makes
+ * nor lowers a schedule. Times are the same to the last bit if no slot is copied; otherwise they differ by rounding.
  *
  * @throws ERR_SIMULATION, ERR_MACHINE as `simulate`
  */
@@ -62,7 +58,7 @@ export function simulateFrames(
   return { timeUs, endUs, traffic: trafficOfFrames(frames, costs), matching }
 }
 
-/** The frames of each rank that wait, and the receives that they wait for. */
+/** Returns the frames of each rank that wait, and the receives that they wait for. */
 function waitingOf(
   { sendStart, bringerStart, bringer }: FrameGraph,
   { receiveOf, receiveStart, from, processes }: ReturnType<typeof frameTableOfRanks>,

@@ -20,14 +20,14 @@ import { trafficOf } from './traffic.js'
 
 export interface SimulateOptions {
   /**
-   * Bytes of every unit of data, as MPI's count describes it: what a rank contributes, or what it has for one
-   * other where it sends each something else; cut into the schedule's segments. Or the bytes of every block,
-   * by number. Integers up to 2^40.
+   * The bytes of every unit of data, as MPI's count describes it, or of every block, by number. A unit is a rank's
+   * contribution, or its data for one other if it sends each something else; it is cut into the schedule's segments.
+   * Integers up to 2^40.
    */
   readonly bytes: number | ArrayLike<number>
-  /** Process of every rank, process p being on core p of the machine. Default: one process per rank. */
+  /** The process of every rank, process p being on core p of the machine. Default: one process per rank. */
   readonly placement?: Int32Array
-  /** Default: `dependencies`, as schedules are executed. */
+  /** The rule by which frames leave. Default: `dependencies`, as schedules are executed. */
   readonly progress?: FrameStart
   /** Whether every interval is recorded. Default: false. */
   readonly timeline?: boolean
@@ -41,7 +41,7 @@ const knownOptions: OptionTable<SimulateOptions> = uncheckedOptions(
 )
 
 /**
- * Predicts what a schedule costs on a machine by the model of docs/simulation.md. Deterministic.
+ * Predicts the cost of a schedule on a machine by the model of docs/simulation.md. Deterministic.
  *
  * Memory: about 200 bytes per message between processes, 60 per combination, and the lowered programs.
  *
@@ -58,7 +58,7 @@ export function simulate(
   return simulateUntil(source, machine, options, Number.POSITIVE_INFINITY)!
 }
 
-/** As {@link simulate}; null where it takes longer than some microseconds, which ends the simulation. */
+/** Works as {@link simulate} does, but ends with null once the time exceeds a limit in microseconds. */
 export function simulateUntil(
   source: Schedule | LoweredSchedule,
   machine: Machine,

@@ -5,17 +5,16 @@ import { intervalsOf, shownRanks, timelineIn } from './shown-ranks.js'
 import { type Activity, activities, type PathStep, type Simulation, type Timeline } from './simulation.js'
 
 export interface TimelineSvgOptions {
-  /** In the picture's first line. Default: the predicted time alone. */
+  /** The title in the picture's first line. Default: the predicted time alone. */
   readonly title?: string
   /**
-   * At most this many rows, 1 to 256. Default 64. Where there are more ranks, those at the end of the
-   * critical path are among them.
+   * The most rows, 1 to 256. Default 64. If there are more ranks, those at the end of the critical path are among them.
    */
   readonly rows?: number
 }
 
 /**
- * What a processor does, and how it is drawn; messages on their way are not drawn but as arrows of the
+ * The activities of a processor, with their colors and labels. Messages on their way appear only as arrows of the
  * critical path.
  */
 const colors: readonly (readonly [Activity, string, string])[] = [
@@ -33,7 +32,10 @@ const top = 56
 const width = 960
 const right = 16
 const bottom = 36
-/** Times within a column cannot be told apart: what takes most of it is drawn. */
+/**
+ * The columns per unit of the picture. Times within a column cannot be distinguished, so the activity that takes most
+ * of it is drawn.
+ */
 const columnsPerUnit = 2
 const columns = width * columnsPerUnit
 const mostArrows = 500
@@ -42,8 +44,8 @@ const mostRows = 256
 const knownOptions: OptionTable<TimelineSvgOptions> = uncheckedOptions('title', 'rows')
 
 /**
- * The timeline of a simulation as SVG: a row per rank; the critical path in red, its messages as arrows. At
- * most `rows` times 50 kB, whatever the number of messages.
+ * Draws the timeline of a simulation as SVG: a row per rank; the critical path in red, its messages as arrows. At most
+ * `rows` times 50 kB, whatever the number of messages.
  *
  * @throws ERR_SIMULATION for a simulation without a timeline
  */
@@ -80,7 +82,6 @@ export function* timelineSvg(simulation: Simulation, options: TimelineSvgOptions
   yield '</svg>\n'
 }
 
-/** The activities of one rank, each one path of boxes. */
 function rowPaths(
   timeline: Timeline,
   first: number,
@@ -115,7 +116,7 @@ function rowPaths(
     .join('')
 }
 
-/** What takes most of a column; -1 where nothing does. */
+/** Returns the color that takes most of a column; -1 if none does. */
 function most(share: readonly Float64Array[], column: number): number {
   let found = -1
   for (let color = 0; color < share.length; color++)
@@ -125,7 +126,7 @@ function most(share: readonly Float64Array[], column: number): number {
 
 const colorOf = activities.map((name) => colors.findIndex(([activity]) => activity === name))
 
-/** A line below what processors of the path do, and an arrow per message between rows. */
+/** Draws a line below the jobs of the path, and an arrow per message between rows. */
 function pathOf(
   path: readonly PathStep[],
   rowOf: ReadonlyMap<number, number>,

@@ -2,7 +2,6 @@ import { entriesByRow, rowStarts } from '../../topology/compressed-rows.js'
 import { type RunRecord, type Tell, tellFrame, tellJob } from './activities.js'
 import { type Activity, activities, type Timeline } from './simulation.js'
 
-/** Every interval of a run. */
 export function timelineOf(record: RunRecord, rankOf: Int32Array): Timeline {
   let count = 0
   tellAll(record, () => count++)
@@ -37,7 +36,7 @@ export function timelineOf(record: RunRecord, rankOf: Int32Array): Timeline {
 }
 
 /**
- * Intervals by rank, then start, then number: by rank all at once, because sorting all together takes ten
+ * Returns intervals by rank, then start, then number. It sorts within each rank, because sorting all together takes ten
  * times as long.
  */
 function byRankAndStart(rank: Int32Array, startUs: Float64Array): Int32Array {

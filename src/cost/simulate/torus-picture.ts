@@ -9,18 +9,18 @@ import { loadColor, loadText } from './load-colors.js'
 export interface PicturePart {
   readonly width: number
   readonly height: number
-  /** What the colors mean. */
+  /** The meaning of the colors. */
   readonly scale: string
-  /** What is to be said of it, such as what is left out; empty for nothing. */
+  /** A remark below the part, such as the number of links left out; empty for none. */
   readonly remark: string
   pieces(): Iterable<string>
 }
 
-/** From router to router. */
+/** The distance from router to router. */
 const spacing = 44
 /** Half the side of a router's box. */
 const half = 7
-/** Of a link that leads around, at both ends of its line. */
+/** The length of both ends of the line of a link that leads around. */
 const stub = 12
 const margin = 34
 const planeTitle = 16
@@ -30,11 +30,11 @@ const mostWidth = 1100
 type Place = readonly [column: number, row: number, plane: number]
 
 /**
- * The links of a torus or mesh of up to three dimensions: its routers as grids, one for each plane of the third. The left
- * half of a router's box is the link out of its node, the right half that to it. Links keep to the right of their
- * direction. Links between planes are drawn below their lower router, the left one up.
+ * Draws the links of a torus or mesh of up to three dimensions: its routers as grids, one for each plane of the third.
+ * The left half of a router's box is the link out of its node, the right half that to it. Links keep to the right of
+ * their direction. Links between planes are drawn below their lower router, the left one up.
  *
- * @returns null where the grid has more dimensions, or one plane has more than `most` links
+ * @returns null if the grid has more dimensions, or one plane has more than `most` links
  */
 export function torusPicture(loads: LinkLoads, machine: TorusMachine, most: number): PicturePart | null {
   const axes = [...machine.dims.keys()].filter((d) => machine.dims[d] > 1)
@@ -104,7 +104,7 @@ export function torusPicture(loads: LinkLoads, machine: TorusMachine, most: numb
   }
 }
 
-/** A link from its lower router at a point on: straight, or in two parts where it leads around. */
+/** Returns the line of a link from a point of its lower router: straight, or in two parts if it leads around. */
 function linePath(
   axis: number,
   { isUp, lower, upper }: RouterLink,
@@ -113,7 +113,7 @@ function linePath(
 ): string {
   const wraps = upper < lower
   if (axis === 2) {
-    // Beside each other, below the router to its right.
+    // Both directions are next to each other, below the router and to its right.
     const from = x + half + (isUp ? 2 : 7)
     return `M${from} ${y + half + 2}l6 8`
   }

@@ -4,25 +4,20 @@ import { intervalsOf, shownRanks, timelineIn } from './shown-ranks.js'
 import { activities, type Simulation } from './simulation.js'
 
 export interface TraceOptions {
-  /**
-   * Node of every rank: ranks of one node are one process of the trace. Default: all on one. Length: ranks.
-   */
+  /** The node of every rank: ranks of one node are one process of the trace. Default: all on one. Length: ranks. */
   readonly nodeOf?: Int32Array
-  /**
-   * At most this many ranks. Default 1,024. Where there are more, those at the end of the critical path are
-   * among them.
-   */
+  /** The most ranks. Default 1,024. If there are more, those at the end of the critical path are among them. */
   readonly ranks?: number
-  /** At most this many intervals, those of low ranks first. Default 2^20, about 250 MB of text. */
+  /** The most intervals, those of low ranks first. Default 2^20, about 250 MB of text. */
   readonly intervals?: number
 }
 
 const knownOptions: OptionTable<TraceOptions> = uncheckedOptions('nodeOf', 'ranks', 'intervals')
 
 /**
- * The timeline of a simulation in the Trace Event Format, which Perfetto and chrome://tracing open: ranks as
- * threads of their nodes, what processors do as complete events, messages between shown ranks as arrows from
- * the send to the receive. Times are simulated microseconds.
+ * Writes the timeline of a simulation in the Trace Event Format, which Perfetto and chrome://tracing open. Ranks are
+ * threads of their nodes, jobs of processors are complete events, and messages between shown ranks are arrows from the
+ * send to the receive. Times are simulated microseconds.
  *
  * @throws ERR_SIMULATION for a simulation without a timeline
  * @see Trace Event Format, "JSON Object Format"

@@ -7,7 +7,7 @@ import type { Costs } from './costs.js'
 import type { FrameTable } from './frame-table.js'
 import type { Traffic } from './simulation.js'
 
-/** Messages between processes, and their payload by how far they go. */
+/** Returns the messages between processes, and their payload by the level over which they travel. */
 export function sentIn(traffic: Readonly<Record<Level, Traffic>>): {
   readonly messages: number
   readonly bytes: Readonly<Record<Level, number>>
@@ -19,7 +19,7 @@ export function sentIn(traffic: Readonly<Record<Level, Traffic>>): {
   }
 }
 
-/** Frames by level; at level `process` the messages of the schedule that no frame carries. */
+/** Returns the frames by level; level `process` has the messages of the schedule that no frame carries. */
 export function trafficOf(
   frames: FrameTable,
   costs: Costs,
@@ -43,7 +43,7 @@ export function trafficOfFrames(
   return { process: of(0), package: of(1), node: of(2), network: of(3) }
 }
 
-/** Messages between ranks of one process. */
+/** Returns the messages between ranks of one process. */
 function messagesInside({ schedule, placement, programs }: LoweredSchedule, bytesOf: BytesOf): Traffic {
   if (programs.every(({ counts }) => counts.messagesInside === 0)) return { messages: 0, bytes: 0 }
   const { opPeer, entryStart, entryBlock } = schedule

@@ -14,15 +14,15 @@ export interface Receivers {
 export interface TransportSetting {
   readonly paths: FramePaths
   readonly costs: Costs
-  /** Null where nodes send any number of messages at once. */
+  /** The ports; null if nodes send any number of messages at once. */
   readonly ports: NodePorts | null
 }
 
 /**
- * Frames between processors. The gaps of its sender passed, a frame takes the latency of its route; then its
- * bytes pass the links, shared with others, as soon as its node has a port free. Inside a node there are no
- * links: the frames of one sender follow each other at the gap or the time of their bytes, if that is longer. It has arrived when the gap to the
- * arrival before at its receiver has passed, too.
+ * The way of frames between processors. After its sender's gap, a frame takes the latency of its route; then its bytes
+ * pass the links, shared with others, as soon as its node has a free port. Inside a node there are no links: the frames
+ * of one sender follow each other at the gap or the time of their bytes, whichever is longer. A frame has arrived when
+ * the gap to the arrival before at its receiver has passed, too.
  */
 export class Transport {
   readonly #frames: FrameTable
@@ -31,23 +31,23 @@ export class Transport {
   readonly #queue: EventQueue
   readonly #receivers: Receivers
   readonly #links: SharedLinks
-  /** Null where nodes send any number of messages at once. */
+  /** The ports; null if nodes send any number of messages at once. */
   readonly #ports: NodePorts | null
   /**
-   * Of every process: its frames inside the node, until they arrive; and its others, until they come to the
+   * Two lines of every process: its frames inside the node, until they arrive, and its others, until they come to the
    * links.
    */
   readonly #lines: Lines
-  /** Numbers of events are below. */
+  /** The number of events, all of which have smaller numbers. */
   readonly events: number
-  // Numbers of the first event of each kind, in order; those below are the processors'.
+  // The numbers of the first event of each kind, in order; smaller ones belong to the processors.
   readonly #lineEvents: number
   readonly #linkEvents: number
   readonly #sends: number
   readonly #entries: number
   readonly #arrivals: number
   readonly #afterGap: number
-  /** When the next frame of a process may leave, and the next to it arrive. */
+  /** The earliest time at which the next frame of a process may leave, and the next to it may arrive. */
   readonly #sendGap: Float64Array
   readonly #receiveGap: Float64Array
 

@@ -1,4 +1,4 @@
-/* The calls that are measured: their data, and what they must give. */
+/* The calls that are measured: their data, and their expected results. */
 #include "measure.h"
 
 #include <limits.h>
@@ -10,13 +10,13 @@ enum { barrier, bcast, scatter, gather, allgather, alltoall, reduce, allreduce, 
 static const char *const names[collectives] = {"barrier",  "bcast",  "scatter",   "gather",         "allgather", "alltoall",
                                                "reduce",   "allreduce", "reduce-scatter", "scan", "exscan"};
 
-/* The byte at place i of the block that one rank has for another. */
+/* Returns byte i of the block that one rank has for another. */
 static unsigned char byteOf(long source, long destination, long i)
 {
     return (unsigned char)((source * 89 + destination * 31 + i * 7 + (i >> 8) * 13 + 5) % 251);
 }
 
-/* Element i of what a rank contributes: sums are exact in every type. */
+/* Returns element i of a rank's contribution: sums are exact in every type. */
 static int termOf(int rank, long i) { return (int)((rank * 7 + i * 3) % 101) + 1; }
 
 static void fillBlocks(void *array, int first, int count, long bytes, int rank, int isOrigin)
@@ -32,7 +32,7 @@ static void setElement(void *array, MPI_Datatype type, long place, double value)
     else ((int *)array)[place] = (int)value;
 }
 
-/* Elements `first` on of the sum over the ranks from 0 to `ranks - 1`. */
+/* Writes elements from `first` of the sum over the ranks from 0 to `ranks - 1`. */
 static void fillSum(void *array, MPI_Datatype type, int count, int ranks, long first)
 {
     for (int i = 0; i < count; i++) {

@@ -16,8 +16,8 @@ typedef struct Slot {
 } Slot;
 
 static int process, processes;
-static MPI_Comm members = MPI_COMM_NULL; /* of the spread */
-static MPI_Comm control = MPI_COMM_NULL; /* the same, for barriers that no setting changes */
+static MPI_Comm members = MPI_COMM_NULL; /* the ranks of the spread */
+static MPI_Comm control = MPI_COMM_NULL; /* a duplicate, for barriers that no setting changes */
 static Call call;
 static int hasCall;
 static Slot *slots;
@@ -31,7 +31,7 @@ void fail(const char *format, ...)
     printf("\n");
     fflush(stdout);
     va_end(arguments);
-    /* Launchers may drop what is on its way when a job is aborted. */
+    /* Launchers may drop pending output when a job is aborted. */
     sleep(1);
     MPI_Abort(MPI_COMM_WORLD, 1);
 }
@@ -48,7 +48,7 @@ static void waitAsleep(MPI_Request *request)
     }
 }
 
-/* The next order, the same in every process; NULL at the end of what there is to read. */
+/* Returns the next order, the same in every process, or NULL at the end of the input. */
 static char *nextOrder(void)
 {
     static char *line;
@@ -80,7 +80,7 @@ static void answer(const char *text)
     fflush(stdout);
 }
 
-/* A variable may be set for some processes only: by the command that starts them, or by a file of one node. */
+/* Checks that a variable has one value: a command or a file may have set it for some processes only. */
 static void answerValue(const char *name)
 {
     enum { valueLength = 4096 };
@@ -164,7 +164,7 @@ static Slot *slotOf(const char *word)
     return NULL;
 }
 
-/* Every rank refuses a call that one of them refuses, and makes it wrong where one of them has a wrong result. */
+/* If one rank refuses a call, every rank refuses it; if one has a wrong result, all report the call as wrong. */
 static void verify(char *words)
 {
     static const char *const verdicts[] = {"right", "wrong", "refused"};
@@ -247,7 +247,7 @@ static void follow(const char *kind, char *words)
     answer("ok");
 }
 
-/* Which processes are on one node: the lowest one there stands for it. */
+/* Prints the name of the library, and the node of every process as the lowest process there. */
 static void introduce(void)
 {
     char version[MPI_MAX_LIBRARY_VERSION_STRING];
@@ -269,7 +269,7 @@ static void introduce(void)
 
 int main(int argc, char **argv)
 {
-    /* Open MPI reads the variables of its component `tuned` only where its rules may change. */
+    /* Open MPI reads the variables of its component `tuned` only if its rules may change. */
     setenv("OMPI_MCA_coll_tuned_use_dynamic_rules", "1", 0);
     MPI_Init(&argc, &argv);
     openVariables();

@@ -26,7 +26,7 @@ typedef struct {
     int value;
 } Variable;
 
-/* A control variable to be set, of whatever integer type. */
+/* The control variables to be set, of any integer type. */
 typedef struct {
     Variable variables[mostVariables];
     int count;
@@ -37,24 +37,24 @@ void openVariables(void);
 void describeVariable(const char *name, char *answer, int length);
 /* Writes the answer to `read` into a text of that length. */
 void readVariable(const char *name, char *answer, int length);
-/* Sets variables and remembers what they were in the same list. Ends the job where the library does not take a value. */
+/* Sets variables and keeps their former values in the same list. Ends the job if the library does not take a value. */
 void exchangeVariables(Variables *variables);
 
 /* A call with its data on the ranks of a communicator. */
 typedef struct {
     int collective;
     MPI_Datatype type;
-    int count; /* of the unit that the call describes */
+    int count; /* the elements of the unit that the call describes */
     int rank, size;
     void *send, *receive, *expected;
     int *counts;
-    size_t receiveBytes; /* 0 where this rank has no result */
+    size_t receiveBytes; /* 0 if this rank has no result */
 } Call;
 
-/* Whether the words name a call that can be made. */
+/* Returns whether the words name a call that can be made. */
 int makeCall(Call *call, const char *collective, const char *type, long bytes, int rank, int size);
 void freeCall(Call *call);
-/* Makes it; an error class of MPI. */
+/* Makes the call and returns an error class of MPI. */
 int runCall(const Call *call, MPI_Comm comm);
 void clearResult(const Call *call);
 int isResultRight(const Call *call);

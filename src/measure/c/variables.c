@@ -35,7 +35,7 @@ static MPI_T_cvar_handle handleOf(const char *name, MPI_Datatype *type)
     return handle;
 }
 
-/* Whether the library still has the number after it was written. */
+/* Returns whether the library still has the number after it was written. */
 static int hasTaken(MPI_T_cvar_handle handle, int size, long long value)
 {
     int narrow = 0;
@@ -71,7 +71,7 @@ void exchangeVariables(Variables *variables)
     }
 }
 
-/* A number as text, and text without ends of lines. */
+/* Writes a number as text, and text without ends of lines. */
 static void valueText(MPI_T_cvar_handle handle, MPI_Datatype type, int count, char *text, int length)
 {
     int size;
