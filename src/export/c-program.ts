@@ -17,7 +17,7 @@ import {
 } from '../schedule/specification.js'
 import { programWords } from './program-words.js'
 
-/** The files of the C runtime, headers first, in an order in which they compile as one. */
+/** The files of the C runtime, headers first, in an order in which they compile as one file. */
 export const runtimeFiles = [
   'rankweave_program.h',
   'rankweave_request.h',
@@ -27,9 +27,9 @@ export const runtimeFiles = [
 ] as const
 
 /**
- * The text of a C file of the package.
+ * Returns the text of a C file of the package.
  *
- * @throws ERR_EXPORT where an application bundles this code without the package's files
+ * @throws ERR_EXPORT if an application bundles this code without the package's files
  */
 export function cSource(name: string): string {
   try {
@@ -39,30 +39,28 @@ export function cSource(name: string): string {
   }
 }
 
-/** C files as one, without the includes of each other. @throws ERR_EXPORT */
+/** Joins C files and drops their includes of each other. @throws ERR_EXPORT */
 export function inOneFile(names: readonly string[]): string {
   return names.map((name) => cSource(name).replace(/^#include "\w+\.h"\n/gm, '')).join('\n')
 }
 
-/** Numbers in the tables of an exported program: about 100 MB of text. */
+/** The most numbers in the tables of an exported program: about 100 MB of text. */
 export const mostTableWords = 2 ** 24
 
 /**
- * A C program for MPI-3 that runs a schedule, one rank per process: one file, complete in itself. It checks
- * its data with patterns and prints its time beside that of the library's own collective; its head documents
- * its options. Reductions are sums of 32-bit integers.
+ * Returns a C program for MPI-3 that runs a schedule, one rank per process, as one self-contained file. The program
+ * checks its data with patterns and prints its time and that of the library's own collective. Its head documents its
+ * options. Reductions are sums of 32-bit integers. The schedule should have been verified.
  *
- * The schedule should have been verified.
- *
- * @throws ERR_EXPORT for a neighborhood collective without topology, and for more than {@link mostTableWords}
- *   table words
+ * @throws ERR_EXPORT for a neighborhood collective without topology, and for more than {@link mostTableWords} table
+ *   words
  * @throws ERR_SCHEDULE as `lower`
  */
 export function cProgram(schedule: Schedule): string {
   return [...cProgramPieces(schedule)].join('')
 }
 
-/** {@link cProgram} in pieces, one per rank and more. Throws before the first piece. */
+/** Returns {@link cProgram} in pieces, at least one per rank. Throws before the first piece. */
 export function cProgramPieces(schedule: Schedule): Iterable<string> {
   requireSchedule(schedule)
   const { specification } = schedule
@@ -72,7 +70,7 @@ export function cProgramPieces(schedule: Schedule): Iterable<string> {
     throw new RankweaveError('ERR_EXPORT', message)
   }
   const { ownBlock, reductions, slotTerm } = specification
-  // Slots and own blocks are in the program and in what it is checked with: a bound before the work.
+  // Slots and own blocks are written twice, in the program and in its check, so they bound the size before the work.
   let words = 3 * reductions.first.length
   requireWords(words + 2 * (slotTerm.length + ownBlock.length))
   const runtime = [inOneFile(runtimeFiles), inOneFile(['exported_tables.h']), inOneFile(['exported_main.c'])]
@@ -87,7 +85,7 @@ export function cProgramPieces(schedule: Schedule): Iterable<string> {
   return pieces(schedule, runtime, tables)
 }
 
-/** The words of exported_tables.h, and how many of them are the program. */
+/** The words of one rank in exported_tables.h, and how many of them are its program. */
 interface RankTable {
   readonly words: Int32Array
   readonly programWords: number
@@ -121,7 +119,7 @@ function rankTable(schedule: Schedule, program: ProcessProgram): RankTable {
   }
 }
 
-/** Which part of its unit a block or partial result is. */
+/** Returns the part of its unit that a block or partial result is. */
 function partOfUnit(term: number, { partStart }: Specification, cut: number): number {
   if (term < 0) return ~term % cut
   return (term - partStart[rangeAt(partStart, term)]) % cut
@@ -171,7 +169,7 @@ function constants({ specification, strategy }: Schedule): string {
   ].join('')
 }
 
-/** The rank that has all data before or after; 0 where there is none. */
+/** Returns the rank that holds all data before or after; 0 if the collective has no root. */
 function rootOf({ collective, ranks, ownStart, slotStart }: Specification): number {
   if (!(rootedCollectives as readonly Collective[]).includes(collective)) return 0
   const starts = collective === 'bcast' || collective === 'scatter' ? ownStart : slotStart
@@ -179,7 +177,7 @@ function rootOf({ collective, ranks, ownStart, slotStart }: Specification): numb
   return 0
 }
 
-/** An array of C has at least one element. */
+/** Defines an array in C, which has at least one element. */
 function definition(name: string, values: Int32Array, type = 'static const int32_t'): string {
   return `${type} ${name}[] = {\n${lines(values.length === 0 ? [0] : values)}};\n`
 }
@@ -200,7 +198,7 @@ function lines(elements: Iterable<string | number>): string {
   return `${[...all, line].join('\n')}\n`
 }
 
-/** Text between quotes or in a comment of C: strategies and parameters come from files. */
+/** Makes a text safe between quotes or in a comment of C: strategies and parameters come from files. */
 function cText(text: string): string {
   return text.replace(/[^\w .,:;=+()-]/g, '_')
 }

@@ -10,25 +10,22 @@ import { requireSchedule } from '../schedule/require-schedule.js'
 import { upTo } from '../schedule/specification.js'
 
 export interface GoalOptions {
-  /** Bytes of every unit of data: what count describes in the MPI call. */
+  /** The bytes of every unit of data, the unit that count describes in the MPI call. */
   readonly bytes: number
-  /** What combining costs, in nanoseconds per byte: the duration of `calc` operations. Default 0. */
+  /** The cost of combining, in nanoseconds per byte: the duration of `calc` operations. Default 0. */
   readonly reduceNsPerByte?: number
 }
 
 const knownOptions: OptionTable<GoalOptions> = uncheckedOptions('bytes', 'reduceNsPerByte')
 
 /**
- * A schedule in GOAL, the text that LogGOPSim's `txt2bin` reads (Hoefler, Schneider, Lumsdaine: LogGOPSim,
- * HPDC 2010), one rank per process. Every message is a `send` and a `recv`, every combination a `calc`; what
- * waits for what is `requires`. A gate, for which messages of a schedule with waits wait, is a `calc` that takes
- * no time; its messages without data are there, too. Packing and copies inside a rank cost nothing. The k-th message of a pair has
- * tag k.
+ * Returns a schedule in GOAL, the text that LogGOPSim's `txt2bin` reads (Hoefler, Schneider, Lumsdaine: LogGOPSim, HPDC
+ * 2010), one rank per process. Every message is a `send` and a `recv`, every combination a `calc`; `requires` states
+ * dependences. In a schedule with waits, a gate is a `calc` that takes no time, and messages without data are included.
+ * Packing and copies inside a rank cost nothing. The k-th message of a pair has tag k. The schedule should have been
+ * verified.
  *
- * The schedule should have been verified.
- *
- * @throws ERR_EXPORT unless `bytes` is an integer from 0 to 2^40 and `reduceNsPerByte` a number from 0 to
- *   10^6
+ * @throws ERR_EXPORT unless `bytes` is an integer from 0 to 2^40 and `reduceNsPerByte` a number from 0 to 10^6
  * @throws ERR_SIMULATION beyond 2^53 bytes in all
  * @throws ERR_SCHEDULE as `lower`
  */
@@ -36,7 +33,7 @@ export function goalText(schedule: Schedule, options: GoalOptions): string {
   return [...goalPieces(schedule, options)].join('')
 }
 
-/** {@link goalText} in pieces, one per rank. Throws before the first piece. */
+/** Returns {@link goalText} in pieces, one per rank. Throws before the first piece. */
 export function goalPieces(schedule: Schedule, options: GoalOptions): Iterable<string> {
   requireSchedule(schedule)
   requireKnownOptions('goalText', options, knownOptions)
@@ -81,7 +78,7 @@ function rankText(
   const receiveTag = numbered()
   for (let frame = 0; frame < receives; frame++) {
     const [from, to] = [receive.valueStart[frame], receive.valueStart[frame + 1]]
-    // Both ends see that a frame is empty, and without waits nothing waits for it.
+    // Both ends know that a frame is empty, and without waits nothing depends on it.
     if (from === to && !waits) continue
     let length = 0
     for (let value = from; value < to; value++) length += lengthOf(value)
@@ -131,7 +128,7 @@ function numbered(): (peer: number) => number {
   }
 }
 
-/** The label of a number: the letter of the last kind that begins at it or before, and its place there. */
+/** Names a number by the letter of the last kind that begins at or before it, and its place in that kind. */
 function namesOf(kinds: readonly (readonly [letter: string, first: number])[]): (of: number) => string {
   return (of) => {
     const [letter, first] = kinds.findLast(([, begin]) => begin <= of)!

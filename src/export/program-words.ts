@@ -2,9 +2,9 @@ import { concatenateWords } from '../base/packing.js'
 import type { ProcessProgram } from '../schedule/lower/program.js'
 
 /**
- * The program of a process that hosts one rank as the words that `rw_program_of_words` reads
- * (c/rankweave_program.h). Frames without values are left out: both ends see that they are empty, and nothing
- * waits for them.
+ * Returns the program of a process that hosts one rank as the words that `rw_program_of_words` reads
+ * (c/rankweave_program.h). Frames without values are omitted: both ends know that they are empty, and nothing waits for
+ * them.
  *
  * @param waits the schedule has waits: its empty frames may be tokens
  */
@@ -38,7 +38,7 @@ export function programWords(program: ProcessProgram, ranks: number, waits = fal
   ])
 }
 
-/** Starts without those of empty frames, which repeat. */
+/** Drops the repeated starts, which belong to empty frames. */
 function distinct(starts: Int32Array): Int32Array {
   return starts.filter((start, i) => i === 0 || start !== starts[i - 1])
 }

@@ -1,21 +1,18 @@
 import type { CompressedRows } from '../topology/compressed-rows.js'
 
 /**
- * Destinations of all ranks, ascending, each once; of a row the first, then differences, which are short in
- * decimal.
+ * The destinations of all ranks, ascending, each once. A row lists its first destination, then differences, which are
+ * short in decimal.
  */
 export interface AdjacencyView {
   readonly degree: readonly number[]
   readonly step: readonly number[]
 }
 
-/**
- * Edges up to which {@link adjacencyView} has them: then it is at most about 2 MB as JSON, for most
- * topologies 0.5 MB.
- */
+/** The most edges that {@link adjacencyView} lists. As JSON they take 0.5 MB for most topologies and 2 MB at most. */
 export const mostEdges = 350_000
 
-/** Null beyond {@link mostEdges}. */
+/** Lists the destinations of all ranks; null beyond {@link mostEdges}. */
 export function adjacencyView({ start, rank }: CompressedRows): AdjacencyView | null {
   if (rank.length > mostEdges || start.length > mostEdges) return null
   const ranks = start.length - 1
@@ -25,7 +22,7 @@ export function adjacencyView({ start, rank }: CompressedRows): AdjacencyView | 
   return { degree, step }
 }
 
-/** The rows that an adjacency was made of. */
+/** Returns the rows that an adjacency view encodes. */
 export function rowsOf({ degree, step }: AdjacencyView): CompressedRows {
   const start = new Int32Array(degree.length + 1)
   const rank = Int32Array.from(step)

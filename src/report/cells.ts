@@ -1,26 +1,28 @@
 import { wrongValue } from '../errors.js'
 import { opKind, type Schedule } from '../schedule/ir.js'
 
-/** How ranks share the rows and columns of a traffic matrix: row i is of ranks `start[i]` up to the next. */
+/**
+ * A distribution of ranks over the rows and columns of a traffic matrix: row i covers ranks `start[i]` up to the next.
+ */
 export interface CellBounds {
-  /** Length: rows + 1. */
+  /** The first rank of every row, then the number of ranks: one element more than there are rows. */
   readonly start: readonly number[]
-  /** What a row is: one rank, a block of ranks, the ranks of a node or those of consecutive nodes. */
+  /** The unit of a row: one rank, a block of ranks, one node or several consecutive nodes. */
   readonly of: 'rank' | 'ranks' | 'node' | 'nodes'
-  /** How many nodes a row is of; in the last one there may be fewer. 0 for rows of ranks. */
+  /** The number of nodes that a row covers; the last row may cover fewer. 0 for rows of ranks. */
   readonly nodes: number
 }
 
-/** Who sends how much to whom. Row by row, `rows * rows` numbers each. */
+/** The traffic between all pairs of rows: `rows * rows` numbers each, row by row, senders first. */
 export interface CellTraffic {
   readonly messages: readonly number[]
-  /** Blocks that these messages carry, counted once per message. */
+  /** The number of blocks that these messages carry, counted once per message. */
   readonly blocks: readonly number[]
 }
 
 export const mostCells = 128
 
-/** Equal blocks of ranks, at most `cells` of them. @throws ERR_ARGUMENT */
+/** Cuts the ranks into equal blocks, at most `cells` of them. @throws ERR_ARGUMENT */
 export function rankBounds(ranks: number, cells = mostCells): CellBounds {
   if (!Number.isInteger(cells) || cells < 1 || cells > mostCells)
     throw wrongValue('ERR_ARGUMENT', `cells: expected 1 to ${mostCells}`, cells)
@@ -31,7 +33,7 @@ export function rankBounds(ranks: number, cells = mostCells): CellBounds {
 }
 
 /**
- * A row per node, or per equal number of consecutive nodes where there are more than `cells`.
+ * Makes a row per node, or per equal number of consecutive nodes if there are more than `cells`.
  * @param nodeOf ascending
  */
 export function nodeBounds(nodeOf: Int32Array, cells = mostCells): CellBounds {
@@ -44,7 +46,7 @@ export function nodeBounds(nodeOf: Int32Array, cells = mostCells): CellBounds {
   return { start: [...start, nodeOf.length], of: nodes === 1 ? 'node' : 'nodes', nodes }
 }
 
-/** The sends of a schedule by the cells of their ranks. */
+/** Counts the sends of a schedule by the cells of their ranks. */
 export function trafficIn(schedule: Schedule, { start }: CellBounds): CellTraffic {
   const { opStart, opKind: kinds, opPeer, entryStart } = schedule
   const rows = start.length - 1
@@ -63,7 +65,7 @@ export function trafficIn(schedule: Schedule, { start }: CellBounds): CellTraffi
   return { messages, blocks }
 }
 
-/** Messages that every rank sends and receives. */
+/** Counts the messages that every rank sends and receives. */
 export function messagesPerRank(schedule: Schedule): {
   readonly sent: Int32Array
   readonly received: Int32Array

@@ -6,27 +6,27 @@ import type { ProcessTopology } from '../topology/process-topology.js'
 import { positionOf, type Tiling, vertexOf } from './tiling.js'
 
 /**
- * A topology as a graph to be drawn. Every rank is a vertex where there are at most {@link mostVertices};
- * else a vertex is a tile of the grid that the topology is a stencil of, or a block of consecutive ranks.
+ * A topology as a graph to be drawn. Up to {@link mostVertices} ranks, every rank is a vertex. Beyond, a vertex is a
+ * tile of the grid that the topology is a stencil of, or a block of consecutive ranks.
  */
 export interface GraphView {
   readonly vertices: number
   readonly tiling: Tiling
-  /** Ranks of every vertex. */
+  /** The number of ranks of every vertex. */
   readonly size: readonly number[]
-  /** The grid's coordinates on a plane; null where none is known, and a layout has to be computed. */
+  /** The grid's coordinates on a plane; null if no grid is known, so that a layout has to be computed. */
   readonly position: { readonly x: readonly number[]; readonly y: readonly number[] } | null
-  /** By the Louvain method, on the graph as it is here, edges being weights. */
+  /** The community of every vertex, by the Louvain method on this graph with edges as weights. */
   readonly community: readonly number[]
   readonly communities: number
-  /** Different vertices with edges between them, in whichever direction, `from[i] < to[i]`. */
+  /** The pairs of different vertices with edges in either direction, `from[i] < to[i]`. */
   readonly from: readonly number[]
   readonly to: readonly number[]
-  /** Edges of the topology between the ranks of the two, in both directions. */
+  /** The number of edges of the topology between the ranks of a pair, in both directions. */
   readonly edges: readonly number[]
   /**
-   * Pairs of vertices with an edge that are not in the lists, because there are more than {@link mostPairs}:
-   * those with the fewest edges.
+   * The number of connected pairs that the lists omit because there are more than {@link mostPairs}: those with the
+   * fewest edges.
    */
   readonly pairsLeftOut: number
 }
@@ -36,7 +36,7 @@ export const mostPairs = 30_000
 const aggregatedVertices = 600
 const gridWork = 3e7
 
-/** The extents of the grid that a topology is a stencil of; null where none is found with little work. */
+/** Returns the extents of the grid that a topology is a stencil of; null if little work finds none. */
 export function gridOf(topology: ProcessTopology): readonly number[] | null {
   if (topology.cart !== null) return topology.cart.dims
   if (topology.outRank.length === 0) return null
@@ -72,7 +72,7 @@ function tilingOf(ranks: number, grid: readonly number[] | null): Tiling {
   if (grid === null) return { kind: 'blocks', ranks: Math.ceil(ranks / aggregatedVertices) }
   const tile = grid.map(() => 1)
   const tiles = () => grid.reduce((product, extent, d) => product * Math.ceil(extent / tile[d]), 1)
-  // The dimension with the most tiles is halved until there are few enough.
+  // Halve the dimension with the most tiles until there are few enough.
   while (tiles() > aggregatedVertices) {
     const most = grid.reduce((best, extent, d) => (extent / tile[d] > grid[best] / tile[best] ? d : best), 0)
     tile[most] *= 2
@@ -80,7 +80,7 @@ function tilingOf(ranks: number, grid: readonly number[] | null): Tiling {
   return { kind: 'tiles', dims: grid, tile }
 }
 
-/** Ascending by (from, to). Memory: one number per pair of neighboring vertices. */
+/** Returns the pairs in ascending order of (from, to). Memory: one number per pair of neighboring vertices. */
 function vertexPairs({ start, rank }: CompressedRows, vertex: Int32Array, vertices: number): VertexPairs {
   const count = new Map<number, number>()
   for (let p = 0; p < vertex.length; p++) {
@@ -114,7 +114,7 @@ function heaviest(pairs: VertexPairs): VertexPairs {
 }
 
 /**
- * Means of the ranks' coordinates: a line is bent to a circle, two dimensions lie flat, a third is drawn
+ * Averages the ranks' coordinates per vertex: a line is bent to a circle, two dimensions lie flat, a third is drawn
  * aslant.
  */
 function positionsOf(

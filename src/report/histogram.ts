@@ -1,6 +1,6 @@
 /**
- * Numbers of ranks by a count that each of them has: `counts[i]` ranks have `first + i * width` or more, and
- * less than the next.
+ * The distribution of a count over ranks: for `counts[i]` ranks it is at least `first + i * width` and below the next
+ * bin.
  */
 export interface Histogram {
   readonly first: number
@@ -13,7 +13,7 @@ export interface Histogram {
 
 const mostBins = 40
 
-/** Histograms of the same bins, so that they can be compared: at most 40 of equal width, an integer. */
+/** Makes histograms of the same bins, so that they can be compared: at most 40 bins of equal integer width. */
 export function histograms(...series: readonly ArrayLike<number>[]): Histogram[] {
   const ranges = series.map(rangeOf)
   const first = ranges.reduce((least, { min }) => Math.min(least, min), Number.POSITIVE_INFINITY)

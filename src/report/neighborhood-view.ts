@@ -4,14 +4,14 @@ import type { CompressedRows } from '../topology/compressed-rows.js'
 /** A rank, its neighbors and the edges among them. */
 export interface NeighborhoodView {
   readonly rank: number
-  /** Ranks it sends to, ascending, each once. At most {@link mostNeighbors}. */
+  /** The ranks that `rank` sends to, ascending, each once. At most {@link mostNeighbors}. */
   readonly out: readonly number[]
-  /** Ranks that send to it, ascending, each once. At most {@link mostNeighbors}. */
+  /** The ranks that send to `rank`, ascending, each once. At most {@link mostNeighbors}. */
   readonly in: readonly number[]
-  /** Edges among its neighbors, as pairs; at most {@link mostAmong}. */
+  /** The edges among the neighbors, as pairs; at most {@link mostAmong}. */
   readonly from: readonly number[]
   readonly to: readonly number[]
-  /** Whether neighbors or edges among them were left out. */
+  /** Whether neighbors or edges among them were omitted. */
   readonly isCut: boolean
 }
 

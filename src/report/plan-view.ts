@@ -24,7 +24,7 @@ import { type RankView, rankView } from './rank-view.js'
 import { type SimulationView, type SizeView, simulationView, sizeViews } from './simulation-view.js'
 import { requireRankIn } from './topology-view.js'
 
-/** What pictures of a plan show, beside direct sends of the same operation. */
+/** The data of the pictures of a plan, compared with direct sends of the same operation. */
 export interface PlanView {
   readonly name: string
   readonly collective: string
@@ -32,23 +32,23 @@ export interface PlanView {
   readonly parameters: Parameters
   readonly statistics: { readonly planned: PlanStatistics; readonly direct: PlanStatistics }
   readonly traffic: TrafficView
-  /** The same between nodes; null without a machine. */
+  /** The traffic between nodes; null without a machine. */
   readonly nodeTraffic: TrafficView | null
-  /** Ranks by messages that they send and receive, direct and planned in the same bins. */
+  /** The numbers of messages that ranks send and receive, direct and planned in the same bins. */
   readonly messages: {
     readonly sent: { readonly direct: Histogram; readonly planned: Histogram }
     readonly received: { readonly direct: Histogram; readonly planned: Histogram }
   }
   readonly groups: GroupsView | null
-  /** Node of every rank; null without a machine, and for more than {@link mostListedRanks}. */
+  /** The node of every rank; null without a machine, and for more than {@link mostListedRanks}. */
   readonly nodeOf: readonly number[] | null
-  /** Null without a machine that has a profile, and without a length of a block. */
+  /** The simulated run; null without a block length or a machine that has a profile. */
   readonly simulation: SimulationView | null
-  /** By length of a block; empty where nothing is simulated. */
+  /** The comparison by block length; empty if nothing is simulated. */
   readonly sizes: readonly SizeView[]
-  /** Measured on the computer that planned, milliseconds; null for a plan that was read. */
+  /** The planning time on the computer that planned, in milliseconds; null for a plan that was read. */
   readonly planMs: number | null
-  /** Programs of the ranks asked for, or else of those in the timeline. */
+  /** The programs of the requested ranks, or else of those in the timeline. */
   readonly ranks: readonly RankView[]
 }
 
@@ -64,30 +64,27 @@ export interface GroupsView {
   readonly mode: string
   readonly steps: number
   readonly count: number
-  /**
-   * The group of every rank in the first step that has it in one, -1 for none; null for more than
-   * {@link mostListedRanks}.
-   */
+  /** The group of every rank in its first step with groups, -1 for none; null for more than {@link mostListedRanks}. */
   readonly groupOf: readonly number[] | null
 }
 
 export interface PlanViewOptions {
-  /** What the topology is called. */
+  /** The name of the topology. */
   readonly name: string
-  /** Of every block, for the simulation. */
+  /** The length of every block, for the simulation. */
   readonly bytes?: number
   /**
-   * Lengths of a block that are compared. Default: {@link defaultSizes}, fewer for more than 200,000
-   * messages, and `bytes`; `[]`: none.
+   * The block lengths that are compared. Default: `bytes` and {@link defaultSizes}, fewer for more than 200,000
+   * messages; `[]`: none.
    */
   readonly sizes?: readonly number[]
-  /** Ranks whose programs and timelines are wanted, at most {@link mostAsked}. */
+  /** The ranks whose programs and timelines are included, at most {@link mostAsked}. */
   readonly ranks?: readonly number[]
-  /** Ranks in the timeline, 1 to 64. Default 32. */
+  /** The number of ranks in the timeline, 1 to 64. Default 32. */
   readonly rows?: number
-  /** Rows of the traffic matrix, 1 to 128. Default 128. */
+  /** The number of rows of the traffic matrix, 1 to 128. Default 128. */
   readonly cells?: number
-  /** False for a plan that was read: then its planning time is not known. Default: true. */
+  /** False for a plan that was read, whose planning time is unknown. Default: true. */
   readonly isMeasured?: boolean
 }
 
@@ -98,10 +95,10 @@ const fewSizes: readonly number[] = [64, 4096, 65_536]
 const manyMessages = 200_000
 
 /**
- * What pictures of a plan show, at most about 2 MB as JSON whatever its size. Simulates the plan and direct
- * sends: once with their timelines, and once per length that is compared.
+ * Gathers the data of a plan's pictures, at most about 2 MB as JSON. Simulates the plan and direct sends, once with
+ * timelines and once per compared length.
  *
- * @param machine nodes of the ranks; with a profile, where they are simulated
+ * @param machine nodes of the ranks; with a profile, the machine that is simulated
  * @throws ERR_ARGUMENT for options out of range
  * @throws ERR_RANK for a rank out of range
  * @throws ERR_MACHINE, ERR_SIMULATION as `simulate` does
@@ -191,14 +188,14 @@ function messageHistograms(direct: Schedule, planned: Schedule): PlanView['messa
 
 function groupsView({ ranks, k, theta, mode, steps, count, members }: FriendGroups): GroupsView {
   const groupOf = new Array<number>(ranks <= mostListedRanks ? ranks : 0).fill(-1)
-  // Groups ascend by step, so the first that has a rank is of its first step.
+  // Groups ascend by step, so the first group that contains a rank is of its first step.
   if (groupOf.length > 0)
     for (const [i, member] of members.entries())
       if (groupOf[member] === -1) groupOf[member] = Math.floor(i / k)
   return { k, theta, mode, steps, count, groupOf: ranks <= mostListedRanks ? groupOf : null }
 }
 
-/** Operations of all programs together; the first of each rank where there are more. */
+/** The most operations that all programs together list; a rank with more lists its first ones. */
 const mostListedOperations = 12_000
 
 function rankViews(schedule: Schedule, ranks: ArrayLike<number>): RankView[] {

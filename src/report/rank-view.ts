@@ -4,22 +4,24 @@ import type { Schedule } from '../schedule/ir.js'
 export interface RankView {
   readonly rank: number
   readonly phase: readonly number[]
-  /** Index in {@link operationWords}. */
+  /** The index in {@link operationWords}. */
   readonly kind: readonly number[]
-  /** Destination of a send, source of a receive, -1 otherwise. */
+  /** The destination of a send, the source of a receive, -1 otherwise. */
   readonly peer: readonly number[]
   readonly tag: readonly number[]
-  /** The last phase whose messages an operation waits for, -1 for its data alone; null where none waits. */
+  /**
+   * The last phase whose messages an operation waits for, -1 if it waits for its data only; null if no operation waits.
+   */
   readonly after: readonly number[] | null
-  /** How many blocks it moves. */
+  /** The number of blocks that each operation moves. */
   readonly blocks: readonly number[]
-  /** Which blocks, the first {@link mostBlocks} of each; a partial result is negative. */
+  /** The first {@link mostBlocks} blocks of each operation; a partial result is negative. */
   readonly block: readonly (readonly number[])[]
-  /** Operations that are not listed, because there are more than {@link mostOperations}. */
+  /** The number of operations beyond {@link mostOperations}, which are not listed. */
   readonly leftOut: number
 }
 
-/** By their numbers, `opKind`. */
+/** The names of operations, indexed by `opKind`. */
 export const operationWords = ['send', 'receive', 'copy', 'combine'] as const
 export const mostOperations = 1000
 const mostBlocks = 8

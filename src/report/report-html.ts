@@ -2,24 +2,23 @@ import { RankweaveError } from '../errors.js'
 import type { PlanView } from './plan-view.js'
 import type { TopologyView } from './topology-view.js'
 
-/** All that a report holds. */
 export interface Report {
   readonly topology: TopologyView
   readonly plan: PlanView | null
-  /** Who made it, such as `rankweave 0.1.0`. */
+  /** The program that made the report, such as `rankweave 0.1.0`. */
   readonly madeBy: string
 }
 
-/** Where the data are in the page: an element of this id, with JSON. */
+/** The id of the element of the page that holds the data as JSON. */
 export const reportElement = 'report-data'
 
 const empty = `<script type="application/json" id="${reportElement}">null</script>`
 
 /**
- * A report as one HTML file that loads nothing.
+ * Returns a report as one HTML file that loads nothing.
  *
  * @param template the page as `npm run build` makes it, with its code and style inside
- * @throws ERR_FILE for a template without a place for the data
+ * @throws ERR_FILE for a template without an element for the data
  */
 export function reportHtml(template: string, report: Report): string {
   const at = template.indexOf(empty)
@@ -28,7 +27,7 @@ export function reportHtml(template: string, report: Report): string {
   return template.slice(0, at) + data + template.slice(at + empty.length)
 }
 
-/** JSON that ends no element of HTML and begins none: whatever names are in the data, they are text. */
+/** Encodes JSON so that it neither ends nor begins an HTML element, whatever names the data hold. */
 export function jsonInHtml(data: unknown): string {
   return JSON.stringify(data).replace(
     /[<>&\u2028\u2029]/g,

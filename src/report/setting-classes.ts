@@ -1,18 +1,19 @@
 import type { CellClass } from '../study/document.js'
 import { settingLine, type TuningSetting } from '../tuning/settings/setting.js'
 
-/** Colors that people who see few colors tell apart, by Okabe and Ito. */
+/** The palette of Okabe and Ito, whose colors color-blind readers can tell apart. */
 const colors = [...['#0072b2', '#e69f00', '#009e73', '#cc79a7', '#56b4e9', '#d55e00', '#f0e442']] as const
 const otherColor = '#999999'
 
 export interface SettingClasses {
   readonly classes: readonly CellClass[]
-  /** Index of the class, by setting. */
+  /** The index of the class, by setting. */
   readonly classOf: readonly number[]
 }
 
 /**
- * Classes of settings for a map: one for each of the most frequent, with a letter, and one for all others.
+ * Groups settings into classes for a map: one class, with a letter, for each of the most frequent, and one for all
+ * others.
  *
  * @param maps settings of cells; -1 for none
  */

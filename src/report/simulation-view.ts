@@ -13,43 +13,42 @@ import { type TimelineView, timelineView } from './timeline-view.js'
 /** A plan and direct sends on a machine, for one length of a block. All times are simulated. */
 export interface SimulationView {
   readonly machine: string
-  /** Of the costs, and how they came about. */
+  /** The name of the cost profile and the origin of its costs. */
   readonly profile: string
-  /** Why the times say less than they seem to; null for no reason. */
+  /** A caveat about the times; null if there is none. */
   readonly remark: string | null
   readonly bytes: number
   readonly planned: SimulatedView
   readonly direct: SimulatedView
-  /** Time of direct sends divided by that of the plan. */
+  /** The time of direct sends divided by that of the plan. */
   readonly speedup: number
-  /** When ranks are done, in the same bins of whole microseconds. */
+  /** The times at which ranks finish, in the same bins of whole microseconds. */
   readonly ends: { readonly direct: Histogram; readonly planned: Histogram }
 }
 
 export interface SimulatedView {
   readonly timeUs: number
-  /** Mean time that a rank is idle because what it needs has not arrived. */
+  /** The mean time for which a rank is idle because data that it needs have not arrived. */
   readonly meanWaitUs: number
   readonly traffic: Readonly<Record<Level, Traffic>>
-  /** Null where there are more than {@link mostTimelineMessages} messages. */
+  /** The timeline; null for more than {@link mostTimelineMessages} messages. */
   readonly timeline: TimelineView | null
 }
 
-/** A length of a block, and what it makes of the plan. */
+/** The comparison of the plan with direct sends for one block length. */
 export interface SizeView {
   readonly bytes: number
-  /** Simulated. */
+  /** The simulated times, in microseconds. */
   readonly directUs: number
   readonly plannedUs: number
   readonly speedup: number
   /**
-   * Starts after which planning has cost no more time than it saved; null: never, or the planning time is not
-   * known.
+   * The number of starts after which planning has paid off; null if it never does, or if the planning time is unknown.
    */
   readonly breakEvenStarts: number | null
 }
 
-/** A timeline of more would take more than 0.2 GB while it is made. */
+/** The most messages of a timeline: with more, making it would take more than 0.2 GB. */
 export const mostTimelineMessages = 600_000
 
 export interface BothPrograms {
@@ -87,8 +86,7 @@ export function simulationView(
 }
 
 /**
- * @param moreMs planning takes longer than that of direct sends by this; null: not known. `known` is not
- *   simulated again.
+ * @param moreMs planning time beyond that of direct sends; null: unknown. The result `known` is not simulated again.
  */
 export function sizeViews(
   { planned, direct }: BothPrograms,

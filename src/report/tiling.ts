@@ -1,14 +1,12 @@
-/** Which ranks a vertex stands for. */
+/** A mapping of ranks to vertices. */
 export type Tiling =
-  /** Vertex v: ranks `v * ranks` up to the next. */
+  /** Vertex v stands for ranks `v * ranks` up to the next. */
   | { readonly kind: 'blocks'; readonly ranks: number }
   /**
-   * A row-major grid of ranks cut into tiles, themselves row-major; those at the end of a dimension may be
-   * smaller.
+   * A row-major grid of ranks is cut into tiles, themselves row-major; those at the end of a dimension may be smaller.
    */
   | { readonly kind: 'tiles'; readonly dims: readonly number[]; readonly tile: readonly number[] }
 
-/** The vertex of a rank. */
 export function vertexOf(tiling: Tiling, rank: number): number {
   if (tiling.kind === 'blocks') return Math.floor(rank / tiling.ranks)
   const { dims, tile } = tiling
@@ -23,7 +21,7 @@ export function vertexOf(tiling: Tiling, rank: number): number {
   return vertex
 }
 
-/** Where a rank of a grid is drawn. */
+/** Returns the point at which a rank of a grid is drawn. */
 export function positionOf(grid: readonly number[], rank: number): readonly [x: number, y: number] {
   const extents = grid.filter((extent) => extent > 1)
   if (extents.length <= 1) {
@@ -40,7 +38,7 @@ export function positionOf(grid: readonly number[], rank: number): readonly [x: 
   }
   const [column, row, ...outer] = at.toReversed()
   let [x, y] = [column, -row]
-  // Each further dimension is drawn aslant, its steps short where the planes before it are small.
+  // Each further dimension is drawn aslant; its steps are short if the planes before it are small.
   for (const [i, step] of outer.entries()) {
     const reach = extents[extents.length - 1] * (i === 0 ? 0.28 : 1.6)
     x += step * Math.max(0.35, reach / 2)

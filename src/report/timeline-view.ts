@@ -8,24 +8,26 @@ import {
 import { rowStarts } from '../topology/compressed-rows.js'
 
 /**
- * What the processors of some ranks do, and who waits for whom. Times are simulated microseconds after a
- * common start.
+ * The activities of some ranks' processors and the waits between ranks. Times are simulated microseconds after a common
+ * start.
  */
 export interface TimelineView {
-  /** Names of activities, which intervals give by number. */
+  /** The names of activities; intervals hold their indices. */
   readonly activities: readonly Activity[]
-  /** Ranks that are shown, ascending; at most {@link mostRows}. */
+  /** The ranks that are shown, ascending; at most {@link mostRows}. */
   readonly ranks: readonly number[]
-  /** Intervals of the i-th of them: `start[i]` up to the next. */
+  /** The bounds of each shown rank's intervals: `start[i]` up to the next. */
   readonly start: readonly number[]
   readonly activity: readonly number[]
-  /** The other end of a send or receive, the sender waited for; -1 otherwise. */
+  /** The other end of a send or receive, or the sender that is waited for; -1 otherwise. */
   readonly peer: readonly number[]
   readonly startUs: readonly number[]
   readonly endUs: readonly number[]
-  /** Whether intervals of some rank were too many: then each stands for what took most of its time. */
+  /**
+   * Whether some rank had too many intervals: then each interval stands for the activity that took most of its time.
+   */
   readonly isMerged: boolean
-  /** What determined the time, the last {@link mostSteps} steps. */
+  /** The last {@link mostSteps} steps of the critical path. */
   readonly path: readonly PathStep[]
   readonly pathSteps: number
   /** The longest waits of all ranks, summed per pair, longest first; at most {@link mostWaits}. */
@@ -44,15 +46,14 @@ export const mostSteps = 500
 export const mostWaits = 30
 const mostIntervals = 16_000
 
-/** Activities of processors; the others are of messages on their way. */
+/** The activities of processors; the others are of messages in flight. */
 const ofProcessors: readonly Activity[] = ['send', 'receive', 'pack', 'unpack', 'combine', 'copy', 'wait']
 const isOfProcessor = activities.map((name) => ofProcessors.includes(name))
 
 /**
  * @param simulation with its timeline
- * @param asked ranks that are shown whatever they do
- * @param rows ranks to show: those asked for, those at the end of the critical path, then those that are busy
- *   longest
+ * @param asked ranks that are shown in any case
+ * @param rows ranks to show: those requested, those at the end of the critical path, then those that are busy longest
  */
 export function timelineView(
   simulation: Simulation & { readonly timeline: Timeline },
@@ -131,7 +132,7 @@ function intervalsOf(timeline: Timeline, first: number, end: number): Interval[]
   return own
 }
 
-/** At most `most` intervals: columns of equal length, each of the interval that takes most of it. */
+/** Merges intervals into at most `most` columns of equal length, each of the activity that takes most of it. */
 function merged(own: readonly Interval[], timeUs: number, most: number): Interval[] {
   const perColumn = timeUs / most
   const best: (Interval | undefined)[] = new Array(most)
@@ -163,7 +164,7 @@ function merged(own: readonly Interval[], timeUs: number, most: number): Interva
   return result
 }
 
-/** Memory: one number per pair of ranks of which one waits for the other. */
+/** Sums waits per pair of ranks. Memory: one number per pair in which one rank waits for the other. */
 function longestWaits({ rank, activity, peer, startUs, endUs }: Timeline): WaitView[] {
   const wait = activities.indexOf('wait')
   const sums = new Map<number, { us: number; times: number }>()
@@ -189,7 +190,7 @@ function longestWaits({ rank, activity, peer, startUs, endUs }: Timeline): WaitV
     }))
 }
 
-/** A nanosecond is the simulator's unit. */
+/** Rounds to nanoseconds, the simulator's unit. */
 function rounded(us: number): number {
   return Math.round(us * 1000) / 1000
 }

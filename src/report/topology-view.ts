@@ -9,33 +9,32 @@ import { type GraphView, graphView } from './graph-view.js'
 import { type Histogram, histograms } from './histogram.js'
 import { type NeighborhoodView, neighborhoodView } from './neighborhood-view.js'
 
-/** What pictures of a topology show. */
+/** The data of the pictures of a topology. */
 export interface TopologyView {
   readonly name: string
   readonly statistics: TopologyStatistics
-  /** Destinations and sources per rank, in the same bins. */
+  /** The numbers of destinations and sources per rank, in the same bins. */
   readonly degrees: { readonly out: Histogram; readonly in: Histogram }
   readonly graph: GraphView
-  /** The neighbors of the rank that was asked for. */
+  /** The neighbors of the requested rank. */
   readonly neighborhood: NeighborhoodView | null
-  /** All edges; null unless wanted, and where there are too many. */
+  /** All edges; null if they were not requested or are too many. */
   readonly adjacency: AdjacencyView | null
 }
 
 export interface TopologyViewOptions {
-  /** What the topology is called. */
+  /** The name of the topology. */
   readonly name: string
-  /** Whose neighbors are wanted. */
+  /** The rank whose neighbors are included. */
   readonly rank?: number
-  /** Whether all edges are wanted, as in a file that has no service to ask. Default: false. */
+  /** Whether all edges are included, as in a file that cannot query a service. Default: false. */
   readonly adjacency?: boolean
 }
 
 /**
- * What pictures of a topology show, at most about 1 MB as JSON whatever its size, and 2 MB more with its
- * edges.
+ * Gathers the data of a topology's pictures, at most about 1 MB as JSON, and 2 MB more with its edges.
  *
- * @throws ERR_TOPOLOGY for what is no topology
+ * @throws ERR_TOPOLOGY for an invalid topology
  * @throws ERR_RANK for a rank out of range
  */
 export function topologyView(topology: ProcessTopology, options: TopologyViewOptions): TopologyView {

@@ -19,25 +19,28 @@ import { settingLine } from '../tuning/settings/setting.js'
 import { callKind, callProcesses, callText, type TuningCall } from '../tuning/settings/tuning-call.js'
 import { settingClasses } from './setting-classes.js'
 
-/** Where figures of a source are from. */
+/** The origin of the figures of each kind of source. */
 const origins: Readonly<Record<SourceKind, FigureOrigin>> = {
   ...({ rankweave: 'measured', mpi: 'measured', simulator: 'simulated', formula: 'derived' } as const),
 }
 
-/** Violations that a page lists, the greatest factors first. */
+/** The most violations that a page lists, the greatest factors first. */
 const mostViolations = 40
-/** Kinds of calls of a collective that a page shows. */
+/** The most kinds of calls of a collective that a page shows. */
 const mostKinds = 8
-/** Cells that a page draws, of all its plots: some 30 MB. */
+/** The most cells that a page draws, in all its plots: some 30 MB. */
 const mostCells = 2 ** 18
 
-/** Where figures are from, and what they ran on. */
+/** The origin of figures, and the system that they were measured on. */
 interface Origin {
   readonly origin: FigureOrigin
   readonly source: string
 }
 
-/** What was measured, learned and lost, as one HTML page without scripts, which refers to nothing outside itself. */
+/**
+ * Reports measurements, learned decisions and their losses as one HTML page without scripts, which refers to nothing
+ * outside itself.
+ */
 export function tuningReport(
   measurements: readonly Measurement[],
   learned: readonly LearnedDecisions[],
@@ -134,7 +137,7 @@ function collectiveSection(learned: LearnedDecisions, from: Origin, budget: { ce
   }
 }
 
-/** What the calls of a kind have in common, after a space. */
+/** Returns the common part of the calls of a kind, after a space. */
 const kindText = ({ calls }: MeasuredData, first: number) =>
   callText(calls[first]).replace(/^.*? processes/, '')
 
@@ -174,9 +177,9 @@ function kindPlots(learned: LearnedDecisions, grid: CallGrid, name: string, from
 interface CallGrid {
   readonly cells: number
   readonly axes: Pick<CellPlot, 'bytes' | 'rows' | 'yLabel'>
-  /** Row of the data of its first call. */
+  /** The row of the data that holds its first call. */
   readonly first: number
-  /** @param value of a row of the data; -1 where nothing was measured */
+  /** @param value of a row of the data; -1 if nothing was measured */
   cellsBy(value: (row: number) => number): readonly number[]
 }
 
@@ -204,7 +207,7 @@ function gridOf(data: MeasuredData, kind: string): CallGrid {
   }
 }
 
-/** From light to dark: they differ without their colors, too. */
+/** Classes from light to dark, which differ without their colors, too. */
 const penaltyClasses = [
   { name: 'at most 1%', color: '#fff7bc', mark: '' },
   { name: 'at most 5%', color: '#fec44f', mark: '5' },

@@ -5,7 +5,7 @@ import { blockBounds } from '../topology/compressed-rows.js'
 import type { SparseMatrix } from '../topology/files/sparse-matrix.js'
 import { type MatrixRows, requireMatrixRows, requireShare } from './matrix-rows.js'
 
-/** A dense matrix, rows one after another. */
+/** A dense matrix, row by row. */
 export interface DenseMatrix {
   readonly rows: number
   readonly cols: number
@@ -14,18 +14,18 @@ export interface DenseMatrix {
 
 /** One rank's consecutive rows of a dense matrix that is distributed over ranks by `blockBounds`. */
 export interface DenseRows {
-  /** Of the whole matrix. */
+  /** The number of rows of the whole matrix. */
   readonly rows: number
   readonly cols: number
-  /** This rank's rows, one after another. */
+  /** The rows of this rank, one after another. */
   readonly values: Float64Array
 }
 
 /**
- * Zeros for the rows of a dense matrix.
+ * Allocates zeroed rows of a dense matrix.
  *
  * @param what in messages
- * @throws ERR_ARGUMENT where there is no memory for as many, which a size line of few bytes can ask for
+ * @throws ERR_ARGUMENT if memory cannot hold them; a size line of few bytes can demand too much
  */
 export function zeros(what: string, rows: number, cols: number): Float64Array {
   try {
@@ -37,8 +37,8 @@ export function zeros(what: string, rows: number, cols: number): Float64Array {
 }
 
 /**
- * A rank's rows of a matrix of seeded numbers in [-1, 1), without the others.
- * @throws ERR_ARGUMENT for sizes and seeds that are no integers
+ * Returns a rank's rows of a matrix of seeded numbers in [-1, 1), without making the other rows.
+ * @throws ERR_ARGUMENT for sizes and seeds that are not integers
  */
 export function randomRows(
   share: { readonly rank: number; readonly size: number },
@@ -54,9 +54,9 @@ export function randomRows(
   return { rows, cols, values: randomValues(bounds[rank], bounds[rank + 1], cols, seed) }
 }
 
-/** Rows `from` to `to - 1` of a sequence of numbers, row by row. */
+/** Returns rows `from` to `to - 1` of a sequence of numbers, row by row. */
 function randomValues(from: number, to: number, cols: number, seed: number): Float64Array {
-  // The state grows by this with every number.
+  // The state of the generator grows by this constant with every number.
   const random = mulberry32((seed | 0) + Math.imul(from * cols, 0x6d2b79f5))
   const values = zeros('B', to - from, cols)
   for (let i = 0; i < values.length; i++) values[i] = random() / 2 ** 31 - 1
@@ -64,7 +64,7 @@ function randomValues(from: number, to: number, cols: number, seed: number): Flo
 }
 
 /**
- * A sparse matrix in dense form.
+ * Expands a sparse matrix.
  * @throws ERR_ARGUMENT for a complex matrix, and one that memory cannot hold
  */
 export function toDense(matrix: SparseMatrix): DenseMatrix {
@@ -79,7 +79,7 @@ export function toDense(matrix: SparseMatrix): DenseMatrix {
 }
 
 /**
- * Rows of a sparse matrix in dense form.
+ * Expands rows of a sparse matrix.
  * @throws ERR_ARGUMENT for a complex matrix, and rows that memory cannot hold
  */
 export function toDenseRows(share: MatrixRows): DenseRows {
@@ -88,7 +88,7 @@ export function toDenseRows(share: MatrixRows): DenseRows {
   return { rows, cols, values: toDense(block).values }
 }
 
-/** A rank's rows of a dense matrix that it holds as a whole, a view into it. */
+/** Returns a view of a rank's rows of a whole dense matrix. */
 export function rowsOfDense(
   share: { readonly rank: number; readonly size: number },
   matrix: DenseMatrix,

@@ -16,26 +16,25 @@ import {
 } from './sparse-product.js'
 import { strategiesToTry } from './strategies-to-try.js'
 
-/** An exchange that was tried. */
 export interface TriedExchange {
-  /** A strategy's line of text, `shared memory` or `ordinary allgather`. */
+  /** The strategy's line of text, `shared memory` or `ordinary allgather`. */
   readonly name: string
-  /** Of one product by it, between two barriers: measured. */
+  /** The measured time of one product, between two barriers. */
   readonly seconds: number
 }
 
-/** What was found to be fastest. */
+/** The fastest exchange that trials found. */
 export interface FastestExchange {
-  /** As it was tried. */
+  /** The name under which it was tried. */
   readonly name: string
   readonly exchange: BlockExchange
-  /** Null for an ordinary allgather. */
+  /** The graph of the exchange; null for an ordinary allgather. */
   readonly graph: TopologyCommunicator | null
-  /** Fastest first. */
+  /** All exchanges that were tried, fastest first. */
   readonly tried: readonly TriedExchange[]
 }
 
-/** An exchange that is being tried, and a product by it. */
+/** An exchange that is being tried, and a product that uses it. */
 interface Candidate {
   readonly name: string
   readonly exchange: BlockExchange
@@ -43,34 +42,31 @@ interface Candidate {
   readonly product: SparseProduct
 }
 
-/** In times and predictions. The strategy `allgather` is another thing: a route of a neighbor allgather. */
+/** The name in lists of times and predictions. It is not the strategy `allgather`, a route of a neighbor allgather. */
 export const ordinaryName = 'ordinary allgather'
 
-/** In times: direct, but neighbors read blocks where they are. */
+/** The name in lists of times for direct exchanges in which neighbors read blocks in place. */
 export const sharedName = 'shared memory'
 
 const warmUps = 3
-/** Products are repeated until those of a turn take this long. */
+/** Products are repeated until those of a turn take this many seconds. */
 const turnSeconds = 0.003
 const mostRepeats = 1000
-/** Slower than the fastest by this factor after the warm-up, a candidate takes no further part. */
+/** A candidate that is slower than the fastest by this factor after the warm-up leaves the trial. */
 const hopeless = 4
 const leastRounds = 9
 const mostRounds = 41
-/** More rounds than the least take no longer than this together. */
+/** After this many seconds in total, no further rounds begin beyond the least. */
 const mostSeconds = 2
 /** Medians as close as this are a tie, which the simpler exchange wins. */
 const tie = 1.03
 /**
- * The simpler exchange also wins unless the other wins 7 of 9 rounds, or 26 of 41: one of two equal ones does
- * so in 9% and 6% of trials.
+ * The simpler exchange also wins unless the other wins 7 of 9 rounds, or 26 of 41. One of two equal exchanges does so
+ * in 9% and 6% of trials.
  */
 const lead = 1.65
 
-/**
- * The product of zeros that exchanges are tried with: of the rank's part of A, and with as many columns as
- * are exchanged at once.
- */
+/** The product of zeros for trials: with the rank's part of A, and with as many columns as one exchange carries. */
 export interface ProductOnTrial {
   by(exchange: BlockExchange): SparseProduct
   readonly b: Float64Array
@@ -78,13 +74,12 @@ export interface ProductOnTrial {
 }
 
 /**
- * Multiplies with direct sends, blocks that are read in shared memory where there is such memory, an ordinary
- * allgather and, where processes have many peers, strategies that combine messages, in turn, and returns what
- * is fastest. The times are those of the slowest rank, agreed on by all, so all choose the same. Ends when
- * the times are apart, or after 41 rounds, and after at least 9 when those took 2 seconds; what combines has
- * to be faster by 3%, and in clearly more than half of the rounds. Collective.
- *
- * Costs the plans of up to six strategies. Memory: that of a product by each.
+ * Multiplies with each candidate in turn and returns the fastest. Candidates are direct sends, blocks read in shared
+ * memory if there is any, an ordinary allgather and, if processes have many peers, strategies that combine messages.
+ * The times are those of the slowest rank, agreed on by all, so all choose the same. Ends when the times differ
+ * clearly, or after 41 rounds, and after at least 9 if those took 2 seconds. A combining strategy has to be faster by
+ * 3%, and in clearly more than half of the rounds. Collective. Costs the plans of up to six strategies. Memory: that of
+ * a product by each.
  *
  * @param topology the same on all ranks
  */

@@ -3,35 +3,35 @@ import { RankweaveError } from '../errors.js'
 import type { SparseMatrix } from '../topology/files/sparse-matrix.js'
 
 /**
- * One rank's rows of A, ready to multiply: every column index points into the operand, which holds the rank's
- * own block of B and then, source by source, the blocks that its neighbors send. All blocks have the same
- * number of rows, those of the longest; the last row of a shorter one is not used.
+ * The rows of A of one rank, ready to multiply: every column index points into the operand. The operand holds the
+ * rank's own block of B and then, source by source, the blocks that its neighbors send. All blocks have the same number
+ * of rows, those of the longest; the last row of a shorter one is not used.
  */
 export interface LocalBlock {
   readonly rows: number
   readonly rowStart: Int32Array
-  /** Row of the operand that each entry multiplies. */
+  /** The row of the operand that each entry multiplies. */
   readonly operandRow: Int32Array
   readonly values: Float64Array
-  /** Rows of a block of the operand, and of all of it. */
+  /** The number of rows of a block of the operand, and of the whole operand. */
   readonly blockRows: number
   readonly operandRows: number
-  /** Rows of A that need own rows of B only, and the others. Both ascend. */
+  /** The rows of A that need only own rows of B, and the others. Both ascend. */
   readonly innerRows: Int32Array
   readonly outerRows: Int32Array
 }
 
-/** Which consecutive rows of B each rank holds: rank j has `start[j]` to `start[j + 1] - 1`. */
+/** The distribution of the rows of B: rank j owns rows `start[j]` to `start[j + 1] - 1`. */
 export type RowOwners = Int32Array
 
-/** Rows of the longest block. */
+/** Returns the number of rows of the longest block. */
 export function longestBlock(owners: RowOwners): number {
   let longest = 0
   for (let j = 0; j + 1 < owners.length; j++) longest = Math.max(longest, owners[j + 1] - owners[j])
   return longest
 }
 
-/** The other ranks that hold rows of B which these rows of A need, ascending. */
+/** Returns the other ranks that own rows of B which these rows of A need, ascending. */
 export function sourcesOf({ colIndex }: SparseMatrix, owners: RowOwners, rank: number): Int32Array {
   const isNeeded = new Uint8Array(owners.length - 1)
   for (let e = 0; e < colIndex.length; e++) isNeeded[rangeAt(owners, colIndex[e])] = 1
@@ -41,7 +41,7 @@ export function sourcesOf({ colIndex }: SparseMatrix, owners: RowOwners, rank: n
 
 /**
  * @param rows this rank's rows of A, columns numbered as in A
- * @param owners which rank holds which rows of B
+ * @param owners the rank that owns each row of B
  * @param sources the ranks this one receives from, in the topology's order
  * @throws ERR_TOPOLOGY when an entry needs a row of a rank that is not a source
  */
@@ -53,7 +53,7 @@ export function localBlock(
 ): LocalBlock {
   const { rowStart, values } = rows
   const blockRows = longestBlock(owners)
-  // Operand row of global row g of rank j: g + shift.get(j).
+  // Global row g of rank j is operand row g + shift.get(j).
   const shift = new Map([[rank, -owners[rank]]])
   for (let slot = 0; slot < sources.length; slot++) {
     const source = sources[slot]

@@ -5,18 +5,18 @@ import { blockBounds } from '../topology/compressed-rows.js'
 import { requireMatrix } from '../topology/files/require-matrix.js'
 import type { SparseMatrix } from '../topology/files/sparse-matrix.js'
 
-/** Consecutive rows of a matrix that is distributed over ranks by `blockBounds`: one rank's block. */
+/** A rank's consecutive rows of a matrix that `blockBounds` distributes over ranks. */
 export interface MatrixRows {
-  /** Of the whole matrix. */
+  /** The number of rows of the whole matrix. */
   readonly rows: number
   readonly cols: number
-  /** First row of the block. */
+  /** The first row of the block. */
   readonly first: number
   /** The rows of the block, with the columns of the whole matrix. */
   readonly block: SparseMatrix
 }
 
-/** A rank's rows of a matrix that it holds as a whole. Local; entries are views into `matrix`. */
+/** Returns a rank's rows of a whole matrix. Local; entries are views into `matrix`. */
 export function rowsOfMatrix(world: Pick<Communicator, 'rank' | 'size'>, matrix: SparseMatrix): MatrixRows {
   requireShare('rowsOfMatrix', world)
   requireMatrix('rowsOfMatrix', matrix)
@@ -26,7 +26,7 @@ export function rowsOfMatrix(world: Pick<Communicator, 'rank' | 'size'>, matrix:
   return { rows, cols, first, block: sliceRows(matrix, first, end) }
 }
 
-/** Rows `from` to `to - 1` of a matrix, with the same columns. Entries are views into `matrix`. */
+/** Returns rows `from` to `to - 1` of a matrix, with the same columns. Entries are views into `matrix`. */
 export function sliceRows(matrix: SparseMatrix, from: number, to: number): SparseMatrix {
   const first = matrix.rowStart[from]
   const end = matrix.rowStart[to]
@@ -40,7 +40,7 @@ export function sliceRows(matrix: SparseMatrix, from: number, to: number): Spars
   }
 }
 
-/** The whole matrix, of the rows of all ranks in their order. */
+/** Joins the rows of all ranks, in their order, to the whole matrix. */
 export function joinRows(parts: readonly MatrixRows[]): SparseMatrix {
   const [{ rows, cols }] = parts
   const entries = parts.reduce((sum, { block }) => sum + block.values.length, 0)
@@ -63,7 +63,7 @@ export function requireCommunicator(where: string, value: unknown): asserts valu
   throw wrongValue('ERR_ARGUMENT', `${where}: expected a communicator`, value)
 }
 
-/** @throws ERR_ARGUMENT unless the value says which rank it is, of how many */
+/** @throws ERR_ARGUMENT unless the value has a rank and a size */
 export function requireShare(where: string, value: unknown): void {
   const { rank, size } = Object(value) as { readonly rank?: unknown; readonly size?: unknown }
   if (isCount(rank) && isCount(size) && rank < size) return

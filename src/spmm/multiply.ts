@@ -1,22 +1,22 @@
 import type { LocalBlock } from './local-block.js'
 
-/** What of the operand is to stay in a core's cache while the rows of A pass by. */
+/** The part of the operand that should stay in a core's cache while the rows of A pass by. */
 const cacheBytes = 1 << 18
-/** A cache line of doubles: narrower panels would read lines of the operand more than once. */
+/** The width of a cache line of doubles: with narrower panels, lines of the operand would be read more than once. */
 const narrowestPanel = 8
 
-/** Columns of the operand that are multiplied in one pass over the rows of A. */
+/** Returns how many columns of the operand are multiplied in one pass over the rows of A. */
 export function panelColumns(operandRows: number, width: number): number {
   const fitting = Math.floor(cacheBytes / (8 * Math.max(1, operandRows)))
   return Math.min(width, Math.max(narrowestPanel, fitting - (fitting % narrowestPanel)))
 }
 
 /**
- * Writes the product of some rows of the block with an operand of `width` columns to columns `at` to
- * `at + width - 1` of `result`, which has `resultWidth` columns. Every sum is over the row's entries in their
- * order, from zero, so the bits are those of the serial product, however rows and columns are divided.
+ * Writes the product of some rows of the block with an operand of `width` columns to columns `at` to `at + width - 1`
+ * of `result`, which has `resultWidth` columns. Every sum adds the row's entries in their order, from zero. The bits
+ * are therefore those of the serial product, however rows and columns are divided.
  *
- * @param rows which rows of the block, and of the result
+ * @param rows the rows of the block, and of the result
  */
 export function multiplyRows(
   block: LocalBlock,
@@ -37,7 +37,7 @@ export function multiplyRows(
   }
 }
 
-/** Columns by fours: four sums in registers for each entry of A that is read. */
+/** Multiplies four columns at a time: each entry of A that is read feeds four sums in registers. */
 function multiplyFours(
   { rowStart, operandRow, values }: LocalBlock,
   rows: Int32Array,

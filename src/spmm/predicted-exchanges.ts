@@ -7,21 +7,21 @@ import type { Strategy } from '../neighborhood/strategies/strategy.js'
 import type { ProcessTopology } from '../topology/process-topology.js'
 import { ordinaryName } from './fastest-exchange.js'
 
-/** What one exchange takes, predicted. */
+/** The predicted time of one exchange. */
 export interface PredictedExchange {
-  /** `planned`, `auto: STRATEGY`, `direct` or `ordinary allgather`. */
+  /** The name: `planned`, `auto: STRATEGY`, `direct` or `ordinary allgather`. */
   readonly name: string
-  /** Null for an ordinary allgather of more than {@link mostAllgatherRanks}, which is not simulated. */
+  /** The time; null for an ordinary allgather of more than {@link mostAllgatherRanks}, which is not simulated. */
   readonly timeUs: number | null
 }
 
 /**
- * What one exchange of a product takes on a machine with one rank per core, as the simulator predicts it: by
- * the strategy that was used, by the one that the library would choose there, by direct sends, and by the
- * best algorithm of an ordinary allgather, up to {@link mostAllgatherRanks}.
+ * Simulates one exchange of a product on a machine with one rank per core. Compares the strategy that was used, the
+ * library's own choice there, direct sends and the best algorithm of an ordinary allgather, up to {@link
+ * mostAllgatherRanks}.
  *
  * @param bytes of every block
- * @param strategy null where an ordinary allgather was used
+ * @param strategy null if an ordinary allgather was used
  * @throws ERR_MACHINE for a machine without a profile, or with fewer cores than ranks
  */
 export function predictExchanges(

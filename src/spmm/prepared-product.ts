@@ -17,34 +17,34 @@ import { longestBlock, sourcesOf } from './local-block.js'
 import { type MatrixRows, requireCommunicator, requireMatrixRows } from './matrix-rows.js'
 import { type BlockExchange, neighborExchange, SparseProduct } from './sparse-product.js'
 
-/** How rows of B are exchanged. */
+/** The options of the exchange of rows of B. */
 export interface SpmmOptions {
   /**
-   * `auto` without a machine: {@link fastestExchange} tries direct sends, an ordinary allgather and what
-   * might be faster; with a machine that has a profile: the simulator's choice for it. The machine of the world
-   * counts where none is given.
+   * The strategy, or `auto`. Without a machine, `auto` calls {@link fastestExchange}, which tries direct sends, an
+   * ordinary allgather and candidates that might be faster. With a machine that has a profile, the simulator chooses.
+   * The machine of the world is the default.
    */
   readonly strategy: Strategy | AutoStrategy
   readonly machine?: Machine
-  /** Columns of B per exchange, at least 1. */
+  /** The number of columns of B per exchange, at least 1. */
   readonly columnsAtOnce: number
 }
 
-/** A strategy from its line of text, `auto` included. @throws ERR_STRATEGY */
+/** Parses a strategy's line of text, `auto` included. @throws ERR_STRATEGY */
 export function parseSpmmStrategy(text: string): Strategy | AutoStrategy {
   return parseAuto(text) ?? parseStrategyBeside(['auto'], text)
 }
 
-/** A product that is ready to be computed often, and how its rows travel. */
+/** A product that is ready to be computed often, and the exchange that it uses. */
 export interface PreparedProduct {
   readonly product: SparseProduct
-  /** The caller frees it after the product. Null where an ordinary allgather was chosen. */
+  /** The graph, which the caller frees after the product; null if an ordinary allgather was chosen. */
   readonly graph: TopologyCommunicator | null
   /** The strategy's line of text, `shared memory` or `ordinary allgather`. */
   readonly exchange: string
-  /** Who sends to whom. */
+  /** The topology of senders and receivers. */
   readonly topology: ProcessTopology
-  /** What `auto` without a machine tried, fastest first; null otherwise. */
+  /** The exchanges that `auto` without a machine tried, fastest first; null otherwise. */
   readonly tried: readonly TriedExchange[] | null
   readonly blockBytes: number
 }
@@ -52,12 +52,12 @@ export interface PreparedProduct {
 const knownOptions: OptionTable<SpmmOptions> = uncheckedOptions('strategy', 'machine', 'columnsAtOnce')
 
 /**
- * Prepares products of A with any number of B of `width` columns: finds out who needs rows of whom, plans,
- * and binds persistent requests. Row-wise block-striped: each rank receives the blocks of B that its columns
- * of A need. The edges between ranks are gathered on every process; the matrix is not. Collective.
+ * Prepares products of A with any number of B of `width` columns: finds which ranks need rows of which others, plans,
+ * and binds persistent requests. Row-wise block-striped: each rank receives the blocks of B that its columns of A need.
+ * Every process gathers the edges between ranks, but not the matrix. Collective.
  *
- * @throws ERR_ARGUMENT for a complex matrix and columnsAtOnce < 1, before anything is sent, and for blocks
- *   that memory cannot hold; ERR_STRATEGY, ERR_MACHINE
+ * @throws ERR_ARGUMENT for a complex matrix and columnsAtOnce < 1, before anything is sent, and for blocks that memory
+ *   cannot hold; ERR_STRATEGY, ERR_MACHINE
  * @see Ghazimirsaeed 2019 §7.6.3, Figure 7.13
  */
 export async function prepareProduct(
@@ -95,14 +95,14 @@ export async function prepareProduct(
   const productOf = (of: number, exchange: BlockExchange) =>
     new SparseProduct(a, owners, world.rank, of, columnsAtOnce, exchange)
   if (!isMeasured) {
-    // Planned here, so that the product's time does not include it.
+    // Plan here, so that the product's time does not include it.
     await graph.plan({ bytes })
-    // A strategy that was given is not chosen.
+    // A given strategy leaves no choice to read.
     const chosen = graph.choice({ bytes })
     const exchange = chosen?.chosen.strategy ?? formatStrategy(strategy as Strategy)
     return { ...prepared, product: productOf(width, neighborExchange(graph)), graph, exchange, tried: null }
   }
-  // The graph determined who needs whose rows; the exchanges that are tried make their own graphs.
+  // The graph has determined which rows are needed; the exchanges that are tried make their own graphs.
   await graph.free()
   const found = await fastestExchange(world, prepared.topology, {
     by: (exchange) => productOf(columns, exchange),
@@ -118,7 +118,7 @@ export async function prepareProduct(
   }
 }
 
-/** @throws ERR_ARGUMENT for columns per exchange that are no integer of at least 1 */
+/** @throws ERR_ARGUMENT unless the number of columns per exchange is an integer of at least 1 */
 export function requireColumns(columnsAtOnce: number): void {
   if (Number.isSafeInteger(columnsAtOnce) && columnsAtOnce >= 1) return
   throw wrongValue('ERR_ARGUMENT', 'expected at least 1 column per exchange', columnsAtOnce)

@@ -2,32 +2,31 @@ import { meanOf, medianOf } from '../base/search.js'
 import type { Communicator } from '../comm/communicator.js'
 import type { SparseProduct } from './sparse-product.js'
 
-/** What a product took. */
+/** The measured time of a product. */
 export interface ProductTime {
-  /** `planned`, `direct` or `ordinary allgather`. */
+  /** The exchange: `planned`, `direct` or `ordinary allgather`. */
   readonly name: string
-  /** Of one product, between two barriers, of the slowest rank: median of the turns. */
+  /** The time of one product, between two barriers, on the slowest rank: median of the turns. */
   readonly seconds: number
-  /** The same of every turn. Turns of all products with the same number were timed one after the other. */
+  /** The times of all turns. Turns of all products with the same number were timed one after the other. */
   readonly turnSeconds: readonly number[]
-  /** Of one product, what all ranks together spent multiplying and packing: mean of the turns. */
+  /** The time that all ranks together spent multiplying and packing for one product: mean of the turns. */
   readonly localSeconds: number
-  /** Numbers, of all ranks, whose bits differ from those of the first product. */
+  /** The count of numbers, on all ranks, whose bits differ from those of the first product. */
   readonly differing: number
 }
 
-/** Turns of every product unless a number is given, if all together take no longer than {@link mostSeconds}. */
+/** The default number of turns of every product, if all together take no longer than {@link mostSeconds}. */
 const usualTurns = 9
 const mostSeconds = 2
-/** Products are repeated until a turn takes this long. */
+/** Products are repeated until a turn takes this many seconds. */
 const leastTurnSeconds = 0.005
 
 /**
- * Times products that compute the same, in turn, so that whatever else the machine does meets all of them.
- * Collective.
+ * Times products that compute the same, in turn, so that other load of the machine affects all of them. Collective.
  *
- * @param expected what the first computed
- * @param turns of every product; without, as many as 2 seconds allow, at least 1 and at most {@link usualTurns}
+ * @param expected the result of the first product
+ * @param turns of every product; default: as many as 2 seconds allow, at least 1 and at most {@link usualTurns}
  */
 export async function timeProducts(
   world: Communicator,
@@ -46,7 +45,7 @@ export async function timeProducts(
   }
   let total = 0
   for (let i = 0; i < products.length; i++) {
-    // Warms up; the second is timed as a forecast.
+    // The first turn warms up; the second serves as a forecast.
     await turn(i, 1)
     samples[i].differing = differences(into, expected)
     total += (await turn(i, 1)).seconds
@@ -56,7 +55,7 @@ export async function timeProducts(
   const most = turns ?? Math.max(1, Math.min(usualTurns, fitting % 2 === 0 ? fitting - 1 : fitting))
   for (let t = 0; t < most; t++) {
     for (let k = 0; k < products.length; k++) {
-      // Another one begins every time: none always comes after the same.
+      // Each turn begins with another product, so that none always follows the same one.
       const i = (k + t) % products.length
       const { seconds, local } = await turn(i, repeats)
       samples[i].seconds.push(seconds)
@@ -77,7 +76,7 @@ export async function timeProducts(
 }
 
 /**
- * Seconds of a product between two barriers, those of the slowest rank: the same on all ranks. Collective.
+ * Returns the seconds of a product between two barriers on the slowest rank, the same on all ranks. Collective.
  *
  * @param repeats products between the barriers
  */

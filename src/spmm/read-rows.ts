@@ -14,25 +14,21 @@ import {
 import { type MatrixRows, requireCommunicator } from './matrix-rows.js'
 import { OutgoingEntries, RowEntries } from './row-entries.js'
 
-/** Entries that a process reads before they are sent to the owners of their rows. */
+/** The number of entries that a process reads before it sends them to the owners of their rows. */
 const entriesPerRound = 1 << 15
 
 const knownOptions = uncheckedOptions('open')
 
 /**
- * Reads a Matrix Market file so that no rank ever holds the matrix: every process reads the lines that begin
- * in its part of the bytes, and sends each entry to the rank that owns its row. Symmetric storage is expanded
- * by the owner. A gzip file or a pipe can be read from the front only: rank 0 reads it, and holds no more of
- * it than others. Collective; every process opens the same path.
+ * Reads a Matrix Market file so that no rank ever holds the whole matrix. Every process reads the lines that begin in
+ * its part of the bytes, and sends each entry to the rank that owns its row. The owner expands symmetric storage. A
+ * gzip file or a pipe can only be read from the front: rank 0 reads it, and holds no more of it than others.
+ * Collective; every process opens the same path. The result, and the error of a damaged file, equal those of
+ * `readMatrixMarket` bit by bit. Repeated entries are summed in the order of the file, and all ranks report the first
+ * fault by line and column. Memory of a rank: 44 bytes per entry of its rows (complex 60), of which 12 (20) remain, and
+ * 4 bytes per rank. A rank that reads takes 4 MiB more. A file is read twice, first to count its lines.
  *
- * The result, and the error of a damaged file, are those of `readMatrixMarket`, bit by bit: repeated entries
- * are summed in the order of the file, and what is wrong first is reported, by line and column, on all ranks.
- *
- * Memory of a rank: 44 bytes per entry of its rows (complex 60), of which 12 (20) remain, and 4 bytes per
- * rank; of a rank that reads besides, 4 MiB. A file is read twice, first to count its lines.
- *
- * @param options.open opens what rank 0 reads first; files are opened again, by path, where others read as
- *   well
+ * @param options.open opens the file that rank 0 reads first; readers open files again, by path
  * @throws ERR_FILE, ERR_MATRIX_MARKET on all ranks alike; ERR_ARGUMENT before anything is sent
  */
 export async function readMatrixRows(
@@ -73,7 +69,7 @@ export async function readMatrixRows(
   }
 }
 
-/** The first rank of every process. Rank 0 is one of them. */
+/** Returns the first rank of every process, rank 0 among them. */
 async function readingRanks(world: Communicator): Promise<readonly number[]> {
   const processes = await world.allgather(Int32Array.of(world.location.process))
   const seen = new Set<number>()
@@ -87,7 +83,7 @@ async function readingRanks(world: Communicator): Promise<readonly number[]> {
 }
 
 /**
- * The part of this rank's process, behind those of the readers before; null on ranks that do not read.
+ * Opens the part of this rank's process, behind those of the readers before; null on ranks that do not read.
  * Collective.
  */
 async function ownPart(
@@ -127,7 +123,7 @@ async function ownPart(
   return opened?.value ?? null
 }
 
-/** Rounds of reading and sending, until every entry has arrived. Collective. */
+/** Repeats rounds of reading and sending until every entry has arrived. Collective. */
 async function exchangeEntries(
   world: Communicator,
   entries: EntryLines | null,
@@ -153,10 +149,10 @@ async function exchangeEntries(
   await failTogether(world, error)
 }
 
-/** An error as ranks send it. */
+/** The fields of an error that ranks send. */
 type Failure = { readonly [field in 'code' | 'message' | 'details']: RankweaveError[field] }
 
-/** What a call returned or threw. */
+/** The result or the error of a call. */
 type Attempt<T> =
   | { readonly value: T; readonly error: null }
   | { readonly value: null; readonly error: Failure }

@@ -4,12 +4,12 @@ import { type TakeEntry, withMirrorImage } from '../topology/files/matrix-market
 import type { MatrixMarketHeader } from '../topology/files/matrix-market-header.js'
 import { compressTriplets, type SparseMatrix } from '../topology/files/sparse-matrix.js'
 
-/** Numbers per entry on its way: row, column, value, and the imaginary part of a complex one. */
+/** The count of numbers per entry in flight: row, column, value, and the imaginary part of a complex one. */
 const wordsOf = ({ field }: MatrixMarketHeader) => (field === 'complex' ? 4 : 3)
 
 /**
- * Entries on their way to the owners of their rows. An entry of one triangle goes to the owner of its mirror
- * image as well, once if that is the same rank.
+ * A buffer of entries for the owners of their rows. An entry of one triangle also goes to the owner of its mirror
+ * image, once if both ranks are the same.
  */
 export class OutgoingEntries {
   readonly #header: MatrixMarketHeader
@@ -18,7 +18,7 @@ export class OutgoingEntries {
   readonly #entries: Float64Array
   #count = 0
 
-  /** @param bounds which rows each rank owns @param most entries between two calls of `take` */
+  /** @param bounds the rows that each rank owns @param most entries between two calls of `take` */
   constructor(header: MatrixMarketHeader, bounds: Int32Array, most: number) {
     this.#header = header
     this.#bounds = bounds
@@ -35,7 +35,7 @@ export class OutgoingEntries {
     if (this.#words === 4) entries[at + 3] = im
   }
 
-  /** What has been added since the last call, packed by destination, each in order. */
+  /** Returns the entries added since the last call, packed by destination, each in order. */
   take(): { readonly data: Float64Array; readonly counts: Int32Array } {
     const ranks = this.#bounds.length - 1
     const words = this.#words
@@ -65,7 +65,7 @@ export class OutgoingEntries {
   }
 }
 
-/** Some entries of the own rows; rows counted from the first of them. */
+/** Some entries of the own rows; rows count from the first own row. */
 interface Piece {
   readonly row: Int32Array
   readonly col: Int32Array
@@ -78,17 +78,17 @@ export class RowEntries {
   readonly #header: MatrixMarketHeader
   readonly #first: number
   readonly #end: number
-  /** By sender, each in the order of the file. */
+  /** The entries by sender, each in the order of the file. */
   readonly #pieces = new Map<number, Piece[]>()
 
-  /** Of rows `first` to `end - 1`. */
+  /** @param first the first own row @param end the row after the last */
   constructor(header: MatrixMarketHeader, first: number, end: number) {
     this.#header = header
     this.#first = first
     this.#end = end
   }
 
-  /** Adds what a rank has packed for this one, and the mirror images that lie in its rows. */
+  /** Adds the entries that a rank has packed for this one, and the mirror images that lie in its rows. */
   add(sender: number, packed: Float64Array): void {
     if (packed.length === 0) return
     const words = wordsOf(this.#header)
@@ -118,7 +118,7 @@ export class RowEntries {
   }
 
   /**
-   * Compressed rows; repeated entries are summed in the order of the file, which senders read in ascending
+   * Returns compressed rows. Repeated entries are summed in the order of the file, which senders read in ascending
    * order.
    */
   toMatrix(): SparseMatrix {

@@ -2,19 +2,19 @@ import { mulberry32 } from '../base/random.js'
 import type { SparseMatrix } from '../topology/files/sparse-matrix.js'
 
 export interface MeshlessStencil {
-  /** The grid has `side * side` points, one row of the matrix each. */
+  /** The side of the grid of `side * side` points, one row of the matrix each. */
   readonly side: number
-  /** Points up to this far away, in both directions, may be coupled. */
+  /** The distance, in both directions, within which points may be coupled. */
   readonly radius: number
-  /** Fraction of these couplings that exist. */
+  /** The fraction of these couplings that exist. */
   readonly density: number
   readonly seed: number
 }
 
 /**
- * An irregular stencil, as from a mesh-free discretisation: every point of a square grid is coupled with
- * itself and with a seeded choice of the points around it. Neighboring row blocks need nearly the same
- * columns, so combining messages pays off.
+ * Makes an irregular stencil, as from a mesh-free discretisation: every point of a square grid is coupled with itself
+ * and with a seeded choice of the points around it. Neighboring row blocks need nearly the same columns, so combining
+ * messages pays off.
  */
 export function stencilMatrix({ side, radius, density, seed }: MeshlessStencil): SparseMatrix {
   const random = mulberry32(seed)
@@ -45,7 +45,7 @@ export function stencilMatrix({ side, radius, density, seed }: MeshlessStencil):
   }
 }
 
-/** A seeded number in [-1, 1). */
+/** Returns a seeded number in [-1, 1). */
 function unit(random: () => number): number {
   return random() / 2 ** 31 - 1
 }

@@ -3,7 +3,7 @@ import { requireMatrix } from '../topology/files/require-matrix.js'
 import type { SparseMatrix } from '../topology/files/sparse-matrix.js'
 import { zeros } from './dense-matrix.js'
 
-/** A x B by the definition, on one rank: the oracle of every distributed product. B has `width` columns. */
+/** Multiplies A x B by the definition, on one rank: the oracle of every distributed product. B has `width` columns. */
 export function serialProduct(a: SparseMatrix, b: Float64Array, width: number): Float64Array {
   requireMatrix('serialProduct', a)
   requireNumbers('serialProduct', b)
@@ -23,7 +23,7 @@ export function serialProduct(a: SparseMatrix, b: Float64Array, width: number): 
 }
 
 /**
- * Largest |actual - expected| / |expected|; an expected zero counts as 1, a missing or spurious NaN as
+ * Returns the largest |actual - expected| / |expected|; an expected zero counts as 1, a missing or spurious NaN as
  * infinite.
  */
 export function maxRelativeError(actual: Float64Array, expected: Float64Array): number {

@@ -8,7 +8,7 @@ import { type LocalBlock, localBlock, type RowOwners } from './local-block.js'
 import type { MatrixRows } from './matrix-rows.js'
 import { multiplyRows } from './multiply.js'
 
-/** How blocks of B reach the ranks that need them. */
+/** A way for blocks of B to reach the ranks that need them. */
 export interface BlockExchange {
   /** The ranks whose blocks arrive, in their order in the receive buffer. */
   readonly sources: Int32Array
@@ -18,7 +18,7 @@ export interface BlockExchange {
   fail(error: RankweaveError): void
 }
 
-/** Blocks of the ranks that have a row which this rank needs: a neighbor allgather. */
+/** Exchanges the blocks of the ranks that own needed rows, by a neighbor allgather. */
 export function neighborExchange(graph: TopologyCommunicator): BlockExchange {
   return {
     sources: graph.sources,
@@ -27,14 +27,14 @@ export function neighborExchange(graph: TopologyCommunicator): BlockExchange {
   }
 }
 
-/** The same, read where they are by the ranks that need them: where all processes share memory. */
+/** Exchanges the same blocks, but ranks read them in place. All processes must share memory. */
 export function sharedExchange(graph: TopologyCommunicator): BlockExchange {
   const bind = (mine: Float64Array, halo: Float64Array) =>
     graph.neighborAllgatherInit(mine, halo, { sharedMemory: true })
   return { sources: graph.sources, bind, fail: failing(graph) }
 }
 
-/** Blocks of every rank, needed or not: an ordinary allgather, the baseline. */
+/** Exchanges the blocks of every rank, needed or not, by an ordinary allgather: the baseline. */
 export function allgatherExchange(comm: Communicator): BlockExchange {
   return {
     sources: Int32Array.from({ length: comm.size }, (_, rank) => rank),
@@ -47,7 +47,7 @@ function failing(comm: Communicator) {
   return (error: RankweaveError) => comm.seat().state.collectives.revoke(error)
 }
 
-/** Columns of B that are exchanged and multiplied together, and what is bound to them. */
+/** The columns of B that are exchanged and multiplied together, and the request and buffers bound to them. */
 interface Batch {
   readonly from: number
   readonly width: number
@@ -57,12 +57,10 @@ interface Batch {
 }
 
 /**
- * C = A x B for one A and any number of B of one width: this rank's part, row-wise block-striped. The
- * exchanges are persistent requests, bound once. Rows of A that need own rows of B only are multiplied while
- * the others' are in flight.
- *
- * Memory: 8 bytes x columns per exchange x rows of a block x (1 + sources), twice that where the last
- * exchange has fewer columns.
+ * A distributed product C = A x B for one A and any number of B of one width: this rank's part, row-wise block-striped.
+ * The exchanges are persistent requests, bound once. Rows of A that need only own rows of B are multiplied while the
+ * others' are in flight. Memory: 8 bytes x columns per exchange x rows of a block x (1 + sources), twice that if the
+ * last exchange has fewer columns.
  *
  * @see Ghazimirsaeed 2019 §7.6.3, Figure 7.13
  */
@@ -76,9 +74,9 @@ export class SparseProduct {
   #running = false
 
   /**
-   * Collective.
+   * Binds the exchanges. Collective.
    *
-   * @param owners which rank holds which rows of B
+   * @param owners the rank that owns each row of B
    * @param width columns of B
    */
   constructor(
@@ -103,7 +101,7 @@ export class SparseProduct {
     this.#fail = exchange.fail
   }
 
-  /** Seconds that this rank has spent multiplying and packing, in all products. */
+  /** The seconds that this rank has spent multiplying and packing, in all products. */
   get localSeconds(): number {
     return this.#localSeconds
   }
@@ -122,7 +120,7 @@ export class SparseProduct {
       for (const batch of this.#batches) {
         this.#pack(batch, b, into)
         const arrival = batch.exchange.start()
-        // What fails before it is awaited fails the product.
+        // A failure before the await below must not count as unhandled: it fails the product.
         arrival.catch(() => {})
         // First every rank of this process starts, so that what they send is in flight.
         await null
@@ -137,15 +135,15 @@ export class SparseProduct {
   }
 
   /**
-   * The products of all ranks of a process, this one among them, with one exchange for all: faster than `multiply`
-   * of each where a process hosts many ranks. Other processes may call `multiply`. Collective; one product at a
-   * time.
+   * Computes the products of all ranks of a process, this one among them, with one exchange for all. This is faster
+   * than `multiply` of each if a process hosts many ranks. Other processes may call `multiply`. Collective; one product
+   * at a time.
    *
    * @param products of all ranks that this process hosts, by one preparation
    * @param bs rows of B of each, as `multiply` takes them
    * @param intos take the rows of C of each; default: fresh arrays
    * @returns the rows of C of each
-   * @throws ERR_ARGUMENT unless there is one of each, and for products of other ranks; what `multiply` throws
+   * @throws ERR_ARGUMENT unless each rank has one of each, and for products of other ranks; the errors of `multiply`
    */
   async multiplyAll(
     products: readonly SparseProduct[],

@@ -16,40 +16,40 @@ import { type PreparedProduct, prepareProduct, requireColumns, type SpmmOptions 
 import { type ProductTime, timeProducts } from './product-times.js'
 import { allgatherExchange, neighborExchange, SparseProduct } from './sparse-product.js'
 
-/** C = A x B, rows of A, B and C distributed by `blockBounds`: what one rank passes. */
+/** A rank's arguments of C = A x B; `blockBounds` distributes the rows of A, B and C. */
 export interface SpmmProblem extends SpmmOptions {
   readonly a: MatrixRows
   readonly b: DenseRows
-  /** Also multiply with direct sends and with an ordinary allgather, for comparison. */
+  /** Whether to multiply with direct sends and with an ordinary allgather as well, for comparison. */
   readonly compare: boolean
-  /** How often each product is timed, at least 1. Default: up to 9 times, fewer where all would take over 2 s. */
+  /** The number of times that each product is timed, at least 1. Default: up to 9, fewer if all would take over 2 s. */
   readonly turns?: number
 }
 
-/** What one rank has when the product is done. */
+/** A rank's result of the product. */
 export interface SpmmShare {
-  /** This rank's rows of C, one after another. */
+  /** The rows of C of this rank, one after another. */
   readonly product: Float64Array
-  /** On rank 0; null on the others. */
+  /** The facts on rank 0; null on the others. */
   readonly facts: SpmmFacts | null
   readonly process: number
-  /** What this rank's process sent in the neighbor allgathers of the first product. */
+  /** The traffic that this rank's process sent in the neighbor allgathers of the first product. */
   readonly traffic: Readonly<NeighborTraffic>
 }
 
-/** What is the same for all ranks. */
+/** The facts that are the same for all ranks. */
 export interface SpmmFacts {
-  /** Who sends to whom. */
+  /** The topology of senders and receivers. */
   readonly topology: ProcessTopology
-  /** Null where an ordinary allgather was chosen. */
+  /** The plan; null if an ordinary allgather was chosen. */
   readonly plan: (PlanStatistics & { readonly planMs: number }) | null
   /** The strategy that was used, as its line of text, `shared memory` or `ordinary allgather`. */
   readonly exchange: string
-  /** Bytes of every block of an exchange. */
+  /** The bytes of every block of an exchange. */
   readonly blockBytes: number
-  /** What `auto` without a machine tried, fastest first; null otherwise. */
+  /** The exchanges that `auto` without a machine tried, fastest first; null otherwise. */
   readonly tried: readonly TriedExchange[] | null
-  /** First of the product, then, with a comparison, those of direct sends and of an ordinary allgather. */
+  /** The times of the product first, then, with a comparison, those of direct sends and of an ordinary allgather. */
   readonly times: readonly ProductTime[]
 }
 
@@ -63,7 +63,7 @@ const knownOptions: OptionTable<SpmmProblem> = uncheckedOptions(
   'turns',
 )
 
-/** @throws ERR_ARGUMENT complex matrices; A and B that do not fit; columnsAtOnce < 1; turns < 1 */
+/** @throws ERR_ARGUMENT for complex matrices, A and B that do not fit, columnsAtOnce < 1 and turns < 1 */
 export function checkProblem(problem: Pick<SpmmProblem, 'a' | 'b' | 'columnsAtOnce' | 'turns'>): void {
   requireKnownOptions('spmm', problem, knownOptions)
   const { a, b, columnsAtOnce, turns } = problem
@@ -83,11 +83,9 @@ export function checkProblem(problem: Pick<SpmmProblem, 'a' | 'b' | 'columnsAtOn
 }
 
 /**
- * Multiplies, and times the product: row-wise block-striped sparse times dense. Collective. What it creates
- * is freed.
+ * Computes and times the product, row-wise block-striped sparse times dense. Collective. Frees all that it creates.
  *
- * @throws ERR_ARGUMENT see {@link checkProblem}; ERR_STRATEGY, ERR_MACHINE; ERR_COUNT for rows of B of
- *   another length
+ * @throws ERR_ARGUMENT see {@link checkProblem}; ERR_STRATEGY, ERR_MACHINE; ERR_COUNT for rows of B of another length
  * @see Ghazimirsaeed 2019 §7.6.3, Figure 7.13
  */
 export async function spmm(world: Communicator, problem: SpmmProblem): Promise<SpmmShare> {

@@ -1,15 +1,14 @@
 import type { Strategy } from '../neighborhood/strategies/strategy.js'
 import type { ProcessTopology } from '../topology/process-topology.js'
 
-/** More edges than this are not searched for friend groups on trial. */
+/** The most edges for which trials search friend groups. */
 const mostEdges = 2 ** 18
 
 /**
- * Strategies that combine messages and may be faster than direct sends, the same wherever topology and
- * placement are; none where there is too little to combine. What combining saves is frames between processes:
- * directly, a process sends one to every process that it has something for. Combining needs lg P steps, each
- * behind the one before, and copies blocks on the way, so it is tried where it could save every second frame
- * of the busiest process.
+ * Returns strategies that combine messages and may be faster than direct sends; none if there is too little to combine.
+ * The result is the same for equal topologies and placements. Combining saves frames between processes: directly, a
+ * process sends one to every process that it has data for. Combining needs lg P steps, one after the other, and copies
+ * blocks on the way. It is tried only if it could save every second frame of the busiest process.
  *
  * @param processOf the process of every rank
  */
@@ -31,9 +30,7 @@ export function strategiesToTry(
   ]
 }
 
-/**
- * Other processes that a process sends to, or receives from, where ranks send directly: those of the busiest.
- */
+/** Returns how many other processes the busiest process sends to, or receives from, if ranks send directly. */
 export function mostPeers(topology: ProcessTopology, processOf: ArrayLike<number>): number {
   const { outStart, outRank, inStart, inRank } = topology
   return Math.max(peersOf(outStart, outRank, processOf), peersOf(inStart, inRank, processOf))

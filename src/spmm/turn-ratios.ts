@@ -2,24 +2,24 @@ import { type Interval, medianInterval } from '../base/median-interval.js'
 import { medianOf } from '../base/search.js'
 import type { ProductTime } from './product-times.js'
 
-/** What the turns of two products show: `no difference seen` where the interval of the ratio includes 1. */
+/** A finding from the turns of two products: `no difference seen` if the interval of the ratio includes 1. */
 export type Verdict = 'faster' | 'slower' | 'no difference seen'
 
 /** A product compared with another one, turn by turn. */
 export interface TurnRatio {
-  /** The other product, as {@link ProductTime.name}. */
+  /** The other product's {@link ProductTime.name}. */
   readonly name: string
-  /** Time of the other over time of this one in the same turn: median of the turns; 2 is twice as fast. */
+  /** The median over turns of the other's time divided by this product's time in the same turn; 2 is twice as fast. */
   readonly ratio: number
-  /** 95% interval of that median; null of fewer than 6 turns. */
+  /** The 95% interval of that median; null for fewer than 6 turns. */
   readonly interval: Interval | null
-  /** Of this product, compared with the other. */
+  /** The verdict on this product, compared with the other. */
   readonly verdict: Verdict
 }
 
 /**
- * Compares the first product with every other. Turns with the same number ran one after the other, so load of
- * other programs affects both times of a ratio.
+ * Compares the first product with every other. Turns with the same number ran one after the other, so load of other
+ * programs affects both times of a ratio.
  */
 export function turnRatios(times: readonly ProductTime[]): readonly TurnRatio[] {
   const [first, ...others] = times
@@ -30,7 +30,7 @@ export function turnRatios(times: readonly ProductTime[]): readonly TurnRatio[] 
   })
 }
 
-/** The verdict of a ratio, other over this, by its interval. */
+/** Returns the verdict for a ratio, other over this, by its interval. */
 export function verdictOf(interval: Interval | null): Verdict {
   if (interval !== null && interval[0] > 1) return 'faster'
   if (interval !== null && interval[1] < 1) return 'slower'

@@ -1,6 +1,6 @@
 /*
- * The main program of an exported schedule: checks the plan's data and times it beside the library's own
- * collective.
+ * The main program of an exported schedule. It checks the plan's data and times the plan and the library's
+ * own collective.
  */
 #include "exported_tables.h"
 #include "rankweave_program.h"
@@ -15,7 +15,7 @@ struct settings {
   int samples, starts, is_json;
 };
 
-/* What one rank has: its tables, its buffers, and how to call both implementations. */
+/* The tables and buffers of one rank, and the arguments for both implementations. */
 struct rank {
   int number;
   struct rw_program program;
@@ -50,20 +50,20 @@ static void *bytes_of(size_t count, size_t size) {
 
 static size_t element_bytes(void) { return exported_is_reduction ? sizeof(uint32_t) : 1; }
 
-/* Bytes of one part of a unit: parts differ by an element at most. */
+/* The bytes of one part of a unit: parts differ by an element at most. */
 static size_t part_bytes(size_t part, size_t unit) {
   size_t elements = unit / element_bytes(), cut = (size_t)exported_cut;
   if (exported_cut == 0) return 0;
   return ((part + 1) * elements / cut - part * elements / cut) * element_bytes();
 }
 
-/* Element i of a block in a round: wrong blocks, wrong places and stale data are noticed. */
+/* Returns element i of a block in a round. Wrong blocks, wrong places and stale data yield other values. */
 static uint32_t content(int32_t block, size_t i, int round) {
   uint32_t mixed = ((uint32_t)block + 1) * 2654435761u + (uint32_t)i * 40503u + (uint32_t)round * 97u;
   return mixed ^ mixed >> 15;
 }
 
-/* Element i of what a slot must hold: of a block, or of the sum over the runs of a reduction. */
+/* Returns element i that a slot must hold: of a block, or of the sum over the runs of a reduction. */
 static uint32_t demanded(int32_t term, size_t i, int round) {
   uint32_t sum = 0;
   if (term >= 0) return content(term, i, round);
@@ -113,7 +113,7 @@ static void make_communicators(struct rank *r) {
     MPI_Comm_dup(MPI_COMM_WORLD, &r->library_comm);
     return;
   }
-  /* Compilers warn of MPI_UNWEIGHTED of Open MPI, and int32_t need not be int. */
+  /* Open MPI's MPI_UNWEIGHTED causes compiler warnings, and int32_t need not be int. */
   int32_t in = r->in_degree, out = r->out_degree;
   int *lists = bytes_of((size_t)in + (size_t)out, sizeof *lists), *weights = bytes_of((size_t)in + (size_t)out, sizeof *weights);
   for (int32_t i = 0; i < in; i++) lists[i] = r->sources[i];
@@ -132,7 +132,7 @@ static void prepare_rank(struct rank *r, size_t bytes) {
   for (int32_t i = 0; i < r->program.own; i++) r->send_bytes += r->value_bytes[i];
   for (int32_t s = 0; s < r->program.slots; s++) r->receive_bytes += r->value_bytes[r->program.slot_value[s]];
   r->send = bytes_of(r->send_bytes, 1);
-  /* The library's broadcast receives where the root sends from. */
+  /* The library's broadcast receives in the buffer from which the root sends. */
   r->receive = bytes_of(r->receive_bytes > r->send_bytes ? r->receive_bytes : r->send_bytes, 1);
   const struct rw_blocks blocks = {.value_bytes = r->value_bytes, .combine = add};
   succeed(rw_request_create(&r->program, r->plan_comm, 0, &blocks, &r->request), "making the plan's request");
@@ -145,7 +145,7 @@ static void fill(struct rank *r, int round) {
   memset(r->receive, 0xee, r->receive_bytes);
 }
 
-/* Slots that do not hold what they must. */
+/* Counts the slots with wrong contents. */
 static int64_t wrong_slots(const struct rank *r, int round) {
   const unsigned char *at = r->receive;
   int64_t wrong = 0;
@@ -165,14 +165,14 @@ static void run_plan(struct rank *r) {
   succeed(code == MPI_SUCCESS ? rw_wait(r->request) : code, "running the plan");
 }
 
-/* The same without blocking calls. */
+/* Runs the plan without blocking calls. */
 static void poll_plan(struct rank *r) {
   int done = 0;
   succeed(rw_start(r->request, r->send, r->receive), "starting the plan");
   while (!done) succeed(rw_test(r->request, &done), "testing the plan");
 }
 
-/* The library's own collective on the same lists and lengths. */
+/* Runs the library's own collective on the same lists and lengths. */
 static void run_library(struct rank *r, size_t unit) {
   int bytes = (int)unit, count = (int)(unit / element_bytes()), root = exported_root;
   const void *send = r->send;
@@ -217,7 +217,8 @@ static int64_t check_plan(struct rank *r) {
   return on_all_ranks(wrong);
 }
 
-/* MPI libraries differ in the order of blocks along parallel edges. */
+/* MPI libraries differ in the order of blocks along parallel edges, so results with such edges are not
+ * compared. */
 static int is_library_comparable(const struct rank *r) {
   int64_t repeated = 0;
   if (!has_library() || exported_collective != exported_neighbor_alltoall) return has_library();
@@ -229,7 +230,7 @@ static int is_library_comparable(const struct rank *r) {
 static int64_t check_library(struct rank *r, size_t unit) {
   fill(r, plan_rounds);
   run_library(r, unit);
-  /* The root of a broadcast sends from where it receives. */
+  /* The root of a broadcast sends from its receive buffer. */
   if (exported_collective == exported_bcast && r->number == exported_root) memcpy(r->receive, r->send, r->send_bytes);
   return on_all_ranks(wrong_slots(r, plan_rounds));
 }
@@ -249,7 +250,7 @@ static int by_value(const void *a, const void *b) {
   return (left > right) - (left < right);
 }
 
-/* The median over samples of the slowest rank's time, in microseconds; at rank 0. */
+/* Returns the median over samples of the slowest rank's time, in microseconds; at rank 0. */
 static double median(double *times, int samples) {
   double *slowest = bytes_of((size_t)samples, sizeof *slowest);
   MPI_Reduce(times, slowest, samples, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
@@ -259,7 +260,7 @@ static double median(double *times, int samples) {
   return middle * 1e6;
 }
 
-/* Plan and library take turns, so that a disturbance meets both. */
+/* Plan and library take turns, so that a disturbance affects both. */
 static void time_both(struct rank *r, const struct settings *s, double *plan_us, double *library_us) {
   double *plan = bytes_of((size_t)s->samples, sizeof *plan), *library = bytes_of((size_t)s->samples, sizeof *library);
   sample(r, s, 1);
@@ -291,14 +292,14 @@ static void print(const struct settings *s, int is_compared, double plan_us, dou
   if (has_library()) printf("library  %12.2f us   its own call, library / plan = %.2f\n", library_us, library_us / plan_us);
 }
 
-/* A decimal number up to `most`; 0 if the text is another. */
+/* Reads a decimal number up to `most`; returns 0 for any other text. */
 static int read_number(const char *text, long long most, long long *number) {
   char *end;
   *number = strtoll(text, &end, 10);
   return text[0] >= '0' && text[0] <= '9' && *end == '\0' && *number <= most;
 }
 
-/* NULL, or what is wrong with the options. */
+/* Returns NULL or the reason why the options are invalid. */
 static const char *read_settings(int argc, char **argv, struct settings *s) {
   for (int i = 1; i < argc; i++) {
     long long number = 0;

@@ -1,4 +1,4 @@
-/* What an exported program knows of its schedule; Rankweave writes the definitions. */
+/* The tables of a schedule for the exported program; Rankweave writes the definitions. */
 #ifndef EXPORTED_TABLES_H
 #define EXPORTED_TABLES_H
 
@@ -22,9 +22,9 @@ enum exported_collective {
 };
 
 /*
- * One rank: the words of its program (rankweave_program.h); then its own blocks; what each slot must hold, a
- * block or `~i` for reduction i; where units are cut, which part every value is; in neighborhoods the number
- * of sources, the sources, the number of destinations, the destinations.
+ * The tables of one rank: the words of its program (rankweave_program.h), its own blocks, then the content of
+ * every slot: a block, or `~i` for reduction i. Then come the cuts of units and the part of every value. In
+ * neighborhoods follow the number of sources, the sources, the number of destinations and the destinations.
  */
 struct exported_rank {
   const int32_t *words;
@@ -36,9 +36,9 @@ extern const int exported_rank_count;
 extern const enum exported_collective exported_collective;
 extern const char exported_collective_name[], exported_strategy[];
 extern const int exported_is_neighborhood, exported_is_reduction;
-/* The root where there is one. */
+/* The root of a rooted collective. */
 extern const int exported_root;
-/* Into how many parts every unit of data is cut, 0 where blocks are empty. */
+/* The number of parts into which every unit of data is cut; 0 for empty blocks. */
 extern const int32_t exported_cut;
 /*
  * Reduction i combines the blocks of the runs from exported_run_start[i] up to the next, as in the schedule

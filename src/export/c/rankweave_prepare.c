@@ -1,11 +1,12 @@
-/* Makes requests of programs: see rankweave_program.h. */
+/* This file makes requests of programs: see rankweave_program.h. */
 #include "rankweave_request.h"
 
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* The bringer of a value: a receive, `receives + c`, or the number of bringers for an own block. */
+/* The bringer of a value: a receive, `receives + c` for combination c, or the number of bringers for an own
+ * block. */
 static int32_t bringer_of(const rw_request *r, const int32_t *receive_of, int32_t value) {
   const struct rw_program *p = r->program;
   if (value < p->own) return r->bringers;
@@ -13,7 +14,7 @@ static int32_t bringer_of(const rw_request *r, const int32_t *receive_of, int32_
   return p->receives + value - rw_arrivals_end(p);
 }
 
-/* A task waits for a bringer: counted, or written where `next` says. */
+/* Notes that a task waits for a bringer: counts the use, or writes it to the place that `next` gives. */
 static void add_use(rw_request *r, int32_t task, int32_t bringer, int32_t *next) {
   if (next == NULL) {
     r->needs[task]++;
@@ -23,7 +24,7 @@ static void add_use(rw_request *r, int32_t task, int32_t bringer, int32_t *next)
   }
 }
 
-/* A gate waits for the one before it and for the messages that this one does not have. */
+/* A gate waits for the gate before it and for the messages that it adds. */
 static void find_gate_uses(rw_request *r, int32_t *next) {
   const struct rw_program *p = r->program;
   int32_t gates = p->sends + p->combinations, opened = p->receives + p->combinations, j = 0, i = 0;
@@ -39,8 +40,7 @@ static void find_gate_uses(rw_request *r, int32_t *next) {
 }
 
 /*
- * One pass over all pairs of a task and what it waits for, each pair once. The first pass counts, the second
- * writes.
+ * Visits each pair of a task and a bringer that it waits for once. The first pass counts, the second writes.
  */
 static void find_uses(rw_request *r, const int32_t *receive_of, int32_t *marked, int32_t *next) {
   const struct rw_program *p = r->program;
@@ -60,7 +60,7 @@ static void find_uses(rw_request *r, const int32_t *receive_of, int32_t *marked,
   find_gate_uses(r, next);
 }
 
-/* Allocates zeroed memory; NULL only if there is none. */
+/* Allocates zeroed memory; returns NULL only if memory is exhausted. */
 static void *zeroed(size_t count, size_t size) { return calloc(count == 0 ? 1 : count, size); }
 
 static int find_dependencies(rw_request *r) {
@@ -97,13 +97,14 @@ end:
   return code;
 }
 
-/* The first slot of every value, -1 if it fills none. */
+/* Finds the first slot of every value, -1 if it fills none. */
 static void find_first_slots(const struct rw_program *p, int32_t values, int32_t *first_slot) {
   for (int32_t v = 0; v < values; v++) first_slot[v] = -1;
   for (int32_t s = p->slots - 1; s >= 0; s--) first_slot[p->slot_value[s]] = s;
 }
 
-/* Whether the first slots of values are one run of the receive buffer; the bytes of all. */
+/* Returns whether the first slots of values are one run of the receive buffer; *bytes becomes their total
+ * length. */
 static int are_run_of_slots(const rw_request *r, const int32_t *first_slot, int32_t value, int32_t end, size_t *bytes) {
   *bytes = 0;
   for (int32_t v = value; v < end; v++) {
@@ -120,8 +121,8 @@ static void place_in_slot(rw_request *r, const int32_t *first_slot, int32_t valu
 }
 
 /*
- * Long values are in the caller's buffers: own ones in the send buffer, or in their slot if they are sent with others;
- * those of a message that belong side by side into slots there, and results in their slot.
+ * Places long values in the caller's buffers. Own values stay in the send buffer, or in their slot if they
+ * are sent with others. Values of one message that belong to adjacent slots, and results, go to their slots.
  */
 static void place_long_values(rw_request *r, const int32_t *first_slot) {
   const struct rw_program *p = r->program;
@@ -183,7 +184,7 @@ static int place_values(rw_request *r, const struct rw_blocks *blocks) {
   return r->store == NULL ? MPI_ERR_NO_MEM : MPI_SUCCESS;
 }
 
-/* The bytes of values, -1 if a message cannot hold them. */
+/* Returns the bytes of values, -1 if a message cannot hold them. */
 static int message_bytes(const rw_request *r, const int32_t *value, int32_t count) {
   size_t bytes = 0;
   for (int32_t i = 0; i < count; i++) {
@@ -193,7 +194,7 @@ static int message_bytes(const rw_request *r, const int32_t *value, int32_t coun
   return (int)bytes;
 }
 
-/* Whether values lie one after the other. */
+/* Returns whether values lie one after the other. */
 static int are_run(const rw_request *r, const int32_t *value, int32_t count) {
   for (int32_t i = 1; i < count; i++) {
     if (r->area[value[i]] != r->area[value[0]]) return 0;
@@ -337,7 +338,7 @@ int rw_request_free(rw_request **request) {
   void *all[] = {r->area,     r->bytes,         r->at,         r->own_at,   r->slot_at,     r->needs,    r->missing, r->ready,
                  r->use_start, r->use,          r->fill_start, r->fill,     r->order,       r->send_tag, r->receive_tag,
                  r->send_bytes, r->receive_bytes, r->send_from, r->is_packed, r->requests, r->indices, r->statuses, r->store,   r->packed};
-  /* After an error MPI may still write to this memory: it is not given back. */
+  /* After an error MPI may still write to this memory, so it is not freed. */
   if (!r->is_broken) {
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
     free(r);

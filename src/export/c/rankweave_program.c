@@ -1,4 +1,4 @@
-/* The tables of a program: see rankweave_program.h. */
+/* This file reads and checks the tables of a program: see rankweave_program.h. */
 #include "rankweave_request.h"
 
 #include <stdlib.h>
@@ -26,7 +26,7 @@ static const char *check_values(const int32_t *value, int32_t count, int32_t val
   return NULL;
 }
 
-/* How many receives combination c and its operands wait for: the last of them and those before. */
+/* The number of receives that combination c and its operands wait for: the last of them and all before it. */
 static void find_reach(const struct rw_program *p, int32_t *reach) {
   for (int32_t v = 0, i = 0; v < rw_arrivals_end(p); v++) {
     while (i < p->receives && v >= p->receive_start[i + 1]) i++;
@@ -38,7 +38,7 @@ static void find_reach(const struct rw_program *p, int32_t *reach) {
   }
 }
 
-/* Whether every gate waits for messages only that need nothing of it. */
+/* Checks that every gate waits only for messages that do not depend on it. */
 static const char *check_gates(const struct rw_program *p) {
   int32_t sent = 0, received = 0, *reach = calloc((size_t)rw_values(p) + 1, sizeof *reach);
   const char *wrong = NULL;

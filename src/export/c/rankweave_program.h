@@ -106,16 +106,16 @@ int32_t rw_tags(const struct rw_program *program);
 typedef void rw_combine(void *into, const void *left, const void *right, size_t bytes, void *context);
 
 /*
- * How long blocks are, and where they lie in the caller's buffers. Arrays are copied.
- * A message of more than INT_MAX bytes is refused with MPI_ERR_COUNT.
+ * The lengths of blocks and their places in the caller's buffers. Arrays are copied. A message of more than
+ * INT_MAX bytes is refused with MPI_ERR_COUNT.
  */
 struct rw_blocks {
-  size_t bytes;              /* of every value, if value_bytes is NULL */
-  const size_t *value_bytes; /* of each value, by number (rw_value_bytes finds those of messages) */
-  const MPI_Aint *own_at;    /* where each own block begins in the send buffer, in bytes; NULL: one after the other */
-  const MPI_Aint *slot_at;   /* where each slot begins in the receive buffer; NULL: one after the other */
+  size_t bytes;              /* length of every value, if value_bytes is NULL */
+  const size_t *value_bytes; /* length of each value, by number (rw_value_bytes finds those of messages) */
+  const MPI_Aint *own_at;    /* offset of each own block in the send buffer, in bytes; NULL: contiguous */
+  const MPI_Aint *slot_at;   /* offset of each slot in the receive buffer, in bytes; NULL: contiguous */
   rw_combine *combine;       /* NULL if the program has no combinations */
-  void *context;             /* of combine */
+  void *context;             /* passed to combine */
 };
 
 typedef struct rw_request rw_request;
@@ -128,27 +128,28 @@ int rw_request_create(const struct rw_program *program, MPI_Comm comm, int tag, 
                       rw_request **request);
 
 /*
- * Posts all receives and sends what needs nothing. The send buffer must not be written and the receive buffer
- * not be touched until the request is complete. They may be others at every start. A request must be complete
- * before its next start.
+ * Posts all receives and sends the messages that depend on nothing. Until the request is complete, the send
+ * buffer must not be written and the receive buffer must not be accessed. Each start may pass other buffers.
+ * A request must be complete before its next start.
  */
 int rw_start(rw_request *request, const void *send_buffer, void *receive_buffer);
 
 /*
- * One round of progress; *done becomes 1 when the receive buffer is filled and everything sent, as for an
- * inactive request.
+ * Makes one round of progress. *done becomes 1 when the receive buffer is filled and everything is sent, and
+ * for an inactive request.
  */
 int rw_test(rw_request *request, int *done);
 
 /* Returns when the request is complete. */
 int rw_wait(rw_request *request);
 
-/* Of a request that is not active; else MPI_ERR_REQUEST. Sets *request to NULL. */
+/* Frees an inactive request and sets *request to NULL; an active one returns MPI_ERR_REQUEST. */
 int rw_request_free(rw_request **request);
 
 /*
- * The length of every value where blocks differ in length: each rank contributes those of its own blocks, and
- * the lengths travel as the blocks will. Collective, blocking; value_bytes has rw_values(program) elements.
+ * Finds the length of every value if blocks differ in length. Each rank contributes the lengths of its own
+ * blocks, and the lengths travel as the blocks will. Collective, blocking; value_bytes has rw_values(program)
+ * elements.
  */
 int rw_value_bytes(const struct rw_program *program, MPI_Comm comm, int tag, const size_t *own_bytes,
                    size_t *value_bytes);

@@ -1,10 +1,10 @@
-/* Runs requests of programs: see rankweave_program.h. */
+/* This file runs requests of programs: see rankweave_program.h. */
 #include "rankweave_request.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Lengths that are common are known to the compiler. */
+/* The compiler knows common lengths as constants. */
 static void copy(unsigned char *to, const unsigned char *from, size_t bytes) {
   if (bytes == 4) memcpy(to, from, 4);
   else if (bytes == 8) memcpy(to, from, 8);
@@ -13,7 +13,7 @@ static void copy(unsigned char *to, const unsigned char *from, size_t bytes) {
 
 static unsigned char *address(const rw_request *r, int32_t value) { return r->base[r->area[value]] + r->at[value]; }
 
-/* Fills the slots of what a bringer brought; what was received in its slot is there. */
+/* Fills the slots of what a bringer brought, except data that were received in their slot. */
 static void fill_slots(rw_request *r, int32_t bringer) {
   for (int32_t f = r->fill_start[bringer]; f < r->fill_start[bringer + 1]; f++) {
     int32_t slot = r->fill[f], value = r->program->slot_value[slot];
@@ -23,8 +23,8 @@ static void fill_slots(rw_request *r, int32_t bringer) {
 }
 
 /*
- * Not by persistent requests: Open MPI completes a short MPI_Isend at once, without a request, and MPI_Start
- * does not.
+ * Sends message j by MPI_Isend, not by a persistent request: Open MPI completes a short MPI_Isend at once,
+ * without a request, but not MPI_Start.
  */
 static int send_message(rw_request *r, int32_t j) {
   const struct rw_program *p = r->program;
@@ -39,7 +39,7 @@ static int send_message(rw_request *r, int32_t j) {
                        &r->requests[p->receives + j]);
 }
 
-/* Receive request k, of receive r->order[k]. */
+/* Posts receive request k, of receive r->order[k]. */
 static int post_receive(rw_request *r, int32_t k) {
   const struct rw_program *p = r->program;
   int32_t i = r->order[k], v = p->receive_start[i];
@@ -49,7 +49,8 @@ static int post_receive(rw_request *r, int32_t k) {
                    : RW_MPI(Start)(&r->requests[k]);
 }
 
-/* Runs a task and those that thereby become ready: what combinations and gates bring is there at once. */
+/* Runs a task and those that thereby become ready. The results of combinations and gates are available at
+ * once. */
 static int run_task(rw_request *r, int32_t first) {
   const struct rw_program *p = r->program;
   int32_t done = 0, count = 0, first_post = p->combinations + p->gates;
@@ -57,7 +58,7 @@ static int run_task(rw_request *r, int32_t first) {
   while (done < count) {
     int32_t task = r->ready[done++], c = task - p->sends;
     if (c < 0 || c >= first_post) {
-      /* With gates receives are in the order of the program. */
+      /* With gates, receives are in the order of the program. */
       int code = c < 0 ? send_message(r, task) : post_receive(r, c - first_post);
       if (code != MPI_SUCCESS) return code;
       continue;
@@ -74,7 +75,7 @@ static int run_task(rw_request *r, int32_t first) {
   return MPI_SUCCESS;
 }
 
-/* A message has arrived, or, with gates, one is sent. */
+/* Handles a message that has arrived or, with gates, has been sent. */
 static int settle(rw_request *r, int32_t bringer) {
   fill_slots(r, bringer);
   for (int32_t u = r->use_start[bringer]; u < r->use_start[bringer + 1]; u++) {
@@ -112,7 +113,7 @@ static int begin(rw_request *r) {
   return MPI_SUCCESS;
 }
 
-/* The error itself where MPI has put it in the status of one of the requests. */
+/* Returns the error itself if MPI has put it in the status of one of the requests. */
 static int cause(const rw_request *r, int code, int statuses) {
   for (int i = 0; code == MPI_ERR_IN_STATUS && i < statuses; i++) {
     int error = r->statuses[i].MPI_ERROR;
@@ -121,7 +122,7 @@ static int cause(const rw_request *r, int code, int statuses) {
   return code;
 }
 
-/* A failed request stays active: MPI may still use its memory. */
+/* A failed request stays active because MPI may still use its memory. */
 static int outcome(rw_request *r, int code) {
   if (code != MPI_SUCCESS) r->is_broken = 1;
   return code;
@@ -130,7 +131,7 @@ static int outcome(rw_request *r, int code) {
 int rw_start(rw_request *r, const void *send_buffer, void *receive_buffer) {
   if (r->is_active) return MPI_ERR_REQUEST;
   r->is_active = 1;
-  /* Only read: the table of bases serves both directions. */
+  /* The send buffer is only read; the table of bases serves both directions. */
   r->base[in_send_buffer] = (unsigned char *)(uintptr_t)send_buffer;
   r->base[in_receive_buffer] = receive_buffer;
   return outcome(r, begin(r));
@@ -138,7 +139,7 @@ int rw_start(rw_request *r, const void *send_buffer, void *receive_buffer) {
 
 static int requests_complete(rw_request *r, int count) {
   const struct rw_program *p = r->program;
-  /* No request is active, so a gate would never open: the check of the program excludes it. */
+  /* No MPI request is active, so a gate would never open; the check of the program excludes this. */
   if (count == MPI_UNDEFINED) return MPI_ERR_REQUEST;
   for (int n = 0; n < count; n++) {
     int32_t k = r->indices[n];
@@ -150,8 +151,7 @@ static int requests_complete(rw_request *r, int count) {
 }
 
 /*
- * Everything has been sent and received: what remains is to fill the slots of messages that no task waited
- * for.
+ * Finishes when everything has been sent and received: fills the slots of messages that no task waited for.
  */
 static void finish(rw_request *r) {
   for (int32_t k = r->awaited; k < r->program->receives; k++) fill_slots(r, r->order[k]);
