@@ -1,11 +1,11 @@
 import { RankweaveError } from '../errors.js'
 import type { BulkRole } from './fabric.js'
 
-/** Records between two processes that pair the sides of a transfer. They keep their order, as frames do. */
+/** The records between two processes that pair the sides of a transfer. They keep their order, as frames do. */
 export const bulkRecord = {
   /** The receiver has joined. */
   ready: 1,
-  /** Bytes, for fabrics that move them in records. */
+  /** The record carries bytes, on fabrics that move them in records. */
   data: 2,
   /** The receiver has left. */
   withdrawn: 3,
@@ -13,67 +13,65 @@ export const bulkRecord = {
   stopped: 4,
 } as const
 
-/** Words of a record. Sizes have a low word of 31 bits and a high one. */
+/** The words of a record. Sizes have a low word of 31 bits and a high one. */
 const word = { transferId: 0, round: 1, size: 2, moved: 4, wantsReply: 6 } as const
 const headerWords = 7
 
-/** One side of a transfer, from its call until its promise settles. */
+/** A side of a transfer, from its call until its promise settles. */
 export interface BulkSide {
   readonly role: BulkRole
   readonly peer: number
   readonly transferId: number
   readonly buffer: Uint8Array
   readonly sizeBytes: number
-  /** Of the records it sends. */
+  /** The header of the records that this side sends. */
   readonly header: Int32Array
-  /** Names what the two sides do together; drawn by the receiver. 0 while a sender waits for one. */
+  /** The round, a number that the receiver draws for what the two sides do together; 0 while a sender waits for one. */
   round: number
   movedBytes: number
-  /** Why it ends, once it has been cancelled. */
+  /** The reason of its end, once it has been cancelled. */
   error: RankweaveError | undefined
   readonly resolve: () => void
   readonly reject: (error: RankweaveError) => void
 }
 
-/** What carries the bytes of paired sides. */
+/** A mover carries the bytes of paired sides. */
 export interface BulkMover {
   readonly process: number
   post(peer: number, kind: number, header: Int32Array): void
   lost(peer: number): RankweaveError | undefined
-  /** A receiver is about to be announced: bytes of its round may come from now on. */
+  /** Announces that a receiver is about to join: bytes of its round may arrive from now on. */
   expect(side: BulkSide): void
-  /** Both sides have joined: moves the bytes from the first on, and then calls `settle`. */
+  /** Moves the bytes from the first on, once both sides have joined, and then calls `settle`. */
   begin(side: BulkSide): void
   /**
-   * Moves no further bytes of this round. True when the buffer is released; else `released` is called once it
+   * Moves no further bytes of this round. Returns true when the buffer is released; else `released` is called once it
    * is, for a receiver after its sender has replied (`stopped`).
    */
   halt(side: BulkSide): boolean
   /**
-   * The sender has moved the first `movedBytes` of this round and stops there; true when the buffer is
-   * released.
+   * Reports that the sender has moved the first `movedBytes` of this round and stops there. Returns true when the
+   * buffer is released.
    */
   stopped(side: BulkSide, movedBytes: number): boolean
-  /** The promise of a side has settled: a rank may be waiting for it. */
+  /** Reports that the promise of a side has settled: a rank may be waiting for it. */
   settled(): void
 }
 
 /**
- * Pairs the two sides of bulk transfers. A receiver draws a number for its round and announces itself; its
- * sender begins when both have joined, and whatever belongs to another round is ignored. So a record of a
- * transfer that has ended never concerns a later one with the same id.
- *
- * Memory: an entry per side that has not settled, and one at the sender's process per receiver that has
- * announced itself before its sender; the receiver's end removes it. Of each process there are at most 65,536
- * of the latter.
+ * Pairs the two sides of bulk transfers. A receiver draws a number for its round and announces itself. Its sender
+ * begins when both have joined; records of other rounds are ignored. So a record of a transfer that has ended never
+ * concerns a later one with the same id. Memory: an entry per side that has not settled. The sender's process also
+ * holds one per receiver that has announced itself before its sender, at most 65,536 per process; the receiver's end
+ * removes it.
  */
 export class BulkPairing {
   readonly #mover: BulkMover
   readonly #senders = new Map<number, BulkSide>()
   readonly #receivers = new Map<number, BulkSide>()
-  /** Receivers that joined before their senders. */
+  /** The receivers that joined before their senders. */
   readonly #ready = new Map<number, { readonly round: number; readonly sizeBytes: number }>()
-  /** How many, by process. */
+  /** The number of such receivers, by process. */
   readonly #readyOf = new Map<number, number>()
   #lastRound = 0
 
@@ -81,7 +79,7 @@ export class BulkPairing {
     this.#mover = mover
   }
 
-  /** No side waits or moves. */
+  /** Whether no side waits or moves. */
   get idle(): boolean {
     return this.#senders.size + this.#receivers.size + this.#ready.size === 0
   }
@@ -126,7 +124,7 @@ export class BulkPairing {
     if (halted) this.settle(side)
   }
 
-  /** The side of a record with bytes, if it is of a round in progress. */
+  /** Returns the side of a record with bytes, if the record is of a round in progress. */
   receiverOf(src: number, header: Int32Array): BulkSide | undefined {
     const side = this.#receivers.get(keyOf(src, header[word.transferId]))
     return side !== undefined && side.round === header[word.round] && side.error === undefined
@@ -135,7 +133,7 @@ export class BulkPairing {
   }
 
   /**
-   * A record other than `data`.
+   * Handles a record other than `data`.
    *
    * @throws ERR_PROTOCOL for a receiver more than a process may announce before their senders
    */
@@ -154,7 +152,7 @@ export class BulkPairing {
       if (sender?.round === 0) this.#pair(sender)
     } else if (this.#ready.get(key)?.round === round) {
       this.#deleteReady(key)
-      // Nothing was moved: the header says so already.
+      // No bytes were moved, as the header already states.
       if (header[word.wantsReply] === 1) this.#mover.post(src, bulkRecord.stopped, header)
     } else if (sender?.round === round && sender.error === undefined) {
       const halted = this.#mover.halt(sender)
@@ -163,7 +161,7 @@ export class BulkPairing {
     }
   }
 
-  /** A halted side is no longer accessed: it ends, or waits for another partner. */
+  /** Ends a halted side, or lets it wait for another partner; its buffer is no longer accessed. */
   released(side: BulkSide): void {
     if (side.error !== undefined) this.settle(side)
     else this.#restart(side)
@@ -230,7 +228,7 @@ export class BulkPairing {
     this.settle(side)
   }
 
-  /** Waits for a new partner. */
+  /** Lets a side wait for a new partner. */
   #restart(side: BulkSide): void {
     if (side.role === 'receiver') {
       this.#announce(side)
@@ -283,14 +281,17 @@ export class BulkPairing {
   }
 }
 
-/** The error of a side whose buffer was detached while it was in flight: `details.detached` identifies it. */
+/** Returns the error of a side whose buffer was detached while it was in flight: `details.detached` identifies it. */
 export function detachedInTransfer(side: Pick<BulkSide, 'role' | 'peer' | 'transferId'>): RankweaveError {
   const { role, peer, transferId } = side
   const what = `the buffer of the ${role} was detached during transfer ${transferId}`
   return new RankweaveError('ERR_FABRIC', `${what} with process ${peer}`, { details: { detached: true } })
 }
 
-/** A receiver announces itself just before the frame by which its sender joins. */
+/**
+ * The most such receivers per process. A receiver announces itself just before the frame by which its sender joins, so
+ * few suffice.
+ */
 const mostReady = 65_536
 
 const keyOf = (peer: number, transferId: number): number => peer * 2 ** 32 + (transferId >>> 0)

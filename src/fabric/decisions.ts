@@ -2,35 +2,36 @@ import { laterTurn } from '../base/turn.js'
 import { RankweaveError } from '../errors.js'
 import { type Authority, concernsEnd, type Decision, maxContributionBytes, maxKeyLength } from './fabric.js'
 
-/** Decisions that a process may have contributed to while they are open. */
+/** The most open decisions to which a process may have contributed. */
 export const maxOpenDecisions = 1024
 
 interface OpenDecision {
   readonly key: string
   readonly members: readonly number[]
   readonly contributions: (Uint8Array | null)[]
-  /** Members that it waits for. */
+  /** The members that it waits for. */
   readonly awaited: Set<number>
 }
 
 /**
- * What an authority keeps: who is lost, in which order, and which decisions are open. The same for every
- * fabric; how contributions and decisions travel is theirs.
+ * The state of an authority: the lost processes in order, and the open decisions. It is the same for every fabric;
+ * contributions and decisions travel as the fabric likes.
  *
- * A decision is forgotten when it is made: each member has contributed, is lost or has contributed to the end
- * of the world, so no process can ask for it again.
+ * A decision is forgotten when it is made: each member has contributed, is lost or has contributed to the end of the
+ * world, so no process can ask for it again.
  *
- * The members belong to the name of a decision: a process that names others than the rest waits alone, and
- * the rest wait for it as for one that does not contribute. Memory: the losses, who is at the end, and at most
- * {@link maxOpenDecisions} decisions per process.
+ * The members belong to the name of a decision. A process that names other members than the rest waits alone, and the
+ * rest wait for it as for one that does not contribute.
+ *
+ * Memory: the losses, the processes at the end, and at most {@link maxOpenDecisions} decisions per process.
  */
 export class Decisions {
   readonly #processes: number
   readonly #decided: (process: number, key: string, decision: Decision) => void
   readonly #lost = new Set<number>()
-  /** Processes that have contributed to the end of the world. */
+  /** The processes that have contributed to the end of the world. */
   readonly #atEnd = new Set<number>()
-  /** By {@link nameOf}. */
+  /** The open decisions by {@link nameOf}. */
   readonly #open = new Map<string, OpenDecision>()
   readonly #openOf: Int32Array
 
@@ -44,19 +45,19 @@ export class Decisions {
     this.#openOf = new Int32Array(processes)
   }
 
-  /** Lost processes, in the order of {@link lose}. */
+  /** The lost processes, in the order of {@link lose}. */
   get lost(): readonly number[] {
     return [...this.#lost]
   }
 
   /**
-   * A process contributes. Nothing happens when it is lost already, nor when it comes with something new
-   * after the end.
+   * Adds a contribution of a process. A process that is lost is ignored, and so is a new decision after its end of the
+   * world.
    *
    * @param contribution retained
-   * @throws ERR_FABRIC for what a correct process does not send: a contribution that is too long or the
-   *   second one, members that are not ascending, do not contain it or, at the end of the world, are not all
-   *   processes, too many open decisions
+   * @throws ERR_FABRIC for contributions that a correct process does not send. They are too long or repeated; their
+   *   members do not ascend, do not contain the process or, at the end of the world, are not all processes; or too many
+   *   decisions are open
    */
   contribute(process: number, key: string, members: readonly number[], contribution: Uint8Array): void {
     if (this.#lost.has(process)) return
@@ -97,7 +98,7 @@ export class Decisions {
     }
   }
 
-  /** A process is lost: false if it was already. Decisions that awaited no other process are made. */
+  /** Marks a process as lost; false if it was already. Decisions that awaited no other process are made. */
   lose(process: number): boolean {
     if (this.#lost.has(process)) return false
     this.#lost.add(process)
@@ -142,9 +143,8 @@ function refused(key: string, expected: string): RankweaveError {
 }
 
 /**
- * An authority whose decisions arrive after the losses that they report: a fabric reports a loss in a
- * separate task, once what the lost process had sent is read, so a decision made after the loss may be here
- * before.
+ * Returns an authority whose decisions arrive after the losses that they report. A fabric reports a loss in a separate
+ * task, once it has read what the lost process sent, so a later decision may arrive earlier.
  *
  * @param areReported whether the sink has been told of every loss that this process has heard of
  */

@@ -2,7 +2,7 @@ import { RankweaveError } from '../errors.js'
 import { maxHeaderWords } from './fabric.js'
 
 /**
- * What every fabric refuses to send.
+ * Rejects a frame that no fabric sends.
  *
  * @throws ERR_FABRIC for a peer out of range, or for an oversized header or payload
  */
@@ -18,7 +18,7 @@ export function checkFrame(
   throw refusal(isPeer, peer, processes, headerWords, payloadBytes, maxPayloadBytes)
 }
 
-/** A process has one receiver of frames for all its life. */
+/** Returns the error of a second receiver: a process has one receiver of frames for all its life. */
 export function alreadyAttached(process: number): RankweaveError {
   return new RankweaveError('ERR_FABRIC', `process ${process} already has a receiver of frames`)
 }

@@ -2,8 +2,8 @@ import { nodeProcess } from '../base/node-process.js'
 import { cancelTurn, inLaterTurn } from '../base/turn.js'
 
 /**
- * One timer that only keeps the event loop alive while a wait holds it, so that a program that waits for a
- * message does not exit. A page in a browser lives as long as it is open, and has no such timer.
+ * A timer that only keeps the event loop alive while a wait holds it, so that a program that waits for a message does
+ * not exit. A page in a browser lives as long as it is open, and has no such timer.
  */
 export class KeepAlive {
   #timer: HeldTimer | undefined
@@ -52,13 +52,10 @@ export class KeepAlive {
   }
 }
 
-/**
- * A task of a fabric's own: runs in a later turn of the event loop, once however often it is scheduled
- * before.
- */
+/** A task of a fabric's own: runs in a later turn of the event loop, once however often it is scheduled before. */
 export class Task {
   readonly #run: () => void
-  /** Defined while it is scheduled. */
+  /** The scheduled turn; undefined while none is scheduled. */
   #turn: unknown
 
   constructor(run: () => void) {
@@ -87,8 +84,8 @@ export class Task {
 }
 
 /**
- * How many of the timers and immediates that now keep the event loop of this thread alive are ours. Deadlock
- * detection excludes them: they wake no rank that a frame would not wake.
+ * Counts our timers and immediates that now keep the event loop of this thread alive. Deadlock detection excludes them:
+ * they wake no rank that a frame would not wake.
  */
 export function ownHandles(): { readonly timers: number; readonly immediates: number } {
   resumeKeepAlives()
@@ -96,9 +93,8 @@ export function ownHandles(): { readonly timers: number; readonly immediates: nu
 }
 
 /**
- * From now on pending waits do not keep the event loop alive, until `resumeKeepAlives` or `ownHandles` is
- * called: if nothing else does, the process emits `beforeExit`, which shows that nothing is left to wake a
- * rank but frames.
+ * Lets the process end although waits are pending, until `resumeKeepAlives` or `ownHandles` is called. If nothing else
+ * keeps it alive, it emits `beforeExit`: then only frames could wake a rank.
  */
 export function suspendKeepAlives(): void {
   suspended = true
@@ -111,7 +107,7 @@ export function resumeKeepAlives(): void {
   for (const keepAlive of keepAlives) keepAlive.resume()
 }
 
-/** Those that have a timer. */
+/** The keep-alives that have a timer. */
 const keepAlives = new Set<KeepAlive>()
 let suspended = false
 let held = 0
@@ -124,13 +120,10 @@ interface HeldTimer {
   refresh(): void
 }
 
-/**
- * As they are when this module is loaded: a test that replaces the timers of its program does not stop the
- * library.
- */
+/** The timers when this module is loaded: a test that replaces the timers of its program does not stop the library. */
 const { setTimeout, clearTimeout } = globalThis
 
-/** Node's longest timer: about 25 days. */
+/** The longest delay of Node's timers: about 25 days. */
 const longestDelayMs = 2 ** 31 - 1
 
 function restart(keepAlive: KeepAlive): void {

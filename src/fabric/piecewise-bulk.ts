@@ -3,14 +3,14 @@ import type { RankweaveError } from '../errors.js'
 import { type BulkMover, BulkPairing, type BulkSide, bulkRecord, detachedInTransfer } from './bulk-pairing.js'
 import type { BulkRole, BulkTransfer } from './fabric.js'
 
-/** What bulk transfers need of their process. */
+/** The services that bulk transfers need from their process. */
 export interface PieceHost {
   readonly process: number
-  /** The most that `write` takes. */
+  /** The most bytes that `write` takes. */
   readonly pieceBytes: number
   /** Sends a record without payload, now or as soon as there is space. */
   post(peer: number, kind: number, header: Int32Array): void
-  /** Writes a piece to where it goes out; false when there is no space now. */
+  /** Writes a piece to its way out; false when there is no space now. */
   write(
     peer: number,
     kind: number,
@@ -22,21 +22,21 @@ export interface PieceHost {
   /** Schedules a turn that copies pieces, outside the current call. */
   schedule(): void
   lost(peer: number): RankweaveError | undefined
-  /** A transfer has settled: a rank may be waiting for its promise. */
+  /** Reports that a transfer has settled: a rank may be waiting for its promise. */
   settled(): void
 }
 
 /**
- * Large payloads: the receiver reports that it is ready, and from then on the sender copies from the user's
- * buffer to where pieces go out (a ring, a message) while the receiver copies from there into its own.
- * However little space there is, nothing else is queued: the user's buffer is the queue. Both sides access
- * their buffers only while they copy a piece, so a cancelled side is released at once.
+ * Moves large payloads piece by piece. The receiver reports that it is ready. From then on the sender copies from the
+ * user's buffer to the outgoing memory (a ring, a message) while the receiver copies from there into its own. However
+ * little space there is, nothing else is queued: the user's buffer is the queue. Both sides access their buffers only
+ * while they copy a piece, so a cancelled side is released at once.
  */
 export class PiecewiseBulk implements BulkTransfer, BulkMover {
   readonly process: number
   readonly #host: PieceHost
   readonly #pairing: BulkPairing
-  /** Transfers in progress to each peer, served in order. */
+  /** The transfers in progress to each peer, served in order. */
   readonly #moving: BulkSide[][]
   #movingCount = 0
 
@@ -72,7 +72,7 @@ export class PiecewiseBulk implements BulkTransfer, BulkMover {
     this.#pairing.cancel(role, peer, transferId, error)
   }
 
-  /** A record of `bulkRecord`. False, and nothing done, for a piece that exceeds its transfer. */
+  /** Handles a record of `bulkRecord`. Returns false, and does nothing, for a piece that exceeds its transfer. */
   record(src: number, kind: number, header: Int32Array, payload: Uint8Array): boolean {
     if (kind === bulkRecord.data) return this.#takePiece(src, header, payload)
     this.#pairing.record(src, kind, header)
@@ -97,9 +97,6 @@ export class PiecewiseBulk implements BulkTransfer, BulkMover {
   fail(error: RankweaveError, peer?: number): void {
     this.#pairing.fail(error, peer)
   }
-
-  // -- what the pairing calls
-  // ----------------------------------------------------------------------------------
 
   post(peer: number, kind: number, header: Int32Array): void {
     this.#host.post(peer, kind, header)
@@ -149,7 +146,7 @@ export class PiecewiseBulk implements BulkTransfer, BulkMover {
     return true
   }
 
-  /** False when there is no space for the rest. */
+  /** Copies pieces of a transfer; false when there is no space for the rest. */
   #move(side: BulkSide): boolean {
     const { peer, header, buffer, sizeBytes } = side
     const { pieceBytes } = this.#host

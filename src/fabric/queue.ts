@@ -1,4 +1,4 @@
-/** First in, first out; O(1) amortized, and an empty queue retains no memory. */
+/** A first-in, first-out queue; O(1) amortized, and an empty queue retains no memory. */
 export class Queue<T> {
   #items: T[] = []
   #head = 0

@@ -6,7 +6,7 @@ interface Waiting {
   reject(error: RankweaveError): void
 }
 
-/** One process's side of an authority elsewhere: what it has contributed to and not heard of. */
+/** The side of one process of an authority elsewhere: its contributions without a decision. */
 export class RemoteAuthority implements Authority {
   readonly isHere = false
   readonly #send: (key: string, members: readonly number[], contribution: Uint8Array) => void
@@ -32,14 +32,17 @@ export class RemoteAuthority implements Authority {
     })
   }
 
-  /** The authority has decided; a decision that no process here waits for has no effect. */
+  /** Takes a decision of the authority; a decision that no process here waits for has no effect. */
   decided(key: string, decision: Decision): void {
     const waiting = this.#waiting.get(key)
     this.#waiting.delete(key)
     waiting?.resolve(decision)
   }
 
-  /** No decision will come: the session is closed (ERR_FABRIC), this process or the authority is lost. */
+  /**
+   * Fails all waits because no decision will come: the session is closed (ERR_FABRIC), this process or the authority is
+   * lost.
+   */
   fail(error: RankweaveError): void {
     this.#failed ??= error
     const waiting = [...this.#waiting.values()]

@@ -11,7 +11,7 @@ interface ContextModule {
 }
 
 /**
- * V8's heap, where Node has what steers it.
+ * Returns the controls of V8's heap, if Node has them.
  *
  * @param roomBytes how much more than now it may hold, after room was made, before V8 marks it
  */
@@ -25,7 +25,7 @@ export function v8Heap(roomBytes = 64 * 2 ** 20): FreshHeap | undefined {
   const knowsFlags = hasKnownFlags()
   const collectYoung = knowsFlags ? onThisThread(heap, minor) : minor
   let hasRetained = false
-  /** Goes when V8 marks. */
+  /** An object that is collected when V8 marks. */
   let mark: WeakRef<object> | undefined
   return {
     collectYoung() {
@@ -43,8 +43,8 @@ export function v8Heap(roomBytes = 64 * 2 ** 20): FreshHeap | undefined {
 }
 
 /**
- * V8 finds the limit from which on it marks at the end of each marking: of a small heap, some 16 MiB above what it
- * holds, so two long arrays reach it. With this flag, that end sets one further above, which holds until V8 marks
+ * Raises the limit from which on V8 marks. V8 sets it at the end of each marking: of a small heap, some 16 MiB above
+ * what it holds, so two long arrays reach it. With this flag, that end sets a higher one, which holds until V8 marks
  * again. A large heap has that room without it, and is not collected for nothing.
  */
 function raiseLimit(heap: HeapModule, collect: () => void, roomBytes: number): void {
@@ -59,23 +59,23 @@ function raiseLimit(heap: HeapModule, collect: () => void, roomBytes: number): v
 }
 
 /**
- * The C library gives the system what is released, and new arrays then cost a page fault per page, until a
- * large block is released: glibc retains twice as much from then on, at most 64 MiB, of each thread. No page of
- * this one is ever used.
+ * Frees a large block, so that glibc retains released memory: twice as much as the block from then on, at most 64 MiB,
+ * of each thread. Before, the C library returns what is released to the system, and new arrays cost a page fault per
+ * page. No page of this block is ever used.
  */
 function retainReleasedMemory(): void {
   try {
     new ArrayBuffer(largestRetained)
   } catch {
-    // Address space is limited: each array costs its page faults.
+    // Address space is limited; without the block, each array costs its page faults.
   }
 }
 
-/** glibc takes no larger block for its limit. */
+/** The size of the largest block that glibc accepts for its limit. */
 const largestRetained = 2 ** 25 - 2 ** 13
 
 /**
- * A collection whose work is done by the thread that needs the memory. Threads of V8 would share it, and
+ * Returns a collection that the thread that needs the memory runs alone. Threads of V8 would share the work, and
  * release the memory later; but ranks hold the cores, so the collection would wait for them.
  */
 function onThisThread(heap: HeapModule, collect: () => void): () => void {
@@ -91,7 +91,7 @@ function onThisThread(heap: HeapModule, collect: () => void): () => void {
 
 const collectorThreads = ['parallel-scavenge', 'concurrent-array-buffer-sweeping'] as const
 
-/** Whether V8 knows the flags that are set here, and Node was started without flags of that kind. */
+/** Returns whether V8 knows the flags that are set here, and Node was started without flags of that kind. */
 function hasKnownFlags(): boolean {
   const version = Number.parseInt(nodeProcess?.versions['v8'] ?? '', 10)
   const isSet = nodeFlags().some((flag) => /scavenge|sweeping|single.threaded|growing|predictable/.test(flag))
@@ -99,8 +99,8 @@ function hasKnownFlags(): boolean {
 }
 
 /**
- * Sets flags of V8 back to what they are outside of collections. A worker that is terminated amid one leaves them: who
- * started it calls this once it has ended.
+ * Resets flags of V8 to their values outside of collections. A worker that is terminated during one leaves them set:
+ * its starter calls this once it has ended.
  */
 export function restoreHeapFlags(): void {
   const heap = nodeProcess?.getBuiltinModule?.('node:v8') as HeapModule | undefined
@@ -109,7 +109,10 @@ export function restoreHeapFlags(): void {
   heap.setFlagsFromString('--heap-growing-percent=0')
 }
 
-/** The flag is set only meanwhile, so programs see no `gc` unless they were started with it. */
+/**
+ * Looks up `gc` while its flag is set. The flag is set only meanwhile, so programs see no `gc` unless they were started
+ * with it.
+ */
 function lookUp(heap: HeapModule, contexts: ContextModule): ((options?: unknown) => void) | undefined {
   const find = () => contexts.runInNewContext('typeof gc === "function" ? gc : undefined')
   try {

@@ -1,4 +1,4 @@
-/** Pending deliveries, in the order in which `take` returns them. */
+/** A collection of pending deliveries, in the order in which `take` returns them. */
 export interface DeliveryOrder<T> {
   readonly size: number
   push(item: T): void
@@ -6,7 +6,7 @@ export interface DeliveryOrder<T> {
   clear(): void
 }
 
-/** Takes one of the items at random, each with the same probability. */
+/** An order that takes one of the items at random, each with the same probability. */
 export class RandomOrder<T> implements DeliveryOrder<T> {
   readonly #random: () => number
   #items: T[] = []

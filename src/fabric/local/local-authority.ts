@@ -11,9 +11,9 @@ interface Waiting {
 export class LocalAuthority {
   readonly #decisions: Decisions
   readonly #schedule: () => void
-  /** By process, then by key. */
+  /** The waiting calls by process, then by key. */
   readonly #waiting: readonly Map<string, Waiting>[]
-  /** Lost processes that wait for an answer. */
+  /** The lost processes that wait for an answer. */
   readonly #refused = new Set<number>()
   #made: { readonly process: number; readonly key: string; readonly decision: Decision }[] = []
 
@@ -27,7 +27,7 @@ export class LocalAuthority {
     })
   }
 
-  /** Whether a decision is on its way. */
+  /** Whether no decision is in flight. */
   get isQuiet(): boolean {
     return this.#made.length === 0 && this.#refused.size === 0
   }
@@ -57,13 +57,13 @@ export class LocalAuthority {
     this.#refuse(process)
   }
 
-  /** Its calls fail in the task, when it has been told that it is lost itself. */
+  /** Makes the calls of a process fail in the task, once it has been told that it is lost itself. */
   #refuse(process: number): void {
     this.#refused.add(process)
     this.#schedule()
   }
 
-  /** Called in the session's task, after losses have been reported. */
+  /** Delivers decisions; the session's task calls it after it has reported losses. */
   deliver(): void {
     for (const process of this.#refused) this.#end(process, lostItself(process))
     this.#refused.clear()

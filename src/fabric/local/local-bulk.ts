@@ -18,13 +18,13 @@ interface Transfer {
 }
 
 /**
- * Large payloads between the processes of a local session: one copy, once both sides have joined. A buffer is
+ * Moves large payloads between the processes of a local session: one copy, once both sides have joined. A buffer is
  * accessed during that copy only, so a cancelled side is released at once.
  */
 export class LocalBulk {
-  /** Those that have a side which has not settled. */
+  /** The transfers that have a side which has not settled. */
   readonly #transfers = new Map<string, Transfer>()
-  /** Those that both sides have joined; some may have been cancelled since. */
+  /** The transfers that both sides have joined; some may have been cancelled since. */
   #ready: Transfer[] = []
   readonly #onReady: () => void
   readonly #lost: (process: number) => RankweaveError | undefined
@@ -38,7 +38,7 @@ export class LocalBulk {
     this.#lost = lost
   }
 
-  /** Transfers that both sides have joined, not yet copied. */
+  /** The number of transfers that both sides have joined and that are not yet copied. */
   get ready(): number {
     return this.#ready.length
   }

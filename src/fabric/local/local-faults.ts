@@ -4,19 +4,18 @@ import { checkOptions } from '../../base/option-table.js'
 import { seededRandom } from '../../base/random.js'
 import { type RankweaveError, wrongValue } from '../../errors.js'
 
-/** Faults injected into a local world, for tests. Frames of a process to itself are not affected. */
+/** The faults injected into a local world, for tests. Frames of a process to itself are not affected. */
 export interface LocalFaults {
   /**
-   * Loses frames: with a probability, or the `n`-th frame (0-based) from `src` to `dst` where the function
-   * returns true.
+   * Loses frames: with a probability, or the `n`-th frame (0-based) from `src` to `dst` if the function returns true.
    */
   readonly lose?: number | ((src: number, dst: number, n: number) => boolean)
   /**
-   * Delays frames by a number of turns of the fabric's task: at random up to that many, or as the function
-   * returns. Frames of a pair stay in order, so one late frame delays those behind it.
+   * Delays frames by a number of turns of the fabric's task: at random up to that many, or as the function returns.
+   * Frames of a pair stay in order, so one late frame delays those behind it.
    */
   readonly delay?: number | ((src: number, dst: number, n: number) => number)
-  /** Processes that die once they have sent so many frames. */
+  /** The processes that die once they have sent so many frames. */
   readonly kill?: readonly { readonly process: number; readonly afterFrames: number }[]
 }
 
@@ -45,7 +44,7 @@ function refused(expected: string, got: unknown): RankweaveError {
   return wrongValue('ERR_ARGUMENT', `local: faults: expected ${expected}`, got)
 }
 
-/** The faults of one session, with their own random sequence and the counts they depend on. */
+/** The faults of one session, with a separate random sequence and the counts they depend on. */
 export class FaultPlan {
   readonly #lose: (src: number, dst: number, n: number) => boolean
   readonly #delay: (src: number, dst: number, n: number) => number
@@ -62,7 +61,7 @@ export class FaultPlan {
     this.#deathAfter = new Map(faults.kill?.map(({ process, afterFrames }) => [process, afterFrames]))
   }
 
-  /** The fate of the next frame of a pair: lost, or delayed by a number of turns. */
+  /** Returns the fate of the next frame of a pair: lost, or delayed by a number of turns. */
   next(src: number, dst: number): { readonly lost: boolean; readonly delayTurns: number } {
     if (src === dst) return { lost: false, delayTurns: 0 }
     const pair = src * this.#processes + dst
@@ -73,7 +72,7 @@ export class FaultPlan {
       : { lost: false, delayTurns: this.#delay(src, dst, n) }
   }
 
-  /** True when `process` dies now that it has sent `framesSent` frames. */
+  /** Returns true when `process` dies now that it has sent `framesSent` frames. */
   kills(process: number, framesSent: number): boolean {
     const limit = this.#deathAfter.get(process)
     return limit !== undefined && framesSent >= limit

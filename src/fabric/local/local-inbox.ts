@@ -5,18 +5,18 @@ import type { DeliveryOrder } from './delivery-order.js'
 export interface QueuedFrame {
   readonly header: Int32Array
   readonly payload: Uint8Array
-  /** Turn of the delivering task before which it must not be delivered. */
+  /** The turn of the delivering task before which it must not be delivered. */
   readonly dueTurn: number
 }
 
 /**
- * The frames in flight to one process. The order draws a source once per queued frame, and the source's
- * oldest frame is taken: so every order of draws delivers the frames of a source in order.
+ * The frames in flight to one process. The order draws a source once per queued frame, and the source's oldest frame is
+ * taken. So every order of draws delivers the frames of a source in order.
  */
 export class LocalInbox {
   readonly #frames: (Queue<QueuedFrame> | undefined)[] = []
   readonly #order: DeliveryOrder<number>
-  /** Draws put back because the source's oldest frame was not due. */
+  /** The draws put back because the source's oldest frame was not due. */
   #held: number[] = []
   #size = 0
 
@@ -24,12 +24,12 @@ export class LocalInbox {
     this.#order = order
   }
 
-  /** Frames in flight, those held back included. */
+  /** The number of frames in flight, those held back included. */
   get size(): number {
     return this.#size
   }
 
-  /** Whether frames of `src` are in flight. */
+  /** Returns whether frames of `src` are in flight. */
   holds(src: number): boolean {
     return (this.#frames[src]?.size ?? 0) > 0
   }
@@ -41,7 +41,7 @@ export class LocalInbox {
     this.#size++
   }
 
-  /** The next frame that is due, or undefined when no frame is due in this turn. */
+  /** Returns the next frame that is due, or undefined when no frame is due in this turn. */
   take(turn: number): { readonly src: number; readonly frame: QueuedFrame } | undefined {
     for (;;) {
       const src = this.#order.take()

@@ -1,7 +1,7 @@
 import type { Authority, BulkTransfer, Fabric, FabricCounters, FrameSink } from '../fabric.js'
 import { alreadyAttached, checkFrame } from '../frame-limits.js'
 
-/** What a logical process needs of the session it belongs to. */
+/** The services that a logical process needs from its session. */
 interface Network {
   enqueue(src: number, dst: number, header: Int32Array, payload: Uint8Array | undefined): void
   /** Delivers every frame that is due to one process; true if there was one. */
@@ -20,7 +20,7 @@ export interface ProcessOptions {
   readonly scribble: boolean
 }
 
-/** One logical process's end of the fabric. */
+/** The end of the fabric at one logical process. */
 export class LocalProcess implements Fabric {
   readonly kind = 'local'
   readonly process: number
@@ -59,7 +59,9 @@ export class LocalProcess implements Fabric {
     this.#network.enqueue(this.process, peer, header, payload)
   }
 
-  /** Frames that arrive while one is being delivered wait: a sink is never re-entered. */
+  /**
+   * Delivers the frames that are due. Frames that arrive while one is being delivered wait: a sink is never re-entered.
+   */
   poll(): boolean {
     return !this.#delivering && this.#network.drain(this.process)
   }

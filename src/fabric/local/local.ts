@@ -17,30 +17,30 @@ import { TimedFrames } from './timed-frames.js'
 import type { VirtualTime } from './virtual-time.js'
 
 export interface LocalOptions {
-  /** Logical processes. Default: as many as `nodes` or `ranksPerProcess` has entries, else 1. */
+  /** The number of logical processes. Default: as many as `nodes` or `ranksPerProcess` has entries, else 1. */
   readonly processes?: number
   /**
-   * Node label of every process, or a number of nodes over which processes are distributed in blocks.
-   * Default: 1 node.
+   * The node label of every process, or a number of nodes over which processes are distributed in blocks. Default: 1
+   * node.
    */
   readonly nodes?: number | readonly string[]
-  /** For `run`: ranks of every process. Default: ranks are distributed evenly. */
+  /** The ranks of every process, for `run`. Default: ranks are distributed evenly. */
   readonly ranksPerProcess?: readonly number[]
-  /** Seeds a random order of delivery. Default: frames are delivered in the order of sending. */
+  /** The seed of a random order of delivery. Default: frames are delivered in the order of sending. */
   readonly seed?: number
-  /** Default 1 MiB. */
+  /** The largest payload of one frame. Default 1 MiB. */
   readonly maxPayloadBytes?: number
   /** Whether the fabric offers `bulk`. Default true. */
   readonly bulk?: boolean
   /**
-   * Overwrites header and payload when a sink returns, so that tests detect a sink that retains what it was
-   * lent. Default false.
+   * Whether header and payload are overwritten when a sink returns, so that tests detect a sink that retains what it
+   * was lent. Default false.
    */
   readonly scribble?: boolean
   readonly faults?: LocalFaults
   /**
-   * Clocks by which frames take time: they are delivered in the order of their arrival, one per task. Not
-   * together with a seed or faults; `bulk` is false then. Default: none.
+   * The clocks by which frames take time: they are delivered in the order of their arrival, one per task. Excludes a
+   * seed and faults; `bulk` is false then. Default: none.
    */
   readonly virtualTime?: VirtualTime
 }
@@ -57,8 +57,8 @@ const localOptions = {
 } satisfies OptionTable<LocalOptions>
 
 /**
- * Logical processes in one event loop: frames between them pass the same interface as on any fabric, in a
- * seeded order and with injected faults if wanted, so that distributed algorithms are tested
+ * Returns a fabric of logical processes in one event loop. Frames between them pass the same interface as on any
+ * fabric, in a seeded order and with injected faults if wanted. Distributed algorithms are thus tested
  * deterministically.
  *
  * @throws ERR_WORLD for numbers that are out of range or do not agree
@@ -99,7 +99,7 @@ interface ResolvedOptions extends ProcessOptions {
   readonly virtualTime: VirtualTime | undefined
 }
 
-/** Frames delivered in one task, so that timers and I/O run in between. */
+/** The number of frames delivered in one task, so that timers and I/O run in between. */
 const batchFrames = 1024
 const noPayload = new Uint8Array(0)
 
@@ -112,12 +112,12 @@ export class LocalSession implements FabricSession {
   readonly #members: readonly LocalProcess[]
   readonly #inboxes: readonly LocalInbox[]
   /**
-   * One draw per frame in flight: the process to deliver to. A draw outlives its frame when `poll` has
+   * The draws of the process to deliver to, one per frame in flight. A draw outlives its frame when `poll` has
    * delivered it.
    */
   readonly #turns: DeliveryOrder<number>
   readonly #faults: FaultPlan | undefined
-  /** Instead of inboxes, in virtual time. */
+  /** The frames in flight in virtual time, instead of inboxes. */
   readonly #timed: TimedFrames | undefined
   readonly #bulk: LocalBulk
   readonly #authority: LocalAuthority
@@ -158,15 +158,15 @@ export class LocalSession implements FabricSession {
     )
   }
 
-  /** Whether something that a process has sent, or that waits to be copied or decided, is still in flight. */
+  /** Returns whether something that a process has sent, or that waits to be copied or decided, is still in flight. */
   isSending(process: number): boolean {
     const isQueued = this.#inboxes.some((inbox) => inbox.holds(process))
     return isQueued || this.#bulk.ready > 0 || !this.#authority.isQuiet
   }
 
   /**
-   * Ends a process as a crash would: frames in flight from it and to it are lost. The loss is reported to
-   * every other process by a task of the fabric's own; to the process itself, because its code runs on, no other loss.
+   * Ends a process as a crash would: frames in flight from it and to it are lost. A task of the fabric's own reports
+   * the loss to every other process. The process itself, whose code runs on, learns of no other loss.
    */
   kill(process: number, reason = 'killed'): void {
     if (this.#closed || this.#dead.has(process)) return
@@ -193,9 +193,6 @@ export class LocalSession implements FabricSession {
     this.#bulk.fail(new RankweaveError('ERR_FABRIC', 'the session was closed during a bulk transfer'))
     this.#authority.close()
   }
-
-  // -- what the fabrics of this session call
-  // -------------------------------------------------------------------
 
   /** @internal */
   enqueue(src: number, dst: number, header: Int32Array, payload: Uint8Array | undefined): void {
@@ -256,9 +253,6 @@ export class LocalSession implements FabricSession {
     this.#keepAlive.unref()
   }
 
-  // -- delivery
-  // ------------------------------------------------------------------------------------------------
-
   #schedule(): void {
     if (!this.#closed) this.#pump.schedule()
   }
@@ -274,7 +268,8 @@ export class LocalSession implements FabricSession {
       for (const member of this.#members)
         if (member.process === process || !this.#dead.has(member.process)) member.lose(process, reason)
     this.#authority.deliver()
-    // Only what was in flight before: frames sent in answer wait for the next turn, so I/O is never starved.
+    // Deliver only frames that were in flight before: frames sent in answer wait for the next turn, so I/O is never
+    // starved.
     try {
       if (this.#timed !== undefined) this.#deliverTimed(this.#timed.takeFirst())
       for (let left = Math.min(this.#turns.size, batchFrames); left > 0 && !this.#closed; left--) {

@@ -6,13 +6,13 @@ interface TimedFrame {
   readonly dst: number
   readonly header: Int32Array
   readonly payload: Uint8Array
-  /** When its last byte comes to the receiver. */
+  /** The virtual time at which its last byte reaches the receiver. */
   readonly comesNs: number
 }
 
 /**
- * The frames in flight of a session in virtual time, in the order in which they come to their receivers;
- * those that come together in the order of sending.
+ * The frames in flight of a session in virtual time, in the order in which they reach their receivers; ties keep the
+ * order of sending.
  */
 export class TimedFrames {
   readonly #time: VirtualTime
@@ -31,12 +31,12 @@ export class TimedFrames {
     frames.splice(at, 0, { src, dst, header, payload, comesNs })
   }
 
-  /** The next frame to come anywhere. */
+  /** Takes the next frame to arrive at any process. */
   takeFirst(): TimedFrame | undefined {
     return this.#taken(0)
   }
 
-  /** The next frame to a process that has arrived by its clock. */
+  /** Takes the next frame to a process that has arrived by its clock. */
   takeArrived(process: number): TimedFrame | undefined {
     const now = this.#time.nowNs(process)
     const at = this.#frames.findIndex(({ dst }) => dst === process)

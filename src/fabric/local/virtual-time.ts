@@ -4,13 +4,13 @@ import { checkOptions } from '../../base/option-table.js'
 import { type MessageTables, tablesFault } from '../../machine/message-tables.js'
 import type { MessageCosts } from '../../machine/profile.js'
 
-/** What a frame costs between two processes, nanoseconds of virtual time, in the terms of profiles. */
+/** The costs of a frame between two processes, in nanoseconds of virtual time and in the terms of profiles. */
 export type VirtualCosts = MessageCosts
 
 export interface VirtualTimeOptions {
-  /** Between processes of one node. Where it has tables of PLogP, they alone count. */
+  /** The costs between processes of one node. If it has tables of PLogP, they alone count. */
   readonly node: VirtualCosts
-  /** Between nodes. Default: as `node`. */
+  /** The costs between nodes. Default: as `node`. */
   readonly network?: VirtualCosts
 }
 
@@ -29,7 +29,7 @@ const timeOptions: OptionTable<VirtualTimeOptions> = {
   network: objectOption(costs),
 }
 
-/** A level in virtual time. */
+/** A level of the machine in virtual time. */
 interface TimedLevel {
   readonly costs: VirtualCosts
   readonly plogp: {
@@ -55,9 +55,9 @@ function timedLevel(costs: VirtualCosts): TimedLevel {
 }
 
 /**
- * Time of a local world whose frames take as long as they are given to take: a clock per process, which
- * advances by the overheads of its frames and by what the program says that it computes; nothing else takes
- * time. Deterministic, and independent of the machine. For one session at a time.
+ * The time of a local world whose frames take as long as their costs state. Each process has a clock, which advances by
+ * the overheads of its frames and by the computing times that the program states; nothing else takes time. It is
+ * deterministic and independent of the machine, and serves one session at a time.
  */
 export class VirtualTime {
   readonly #node: TimedLevel
@@ -65,8 +65,8 @@ export class VirtualTime {
   #nodes: readonly string[] = []
   #clock = new Float64Array(0)
   /**
-   * When the last frame of a process departed, with its last byte, and when the last one was taken from the
-   * network.
+   * The times at which the last frame of a process departed, with its last byte, and at which the last one was taken
+   * from the network.
    */
   #departed = new Float64Array(0)
   #sent = new Float64Array(0)
@@ -80,17 +80,17 @@ export class VirtualTime {
     this.#network = timedLevel(network)
   }
 
-  /** Time of a process since the session opened, nanoseconds. */
+  /** Returns the time of a process since the session opened, in nanoseconds. */
   nowNs(process: number): number {
     return this.#clock[process] ?? 0
   }
 
-  /** A process computes for so long. */
+  /** Advances a process's clock by a computation. */
   compute(process: number, durationNs: number): void {
     this.#clock[process] += durationNs
   }
 
-  /** @internal A session opens. */
+  /** @internal Starts the clocks of a session that opens. */
   reset(nodes: readonly string[]): void {
     const never = () => new Float64Array(nodes.length).fill(Number.NEGATIVE_INFINITY)
     this.#nodes = nodes
@@ -100,7 +100,7 @@ export class VirtualTime {
     this.#arrived = never()
   }
 
-  /** @internal A frame is sent. @returns when its last byte comes to its receiver, were it the only one */
+  /** @internal Sends a frame. @returns when its last byte reaches its receiver, were it the only one */
   send(src: number, dst: number, payloadBytes: number): number {
     if (src === dst) return this.#clock[src]
     const { costs, plogp } = this.#level(src, dst)
@@ -120,20 +120,20 @@ export class VirtualTime {
   }
 
   /**
-   * @internal When the next frame to a process has arrived, the gap to the one before included. Frames arrive
-   * in the order in which they come, whenever they were sent: one from far away does not hold up one from
-   * near by.
+   * @internal Returns when the next frame to a process has arrived, the gap to the one before included. Frames arrive
+   *   in the order in which they reach the process, whenever they were sent: a frame from afar does not delay one from
+   *   nearby.
    */
   arrivalNs(src: number, dst: number, comesNs: number, payloadBytes: number): number {
     if (src === dst) return comesNs
     const { costs, plogp } = this.#level(src, dst)
     if (plogp === null) return Math.max(comesNs, this.#arrived[dst] + costs.gapNs)
-    // In PLogP the gap is from one complete reception to the next.
+    // The gap of PLogP is from one complete reception to the next.
     const gap = plogp.gap(payloadBytes) - plogp.receiveOverhead(payloadBytes)
     return Math.max(comesNs, this.#arrived[dst] + gap)
   }
 
-  /** @internal A frame is delivered, of those to its process the first to come. */
+  /** @internal Delivers a frame, the first to reach its process. */
   receive(src: number, dst: number, comesNs: number, payloadBytes: number): void {
     if (src === dst) return
     const { costs, plogp } = this.#level(src, dst)

@@ -1,13 +1,12 @@
 import { RankweaveError } from '../../errors.js'
 
 /**
- * What a binary interface of MPI defines: how wide a handle is, and the values of the predefined ones.
- * Addresses and handles are plain numbers here: an address of user space has 47 bits, and a number costs a
- * foreign call nothing.
+ * The width of handles and the values of predefined ones in a binary interface of MPI. Addresses and handles are plain
+ * numbers here: an address of user space has 47 bits, and numbers add no cost to a foreign call.
  */
 export interface MpiAbi {
   readonly name: 'Open MPI' | 'MPICH' | 'standard'
-  /** Type of a handle in a foreign call. */
+  /** The type of a handle in a foreign call. */
   readonly handle: 'int64_t' | 'int'
   readonly handleBytes: 8 | 4
   readonly commWorld: number
@@ -29,12 +28,12 @@ export interface MpiAbi {
   readonly tagUb: number
 }
 
-/** The address of a symbol, or undefined where the library does not export it. */
+/** Returns the address of a symbol, or undefined if the library does not export it. */
 export type SymbolAddress = (name: string) => number | undefined
 
 /**
- * Open MPI 3 to 5: handles are pointers, predefined ones addresses of objects in the library. Values of its
- * mpi.h.
+ * Returns the interface of Open MPI 3 to 5: handles are pointers, predefined ones addresses of objects in the library.
+ * Values are those of its mpi.h.
  */
 function openMpi(addressOf: SymbolAddress): MpiAbi {
   const at = (symbol: string): number => {
@@ -67,7 +66,10 @@ function openMpi(addressOf: SymbolAddress): MpiAbi {
   }
 }
 
-/** MPICH and those compatible with it since 2014 (Intel MPI, MVAPICH2, Cray MPICH): handles are integers. */
+/**
+ * The interface of MPICH and libraries compatible with it since 2014 (Intel MPI, MVAPICH2, Cray MPICH): handles are
+ * integers.
+ */
 const mpich: MpiAbi = {
   name: 'MPICH',
   handle: 'int',
@@ -116,10 +118,10 @@ const standard: MpiAbi = {
 }
 
 /**
- * The binary interface of a loaded library. The standard one is identified by the name of its file: a library
- * may export its functions besides its own.
+ * Returns the binary interface of a loaded library. The name of its file identifies the standard one: a library may
+ * export its functions in addition to its own.
  *
- * @throws ERR_MPI_LIBRARY for a library that is none of them
+ * @throws ERR_MPI_LIBRARY for a library that has none of them
  */
 export function abiOf(path: string, version: string, addressOf: SymbolAddress): MpiAbi {
   if (/mpi_abi/.test(path)) return standard

@@ -11,24 +11,24 @@ import type { MpiLibrary } from './mpi-library.js'
 import { MpiMemory } from './mpi-memory.js'
 import { padded } from './mpi-message.js'
 
-/** What bulk transfers need of their process. */
+/** The services that bulk transfers need from their process. */
 export interface BulkHost {
   readonly process: number
   /** Sends a record without payload. */
   post(peer: number, kind: number, header: Int32Array): void
-  /** A transfer begins, which polling has to complete. */
+  /** Announces a transfer, which polling has to complete. */
   expectArrival(): void
 }
 
-/** One round of one side. */
+/** The state of one side in one round. */
 interface Move {
-  /** Its buffer is retained for as long as MPI accesses it. */
+  /** The side, whose buffer is retained for as long as MPI accesses it. */
   readonly side: BulkSide
   readonly pieces: number
-  /** Pieces posted so far, and those of them that have not completed. */
+  /** The number of pieces posted so far, and of those that have not completed. */
   posted: number
   inFlight: number
-  /** No further piece will be posted. */
+  /** Whether no further piece will be posted. */
   halted: boolean
 }
 
@@ -39,25 +39,26 @@ interface Piece {
   cancelled: boolean
 }
 
-/** A transfer is cut into pieces: one that is cancelled ends with the pieces in flight. */
+/** The bytes of a piece: a cancelled transfer ends with the pieces in flight. */
 const pieceBytes = 16 * 2 ** 20
-/** Pieces that a sender posts at a time. */
+/** The number of pieces that a sender posts at a time. */
 const postedAtOnce = 4
 const firstCapacity = 64
 
 /**
- * Large payloads, from the sender's buffer into the receiver's by MPI: messages whose tag is the transfer's
- * id. The receiver posts its pieces before the sender begins, so MPI never has to retain an unexpected one.
- * MPI cannot be stopped in a piece that has been matched: a cancelled sender waits for the pieces it has
- * posted, a cancelled receiver for those that its sender reports to have posted, and the rest of its pieces,
- * which no message can match, are cancelled.
+ * Moves large payloads from the sender's buffer into the receiver's by MPI messages whose tag is the transfer's id. The
+ * receiver posts its pieces before the sender begins, so MPI never has to retain an unexpected one.
  *
- * Nothing can retain the memory of a buffer that is detached meanwhile. MPI then accesses memory that its new
- * owner may have released, at most the pieces in flight; the side fails when they have completed.
+ * MPI cannot be stopped in a piece that has been matched. A cancelled sender waits for the pieces it has posted, a
+ * cancelled receiver for those that its sender reports to have posted. The receiver cancels the rest of its pieces,
+ * which no message can match.
+ *
+ * Nothing can retain the memory of a buffer that is detached meanwhile. MPI then accesses memory that its new owner may
+ * have released, at most the pieces in flight; the side fails when they have completed.
  */
 export class MpiBulk implements BulkTransfer, BulkMover {
   readonly process: number
-  /** MPI messages begun to each process, and received from all. */
+  /** The number of MPI messages begun to each process. */
   readonly sentMessages: Int32Array
   received = 0
   readonly #host: BulkHost
@@ -66,9 +67,9 @@ export class MpiBulk implements BulkTransfer, BulkMover {
   readonly #maxTag: number
   readonly #pairing: BulkPairing
   readonly #moves = new Map<BulkSide, Move>()
-  /** By request, in the order of MPI's array. */
+  /** The pieces by request, in the order of MPI's array. */
   readonly #pieces: Piece[] = []
-  /** A transfer has settled since this was reset. */
+  /** Whether a transfer has settled since this was reset. */
   #settled = false
   #memory: MpiMemory
   #capacity = firstCapacity
@@ -86,7 +87,7 @@ export class MpiBulk implements BulkTransfer, BulkMover {
     this.#memory = this.#allocate()
   }
 
-  /** MPI accesses a buffer. */
+  /** Whether MPI accesses a buffer. */
   get moving(): boolean {
     return this.#pieces.length > 0
   }
@@ -108,7 +109,7 @@ export class MpiBulk implements BulkTransfer, BulkMover {
     this.#pairing.cancel(role, peer, transferId, error)
   }
 
-  /** A record of `bulkRecord`. */
+  /** Handles a record of `bulkRecord`. */
   record(src: number, kind: number, header: Int32Array): void {
     if (kind !== bulkRecord.data) {
       this.#pairing.record(src, kind, header)
@@ -129,7 +130,7 @@ export class MpiBulk implements BulkTransfer, BulkMover {
     const done = count > 0 ? words[outcountAt >> 2] : 0
     if (done > 0) {
       const places = words.subarray((outcountAt >> 2) + 2, (outcountAt >> 2) + 2 + done)
-      // From the last place to the first: what moves into a gap has been handled.
+      // Descending places: the piece that moves into a gap has been handled.
       const pieces = [...places].sort((a, b) => b - a).map((place) => this.#take(place))
       for (const piece of pieces) this.#completed(piece)
     }
@@ -145,8 +146,8 @@ export class MpiBulk implements BulkTransfer, BulkMover {
   }
 
   /**
-   * Once closed: receives and drops what others still send here, until `expected` messages have come; then
-   * cancels the receives that no message will match. True when MPI has released every request.
+   * Receives and drops, once closed, what others still send here, until `expected` messages have come. Then cancels the
+   * receives that no message will match. Returns true when MPI has released every request.
    */
   drained(expected: number): boolean {
     if (this.moving) this.progress()
@@ -158,9 +159,6 @@ export class MpiBulk implements BulkTransfer, BulkMover {
     }
     return !this.moving
   }
-
-  // -- what the pairing calls
-  // ----------------------------------------------------------------------------------
 
   post(peer: number, kind: number, header: Int32Array): void {
     if (this.#closed === undefined) this.#host.post(peer, kind, header)
@@ -206,9 +204,6 @@ export class MpiBulk implements BulkTransfer, BulkMover {
     })
     return false
   }
-
-  // -- pieces
-  // --------------------------------------------------------------------------------------------------
 
   #moveOf(side: BulkSide): Move {
     const pieces = Math.ceil(side.sizeBytes / pieceBytes)
@@ -299,7 +294,7 @@ export class MpiBulk implements BulkTransfer, BulkMover {
     this.#memory.bytes.set(old)
   }
 
-  /** Handles, then the count and the places of those that completed. */
+  /** Allocates the handles, then the count and the places of completed requests. */
   #allocate(): MpiMemory {
     return new MpiMemory(padded(this.#capacity * 8) + 8 + this.#capacity * 4, this.#library.addressOf)
   }

@@ -4,17 +4,17 @@ import { RankweaveError, reasonText } from '../../errors.js'
 import { launcherLibraries } from './mpi-launcher.js'
 import { identifyMpi, loadKoffi } from './mpi-library.js'
 
-/** An MPI library of this machine. */
+/** An MPI library on this machine. */
 export interface FoundMpi {
-  /** Its file where the platform reports it, else the name by which it was loaded. */
+  /** The path of its file if the platform reports it, else the name by which it was loaded. */
   readonly path: string
-  /** What it reports of itself, first line. */
+  /** The first line of the version that it reports. */
   readonly version: string
   readonly abi: string
 }
 
 /**
- * The MPI libraries that the loader finds by the names of all launchers, or the named one. MPI is not
+ * Returns the MPI libraries that the loader finds by the names of all launchers, or the named one. MPI is not
  * initialised: a library reports its version before.
  *
  * @throws ERR_MPI_KOFFI; ERR_MPI_LIBRARY when there is none
@@ -25,7 +25,7 @@ export async function findMpiLibraries(named?: string): Promise<readonly FoundMp
   const failures: string[] = []
   for (const name of named === undefined ? launcherLibraries() : [named]) {
     try {
-      // Local: the symbols of one library must not be taken for those of another.
+      // The symbols are local, so that those of one library are not taken for those of another.
       const library = koffi.load(name)
       const { version, abi } = identifyMpi(koffi, name, library)
       const path = loadedFile(name) ?? name
@@ -39,7 +39,7 @@ export async function findMpiLibraries(named?: string): Promise<readonly FoundMp
   throw new RankweaveError('ERR_MPI_LIBRARY', message)
 }
 
-/** The file that was mapped for a name, where Linux reports it. */
+/** Returns the file that was mapped for a name, if Linux reports it. */
 function loadedFile(name: string): string | undefined {
   try {
     if (name.includes('/')) return realpathSync(name)
@@ -50,7 +50,7 @@ function loadedFile(name: string): string | undefined {
       if (basename(file).startsWith('lib') && file === real(beside)) return file
     }
   } catch {
-    // Another platform: the name has to do.
+    // Other platforms do not list mappings, so the name has to do.
   }
   return undefined
 }

@@ -5,8 +5,8 @@ import { MpiMemory } from './mpi-memory.js'
 import type { MpiOutbox } from './mpi-outbox.js'
 
 /**
- * Receives and drops what is still in flight to a process that has closed, and frees MPI's requests. Every
- * process of the session takes part; it takes as long as the last one takes to close.
+ * Receives and drops what is still in flight to a process that has closed, and frees MPI's requests. Every process of
+ * the session takes part; the last one to close determines how long it takes.
  */
 export async function drainSession(
   job: MpiJob,
@@ -24,7 +24,7 @@ export async function drainSession(
     outbox.flush()
     return !outbox.waiting
   })
-  // Per process: messages with frames, messages of bulk transfers.
+  // The counts are, per process, messages with frames and messages of bulk transfers.
   const counts = new MpiMemory(64 + processes * 8, addressOf)
   const { address, words } = counts
   const [resultAt, requestAt, flagAt, sentAt] = [0, 16, 32, 64]
@@ -54,7 +54,7 @@ export async function drainSession(
   await until(() => bulk.drained(words[1]))
 }
 
-/** Turns of the event loop before a timer polls instead. */
+/** The number of turns of the event loop before a timer polls instead. */
 const eagerTurns = 200
 
 const turn = () => new Promise((resolve) => setImmediate(resolve))

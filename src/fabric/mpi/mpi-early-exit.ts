@@ -1,14 +1,14 @@
 import { writeSync } from 'node:fs'
 
-/** Time for the launcher to forward what was printed, before a job is aborted: launchers drop the rest. */
+/** The time for the launcher to forward printed text before a job is aborted; launchers drop the rest. */
 const launcherFlushMs = 200
 
 let abortsEarly = false
 
 /**
- * From now on until MPI is initialized, this process aborts its job if it exits with a nonzero code. Open
- * MPI's launcher does so by itself. Hydra notices the end of a process only when that has initialized MPI,
- * and the others would wait for it forever; so it is asked to, by the command that PMI 1 has for it.
+ * Makes this process abort its job if it exits with a nonzero code before MPI is initialized. Open MPI's launcher does
+ * so by itself. Hydra notices the end of a process only if that has initialized MPI, and the others would wait forever.
+ * So it gets the abort command of PMI 1.
  */
 export function abortJobOnEarlyExit(): void {
   if (abortsEarly) return
@@ -16,7 +16,7 @@ export function abortJobOnEarlyExit(): void {
   process.on('exit', onExit)
 }
 
-/** MPI is initialized, or about to be. */
+/** Keeps the job when this process exits, because MPI is initialized or about to be. */
 export function keepJobOnExit(): void {
   process.off('exit', onExit)
 }
@@ -33,6 +33,6 @@ function onExit(exitCode: number): void {
   try {
     writeSync(Number(connection), `cmd=abort exitcode=${exitCode}\n`)
   } catch {
-    // The connection is closed, as by npx: the launcher cannot be reached.
+    // The connection is closed, as by npx, so the launcher cannot be reached.
   }
 }

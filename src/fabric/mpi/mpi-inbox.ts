@@ -11,13 +11,13 @@ import {
   smallBytes,
 } from './mpi-message.js'
 
-/** Where frames are delivered, as by a `FrameSink`, and records of the fabric's own. */
+/** The receiver of frames, as of a `FrameSink`, and of records of the fabric's own. */
 export interface FrameTaker extends Required<Pick<FrameSink, 'frame' | 'inPlace'>> {
   record(src: number, kind: number, header: Int32Array): void
 }
 
 const capacity = padded(messageHeadBytes + mpiFrameBytes(maxHeaderWords, mpiPayloadBytes))
-/** Receives that MPI can match while one is being handled. */
+/** The number of receives that MPI can match while a message is being handled. */
 const receives = 4
 const maxUnposted = 1
 const headerWordsMask = (1 << kindShift) - 1
@@ -26,14 +26,14 @@ const flagAt = 0
 const requestsAt = 8
 
 /**
- * Frames from other processes. Persistent receives from any source are posted into buffers of our own, in
- * rotation; MPI matches messages with them in that order, so one is tested at a time: one call per
- * unsuccessful poll, two per message.
+ * The frames from other processes. Persistent receives from any source are posted into buffers of our own, in rotation.
+ * MPI matches messages with them in that order, so one is tested at a time: one call per unsuccessful poll, two per
+ * message.
  */
 export class MpiInbox {
-  /** Messages received, modulo 2^32. */
+  /** The number of messages received, modulo 2^32. */
   received = 0
-  /** Bytes of header and payload of the frame that was delivered last. */
+  /** The bytes of header and payload of the frame that was delivered last. */
   frameBytes = 0
   readonly #library: MpiLibrary
   readonly #test: (...args: number[]) => void
@@ -46,13 +46,13 @@ export class MpiInbox {
   readonly #requests: readonly number[]
   readonly #offsets: readonly number[]
   #turn = 0
-  /** Receives before this turn that are not posted again yet: that can wait until the process is idle. */
+  /** The number of receives before this turn that are not posted again yet: that can wait until the process is idle. */
   #unposted = 0
-  /** Of the message that is being delivered: its sender, its next frame and its end. */
+  /** The sender of the message that is being delivered, its next frame and its end. */
   #src = 0
   #at = 0
   #end = 0
-  /** Arrays to lend, by length: making views costs more than copying a few words. */
+  /** The arrays to lend, by length: making views costs more than copying a few words. */
   readonly #headers = Array.from({ length: maxHeaderWords + 1 }, (_, words) => new Int32Array(words))
   readonly #payloads = Array.from({ length: smallBytes + 1 }, (_, size) => new Uint8Array(size))
 
@@ -152,7 +152,7 @@ export class MpiInbox {
     if (++this.#unposted > maxUnposted) this.#repost()
   }
 
-  /** Posts them in rotation, the order in which MPI will match them. */
+  /** Posts the receives in rotation, the order in which MPI will match them. */
   #repost(): void {
     for (; this.#unposted > 0; this.#unposted--) {
       this.#start(this.#requests[(this.#turn - this.#unposted + receives) % receives])

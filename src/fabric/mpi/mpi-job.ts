@@ -9,32 +9,32 @@ import { MpiMemory } from './mpi-memory.js'
 import { allTexts, placement } from './mpi-placement.js'
 import { type MpiSharedMemory, openSharedMemory } from './mpi-shared-memory.js'
 
-/** Turns of the event loop before an operation of the whole job is tested by a timer instead. */
+/** The number of turns of the event loop before a timer tests an operation of the whole job instead. */
 const eagerTurns = 200
 
 /**
- * This process as a part of the job that the launcher started: MPI can be initialized once in a process's
- * life, and ends with it. Sessions come and go in between.
+ * The membership of this process in the job that the launcher started: MPI can be initialized once in a process's life,
+ * and ends with it. Sessions open and close in between.
  */
 export class MpiJob {
   readonly launcher: MpiLauncher
   readonly library: MpiLibrary
   readonly process: number
   readonly processes: number
-  /** Node label of every process: processes that can share memory have the same one. */
+  /** The node label of every process: processes that can share memory have the same one. */
   readonly nodes: readonly string[]
   readonly threadLevel: 'single' | 'funneled' | 'serialized' | 'multiple'
   /** The largest tag of a message. */
   readonly maxTag: number
-  /** Processes per core of this node. */
+  /** The number of processes per core of this node. */
   readonly processesPerCore: number
   /** Whether some node has more processes than cores. */
   readonly isOversubscribed: boolean
-  /** Memory that the processes of this node share, if they do. */
+  /** The memory that the processes of this node share, if they do. */
   readonly sharedMemory: MpiSharedMemory | undefined
-  /** What the processes of this node lend each other, if they can. */
+  /** The loans between the processes of this node, if they can lend memory. */
   readonly loans: MpiLoans | undefined
-  /** Sessions that this process has not freed. */
+  /** The number of sessions that this process has not freed. */
   openSessions = 0
   #ended = false
   #jointExit = false
@@ -77,8 +77,8 @@ export class MpiJob {
   }
 
   /**
-   * The other processes know that this one is about to exit, and exit too: a nonzero exit code is then no
-   * reason to abort the job.
+   * Notes that the other processes know of this process's exit, and exit too: a nonzero exit code is then no reason to
+   * abort the job.
    */
   expectJointExit(): void {
     this.#jointExit = true
@@ -101,7 +101,7 @@ export class MpiJob {
     }
   }
 
-  /** A process that exits while the others still need it aborts the job: they could not continue. */
+  /** Aborts the job if a process exits while the others still need it: they could not continue. */
   readonly #onExit = (exitCode: number): void => {
     if (this.#ended) return
     this.#ended = true
@@ -119,7 +119,7 @@ export class MpiJob {
   }
 
   #abort(exitCode: number): void {
-    // Such as the reason.
+    // The text may be the reason of the exit.
     letLauncherForward()
     const { calls, abi, endable } = this.library
     endable(() => calls.abort(abi.commWorld, exitCode === 0 ? 1 : exitCode))
@@ -166,7 +166,7 @@ export function joinMpiJob(library = process.env['RANKWEAVE_MPI_LIB']): Promise<
   return job
 }
 
-/** The job that this process has joined, if it has. */
+/** Returns the job that this process has joined, if it has. */
 export async function joinedMpiJob(): Promise<MpiJob | undefined> {
   return joined?.job.catch(() => undefined)
 }

@@ -1,13 +1,13 @@
 import { fstatSync, readFileSync, readlinkSync } from 'node:fs'
 import { RankweaveError } from '../../errors.js'
 
-/** What a launcher set in the environment of this process, read before MPI is loaded. */
+/** The settings of a launcher in the environment of this process, read before MPI is loaded. */
 export interface MpiLauncher {
   readonly name: string
-  /** This process among those that were started together, 0-based. */
+  /** The number of this process among those that were started together, 0-based. */
   readonly process: number
   readonly processes: number
-  /** Names under which the library that belongs to it may be found, the likeliest first. */
+  /** The names under which the library that belongs to it may be found, the likeliest first. */
   readonly libraries: readonly string[]
 }
 
@@ -18,7 +18,7 @@ const mpich = ['libmpich.so.12', 'libmpi.so.12']
 const standard = ['libmpi_abi.so.0', 'libmpi_abi.so.1', 'libmpi_abi.so']
 const any = ['libmpi.so']
 
-/** The innermost first: a job of Slurm may start `mpirun`, not the other way round. */
+/** The launchers, the innermost first: a job of Slurm may start `mpirun`, not the other way round. */
 const launchers: readonly (Pick<MpiLauncher, 'name' | 'libraries'> & {
   readonly process: string
   readonly processes: string
@@ -43,7 +43,7 @@ const launchers: readonly (Pick<MpiLauncher, 'name' | 'libraries'> & {
   },
 ]
 
-/** The launcher that started this process; undefined when none did. */
+/** Returns the launcher that started this process; undefined if none did. */
 export function mpiLauncher(env: Environment = process.env): MpiLauncher | undefined {
   for (const { name, process: rank, processes: size, libraries } of launchers) {
     const [process, processes] = [whole(env[rank]), whole(env[size])]
@@ -53,14 +53,12 @@ export function mpiLauncher(env: Environment = process.env): MpiLauncher | undef
   return undefined
 }
 
-/** The names of all launchers' libraries, each once. */
+/** Returns the names of all launchers' libraries, each once. */
 export function launcherLibraries(): readonly string[] {
   return [...new Set(launchers.flatMap(({ libraries }) => libraries))]
 }
 
-/**
- * @throws ERR_MPI_LAUNCHER when no launcher started this process, or its connection to the launcher is closed
- */
+/** @throws ERR_MPI_LAUNCHER if no launcher started this process, or its connection to the launcher is closed */
 export function requireLauncher(env: Environment = process.env): MpiLauncher {
   const launcher = mpiLauncher(env)
   if (launcher !== undefined) {
@@ -74,13 +72,12 @@ export function requireLauncher(env: Environment = process.env): MpiLauncher {
   )
 }
 
-/** Ancestors between a process and its launcher that are searched, such as shells and wrappers. */
+/** The number of ancestors between a process and its launcher that are searched, such as shells and wrappers. */
 const mostAncestors = 8
 
 /**
- * Open MPI's launcher gives processes a pseudo-terminal as standard output, whatever its own is: what they
- * print would have colors in a file, too. NO_COLOR is set unless the user chose, or the launcher's own output
- * is a terminal.
+ * Sets NO_COLOR unless the user chose, or the launcher's own output is a terminal. Open MPI's launcher gives processes
+ * a pseudo-terminal as standard output even if its own is a file, in which colors would appear.
  */
 export function settleColors(env: Record<string, string | undefined> = process.env): void {
   if (env['OMPI_COMM_WORLD_RANK'] === undefined || !process.stdout.isTTY) return
@@ -88,9 +85,7 @@ export function settleColors(env: Record<string, string | undefined> = process.e
   if (!/^\/dev\/(pts|tty)/.test(launcherOutput())) env['NO_COLOR'] = '1'
 }
 
-/**
- * The file behind the standard output of the first ancestor that has another one; '' where that is unknown.
- */
+/** Returns the file behind the standard output of the first ancestor that has another one; '' if it is unknown. */
 function launcherOutput(): string {
   try {
     const own = readlinkSync('/proc/self/fd/1')
@@ -102,14 +97,15 @@ function launcherOutput(): string {
       pid = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)!.split(' ')[1]
     }
   } catch {
-    // Another platform, or the process of another user.
+    // The platform has no such file, or the process belongs to another user.
   }
   return ''
 }
 
 /**
- * Hydra passes a connected socket as a file descriptor. npx, and other programs that start a child with its
- * standard streams only, close it: MPI's initialisation would end the process with `write_line error`.
+ * @throws ERR_MPI_LAUNCHER if the connection to Hydra is closed. Hydra passes a connected socket as a file descriptor.
+ *   npx, and other programs that start a child with its standard streams only, close it. MPI's initialisation would end
+ *   the process with `write_line error`.
  */
 function requireConnection(env: Environment): void {
   const descriptor = whole(env['PMI_FD'])

@@ -14,9 +14,8 @@ import { type Endable, endableCalls } from './mpi-signals.js'
 type Call = (...args: number[]) => void
 
 /**
- * MPI's functions that we call; every argument is a number: a value, a handle or an address. Their results
- * are not read: MPI ends the job when one fails, and to make a number of a result costs some of what a call
- * does.
+ * The functions of MPI that we call. Every argument is a number: a value, a handle or an address. Results are not read:
+ * MPI ends the job when a call fails, and converting a result costs some of what a call does.
  */
 export interface MpiCalls {
   readonly initThread: Call
@@ -50,7 +49,7 @@ export interface MpiCalls {
 
 /** An MPI library in this process, not yet initialized. */
 export interface MpiLibrary {
-  /** As it was loaded. */
+  /** The path or name by which it was loaded. */
   readonly path: string
   /** The first line of MPI_Get_library_version. */
   readonly version: string
@@ -58,26 +57,26 @@ export interface MpiLibrary {
   readonly calls: MpiCalls
   readonly addressOf: AddressOf
   readonly memory: MappedMemory
-  /** Absent where the system has no such call. */
+  /** The call that reads other processes' memory; absent if the system has none. */
   readonly readMemory?: ReadMemory
-  /** For calls that block. */
+  /** The wrapper for calls that block. */
   readonly endable: Endable
   /** Yields the core to another process. */
   readonly yieldTurn: () => void
-  /** Whether MPI itself yields after an unsuccessful poll. Known once it is initialized. */
+  /** Returns whether MPI itself yields after an unsuccessful poll. Known once it is initialized. */
   yieldsTurn(): boolean
-  /** The int at an address outside our memory. */
+  /** Returns the int at an address outside our memory. */
   intAt(address: number): number
-  /** Another function of MPI's, for tests. `handle` among the types stands for the width of a handle. */
+  /** Returns another function of MPI's, for tests. `handle` among the types stands for the width of a handle. */
   func(name: string, ...types: readonly MpiType[]): Call
 }
 
 export type MpiType = 'int' | 'address' | 'handle'
 
 /**
- * Disables, unless the user has set it, what MPI libraries do to a process that Node's threads do not
- * survive: they overwrite the code of `brk`, `mmap` and `munmap` while other threads run it (to track which
- * memory is registered with a network), and they catch SIGSEGV and then hang.
+ * The settings that disable, unless the user has set them, habits of MPI libraries that Node's threads do not survive.
+ * The libraries overwrite the code of `brk`, `mmap` and `munmap` while other threads run it (to track which memory is
+ * registered with a network). They also catch SIGSEGV and then hang.
  */
 const safeDefaults: Readonly<Record<string, string>> = {
   UCX_MEM_EVENTS: 'n',
@@ -97,7 +96,7 @@ export async function loadMpi(names: readonly string[]): Promise<MpiLibrary> {
   for (const path of names) {
     let library: ReturnType<Koffi['load']>
     try {
-      // Global: Open MPI loads its own components, which resolve its symbols.
+      // The symbols are global: Open MPI loads its components, which resolve its symbols.
       library = koffi.load(path, { global: true })
     } catch (cause) {
       failures.push(`${path}: ${reasonText(cause)}`)
@@ -109,14 +108,14 @@ export async function loadMpi(names: readonly string[]): Promise<MpiLibrary> {
   throw new RankweaveError('ERR_MPI_LIBRARY', message)
 }
 
-/** @internal koffi, with an environment in which loading an MPI library is safe. @throws ERR_MPI_KOFFI */
+/** @internal Loads koffi, with an environment in which loading an MPI library is safe. @throws ERR_MPI_KOFFI */
 export async function loadKoffi(): Promise<Koffi> {
   for (const [name, value] of Object.entries(safeDefaults)) process.env[name] ??= value
   return importKoffi('fabric mpi')
 }
 
 /**
- * @internal Version and binary interface of a loaded library, which need not be initialised.
+ * @internal Returns version and binary interface of a loaded library, which need not be initialised.
  *
  * @throws ERR_MPI_LIBRARY for a library that is not an MPI library, or has an unknown binary interface
  */
@@ -151,8 +150,7 @@ function describe(koffi: Koffi, path: string, library: ReturnType<Koffi['load']>
     )
   const yieldTurn = koffi.load(null).func('sched_yield', 'int', []) as () => void
   const intAt = (address: number) => koffi.decode.int(BigInt(address))
-  // Open MPI's, of one byte: by mpi_yield_when_idle, or because its launcher has found more processes than
-  // cores.
+  // Open MPI's flag of one byte is set by mpi_yield_when_idle, or if its launcher has found more processes than cores.
   const yielding = symbol('opal_progress_yield_when_idle')
   const yieldsTurn = () => yielding !== undefined && (intAt(yielding) & 0xff) !== 0
   const memory = mappedMemory(koffi)
@@ -198,7 +196,7 @@ function callsOf(func: MpiLibrary['func']): MpiCalls {
   }
 }
 
-/** More than MPI's longest version text. */
+/** The bytes of a buffer for MPI's version text, whose longest is shorter. */
 const versionBytes = 16_384
 
 function versionOf(getLibraryVersion: Call, addressOf: AddressOf): string {

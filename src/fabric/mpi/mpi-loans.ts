@@ -4,23 +4,26 @@ import type { MpiLibrary } from './mpi-library.js'
 import { MpiMemory } from './mpi-memory.js'
 import type { SharingJob } from './mpi-shared-memory.js'
 
-/** Loans of a process at a time, in all its sessions. */
+/** The most loans of a process at a time, in all its sessions. */
 const mostLoans = 4096
-/** Larger messages are moved by MPI: a copy keeps its process from all else. */
+/** The most bytes that are lent; MPI moves larger messages, because a copy keeps its process from other work. */
 const mostLentBytes = 16 * 2 ** 20
-/** On nodes with more processes MPI moves all messages: each process tries to read from all others. */
+/**
+ * The most processes per node that lend. On larger nodes MPI moves all messages: each process tries to read from all
+ * others.
+ */
 const mostPerNode = 1024
 const tokenBytes = 16
 const largestNumber = 2 ** 31 - 1
 
 type LendingLibrary = Pick<MpiLibrary, 'addressOf' | 'readMemory'>
 
-/** One process of a job, which exchanges short texts with all others. */
+/** A process of a job, which exchanges short texts with all others. */
 export interface LendingJob extends Omit<SharingJob, 'library'> {
   readonly library: LendingLibrary
 }
 
-/** What a process reads of another: up to two pieces, one after the other. */
+/** A piece of memory that a process reads from another: up to two pieces, one after the other. */
 interface Piece {
   readonly from: number
   readonly to: number
@@ -28,15 +31,14 @@ interface Piece {
 }
 
 /**
- * Memory that the processes of a node copy from one another by `process_vm_readv`, wherever it lies.
- *
- * A loan has a number, and the word of its number in the lender's table says that it holds. A reader copies the
- * word after the data: if it does not find the number there, the lender may have changed what was copied.
+ * The memory that the processes of a node copy from one another by `process_vm_readv`, wherever it lies. A loan has a
+ * number, and the word of its number in the lender's table says that it holds. A reader copies the word after the data:
+ * if it does not find the number there, the lender may have changed what was copied.
  */
 export class MpiLoans implements MemoryLoans {
   readonly #library: LendingLibrary
   readonly #table: MpiMemory
-  /** By process: its id and the address of its table; id 0 of those that cannot be read. */
+  /** The id of every process and the address of its table; id 0 of those that cannot be read. */
   readonly #pids: readonly number[]
   readonly #tables: readonly number[]
   readonly #reader: MemoryReader
@@ -81,7 +83,7 @@ export class MpiLoans implements MemoryLoans {
 class MemoryReader {
   readonly word: MpiMemory
   readonly #library: LendingLibrary
-  /** Two pieces here, then where they are there: address and length each. */
+  /** The lists of two pieces here, then of their places there: address and length each. */
   readonly #pieces: MpiMemory
 
   constructor(library: LendingLibrary) {
@@ -90,7 +92,7 @@ class MemoryReader {
     this.#pieces = new MpiMemory(64, library.addressOf)
   }
 
-  /** False where a part could not be read. */
+  /** Reads pieces; false if a part could not be read. */
   read(pid: number, pieces: readonly Piece[]): boolean {
     let total = 0
     for (let i = 0; i < pieces.length; i++) {
@@ -108,9 +110,9 @@ class MemoryReader {
 }
 
 /**
- * What the processes of this node can lend each other; undefined where they are alone, too many, on another system
- * than Linux, or may not read each other's memory. All processes of the job call it, and those of one node get it
- * or none does.
+ * Opens the loans of this node. Returns undefined if its processes are alone or too many, run on another system than
+ * Linux, or may not read each other's memory. All processes of the job call it, and those of one node get it or none
+ * does.
  */
 export function openLoans(job: LendingJob): MpiLoans | undefined {
   const { process: me, nodes, library } = job
@@ -135,7 +137,7 @@ export function openLoans(job: LendingJob): MpiLoans | undefined {
   return new MpiLoans(library, table!, peers)
 }
 
-/** Whether a process can be read, and is not a stranger that has the same number. */
+/** Returns whether a process can be read, and is not a stranger that has the same number. */
 function holds(library: LendingLibrary, pid: number, from: number, expected: string): boolean {
   const seen = new MpiMemory(tokenBytes, library.addressOf)
   const isRead = new MemoryReader(library).read(pid, [{ from, to: seen.address, sizeBytes: tokenBytes }])

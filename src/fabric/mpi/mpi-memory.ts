@@ -1,12 +1,12 @@
 import { closeSync } from 'node:fs'
 import type { Koffi } from '../koffi.js'
 
-/** The address of the memory of a view. */
+/** Returns the address of the memory of a view. */
 export type AddressOf = (view: ArrayBufferView) => number
 
 /**
- * Memory that does not move, for MPI to read and write. Its owner must retain it for as long as MPI may
- * access it: MPI's requests are unknown to the garbage collector.
+ * Memory that does not move, for MPI to read and write. Its owner must retain it for as long as MPI may access it:
+ * MPI's requests are unknown to the garbage collector.
  */
 export class MpiMemory {
   readonly bytes: Uint8Array
@@ -14,13 +14,13 @@ export class MpiMemory {
   readonly address: number
 
   constructor(sizeBytes: number, addressOf: AddressOf) {
-    // An array over its own buffer is never on the garbage-collected heap, where it would be moved.
+    // An array over a separate buffer is never on the garbage-collected heap, where it would be moved.
     this.bytes = new Uint8Array(new ArrayBuffer((sizeBytes + 63) & ~63))
     this.words = new Int32Array(this.bytes.buffer)
     this.address = addressOf(this.bytes)
   }
 
-  /** A handle or an address of `bytes` width at a multiple of 4. */
+  /** Returns a handle or an address of `bytes` width at a multiple of 4. */
   number(offset: number, bytes: 4 | 8): number {
     const low = this.words[offset >> 2]
     return bytes === 4 ? low : (low >>> 0) + this.words[(offset >> 2) + 1] * 2 ** 32
@@ -32,11 +32,13 @@ export class MpiMemory {
   }
 }
 
-/** Files in memory, which processes of one node can share. Linux only; elsewhere nothing can be created. */
+/**
+ * The creation of files in memory, which processes of one node can share. Linux only; elsewhere nothing can be created.
+ */
 export interface MappedMemory {
-  /** Zeroed memory, and the descriptor of its file. Undefined where there is none. */
+  /** Creates zeroed memory, and the descriptor of its file; undefined if it fails. */
   create(sizeBytes: number): { readonly bytes: Uint8Array; readonly file: number } | undefined
-  /** The memory of an open file, read-only. */
+  /** Maps the memory of an open file, read-only. */
   map(file: number, sizeBytes: number): Uint8Array | undefined
 }
 
@@ -44,7 +46,7 @@ const protection = { read: 1, readWrite: 3 } as const
 const mapShared = 1
 const closeOnExec = 1
 
-/** @internal The calls of the C library for it. */
+/** @internal Returns the calls of the C library for it. */
 export function mappedMemory(koffi: Koffi): MappedMemory {
   const calls = process.platform === 'linux' ? linuxCalls(koffi) : undefined
   const map = (file: number, sizeBytes: number, access: number): Uint8Array | undefined => {
@@ -87,20 +89,21 @@ function linuxCalls(koffi: Koffi): LinuxCalls | undefined {
       ]) as LinuxCalls['mmap'],
     }
   } catch {
-    // A libc without memfd_create.
+    // This libc has no memfd_create.
     return undefined
   }
 }
 
 /**
- * `process_vm_readv`: copies pieces of the memory of process `pid` into pieces of this one's. A piece is its address
- * and its length in bytes, 8 bytes each; `here` and `there` are the addresses of such lists. The bytes copied, or -1.
+ * Calls `process_vm_readv`, which copies pieces of the memory of process `pid` into pieces of this one's. A piece is
+ * its address and its length in bytes, 8 bytes each; `here` and `there` are the addresses of such lists. Returns the
+ * bytes copied, or -1.
  */
 export type ReadMemory = (
   ...[pid, here, count, there, countThere, flags]: [number, number, number, number, number, number]
 ) => number
 
-/** @internal Undefined where the system has no such call. */
+/** @internal Returns the call; undefined if the system has none. */
 export function readMemoryOf(koffi: Koffi): ReadMemory | undefined {
   if (process.platform !== 'linux') return undefined
   const types = ['int', 'int64_t', 'int64_t', 'int64_t', 'int64_t', 'int64_t']

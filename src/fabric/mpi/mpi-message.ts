@@ -1,15 +1,14 @@
 /**
- * One MPI message carries one or more frames of one sender. It begins with the sender and the message's size
- * in bytes, a word each, so MPI's status is not needed. A frame is a word with the payload's size, a word
- * with its kind and the header's size, the header, the payload, each part padded to 8 bytes. All kinds but 0
- * are records of the fabric's own.
+ * One MPI message carries one or more frames of one sender. It begins with the sender and the message's size in bytes,
+ * a word each, so MPI's status is not needed. A frame is a word with the payload's size, a word with its kind and the
+ * header's size, the header, the payload, each part padded to 8 bytes. All kinds but 0 are records of the fabric's own.
  */
 export const messageHeadBytes = 8
 
-/** In the word with the header's size: its bits below the kind. */
+/** The shift of the kind in the word with the header's size, which takes the bits below. */
 export const kindShift = 8
 
-/** Tag of all messages with frames; those of bulk transfers have larger ones. */
+/** The tag of all messages with frames; those of bulk transfers have larger ones. */
 export const frameTag = 0
 
 /** The largest payload of a frame. Larger ones go by bulk transfer. */
@@ -22,7 +21,7 @@ export const padded = (bytes: number): number => (bytes + 7) & ~7
 export const mpiFrameBytes = (headerWords: number, payloadBytes: number): number =>
   framePrefixBytes + padded(headerWords * 4) + padded(payloadBytes)
 
-/** Below this, copying byte by byte is faster than `set`, and copying is faster than making a view. */
+/** The size below which copying byte by byte is faster than `set`, and copying is faster than making a view. */
 export const smallBytes = 32
 
 /** Writes a frame at a multiple of 8. */

@@ -18,31 +18,35 @@ interface Queued {
   readonly payload: Uint8Array
 }
 
-/** Messages of this size travel eagerly through shared memory on every library we know. */
+/** The largest message that travels eagerly through shared memory on every library we know. */
 const smallCapacity = 4032
 const smallSlots = 64
 const largeCapacity = padded(messageHeadBytes + mpiFrameBytes(maxHeaderWords, mpiPayloadBytes))
 const largeSlots = 16
 const slots = smallSlots + largeSlots
-/** Copies of frames that wait for a slot are kept for later ones: 4 MiB at most. Others have the length of their frame. */
+/**
+ * The most copies of frames waiting for a slot whose memory is retained for later ones: 4 MiB at most. Other copies
+ * have the length of their frame.
+ */
 const mostSpares = 64
-/** Shorter frames are copied to memory of their length, which is cheap to come by. */
+/** The size below which frames are copied to memory of their length, which is cheap to allocate. */
 const leastSpareBytes = 4096
-/** Not a multiple of 4096, or the beginnings of all slots would compete for one set of the cache. */
+/**
+ * The distance between slots. It is not a multiple of 4096, or the beginnings of all slots would compete for one set of
+ * the cache.
+ */
 const smallStride = smallCapacity + 128
 
 const none = -1
 
 /**
- * Frames to other processes. MPI sends from slots of our own, and a slot is free again when its send has
- * completed, which is tested when slots run out, for all at once, so that a message costs one call.
- *
- * The first frame to a peer since the last poll is sent at once, with the records that wait for it. Those
- * that follow are collected per peer and sent together: when the slot is full, at the next poll, or when the
- * code that sends them returns to the event loop or awaits.
+ * Sends frames to other processes. MPI sends from slots of our own. A slot is free again when its send has completed,
+ * which is tested for all at once when slots run out, so that a message costs one call. The first frame to a peer since
+ * the last poll is sent at once, with the records that wait for it. Later frames are collected per peer and sent
+ * together: when the slot is full, at the next poll, or when the sending code returns to the event loop or awaits.
  */
 export class MpiOutbox {
-  /** Messages sent to each peer, modulo 2^32. */
+  /** The number of messages sent to each peer, modulo 2^32. */
   readonly sentMessages: Int32Array
   readonly #isend: (...args: number[]) => void
   readonly #testsome: (...args: number[]) => void
@@ -52,23 +56,23 @@ export class MpiOutbox {
   readonly #words: Int32Array
   readonly #bytes: Uint8Array
   readonly #offsets: readonly number[]
-  /** Bytes in each slot. */
+  /** The number of bytes used in each slot. */
   readonly #used = new Int32Array(slots)
   readonly #freeSmall: number[] = []
   readonly #freeLarge: number[] = []
   readonly #outcountAt: number
   readonly #indicesAt: number
-  /** By peer: the slot that collects frames. */
+  /** The slot that collects frames, by peer. */
   readonly #open: Int32Array
-  /** Peers that may have an open slot. */
+  /** The peers that may have an open slot. */
   readonly #opened: number[] = []
-  /** By peer: the number of the last poll before a frame was sent at once. */
+  /** The number of the last poll before a frame was sent at once, by peer. */
   readonly #sentAtPoll: Float64Array
   #polls = 0
   readonly #queues: readonly Queue<Queued>[]
   #queued = 0
   readonly #spares: Uint8Array[] = []
-  /** How many were made. */
+  /** The number of copies that were made. */
   #made = 0
   #flushing = false
 
@@ -100,7 +104,7 @@ export class MpiOutbox {
     this.#queues = Array.from({ length: processes }, () => new Queue<Queued>())
   }
 
-  /** Frames wait here: to be sent together, or for a slot. */
+  /** Whether frames wait here: to be sent together, or for a slot. */
   get waiting(): boolean {
     return this.#queued > 0 || this.#opened.length > 0
   }
@@ -124,7 +128,7 @@ export class MpiOutbox {
   }
 
   /**
-   * A record of the fabric's own: travels with the next frame to that peer, or when what was collected is
+   * Posts a record of the fabric's own: it travels with the next frame to that peer, or when the collected frames are
    * sent.
    */
   post(peer: number, kind: number, header: Int32Array): void {
@@ -135,7 +139,7 @@ export class MpiOutbox {
     }
   }
 
-  /** The process is about to poll: what was collected is sent. */
+  /** Sends the collected frames, because the process is about to poll. */
   beforePoll(): void {
     this.#polls++
     if (this.#opened.length > 0 || this.#queued > 0) this.flush()
@@ -151,7 +155,7 @@ export class MpiOutbox {
     this.#opened.length = 0
   }
 
-  /** True once every slot is free. */
+  /** Returns true once every slot is free. */
   drained(): boolean {
     this.flush()
     if (this.#queued > 0) return false
@@ -182,7 +186,7 @@ export class MpiOutbox {
     })
   }
 
-  /** In memory of an earlier copy, if it is long: memory that is new for each costs several copies. */
+  /** Copies a payload, into memory of an earlier copy if it is long: fresh memory for each costs several copies. */
   #copyOf(payload: Uint8Array): Uint8Array {
     if (payload.byteLength < leastSpareBytes || payload.byteLength > mpiPayloadBytes)
       return new Uint8Array(payload)
@@ -258,7 +262,7 @@ export class MpiOutbox {
     const { address } = this.#memory
     const { statusIgnore } = this.#library.abi
     this.#testsome(slots, address, address + this.#outcountAt, address + this.#indicesAt, statusIgnore)
-    // Negative when no request was active.
+    // The count is negative when no request was active.
     const count = this.#words[this.#outcountAt >> 2]
     for (let i = 0; i < count; i++) this.#release(this.#words[(this.#indicesAt >> 2) + i])
   }

@@ -5,22 +5,22 @@ import type { MpiLibrary } from './mpi-library.js'
 import { MpiMemory } from './mpi-memory.js'
 
 /**
- * Longer than any library's MPI_MAX_PROCESSOR_NAME, and than the list of cores of any but the strangest
- * bindings.
+ * The most bytes of a text. It exceeds any library's MPI_MAX_PROCESSOR_NAME, and the list of cores of all but the
+ * strangest bindings.
  */
 const maxTextBytes = 508
 
-/** Where the processes of a job run. */
+/** The nodes and cores on which the processes of a job run. */
 export interface Placement {
-  /** Node label of every process: processes that can share memory have the same one. */
+  /** The node label of every process: processes that can share memory have the same one. */
   readonly nodes: readonly string[]
-  /** Processes per core of this node. */
+  /** The number of processes per core of this node. */
   readonly processesPerCore: number
   /** Whether some node has more processes than cores: the same on every process. */
   readonly isOversubscribed: boolean
 }
 
-/** This process of a job, and the library that it called to initialize MPI. */
+/** A process of a job, and the library that it called to initialize MPI. */
 export interface JobProcess {
   readonly library: MpiLibrary
   readonly process: number
@@ -43,7 +43,7 @@ export function placement(job: JobProcess): Placement {
 }
 
 /**
- * Processes per core on every node, by its leader.
+ * Returns the processes per core on every node, by its leader.
  *
  * @param leaders of every process
  * @param texts of every process: the cores of its node, and where it may run as Linux reports it: `8 0-3,8`
@@ -58,7 +58,7 @@ export function processesPerCoreByNode(
     const leader = leaders[process]
     const [available, cores = ''] = text.split(' ')
     addToList(coresOf, leader, cores)
-    // Too long a text counts as empty: another process of the node has the number.
+    // A text that is too long counts as empty: another process of the node has the number.
     availableOf.set(leader, Math.max(availableOf.get(leader) ?? 1, Number(available)))
   })
   return new Map(
@@ -70,17 +70,17 @@ export function processesPerCoreByNode(
 }
 
 /**
- * Processes per core on a node.
+ * Returns the processes per core on a node.
  *
- * @param cores where each of its processes may run, as Linux reports it: "0-3,8"; empty where it is unknown
- * @param available cores of the node, used when some are unknown
+ * @param cores where each of its processes may run, as Linux reports it: "0-3,8"; empty if it is unknown
+ * @param available cores of the node, used if some are unknown
  */
 export function countProcessesPerCore(cores: readonly string[], available: number): number {
   if (cores.includes('')) return cores.length / available
   return cores.length / new Set(cores.flatMap(processorsIn)).size
 }
 
-/** By process: the first process that it shares memory with. */
+/** Returns, for every process, the first process that it shares memory with. */
 function leadersOf({ library, process, processes }: JobProcess): Int32Array {
   const { abi, calls, addressOf } = library
   const memory = new MpiMemory(64, addressOf)
@@ -103,7 +103,7 @@ function processorName({ library }: JobProcess): string {
   return textAt(memory.bytes, 16)
 }
 
-/** A short text of every process; one that is too long counts as empty. */
+/** Gathers a short text of every process; one that is too long counts as empty. */
 export function allTexts({ library, processes }: JobProcess, mine: string): string[] {
   const { abi, calls, addressOf } = library
   const recordBytes = maxTextBytes + 4
@@ -121,8 +121,8 @@ function textAt(bytes: Uint8Array, at: number): string {
 }
 
 /**
- * The name of the leader's processor, numbered where it is not unique: containers on one host may share a
- * name but no memory.
+ * Returns the name of the leader's processor, numbered if it is not unique: containers on one host may share a name but
+ * no memory.
  */
 function labelsOf(leaders: Int32Array, names: readonly string[]): string[] {
   const taken = new Map<string, number>()

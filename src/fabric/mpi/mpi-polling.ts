@@ -3,57 +3,52 @@ import { clearTimeout, setTimeout } from 'node:timers'
 import { Task } from '../own-handles.js'
 
 /**
- * How long to poll in every turn of the event loop after a frame came. Longer than the first delays of a
- * sleeping peer: two processes that answer each other wake up together and stay awake.
+ * The time for which a process polls in every turn of the event loop after a frame came. It exceeds the first delays of
+ * a sleeping peer: two processes that answer each other wake up together and stay awake.
  */
 const activePollingMs = 4
 /**
- * The same while a bulk transfer is in progress: MPI copies a part of it per poll and reports whole pieces
- * only. Longer than a piece takes, unless the peer does not poll.
+ * The time for which it does so while a bulk transfer is in progress: MPI copies a part of it per poll and reports
+ * whole pieces only. It exceeds the time of a piece, unless the peer does not poll.
  */
 const movingPollingMs = 200
-/** Then by a timer: first after this long, each time a half longer, up to the longest. */
+/** The first delay of the timer that polls afterwards. Each delay is a half longer, up to the longest. */
 const firstDelayMs = 1
 const longestDelayMs = 5
-/** Bounds of how long `spin` polls. It spins longer where that would have caught the last frame. */
+/** The bounds of the time for which `spin` polls. It spins longer if that would have caught the last frame. */
 const shortestSpinMs = 0.005
 const longestSpinMs = 0.05
-/** A frame that comes so soon after an unsuccessful spin justifies a longer one. */
+/** The time after an unsuccessful spin within which a frame justifies a longer spin. */
 const soonMs = 0.2
-/** After so many successful spins the event loop gets its turn. */
+/** The number of successful spins after which the event loop gets its turn. */
 const spinsPerTurn = 1024
-/**
- * Where processes share cores, a poll that yields the core counts as so many of them: it takes much longer.
- */
+/** The number of polls that one yielding poll counts as: where processes share cores, it takes much longer. */
 const spinsPerYield = 8
-/** Polls between two readings of the clock, and in a turn of the event loop where processes share cores. */
+/** The number of polls between two readings of the clock, and in a turn of the event loop if processes share cores. */
 const pollsPerBatch = 8
-/** A poll that yields the core takes as long as so many that do not, at least. */
+/** The least number of plain polls that take as long as one poll that yields the core. */
 const pollsPerYield = 32
 
 export interface PolledProcess {
   /** Delivers what has arrived; true if anything has. */
   poll(): boolean
-  /** A bulk transfer is in progress. */
+  /** Returns whether a bulk transfer is in progress. */
   moving(): boolean
-  /** Yields the core to another process; absent where an unsuccessful poll does so already. */
+  /** Yields the core to another process; absent if an unsuccessful poll does so already. */
   readonly yieldTurn?: () => void
-  /** Processes per core on this node. */
+  /** The number of processes per core on this node. */
   readonly processesPerCore: number
 }
 
 /**
- * How often a process polls for arrivals. MPI cannot wake the event loop, so a waiting process polls: without
- * pause while it can do nothing else and a frame is likely to come, then once per turn of the event loop,
- * which lets timers and I/O in, then at growing intervals by a timer. An idle process polls every 5 ms, for
- * about 1% of a core.
+ * Decides how often a process polls for arrivals. MPI cannot wake the event loop, so a waiting process polls. It polls
+ * without pause while it can do nothing else and a frame is likely to come, then once per turn of the event loop, which
+ * lets timers and I/O in, then at growing intervals by a timer. An idle process polls every 5 ms, for about 1% of a
+ * core. Where processes share cores, all of these times are longer, an unsuccessful poll yields the core, and several
+ * polls share a turn of the event loop, which costs the others more than they do.
  *
- * Where processes share cores, all of these times are longer, an unsuccessful poll yields the core, and
- * several polls share a turn of the event loop, which costs the others more than they do.
- *
- * A rank that is about to wait polls by itself: `mayPoll`, then at most `attempts` polls, each followed by
- * `succeeded` or `failed`. So a rank of its own process that answers the others does so without a separate
- * turn, tick or microtask.
+ * A rank that is about to wait polls by itself: `mayPoll`, then at most `attempts` polls, each followed by `succeeded`
+ * or `failed`. So a rank that answers the others does so without a separate turn, tick or microtask.
  */
 export class MpiPolling {
   readonly #polled: PolledProcess
@@ -69,7 +64,7 @@ export class MpiPolling {
   #sawActivity = false
   #spinMs = longestSpinMs
   #spunAt = 0
-  /** Successful spins since the last turn of the event loop, and what counts as such. */
+  /** The number of successful spins since the last turn of the event loop, and of polls that count as such. */
   #spins = 0
   #closed = false
 
@@ -81,12 +76,12 @@ export class MpiPolling {
     this.#timeFactor = Math.max(1, polled.processesPerCore)
   }
 
-  /** A frame came, or a transfer advanced. */
+  /** Notes that a frame came, or a transfer advanced. */
   arrived(): void {
     this.#sawActivity = true
   }
 
-  /** A frame is expected: polls in every turn for a while. */
+  /** Polls in every turn for a while, because a frame is expected. */
   expectArrival(): void {
     this.#sawActivity = true
     if (!this.#asleep || this.#closed) return
@@ -96,24 +91,24 @@ export class MpiPolling {
     this.#task.schedule()
   }
 
-  /** Whether a rank may poll by itself: only so often without a turn of the event loop. */
+  /** Returns whether a rank may poll by itself: only so often without a turn of the event loop. */
   mayPoll(): boolean {
     this.expectArrival()
     return this.#spins < spinsPerTurn
   }
 
-  /** How often a rank polls that would poll `maxPolls` times if its process had its own core. */
+  /** Returns how often a rank polls that would poll `maxPolls` times on a core without other processes. */
   attempts(maxPolls: number): number {
     return this.#oversubscribed ? Math.floor(maxPolls / pollsPerYield) : maxPolls
   }
 
-  /** A rank's own poll was successful. */
+  /** Notes that a rank's own poll was successful. */
   succeeded(): void {
     this.#spins++
     this.#sawActivity = true
   }
 
-  /** A rank's own poll was unsuccessful. */
+  /** Notes that a rank's own poll was unsuccessful. */
   failed(): void {
     if (!this.#oversubscribed) return
     this.#spins += spinsPerYield

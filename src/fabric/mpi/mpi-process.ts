@@ -17,18 +17,18 @@ import { MpiStaging } from './mpi-shared-memory.js'
 
 /** A frame to oneself: the fabric's own copy. */
 interface OwnFrame {
-  /** 0, or the kind of a record of the fabric's own. */
+  /** The kind of a record of the fabric's own; 0 for frames. */
   readonly kind: number
   readonly header: Int32Array
   readonly payload: Uint8Array
 }
 
-/** Frames taken in one batch, so that timers and I/O run in between. */
+/** The number of frames taken in one batch, so that timers and I/O run in between. */
 const batchFrames = 1024
 
 /**
- * One process of an MPI job as a fabric. MPI makes progress only while it is called and cannot wake the event
- * loop, so this process polls for arrivals as often as `MpiPolling` decides.
+ * A process of an MPI job as a fabric. MPI makes progress only while it is called and cannot wake the event loop, so
+ * this process polls for arrivals as often as `MpiPolling` decides.
  */
 export class MpiProcess implements Fabric {
   readonly kind = 'mpi'
@@ -131,14 +131,14 @@ export class MpiProcess implements Fabric {
     this.#keepAlive.unref()
   }
 
-  /** @internal Nothing is in flight here, as far as this process can see. */
+  /** @internal Returns whether nothing is in flight here, as far as this process can see. */
   quiet(): boolean {
     return this.#toSelf.size === 0 && !this.#outbox.waiting && !this.bulk.moving
   }
 
   /**
-   * Closes, and resolves when all processes have closed and all that any of them sent has arrived: they sum
-   * up how many messages each was sent, so every process knows how many are still to come. @internal
+   * Closes, and resolves when all processes have closed and all that any of them sent has arrived. The processes sum up
+   * how many messages each was sent, so every process knows how many are still to come. @internal
    */
   async drain(job: MpiJob, comm: number): Promise<void> {
     if (this.#closed) return
@@ -176,7 +176,7 @@ export class MpiProcess implements Fabric {
     return true
   }
 
-  /** True if what was looked for is there. */
+  /** Calls the watching functions; true if one found a change. */
   #look(): boolean {
     let found = false
     for (const look of this.#looks) if (!this.#closed && look()) found = true
@@ -189,7 +189,7 @@ export class MpiProcess implements Fabric {
     this.#polling.expectArrival()
   }
 
-  /** One frame, at most. */
+  /** Delivers at most one frame. */
   #tryPoll(maxPolls: number): boolean {
     if (this.#delivering || this.#closed || this.#sink === undefined || !this.#polling.mayPoll()) return false
     // Frames to itself and transfers need more than this poll.
@@ -220,7 +220,7 @@ export class MpiProcess implements Fabric {
       return true
     },
     frame: (src, header, payload) => {
-      // What its sender knew to be in memory may have been written since this poll has looked.
+      // The memory that the sender knew to be written may have changed since this poll looked.
       this.#look()
       if (this.#closed) return
       this.counters.framesReceived++

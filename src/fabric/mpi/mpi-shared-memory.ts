@@ -3,31 +3,32 @@ import { closeSync, openSync, readSync, statSync } from 'node:fs'
 import type { MemoryLocation, StagingMemory } from '../fabric.js'
 import type { MpiLibrary } from './mpi-library.js'
 
-/** Staging memory of a process; pages that are never used take no memory. */
+/** The bytes of a process's staging memory; pages that are never used take no memory. */
 export const stagingBytes = 64 * 2 ** 20
-/** On nodes with more processes their messages go by MPI alone: each maps the memory of all others. */
+/**
+ * The most processes per node that share memory: each maps the memory of all others. On larger nodes messages go by MPI
+ * alone.
+ */
 const mostPerNode = 64
 const tokenBytes = 16
 
-/** One process of a job, which exchanges short texts with all others. */
+/** A process of a job, which exchanges short texts with all others. */
 export interface SharingJob {
   readonly library: Pick<MpiLibrary, 'memory'>
   readonly process: number
   readonly nodes: readonly string[]
-  /** The text of every process. Collective. */
+  /** Gathers the text of every process. Collective. */
   texts(mine: string): string[]
 }
 
 /**
- * Memory of the processes of a node that all of them can read: each has a file in memory, without a name,
- * which the others open by the file descriptors that Linux lists of it, and map read-only. It ends with the
- * processes.
- *
- * One session at a time stages in it, the first that does; others send all by MPI.
+ * The memory of the processes of a node that all of them can read. Each has a file in memory, without a name, which
+ * ends with the process. The others open it by the file descriptors that Linux lists, and map it read-only. The first
+ * session that stages in it is the only one; others send everything by MPI.
  */
 export class MpiSharedMemory {
   readonly own: Uint8Array
-  /** By process; undefined for those on other nodes and for this one. */
+  /** The memory of every process; undefined for those on other nodes and for this one. */
   readonly theirs: readonly (Uint8Array | undefined)[]
   #isClaimed = false
 
@@ -36,7 +37,7 @@ export class MpiSharedMemory {
     this.theirs = theirs
   }
 
-  /** True for the session that may use this process's memory, until it releases it. */
+  /** Returns true for the session that may use this process's memory, until it releases it. */
   claim(): boolean {
     if (this.#isClaimed) return false
     this.#isClaimed = true
@@ -48,10 +49,10 @@ export class MpiSharedMemory {
   }
 }
 
-/** The same for one session. */
+/** The staging memory of one session. */
 export class MpiStaging implements StagingMemory {
   readonly #shared: MpiSharedMemory
-  /** Undefined until the session stages something. */
+  /** The own memory; undefined until the session stages something. */
   #own: Uint8Array | undefined
   #isOurs = false
 
@@ -80,7 +81,7 @@ export class MpiStaging implements StagingMemory {
     return this.#shared.theirs[peer]!.subarray(byteOffset, byteOffset + sizeBytes)
   }
 
-  /** No process of the session still reads or writes it. */
+  /** Releases the memory, which no process of the session still reads or writes. */
   release(): void {
     if (this.#isOurs) this.#shared.release()
     this.#isOurs = false
@@ -88,8 +89,8 @@ export class MpiStaging implements StagingMemory {
 }
 
 /**
- * The memory that the processes of this node share; undefined where they are alone, too many, in containers
- * of their own, or not on Linux. All processes of the job call it, and those of one node get it or none does.
+ * Opens the memory that the processes of this node share. Returns undefined if they are alone, too many, in separate
+ * containers, or not on Linux. All processes of the job call it, and those of one node get it or none does.
  */
 export function openSharedMemory(job: SharingJob): MpiSharedMemory | undefined {
   const { process: me, nodes, library } = job
@@ -110,8 +111,7 @@ export function openSharedMemory(job: SharingJob): MpiSharedMemory | undefined {
 }
 
 /**
- * The memory of another process; undefined if it cannot be opened, or is another process's that has the same
- * number.
+ * Maps the memory of another process; undefined if it cannot be opened, or belongs to a stranger with the same number.
  */
 function mapOf({ memory }: Pick<MpiLibrary, 'memory'>, text: string): Uint8Array | undefined {
   if (text === '') return undefined
@@ -119,7 +119,7 @@ function mapOf({ memory }: Pick<MpiLibrary, 'memory'>, text: string): Uint8Array
   const file = `/proc/${pid}/fd/${descriptor}`
   let opened: number
   try {
-    // A stranger's descriptor may be a pipe, whose reader would wait, and take what is not for it.
+    // A stranger's descriptor may be a pipe: reading would wait, and take data that are not for this process.
     if (!statSync(file).isFile()) return undefined
     opened = openSync(file, 'r')
   } catch {

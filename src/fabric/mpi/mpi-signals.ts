@@ -5,17 +5,17 @@ import { type AddressOf, MpiMemory } from './mpi-memory.js'
 /** Runs a call of MPI that may wait for other processes without end, during which signals still end this process. */
 export type Endable = <T>(call: () => T) => T
 
-/** Signals for which Node may have handlers, which run when the event loop turns. */
+/** The signals for which Node may have handlers, which run when the event loop turns. */
 const signals = [constants.signals.SIGHUP, constants.signals.SIGINT, constants.signals.SIGTERM]
 
-/** `struct sigaction` of every platform is shorter, and begins with the handler. */
+/** The bytes that hold a `struct sigaction` of any platform; it begins with the handler. */
 const actionBytes = 256
 const [defaultAction, ignored] = [0, 1]
 
 /**
- * @internal While a call of MPI blocks this thread, no handler of Node runs, so a process that waits in `MPI_Init` for one
- * that is gone could only be killed. Signals have the platform's default effect meanwhile, as in a C program; those that
- * are ignored stay ignored.
+ * @internal Gives signals the platform's default effect while a call of MPI blocks this thread, as in a C program;
+ *   those that are ignored stay ignored. No handler of Node runs during such a call, so a process that waits in
+ *   `MPI_Init` for a lost one could only be killed.
  */
 export function endableCalls(koffi: Koffi, addressOf: AddressOf): Endable {
   const types = ['int', 'int64_t', 'int64_t']

@@ -9,11 +9,11 @@ import { MpiMemory } from './mpi-memory.js'
 import { MpiProcess } from './mpi-process.js'
 
 export interface MpiOptions {
-  /** File of the MPI library. Default: RANKWEAVE_MPI_LIB, else the one that belongs to the launcher. */
+  /** The file of the MPI library. Default: RANKWEAVE_MPI_LIB, else the one that belongs to the launcher. */
   readonly library?: string
-  /** For `run`: ranks of every process. Default: ranks are distributed evenly. The same on all processes. */
+  /** The ranks of every process, for `run`, the same on all processes. Default: ranks are distributed evenly. */
   readonly ranksPerProcess?: readonly number[]
-  /** Node label of every process. Default: processes that can share memory are on one node. */
+  /** The node label of every process. Default: processes that can share memory are on one node. */
   readonly nodes?: readonly string[]
 }
 
@@ -22,11 +22,11 @@ const mpiOptions: OptionTable<MpiOptions> = {
 }
 
 /**
- * The processes that an MPI launcher started, connected by MPI. All of them open sessions in the same order;
- * a process that exits while it has one open aborts the whole job, since MPI does not survive the loss of a
+ * Returns a fabric of the processes that an MPI launcher started, connected by MPI. All of them open sessions in the
+ * same order. A process that exits while it has one open aborts the whole job, since MPI does not survive the loss of a
  * process.
  *
- * @throws ERR_MPI_LAUNCHER when no launcher started this process
+ * @throws ERR_MPI_LAUNCHER if no launcher started this process
  * @throws ERR_WORLD for options that do not fit the number of processes
  */
 export function mpi(options: MpiOptions = {}): MpiFactory {
@@ -48,8 +48,8 @@ export function mpi(options: MpiOptions = {}): MpiFactory {
 }
 
 /**
- * Sessions open one after the other, in the order in which places were taken, which is the same on all
- * processes: Open MPI hangs when processes duplicate a communicator several times at once (4.1.4).
+ * Opens sessions one after the other, in the order in which places were taken, which is the same on all processes. Open
+ * MPI hangs when processes duplicate a communicator several times at once (4.1.4).
  */
 class OpeningOrder {
   #last: Promise<unknown> = Promise.resolve()
@@ -83,16 +83,16 @@ async function openMpi(job: MpiJob, nodes: readonly string[] = job.nodes): Promi
   const memory = new MpiMemory(64, addressOf)
   const { address } = memory
   job.openSessions++
-  // Other sessions must make progress meanwhile: the other processes may wait for them before they come here.
+  // Other sessions must make progress meanwhile: other processes may wait for them before they reach this call.
   calls.commIdup(abi.commWorld, address, address + 16)
   await job.completed(address + 16, memory, 32)
   return new MpiSession(job, memory.number(0, abi.handleBytes), nodes)
 }
 
-/** Bytes of a text in `textsOfAll`. */
+/** The bytes of a text in `textsOfAll`. */
 const textBytes = 16
 
-/** This process's part of one world: messages of its own communicator. */
+/** The part of this process in one world: messages of a separate communicator. */
 export class MpiSession implements FabricSession {
   readonly kind = 'mpi'
   readonly processes: number
@@ -124,7 +124,9 @@ export class MpiSession implements FabricSession {
     return this.#closing
   }
 
-  /** A text of every process, of at most {@link textBytes} ASCII characters, by process. All call it. @internal */
+  /**
+   * Gathers a text of at most {@link textBytes} ASCII characters from every process, by process. All call it. @internal
+   */
   async textsOfAll(mine: string): Promise<readonly string[]> {
     if (mine.length > textBytes)
       throw new RangeError(`a text of ${mine.length} characters, longer than ${textBytes}`)
@@ -141,7 +143,10 @@ export class MpiSession implements FabricSession {
     })
   }
 
-  /** The text of process 0, of any number of ASCII characters. All processes call it, with texts of theirs. @internal */
+  /**
+   * Returns the text of process 0, of any number of ASCII characters. All processes call it, each with a text.
+   * @internal
+   */
   async textOfFirst(mine: string): Promise<string> {
     const pieces: string[] = []
     for (let at = 0; ; at += textBytes) {
@@ -157,7 +162,7 @@ export class MpiSession implements FabricSession {
   }
 
   /**
-   * The bytes of every process, in process order, on process 0; undefined elsewhere. All processes call it,
+   * Gathers the bytes of every process, in process order, on process 0; undefined elsewhere. All processes call it,
    * once, after a retained session has closed. @internal
    */
   async collect(mine: Uint8Array): Promise<Uint8Array[] | undefined> {

@@ -5,15 +5,15 @@ import { allowedProcessors, processorsIn } from '../../base/allowed-processors.j
 import { RankweaveError } from '../../errors.js'
 import { importKoffi } from '../koffi.js'
 
-/** What each process of a world on threads is bound to. */
+/** The units that each process of a world on threads can be bound to. */
 export const bindings = ['none', 'core'] as const
 export type Binding = (typeof bindings)[number]
 
 /**
- * The processors of one core for every process: cores in the order of their first processor, one process each.
+ * Returns the processors of one core for every process: cores in the order of their first processor, one process each.
  *
- * @param allowed where threads may run, as Linux lists it; empty where that is unknown
- * @throws ERR_WORLD if there are more processes than cores; ERR_FABRIC where cores are unknown
+ * @param allowed where threads may run, as Linux lists it; empty if that is unknown
+ * @throws ERR_WORLD if there are more processes than cores; ERR_FABRIC if cores are unknown
  */
 export function coreOfEachProcess(
   processes: number,
@@ -34,7 +34,7 @@ export function coreOfEachProcess(
 }
 
 /**
- * Processors by core.
+ * Groups processors by core.
  *
  * @param allowed where threads may run, ascending
  * @param siblings all processors of the core of one
@@ -60,7 +60,7 @@ function siblingsOf(processor: number): readonly number[] {
     const file = `/sys/devices/system/cpu/cpu${processor}/topology/thread_siblings_list`
     return processorsIn(readFileSync(file, 'utf8').trim())
   } catch {
-    // Containers may hide it: each processor counts as a core.
+    // Containers may hide the file; then each processor counts as a core.
     return [processor]
   }
 }
@@ -72,7 +72,8 @@ function siblingsOf(processor: number): readonly number[] {
  */
 export async function bindThisThread(processors: readonly number[]): Promise<void> {
   const koffi = await importKoffi("threads: bindTo 'core'")
-  // Node starts the threads for files, which are the whole program's, with the first task for them: while unbound.
+  // Node starts the threads for files with the first task for them. They belong to the whole program, so they start
+  // before the binding.
   await stat('/proc/thread-self/status')
   const setAffinity = koffi.load(null).func('int sched_setaffinity(int, size_t, const void *)')
   const mask = new Uint8Array((Math.max(...processors) >> 6) * 8 + 8)

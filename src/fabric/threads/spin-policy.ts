@@ -2,33 +2,33 @@ import { performance } from 'node:perf_hooks'
 import { WaitCosts, type WaitKind } from './wait-costs.js'
 
 /**
- * How long a waiting process polls before it sleeps: without pause at first, then for a while in every turn
- * of the event loop. A wake-up costs up to 0.1 ms where the core has to wake too; a process that slept sooner
- * would be asleep again whenever its peer has just been woken. Processes that share cores would delay each
- * other, so they block instead: the sender of a frame wakes the thread itself, in a tenth of the time that a
- * message to its event loop takes.
+ * The times for which a waiting process polls before it sleeps: without pause at first, then for a while in every turn
+ * of the event loop. A wake-up costs up to 0.1 ms if the core has to wake too; a process that slept sooner would be
+ * asleep again whenever its peer has just been woken. Processes that share cores would delay each other, so they block
+ * instead. The sender of a frame wakes the thread itself, in a tenth of the time that a message to its event loop
+ * takes.
  */
 const dedicatedCore = { spinMs: 0.05, turnMs: 0.02, activePollingMs: 1, blockMs: 0 } as const
 const sharedCore = { spinMs: 0.005, turnMs: 0, activePollingMs: 0.1, blockMs: 1 } as const
-/** After blocking for so long, the event loop gets its turn. */
+/** The blocked time after which the event loop gets its turn. */
 const blockedPerTurnMs = 4
-/** A poll takes nanoseconds; when this has passed between two, another process had the core. */
+/** The time between two polls that shows that another process had the core: a poll takes nanoseconds. */
 const preemptedMs = 0.5
-/** For how long the thread blocks then, instead of polling. */
+/** The time for which the thread then blocks instead of polling. */
 const preemptedBlocksMs = 20
-/** Polls between two readings of the clock. */
+/** The number of polls between two readings of the clock. */
 const pollsPerClock = 16
 
-/** When one process stops polling; it adapts to preemption, and to what made its last waits shorter. */
+/** Decides when one process stops polling; it adapts to preemption, and to what made its last waits shorter. */
 export class SpinPolicy {
   readonly #isOversubscribed: boolean
   readonly #moved: () => number
   readonly #costs = new WaitCosts()
-  /** Another thread had the core while this one polled: until then it blocks. */
+  /** The time until which the thread blocks, because another thread had the core while this one polled. */
   #preemptedUntil = 0
-  /** Since the last turn of the event loop. */
+  /** The blocked time since the last turn of the event loop. */
   #blockedMs = 0
-  /** When the wait in progress began, if the first polls did not end it; else 0. */
+  /** The time when the wait in progress began, if the first polls did not end it; else 0. */
   #waitBegan = 0
   #wait: WaitKind = 'polls'
   /** Whether its cost is noted: while polling is best, only that of waits that outlast a spin. */
@@ -43,31 +43,31 @@ export class SpinPolicy {
     this.#moved = moved
   }
 
-  /** For how long an idle process polls in every turn of the event loop after a frame came. */
+  /** Returns for how long an idle process polls in every turn of the event loop after a frame came. */
   activePollingMs(now: number): number {
     return this.#limits(now).activePollingMs
   }
 
   /**
-   * For how long the thread may block now, its event loop included; 0 where spinning takes the core from no
-   * other thread.
+   * The time for which the thread may block now, its event loop included; 0 if spinning takes the core from no other
+   * thread.
    */
   get blockMs(): number {
     if (this.#blockedMs >= blockedPerTurnMs) return 0
     return this.#isOversubscribed || this.#wait === 'blocks' ? sharedCore.blockMs : 0
   }
 
-  /** The thread has blocked since `begin`. */
+  /** Notes that the thread has blocked since `begin`. */
   blockedSince(begin: number): void {
     this.#blockedMs += performance.now() - begin
   }
 
-  /** The event loop has its turn. */
+  /** Notes that the event loop has its turn. */
   turn(): void {
     this.#blockedMs = 0
   }
 
-  /** What was waited for has come. */
+  /** Ends the wait in progress. */
   came(): void {
     if (this.#waitBegan === 0) return
     if (this.#isNoted) this.#costs.took(this.#wait, performance.now() - this.#waitBegan)
@@ -100,7 +100,7 @@ export class SpinPolicy {
     this.#wait = this.#costs.next()
   }
 
-  /** The same in a turn of the event loop. */
+  /** Spins in a turn of the event loop. */
   spinInTurn(poll: (times: number) => boolean): boolean {
     if (poll(pollsPerClock)) return true
     const now = performance.now()

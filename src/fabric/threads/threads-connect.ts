@@ -16,26 +16,27 @@ import { type Binding, bindings, coreOfEachProcess } from './core-binding.js'
 import { initRing, maxPayloadOf, type RingMemory, ringBytes } from './threads-ring.js'
 
 export interface ThreadsOptions {
-  /** Worker threads. Default: as many as `ranksPerProcess` has entries, else 2. */
+  /** The number of worker threads. Default: as many as `ranksPerProcess` has entries, else 2. */
   readonly processes?: number
-  /** For `run`: ranks of every process. Default: ranks are distributed evenly. */
+  /** The ranks of every process, for `run`. Default: ranks are distributed evenly. */
   readonly ranksPerProcess?: readonly number[]
-  /** Node label of every process. Default: the host's name for all. */
+  /** The node label of every process. Default: the host's name for all. */
   readonly nodes?: readonly string[]
   /**
-   * Size of the ring from one process to another; a power of two, 4096 or more. Default 2 MiB, less for more
-   * than five processes.
+   * The bytes of the ring from one process to another; a power of two, 4096 or more. Default 2 MiB, less for more than
+   * five processes.
    */
   readonly ringBytes?: number
   /**
-   * Limits of each worker, such as `{ maxOldGenerationSizeMb: 512 }`; a worker that exceeds them ends and its
+   * The limits of each worker, such as `{ maxOldGenerationSizeMb: 512 }`. A worker that exceeds them ends and its
    * process is lost, not the whole program. Default: Node's limits.
    */
   readonly resourceLimits?: ResourceLimits
   /**
-   * `core`: process i runs on the i-th core that this program may use, on all its hardware threads, as `mpirun
-   * --bind-to core` does; Linux, at most one process per core, and the package koffi. A world beside another busy
-   * program gains by it, two bound worlds on the same cores lose. Default `none`: Linux places the threads.
+   * The binding. With `core`, process i runs on the i-th core that this program may use, on all its hardware threads,
+   * as `mpirun --bind-to core` does. It needs Linux, at most one process per core, and the package koffi. A world gains
+   * if another busy program runs beside it; two bound worlds on the same cores lose. Default `none`: Linux places the
+   * threads.
    */
   readonly bindTo?: Binding
   /**
@@ -48,7 +49,7 @@ export interface ThreadsOptions {
 /** The resolved options that connect threads. */
 export type ThreadsShape = Required<Pick<ThreadsOptions, 'processes' | 'nodes' | 'ringBytes' | 'bindTo'>>
 
-/** What one process needs to take part; sent to its worker unchanged, with `ports` in the transfer list. */
+/** The data that one process needs to take part; sent to its worker unchanged, with `ports` in the transfer list. */
 export interface ThreadsConnection {
   readonly process: number
   readonly nodes: readonly string[]
@@ -56,37 +57,36 @@ export interface ThreadsConnection {
   readonly maxPayloadBytes: number
   /** Whether there are more processes than processors that the program may use. */
   readonly isOversubscribed: boolean
-  /** Where the process may run; null: anywhere. */
+  /** The processors on which the process may run; null: any. */
   readonly processors: readonly number[] | null
-  /** One word per process, `stateStride` words apart: its `processState`. */
+  /** The `processState` of every process, one word each, `stateStride` words apart. */
   readonly states: SharedArrayBuffer
-  /** By receiver: the rings from every process to it. */
+  /** The rings from every process to the receiver, by receiver. */
   readonly rings: readonly SharedArrayBuffer[]
-  /** To every other process; a message wakes it. */
+  /** The port to every other process; a message wakes it. */
   readonly ports: readonly (MessagePort | null)[]
 }
 
 /**
- * What the others know of a process. Who sends something must also wake a process that is `asleep`, by a
+ * The state of a process as others see it. The sender of a record must also wake a process that is `asleep`, by a
  * message, or `blocked`, by a notification.
  */
 export const processState = { awake: 0, asleep: 1, closed: 2, blocked: 3 } as const
-/** A cache line each, so that processes do not invalidate each other's. */
+/** The words between two states: a cache line each, so that processes do not invalidate each other's. */
 export const stateStride = 16
-/** Beside the state of process 0: 1 while a process runs an action alone. */
+/** The index of the word beside the state of process 0: 1 while a process runs an action alone. */
 export const aloneWord = 1
 
 export const maxThreads = 64
 /**
- * Limits frames: a copy of this size still finds its source in the cache, and the receiver can overlap its
- * own.
+ * The limit of frames: a copy of this size still finds its source in the cache, and the receiver can overlap its own.
  */
 const maxFrameBytes = 65_536
 
 /**
  * Connects `processes` threads with each other. The memory lives as long as any of them retains it.
  *
- * @throws ERR_WORLD, ERR_FABRIC if they cannot be bound as `bindTo` says
+ * @throws ERR_WORLD; ERR_FABRIC if they cannot be bound as `bindTo` says
  */
 export function connectThreads(options: ThreadsShape): ThreadsConnection[] {
   const { processes, nodes, ringBytes: size, bindTo } = options
@@ -167,8 +167,8 @@ export function resolveThreads(options: ThreadsOptions): ThreadsShape {
 }
 
 /**
- * At most 64 MiB in all, of which only the pages in use are backed by memory. A ring holds a few of the
- * largest frames; where there is space, a message of 1 MiB.
+ * Returns the default bytes of a ring: at most 64 MiB in all, of which only the pages in use are backed by memory. A
+ * ring holds a few of the largest frames and, if there is space, a message of 1 MiB.
  */
 function defaultRingBytes(processes: number): number {
   let size = 2 ** 21

@@ -4,36 +4,37 @@ import { ringOf, type ThreadsConnection } from './threads-connect.js'
 import { type Queued, queued } from './threads-outbox.js'
 import { RingReader, recordKind } from './threads-ring.js'
 
-/** Records taken from one ring in one batch, so that timers, I/O and the other rings get their turn. */
+/** The number of records taken from one ring in one batch, so that timers, I/O and the other rings get their turn. */
 const batchRecords = 1024
 
-/** What receiving needs of its process. */
+/** The services that receiving needs from its process. */
 export interface InboxHost {
   readonly counters: FabricCounters
-  /** A record of another kind than `frame`. */
+  /** Handles a record of another kind than `frame`. */
   control(src: number, kind: number, header: Int32Array, payload: Uint8Array): void
-  /** The ring from `peer` has space again, for which `peer` asked. */
+  /** Wakes `peer`, which asked for it: its ring has space again. */
   wake(peer: number): void
 }
 
-/** What arrives at one process: records in the rings from its peers, and what it sends to itself. */
+/** Receives the records in the rings from peers, and those that a process sends to itself. */
 export class ThreadsInbox {
   /**
-   * Frames delivered, and bulk transfers settled, which the owner counts: what a rank may have waited for.
+   * The number of frames delivered, and of bulk transfers settled, which the owner counts: a rank may have waited for
+   * them.
    */
   events = 0
-  /** A record was taken since the owner last reset this. */
+  /** Whether a record was taken since the owner last reset this. */
   active = false
-  /** Records taken from rings. */
+  /** The number of records taken from rings. */
   taken = 0
-  /** The sink is being called. */
+  /** Whether the sink is being called. */
   delivering = false
   sink: FrameSink | undefined
   readonly #host: InboxHost
   readonly #counters: FabricCounters
   readonly #process: number
   readonly #processes: number
-  /** By peer; none for this process itself. */
+  /** The readers by peer; none for this process itself. */
   readonly #readers: readonly (RingReader | undefined)[]
   readonly #toSelf = new Queue<Queued>()
   #closed = false
@@ -49,12 +50,12 @@ export class ThreadsInbox {
     )
   }
 
-  /** Records from this process to itself that wait. */
+  /** The number of waiting records from this process to itself. */
   get waitingFromSelf(): number {
     return this.#toSelf.size
   }
 
-  /** No record waits in any ring. */
+  /** Whether no record waits in any ring. */
   get ringsEmpty(): boolean {
     return this.#readers.every((reader) => reader === undefined || reader.empty)
   }
@@ -87,9 +88,8 @@ export class ThreadsInbox {
   }
 
   /**
-   * Polls the rings at most `maxPolls` times and takes the first record; true if a rank may have waited for
-   * it. The space of what was read is not released here: a turn of the event loop follows, which does that
-   * once for many.
+   * Polls the rings at most `maxPolls` times and takes the first record; true if a rank may have waited for it. The
+   * space of the record is not released here: a turn of the event loop follows, which does that once for many.
    */
   receiveOne(maxPolls: number): boolean {
     const processes = this.#processes
@@ -134,7 +134,7 @@ export class ThreadsInbox {
     return this.events !== before
   }
 
-  /** Delivers the record that a reader has come to; a frame in place, if the sink takes it so. */
+  /** Delivers the record that a reader has reached; a frame in place, if the sink accepts that. */
   #take(src: number, reader: RingReader): void {
     this.active = true
     this.taken++
@@ -157,7 +157,7 @@ export class ThreadsInbox {
     counters.bytesReceived += headerWords * 4 + payloadBytes
   }
 
-  /** Records to itself that were sent before, not those sent in answer. */
+  /** Takes the records to itself that were sent before, not those sent in answer. */
   #takeFromSelf(): void {
     this.active = true
     for (let left = this.#toSelf.size; left > 0 && !this.#closed; left--) {

@@ -15,20 +15,20 @@ export function queued(kind: number, header: Int32Array, payload: Uint8Array | u
 }
 
 /**
- * What one process sends to the others: records in rings, those that found a ring full, and wake messages to
+ * Sends the records of one process to the others: records in rings, those that found a ring full, and wake messages to
  * sleeping peers.
  */
 export class ThreadsOutbox {
-  /** A record was sent since the owner last reset this. */
+  /** Whether a record was sent since the owner last reset this. */
   active = false
-  /** Records written to rings. */
+  /** The number of records written to rings. */
   sent = 0
   readonly #connection: ThreadsConnection
   readonly #states: Int32Array
-  /** By peer; none for this process itself. */
+  /** The writers by peer; none for this process itself. */
   readonly #writers: readonly (RingWriter | undefined)[]
   readonly #overflow: readonly Queue<Queued>[]
-  /** Records in all overflow queues. */
+  /** The number of records in all overflow queues. */
   #overflowing = 0
   readonly #gone: boolean[]
 
@@ -43,7 +43,7 @@ export class ThreadsOutbox {
     this.#gone = nodes.map(() => false)
   }
 
-  /** Records that wait for space. */
+  /** The number of records that wait for space. */
   get waiting(): number {
     return this.#overflowing
   }
@@ -52,13 +52,13 @@ export class ThreadsOutbox {
     return this.#overflow[peer].size > 0
   }
 
-  /** Bytes of payload that fit in the ring to another process now, in frames. */
+  /** Returns the bytes of payload that fit in the ring to another process now, in frames. */
   roomFor(peer: number): number {
     if (this.#gone[peer] || this.waitsFor(peer)) return 0
     return this.#writers[peer]!.roomFor(this.#connection.maxPayloadBytes)
   }
 
-  /** Sends a record, or retains a copy of it until there is space: false then. */
+  /** Sends a record and returns true, or retains a copy of it until there is space. */
   post(peer: number, kind: number, header: Int32Array, payload: Uint8Array | undefined): boolean {
     if (this.write(peer, kind, header, payload, 0, payload === undefined ? 0 : payload.length)) return true
     if (this.#gone[peer]) return true
@@ -90,7 +90,7 @@ export class ThreadsOutbox {
     const state = Atomics.load(this.#states, at)
     if (state === processState.awake || state === processState.closed) return
     if (Atomics.compareExchange(this.#states, at, state, processState.awake) !== state) {
-      // It has just gone from blocked to asleep, or the other way round, or another process wakes it.
+      // The peer has just changed between blocked and asleep, or another process wakes it.
       this.wake(peer)
     } else if (state === processState.blocked) Atomics.notify(this.#states, at, 1)
     else this.#connection.ports[peer]!.postMessage(0)
@@ -151,7 +151,7 @@ export class ThreadsOutbox {
 
 const none = new Uint8Array(0)
 
-/** Not `slice`: of a Buffer it returns a view, and of a shared array it may return shared memory. */
+/** Copies a payload. `slice` would return a view of a Buffer, and may return shared memory for a shared array. */
 function copyOf(payload: Uint8Array): Uint8Array {
   return payload.length === 0 ? none : new Uint8Array(payload)
 }

@@ -14,14 +14,14 @@ import { ThreadsOutbox } from './threads-outbox.js'
 import { recordKind } from './threads-ring.js'
 import { type SegmentMessage, ThreadsSharing } from './threads-sharing.js'
 
-/** After so many successful spins the event loop gets its turn. */
+/** The number of successful spins after which the event loop gets its turn. */
 const spinsPerTurn = 1024
 
 /**
- * One worker thread's end of the fabric. It is either awake, and then a task that polls the rings is
- * scheduled; or asleep, and then its state in shared memory is `asleep` and a peer that sends it a record
- * wakes it by a message on their port, which costs nothing until it comes; or, where processes share cores,
- * for a short while blocked: then its event loop stands still, and a peer notifies the thread.
+ * The end of the fabric at one worker thread. It has three states. Awake, it has a scheduled task that polls the rings.
+ * Asleep, its state in shared memory is `asleep`, and a peer that sends a record wakes it by a message on their port,
+ * which costs nothing until it comes. Where processes share cores, it is for a short while blocked: its event loop
+ * stands still, and a peer notifies the thread.
  */
 export class ThreadsProcess implements Fabric {
   readonly kind = 'threads'
@@ -53,11 +53,11 @@ export class ThreadsProcess implements Fabric {
   #activeAt = 0
   #asleep = false
   /**
-   * A spin was unsuccessful, and nothing has come since: no rank here can continue without a frame, as far as
-   * we know.
+   * Whether a spin was unsuccessful and nothing has come since: no rank here can continue without a frame, as far as we
+   * know.
    */
   #waiting = false
-  /** Successful spins since the last turn of the event loop. */
+  /** The number of successful spins since the last turn of the event loop. */
   #spins = 0
 
   /** @internal */
@@ -134,7 +134,7 @@ export class ThreadsProcess implements Fabric {
 
   send(peer: number, header: Int32Array, payload?: Uint8Array): void {
     if (this.#closed) throw closedToSends()
-    // `length` is compiled in place, `byteLength` is a call; of bytes they are the same.
+    // V8 compiles `length` in place, while `byteLength` is a call; they are equal for bytes.
     const payloadBytes = payload === undefined ? 0 : payload.length
     checkFrame(peer, this.processes, header.length, payloadBytes, this.maxPayloadBytes)
     this.counters.framesSent++
@@ -146,15 +146,15 @@ export class ThreadsProcess implements Fabric {
     return peer === this.process || this.#closed ? 0 : this.#outbox.roomFor(peer)
   }
 
-  /** Frames that arrive while one is being delivered wait: a sink is never re-entered. */
+  /** Polls the rings. Frames that arrive while one is being delivered wait: a sink is never re-entered. */
   poll(): boolean {
     if (this.#inbox.delivering || this.#closed) return false
     return this.#progress()
   }
 
   /**
-   * Polls, or blocks, for a short while, for when no rank here can continue without a frame: what comes
-   * within microseconds is served within microseconds.
+   * Polls, or blocks, for a short while if no rank here can continue without a frame: a frame that comes within
+   * microseconds is served within microseconds.
    */
   spin(): boolean {
     if (!this.#mayPoll()) return false
@@ -201,13 +201,13 @@ export class ThreadsProcess implements Fabric {
     this.#keepAlive.unref()
   }
 
-  /** @internal Nothing is in flight here, as far as this process can see. */
+  /** @internal Returns whether nothing is in flight here, as far as this process can see. */
   quiet(): boolean {
     const waiting = this.#outbox.waiting + this.#inbox.waitingFromSelf + this.#unreported.length
     return waiting === 0 && this.bulk.idle && this.#inbox.ringsEmpty
   }
 
-  /** @internal A process is gone, as its worker's parent reports. What it sent before still arrives. */
+  /** @internal Notes that a process is gone, as its worker's parent reports. What it sent before still arrives. */
   lose(peer: number, reason: string): void {
     if (this.#closed || this.#lost[peer] !== undefined) return
     this.#unreported.push({ peer, reason })
@@ -219,7 +219,7 @@ export class ThreadsProcess implements Fabric {
     if (this.#closed) return
     this.#closed = true
     this.#task.cancel()
-    // From here on no peer retains frames for this process.
+    // The peers no longer retain frames for this process.
     this.#setState(processState.closed)
     this.bulk.fail(new RankweaveError('ERR_FABRIC', 'the session was closed during a bulk transfer'))
     this.#unreported = []
@@ -229,9 +229,6 @@ export class ThreadsProcess implements Fabric {
     this.#keepAlive.close()
     for (const port of this.#connection.ports) port?.close()
   }
-
-  // -- sending
-  // -------------------------------------------------------------------------------------------------
 
   #post(peer: number, kind: number, header: Int32Array, payload: Uint8Array | undefined): void {
     if (peer !== this.process) {
@@ -249,7 +246,7 @@ export class ThreadsProcess implements Fabric {
     }
   }
 
-  /** Takes what has arrived, and moves on what waits for space; true if a rank may have waited for it. */
+  /** Takes what has arrived, and moves what waits for space; true if a rank may have waited for it. */
   #progress(): boolean {
     const inbox = this.#inbox
     if (inbox.sink === undefined) return false
@@ -259,16 +256,13 @@ export class ThreadsProcess implements Fabric {
     return inbox.events !== before
   }
 
-  // -- waking and sleeping
-  // -------------------------------------------------------------------------------------
-
   #onWakeMessage(): void {
     if (this.#closed) return
     this.#asleep = false
     this.#turn()
   }
 
-  /** A message taken from its port before its event: who sent a wake message has set our state already. */
+  /** Handles a message taken from its port before its event: the sender of a wake message has set our state already. */
   #takenFromPort(peer: number, message: 0 | SegmentMessage): void {
     if (message !== 0) this.sharing.learn(peer, message)
     else if (!this.#closed) {
@@ -277,7 +271,7 @@ export class ThreadsProcess implements Fabric {
     }
   }
 
-  /** From here on the rings are polled without a wake message. */
+  /** Wakes up: the rings are polled without a wake message. */
   #wakeUp(): void {
     if (this.#closed) return
     if (this.#asleep) {
@@ -334,7 +328,7 @@ export class ThreadsProcess implements Fabric {
     return inbox.events !== before && this.#pollSucceeded()
   }
 
-  /** From here on peers wake this process, but not for what they have sent or released before. */
+  /** Has peers wake this process for later records and space, but not for earlier ones. */
   #restIn(state: number): void {
     this.#setState(state)
     if (this.#outbox.waiting === 0 && !this.bulk.moving) return

@@ -2,39 +2,40 @@ import { copyBytes } from '../../base/bytes.js'
 import { maxHeaderWords } from '../fabric.js'
 
 /**
- * A ring of records in shared memory with a single producer and a single consumer, so no lock is needed: each
- * side writes only its own index. Indices count bytes modulo 2^32; the ring's size is a power of two below
- * that, so differences and positions stay exact however many bytes have passed.
+ * A ring of records in shared memory with a single producer and a single consumer, so no lock is needed: each side
+ * writes only its own index. Indices count bytes modulo 2^32. The ring's size is a power of two below that, so
+ * differences and positions stay exact however many bytes have passed.
  *
- * A record is a word with the payload's size, a word with kind and header size, the header's words, and the
- * payload, each part padded to 8 bytes. A record never wraps: where it does not fit before the end, a word of
- * -1 marks that it begins at the start. Hence the reader can lend it in place.
+ * A record is a word with the payload's size, a word with kind and header size, the header's words, and the payload,
+ * each part padded to 8 bytes. A record never wraps: if it does not fit before the end, a word of -1 marks that it
+ * begins at the start. Hence the reader can lend it in place.
  *
- * The reader polls the writer's index and not the record: it would take the record's cache line while the
- * writer is still filling it, which costs more than the second line.
+ * The reader polls the writer's index and not the record. It would take the record's cache line while the writer is
+ * still filling it, which costs more than the second line.
  */
 export interface RingMemory {
   readonly buffer: SharedArrayBuffer
-  /** Offset of the control words, a multiple of 64. The data follow at `offset + controlBytes`. */
+  /** The offset of the control words, a multiple of 64. The data follow at `offset + controlBytes`. */
   readonly offset: number
-  /** A power of two. */
+  /** The size of the data, a power of two. */
   readonly sizeBytes: number
 }
 
-/** The writer's index, its request and the reader's index are on cache lines of their own. */
+/** The places of the writer's index, its request and the reader's index, on separate cache lines. */
 const word = { tail: 0, head: 16, spaceRequested: 32 } as const
 export const controlBytes = 192
 
 export const ringBytes = (sizeBytes: number): number => controlBytes + sizeBytes
 
 /**
- * The largest payload that always fits: a record takes at most half a ring, else a skipped end could leave no
+ * Returns the largest payload that always fits: a record takes at most half a ring, else a skipped end could leave no
  * space.
  */
 export const maxPayloadOf = (sizeBytes: number): number => sizeBytes / 2 - 8 - 64
 
 /**
- * Indices start shortly before the sign bit, so that every long enough run exercises the overflow of sums.
+ * Resets a ring. Indices start shortly before the sign bit, so that every long enough run exercises the overflow of
+ * sums.
  */
 export function initRing({ buffer, offset, sizeBytes }: RingMemory): void {
   const control = new Int32Array(buffer, offset, controlBytes / 4)
@@ -44,14 +45,14 @@ export function initRing({ buffer, offset, sizeBytes }: RingMemory): void {
 
 const skip = -1
 const prefixBytes = 8
-/** Of a record besides its payload: prefix, the longest header, and what pads the payload. */
+/** The most bytes of a record besides its payload: prefix, the longest header, and the padding of the payload. */
 const mostWordsBytes = prefixBytes + maxHeaderWords * 4 + 8
 const padded = (bytes: number): number => (bytes + 7) & ~7
-/** Up to this, copying byte by byte is faster than `set`. */
+/** The size up to which copying byte by byte is faster than `set`. */
 const smallBytes = 32
-/** Up to this, payloads are copied word by word: a view of the ring would be allocated for each record. */
+/** The size up to which payloads are copied word by word: a view of the ring would be allocated for each record. */
 const wordwiseBytes = 256
-/** The reader releases space when it has read one in so many parts of the ring, and at the end of a batch. */
+/** The number of parts of the ring: the reader releases space when it has read one part, and at the end of a batch. */
 const releaseParts = 8
 
 export class RingWriter {
@@ -74,9 +75,7 @@ export class RingWriter {
     this.#freeBytes = sizeBytes
   }
 
-  /**
-   * Writes a record; false when there is no space for it now. Its payload is `payload` from `from` to `to`.
-   */
+  /** Writes a record; false when there is no space for it now. Its payload is `payload` from `from` to `to`. */
   write(
     kind: number,
     header: Int32Array,
@@ -126,8 +125,8 @@ export class RingWriter {
   }
 
   /**
-   * Bytes of payload that fit now, in records of at most `pieceBytes` each. Each loses the place of its
-   * words; one may leave the end of the ring free.
+   * Returns the bytes of payload that fit now, in records of at most `pieceBytes` each. Each record also takes the
+   * place of its words; one may leave the end of the ring free.
    */
   roomFor(pieceBytes: number): number {
     this.#loadHead()
@@ -136,7 +135,7 @@ export class RingWriter {
   }
 
   /**
-   * Requests a wake message once the reader has released space. Try again after the request: it may have read
+   * Requests a wake message once the reader has released space. Try again after the request: the reader may have read
    * everything.
    */
   requestSpace(): void {
@@ -144,29 +143,27 @@ export class RingWriter {
   }
 }
 
-/** The reading end. Between two calls of `next` it lends the record that the first one came to. */
+/** The reading end. Between two calls of `next` it lends the record that the first call reached. */
 export class RingReader {
   /** The whole ring, for records that are read in place. */
   readonly words: Int32Array
   readonly bytes: Uint8Array
-  /**
-   * The record that `next` came to: its kind, and where its header is in `words` and its payload in `bytes`.
-   */
+  /** The kind of the record that `next` reached; its header lies in `words`, its payload in `bytes`. */
   kind = 0
   headerAt = 0
   headerWords = 0
   payloadAt = 0
   payloadBytes = 0
-  /** `next` has released space since the owner last reset this: the writer may have requested it. */
+  /** Whether `next` has released space since the owner last reset this: the writer may have requested it. */
   hasReleased = false
   readonly #control: Int32Array
   readonly #sizeBytes: number
   #head: number
-  /** Read and not yet released to the writer. */
+  /** The bytes read and not yet released to the writer. */
   #unreleasedBytes = 0
   /** The writer's index when it was last loaded. */
   #tail: number
-  /** Arrays to lend, by length: making views costs more than copying a few words. */
+  /** The arrays to lend, by length: making views costs more than copying a few words. */
   readonly #headers: (Int32Array | undefined)[] = []
   readonly #payloads: ({ readonly bytes: Uint8Array; readonly words: Int32Array } | undefined)[] = []
 
@@ -214,14 +211,14 @@ export class RingReader {
     this.headerWords = headerWords
     this.payloadAt = at + bytesBefore
     this.payloadBytes = payloadBytes
-    // Before the record is delivered: the sink may throw.
+    // Count the record before it is delivered: the sink may throw.
     total += bytesBefore + padded(payloadBytes)
     this.#unreleasedBytes += total
     this.#head = (this.#head + total) | 0
     return true
   }
 
-  /** The record's header, in its own array. */
+  /** The record's header, in a separate array. */
   get header(): Int32Array {
     const { words, headerAt, headerWords } = this
     this.#headers[headerWords] ??= new Int32Array(headerWords)
@@ -230,7 +227,7 @@ export class RingReader {
     return header
   }
 
-  /** The record's payload: a copy where it is short, else a view of the ring. */
+  /** The record's payload: a copy if it is short, else a view of the ring. */
   get payload(): Uint8Array {
     const { words, payloadAt, payloadBytes } = this
     if (payloadBytes > wordwiseBytes) return this.bytes.subarray(payloadAt, payloadAt + payloadBytes)
@@ -248,7 +245,7 @@ export class RingReader {
   }
 
   /**
-   * Releases the space of all records read so far to the writer. True when the writer has requested a wake
+   * Releases the space of all records read so far to the writer. Returns true when the writer has requested a wake
    * message; the request is then taken.
    */
   release(): boolean {
@@ -264,10 +261,10 @@ export class RingReader {
   }
 }
 
-/** Kinds of records in a ring besides those of `bulkRecord`; all but `frame` stay inside the fabric. */
+/** The kinds of records in a ring besides those of `bulkRecord`; all but `frame` stay inside the fabric. */
 export const recordKind = { frame: 0, forget: 8 } as const
 
-/** Whole words: records are padded to them. */
+/** Allocates whole words for a payload: records are padded to them. */
 function payloadOf(sizeBytes: number) {
   const words = new Int32Array((sizeBytes + 3) >> 2)
   return { bytes: new Uint8Array(words.buffer, 0, sizeBytes), words }

@@ -2,40 +2,40 @@ import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads'
 import { RankweaveError } from '../../errors.js'
 import type { MemoryLocation, MemorySharing, StagingMemory } from '../fabric.js'
 
-/** What a port between two processes carries besides `0`, the wake message. */
+/** A message on a port between two processes other than `0`, the wake message. */
 export interface SegmentMessage {
   readonly segment: number
   readonly buffer: SharedArrayBuffer
 }
 
-/** What shared memory needs of its process. */
+/** The services that shared memory needs from its process. */
 export interface SharingHost {
   readonly ports: readonly (MessagePort | null)[]
-  /** A message that was taken from a port: a wake message or a segment. */
+  /** Handles a message that was taken from a port: a wake message or a segment. */
   taken(peer: number, message: 0 | SegmentMessage): void
   /** Announces to a peer, behind all frames sent to it, that no later frame will refer to a segment. */
   forget(peer: number, segment: number): void
 }
 
-/** Staging memory of a process, and of all: pages that are never used are never backed by memory. */
+/** The most bytes of staging memory of a process; pages that are never used are never backed by memory. */
 export const mostStagingBytes = 64 * 2 ** 20
 const allStagingBytes = 512 * 2 ** 20
 
 interface Segment {
   readonly id: number
-  /** Processes that it was announced to. */
+  /** The processes that it was announced to. */
   readonly knownBy: Set<number>
 }
 
 /**
- * Buffers in shared memory that peers can read. A peer gets a buffer by the port between the two, before the
- * first frame that refers to it, and retains it until the owner's program holds it no longer, which the
- * garbage collector reports. All of it ends with the worker threads.
+ * The buffers in shared memory that peers can read. A peer gets a buffer by the port between the two, before the first
+ * frame that refers to it. It retains the buffer until the owner's program holds it no longer, which the garbage
+ * collector reports. All of it ends with the worker threads.
  */
 export class ThreadsSharing implements MemorySharing, StagingMemory {
   readonly #host: SharingHost
   readonly #own = new WeakMap<SharedArrayBuffer, Segment>()
-  /** By peer: its segments that this process retains. */
+  /** The segments of each peer that this process retains. */
   readonly #theirs: Map<number, SharedArrayBuffer>[]
   readonly #collected = new FinalizationRegistry<Segment>(({ id, knownBy }) => {
     for (const peer of knownBy) this.#host.forget(peer, id)
@@ -50,7 +50,7 @@ export class ThreadsSharing implements MemorySharing, StagingMemory {
     this.#theirs = host.ports.map(() => new Map())
   }
 
-  /** Segments of other processes that are held here. */
+  /** The number of segments of other processes that are held here. */
   get heldSegments(): number {
     return this.#theirs.reduce((sum, segments) => sum + segments.size, 0)
   }
@@ -102,7 +102,7 @@ export class ThreadsSharing implements MemorySharing, StagingMemory {
     for (const segments of this.#theirs) segments.clear()
   }
 
-  /** The ring was faster than the event loop: the message with the segment waits in the port. */
+  /** Takes the message with the segment from the port, because the ring was faster than the event loop. */
   #awaited(peer: number, segment: number): SharedArrayBuffer {
     const port = this.#host.ports[peer]!
     for (;;) {
@@ -120,7 +120,7 @@ function stagingMemory(sizeBytes: number): SharedArrayBuffer {
   try {
     return new SharedArrayBuffer(sizeBytes)
   } catch {
-    // Address space is limited: payloads go through the rings.
+    // Address space is limited; without the memory, payloads go through the rings.
     return new SharedArrayBuffer(0)
   }
 }

@@ -5,8 +5,8 @@ import { resolveThreads, type ThreadsConnection, type ThreadsOptions } from './t
 import { ThreadsProcess } from './threads-process.js'
 
 /**
- * Worker threads as processes, connected by rings in shared memory. `run` starts the workers, and each of
- * them opens its own session: hence the program has to be a module that every worker can load.
+ * Returns a fabric of worker threads as processes, connected by rings in shared memory. `run` starts the workers, and
+ * each of them opens a separate session. Hence the program has to be a module that every worker can load.
  *
  * @throws ERR_WORLD for numbers that are out of range or do not agree
  */
@@ -42,10 +42,9 @@ export interface ThreadsFactory extends FabricFactory {
 }
 
 /**
- * The session of the one process that a connection is for.
+ * Opens the session of the one process that a connection is for.
  *
- * @param contribute takes contributions to the thread that orders losses and decisions; none: there is no
- *   authority
+ * @param contribute takes contributions to the thread that orders losses and decisions; none: there is no authority
  */
 export function openThreads(connection: ThreadsConnection, contribute?: Contribute): ThreadsSession {
   return new ThreadsSession(connection, contribute)
@@ -74,7 +73,7 @@ export class ThreadsSession implements FabricSession {
     return this.#process.quiet()
   }
 
-  /** A process is lost: a task of the fabric's own reports it to the sink. */
+  /** Notes that a process is lost: a task of the fabric's own reports it to the sink. */
   lose(peer: number, reason: string): void {
     this.#process.lose(peer, reason)
   }

@@ -1,34 +1,34 @@
-/** How a thread passes a wait that is longer than its first polls. */
+/** The ways in which a thread passes a wait that is longer than its first polls. */
 export type WaitKind = 'polls' | 'blocks'
 
-/** A longer wait counts as this long. */
+/** The time that a longer wait counts as. */
 const longestMs = 4
-/** Part of the average that the last wait is. */
+/** The weight of the last wait in the average. */
 const weight = 0.5
-/** Blocking has to be that much shorter: a thread that blocks leaves its event loop alone for as long. */
+/** The ratio of times below which blocking is chosen: a thread that blocks leaves its event loop alone for as long. */
 const worthwhile = 0.7
-/** One wait of so many is passed in the other way. */
+/** The number of waits of which one is passed in the other way. */
 const waitsPerTrial = 8
 
 /**
- * Whether a thread that waits had better poll or block, by how long the last waits of both kinds took. A peer
- * that needs this thread's core answers sooner when it blocks; one that computes on another core answers as soon,
- * but blocking adds a wake-up.
+ * Chooses whether a thread that waits polls or blocks, by how long the last waits of both kinds took. A peer that needs
+ * this thread's core answers sooner if it blocks. One that computes on another core answers as soon, but blocking adds
+ * a wake-up.
  */
 export class WaitCosts {
   readonly #averageMs = { polls: 0, blocks: 0 }
-  /** What a wait is passed with unless it is a trial. */
+  /** The kind of every wait that is not a trial. */
   #best: WaitKind = 'polls'
   #waits = 0
 
-  /** What to do in the next wait. */
+  /** Returns how to pass the next wait. */
   next(): WaitKind {
     const isTrial = ++this.#waits % waitsPerTrial === 0
     if (!isTrial) return this.#best
     return this.#best === 'polls' ? 'blocks' : 'polls'
   }
 
-  /** A wait of that kind is over. */
+  /** Notes that a wait of that kind is over. */
   took(kind: WaitKind, milliseconds: number): void {
     const average = this.#averageMs
     const last = Math.min(milliseconds, longestMs)
