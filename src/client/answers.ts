@@ -1,7 +1,7 @@
 import { type ErrorCode, errorCodes, RankweaveError, reasonText, shown } from '../errors.js'
 import type { CallError } from './protocol/world-events.js'
 
-/** An error as the service tells it; ERR_PROTOCOL for a code that this version does not know. */
+/** Returns an error as the service reports it; ERR_PROTOCOL for a code that this version does not know. */
 export function errorOf({ code, message, details }: Partial<CallError>, otherwise: string): RankweaveError {
   const known = (errorCodes as readonly unknown[]).includes(code)
   return new RankweaveError(known ? (code as ErrorCode) : 'ERR_PROTOCOL', String(message ?? otherwise), {
@@ -9,7 +9,7 @@ export function errorOf({ code, message, details }: Partial<CallError>, otherwis
   })
 }
 
-/** What ended a request: its caller, or the network. */
+/** Returns the error that ended a request: its caller's abort, or one of the network. */
 export function interrupted(signal: AbortSignal | undefined, otherwise: RankweaveError): RankweaveError {
   if (signal?.aborted !== true) return otherwise
   return new RankweaveError('ERR_ABORTED', 'the request was aborted', { cause: signal.reason })
@@ -20,14 +20,16 @@ export function unreachable(url: string, cause: unknown): RankweaveError {
   return new RankweaveError('ERR_SERVICE', `no service at ${url}: ${reasonText(below ?? cause)}`, { cause })
 }
 
-/** The part of an address that names something. @throws ERR_ARGUMENT, so that nothing else is asked for */
+/**
+ * Returns the part of an address that names something. @throws ERR_ARGUMENT for an id that would address something else
+ */
 export function idText(kind: 'a topology' | 'a plan' | 'a job', id: unknown): string {
   const letter = kind.at(2)!
   if (typeof id === 'string' && id.startsWith(`${letter}-`) && /^.-[0-9a-f]{64}$/.test(id)) return id
   throw new RankweaveError('ERR_ARGUMENT', `expected the id of ${kind}, ${letter}-..., got ${shown(id)}`)
 }
 
-/** `?a=1&b=2` of what is defined. */
+/** Writes the defined values as `?a=1&b=2`. */
 export function queryText(values: object): string {
   const words = new URLSearchParams()
   for (const [name, value] of Object.entries(values)) if (value !== undefined) words.set(name, String(value))
@@ -35,7 +37,7 @@ export function queryText(values: object): string {
 }
 
 /**
- * Lines of a text that arrives in pieces, without their ends. Cancels the stream when it is not read to its
+ * Yields the lines of a text that arrives in pieces, without their ends. Cancels the stream when it is not read to its
  * end.
  */
 export async function* linesOf(
@@ -44,7 +46,7 @@ export async function* linesOf(
 ): AsyncGenerator<string, void, undefined> {
   const reader = stream.getReader()
   const decoder = new TextDecoder()
-  let pieces: string[] = [] // of a line that spans pieces
+  let pieces: string[] = [] // parts of a line that spans pieces
   try {
     for (;;) {
       const { done, value } = await reader.read()
@@ -68,13 +70,13 @@ export async function* linesOf(
 }
 
 export interface ServiceAddress {
-  /** Such as `http://127.0.0.1:7878`. */
+  /** The address, such as `http://127.0.0.1:7878`. */
   readonly url: string
-  /** Of the service, where it has tokens; travels in headers and first messages, never in an address. */
+  /** The token of a service with tokens; it travels in headers and first messages, never in an address. */
   readonly token?: string
 }
 
-/** The address of a service, checked. @throws ERR_ARGUMENT */
+/** Checks the address of a service. @throws ERR_ARGUMENT */
 export function serviceUrl({ url, token }: ServiceAddress): URL {
   if (token !== undefined && (typeof token !== 'string' || !/^[\x21-\x7e]{1,256}$/.test(token)))
     throw new RankweaveError('ERR_ARGUMENT', 'token: expected a text of 1 to 256 characters without spaces')

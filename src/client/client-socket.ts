@@ -1,8 +1,8 @@
 import { RankweaveError } from '../errors.js'
 
 /**
- * What a WebSocket of a browser, of the package `ws` and of Node 22 have in common, as far as a member of a
- * world uses it.
+ * The common part of WebSockets of a browser, of the package `ws` and of Node 22, as far as a member of a world uses
+ * it.
  */
 export interface ClientSocket {
   send(text: string): void
@@ -20,13 +20,13 @@ export interface ClientSocket {
 export type MakeSocket = (url: string) => ClientSocket
 
 /**
- * The socket of the platform: of browsers and Node 22 their own, of Node 20 that of the package `ws`.
+ * Returns the socket of the platform: that of browsers and Node 22, or that of the package `ws` on Node 20.
  * @throws ERR_SERVICE
  */
 export async function platformSocket(): Promise<MakeSocket> {
   const { WebSocket } = globalThis as { readonly WebSocket?: new (url: string) => ClientSocket }
   if (WebSocket !== undefined) return (url) => new WebSocket(url)
-  // Not a literal, for which bundlers of pages would look.
+  // The name is not a literal, for which bundlers of pages would look.
   const name: string = 'ws'
   try {
     const ws = (await import(/* @vite-ignore */ name)) as {

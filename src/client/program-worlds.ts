@@ -1,22 +1,22 @@
 import { RankweaveError, shown } from '../errors.js'
 import type { MountedWorldInfo, MountedWorldRequest, OpenedWorld } from './protocol/mounted-worlds.js'
 
-/** A world that waits for its processes, and what they need to join it. */
+/** A world that waits for its processes, and the data with which they join it. */
 export interface OpenedProgramWorld extends OpenedWorld {
-  /** Where they join: the address for `rankweave join`, or for `join` from code. */
+  /** The address for `rankweave join`, or for `join` from code. */
   readonly joinUrl: string
 }
 
-/** A request below `/v1/`, and its answer. */
+/** Sends a request below `/v1/` and returns its answer. */
 export type AskService = <T>(path: string, init?: RequestInit) => Promise<T>
 
 const path = 'rendezvous/worlds'
 const json = { 'content-type': 'application/json' }
 
 /**
- * Worlds whose processes run programs of this library and meet at a service: `rankweave join`, or `join` from
- * code, brings each process into one. For worlds of members that ask: `WorldMember`. Methods reject as those
- * of `ServiceClient`.
+ * The worlds whose processes run programs of this library and meet at a service: `rankweave join`, or `join` from code,
+ * brings each process into one. For worlds of members that ask, see `WorldMember`. Methods reject as those of
+ * `ServiceClient`.
  */
 export class ProgramWorlds {
   readonly #ask: AskService
@@ -31,11 +31,11 @@ export class ProgramWorlds {
   }
 
   /**
-   * Opens a world, which waits for its processes until it is ended. Its token is shown here only, and any
-   * process that has it can join.
+   * Opens a world, which waits for its processes until it is ended. Its token is shown here only, and any process that
+   * has it can join.
    *
-   * @throws ERR_BUSY for too many running worlds, ERR_LIMIT for too many ranks or processes, ERR_WORLD for
-   *   numbers that do not agree, ERR_ARGUMENT
+   * @throws ERR_BUSY for too many running worlds, ERR_LIMIT for too many ranks or processes, ERR_WORLD for numbers that
+   *   do not agree, ERR_ARGUMENT
    */
   async open(request: MountedWorldRequest): Promise<OpenedProgramWorld> {
     const opened = await this.#ask<OpenedWorld>(path, {
@@ -46,7 +46,7 @@ export class ProgramWorlds {
     return { ...opened, joinUrl: this.#joinUrl }
   }
 
-  /** The running ones of this token, and the last that have ended. */
+  /** Lists the running worlds of this token, and the last that have ended. */
   async list(): Promise<readonly MountedWorldInfo[]> {
     return (await this.#ask<{ readonly worlds: readonly MountedWorldInfo[] }>(path)).worlds
   }
@@ -65,7 +65,7 @@ export class ProgramWorlds {
   }
 }
 
-/** @throws ERR_ARGUMENT, so that nothing else is asked for */
+/** @throws ERR_ARGUMENT for an id that would address something else */
 function idOf(id: unknown): string {
   if (typeof id === 'string' && /^[0-9a-f]{16}$/.test(id)) return id
   throw new RankweaveError(

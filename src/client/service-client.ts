@@ -32,10 +32,10 @@ import type {
 import type { WorldInfo } from './protocol/worlds.js'
 
 export interface ServiceClientOptions extends ServiceAddress {
-  /** Default: the global `fetch`. For certificates of one's own, or a proxy. */
+  /** The function that fetches, for private certificates or a proxy. Default: the global `fetch`. */
   readonly fetch?: typeof fetch
   /**
-   * Ends all requests of this client, streams included: they reject with ERR_ABORTED. Jobs continue;
+   * The signal that ends all requests of this client, streams included: they reject with ERR_ABORTED. Jobs continue;
    * {@link ServiceClient.cancel} ends one.
    */
   readonly signal?: AbortSignal
@@ -47,7 +47,7 @@ const clientOptions: OptionTable<ServiceClientOptions> = {
   signal: signalOption,
 }
 
-// Their values are checked by the service.
+// The service checks the values of these options.
 const uploadOptions = uncheckedOptions('format', 'name', 'ranks')
 
 /** A graph of graphology, of any class, as {@link ServiceClient.upload} takes it. */
@@ -57,20 +57,17 @@ export interface UploadedGraph {
   export(): object
 }
 
-/** What pictures are to show. */
+/** The options of pictures. */
 export interface ViewOptions {
-  /** As on the command line, with a profile where times are wanted. Default: that of the plan's request. */
+  /** The machine, as on the command line, with a profile if times are wanted. Default: that of the plan's request. */
   readonly machine?: string
-  /** Of every block. Default: those of the plan's request. */
+  /** The bytes of every block. Default: those of the plan's request. */
   readonly bytes?: number
   /** A rank to show with its program and neighbors. */
   readonly rank?: number
 }
 
-/**
- * What a plan costs on a machine, as `rankweave simulate --json` prints it: times in microseconds, all of
- * them predicted.
- */
+/** The cost of a plan on a machine, as `rankweave simulate --json` prints it: predicted times in microseconds. */
 export interface SimulationAnswer extends ReturnType<typeof simulationObject> {
   readonly collective: string
   readonly strategy: string
@@ -80,20 +77,21 @@ export interface SimulationAnswer extends ReturnType<typeof simulationObject> {
   readonly bytesPerContribution: number
 }
 
-/** Told every state of a job; of states that follow each other quickly, a slow reader gets the last. */
+/** Called with every state of a job; a slow reader may miss states that follow each other quickly, but not the last. */
 export type JobListener = (job: JobInfo) => void
 
 const ignore: JobListener = () => {}
 
-/** Records of the longest page of a list. */
+/** The records of the longest page of a list. */
 const longestPage = 1000
 
 /**
- * Asks a service (docs/service.md) for topologies, plans and what is known of them, over HTTP. Nothing is
- * retained, and no connection is held between calls, so there is nothing to close. Every method rejects with
- * a `RankweaveError`: with the code that the service answers, ERR_SERVICE where it cannot be reached or ends
- * within an answer, ERR_PROTOCOL for a malformed answer, ERR_ARGUMENT for an
- * invalid id, ERR_ABORTED. ERR_TOKEN, ERR_BUSY and ERR_LIMIT may come from any of them.
+ * Asks a service (docs/service.md) for topologies, plans and facts about them, over HTTP. Nothing is retained, and no
+ * connection is held between calls, so there is nothing to close.
+ *
+ * Every method rejects with a `RankweaveError`: the code that the service answers; ERR_SERVICE if it cannot be reached
+ * or ends within an answer; ERR_PROTOCOL for a malformed answer; ERR_ARGUMENT for an invalid id; ERR_ABORTED.
+ * ERR_TOKEN, ERR_BUSY and ERR_LIMIT may come from any of them.
  */
 export class ServiceClient {
   readonly #base: URL
@@ -111,9 +109,7 @@ export class ServiceClient {
     this.#fetch = given ?? ((input, init) => fetch(input, init))
   }
 
-  // topologies
-
-  /** All topologies of this token, the oldest first, in one request for each 1,000 of them or each MiB. */
+  /** Lists all topologies of this token, the oldest first, in one request for each 1,000 of them or each MiB. */
   async topologies(): Promise<readonly TopologyInfo[]> {
     return this.#pages<TopologyInfo, TopologyList>('topologies', (list) => list.topologies)
   }
@@ -126,13 +122,12 @@ export class ServiceClient {
   /**
    * Stores a topology, or finds it: its id is made of its graph, its weights and its grid.
    *
-   * @param content a graph of graphology, whose nodes become ranks as in `topologyFromGraph`; an unchanged
-   *   file, also one compressed by gzip; or the text of a topology such as `moore:64x64:r=4` for the format
-   *   `spec`
-   * @param options `name`: for people. `ranks`: over how many ranks the rows of a matrix are distributed;
-   *   default: one per row
-   * @throws ERR_MESSAGE_TOO_LARGE, ERR_LIMIT; ERR_ARGUMENT for a graph with attributes that JSON cannot hold
-   *   and for unknown options; and as the reader of the format, ERR_MATRIX_MARKET, ERR_TOPOLOGY, ERR_SPEC
+   * @param content a graph of graphology, whose nodes become ranks as in `topologyFromGraph`; an unchanged file, also
+   *   one compressed by gzip; or the text of a topology such as `moore:64x64:r=4` for the format `spec`
+   * @param options `name`: for people. `ranks`: how many ranks the rows of a matrix are distributed over; default: one
+   *   per row
+   * @throws ERR_MESSAGE_TOO_LARGE, ERR_LIMIT; ERR_ARGUMENT for a graph with attributes that JSON cannot hold and for
+   *   unknown options; and as the reader of the format, ERR_MATRIX_MARKET, ERR_TOPOLOGY, ERR_SPEC
    */
   upload(content: UploadedGraph, options?: { readonly name?: string }): Promise<TopologyInfo>
   upload(
@@ -153,18 +148,15 @@ export class ServiceClient {
     })
   }
 
-  /** What pictures of a topology show. @throws ERR_NOT_FOUND, ERR_RANK */
+  /** Returns the data of a topology's pictures. @throws ERR_NOT_FOUND, ERR_RANK */
   async topologyView(id: string, options: Pick<ViewOptions, 'rank'> = {}): Promise<TopologyView> {
     return this.#json<TopologyView>(`topologies/${idText('a topology', id)}/view${queryText(options)}`)
   }
 
-  // jobs
-
   /**
    * Asks for a plan. Equal requests share one job, which may be done already.
    *
-   * @throws ERR_NOT_FOUND for the topology, ERR_BUSY where too many jobs wait; ERR_USAGE, ERR_STRATEGY,
-   *   ERR_MACHINE
+   * @throws ERR_NOT_FOUND for the topology, ERR_BUSY if too many jobs wait; ERR_USAGE, ERR_STRATEGY, ERR_MACHINE
    */
   async requestPlan(request: PlanRequest): Promise<JobInfo> {
     return this.#json<JobInfo>('plans', {
@@ -188,7 +180,7 @@ export class ServiceClient {
   }
 
   /**
-   * The states of a job from now to its end. Leaving the loop ends the request, not the job.
+   * Yields the states of a job from now to its end. Leaving the loop ends the request, not the job.
    * @throws ERR_NOT_FOUND
    */
   async *events(id: string): AsyncGenerator<JobInfo, void, undefined> {
@@ -198,8 +190,8 @@ export class ServiceClient {
   }
 
   /**
-   * Follows a job to its end, which it returns.
-   * @throws ERR_NOT_FOUND; ERR_SERVICE where the service ends first
+   * Follows a job to its end, and returns its last state.
+   * @throws ERR_NOT_FOUND; ERR_SERVICE if the service ends first
    */
   async follow(id: string, onChange: JobListener = ignore): Promise<JobInfo> {
     let last: JobInfo | null = null
@@ -214,8 +206,7 @@ export class ServiceClient {
   /**
    * Asks for a plan and waits for it.
    *
-   * @throws as {@link ServiceClient.requestPlan}; the error of the job; ERR_CANCELLED where a client
-   *   cancelled it
+   * @throws as {@link ServiceClient.requestPlan}; the error of the job; ERR_CANCELLED if a client cancelled it
    */
   async plan(request: PlanRequest, onChange: JobListener = ignore): Promise<PlanInfo> {
     const first = await this.requestPlan(request)
@@ -225,15 +216,13 @@ export class ServiceClient {
     return this.planInfo(job.plan)
   }
 
-  // plans
-
-  /** All plans of this token, the oldest first, in one request for each 1,000 of them or each MiB. */
+  /** Lists all plans of this token, the oldest first, in one request for each 1,000 of them or each MiB. */
   async plans(): Promise<readonly PlanInfo[]> {
     return this.#pages<PlanInfo, PlanList>('plans', (list) => list.plans)
   }
 
   /**
-   * The request of a plan, and its statistics, which are what `rankweave plan --json` prints.
+   * Returns the request of a plan, and its statistics, which `rankweave plan --json` prints.
    * @throws ERR_NOT_FOUND
    */
   async planInfo(id: string): Promise<PlanInfo> {
@@ -246,7 +235,7 @@ export class ServiceClient {
   }
 
   /**
-   * The schedule of a plan, parsed. It has passed all checks except `verify`.
+   * Returns the parsed schedule of a plan. It has passed all checks except `verify`.
    * @throws ERR_NOT_FOUND, ERR_SCHEDULE_FORMAT
    */
   async schedule(id: string): Promise<Schedule> {
@@ -254,26 +243,26 @@ export class ServiceClient {
   }
 
   /**
-   * The schedule as JSON Lines (docs/schedule-format.md), byte for byte what `rankweave plan -o` writes.
+   * Returns the schedule as JSON Lines (docs/schedule-format.md), byte for byte what `rankweave plan -o` writes.
    * @throws ERR_NOT_FOUND, ERR_SCHEDULE_VERSION
    */
   async scheduleText(id: string, version: 1 | 2 = 2): Promise<string> {
     return this.#text(`${planPath(id)}/schedule${queryText({ version })}`)
   }
 
-  /** {@link ServiceClient.scheduleText} as it arrives: its reader reads it to its end or cancels it. */
+  /** Returns {@link ServiceClient.scheduleText} as it arrives: its reader reads it to its end or cancels it. */
   async scheduleStream(id: string, version: 1 | 2 = 2): Promise<ReadableStream<Uint8Array>> {
     return (await this.#ask(`${planPath(id)}/schedule${queryText({ version })}`)).body!
   }
 
-  /** What one rank does. @throws ERR_NOT_FOUND, ERR_RANK */
+  /** Returns the operations of one rank. @throws ERR_NOT_FOUND, ERR_RANK */
   async program(id: string, rank: number): Promise<RankProgram> {
     return this.#json<RankProgram>(`${planPath(id)}/ranks/${encodeURIComponent(rank)}`)
   }
 
   /**
-   * The mapping of a plan that was asked for with `map`: its rank `slotOf[v]` is vertex v of the topology. It is computed
-   * anew, which takes as long as it took for the plan.
+   * Returns the mapping of a plan that was requested with `map`: its rank `slotOf[v]` is vertex v of the topology. It
+   * is computed anew, which takes as long as it took for the plan.
    *
    * @throws ERR_NOT_FOUND also for a plan whose rank v is vertex v, and for one whose topology was removed
    */
@@ -282,7 +271,7 @@ export class ServiceClient {
   }
 
   /**
-   * What a plan costs on a machine, predicted.
+   * Predicts the cost of a plan on a machine.
    *
    * @param options `machine`: as on the command line, with a profile; `bytes`: of every contribution
    * @throws ERR_NOT_FOUND, ERR_MACHINE, ERR_SIMULATION
@@ -294,39 +283,37 @@ export class ServiceClient {
     return this.#json<SimulationAnswer>(`${planPath(id)}/simulation${queryText(options)}`)
   }
 
-  /** A plan as a C program for MPI. @throws ERR_NOT_FOUND, ERR_EXPORT */
+  /** Returns a plan as a C program for MPI. @throws ERR_NOT_FOUND, ERR_EXPORT */
   async cProgram(id: string): Promise<string> {
     return this.#text(`${planPath(id)}/export${queryText({ as: 'c' })}`)
   }
 
-  /** A plan as GOAL text. @param bytes of every contribution @throws ERR_NOT_FOUND, ERR_EXPORT */
+  /** Returns a plan as GOAL text. @param bytes of every contribution @throws ERR_NOT_FOUND, ERR_EXPORT */
   async goalText(id: string, bytes: number): Promise<string> {
     return this.#text(`${planPath(id)}/export${queryText({ as: 'goal', bytes })}`)
   }
 
-  /** What pictures of a plan show. @throws ERR_NOT_FOUND, ERR_MACHINE, ERR_RANK */
+  /** Returns the data of a plan's pictures. @throws ERR_NOT_FOUND, ERR_MACHINE, ERR_RANK */
   async planView(id: string, options: ViewOptions = {}): Promise<PlanView> {
     return this.#json<PlanView>(`${planPath(id)}/view${queryText(options)}`)
   }
 
-  /** These pictures as one HTML file that loads nothing. @throws as {@link ServiceClient.planView} */
+  /** Returns these pictures as one HTML file that loads nothing. @throws as {@link ServiceClient.planView} */
   async report(id: string, options: ViewOptions = {}): Promise<string> {
     return this.#text(`${planPath(id)}/report${queryText(options)}`)
   }
 
-  // worlds
-
-  /** Worlds of programs, which `rankweave join` joins. */
+  /** The worlds of programs, which `rankweave join` joins. */
   get programWorlds(): ProgramWorlds {
     return new ProgramWorlds(this.#base, (path, init) => this.#json(path, init))
   }
 
-  /** The worlds of members that ask, and their communicators. To be one of them: `WorldMember`. */
+  /** Lists the worlds of members that ask, and their communicators. To be one of them, see `WorldMember`. */
   async worlds(): Promise<readonly WorldInfo[]> {
     return (await this.#json<{ readonly worlds: readonly WorldInfo[] }>('worlds')).worlds
   }
 
-  /** A list to its end. */
+  /** Reads all pages of a list. */
   async #pages<T, List extends { readonly next: string | null }>(
     path: string,
     itemsOf: (list: List) => readonly T[],

@@ -18,13 +18,13 @@ const tooLarge = 1009
 
 export interface CallListener {
   readonly onEvent: (event: WorldEvent) => void
-  /** Once: no more replies and events follow. */
+  /** Called once, after which no replies and events follow. */
   readonly onEnd: (reason: RankweaveError) => void
 }
 
 /**
- * Requests over one socket and their replies, by number. Memory: the requests that wait for a reply, which
- * the service limits (`maxCallsInFlight`).
+ * The requests over one socket and their replies, by number. Memory: the requests that wait for a reply, which the
+ * service limits (`maxCallsInFlight`).
  */
 export class WorldCalls {
   readonly #socket: ClientSocket
@@ -32,7 +32,7 @@ export class WorldCalls {
   readonly #waiting = new Map<number, Waiting>()
   #next = 1
   #ended: RankweaveError | null = null
-  /** Why the service is about to close the socket. */
+  /** The reason for which the service is about to close the socket. */
   #refusal: RankweaveError | null = null
 
   constructor(socket: ClientSocket, listener: CallListener) {
@@ -64,7 +64,7 @@ export class WorldCalls {
     return reply
   }
 
-  /** Fails what waits, and all that is asked from now on. */
+  /** Fails the waiting requests, and all later ones. */
   end(reason: RankweaveError): void {
     if (this.#ended !== null) return
     this.#ended = reason
@@ -114,7 +114,7 @@ interface Reply {
   readonly error?: CallError
 }
 
-/** Null for what is no message of the protocol. */
+/** Parses a message; null if it is not one of the protocol. */
 function messageOf(data: unknown): WorldEvent | Reply | null {
   if (typeof data !== 'string') return null
   try {

@@ -8,7 +8,7 @@ import type { WorldInfo, WorldKind, WorldReply } from './protocol/worlds.js'
 import { type Fields, WorldCalls } from './world-calls.js'
 
 export interface WorldMemberOptions extends ServiceAddress {
-  /** Default: the WebSocket of the platform; on Node 20, which has none, that of the package `ws`. */
+  /** The WebSocket to use. Default: that of the platform; on Node 20, which has none, that of the package `ws`. */
   readonly webSocket?: MakeSocket
 }
 
@@ -17,19 +17,19 @@ const memberOptions: OptionTable<WorldMemberOptions> = {
   webSocket: valueOption('a function that makes a socket of a URL', (value) => typeof value === 'function'),
 }
 
-/** Which world to join: one that there is, or one of a name, which is made where there is none. */
+/** The world to join: an existing one by id, or one by name, which is made if there is none. */
 export interface JoinedAs {
   readonly world?: string
   readonly name?: string
-  /** Of a world that is made; of one that waits, the same number. */
+  /** The number of members of a new world; a waiting world must have the same number. */
   readonly members?: number
-  /** What `lookup` returns to others. */
+  /** The address that `lookup` returns to others. */
   readonly address?: string
 }
 
 /** A communicator of this member. */
 export interface MemberCommunicator {
-  /** Its id, the same at all its ranks; `world` is that of all members. */
+  /** The id, the same at all its ranks; `world` is that of all members. */
   readonly comm: string
   readonly rank: number
   readonly size: number
@@ -42,32 +42,33 @@ export interface BegunWorld extends MemberCommunicator {
 
 /** A world that waits. */
 export interface CreatedWorld {
-  /** Its id. */
   readonly world: string
-  /** With which programs join it; null: it has none. */
+  /** The token with which programs join it; null if it has none. */
   readonly token: string | null
 }
 
-/** What the service pushes. `world` and `worldEnded` come after {@link WorldMember.watch}. */
+/** The events that the service pushes. `world` and `worldEnded` come after {@link WorldMember.watch}. */
 export type MemberEventKind = 'member' | 'ended' | 'world' | 'worldEnded'
 export type MemberEvent<K extends MemberEventKind = MemberEventKind> = WorldEvent<K>
 
 type Listener = (event: never) => void
 
-/** The protocol that this client speaks. */
+/** The version of the protocol that this client speaks. */
 const protocol = 1
 
 /**
- * A member of a world of a service: it asks for communicators as a rank of MPI would, over one WebSocket, and
- * the service answers when all ranks concerned have asked (docs/service-protocol.md). Communicators are named
- * by their ids. Calls reject with the code of the service: ERR_PEER_LOST where a member that they need is
- * lost, ERR_NOT_FOUND for a communicator that this member does not have, ERR_REVOKED, ERR_COLLECTIVE_MISMATCH
- * and others as in a world of one's own; ERR_WORLD before `join`; ERR_PROTOCOL for arguments out of range.
- * When the connection is lost, all that waits and every later call rejects with why: ERR_SERVICE, ERR_TOKEN,
- * ERR_LIMIT or ERR_PROTOCOL. The connection keeps a process of Node alive until `close`.
+ * A member of a world of a service. It asks for communicators as a rank of MPI would, over one WebSocket. The service
+ * answers when all ranks concerned have asked (docs/service-protocol.md). Ids name communicators.
+ *
+ * Calls reject with the code of the service: ERR_PEER_LOST if a member that they need is lost, ERR_NOT_FOUND for a
+ * communicator that this member does not have, ERR_REVOKED, ERR_COLLECTIVE_MISMATCH and others as in any world;
+ * ERR_WORLD before `join`; ERR_PROTOCOL for arguments out of range.
+ *
+ * When the connection is lost, all waiting and later calls reject with the reason: ERR_SERVICE, ERR_TOKEN, ERR_LIMIT or
+ * ERR_PROTOCOL. The connection keeps a process of Node alive until `close`.
  */
 export class WorldMember {
-  /** Resolves once, when the connection has ended: null after `close`, otherwise why. */
+  /** Resolves once, when the connection has ended: null after `close`, otherwise the reason. */
   readonly closed: Promise<RankweaveError | null>
   readonly #calls: WorldCalls
   readonly #socket: ClientSocket
@@ -80,10 +81,9 @@ export class WorldMember {
   #hello: WorldReply<'hello'> = { version: '', limits: {} }
 
   /**
-   * Connects, and says who it is.
+   * Connects, and sends `hello`.
    *
-   * @throws ERR_ARGUMENT, ERR_SERVICE where there is none, ERR_TOKEN, ERR_LIMIT; ERR_VERSION_MISMATCH for
-   *   another protocol
+   * @throws ERR_ARGUMENT, ERR_SERVICE if there is none, ERR_TOKEN, ERR_LIMIT; ERR_VERSION_MISMATCH for another protocol
    */
   static async connect(options: WorldMemberOptions): Promise<WorldMember> {
     checkOptions('WorldMember.connect', memberOptions, options)
@@ -92,7 +92,7 @@ export class WorldMember {
     url.protocol = url.protocol === 'https:' ? 'wss:' : 'ws:'
     const make = webSocket ?? (await platformSocket())
     const socket = make(url.href)
-    // What is wrong is said by 'close', which follows.
+    // The event 'close', which follows, states the reason.
     socket.addEventListener('error', () => {})
     const member = new WorldMember(socket)
     const hasOpened = await Promise.race([
@@ -125,21 +125,21 @@ export class WorldMember {
     })
   }
 
-  /** Version of Rankweave at the service. */
+  /** The version of Rankweave at the service. */
   get version(): string {
     return this.#hello.version
   }
 
-  /** Limits of the service by name, such as `maxCallsInFlight`. */
+  /** The limits of the service by name, such as `maxCallsInFlight`. */
   get limits(): Readonly<Record<string, number>> {
     return this.#hello.limits
   }
 
   /**
-   * Calls a listener for every event of a kind from now on: `member` (another rank has left or is lost),
-   * `ended` (the world has ended before this member left it), `world` and `worldEnded`.
+   * Calls a listener for every later event of a kind: `member` (another rank has left or is lost), `ended` (the world
+   * has ended before this member left it), `world` and `worldEnded`.
    *
-   * @returns what ends that
+   * @returns a function that ends the calls
    */
   on<K extends MemberEventKind>(kind: K, listener: (event: MemberEvent<K>) => void): () => void {
     const listeners = this.#listeners.get(kind) ?? new Set()
@@ -149,9 +149,9 @@ export class WorldMember {
   }
 
   /**
-   * Makes a world that waits for its members, without joining it. With `programs` it also waits for so many
-   * processes that run programs: each joins by `rankweave join`, or `join` from code, with the token that is
-   * returned, at `/v1/rendezvous` of the service; their ranks are those after the members.
+   * Makes a world that waits for its members, without joining it. With `programs` it also waits for so many processes
+   * that run programs. Each joins by `rankweave join`, or `join` from code, with the returned token, at
+   * `/v1/rendezvous` of the service; their ranks follow those of the members.
    *
    * @throws ERR_LIMIT; ERR_WORLD for a name in use, or more than 1,024 members and programs
    */
@@ -167,8 +167,8 @@ export class WorldMember {
   /**
    * Joins a world and waits until all its members have. Ranks are given in the order of joining.
    *
-   * @throws ERR_NOT_FOUND, ERR_WORLD_FULL; ERR_WORLD for a member of a world already; ERR_WORLD_ENDED where
-   *   it ends, or this member leaves, before it has begun
+   * @throws ERR_NOT_FOUND, ERR_WORLD_FULL; ERR_WORLD for a member of a world already; ERR_WORLD_ENDED if it ends, or
+   *   this member leaves, before it has begun
    */
   async join(as: JoinedAs): Promise<BegunWorld> {
     if (this.#begun !== null)
@@ -176,7 +176,7 @@ export class WorldMember {
     const begun = new Promise<BegunWorld>((resolve, reject) => {
       this.#begun = { resolve, reject }
     })
-    // It may fail before this call has got that far.
+    // The world may fail before this call awaits it.
     begun.catch(() => {})
     try {
       await this.#ask('join', as)
@@ -194,7 +194,7 @@ export class WorldMember {
   }
 
   /**
-   * Collective: a communicator per color (MPI_Comm_split).
+   * Collective: makes a communicator per color (MPI_Comm_split).
    *
    * @param color null: none
    * @param key orders the ranks; ties by rank in `comm`
@@ -203,20 +203,20 @@ export class WorldMember {
     return placeOf(await this.#ask('split', { comm, color, key }))
   }
 
-  /** Collective: the same ranks with messages of their own (MPI_Comm_dup). */
+  /** Collective: duplicates a communicator with separate messages (MPI_Comm_dup). */
   async dup(comm: string): Promise<MemberCommunicator> {
     return placeOf(await this.#ask('dup', { comm }))!
   }
 
   /**
-   * Collective: a communicator of the ranks listed, each of which lists the same (MPI_Comm_create).
+   * Collective: makes a communicator of the ranks listed, each of which lists the same (MPI_Comm_create).
    * @param ranks empty: in none
    */
   async create(comm: string, ranks: readonly number[]): Promise<MemberCommunicator | null> {
     return placeOf(await this.#ask('create', { comm, ranks: [...ranks] }))
   }
 
-  /** Collective: the communicator is unusable at once (MPI_Comm_free). */
+  /** Collective: frees the communicator, which is unusable at once (MPI_Comm_free). */
   async free(comm: string): Promise<void> {
     await this.#ask('free', { comm })
   }
@@ -227,7 +227,7 @@ export class WorldMember {
   }
 
   /**
-   * Ranks of `comm` as ranks of another communicator of this member (MPI_Group_translate_ranks).
+   * Returns ranks of `comm` as ranks of another communicator of this member (MPI_Group_translate_ranks).
    * @returns null: not in that one
    */
   async translate(comm: string, ranks: readonly number[], to = 'world'): Promise<readonly (number | null)[]> {
@@ -236,18 +236,18 @@ export class WorldMember {
 
   /**
    * Replaces the address that `lookup` returns to others.
-   * @param address whatever the members agree on, at most 512 characters
+   * @param address any text that the members agree on, at most 512 characters
    */
   async publish(address: string): Promise<void> {
     await this.#ask('publish', { address })
   }
 
-  /** The address that a rank of `comm` has published; null: none. */
+  /** Returns the address that a rank of `comm` has published; null: none. */
   async lookup(comm: string, rank: number): Promise<WorldReply<'lookup'>> {
     return this.#ask('lookup', { comm, rank })
   }
 
-  /** Ranks of `comm` that are lost (MPIX_Comm_get_failed). */
+  /** Returns the ranks of `comm` that are lost (MPIX_Comm_get_failed). */
   async failed(comm: string): Promise<readonly number[]> {
     return (await this.#ask('failed', { comm })).ranks
   }
@@ -263,30 +263,25 @@ export class WorldMember {
   }
 
   /**
-   * Collective of the ranks that live: the bitwise AND of their flags (MPIX_Comm_agree).
+   * Collective of the ranks that live: returns the bitwise AND of their flags (MPIX_Comm_agree).
    *
-   * @throws ERR_PEER_LOST where a loss was not acknowledged; `details.flag` is the agreed value
+   * @throws ERR_PEER_LOST if a loss was not acknowledged; `details.flag` is the agreed value
    */
   async agree(comm: string, flag: number): Promise<number> {
     return (await this.#ask('agree', { comm, flag })).flag
   }
 
-  /**
-   * Collective of the ranks that live: the communicator of the survivors in the same order
-   * (MPIX_Comm_shrink).
-   */
+  /** Collective of the ranks that live: makes a communicator of the survivors in the same order (MPIX_Comm_shrink). */
   async shrink(comm: string): Promise<MemberCommunicator> {
     return placeOf(await this.#ask('shrink', { comm }))!
   }
 
-  /** What a communicator is, and the memory in bytes that it takes in the service. Local. */
+  /** Describes a communicator, with the bytes of memory that it takes in the service. Local. */
   async describe(comm: string): Promise<WorldReply<'describe'>> {
     return this.#ask('describe', { comm })
   }
 
-  /**
-   * All worlds of the token, now; from then on the events `world` and `worldEnded`. Not limited to members.
-   */
+  /** Lists all worlds of the token now; the events `world` and `worldEnded` follow. Not limited to members. */
   async watch(): Promise<readonly WorldInfo[]> {
     return (await this.#ask('watch', {})).worlds
   }
@@ -315,7 +310,7 @@ export class WorldMember {
       listener(event as never)
   }
 
-  /** Of a world that has not begun. */
+  /** Rejects the wait for a world that has not begun. */
   #fail(reason: RankweaveError): void {
     this.#begun?.reject(reason)
     this.#begun = null

@@ -35,7 +35,7 @@ export interface BulkSide {
   readonly reject: (error: RankweaveError) => void
 }
 
-/** A mover carries the bytes of paired sides. */
+/** The carrier of the bytes of paired sides. */
 export interface BulkMover {
   readonly process: number
   post(peer: number, kind: number, header: Int32Array): void

@@ -51,7 +51,7 @@ export const maxContributionBytes = 64
 export const maxKeyLength = 128
 
 /**
- * A fabric carries frames between processes. It knows processes and nodes, frames and bytes. Ranks, tags and
+ * The carrier of frames between processes. A fabric knows processes and nodes, frames and bytes. Ranks, tags and
  * communicators belong to the rooms above, which run unchanged on every fabric. The contract, checked by
  * `fabricConformance`:
  *

@@ -3,7 +3,7 @@ import { RankweaveError } from '../errors.js'
 import { bulkRecord } from '../fabric/bulk-pairing.js'
 import { maxHeaderWords } from '../fabric/fabric.js'
 
-// One binary message between two processes is a batch of frames, all numbers little-endian:
+// A binary message between two processes is a batch of frames, all numbers little-endian:
 //
 //   sequence u32 | bytes of the message u32 | frames frame: words of the header u16 | kind u16 | bytes of the
 //   payload u32 | header | payload | zeros up to 8 bytes
@@ -11,31 +11,31 @@ import { maxHeaderWords } from '../fabric/fabric.js'
 // A link numbers its messages in each direction from 0, modulo 2^32.
 
 /**
- * Kinds of frames: what the program sends, and the records of bulk transfers (`bulkRecord`), which stay
- * inside the fabric.
+ * The kinds of frames: the program's frames, and the records of bulk transfers (`bulkRecord`), which stay inside the
+ * fabric.
  */
 export const plainFrame = 0
 
-/** Largest payload of a frame of the program, in bytes. */
+/** The largest payload of a frame of the program, in bytes. */
 export const batchPayloadBytes = 2 ** 16
-/** Largest payload of a piece of a bulk transfer, in bytes. */
+/** The largest payload of a piece of a bulk transfer, in bytes. */
 export const pieceBytes = 2 ** 18
 
-/** Bytes before the frames of a message, and before the header of a frame. */
+/** The bytes before the frames of a message, and before the header of a frame. */
 export const headBytes = 8
 const frameHeadBytes = 8
 
-/** Bytes of the largest frame of the program, and of a piece. */
+/** The bytes of the largest frame of the program, and of a piece. */
 const largestFrameBytes = batchedFrameBytes(maxHeaderWords, batchPayloadBytes)
-/** A batch takes every frame of the program, and is sent when the next one does not fit. */
+/** The bytes of a batch, which takes every frame of the program, and is sent when the next one does not fit. */
 export const batchBytes = headBytes + largestFrameBytes
-/** A message with one piece. */
+/** The bytes of a message with one piece. */
 export const pieceMessageBytes = headBytes + batchedFrameBytes(maxHeaderWords, pieceBytes)
 
 const nothing = new Uint8Array(0)
 const noHeader = new Int32Array(0)
 
-/** Bytes of a frame in a message. */
+/** Returns the bytes of a frame in a message. */
 export function batchedFrameBytes(headerWords: number, payloadBytes: number): number {
   return roundUp(frameHeadBytes + headerWords * 4 + payloadBytes, 8)
 }
@@ -44,7 +44,7 @@ export function batchedFrameBytes(headerWords: number, payloadBytes: number): nu
 export class Batch {
   readonly bytes: Uint8Array<ArrayBuffer>
   readonly #view: DataView
-  /** Bytes filled so far. */
+  /** The number of bytes filled so far. */
   length = headBytes
 
   constructor(capacity: number) {
@@ -64,7 +64,7 @@ export class Batch {
     this.length = headBytes
   }
 
-  /** Appends a frame with the bytes of `payload` from `from` to `to`; there is space for it. */
+  /** Appends a frame with the bytes of `payload` from `from` to `to`. The caller has checked that there is space. */
   add(kind: number, header: Int32Array, payload: Uint8Array | undefined, from: number, to: number): void {
     const { bytes } = this
     const view = this.#view
@@ -84,7 +84,7 @@ export class Batch {
     this.length = end
   }
 
-  /** The message, complete; a view of the batch. */
+  /** Completes the message and returns a view of the batch. */
   seal(sequence: number): Uint8Array<ArrayBuffer> {
     this.#view.setUint32(0, sequence, true)
     this.#view.setUint32(4, this.length, true)
@@ -92,15 +92,13 @@ export class Batch {
   }
 }
 
-/**
- * Reads messages frame by frame, after all of a message has been checked. Allocates nothing but views.
- */
+/** Reads messages frame by frame, after all of a message has been checked. Allocates nothing but views. */
 export class BatchReader {
-  /** The current frame; `header` is overwritten by the next. */
+  /** The kind of the current frame; the next frame overwrites `header`. */
   kind = 0
   header: Int32Array = noHeader
   payload: Uint8Array = nothing
-  /** By length. */
+  /** The arrays for headers, by length. */
   readonly #headers = Array.from({ length: maxHeaderWords + 1 }, (_, words) => new Int32Array(words))
   #bytes: Uint8Array = nothing
   #at = 0
@@ -109,8 +107,8 @@ export class BatchReader {
    * Begins a message.
    *
    * @param sequence the number that it must have
-   * @throws ERR_PROTOCOL for a message that is truncated, repeated, out of order, or not a batch of frames;
-   *   then it has none
+   * @throws ERR_PROTOCOL for a message that is truncated, repeated, out of order, or not a batch of frames; the reader
+   *   then has none
    */
   open(message: Uint8Array, sequence: number): void {
     this.close()
@@ -119,7 +117,7 @@ export class BatchReader {
     this.#at = headBytes
   }
 
-  /** Moves on to the next frame; false at the end of the message. */
+  /** Moves to the next frame; false at the end of the message. */
   next(): boolean {
     const bytes = this.#bytes
     let at = this.#at
@@ -146,7 +144,7 @@ export class BatchReader {
   }
 }
 
-// A view of every message would cost more than to put the numbers together.
+// A view of every message would cost more than combining the bytes of a number.
 
 function u16(bytes: Uint8Array, at: number): number {
   return bytes[at] | (bytes[at + 1] << 8)
@@ -156,7 +154,7 @@ function i32(bytes: Uint8Array, at: number): number {
   return bytes[at] | (bytes[at + 1] << 8) | (bytes[at + 2] << 16) | (bytes[at + 3] << 24)
 }
 
-/** Words that the record of a bulk transfer has. */
+/** The number of words in the record of a bulk transfer. */
 const bulkHeaderWords = 7
 
 function checkMessage(message: Uint8Array, sequence: number): void {
@@ -169,7 +167,7 @@ function checkMessage(message: Uint8Array, sequence: number): void {
   const announced = i32(message, 4) >>> 0
   if (announced !== byteLength) throw malformed(`${announced} bytes as announced, got ${byteLength}`)
   for (let at = headBytes; at < byteLength; ) {
-    // A multiple of 8 is left, so the head of a frame is there.
+    // A multiple of 8 bytes is left, so the head of a frame is complete.
     const headerWords = u16(message, at)
     const kind = u16(message, at + 2)
     const payloadBytes = i32(message, at + 4) >>> 0
@@ -196,13 +194,13 @@ function malformed(expected: string): RankweaveError {
   return new RankweaveError('ERR_PROTOCOL', `expected ${expected}`)
 }
 
-/** Memory of messages of one size, reused when the network has taken them at once. */
+/** A pool of memory for messages of one size, reused if the network has taken them at once. */
 export class BatchPool {
   readonly #capacity: number
   readonly #mostIdle: number
   readonly #idle: Batch[] = []
 
-  /** @param mostIdle how many unused ones it retains */
+  /** @param mostIdle how many unused batches it retains */
   constructor(capacity: number, mostIdle: number) {
     this.#capacity = capacity
     this.#mostIdle = mostIdle

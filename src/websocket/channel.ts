@@ -11,19 +11,16 @@ import {
   socketState,
 } from './socket/socket.js'
 
-/** What carries the messages of a link: a socket, or the relay of the rendezvous. */
+/** The carrier of the messages of a link: a socket, or the relay of the rendezvous. */
 export interface Channel {
-  /** Bytes taken and not yet on the network. */
+  /** The number of bytes taken and not yet on the network. */
   readonly bufferedBytes: number
-  /**
-   * Whether `taken` is called when the network has taken a message; else the caller has to check
-   * `bufferedBytes`.
-   */
+  /** Whether `taken` is called when the network has taken a message; else the caller has to check `bufferedBytes`. */
   readonly reportsSent: boolean
   /**
-   * Once `bufferedBytes` is 0, the memory of the message may be reused.
+   * Sends a message. Its memory may be reused once `bufferedBytes` is 0.
    *
-   * @param taken called when it may, where the channel reports that; perhaps never when it fails
+   * @param taken called when the memory may be reused, if the channel reports that; perhaps never when it fails
    */
   send(message: Uint8Array<ArrayBuffer>, taken?: () => void): void
   /** Resolves when what was sent has been handed over and the channel is closed. */
@@ -34,7 +31,7 @@ export interface Channel {
 
 export interface ChannelEvents {
   message(bytes: Uint8Array): void
-  /** The peer has ended its session. */
+  /** Notes that the peer has ended its session. */
   ended(): void
   broken(reason: string, cause: BreakCause): void
 }
@@ -46,7 +43,7 @@ export class SocketChannel implements Channel, WatchedConnection {
   readonly #closed: Promise<void>
   #events: ChannelEvents | undefined
   #closing = false
-  /** The peer has said so: whatever closes the socket now, nothing is lost. */
+  /** Whether the peer has announced its end: whatever closes the socket then, nothing is lost. */
   #peerHasEnded = false
   #sentBytes = 0
 
@@ -135,12 +132,12 @@ export class SocketChannel implements Channel, WatchedConnection {
   }
 }
 
-/** The socket refused a message for its size. */
+/** Returns whether the socket refused a message for its size. */
 function isTooLarge({ error }: SocketError): boolean {
   return (error as { readonly code?: unknown } | undefined)?.code === 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH'
 }
 
-/** Messages through the rendezvous, to a process that cannot be dialed or cannot dial. */
+/** A channel through the rendezvous, to a process that cannot be dialed or cannot dial. */
 export class RelayChannel implements Channel {
   readonly reportsSent = false
   readonly #membership: Pick<Membership, 'relay' | 'relayBufferedBytes'>
@@ -151,7 +148,7 @@ export class RelayChannel implements Channel {
     this.#peer = peer
   }
 
-  /** Of all relayed peers together. */
+  /** The number of buffered bytes of all relayed peers together. */
   get bufferedBytes(): number {
     return this.#membership.relayBufferedBytes
   }
@@ -161,7 +158,7 @@ export class RelayChannel implements Channel {
     taken?.()
   }
 
-  /** The rendezvous has what was sent, or gets it before it learns that this process leaves. */
+  /** Resolves at once: the rendezvous gets what was sent before it learns that this process leaves. */
   close(): Promise<void> {
     return Promise.resolve()
   }

@@ -13,24 +13,26 @@ import {
   socketState,
 } from './socket/socket.js'
 
-/** What connects a process to others. */
+/** The parts that connect a process to others. */
 export interface ConnectorParts {
   readonly membership: Pick<Membership, 'world' | 'process' | 'addresses' | 'peerKeys'>
   readonly transport: Pick<SocketTransport, 'dial'>
-  /** Absent where a process cannot listen. */
+  /** The listener; absent if a process cannot listen. */
   readonly listener: PeerListener | undefined
   readonly clock: Clock
 }
 
-/** What connecting needs of its process. */
+/** The services that connecting needs from its process. */
 export interface ConnectorHost {
-  /** Whether a connection of `peer` may become its link: it has none and never had one. */
+  /** Returns whether a connection of `peer` may become its link: it has none and never had one. */
   wants(peer: number): boolean
-  /** Whether frames wait for a connection to `peer`. */
+  /** Returns whether frames wait for a connection to `peer`. */
   awaits(peer: number): boolean
-  /** Both sides have introduced themselves: messages that arrive from now on are batches. */
+  /**
+   * Hands over a socket on which both sides have introduced themselves: messages that arrive from now on are batches.
+   */
   connected(peer: number, socket: Socket): void
-  /** There will be no connection to `peer`. */
+  /** Reports that there will be no connection to `peer`. */
   failed(peer: number, reason: string): void
 }
 
@@ -40,46 +42,45 @@ interface Dial {
   readonly nonce: string
 }
 
-/** Connections to one peer that did not last. */
+/** The counts of connections to one peer that did not last. */
 interface Tries {
-  /** The network, or what the peer runs, has ended them. */
+  /** The number that the network, or the program at the peer's address, has ended. */
   readonly failed: number
-  /** The peer is there, and has closed them as `late` or `superseded`, or before their handshake. */
+  /** The number that the peer has closed as `late` or `superseded`, or before their handshake. */
   readonly putOff: number
 }
 
 const noTries: Tries = { failed: 0, putOff: 0 }
-/** Connections that may fail before a peer counts as one that cannot be reached. */
+/** The number of connections that may fail before a peer counts as unreachable. */
 const mostFailed = 3
-/** Connections that a peer may put off: two and a half minutes at least. */
+/** The number of connections that a peer may put off: two and a half minutes at least. */
 export const mostPutOff = 100
-/** Between two of them, in milliseconds. */
+/** The time between two connections, in milliseconds. */
 const retryMs = 100
-/** The longest wait after a connection that was late, in milliseconds: each is twice the one before. */
+/** The longest wait after a late connection, in milliseconds: each wait is twice the one before. */
 const longestRetryMs = 1_600
 /**
- * How long the connection of a peer that dials too is waited for before this side tries again, in
+ * The time for which this side waits for the connection of a peer that dials too before it tries again, in
  * milliseconds.
  */
 const supersededMs = 1_600
 
 /**
- * Connects processes in pairs. Both may dial at the same time: then the connection that the lower process has
- * dialed stays, and the other one is closed. Both sides decide so by themselves: the lower process refuses
- * the other's connection as long as it dials itself; the higher one gives up its own once the lower one has
- * proved who it is.
+ * Connects processes in pairs. Both may dial at the same time: then the connection that the lower process has dialed
+ * stays, and the other one is closed. Each side decides so alone. The lower process refuses the other's connection as
+ * long as it dials itself. The higher one gives up its own once the lower one has proved its identity.
  *
- * There is no limit of time here: a process that computes does not answer, and whether it lives is for the
- * rendezvous to say. A connection that the peer closes as late or before the handshake, because either of
- * them computed or too many came at once, is dialed again, up to {@link mostPutOff} times.
+ * There is no limit of time here: a process that computes does not answer, and only the rendezvous decides whether it
+ * lives. A peer closes a connection as late or before the handshake because either side computed or too many came at
+ * once. Such a connection is dialed again, up to {@link mostPutOff} times.
  *
- * Memory: a key for each other process that has been dialed or has come.
+ * Memory: a key for each other process that has been dialed or has dialed.
  */
 export class Connector {
   readonly #parts: ConnectorParts
   readonly #host: ConnectorHost
   readonly #dials = new Map<number, Dial>()
-  /** By process, imported once. */
+  /** The keys by process, each imported once. */
   readonly #keys = new Map<number, ProofKey>()
   #closed = false
 
@@ -139,7 +140,7 @@ export class Connector {
     socket.addEventListener('message', answered)
   }
 
-  /** Gives up what is not connected yet. */
+  /** Gives up the connections that are not complete yet. */
   close(): void {
     this.#closed = true
     for (const peer of [...this.#dials.keys()]) this.abandon(peer)
@@ -152,9 +153,6 @@ export class Connector {
     if (dial !== undefined) drop(dial.socket, closeCode.superseded, 'superseded')
   }
 
-  // -- the side that dials
-  // -------------------------------------------------------------------------------------
-
   async #prove(peer: number, dial: Dial, data: unknown): Promise<void> {
     const { socket } = dial
     const answer = decodeIntroduction(data, 'answer')
@@ -164,7 +162,7 @@ export class Connector {
     if ((await key?.check('accepted', meeting, answer.proof)) !== true) throw new Error('its proof is wrong')
     const proof = await key!.make('dialed', meeting)
     if (this.#dials.get(peer) !== dial || socket.readyState !== socketState.open) return
-    // Batches may follow `ready` in the same turn, so nothing may be awaited from here on.
+    // Batches may follow `ready` in the same turn, so nothing may be awaited after this point.
     const ready = ({ data: text }: { readonly data: unknown }) => {
       socket.removeEventListener('message', ready)
       try {
@@ -187,16 +185,13 @@ export class Connector {
     this.#host.failed(peer, reason)
   }
 
-  /** Unless the peer has connected, or is lost, meanwhile. */
+  /** Dials again unless the peer has connected, or is lost, meanwhile. */
   #dialAgain(peer: number, tries: Tries, code: number): void {
     this.#dials.delete(peer)
     this.#parts.clock.later(pauseMs(tries, code), () => {
       if (!this.#closed && !this.#dials.has(peer) && this.#host.awaits(peer)) this.#dial(peer, tries)
     })
   }
-
-  // -- the side that is dialed
-  // ---------------------------------------------------------------------------------
 
   async #greet({ socket, hello }: IncomingSocket): Promise<void> {
     const { world, process: to } = this.#parts.membership
@@ -253,11 +248,11 @@ export class Connector {
   }
 
   #refuse(socket: Socket, code: number, reason?: string): void {
-    // If it does not answer, its time limit drops it.
+    // If the peer does not answer, its time limit drops it.
     socket.close(code, reason)
   }
 
-  /** undefined: `peer` is no other process with which there may be a connection. */
+  /** Returns the key; undefined if there may be no connection with `peer`, or `peer` is not another process. */
   #keyWith(peer: number): ProofKey | undefined {
     const known = this.#keys.get(peer)
     if (known !== undefined) return known
@@ -276,8 +271,7 @@ function triesAfter({ failed, putOff }: Tries, code: number): Tries {
 }
 
 function pauseMs({ putOff }: Tries, code: number): number {
-  // The peer dials too, and its connection stays: it comes, or the peer has ended and is no longer there to
-  // dial.
+  // The peer dials too, and its connection stays. Either it arrives, or the peer has ended and no longer dials.
   if (code === closeCode.superseded) return supersededMs
   return code === closeCode.late ? Math.min(retryMs * 2 ** (putOff - 1), longestRetryMs) : retryMs
 }

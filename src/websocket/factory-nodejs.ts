@@ -13,20 +13,17 @@ import type { FabricFactory } from '../fabric/fabric.js'
 import { shortestSilenceMs } from './protocol/limits.js'
 
 export interface WebSocketOptions {
-  /** Processes of the operating system. Default: as many as `ranksPerProcess` has entries, else 2. */
+  /** The number of processes of the operating system. Default: as many as `ranksPerProcess` has entries, else 2. */
   readonly processes?: number
-  /** For `run`: ranks of every process. Default: ranks are distributed evenly. */
+  /** The ranks of every process, for `run`. Default: ranks are distributed evenly. */
   readonly ranksPerProcess?: readonly number[]
-  /** Node label of every process. Default: the host's name for all. */
+  /** The node label of every process. Default: the host's name for all. */
   readonly nodes?: readonly string[]
-  /** Milliseconds of silence after which a process is lost. Default 30,000. */
+  /** The silence in milliseconds after which a process is lost. Default 30,000. */
   readonly silenceMs?: number
-  /** Flags of Node for the processes. Default: those of this process. */
+  /** The flags of Node for the processes. Default: those of this process. */
   readonly execArgv?: readonly string[]
-  /**
-   * The library's entry of processes, where an application bundles it. Default: that of the installed
-   * package.
-   */
+  /** The library's entry of processes, if an application bundles it. Default: that of the installed package. */
   readonly processUrl?: URL
 }
 
@@ -48,8 +45,8 @@ const webSocketOptions = {
 } satisfies OptionTable<WebSocketOptions>
 
 /**
- * Processes of the operating system on this host, connected by WebSockets over loopback. `run` starts them,
- * and each loads the program for itself: hence it has to be a module. For processes on other hosts see `host`
+ * Returns a fabric of processes of the operating system on this host, connected by WebSockets over loopback. `run`
+ * starts them, and each loads the program itself: hence it has to be a module. For processes on other hosts see `host`
  * and `join`.
  *
  * @throws ERR_WORLD for numbers that are out of range or do not agree; ERR_ARGUMENT for unknown options

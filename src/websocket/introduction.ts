@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { RankweaveError, shortened } from '../errors.js'
 
-/** Version of what processes send each other. */
+/** The version of the messages between processes. */
 export const dataVersion = 2
 
 const process = z
@@ -20,10 +20,11 @@ const proof = z
   )
 
 /**
- * The text messages of two processes. Up to `ready` they are exchanged before the first batch, in this order;
- * the process that dials begins. Each side proves that it knows the key of the pair, for nonces of both.
- * So neither an observed nor a mirrored message is of use, nor the key of another pair. `end` is of either
- * side: a close code alone could be of anything between them.
+ * The text messages of two processes. Up to `ready` they are exchanged before the first batch, in this order; the
+ * process that dials begins. Each side proves that it knows the key of the pair, for nonces of both. So neither an
+ * observed nor a mirrored message helps an attacker, nor the key of another pair.
+ *
+ * Either side sends `end`: an intermediary could have produced a close code alone.
  */
 export const introductionMessages = {
   hello: z
@@ -51,20 +52,20 @@ export type IntroductionKind = keyof Messages
 export type IntroductionMessage<K extends IntroductionKind> = z.infer<Messages[K]>
 export type Hello = IntroductionMessage<'hello'>
 
-/** Longest text message, in UTF-16 units. */
+/** The most UTF-16 units of a text message. */
 const longestText = 1024
 
-/** Why a process closes a data connection that is not in use, as the close code of the socket. */
+/** The close codes with which a process closes a data connection that is not in use. */
 export const closeCode = {
   /** The session has ended, after `end`: frames that it sent have arrived. */
   ended: 1000,
   /** The connection in the other direction stays. */
   superseded: 4100,
-  /** There is a connection already, or was one. */
+  /** A connection exists already, or existed. */
   occupied: 4101,
   malformed: 4102,
   proof: 4103,
-  /** It took too long to introduce itself, or others do at the moment: the peer may dial again. */
+  /** The peer took too long to introduce itself, or too many others do at the moment: it may dial again. */
   late: 4104,
 } as const
 

@@ -3,23 +3,20 @@ import type { Clock } from '../base/clock.js'
 /** A connection as its watch sees it. */
 export interface WatchedConnection {
   /**
-   * Bytes that have come, of whatever kind, also parts of messages; undefined where the platform does not
-   * say.
+   * The number of bytes that have arrived, of any kind and also in parts of messages; undefined if the platform does
+   * not report it.
    */
   readonly receivedBytes: number | undefined
-  /** Bytes of messages that the network has taken. */
+  /** The number of bytes of messages that the network has taken. */
   readonly takenBytes: number
-  /** Bytes that it has not. */
+  /** The number of bytes that the network has not taken. */
   readonly bufferedBytes: number
-  /** Sends what the peer's side answers by itself, where that is possible. */
+  /** Sends a ping, which the peer's side answers by itself, if that is possible. */
   ping(): void
 }
 
 export interface LinkWatchHost {
-  /**
-   * Asks, by way of the rendezvous, whether `peer` is there: its answer is `present`, after it has sent a
-   * separate ping.
-   */
+  /** Asks through the rendezvous whether `peer` is present; it answers `present` after it has sent a separate ping. */
   probe(peer: number): void
   silent(peer: number): void
 }
@@ -29,31 +26,28 @@ interface Watched {
   received: number | undefined
   taken: number
   buffered: number
-  /** Ticks without a sign of life. */
+  /** The number of ticks without a sign of life. */
   ticks: number
-  /** Since the peer has answered, while there was none. */
+  /** The number of ticks since the peer answered during the silence. */
   ticksSincePresent: number | undefined
 }
 
 /**
- * A ping that the peer sent before it answered has come in this time: one heartbeat at least, and part of
+ * The ticks within which a ping that the peer sent before its answer arrives: one heartbeat at least, and part of
  * another.
  */
 const ticksToArrive = 2
 
 /**
- * Notices connections that carry nothing though neither side closes them: a firewall has forgotten them,
- * or the host of the peer has another address. The operating system notices bytes in flight after a quarter
- * of an hour.
+ * Detects connections that carry nothing though neither side closes them: a firewall has forgotten them, or the host of
+ * the peer has another address. The operating system notices bytes in flight after a quarter of an hour. A process that
+ * computes reads nothing and is not to blame. So a silent connection is reported only if its peer has answered through
+ * the rendezvous, and still nothing has arrived.
  *
- * A process that computes reads nothing and is not to blame, so a silent connection is reported only when its
- * peer has answered on another way, the rendezvous, and still nothing has come. Signs of life are bytes that
- * arrive, to which both sides contribute a ping every `heartbeatMs`, and that the network continues to take
- * bytes that had to wait. In a browser, which tells of no pings, a connection is suspect only while bytes
- * wait that the network does not take. Like the rendezvous it counts its own ticks, so a process that was
- * stopped blames no peer for that.
- *
- * Memory: one record per connection.
+ * Two things are signs of life: bytes that arrive, to which both sides contribute a ping every `heartbeatMs`, and
+ * progress of the network on bytes that had to wait. In a browser, which does not report pings, a connection is suspect
+ * only while bytes wait that the network does not take. Like the rendezvous it counts its own ticks, so a process that
+ * was stopped blames no peer for that. Memory: one record per connection.
  */
 export class LinkWatch {
   readonly #clock: Clock
@@ -81,7 +75,7 @@ export class LinkWatch {
     this.#cancel ??= this.#clock.later(this.#heartbeatMs, this.#pass)
   }
 
-  /** Nothing runs here when no connection is watched. */
+  /** Ends the watch of a connection. No timer runs while no connection is watched. */
   forget(peer: number): void {
     this.#watched.delete(peer)
     if (this.#watched.size === 0) this.stop()
@@ -93,12 +87,12 @@ export class LinkWatch {
     this.#cancel = undefined
   }
 
-  /** `peer` asks whether this process is there. */
+  /** Answers `peer`, which asks whether this process is present. */
   probed(peer: number): void {
     this.#watched.get(peer)?.connection.ping()
   }
 
-  /** `peer` is there, and has sent a ping. */
+  /** Notes that `peer` is present, and has sent a ping. */
   present(peer: number): void {
     const watched = this.#watched.get(peer)
     if (watched !== undefined && watched.ticks >= this.#mostTicks) watched.ticksSincePresent ??= 0
@@ -123,14 +117,14 @@ export class LinkWatch {
   }
 }
 
-/** Whether there was a sign of life since it was asked last. */
+/** Returns whether there was a sign of life since the last call. */
 function isAlive(watched: Watched): boolean {
   const { connection, received, taken, buffered } = watched
   watched.received = connection.receivedBytes
   watched.taken = connection.takenBytes
   watched.buffered = connection.bufferedBytes
   if (watched.received !== received) return true
-  // What the network takes while nothing waits only fills the buffer of this host.
+  // Bytes that the network takes while nothing waits only fill the buffer of this host.
   if (buffered > 0 && watched.taken > taken) return true
   return watched.received === undefined && watched.buffered === 0
 }

@@ -11,50 +11,49 @@ import {
 import type { Channel } from './channel.js'
 import type { BreakCause } from './protocol/messages.js'
 
-/** What a link needs of its process. */
+/** The services that a link needs from its process. */
 export interface LinkHost {
-  /** The most that a link may hold, in bytes; beyond that it breaks. */
+  /** The most bytes that a link may hold; beyond that it breaks. */
   readonly maxQueuedBytes: number
-  /** Longest message of the peer, in bytes; a longer one breaks it. */
+  /** The most bytes of a message of the peer; a longer one breaks the link. */
   readonly maxMessageBytes: number
-  /** A link has its first frame to send: it needs a channel. */
+  /** Requests a channel, because a link has its first frame to send. */
   connect(peer: number): void
-  /** A batch has been begun and has to be sent soon. */
+  /** Reports that a batch has been begun and has to be sent soon. */
   pending(link: Link): void
-  /** The network has taken a message: there may be space for a piece. */
+  /** Reports that the network has taken a message: there may be space for a piece. */
   taken(peer: number): void
-  /** The current frame of `reader`. @throws ERR_PROTOCOL when the peer is at fault */
+  /** Handles the current frame of `reader`. @throws ERR_PROTOCOL when the peer is at fault */
   frame(peer: number, reader: BatchReader): void
-  /** This process could not handle a frame of `peer`, whose fault it is not. */
+  /** Reports that this process could not handle a frame of `peer`, whose fault it is not. */
   failed(peer: number, error: unknown): void
-  /** No channel carries it from now on. */
+  /** Reports that the link has no channel from now on. */
   ended(peer: number): void
-  /** Frames were lost, so that no later one may be delivered. */
+  /** Reports that frames were lost, so that no later one may be delivered. */
   broken(peer: number, reason: string, cause: BreakCause): void
 }
 
 /**
- * - `idle`: nothing was ever sent;
+ * The state of a link:
+ * - `idle`: no frame was ever sent;
  * - `waiting`: messages wait for a channel;
  * - `open`;
- * - `ended`: whatever is posted is dropped. A link never opens twice, because frames could be lost in
- *   between.
+ * - `ended`: later frames are dropped. A link never opens twice, because frames could be lost in between.
  */
 export type LinkState = 'idle' | 'waiting' | 'open' | 'ended'
 
-/** Bytes that may wait in the socket before pieces of bulk transfers are held back. */
+/** The bytes in the socket from which on pieces of bulk transfers are held back. */
 const fullFromBytes = 2 ** 20
-/** Pieces sent before the event loop gets its turn, however fast the network takes them. */
+/** The number of pieces sent before the event loop gets its turn, however fast the network takes them. */
 const piecesPerTurn = 16
 
 const batches = new BatchPool(batchBytes, 64)
 const pieces = new BatchPool(pieceMessageBytes, 16)
 
 /**
- * What one process sends to one peer and receives from it: batches of frames, numbered in each direction.
- *
- * Memory: frames that wait for the channel or the network, at most `maxQueuedBytes`; of bulk transfers
- * `fullFromBytes` and a piece.
+ * The messages that one process sends to one peer and receives from it: batches of frames, numbered in each direction.
+ * Memory: frames that wait for the channel or the network, at most `maxQueuedBytes`; of bulk transfers `fullFromBytes`
+ * and a piece.
  */
 export class Link {
   readonly peer: number
@@ -62,7 +61,7 @@ export class Link {
   readonly #host: LinkHost
   #channel: Channel | undefined
   #batch: Batch | undefined
-  /** Complete messages that wait for the channel. */
+  /** The complete messages that wait for the channel. */
   #waiting: Uint8Array<ArrayBuffer>[] = []
   #waitingBytes = 0
   #sent = 0
@@ -76,7 +75,7 @@ export class Link {
     this.#host = host
   }
 
-  /** Bytes that wait here or in the socket. */
+  /** The number of bytes that wait here or in the socket. */
   get queuedBytes(): number {
     const begun = this.#batch === undefined ? 0 : this.#batch.length - headBytes
     return begun + this.#waitingBytes + (this.#channel?.bufferedBytes ?? 0)
@@ -109,10 +108,10 @@ export class Link {
     if (this.state === 'idle') this.#connect()
   }
 
-  /** Sends a piece of a bulk transfer in its own message; false when there is no space for it now. */
+  /** Sends a piece of a bulk transfer in a separate message; false when there is no space for it now. */
   postPiece(kind: number, header: Int32Array, payload: Uint8Array, from: number, to: number): boolean {
     if (this.state === 'ended') return true
-    // What was posted before must not be overtaken.
+    // Earlier frames must not be overtaken.
     this.flush()
     const size = batchedFrameBytes(header.length, to - from)
     if (this.#piecesInTurn >= piecesPerTurn || this.queuedBytes + size > fullFromBytes) return false
@@ -124,7 +123,7 @@ export class Link {
     return true
   }
 
-  /** Pieces that are too many for this turn may go in the next. */
+  /** Allows further pieces, because a new turn has begun. */
   newTurn(): void {
     this.#piecesInTurn = 0
   }
@@ -137,7 +136,7 @@ export class Link {
     this.#send(batch, batches)
   }
 
-  /** The channel is there: sends what has waited. */
+  /** Opens the channel and sends the messages that have waited. */
   open(channel: Channel): void {
     if (this.state === 'ended') {
       channel.drop()
@@ -154,7 +153,7 @@ export class Link {
     this.#host.taken(this.peer)
   }
 
-  /** A message of the peer: delivers its frames; breaks the link when it is malformed. */
+  /** Delivers the frames of a peer's message; breaks the link when it is malformed. */
   receive(message: Uint8Array, reader: BatchReader): void {
     if (this.state === 'ended') return
     const { maxMessageBytes } = this.#host
@@ -170,7 +169,7 @@ export class Link {
       this.#received = (this.#received + 1) >>> 0
       while (!this.#hasEnded() && reader.next()) this.#host.frame(this.peer, reader)
     } catch (error) {
-      // What breaks the protocol is the fault of the peer; everything else has failed here.
+      // The peer is at fault if it breaks the protocol; every other error is a failure here.
       if (isRankweaveError(error, 'ERR_PROTOCOL')) this.break(reasonText(error), 'malformed')
       else {
         this.end()
@@ -180,14 +179,14 @@ export class Link {
     reader.close()
   }
 
-  /** Frames were lost, or must not be delivered. */
+  /** Breaks the link: frames were lost, or must not be delivered. */
   break(reason: string, cause: BreakCause): void {
     if (this.state === 'ended') return
     this.end()
     this.#host.broken(this.peer, reason, cause)
   }
 
-  /** Drops what waits and what is posted from now on. */
+  /** Drops the messages that wait, and those that are posted from now on. */
   end(): void {
     this.state = 'ended'
     this.#host.ended(this.peer)
@@ -212,7 +211,7 @@ export class Link {
     if (this.state !== 'ended') this.end()
   }
 
-  /** What a frame leads to may end the link. */
+  /** Returns whether the link has ended: handling a frame may end it. */
   #hasEnded(): boolean {
     return this.state === 'ended'
   }

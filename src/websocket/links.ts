@@ -10,27 +10,27 @@ export interface LinksParts extends ConnectorParts {
   readonly membership: Membership
 }
 
-/** What links need of their process. */
+/** The services that links need from their process. */
 export interface LinksHost {
-  /** Whether the session has ended, and what arrives is dropped. */
+  /** Returns whether the session has ended, so that arriving messages are dropped. */
   isClosed(): boolean
   isLost(peer: number): boolean
-  /** Runs a turn of the process soon: something waits to be sent. */
+  /** Runs a turn of the process soon, because something waits to be sent. */
   schedule(): void
-  /** The network has taken a message to `peer`. */
+  /** Reports that the network has taken a message to `peer`. */
   taken(peer: number): void
-  /** A message of the link has arrived. */
+  /** Handles a message of the link. */
   message(link: Link, bytes: Uint8Array): void
-  /** The current frame of `reader`. @throws ERR_PROTOCOL when the peer is at fault */
+  /** Handles the current frame of `reader`. @throws ERR_PROTOCOL when the peer is at fault */
   frame(peer: number, reader: BatchReader): void
-  /** This process could not handle a frame of `peer`, whose fault it is not. */
+  /** Reports that this process could not handle a frame of `peer`, whose fault it is not. */
   failed(peer: number, error: unknown): void
 }
 
-/** What a link of 300 MiB/s carries in a round trip of 100 ms. */
+/** The bytes that a link of 300 MiB/s carries in a round trip of 100 ms. */
 const mostWindowBytes = 32 * 2 ** 20
 
-/** The links of one process, each made when it is first needed, and what connects them. */
+/** The links of one process, each made when it is first needed, and the connector of their sockets. */
 export class Links {
   readonly #membership: Membership
   readonly #parts: LinksParts
@@ -38,9 +38,9 @@ export class Links {
   readonly #connector: Connector
   readonly #watch: LinkWatch
   readonly #links: (Link | undefined)[] = []
-  /** Links with a batch that has not been handed over. */
+  /** The links with a batch that has not been handed over. */
   #pending: Link[] = []
-  /** Peers to connect to, until there is a receiver of their frames. */
+  /** The peers to connect to, until there is a receiver of their frames. */
   #unconnected: number[] | undefined = []
 
   /** @throws ERR_FABRIC when the world refuses messages as large as ours */
@@ -80,19 +80,21 @@ export class Links {
     })
   }
 
-  /** Batches that wait to be handed over. */
+  /** The number of batches that wait to be handed over. */
   get waiting(): number {
     return this.#pending.length + this.#links.filter((link) => link?.hasPending === true).length
   }
 
-  /** Half of what a link may queue: large messages sent ahead leave the other half to all others. */
+  /**
+   * The window for messages sent ahead: half of what a link may queue. The other half remains for all other messages.
+   */
   get windowBytes(): number {
     return Math.min(mostWindowBytes, this.#membership.limits.maxQueuedBytes >> 1)
   }
 
   /**
-   * How much may be sent to `peer` that it has not asked for: what is left of the window, which all links
-   * share. The network has no faster use for more. Nothing by way of the rendezvous, which has to store it.
+   * Returns the bytes that may be sent ahead to `peer`: the rest of the window, which all links share, because the
+   * network would take no more at a time. It is 0 through the rendezvous, which would have to store them.
    */
   spaceFor(peer: number): number {
     const { addresses, process } = this.#membership
@@ -104,7 +106,7 @@ export class Links {
     return this.#links[peer] ?? this.#made(peer)
   }
 
-  /** Connects from now on: there is a receiver of frames. */
+  /** Connects from now on, because there is a receiver of frames. */
   begin(): void {
     this.#connector.listen()
     this.#connectAll()
@@ -118,23 +120,23 @@ export class Links {
     for (const link of pending) link.flush()
   }
 
-  /** `peer` asks whether this process is there. */
+  /** Answers `peer`, which asks whether this process is present. */
   probed(peer: number): void {
     this.#watch.probed(peer)
   }
 
-  /** `peer` has answered that it is there. */
+  /** Notes that `peer` has answered that it is present. */
   present(peer: number): void {
     this.#watch.present(peer)
   }
 
-  /** `peer` is lost: nothing goes there or comes from there. */
+  /** Ends the link to `peer`, which is lost. */
   end(peer: number): void {
     this.#connector.abandon(peer)
     this.of(peer).end()
   }
 
-  /** The process itself is lost to all others. */
+  /** Ends all links, because the process itself is lost to all others. */
   endAll(): void {
     const { process, processes } = this.#membership
     for (let peer = 0; peer < processes; peer++) if (peer !== process) this.end(peer)
@@ -143,7 +145,7 @@ export class Links {
   /** Resolves when what was sent has been handed to the peers, and all connections are closed. */
   async close(): Promise<void> {
     this.#connectAll()
-    // Frames may wait for the connection of a peer that dials, too.
+    // Frames may also wait for the connection of a peer that dials.
     await Promise.all(this.#links.map((link) => link?.close()))
     this.#connector.close()
     await this.#parts.listener?.close()
@@ -178,7 +180,7 @@ export class Links {
       return
     }
     const { addresses, process } = this.#membership
-    // Both sides must choose the same.
+    // The two sides must choose the same way.
     if (addresses[peer] !== null && addresses[process] !== null) this.#connector.dial(peer)
     else this.of(peer).open(new RelayChannel(this.#membership, peer))
   }

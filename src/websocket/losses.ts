@@ -1,17 +1,17 @@
 import { RankweaveError } from '../errors.js'
 
-/** Which processes are lost, and what the sink has not been told yet. */
+/** The lost processes, and the losses that the sink has not been told yet. */
 export class Losses {
   readonly #errors: (RankweaveError | undefined)[] = []
   #unreported: { readonly peer: number; readonly reason: string }[] = []
   #world: RankweaveError | undefined
 
-  /** Losses that the sink has not been told. */
+  /** The number of losses that the sink has not been told. */
   get waiting(): number {
     return this.#unreported.length + (this.#world === undefined ? 0 : 1)
   }
 
-  /** The error of what needs `peer`, once its loss has been reported. */
+  /** Returns the error of calls that need `peer`, once its loss has been reported. */
   of(peer: number): RankweaveError | undefined {
     return this.#errors[peer]
   }
@@ -24,7 +24,7 @@ export class Losses {
     this.#world = error
   }
 
-  /** Hands over what has not been reported: each loss once, that of the world first. */
+  /** Hands over the losses that have not been reported: each once, that of the world first. */
   report(
     world: (error: RankweaveError) => void,
     process: (peer: number, reason: string, error: RankweaveError) => void,
@@ -44,7 +44,7 @@ export class Losses {
     }
   }
 
-  /** No further report follows. */
+  /** Drops the waiting losses; no further report follows. */
   clear(): void {
     this.#unreported = []
     this.#world = undefined

@@ -7,11 +7,11 @@ export interface OwnFrame {
   readonly payload: Uint8Array
 }
 
-/** Pieces of bulk transfers that wait at a time. */
+/** The number of pieces of bulk transfers that may wait at a time. */
 const mostPieces = 4
 const nothing = new Uint8Array(0)
 
-/** What a process sends to itself, until its next turn. */
+/** The frames that a process sends to itself, until its next turn. */
 export class OwnFrames {
   readonly #frames = new Queue<OwnFrame>()
   #pieces = 0
@@ -25,7 +25,7 @@ export class OwnFrames {
     this.#frames.push({ kind, header: header.slice(), payload: own })
   }
 
-  /** False when so many pieces wait that this one has to. */
+  /** Queues a piece; false while too many pieces wait. */
   pushPiece(kind: number, header: Int32Array, payload: Uint8Array, from: number, to: number): boolean {
     if (this.#pieces >= mostPieces) return false
     this.#pieces++
@@ -39,7 +39,7 @@ export class OwnFrames {
     let left = this.#frames.size
     if (left === 0) return false
     this.#pieces = 0
-    // Taking one may clear the rest.
+    // Handling a frame may clear the rest.
     for (; left > 0 && this.#frames.size > 0; left--) take(this.#frames.take()!)
     return true
   }

@@ -10,34 +10,32 @@ import {
 } from './socket/socket.js'
 import { WaitingRoom } from './socket/waiting-room.js'
 
-/** A socket whose first message has arrived: what it says is not proved yet. */
+/** A socket whose first message has arrived; its claims are not proved yet. */
 export interface IncomingSocket {
   readonly socket: Socket
   readonly hello: Hello
 }
 
-/** Connections at a time in each of the three rooms. */
+/** The most connections at a time in each of the three rooms. */
 export const mostStrangers = 64
 
 /**
- * Accepts data connections of peers. It listens before the process joins its world, because the join states
- * the address; connections that come before the session is open wait for it.
+ * Accepts data connections of peers. It listens before the process joins its world, because the join states the
+ * address; connections that arrive before the session is open wait for it.
  *
- * Connections that say nothing do not crowd out those that do: each kind has a room, where the newest get in
- * and the address that has most loses its oldest. Each has `introductionMs` to say `hello`, and as much again to
- * prove who it is.
- *
- * Memory: three rooms of `mostStrangers` connections, each with at most one message.
+ * Silent connections do not crowd out those that send `hello`: each kind has a room. The newest connections get in, and
+ * the address that has most loses its oldest. Each has `introductionMs` to say `hello`, and as much again to prove its
+ * identity. Memory: three rooms of `mostStrangers` connections, each with at most one message.
  */
 export class PeerListener {
   readonly #clock: Clock
-  /** They have not said `hello`. */
+  /** The connections that have not sent `hello`. */
   readonly #silent = new WaitingRoom<Socket>(mostStrangers)
-  /** They have, and have not proved it. */
+  /** The connections that have sent `hello`, and not proved it. */
   readonly #greeted = new WaitingRoom<Socket>(mostStrangers)
-  /** They are closed as late, and have not answered. */
+  /** The connections that are closed as late, and have not answered. */
   readonly #closing = new WaitingRoom<Socket>(mostStrangers)
-  /** Ends the time limit of one that is silent or has said `hello`. */
+  /** The functions that end the time limits of connections that are silent or have said `hello`. */
   readonly #limits = new Map<Socket, () => void>()
   #listener: SocketListener | undefined
   #early: IncomingSocket[] = []
@@ -57,24 +55,22 @@ export class PeerListener {
     return opened
   }
 
-  /** What peers dial. */
+  /** The URL that peers dial. */
   get url(): string {
     return this.#listener!.url
   }
 
-  /**
-   * Hands over those that have come, and all that come from now on. Each counts until `introduced` is called.
-   */
+  /** Hands over the connections that have arrived, and all later ones. Each counts until `introduced` is called. */
   attach(greet: (incoming: IncomingSocket) => void): void {
     this.#greet = greet
-    // From here on a waiting rank keeps the event loop alive.
+    // A waiting rank keeps the event loop alive from this point.
     this.#listener?.unref?.()
     const early = this.#early
     this.#early = []
     for (const incoming of early) greet(incoming)
   }
 
-  /** The socket belongs to a peer, or is closed. */
+  /** Ends the count of a socket, which belongs to a peer, or is closed. */
   introduced(socket: Socket): void {
     this.#limits.get(socket)?.()
     this.#limits.delete(socket)
@@ -124,7 +120,7 @@ export class PeerListener {
     this.#limits.set(socket, limitTime(this.#clock, introductionMs, expired))
   }
 
-  /** The peer may dial again. */
+  /** Closes a connection as late: the peer may dial again. */
   #closeLate(socket: Socket, reason: string): void {
     this.introduced(socket)
     const displaced = this.#closing.enter(socket)

@@ -2,7 +2,7 @@ import { fromHex, randomBytes, toHex } from './protocol/secrets.js'
 
 const { crypto } = globalThis
 
-/** What two processes prove to each other that they know. */
+/** The facts that two processes prove to each other that they know. */
 export interface Meeting {
   readonly world: string
   /** The process that dialed, and its nonce. */
@@ -16,8 +16,8 @@ export interface Meeting {
 export type MeetingRole = 'dialed' | 'accepted'
 
 /**
- * Makes and checks proofs of who a process is: HMAC-SHA-256 (RFC 2104), by Web Crypto, keyed by what only the
- * two processes and the rendezvous know.
+ * Makes and checks proofs of a process's identity: HMAC-SHA-256 (RFC 2104), by Web Crypto, keyed by a secret that only
+ * the two processes and the rendezvous know.
  */
 export class ProofKey {
   readonly #key: Promise<CryptoKey>
@@ -32,13 +32,13 @@ export class ProofKey {
     return toHex(new Uint8Array(signature))
   }
 
-  /** Takes the same time wherever a wrong proof differs. */
+  /** Checks a proof in the same time wherever a wrong one differs. */
   async check(role: MeetingRole, meeting: Meeting, proof: string): Promise<boolean> {
     return crypto.subtle.verify('HMAC', await this.#key, fromHex(proof), textOf(role, meeting))
   }
 }
 
-/** 32 random bytes in hexadecimal digits. */
+/** Draws 32 random bytes as hexadecimal digits. */
 export function newNonce(): string {
   return toHex(randomBytes(32))
 }

@@ -12,16 +12,14 @@ import { Losses } from './losses.js'
 import { OwnFrames } from './own-frames.js'
 
 /**
- * How often channels that do not report are looked at while a bulk transfer waits for them, in milliseconds.
+ * The interval at which channels that do not report are polled while a bulk transfer waits for them, in milliseconds.
  */
 const watchMs = 2
 
 /**
- * One process of a world over WebSockets. It hands over what it has sent once per turn of the event loop, or
- * when no rank can continue without a frame; frames that arrive are delivered in the event of their message.
- *
- * Memory: per peer what its link holds. The credits of `messages/` keep that far below the limit; a link that
- * exceeds it breaks.
+ * A process of a world over WebSockets. It hands over what it has sent once per turn of the event loop, or when no rank
+ * can continue without a frame. Frames that arrive are delivered in the event of their message. Memory: per peer what
+ * its link holds. The credits of `messages/` keep that far below the limit; a link that exceeds it breaks.
  */
 export class WebSocketProcess implements Fabric {
   readonly kind = 'websocket'
@@ -37,7 +35,7 @@ export class WebSocketProcess implements Fabric {
   readonly #clock: Clock
   readonly #reader = new BatchReader()
   readonly #own = new OwnFrames()
-  /** Relayed messages that came before there was a sink. */
+  /** The relayed messages that arrived before there was a sink. */
   #early: { readonly from: number; readonly message: Uint8Array }[] = []
   readonly #losses = new Losses()
   readonly #keepAlive = new KeepAlive()
@@ -108,14 +106,16 @@ export class WebSocketProcess implements Fabric {
     this.#post(peer, plainFrame, header, payload)
   }
 
-  /** Delivers what this process has sent to itself: what comes from others is delivered by events. */
+  /** Delivers the frames that this process has sent to itself; events deliver those of others. */
   poll(): boolean {
     if (this.#delivering || this.#closed) return false
     this.#links.flush()
     return this.#deliverOwn()
   }
 
-  /** No rank can continue without a frame: what peers wait for must not wait for the next turn. */
+  /**
+   * Flushes, because no rank can continue without a frame: frames that peers wait for must not wait for the next turn.
+   */
   spin(): boolean {
     if (this.#delivering || this.#closed) return false
     this.#links.flush()
@@ -137,19 +137,19 @@ export class WebSocketProcess implements Fabric {
     this.#keepAlive.unref()
   }
 
-  /** @internal Nothing is in flight here, as far as this process can see. */
+  /** @internal Returns whether nothing is in flight here, as far as this process can see. */
   quiet(): boolean {
     const waiting = this.#own.size + this.#links.waiting + this.#losses.waiting + this.#early.length
     return waiting === 0 && this.bulk.idle
   }
 
   /**
-   * @internal A process is lost, as the rendezvous says; reported in its own task, after what has
+   * @internal Notes that a process is lost, as the rendezvous reports; announced in a separate task, after what has
    *   arrived by then.
    */
   lose(peer: number, reason: string): void {
     if (this.#closed) {
-      // It takes nothing more.
+      // The link accepts no further frames.
       this.#links.end(peer)
       return
     }
@@ -173,9 +173,6 @@ export class WebSocketProcess implements Fabric {
     this.#keepAlive.close()
   }
 
-  // -- sending
-  // -------------------------------------------------------------------------------------------------
-
   #post(peer: number, kind: number, header: Int32Array, payload: Uint8Array | undefined): void {
     if (peer !== this.process) {
       this.#links.of(peer).post(kind, header, payload, payload === undefined ? 0 : payload.length)
@@ -198,9 +195,6 @@ export class WebSocketProcess implements Fabric {
     return this.#own.pushPiece(kind, header, payload, from, to)
   }
 
-  // -- arriving
-  // ------------------------------------------------------------------------------------------------
-
   #relayed(from: number, message: Uint8Array): void {
     if (this.#closed) return
     if (this.#sink === undefined) this.#early.push({ from, message })
@@ -217,7 +211,7 @@ export class WebSocketProcess implements Fabric {
     }
   }
 
-  /** The frame that the reader has come to. */
+  /** Delivers the frame that the reader has reached. */
   #deliver(src: number, { kind, header, payload }: Pick<BatchReader, 'kind' | 'header' | 'payload'>): void {
     if (this.#closed) return
     if (kind !== plainFrame) {
@@ -240,9 +234,6 @@ export class WebSocketProcess implements Fabric {
       this.#delivering = false
     }
   }
-
-  // -- turns
-  // ---------------------------------------------------------------------------------------------------
 
   #turn(): void {
     if (this.#closed || this.#sink === undefined) return
@@ -279,9 +270,6 @@ export class WebSocketProcess implements Fabric {
     })
   }
 
-  // -- losses
-  // --------------------------------------------------------------------------------------------------
-
   #loseWorld(error: RankweaveError): void {
     if (this.#closed) {
       this.#links.endAll()
@@ -310,7 +298,7 @@ export class WebSocketProcess implements Fabric {
   }
 }
 
-/** The peers of this process lose it, and nothing is said against the one whose frame it was. */
+/** Returns the error with which the peers of this process lose it; the peer whose frame failed is not blamed. */
 function ownFailure(process: number, peer: number, cause: unknown): RankweaveError {
   const text = `process ${process} has failed while it handled a frame of process ${peer}: ${reasonText(cause)}`
   return new RankweaveError('ERR_FABRIC', text, { cause, details: { process } })

@@ -6,11 +6,10 @@ import type { SocketTransport } from './socket/socket.js'
 import { WebSocketProcess } from './websocket-process.js'
 
 /**
- * The session of the process that has joined a world. Closing it ends the listener and all data connections;
- * the membership remains, for the caller to leave.
+ * Opens the session of the process that has joined a world. Closing it ends the listener and all data connections; the
+ * membership remains, for the caller to leave.
  *
- * @param listener where peers dial this process, at the address that it stated when it joined; none when it
- *   stated none
+ * @param listener where peers dial this process, at the address that it stated when it joined; none when it stated none
  */
 export function openWebSocket(
   membership: Membership,
@@ -29,7 +28,7 @@ export class WebSocketSession implements FabricSession {
   readonly authority: Authority
   readonly #process: WebSocketProcess
 
-  /** Not for users: sessions come from `openWebSocket`. */
+  /** Users do not call this: sessions come from `openWebSocket`. */
   constructor(membership: Membership, process: WebSocketProcess) {
     this.#process = process
     this.processes = membership.processes
@@ -42,7 +41,7 @@ export class WebSocketSession implements FabricSession {
     return this.#process.quiet()
   }
 
-  /** A process is lost: a task of the fabric's own reports it to the sink. */
+  /** Notes that a process is lost: a task of the fabric's own reports it to the sink. */
   lose(peer: number, reason: string): void {
     this.#process.lose(peer, reason)
   }

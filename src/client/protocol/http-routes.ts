@@ -20,25 +20,25 @@ import { worldInfo } from './worlds.js'
 /** A request that the service answers. */
 export interface HttpRoute {
   readonly method: 'GET' | 'POST' | 'DELETE'
-  /** A method that does the same. */
+  /** A second method with the same effect. */
   readonly also?: 'PUT'
-  /** `:topology`, `:plan`, `:job` and `:world` are ids, `:rank` is a number. */
+  /** The path, in which `:topology`, `:plan`, `:job` and `:world` are ids and `:rank` is a number. */
   readonly path: string
   readonly summary: string
   readonly query?: z.ZodObject
-  /** `bytes`: the body is taken unchanged, compressed by gzip or not. */
+  /** The form of the body; `bytes` is taken unchanged, compressed by gzip or not. */
   readonly body?: z.ZodObject | 'bytes'
-  /** Statuses of answers that are no errors. */
+  /** The statuses of successful answers. */
   readonly statuses: readonly number[]
-  /** Its JSON, or its media type. Default: no body. */
+  /** The form of the JSON answer, or its media type. Default: no body. */
   readonly answer?: z.ZodObject | string
 }
 
 const json = 'application/json'
 
 /**
- * All requests but those for files of the page, in the order of the documentation. Tests send each; the
- * documentation lists each.
+ * The requests of the service except those for files of the page, in the order of the documentation. Tests send each;
+ * the documentation lists each.
  */
 export const httpRoutes: readonly HttpRoute[] = [
   {

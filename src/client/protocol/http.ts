@@ -1,6 +1,6 @@
 import * as z from 'zod'
 
-/** What an upload may be. `spec`: one line of text such as `moore:64x64:r=4`. */
+/** The formats of an upload. `spec` is one line of text such as `moore:64x64:r=4`. */
 export const uploadFormats = ['mtx', 'edges', 'csv', 'metis', 'json', 'spec'] as const
 
 export const topologyId = z
@@ -16,12 +16,12 @@ export const jobId = z
   .regex(/^j-[0-9a-f]{64}$/, 'the id of a job, j- and 64 hexadecimal digits')
   .describe('names the job of a plan')
 
-/** Longest block of a plan that a service makes. */
+/** The longest block, in bytes, of a plan that a service makes. */
 export const longestServedBytes = 2 ** 31 - 1
 
 const count = z.int().min(0)
 const time = z.iso.datetime().describe('when, in UTC')
-/** As on the command line; long ones help no one. */
+/** A line of text as on the command line, of bounded length. */
 const line = z.string().min(1).max(4096)
 
 export const topologyQuery = z.strictObject({
@@ -149,9 +149,9 @@ export const topologyViewQuery = planViewQuery.pick({ rank: true })
 
 export type UploadFormat = (typeof uploadFormats)[number]
 export type TopologyInfo = z.infer<typeof topologyInfo>
-/** As a client sends it: what has a default may be missing. */
+/** A plan request as a client sends it: fields with a default may be missing. */
 export type PlanRequest = z.input<typeof planRequest>
-/** With its defaults. */
+/** A plan request with its defaults. */
 export type CompletePlanRequest = z.output<typeof planRequest>
 export type JobState = (typeof jobStates)[number]
 export type JobInfo = z.infer<typeof jobInfo>
@@ -162,18 +162,18 @@ export type ListQuery = z.output<typeof listQuery>
 export type TopologyList = z.infer<typeof topologyList>
 export type PlanList = z.infer<typeof planList>
 
-/** What one rank does, in order. */
+/** The operations of one rank, in order. */
 export interface RankProgram {
   readonly rank: number
   readonly operations: readonly {
     readonly phase: number
     readonly kind: 'send' | 'receive' | 'copy' | 'combine'
-    /** Null where there is none. */
+    /** The peer; null if the operation has none. */
     readonly peer: number | null
     readonly tag: number | null
-    /** The last phase whose messages it waits for; null where it waits for its data alone. */
+    /** The last phase whose messages it waits for; null if it waits for its data only. */
     readonly after: number | null
-    /** As in the schedule: an origin, or `~p` for a partial result of part p. */
+    /** The blocks as in the schedule: an origin, or `~p` for a partial result of part p. */
     readonly blocks: readonly number[]
   }[]
 }

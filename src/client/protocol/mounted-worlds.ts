@@ -1,6 +1,6 @@
 import * as z from 'zod'
 
-/** A world of programs that join it by `rankweave join`, as a client asks for it. */
+/** A client's request for a world of programs that join it by `rankweave join`. */
 export const mountedWorldRequest = z
   .strictObject({
     ranks: z
@@ -45,7 +45,7 @@ export const mountedWorldInfo = z.strictObject({
     ),
 })
 
-/** The answer to the request; nothing else tells the token. */
+/** The answer to the request, the only one that contains the token. */
 export const openedWorld = mountedWorldInfo.extend({
   token: text.describe('for `rankweave join`; any process that has it can join'),
 })

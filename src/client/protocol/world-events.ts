@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { communicatorId, worldId, worldInfo } from './worlds.js'
 
-/** Why a call failed. */
+/** The reason why a call failed. */
 export const callError = z
   .strictObject({
     code: z
@@ -19,7 +19,7 @@ export const callError = z
 
 const rank = z.int().min(0)
 
-/** From the service at any time, by `event`. */
+/** The messages that the service sends at any time, by `event`. */
 export const worldEvents = {
   begun: z
     .strictObject({

@@ -4,10 +4,9 @@ import { withDefaults } from '../../base/option-table.js'
 const limit = (initial: number, help: string) => integerOption({ least: 1, default: initial, help })
 
 /**
- * What holds for the sockets and worlds of a service, as a client reads it; each is checked before memory is
- * taken. A tenant has fewer sockets than all, so that one does not shut out the others. Half of all sockets may
- * wait for `hello`, so 2,000 that connect at once leave room for
- * those that have sent it.
+ * The limits of a service's sockets and worlds, as a client reads them; each is checked before memory is taken. A
+ * tenant has fewer sockets than all, so that one does not shut out the others. Half of all sockets may wait for
+ * `hello`, so 2,000 that connect at once leave room for those that have sent it.
  */
 export const worldServiceLimits = {
   maxSockets: limit(4_096, 'sockets of all tokens; beyond: closed'),
@@ -41,14 +40,14 @@ export const defaultWorldServiceLimits: WorldServiceLimits = withDefaults(
   {} as Partial<WorldServiceLimits>,
 )
 
-/** Members that a world can have, whatever a service grants: logical processes of one fabric. */
+/** The most members of a world, whatever a service grants: logical processes of one fabric. */
 export const mostMembers = 4_096
-/** Members and programs of a world that has both: processes of one rendezvous. */
+/** The most members and programs of a world that has both: processes of one rendezvous. */
 export const mostMixed = 1_024
 
-/** Version of the protocol, said in `hello`. */
+/** The version of the protocol, stated in `hello`. */
 export const worldProtocolVersion = 1
-/** Arrays and objects of a message are nested at most so deep. */
+/** The greatest depth to which arrays and objects of a message may be nested. */
 export const maxMessageDepth = 4
-/** Ranks that one message may list. */
+/** The most ranks that one message may list. */
 export const maxListedRanks = 4_096

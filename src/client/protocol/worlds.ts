@@ -1,8 +1,8 @@
 import * as z from 'zod'
 import { maxListedRanks, mostMembers, mostMixed, worldProtocolVersion } from './world-limits.js'
 
-// What members of worlds send to the service and what it replies, by kind: one JSON object per text message.
-// Unknown fields are refused. Portable: the client of browsers imports it.
+// The messages of members of worlds to the service, and its replies, by kind: one JSON object per text message. Unknown
+// fields are refused. The module is portable, because the client of browsers imports it.
 
 export const worldId = z
   .string()
@@ -33,14 +33,14 @@ const rank = z
   .max(2 ** 22)
 const comm = communicatorId
 
-/** Fields of every message. */
+/** The field of every message. */
 const id = z.int().min(0).describe('number of the message, larger than that of any before on this socket')
 
 function request<K extends string, S extends z.core.$ZodLooseShape>(kind: K, shape: S, description: string) {
   return z.strictObject({ id, kind: z.literal(kind), ...shape }).describe(description)
 }
 
-/** To the service, by `kind`. */
+/** The requests to the service, by `kind`. */
 export const worldRequests = {
   hello: request(
     'hello',
@@ -196,7 +196,7 @@ const communicator = z
   })
   .meta({ title: 'communicator' })
 
-/** What is known of a world to those who watch it. */
+/** The state of a world as watchers see it. */
 export const worldInfo = z
   .strictObject({
     id: worldId,
@@ -215,9 +215,7 @@ export const worldInfo = z
 
 const nothing = z.strictObject({})
 
-/**
- * What the service replies, by the kind of the request; in the message also `reply`, the `id` of the request.
- */
+/** The replies of the service, by the kind of the request; the message also holds `reply`, the `id` of the request. */
 export const worldReplies = {
   hello: z.strictObject({
     version: z.string().describe('version of Rankweave'),
@@ -258,7 +256,7 @@ export const worldReplies = {
 } as const satisfies Record<WorldKind, z.ZodType>
 
 export type WorldKind = keyof typeof worldRequests
-/** A request as it is after defaults. */
+/** A request after defaults. */
 export type WorldRequest<K extends WorldKind = WorldKind> = {
   [Kind in K]: z.output<(typeof worldRequests)[Kind]>
 }[K]

@@ -129,7 +129,7 @@ export class LocalSession implements FabricSession {
   readonly #pump = new Task(() => this.#deliverBatch())
   #closed = false
 
-  /** Not for users: sessions come from `local(...).open()`. */
+  /** Users do not call this: sessions come from `local(...).open()`. */
   constructor(options: ResolvedOptions) {
     const { processes, nodes, seed, faults, virtualTime } = options
     this.processes = processes

@@ -104,7 +104,7 @@ export class MpiSession implements FabricSession {
   #closing: Promise<void> | undefined
   #retained = false
 
-  /** Not for users: sessions come from `mpi().open()`. */
+  /** Users do not call this: sessions come from `mpi().open()`. */
   constructor(job: MpiJob, comm: number, nodes: readonly string[]) {
     this.job = job
     this.processes = job.processes

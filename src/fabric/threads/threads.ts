@@ -60,7 +60,7 @@ export class ThreadsSession implements FabricSession {
   readonly #process: ThreadsProcess
   readonly #authority: RemoteAuthority | undefined
 
-  /** Not for users: sessions come from `openThreads`. */
+  /** Users do not call this: sessions come from `openThreads`. */
   constructor(connection: ThreadsConnection, contribute?: Contribute) {
     this.#authority = contribute === undefined ? undefined : new RemoteAuthority(contribute)
     this.#process = new ThreadsProcess(connection, this.#authority)

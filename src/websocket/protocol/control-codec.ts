@@ -9,16 +9,15 @@ export function encodeControl(message: ToRendezvous | FromRendezvous): string {
 }
 
 /**
- * A control message of a member. Length and nesting are checked before the text is parsed.
+ * Decodes a control message of a member. Length and nesting are checked before the text is parsed.
  *
- * @throws ERR_MESSAGE_TOO_LARGE, ERR_PROTOCOL, and ERR_VERSION_MISMATCH for a first message of another
- *   version
+ * @throws ERR_MESSAGE_TOO_LARGE, ERR_PROTOCOL, and ERR_VERSION_MISMATCH for a first message of another version
  */
 export function decodeFromMember(text: string): ToRendezvous {
   return decode(text, maxControlLength, toRendezvous) as ToRendezvous
 }
 
-/** A control message of the rendezvous. @throws ERR_MESSAGE_TOO_LARGE, ERR_PROTOCOL */
+/** Decodes a control message of the rendezvous. @throws ERR_MESSAGE_TOO_LARGE, ERR_PROTOCOL */
 export function decodeFromRendezvous(text: string): FromRendezvous {
   return decode(text, maxWelcomeLength, fromRendezvous) as FromRendezvous
 }
@@ -42,7 +41,7 @@ function decode(text: string, maxLength: number, schemas: Readonly<Record<string
   if (typeof kind !== 'string' || !Object.hasOwn(schemas, kind)) {
     throw malformed(`a kind among ${Object.keys(schemas).join(', ')}`, text)
   }
-  // Before the rest: what else another version has in its first message is not known here.
+  // Check the version before the rest, since the other fields of another version's first message are unknown here.
   if (
     (kind === 'join' || kind === 'heartbeat') &&
     typeof protocol === 'number' &&
@@ -66,9 +65,9 @@ function malformed(expected: string, text: string): RankweaveError {
   )
 }
 
-/** Errors are printed and logged. */
+/** Removes secrets from a text, because errors are printed and logged. */
 function withoutSecrets(text: string): string {
-  // A message may be cut within one, or be written with spaces.
+  // A message may be truncated within a secret, or contain spaces.
   return text.replaceAll(
     /"(token|secret|peerKeys|heartbeatKey)"\s*:\s*(?:"(?:[^"\\]|\\[\s\S])*(?:"|\\?$)|\[[^\]]*\]?)/g,
     '"$1":"..."',

@@ -1,30 +1,22 @@
-/** Version of the protocol; a rendezvous serves one. */
+/** The version of the protocol; a rendezvous serves one. */
 export const protocolVersion = 2
 
-/** Shorter, a process that the operating system does not run for a moment would be lost. */
+/** The least silence: with less, a process that the operating system suspends for a moment would be lost. */
 export const shortestSilenceMs = 100
 
-/** What holds for one world. The rendezvous sends it to every member. */
+/** The limits of one world, which the rendezvous sends to every member. */
 export interface WorldLimits {
-  /** Longest message on a data socket, and longest relayed message, in bytes. */
+  /** The most bytes of a message on a data socket, and of a relayed message. */
   readonly maxMessageBytes: number
-  /** What a process may have queued for one peer before it has connected, in bytes. */
+  /** The most bytes that a process may have queued for one peer before it has connected. */
   readonly maxQueuedBytes: number
-  /**
-   * What one process may have in flight through the rendezvous, in bytes; its socket is closed when it has
-   * more.
-   */
+  /** The most bytes that one process may have in flight through the rendezvous; beyond, its socket is closed. */
   readonly maxRelayedBytes: number
-  /** Interval of heartbeats, in milliseconds. */
+  /** The interval of heartbeats, in milliseconds. */
   readonly heartbeatMs: number
-  /**
-   * A process that has been silent for so long is lost, in milliseconds; noticed at most one heartbeat later.
-   */
+  /** The silence after which a process is lost, in milliseconds; noticed at most one heartbeat later. */
   readonly silenceMs: number
-  /**
-   * How long reports of broken links are collected before the rendezvous decides who is lost, in
-   * milliseconds.
-   */
+  /** The time for which the rendezvous collects reports of broken links before it decides, in milliseconds. */
   readonly verdictMs: number
 }
 
@@ -37,22 +29,22 @@ export const defaultWorldLimits: WorldLimits = {
   verdictMs: 250,
 }
 
-/** What holds for a rendezvous as a whole. */
+/** The limits of a rendezvous as a whole. */
 export interface RendezvousLimits {
   readonly maxWorlds: number
-  /** Processes of one world. */
+  /** The most processes of one world. */
   readonly maxProcesses: number
-  /** Sockets, whatever they are for. */
+  /** The most sockets of all kinds. */
   readonly maxSockets: number
-  /** Sockets whose first message has not arrived. */
+  /** The most sockets whose first message has not arrived. */
   readonly maxPendingSockets: number
-  /** Of these, from one address other than loopback: IPv4, or the first 64 bits of IPv6. */
+  /** The most such sockets from one address other than loopback: IPv4, or the first 64 bits of IPv6. */
   readonly maxPendingPerAddress: number
-  /** How long a socket may take for its first message, in milliseconds. */
+  /** The time within which the first message of a socket must arrive, in milliseconds. */
   readonly firstMessageMs: number
-  /** Messages per second of a process that waits for its world to be complete. */
+  /** The most messages per second of a process that waits for its world to be complete. */
   readonly maxWaitingMessages: number
-  /** Control messages per second of a member, relayed messages not counted. */
+  /** The most control messages per second of a member, relayed messages not counted. */
   readonly maxControlMessages: number
 }
 
@@ -67,11 +59,11 @@ export const defaultRendezvousLimits: RendezvousLimits = {
   maxControlMessages: 20_000,
 }
 
-/** Longest control message to the rendezvous, in UTF-16 units. */
+/** The most UTF-16 units of a control message to the rendezvous. */
 export const maxControlLength = 2 ** 16
-/** Longest control message to a member, in UTF-16 units: `welcome` names all members. */
+/** The most UTF-16 units of a control message to a member: `welcome` names all members. */
 export const maxWelcomeLength = 2 ** 20
-/** Longest settings of a world, in UTF-16 units. */
+/** The most UTF-16 units of the settings of a world. */
 export const maxSettingsLength = 2 ** 14
-/** Arrays and objects of a control message are nested at most so deep. */
+/** The greatest depth to which arrays and objects of a control message may be nested. */
 export const maxControlDepth = 4

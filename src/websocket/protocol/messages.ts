@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { maxSettingsLength, protocolVersion } from './limits.js'
 import { type RefusalCode, refusalNames } from './refusals.js'
 
-// Control messages: one JSON object per text message of the socket. Unknown members of an object are refused.
+// A control message is one JSON object per text message of the socket. Unknown members of an object are refused.
 
 const process = z
   .int()
@@ -27,8 +27,7 @@ const contribution = z
 const key = z.string().max(128).describe('names the decision, unique in the world')
 
 /**
- * Why a data connection broke, each with the code of the fault if it is one of the peer; all members learn
- * it.
+ * The causes of broken data connections, each with the code of the fault if the peer is to blame; all members learn it.
  */
 export const breakCauses = {
   closed: null,
@@ -42,7 +41,7 @@ export type BreakCause = keyof typeof breakCauses
 
 const beat = z.strictObject({ kind: z.literal('beat') })
 
-/** To the rendezvous, by `kind`. */
+/** The messages to the rendezvous, by `kind`. */
 export const toRendezvous = {
   join: z
     .strictObject({
@@ -136,7 +135,7 @@ export const toRendezvous = {
     .describe('The contribution of this process to a decision.'),
 } as const
 
-/** From the rendezvous, by `kind`. */
+/** The messages from the rendezvous, by `kind`. */
 export const fromRendezvous = {
   waiting: z
     .strictObject({

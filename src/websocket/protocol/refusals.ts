@@ -1,8 +1,8 @@
 import type { ErrorCode } from '../../errors.js'
 
 /**
- * Why the rendezvous closes a socket, each with the close code of the socket, in case the message before is
- * lost. Codes from 4000 on are for applications (RFC 6455, section 7.4.2).
+ * The codes of refusals, each with the close code of the socket in case the message before it is lost. Codes from 4000
+ * on are for applications (RFC 6455, section 7.4.2).
  */
 export const refusalCodes = {
   ERR_PROTOCOL: 4000,
@@ -22,7 +22,7 @@ export type RefusalCode = keyof typeof refusalCodes
 
 export const refusalNames = Object.keys(refusalCodes) as [RefusalCode, ...RefusalCode[]]
 
-/** The refusal that a close code stands for; undefined for a close code of another origin. */
+/** Returns the refusal that a close code stands for; undefined for a close code of another origin. */
 export function refusalOf(closeCode: number): RefusalCode | undefined {
   return refusalNames.find((name) => refusalCodes[name] === closeCode)
 }

@@ -1,12 +1,11 @@
 import { RankweaveError } from '../../errors.js'
 
-// Binary messages on the socket of a member are relayed: 4 bytes, little-endian, that name the other process
-// (to the rendezvous: the receiver; from it: the sender), then what is relayed, which the rendezvous does not
-// read.
+// Binary messages on the socket of a member are relayed. A header of 4 bytes, little-endian, names the other process:
+// to the rendezvous the receiver, from it the sender. The relayed message follows, which the rendezvous does not read.
 
 export const relayedHeaderBytes = 4
 
-/** A copy of the message behind its header. */
+/** Copies the message behind its header. */
 export function encodeRelayed(process: number, message: Uint8Array): Uint8Array<ArrayBuffer> {
   const relayed = new Uint8Array(relayedHeaderBytes + message.byteLength)
   setRelayedProcess(relayed, process)
@@ -19,7 +18,7 @@ export function setRelayedProcess(relayed: Uint8Array, process: number): void {
 }
 
 /**
- * The process that a relayed message names.
+ * Returns the process that a relayed message names.
  *
  * @throws ERR_PROTOCOL for a message without header, or a process out of range; ERR_MESSAGE_TOO_LARGE
  */

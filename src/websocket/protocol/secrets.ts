@@ -1,9 +1,9 @@
 const { crypto } = globalThis
 
-/** Random bytes from the system's generator, for secrets. */
+/** Draws random bytes from the system's generator, for secrets. */
 export function randomBytes(count: number): Uint8Array {
   const bytes = new Uint8Array(count)
-  // More are refused at a time.
+  // The generator refuses more bytes at a time.
   for (let at = 0; at < count; at += 65_536) crypto.getRandomValues(bytes.subarray(at, at + 65_536))
   return bytes
 }
@@ -11,7 +11,7 @@ export function randomBytes(count: number): Uint8Array {
 const hexDigits = new TextEncoder().encode('0123456789abcdef')
 const latin1 = new TextDecoder('latin1')
 
-/** Two lower-case digits per byte. */
+/** Writes two lower-case digits per byte. */
 export function toHex(bytes: Uint8Array): string {
   // The keys of 1,024 processes are 16 MiB, for which joined texts take seconds.
   const digits = new Uint8Array(2 * bytes.length)
@@ -30,8 +30,8 @@ export function fromHex(text: string): Uint8Array<ArrayBuffer> {
 }
 
 /**
- * Whether two texts are equal. The time does not depend on where they differ, so that a secret cannot be
- * guessed character by character; it does depend on their length, which is no secret.
+ * Returns whether two texts are equal. The time does not depend on where they differ, so that a secret cannot be
+ * guessed character by character. It does depend on their length, which is no secret.
  */
 export function equalSecrets(a: string, b: string): boolean {
   let difference = a.length ^ b.length
@@ -40,19 +40,19 @@ export function equalSecrets(a: string, b: string): boolean {
   return difference === 0
 }
 
-/** A token is the id of a world, a dot and a secret of 128 bits: `1f0c...e3.9a4b...77`. */
+/** The form of a token: the id of a world, a dot and a secret of 128 bits, such as `1f0c...e3.9a4b...77`. */
 export const worldTokenPattern = /^[0-9a-f]{16}\.[0-9a-f]{32}$/
 
-/** A new world: its id, and the token that lets processes join. */
+/** Makes the id of a new world, and the token that lets processes join. */
 export function makeToken(): { readonly id: string; readonly token: string } {
   const id = toHex(randomBytes(8))
   return { id, token: `${id}.${toHex(randomBytes(16))}` }
 }
 
-/** Compared with where no world has the id, so that an unknown world takes as long as a wrong secret. */
+/** The token to compare with if no world has the id, so that an unknown world takes as long as a wrong secret. */
 const noToken = makeToken().token
 
-/** The world that a token opens; undefined for an unknown world and for a wrong secret alike. */
+/** Returns the world that a token opens; undefined for an unknown world and for a wrong secret alike. */
 export function worldOf<World extends { readonly token: string }>(
   token: string,
   worlds: ReadonlyMap<string, World>,

@@ -1,34 +1,32 @@
 import { RankweaveError } from '../../errors.js'
 import type { JoinRequest } from '../protocol/messages.js'
 
-/** What a world requires of those who join. */
+/** The requirements of a world for processes that join. */
 export interface Requirements {
   readonly processes: number
-  /**
-   * Of these, the first ones, which the host of the world runs itself: no other process takes their places.
-   */
+  /** The number of first processes that the host of the world runs itself: no other process takes their places. */
   readonly own: number
-  /** Undefined: that of the member that has waited longest. */
+  /** The required program. Undefined: that of the member that has waited longest. */
   readonly program: string | undefined
   readonly library: string | undefined
-  /** Checksum of the tuning file. Undefined: that of the member that has waited longest, which may have none. */
+  /** The checksum of the tuning file. Undefined: that of the member that has waited longest, which may have none. */
   readonly tuning: string | undefined
 }
 
 interface Joined {
   readonly request: JoinRequest
-  /** A process of the host's own, which needs no program. */
+  /** Whether it is a process of the host's own, which needs no program. */
   readonly isOwn: boolean
 }
 
 /**
- * Whether a request to join may be granted.
+ * Checks whether a request to join may be granted.
  *
  * @param joined members so far, the oldest first
- * @param candidate who asks
+ * @param candidate the process that asks
  * @param nonces of all requests that were granted
- * @throws ERR_REPLAYED, ERR_WORLD_FULL, ERR_VERSION_MISMATCH, ERR_PROGRAM_MISMATCH, ERR_TUNING_MISMATCH, ERR_WORLD
- *   for a number out of range, ERR_LIMIT
+ * @throws ERR_REPLAYED, ERR_WORLD_FULL, ERR_VERSION_MISMATCH, ERR_PROGRAM_MISMATCH, ERR_TUNING_MISMATCH, ERR_WORLD for
+ *   a number out of range, ERR_LIMIT
  */
 export function admit(
   { processes, own, program, library, tuning }: Requirements,
@@ -73,8 +71,8 @@ export function admit(
 }
 
 /**
- * Members by process: those that asked for a number have it, the others get what is free, in their order; own
- * ones come first.
+ * Orders members by process. Members that asked for a number have it; the others get the free ones, in their order. The
+ * host's own members come first.
  */
 export function numbered<Member extends Joined>(all: readonly Member[]): Member[] {
   const joined = [...all.filter(({ isOwn }) => isOwn), ...all.filter(({ isOwn }) => !isOwn)]

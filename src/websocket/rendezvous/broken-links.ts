@@ -1,52 +1,50 @@
 import type { Clock } from '../../base/clock.js'
 import { lostBy } from './lost-by.js'
 
-/** What a process says of its connection to another one. */
+/** The report of a process on its connection to another one. */
 export interface BrokenReport {
   readonly reporter: number
   readonly peer: number
-  /** What the peer did, as a code, if it is its fault. */
+  /** The code of the peer's fault, if it is to blame. */
   readonly fault: string | null
-  /** Nothing more came, which others may notice later. */
+  /** Whether the link only went silent, which others may notice later. */
   readonly isSilent: boolean
   readonly reason: string
 }
 
-/** What the reports lead to. */
+/** The services that the reports need from their world. */
 export interface BrokenLinksHost {
-  /** Processes that are neither lost nor have left. */
+  /** Returns the number of processes that are neither lost nor have left. */
   living(): number
-  /** Whether heartbeats of the process are overdue. */
+  /** Returns whether heartbeats of the process are overdue. */
   isOverdue(process: number): boolean
-  /** @param reason says which code the fault has, if it is one */
+  /** @param reason names the code of the fault, if there is one */
   lose(process: number, reason: string): void
 }
 
 /**
- * An event loop that was held up runs its timers first, and reads what has arrived meanwhile before the next
- * ones, in milliseconds.
+ * The time to read what has arrived, in milliseconds: an event loop that was held up runs its timers before it reads.
  */
 const readMs = 10
 
 /**
- * Collects reports of broken links between processes that live. The first one begins a window; at its end
- * the process to blame is lost. Reports that arrive in the window count also when this thread was held up and
- * reads them later. Reports about or from a process that is lost or has left meanwhile have no effect.
+ * Collects reports of broken links between processes that live. The first one begins a window; at its end the process
+ * to blame is lost. Reports that arrive in the window also count when this thread was held up and reads them later.
+ * Reports about or from a process that is lost or has left meanwhile have no effect.
  *
- * A report cannot be proven, and one end of a broken link has to go. So the word of a process, where at most
- * half of the others say the same, costs another one once: from then on it weighs against its reporter, and
- * who reports one process after another is lost itself.
- *
- * Memory: one report per pair of processes and window, and a number per process.
+ * A report cannot be proven, and one end of a broken link has to go. The word of one process costs another its life
+ * only once if at most half of the others agree. From then on it weighs against its reporter, and a process that
+ * reports one after another is lost itself. Memory: one report per pair of processes and window, and a number per
+ * process.
  */
 export class BrokenLinks {
   readonly #clock: Clock
   readonly #verdictMs: number
   readonly #silentMs: number
   readonly #host: BrokenLinksHost
-  /** In the order in which they arrived. */
+  /** The reports in the order in which they arrived. */
   readonly #reports = new Map<string, BrokenReport>()
-  /** How many processes each one has reported that few others did, and that were lost. */
+  /** The number of processes, for each reporter, that were lost on its word although few others agreed. */
   readonly #earlier = new Map<number, number>()
   #cancel: (() => void) | undefined
   #isShort = false
@@ -58,12 +56,15 @@ export class BrokenLinks {
   ) {
     this.#clock = clock
     this.#verdictMs = verdictMs
-    // Silence is noticed at ticks of every process's own.
+    // Every process notices silence at its own ticks.
     this.#silentMs = verdictMs + 2 * heartbeatMs
     this.#host = host
   }
 
-  /** Both processes live. Of several reports of one link by one process the first counts. */
+  /**
+   * Adds a report on a link between two living processes. Of several reports of one link by one process the first
+   * counts.
+   */
   report(report: BrokenReport): void {
     const key = `${report.reporter} ${report.peer}`
     if (!this.#reports.has(key)) this.#reports.set(key, report)
@@ -76,7 +77,7 @@ export class BrokenLinks {
     })
   }
 
-  /** A process is lost or has left: its links no longer matter. */
+  /** Drops the links of a process that is lost or has left. */
   forget(process: number): void {
     this.#earlier.delete(process)
     for (const [key, { reporter, peer }] of this.#reports) {
@@ -101,19 +102,19 @@ export class BrokenLinks {
     for (const process of lost) {
       const about = reports.filter(({ peer }) => peer === process)
       const reason = about.length === 0 ? this.#reasonOfReporter(process, reports) : reasonOf(about)
-      // Of a process whose heartbeats are overdue the rendezvous knows more than its word.
+      // Overdue heartbeats confirm the report, so it does not weigh against the reporter.
       if (!isOverdue(process)) this.#count(about, living)
       this.#host.lose(process, reason)
     }
   }
 
-  /** A process is lost by these reports of it. */
+  /** Counts a process that is lost by these reports of it. */
   #count(about: readonly BrokenReport[], living: number): void {
     if (about.length * 2 > living - 1) return
     for (const { reporter } of about) this.#earlier.set(reporter, (this.#earlier.get(reporter) ?? 0) + 1)
   }
 
-  /** Why a process is lost that no other one reports. */
+  /** Returns the reason for the loss of a process that no other one reports. */
   #reasonOfReporter(process: number, reports: readonly BrokenReport[]): string {
     const own = reports.filter(({ reporter }) => reporter === process)
     const earlier = this.#earlier.get(process) ?? 0
@@ -124,7 +125,7 @@ export class BrokenLinks {
   }
 }
 
-/** Why a process is lost that others report; with the code of a fault that one has seen. */
+/** Returns the reason for the loss of a reported process, with the code of a fault if a reporter has seen one. */
 function reasonOf(about: readonly BrokenReport[]): string {
   const { reporter, fault, reason } = about.find((report) => report.fault !== null) ?? about[0]
   const said = fault === null ? reason : `${fault}: ${reason}`

@@ -2,10 +2,10 @@ import type { Clock } from '../../base/clock.js'
 import { type RefusalCode, refusalOf } from '../protocol/refusals.js'
 import { drop, type Socket, type SocketTransport, socketErrorText, socketState } from '../socket/socket.js'
 
-/** What a thread receives that sends heartbeats for a member. */
+/** The input of a thread that sends heartbeats for a member. */
 export interface HeartbeatTask {
   readonly url: string
-  /** First message of the socket. */
+  /** The first message of the socket. */
   readonly request: string
   readonly heartbeatMs: number
   readonly silenceMs: number
@@ -19,9 +19,9 @@ export type StartHeartbeats = (task: HeartbeatTask, silent: (reason: string) => 
 const beat = JSON.stringify({ kind: 'beat' })
 
 /**
- * Heartbeats over a socket of their own, wherever this code runs: in a thread, or in any event loop. A socket
- * that breaks is dialled again with the next beat. Like the rendezvous it counts ticks, so that a process
- * that was stopped, or could not run, does not mistake that for the silence of its peer.
+ * Sends heartbeats over a separate socket, from a thread or from any event loop. A socket that breaks is dialled again
+ * with the next beat. Like the rendezvous it counts ticks. A process that was stopped, or could not run, does not
+ * mistake that for the silence of its peer.
  */
 export function startHeartbeatLoop(
   { url, request, heartbeatMs, silenceMs }: HeartbeatTask,
@@ -31,7 +31,7 @@ export function startHeartbeatLoop(
 ): { stop(): void } {
   const mostTicks = Math.ceil(silenceMs / heartbeatMs) + 1
   let ticks = 0
-  /** Of a socket, since the rendezvous was heard. */
+  /** The ticks of a socket since a message of the rendezvous arrived. */
   let lastError = ''
   let socket: Socket | undefined
   let cancel: (() => void) | undefined
@@ -65,7 +65,7 @@ export function startHeartbeatLoop(
       socket = undefined
       const refusal: RefusalCode | undefined = refusalOf(code)
       if (refusal !== undefined) give(`the rendezvous refuses heartbeats: ${refusal}`)
-      // Closed for good: the member learns it on its own socket.
+      // The socket is closed for good: the member learns it on its own socket.
       else if (code === 1000) stop()
     })
   }

@@ -4,22 +4,22 @@ import { RankweaveError } from '../../errors.js'
 import { isSource, ownModule, workerFile } from '../../package-paths.js'
 import type { HeartbeatTask, StartHeartbeats } from './heartbeat-loop.js'
 
-/** What the thread is started with. */
+/** The data with which the thread is started. */
 export interface HeartbeatData {
   readonly kind: 'rankweave heartbeats'
   readonly task: HeartbeatTask
   readonly ca: string | undefined
   readonly parentPid: number | undefined
-  /** As source: the module that the thread runs. */
+  /** The source of the module that the thread runs. */
   readonly entry: string
 }
 
 export interface HeartbeatWorkerOptions {
-  /** Certificates in PEM that sign that of the rendezvous. Default: those that Node trusts. */
+  /** The certificates in PEM that sign that of the rendezvous. Default: those that Node trusts. */
   readonly ca?: string
   /**
-   * The process that started this one: when it has ended, the thread kills this process, even one that
-   * computes without end. Default: it does not.
+   * The process that started this one. When it has ended, the thread kills this process, even one that computes without
+   * end. Default: no such process.
    */
   readonly parentPid?: number
   /** The module of the thread. Default: that of this package. */
@@ -27,11 +27,10 @@ export interface HeartbeatWorkerOptions {
 }
 
 /**
- * Heartbeats from a worker thread with its own socket: a process that computes for longer than
- * `silenceMs` lives on, while one that is stopped, or cut off, is noticed. Does not keep the event loop
- * alive.
+ * Sends heartbeats from a worker thread with a separate socket. A process that computes for longer than `silenceMs`
+ * lives on, while one that is stopped, or cut off, is noticed. Does not keep the event loop alive.
  *
- * @throws ERR_WORKER when the module of the thread is not there, as where an application bundles this code
+ * @throws ERR_WORKER if the module of the thread is missing, as when an application bundles this code
  */
 export function heartbeatWorker({ ca, workerUrl, parentPid }: HeartbeatWorkerOptions = {}): StartHeartbeats {
   const entry = workerUrl ?? ownModule('websocket/rendezvous/heartbeat-thread-nodejs')
@@ -47,7 +46,7 @@ export function heartbeatWorker({ ca, workerUrl, parentPid }: HeartbeatWorkerOpt
     const worker = new Worker(isSource ? workerFile : entry, {
       workerData,
       name: 'rankweave heartbeats',
-      // The thread is this library's: it gets no hooks of the program.
+      // The thread belongs to this library, so it gets no hooks of the program.
       execArgv: [],
       env: {},
     })

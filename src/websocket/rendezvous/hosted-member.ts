@@ -8,43 +8,41 @@ import { MessageRate } from './message-rate.js'
 import { closeSoon, protocolError, refuse } from './refuse.js'
 import { RelayQueue } from './relay-queue.js'
 
-/**
- * A member that has so much buffered does not read, in bytes; its relayed messages alone never make as much.
- */
+/** The buffered bytes from which on a member counts as not reading; its relayed messages alone never reach it. */
 const mostBuffered = 2 ** 24
 
-/** Sent and answered alike. */
+/** The text of a beat, sent and answered alike. */
 export const beat = encodeControl({ kind: 'beat' })
 
-/** Who answers the messages of one socket, after its first. */
+/** The receiver of a socket's messages after its first. */
 export interface Party {
-  /** Text, or bytes. Never throws. */
+  /** Handles text or bytes. Never throws. */
   message(data: unknown): void
   closed(reason: string): void
 }
 
-/** One member as its world has it: its sockets, and what is in flight for it. */
+/** A member as its world sees it: its sockets, and its messages in flight. */
 export class HostedMember {
   readonly socket: Socket
   readonly request: JoinRequest
-  /** A process of the host's own. */
+  /** Whether it is a process of the host's own. */
   readonly isOwn: boolean
-  /** Lets the member's thread for heartbeats in. */
+  /** The key that admits the member's thread for heartbeats. */
   readonly heartbeatKey = toHex(randomBytes(32))
   readonly rate: MessageRate
   readonly queue: RelayQueue
   state: 'waiting' | 'joined' | 'left' | 'lost' = 'waiting'
-  /** Its number; -1 while the world waits for members. */
+  /** The number of the process; -1 while the world waits for members. */
   process = -1
-  /** Its socket for heartbeats, if it has one. */
+  /** The socket for heartbeats, if there is one. */
   heartbeats: Socket | undefined
-  /** Bytes of its relayed messages that are in queues of others. */
+  /** The bytes of its relayed messages that are in queues of others. */
   relayedBytes = 0
-  /** Members whose probe it has not answered. */
+  /** The members whose probe it has not answered. */
   readonly #probing = new Set<number>()
   readonly #clock: Clock
 
-  /** @param handed a relayed message of that process to this member has been handed on */
+  /** @param handed reports that a relayed message of that process to this member has been handed on */
   constructor(
     socket: Socket,
     request: JoinRequest,
@@ -60,7 +58,7 @@ export class HostedMember {
     this.queue = new RelayQueue(socket, clock, handed)
   }
 
-  /** False when the member does not read what it is sent. */
+  /** Sends a message; false when the member does not read. */
   send(message: FromRendezvous): boolean {
     return this.sendText(encodeControl(message))
   }
@@ -71,7 +69,7 @@ export class HostedMember {
   }
 
   /**
-   * Another member probes this one. False while an earlier probe of it is not answered: probes must not pile
+   * Notes a probe by another member. Returns false while an earlier probe of it is not answered: probes must not pile
    * up at a member that computes.
    */
   isProbed(by: number): boolean {
@@ -80,14 +78,17 @@ export class HostedMember {
     return true
   }
 
-  /** This member says that it is present: whether that one has probed it. An answer does not count as a message. */
+  /**
+   * Notes that this member is present, and returns whether that one has probed it. An answer does not count as a
+   * message.
+   */
   hasAnswered(prober: number): boolean {
     if (!this.#probing.delete(prober)) return false
     this.rate.uncount()
     return true
   }
 
-  /** Ends its sockets: after the reason why, if there is one. */
+  /** Ends its sockets, after sending the reason if there is one. */
   end(error?: RankweaveError): void {
     this.rate.stop()
     this.queue.drop()
@@ -97,8 +98,8 @@ export class HostedMember {
   }
 
   /**
-   * The socket for heartbeats from now on; the one before, of the same member, ends at once, so that there is
-   * one at a time.
+   * Replaces the socket for heartbeats; the one before, of the same member, ends at once, so that there is one at a
+   * time.
    */
   beginHeartbeats(socket: Socket, heard: () => void): Party {
     if (this.heartbeats !== undefined) drop(this.heartbeats, 1000, 'superseded')
@@ -106,15 +107,15 @@ export class HostedMember {
     return {
       message: (data) => {
         if (this.heartbeats !== socket) return
-        // Nothing else is said here, so the text is not looked at further.
+        // Only beats are legal here, so the text is not parsed further.
         if (data !== beat) {
-          // What else it says is not read, and refused no second time.
+          // Later messages are not read, and not refused a second time.
           this.heartbeats = undefined
           refuse(socket, this.#clock, protocolError('a beat on a socket for heartbeats'))
           return
         }
         heard()
-        // A process that does not read the answers gets no more of them, so that they do not pile up.
+        // A process that does not read the answers gets no further ones, so that they do not pile up.
         if (socket.bufferedAmount === 0) socket.send(beat)
       },
       // The member may connect again; if it does not, its silence is noticed.

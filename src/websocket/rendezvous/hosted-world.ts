@@ -37,40 +37,37 @@ export interface HostedWorldOptions {
   readonly forget: () => void
 }
 
-/** How a world ended. */
+/** The outcome of a world. */
 export interface WorldEnd {
-  /** Processes that were lost, in order, and why; all others have left. */
+  /** The processes that were lost, in order, and why; all others have left. */
   readonly lost: readonly { readonly process: number; readonly reason: string }[]
-  /**
-   * What the first process to say so reported as the failure of the world: all others fail with it; null:
-   * none has.
-   */
+  /** The failure that the first process to fail reported, with which all others fail; null if there is none. */
   readonly failed: string | null
-  /** Why it was closed before all processes had left or were lost; null if it was not. */
+  /** The reason for closing it before all processes had left or were lost; null if it was not closed. */
   readonly closed: string | null
 }
 
-/** One world of a rendezvous: it collects members, starts, orders losses and decisions, relays, and ends. */
+/** A world of a rendezvous: it collects members, starts, orders losses and decisions, relays, and ends. */
 export class HostedWorld {
   readonly id: string
   readonly token: string
   readonly ended: Promise<WorldEnd>
   readonly #options: HostedWorldOptions
   readonly #clock: Clock
-  /** Members that wait, in the order in which they joined. */
+  /** The members that wait, in the order in which they joined. */
   readonly #waiting = new Set<HostedMember>()
-  /** By process; empty while the world waits. */
+  /** The members by process; empty while the world waits. */
   #members: readonly HostedMember[] = []
   readonly #nonces = new Set<string>()
   readonly #silence: SilenceMonitor<HostedMember>
   readonly #links: BrokenLinks
   readonly #decisions: Decisions
   readonly #lost: { readonly process: number; readonly reason: string }[] = []
-  /** Losses in the order in which they were noticed, not yet told. */
+  /** The losses in the order in which they were noticed, not yet announced. */
   readonly #noticed: { readonly member: HostedMember; readonly error: RankweaveError }[] = []
   #isTelling = false
   #failure: string | null = null
-  /** Bytes handed on, by sender, that it has not been told of. */
+  /** The bytes handed on, by sender, that have not been reported to it. */
   readonly #handed = new Map<HostedMember, number>()
   #resolveEnded!: (end: WorldEnd) => void
   #isEnded = false
@@ -103,11 +100,11 @@ export class HostedWorld {
     })
   }
 
-  /** A process that has the token joins, or one of the host's own. @throws the refusals */
+  /** Admits a process that has the token, or one of the host's own. @throws the refusals */
   join(socket: Socket, request: JoinRequest, isOwn: boolean): Party {
     const joined = [...this.#waiting, ...this.#members]
     admit(this.#options, joined, this.#nonces, this.#members.length > 0, { request, isOwn })
-    // Own ones are not limited: no other process can replay what passes in memory.
+    // The host's own members are not limited: no other process can replay what passes in memory.
     if (!isOwn) this.#nonces.add(request.nonce)
     const member = new HostedMember(socket, request, isOwn, this.#clock, (from, sizeBytes) =>
       this.#countHanded(this.#members[from], sizeBytes),
@@ -124,7 +121,7 @@ export class HostedWorld {
     }
   }
 
-  /** The thread of a member that sends heartbeats connects. @throws ERR_TOKEN */
+  /** Connects the thread of a member that sends heartbeats. @throws ERR_TOKEN */
   heartbeat(socket: Socket, request: HeartbeatRequest): Party {
     const member = this.#members[request.process]
     if (member?.state !== 'joined' || !equalSecrets(request.secret, member.heartbeatKey)) throw wrongToken()
@@ -164,7 +161,7 @@ export class HostedWorld {
       limits: this.#options.limits,
       settings: this.#options.settings,
     } as const
-    // One that does not read is lost; the others hear of that after their own welcome.
+    // A member that does not read is lost; the others hear of that after their welcome.
     this.#isTelling = true
     for (const member of members) {
       const { process, heartbeatKey } = member
@@ -173,7 +170,7 @@ export class HostedWorld {
     this.#tellNoticed()
   }
 
-  /** A broken member is lost; the world and the rendezvous continue. */
+  /** Handles a message; a broken member is lost, and the world and the rendezvous continue. */
   #guarded(member: HostedMember, data: unknown): void {
     if (member.state === 'left' || member.state === 'lost') return
     try {
@@ -233,7 +230,7 @@ export class HostedWorld {
     }
   }
 
-  /** Another member, while it lives. */
+  /** Returns another member, while it lives. */
   #other(member: HostedMember, process: number): HostedMember | undefined {
     const peer = this.#members[process]
     if (peer === undefined || peer === member) throw protocolError(`another process than ${process}`)
@@ -254,7 +251,7 @@ export class HostedWorld {
     else this.#countHanded(member, relayed.byteLength)
   }
 
-  /** One message was handed on. Senders learn it together, once per turn of the timers. */
+  /** Counts a message that was handed on. Senders learn it together, once per turn of the timers. */
   #countHanded(member: HostedMember, sizeBytes: number): void {
     member.relayedBytes -= sizeBytes + overheadBytes
     if (member.state !== 'joined') return
@@ -286,7 +283,7 @@ export class HostedWorld {
   }
 
   /**
-   * A member has failed. While the world waits, its place is free again; later it is lost, and all members
+   * Handles the failure of a member. While the world waits, its place is free again; later it is lost, and all members
    * learn it.
    */
   #fail(member: HostedMember, error: RankweaveError): void {
@@ -298,7 +295,7 @@ export class HostedWorld {
       return
     }
     this.#noticed.push({ member, error })
-    // Telling may reveal that another one does not read: its loss is reported after this one, to all members.
+    // Announcing may reveal that another member does not read: its loss is reported after this one, to all members.
     if (!this.#isTelling) this.#tellNoticed()
   }
 
@@ -345,7 +342,10 @@ export class HostedWorld {
   }
 }
 
-/** What a relayed message takes here besides its bytes: many short ones must not take more than long ones. */
+/**
+ * The bytes that a relayed message takes here in addition to its content: many short ones must not take more than long
+ * ones.
+ */
 const overheadBytes = 256
 
 function lost(reason: string): RankweaveError {

@@ -20,52 +20,52 @@ import { closeSoon, refusalFrom, worldLost } from './refuse.js'
 import { SilenceMonitor } from './silence-monitor.js'
 
 export interface JoinWorldOptions {
-  /** Of the rendezvous: `ws:` or `wss:`. */
+  /** The URL of the rendezvous: `ws:` or `wss:`. */
   readonly url: string
   readonly token: string
-  /** Digest of the program, the same at all members. */
+  /** The digest of the program, the same at all members. */
   readonly program: string
-  /** Of Rankweave. */
+  /** The version of Rankweave. */
   readonly version: string
-  /** Checksum of the tuning file, the same at all members. Default: none. */
+  /** The checksum of the tuning file, the same at all members. Default: none. */
   readonly tuning?: string
-  /** Node label. */
+  /** The node label. */
   readonly node: string
-  /** The number to ask for. Default: whichever is free when all have joined, by order of joining. */
+  /** The number to ask for. Default: one that is free when all have joined, by order of joining. */
   readonly process?: number
   /**
-   * Where other members dial this process; null: it cannot be dialled, and they reach it through the
+   * The URL at which other members dial this process; null if it cannot be dialled, so that they reach it through the
    * rendezvous.
    */
   readonly listenUrl: string | null
   readonly transport: SocketTransport
   /**
-   * Starts a thread that sends heartbeats over its own socket. Default: none; then a process whose event
-   * loop does not turn for `silenceMs` is lost.
+   * Starts a thread that sends heartbeats over a separate socket. Default: none; then a process whose event loop does
+   * not turn for `silenceMs` is lost.
    */
   readonly startHeartbeats?: StartHeartbeats
-  /** Ends the wait for the other members. */
+  /** The signal that ends the wait for the other members. */
   readonly signal?: AbortSignal
   /** Called once, when this process has been accepted: members so far, and of the complete world. */
   readonly onWaiting?: (joined: number, processes: number) => void
-  /** For tests. */
+  /** The clock, for tests. */
   readonly clock?: Clock
 }
 
 /**
- * Milliseconds until a request that found the rendezvous crowded is made again; longer together than a silent
- * socket may stay.
+ * The milliseconds until a request that found the rendezvous crowded is made again; their sum exceeds the time that a
+ * silent socket may stay.
  */
 const pausesMs = [250, 500, 1_000, 2_000, 4_000]
 
 /**
- * Joins a world. Resolves when all its processes have joined. While the rendezvous has too many connections,
- * the request is repeated five times within 8 seconds.
+ * Joins a world. Resolves when all its processes have joined. While the rendezvous has too many connections, the
+ * request is repeated five times within 8 seconds.
  *
  * @throws ERR_TOKEN, ERR_PROGRAM_MISMATCH, ERR_VERSION_MISMATCH, ERR_TUNING_MISMATCH, ERR_WORLD_FULL, ERR_WORLD,
- *   ERR_REPLAYED and ERR_LIMIT as the rendezvous refuses; ERR_WORLD_LOST when it cannot be reached or goes away, with what the
- *   network says; ERR_PROTOCOL when it is no rendezvous; ERR_ABORTED by `signal`; ERR_ARGUMENT for a URL that
- *   is none
+ *   ERR_REPLAYED and ERR_LIMIT as the rendezvous refuses; ERR_WORLD_LOST when it cannot be reached or goes away, with
+ *   the network's reason; ERR_PROTOCOL when it is not a rendezvous; ERR_ABORTED by `signal`; ERR_ARGUMENT for an
+ *   invalid URL
  */
 export function joinWorld(options: JoinWorldOptions): Promise<Membership> {
   const { signal, clock = realClock } = options
@@ -110,7 +110,7 @@ export function joinWorld(options: JoinWorldOptions): Promise<Membership> {
   })
 }
 
-/** One end of the socket to the rendezvous: from the request to join to the last message of the member. */
+/** The member's end of the socket to the rendezvous, from the request to join to the last message. */
 class Joining {
   readonly #options: JoinWorldOptions
   readonly #socket: Socket
@@ -118,11 +118,11 @@ class Joining {
   readonly #settle: (outcome: JoinedMember | RankweaveError) => void
   #member: JoinedMember | undefined
   #isSettled = false
-  /** The request was granted: the world waits for others, or has begun. */
+  /** Whether the request was granted: the world waits for others, or has begun. */
   wasAccepted = false
-  /** What the network said last. */
+  /** The last error of the network. */
   #lastError = ''
-  /** Nothing that arrives is read from now on. */
+  /** Whether arriving messages are no longer read. */
   #isOver = false
   #silence: SilenceMonitor<Socket>
   #cancelBeat: (() => void) | undefined
@@ -221,8 +221,8 @@ class Joining {
   }
 
   /**
-   * Beats from this event loop, whether or not a thread sends them too: they notice a socket that is dead
-   * while that of the thread lives.
+   * Beats from this event loop, whether or not a thread sends beats too: they detect a socket that is dead while that
+   * of the thread lives.
    */
   #beat(everyMs: number): void {
     this.#cancelBeat?.()

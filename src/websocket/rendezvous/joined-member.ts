@@ -29,7 +29,7 @@ export class JoinedMember implements Membership {
   #resolveClosed!: () => void
   #state: 'joined' | 'leaving' | 'ended' = 'joined'
   #events: MembershipEvents | undefined
-  /** What happened before `attach`. */
+  /** The events before `attach`. */
   #early: ((events: MembershipEvents) => void)[] = []
   #relayedBytes = 0
   /** Called once when this process leaves or the world is lost. */
@@ -47,7 +47,7 @@ export class JoinedMember implements Membership {
     this.#socket = socket
     this.#clock = clock
     this.#ended = ended
-    // What waits keeps the event loop alive; this socket must not, so that an empty event loop is noticed.
+    // Waits keep the event loop alive. This socket must not, so that an empty event loop is noticed.
     socket.unref?.()
     this.#closed = new Promise((resolve) => {
       this.#resolveClosed = resolve
@@ -66,7 +66,7 @@ export class JoinedMember implements Membership {
   }
 
   attach(events: MembershipEvents): void {
-    // In its own task, like everything that follows; what arrives until then comes after it.
+    // The call runs in a separate task, like all later events; events until then follow it.
     queueMicrotask(() => {
       const early = this.#early
       this.#early = []
@@ -97,14 +97,14 @@ export class JoinedMember implements Membership {
       this.#send({ kind: 'leave', ...(failure === undefined ? {} : { failure: failure.slice(0, 500) }) })
       this.#socket.ref?.()
       this.#end('leaving', new RankweaveError('ERR_FABRIC', 'this process has left its world'))
-      // The rendezvous closes; one that does not is not waited for.
+      // The rendezvous closes the socket; if it does not, this side does.
       const cancel = this.#clock.later(leaveMs, () => closeSoon(this.#socket, this.#clock, 1000, 'left'))
       this.#socket.addEventListener('close', cancel)
     }
     await this.#closed
   }
 
-  /** A message of the rendezvous. */
+  /** Handles a message of the rendezvous. */
   control(message: FromRendezvous): void {
     if (this.#state !== 'joined') return
     switch (message.kind) {
@@ -140,7 +140,7 @@ export class JoinedMember implements Membership {
     }
   }
 
-  /** A message of another member. */
+  /** Handles a message of another member. */
   relayed(relayed: Uint8Array): void {
     if (this.#state !== 'joined') return
     const from = relayedProcess(relayed, this.processes, this.limits.maxMessageBytes)
@@ -149,7 +149,7 @@ export class JoinedMember implements Membership {
     this.#deliver((events) => events.relayed(from, message))
   }
 
-  /** The world is lost to this process. Later failures follow from the first. */
+  /** Notes that the world is lost to this process. Later failures follow from the first. */
   fail(error: RankweaveError): void {
     if (this.#state !== 'joined') return
     this.#end('ended', error)
@@ -157,7 +157,7 @@ export class JoinedMember implements Membership {
     this.#deliver((events) => events.worldLost(error))
   }
 
-  /** The socket has closed. */
+  /** Notes that the socket has closed. */
   closed(error: RankweaveError): void {
     this.fail(error)
     this.#resolveClosed()
@@ -180,5 +180,5 @@ export class JoinedMember implements Membership {
   }
 }
 
-/** How long the rendezvous may take to close the socket of a process that leaves, in milliseconds. */
+/** The time within which the rendezvous must close the socket of a process that leaves, in milliseconds. */
 const leaveMs = 2_000

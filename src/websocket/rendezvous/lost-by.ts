@@ -1,24 +1,25 @@
-/** The connection of two processes broke, as `reporter` says. */
+/** The broken connection of two processes, as `reporter` states. */
 export interface BrokenLink {
   readonly reporter: number
   readonly peer: number
-  /** The peer broke a rule: sent what is not of the protocol, or does not read. */
+  /** Whether the peer broke a rule: it violated the protocol, or does not read. */
   readonly isFault?: boolean
 }
 
 /**
- * Who is to be declared lost so that no broken link connects two survivors: again and again
+ * Returns the processes to declare lost so that no broken link connects two survivors. It picks again and again:
  *
- * 1. the process with most broken links, by any reporter: so one that is cut off from many is lost, and
- *    not they, even where it is the only one that notices; and one that blames many others loses only itself.
- *    Processes that it has reported before, against the silence of most others, count like broken links,
- *    unless the heartbeats of all that it reports now are overdue;
- * 2. of several the one to whom most report a fault: who saw it knows more than who sees a closed connection;
- * 3. of these one whose heartbeats are overdue;
- * 4. of these the one that most report;
- * 5. of these the one that was reported first: a cause is known before its consequence. A process that drops
- *    a connection has a reason, and the other side only sees that it is gone. Where neither has, as when the
- *    network in between reset it, both are innocent and one of them has to go.
+ * 1. the process with most broken links, by any reporter. So a process that is cut off from many is lost, and not
+ *    they, even if it is the only one that notices; and one that blames many others loses only itself. Processes
+ *    that it has reported before, against the silence of most others, count like broken links, unless the
+ *    heartbeats of all that it reports now are overdue;
+ * 2. of several, the one with most reporters of a fault: a process that saw a fault knows more than one that sees a
+ *    closed connection;
+ * 3. of these, one whose heartbeats are overdue;
+ * 4. of these, the one that most report;
+ * 5. of these, the one that was reported first: a cause is known before its consequence. A process that drops a
+ *    connection has a reason, and the other side only sees that it is gone. If neither has, as when the network in
+ *    between reset it, both are innocent and one of them has to go.
  *
  * @param links in the order in which they were reported
  * @param earlier how many processes were lost before by the word of this one and few others
@@ -66,19 +67,19 @@ export function lostBy(
   }
 }
 
-/** What is held against one process. */
+/** The evidence against one process. */
 interface Blamed {
-  /** Other ends of its broken links. */
+  /** The other ends of its broken links. */
   readonly peers: Set<number>
-  /** Who reports a fault of it. */
+  /** The processes that report a fault of it. */
   readonly faults: Set<number>
-  /** Who reports it, and as which report of all; the first comes first. */
+  /** The processes that report it, each with the number of its first report; the earliest comes first. */
   readonly reports: Map<number, number>
 }
 
 const noMarks: readonly number[] = []
 
-/** By rule; more is worse. */
+/** Returns the marks of a process by rule; more is worse. */
 function marksOf({ peers, faults, reports }: Blamed, isOverdue: boolean, earlier: number): readonly number[] {
   const [first = Number.POSITIVE_INFINITY] = reports.values()
   return [peers.size + earlier, faults.size, isOverdue ? 1 : 0, reports.size, -first]

@@ -10,7 +10,7 @@ export class MessageRate {
     this.#clock = clock
   }
 
-  /** One more message: whether that makes more than `most` in this second. */
+  /** Counts a message, and returns whether more than `most` came in this second. */
   exceeds(most: number): boolean {
     this.#cancel ??= this.#clock.later(1_000, () => {
       this.#count = 0
@@ -19,7 +19,7 @@ export class MessageRate {
     return ++this.#count > most
   }
 
-  /** The last message does not count: others have caused it. */
+  /** Uncounts the last message, which others have caused. */
   uncount(): void {
     if (this.#count > 0) this.#count--
   }

@@ -3,16 +3,14 @@ import { randomBytes, toHex } from '../protocol/secrets.js'
 const keyBytes = 32
 
 /**
- * Draws a key for each pair of processes that can have a data connection, so that a process can prove only
- * that it is itself.
- *
- * Memory: 64 bytes for each pair, until the caller drops the result.
+ * Draws a key for each pair of processes that can have a data connection, so that a process can prove only its own
+ * identity. Memory: 64 bytes for each pair, until the caller drops the result.
  *
  * @param addresses where each process is dialed; null: it has no data connection
- * @returns for a process its keys with all others, in hexadecimal digits; null where there is no connection
+ * @returns for a process its keys with all others, in hexadecimal digits; null if there is no connection
  */
 export function drawPairKeys(addresses: readonly (string | null)[]): (process: number) => (string | null)[] {
-  // By the higher process of a pair, then by the lower.
+  // The keys are stored by the higher process of a pair, then by the lower.
   const keys = addresses.map((address, higher) =>
     toHex(randomBytes(address === null ? 0 : higher * keyBytes)),
   )

@@ -4,10 +4,10 @@ import { encodeControl } from '../protocol/control-codec.js'
 import { type RefusalCode, refusalCodes } from '../protocol/refusals.js'
 import { closingMs, drop, type Socket, socketState } from '../socket/socket.js'
 
-/** How long one may take that is refused, in milliseconds. */
+/** The time for which a refused socket may stay open, in milliseconds. */
 const refusedMs = 1_000
 
-/** Tells why and closes. What the peer sends from here on is not read. */
+/** Sends the reason and closes. Later messages of the peer are not read. */
 export function refuse(socket: Socket, clock: Clock, error: RankweaveError): void {
   const code = Object.hasOwn(refusalCodes, error.code) ? (error.code as RefusalCode) : 'ERR_PROTOCOL'
   if (socket.readyState === socketState.open) {
@@ -30,7 +30,7 @@ export function closeSoon(socket: Socket, clock: Clock, code: number, reason: st
 }
 
 /**
- * The same for an unknown world, a wrong secret and a wrong process: no client learns which worlds there are.
+ * Returns the same error for an unknown world, a wrong secret and a wrong process: no client learns which worlds exist.
  */
 export function wrongToken(): RankweaveError {
   return new RankweaveError('ERR_TOKEN', 'no world has this token')
@@ -49,7 +49,7 @@ export function worldLost(message: string): RankweaveError {
 }
 
 /**
- * What was thrown while a message was handled, as a refusal of its sender. An error that is none of ours is
+ * Turns an error that was thrown while a message was handled into a refusal of its sender. Unexpected errors are
  * contained too: one member must not end the worlds of others.
  */
 export function refusalFrom(error: unknown): RankweaveError {
@@ -57,5 +57,5 @@ export function refusalFrom(error: unknown): RankweaveError {
   return new RankweaveError('ERR_PROTOCOL', `${unexpected}: ${reasonText(error)}`, { cause: error })
 }
 
-/** How the reason begins of a loss that is a fault of the rendezvous. */
+/** The beginning of the reason for a loss that is a fault of the rendezvous. */
 export const unexpected = 'a message could not be handled'

@@ -7,15 +7,14 @@ interface RelayedMessage {
   readonly relayed: Uint8Array<ArrayBuffer>
 }
 
-/** Bytes that a socket may have buffered before relayed messages wait. */
+/** The buffered bytes of a socket from which on relayed messages wait. */
 const mostBuffered = 2 ** 20
 const retryMs = 2
 
 /**
- * Relayed messages for one member, in order. They wait here while its socket has much buffered, so that
- * control messages, which do not, are never behind more than that.
- *
- * Memory: what all senders may have in flight, `maxRelayedBytes` each.
+ * The relayed messages for one member, in order. They wait here while its socket has much buffered. Control messages do
+ * not wait, so they are never behind more than that. Memory: what all senders may have in flight, `maxRelayedBytes`
+ * each.
  */
 export class RelayQueue {
   readonly #socket: Socket
@@ -24,7 +23,7 @@ export class RelayQueue {
   readonly #waiting = new Queue<RelayedMessage>()
   #cancel: (() => void) | undefined
 
-  /** @param handed a message has been given to the socket, or dropped */
+  /** @param handed reports that a message has been given to the socket, or dropped */
   constructor(socket: Socket, clock: Clock, handed: (from: number, sizeBytes: number) => void) {
     this.#socket = socket
     this.#clock = clock
@@ -37,7 +36,7 @@ export class RelayQueue {
     if (this.#cancel === undefined) this.#drain()
   }
 
-  /** The member no longer reads: what waits is dropped. */
+  /** Drops the messages that wait, because the member no longer reads. */
   drop(): void {
     this.#cancel?.()
     this.#cancel = undefined

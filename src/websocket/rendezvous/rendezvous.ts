@@ -25,30 +25,32 @@ import { beyondLimit, protocolError, refusalFrom, refuse, worldLost, wrongToken 
 
 export interface RendezvousOptions {
   readonly limits?: Partial<RendezvousLimits>
-  /** For tests. */
+  /** The clock, for tests. */
   readonly clock?: Clock
 }
 
 export interface AwaitedWorldOptions {
-  /** Processes that are to join: 1 to `maxProcesses` of the rendezvous. */
+  /** The number of processes that are to join: 1 to `maxProcesses` of the rendezvous. */
   readonly processes: number
   /**
-   * @internal Of these, the first ones, which join through `admit` of the handle; no other process takes
-   *   their places. Default 0.
+   * @internal The number of first processes, which join through `admit` of the handle; no other process takes their
+   *   places. Default 0.
    */
   readonly own?: number
-  /** @internal A process is lost; called before the others learn it. */
+  /** @internal Reports a lost process, before the others learn it. */
   readonly onLost?: (process: number, reason: string) => void
-  /** Digest of the program that members must run. Default: that of the first to join. */
+  /** The digest of the program that members must run. Default: that of the first to join. */
   readonly program?: string
-  /** Version of Rankweave that members must have. Default: that of the first to join. */
+  /** The version of Rankweave that members must have. Default: that of the first to join. */
   readonly version?: string
-  /** Checksum of the tuning file that members must have. Default: that of the first to join, which may have none. */
+  /**
+   * The checksum of the tuning file that members must have. Default: that of the first to join, which may have none.
+   */
   readonly tuning?: string
   readonly limits?: Partial<WorldLimits>
   /**
-   * What every process receives when the world begins; at most 16,384 characters ({@link maxSettingsLength}).
-   * Default: ''. Those that `join` expects are written by `openWorld`.
+   * The text that every process receives when the world begins; at most 16,384 characters ({@link maxSettingsLength}).
+   * Default: ''. `openWorld` writes the settings that `join` expects.
    */
   readonly settings?: string
 }
@@ -56,15 +58,15 @@ export interface AwaitedWorldOptions {
 /** A world as its host sees it. */
 export interface WorldHandle {
   readonly id: string
-  /** A process that has it can join. */
+  /** The secret with which a process can join. */
   readonly token: string
   /** Resolves when every process has left or is lost, or the world was closed. */
   readonly ended: Promise<WorldEnd>
   /** Ends the world; members get ERR_WORLD_LOST with this reason. */
   close(reason?: string): void
   /**
-   * @internal Serves a socket of the host's own: its process needs neither token nor program. No limit of
-   * sockets or of time holds for it.
+   * @internal Serves a socket of the host's own: its process needs neither token nor program. No limit of sockets or of
+   *   time holds for it.
    */
   admit(socket: Socket): void
 }
@@ -79,18 +81,18 @@ const awaitedWorldOptions: OptionTable<AwaitedWorldOptions> = {
 }
 
 /**
- * The meeting point of many worlds over sockets: it admits processes by token, orders losses and decisions,
- * and relays. It transports nothing itself: sockets are handed to {@link accept}, of whatever origin. Worlds
- * know nothing of each other.
- *
- * Memory: bounded by its limits; per world what `RelayQueue`, `BrokenLinks` and `Decisions` state.
+ * The meeting point of many worlds over sockets: it admits processes by token, orders losses and decisions, and relays.
+ * It has no transport: sockets of any origin are handed to {@link accept}. Worlds know nothing of each other. Memory:
+ * bounded by its limits; per world what `RelayQueue`, `BrokenLinks` and `Decisions` state.
  */
 export class Rendezvous {
   readonly limits: RendezvousLimits
   readonly #clock: Clock
   readonly #worlds = new Map<string, HostedWorld>()
   readonly #sockets = new Set<Socket>()
-  /** Sockets whose first message has not arrived; each with what ends its time limit, and its share. */
+  /**
+   * The sockets whose first message has not arrived; each with the function that ends its time limit, and its share.
+   */
   readonly #pending = new Map<Socket, () => void>()
   readonly #shares: AddressShares
   #isClosed = false
@@ -105,12 +107,12 @@ export class Rendezvous {
   }
 
   /**
-   * A world that waits for its members, for as long as it takes; `close` ends the wait. `openWorld` calls it
+   * Creates a world that waits for its members, for as long as it takes; `close` ends the wait. `openWorld` calls it
    * with the settings that `join` reads.
    *
    * @internal
-   * @throws ERR_WORLD for an impossible number of processes, ERR_ARGUMENT for limits, ERR_LIMIT when there
-   *   are too many worlds
+   * @throws ERR_WORLD for an impossible number of processes, ERR_ARGUMENT for limits, ERR_LIMIT when there are too many
+   *   worlds
    */
   createWorld(options: AwaitedWorldOptions): WorldHandle {
     checkOptions('createWorld', awaitedWorldOptions, options)
@@ -157,14 +159,13 @@ export class Rendezvous {
   }
 
   /**
-   * Serves a connected socket until it closes. Called before its first message can arrive. One beyond
-   * `maxSockets`, `maxPendingSockets` or `maxPendingPerAddress` is closed with ERR_LIMIT. Never throws for
-   * what arrives: that ends the socket, or loses its process.
+   * Serves a connected socket until it closes. Called before its first message can arrive. One beyond `maxSockets`,
+   * `maxPendingSockets` or `maxPendingPerAddress` is closed with ERR_LIMIT. Never throws for what arrives: that ends
+   * the socket, or loses its process.
    *
-   * @param socket `upgradeHandler` makes them; another WebSocket must take no message longer than 1 MiB + 4
-   *   bytes, and not compress
-   * @param remote the address that it comes from, for `maxPendingPerAddress`; without one that limit does not
-   *   hold
+   * @param socket `upgradeHandler` makes them; another WebSocket must take no message longer than 1 MiB + 4 bytes, and
+   *   not compress
+   * @param remote the address that it comes from, for `maxPendingPerAddress`; without one that limit does not hold
    */
   accept(socket: Socket, remote?: string): void {
     const refusal = this.#cannotAccept(remote)
@@ -199,11 +200,11 @@ export class Rendezvous {
         `its connection to the rendezvous closed (code ${code}${reason === '' ? '' : `, ${reason}`})`,
       )
     })
-    // A 'close' follows.
+    // A 'close' event follows.
     socket.addEventListener('error', () => {})
   }
 
-  /** Closes all worlds and refuses sockets from here on. */
+  /** Closes all worlds and refuses sockets from then on. */
   close(reason = 'it shuts down'): void {
     this.#isClosed = true
     for (const world of [...this.#worlds.values()]) world.close(reason)
@@ -223,13 +224,13 @@ export class Rendezvous {
     socket.addEventListener('close', ({ reason }) => party?.closed(reason))
   }
 
-  /** False when the socket was refused before: what it says is not read. */
+  /** Ends the wait for a first message; false when the socket was refused before, so that its message is not read. */
   #settle(socket: Socket): boolean {
     this.#pending.get(socket)?.()
     return this.#pending.delete(socket)
   }
 
-  /** @param own the world whose host the socket is of */
+  /** @param own the world whose host owns the socket */
   #first(socket: Socket, data: unknown, own?: HostedWorld): Party | undefined {
     try {
       if (typeof data !== 'string') throw protocolError("'join' first, got bytes")
@@ -249,7 +250,7 @@ export class Rendezvous {
     }
   }
 
-  /** Unless it is refused, the socket counts for its address. */
+  /** Counts the socket for its address, unless it returns a refusal. */
   #cannotAccept(remote: string | undefined): RankweaveError | undefined {
     const { maxSockets, maxPendingSockets, maxPendingPerAddress } = this.limits
     if (this.#isClosed) return worldLost('the rendezvous is closed')
@@ -264,7 +265,7 @@ export class Rendezvous {
   }
 }
 
-/** Limits with defaults. @throws ERR_ARGUMENT */
+/** Returns limits with defaults. @throws ERR_ARGUMENT */
 function checkedLimits<Limits extends object>(
   where: string,
   given: Partial<Limits>,

@@ -8,13 +8,12 @@ import { nodeTransport, type UpgradeListener, upgradeTo } from '../socket/transp
 import { Rendezvous } from './rendezvous.js'
 
 export interface RendezvousServerOptions extends ListenOptions {
-  /** Longest relayed message of any world. Default: that of worlds. */
+  /** The most bytes of a relayed message of any world. Default: that of worlds. */
   readonly maxMessageBytes?: number
 }
 
 /**
- * Listens for members of a rendezvous. Closing it ends neither worlds nor sockets: close the rendezvous
- * first.
+ * Listens for members of a rendezvous. Closing it ends neither worlds nor sockets: close the rendezvous first.
  *
  * @throws ERR_FABRIC when the address cannot be listened on, or certificate and key do not fit
  */
@@ -25,22 +24,21 @@ export function listenRendezvous(
   const transport = nodeTransport({
     ...options,
     maxMessageBytes: longestBytes(maxMessageBytes),
-    // One more per kind, so that those beyond the limits learn why.
+    // The server accepts one connection more per kind, so that those beyond the limits learn why.
     maxConnections: rendezvous.limits.maxSockets + rendezvous.limits.maxPendingSockets,
   })
   return transport.listen!((socket, remote) => rendezvous.accept(socket, remote))
 }
 
 /**
- * Mounts a rendezvous in an HTTP or HTTPS server: a listener for the server's event `upgrade`, or for those
- * of its requests that are for the rendezvous. What is no request for a WebSocket is answered with status 400
- * and closed.
+ * Mounts a rendezvous in an HTTP or HTTPS server: a listener for the server's event `upgrade`, or for its requests that
+ * are for the rendezvous. Requests that do not ask for a WebSocket are answered with status 400 and closed.
  *
- * The limits of the server are its own: `headersTimeout` and `maxConnections` hold before `upgrade`, those of
- * the rendezvous after it.
+ * The server keeps its limits: `headersTimeout` and `maxConnections` hold before `upgrade`, those of the rendezvous
+ * after it.
  *
- * @param options `maxMessageBytes`: longest relayed message of any world, in bytes, as in the limits of
- *   worlds. Default: 1 MiB
+ * @param options `maxMessageBytes`: longest relayed message of any world, in bytes, as in the limits of worlds.
+ *   Default: 1 MiB
  * @throws ERR_ARGUMENT unless it is a rendezvous and a positive number of bytes
  */
 export function upgradeHandler(
@@ -64,7 +62,7 @@ export function requireRendezvous(where: string, value: unknown): asserts value 
   throw new RankweaveError('ERR_ARGUMENT', `${where}: expected a Rendezvous, got ${shown(value)}`)
 }
 
-/** Of relayed messages, and of control messages, whose characters take up to 4 bytes. */
+/** Returns the most bytes of relayed messages, and of control messages, whose characters take up to 4 bytes. */
 function longestBytes(maxMessageBytes: number): number {
   return Math.max(maxMessageBytes + relayedHeaderBytes, 4 * maxControlLength)
 }

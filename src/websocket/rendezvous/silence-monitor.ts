@@ -1,10 +1,9 @@
 import type { Clock } from '../../base/clock.js'
 
 /**
- * Who has been silent for too long. It counts its own ticks instead of reading a clock: an observer that was
- * itself stopped, or busy, has not listened meanwhile and blames no peer for it.
- *
- * A peer is reported once, after `silenceMs` without a message and at most one tick later.
+ * Detects peers that have been silent for too long. It counts its own ticks instead of reading a clock: an observer
+ * that was itself stopped, or busy, has not listened meanwhile and blames no peer for it. A peer is reported once,
+ * after `silenceMs` without a message and at most one tick later.
  */
 export class SilenceMonitor<Peer> {
   /** The tick during which each peer was heard last. */
@@ -29,18 +28,18 @@ export class SilenceMonitor<Peer> {
     this.#silent = silent
   }
 
-  /** Whether two messages of `peer` are overdue: it should send one every tick. */
+  /** Returns whether two messages of `peer` are overdue: it should send one every tick. */
   isOverdue(peer: Peer): boolean {
     return this.#tick - (this.#heardAt.get(peer) ?? this.#tick) > 2
   }
 
-  /** A message of `peer` has arrived. The first one begins its watch. */
+  /** Notes a message of `peer`. The first one begins its watch. */
   heard(peer: Peer): void {
     this.#heardAt.set(peer, this.#tick)
     this.#cancel ??= this.#clock.later(this.#tickMs, this.#pass)
   }
 
-  /** Ends the watch of `peer`. Nothing runs here when none is watched. */
+  /** Ends the watch of `peer`. No timer runs while no peer is watched. */
   forget(peer: Peer): void {
     this.#heardAt.delete(peer)
     if (this.#heardAt.size > 0) return

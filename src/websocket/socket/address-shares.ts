@@ -1,7 +1,5 @@
 /**
- * How many of something each address has. Loopback, and what comes from no known address, has no limit.
- *
- * Memory: an entry per address that has any.
+ * Counts shares by address. Loopback, and an unknown address, have no limit. Memory: an entry per address that has any.
  */
 export class AddressShares {
   readonly #most: number
@@ -11,7 +9,7 @@ export class AddressShares {
     this.#most = most
   }
 
-  /** One more of `address`: false, and not counted, when it has as many as it may. */
+  /** Takes a share of `address`; false, and not counted, when it has as many as it may. */
   take(address: string | undefined): boolean {
     const origin = originOf(address)
     if (origin === undefined) return true
@@ -21,7 +19,7 @@ export class AddressShares {
     return true
   }
 
-  /** One less, that was taken. */
+  /** Returns a share that was taken. */
   give(address: string | undefined): void {
     const origin = originOf(address)
     if (origin === undefined) return
@@ -32,8 +30,8 @@ export class AddressShares {
 }
 
 /**
- * What counts as one address: all of IPv4; of IPv6 the first 64 bits, because a host may use any address of
- * its network. Undefined for loopback and for what is no address.
+ * Returns the unit that counts as one address: all of IPv4; of IPv6 the first 64 bits, because a host may use any
+ * address of its network. Undefined for loopback and for texts that are not addresses.
  */
 export function originOf(address: string | undefined): string | undefined {
   if (address === undefined) return undefined

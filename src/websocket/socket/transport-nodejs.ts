@@ -17,29 +17,29 @@ import {
 import { WaitingRoom } from './waiting-room.js'
 
 export interface NodeTransportOptions extends ListenOptions {
-  /** Largest message accepted, in bytes; a connection with a larger one is closed with code 1009. */
+  /** The largest message accepted, in bytes; a connection with a larger one is closed with code 1009. */
   readonly maxMessageBytes: number
   /**
-   * Connections that the listener holds at a time; further ones are closed. Default 2048. Of those that have
-   * not asked for a WebSocket it holds a quarter, at most 256: the newest, of as many addresses as possible.
+   * The most connections that the listener holds at a time; further ones are closed. Default 2048. A quarter of them,
+   * at most 256, may be connections that have not asked for a WebSocket: the newest, of as many addresses as possible.
    */
   readonly maxConnections?: number
-  /** Certificates in PEM that sign those of dialed peers. Default: those that Node trusts. */
+  /** The certificates in PEM that sign those of dialed peers. Default: those that Node trusts. */
   readonly ca?: string
-  /** Of connections that have not asked for a WebSocket. */
+  /** The clock of connections that have not asked for a WebSocket. */
   readonly clock?: Clock
 }
 
 /**
- * Milliseconds without traffic after which TCP asks whether the peer is there; Node then asks ten times, once
- * per second.
+ * The milliseconds without traffic after which TCP asks whether the peer is present; Node then asks ten times, once per
+ * second.
  */
 const idleMs = 15_000
-/** Connections without a request at a time. */
+/** The most connections without a request at a time. */
 const mostWaiting = 256
 
 /**
- * Sockets of the package `ws`, without compression. A dialed socket masks nothing (the mask is 0): masks keep
+ * Makes sockets of the package `ws`, without compression. A dialed socket masks nothing (the mask is 0). Masks keep
  * scripts in a browser from choosing the bytes on the wire, which any other program can do anyway.
  */
 export function nodeTransport(options: NodeTransportOptions): SocketTransport {
@@ -49,22 +49,17 @@ export function nodeTransport(options: NodeTransportOptions): SocketTransport {
   }
 }
 
-/**
- * Messages below this many bytes are copied behind their head: a write of two pieces costs more than the
- * copy.
- */
+/** The bytes below which messages are copied behind their head: a write of two pieces costs more than the copy. */
 const shortBytes = 2048
-/**
- * Of RFC 6455, 5.2: a whole message of bytes; a mask follows the length; the length is in the next two bytes.
- */
+/** The bits of RFC 6455, 5.2: a whole message of bytes, a mask after the length, and a length in the next two bytes. */
 const [wholeBinary, isMasked, longerLength] = [0x82, 0x80, 126]
 
-/** Of what has been sent, or has not. */
+/** A callback of `send` that reports whether the message has been sent. */
 type Sent = (error?: Error) => void
 
 /**
- * @internal A socket of `ws` that decides whether it keeps the event loop alive, and writes short messages at
- * once: its type would need the types of `ws`.
+ * @internal A socket of `ws` that decides whether it keeps the event loop alive, and writes short messages at once. It
+ *   is internal because its type would need the types of `ws`.
  */
 export class NodeSocket extends WebSocket implements Socket {
   readonly reportsSent = true
@@ -78,8 +73,8 @@ export class NodeSocket extends WebSocket implements Socket {
     this.#isDialed = isDialed
     // The user of the socket listens to 'close', which follows every error.
     this.on('error', () => {})
-    // A connection that a firewall has forgotten, or whose other host is gone, breaks though nothing is sent
-    // on it. The operating systems answer each other, whatever the processes do.
+    // Keep-alive breaks a connection that a firewall has forgotten, or whose other host is gone, even if nothing is
+    // sent on it. The operating systems answer each other, whatever the processes do.
     on.setKeepAlive(true, idleMs)
     if (!this.#isRef) on.unref()
   }
@@ -94,8 +89,8 @@ export class NodeSocket extends WebSocket implements Socket {
   }
 
   /**
-   * As that of `ws`, which writes every message when it is sent, because nothing is compressed: messages
-   * written here keep their place among its own.
+   * Sends like `ws`, which writes every message at once because nothing is compressed: messages written here keep their
+   * place among its own.
    */
   override send(data: string | Uint8Array, sent?: object | Sent, last?: Sent): void {
     const net = this.#net
@@ -119,7 +114,7 @@ export class NodeSocket extends WebSocket implements Socket {
   }
 }
 
-/** The only frame of a message. A dialed connection has a mask, which is 0. */
+/** Returns the only frame of a message. A dialed connection has a mask, which is 0. */
 function shortMessage(data: Uint8Array, isDialed: boolean): Buffer {
   const isLonger = data.length >= longerLength
   const headBytes = (isLonger ? 4 : 2) + (isDialed ? 4 : 0)
@@ -151,7 +146,7 @@ function dial(url: string, { maxMessageBytes, ca }: NodeTransportOptions): Socke
   return socket
 }
 
-/** Of the connection, not of the answer: a process that computes takes its time, and is there. */
+/** Limits the time of the connection, not of the answer: a process that computes takes its time, and is present. */
 function limitConnecting(net: NetSocket): void {
   if (!net.connecting) return
   const late = () => net.destroy(new Error(`no connection within ${connectMs} ms`))
@@ -194,7 +189,7 @@ async function listen(
 
 /**
  * A listener of an HTTP server's event `upgrade`. `greeted` is called when the first message of a WebSocket has
- * come, and has not been refused.
+ * arrived, and has not been refused.
  */
 export type UpgradeListener = (
   request: IncomingMessage,
@@ -220,7 +215,7 @@ export function upgradeTo(
   })
   return (request, connection, head, greeted = () => {}) =>
     sockets.handleUpgrade(request, connection, head, (socket) => {
-      // Connections of HTTP servers are, also those of TLS.
+      // The connections of HTTP servers are of this type, also those of TLS.
       const net = connection as NetSocket
       socket.stand(net, false)
       accept(socket, net.remoteAddress ?? 'unknown', greeted)
@@ -228,8 +223,8 @@ export function upgradeTo(
 }
 
 /**
- * Connections that have not asked for a WebSocket do not take the places of those that do. The returned
- * function ends them.
+ * Keeps connections that have not asked for a WebSocket from taking the places of those that do. The returned function
+ * ends them.
  */
 function limitWaiting(server: Server, most: number, clock: Clock): () => void {
   const waiting = new WaitingRoom<NetSocket>(most)
@@ -262,14 +257,14 @@ function limitWaiting(server: Server, most: number, clock: Clock): () => void {
   }
 }
 
-/** Which connection it is: a socket of TLS has the addresses of the one below it. */
+/** Names a connection by its remote end: a socket of TLS has the addresses of the one below it. */
 function nameOf({ remoteAddress, remotePort }: NetSocket): string {
   return `${remoteAddress} ${remotePort}`
 }
 
 function serverOf(tls: NodeTransportOptions['tls']): Server {
-  // The checks of Node count from the accept, and run before a request is read that came while this process
-  // computed: `limitWaiting` has the limit of time. A TLS server takes 0 as its default.
+  // Node's checks count from the accept, and run before a request is read that came while this process computed. They
+  // are off because `limitWaiting` limits the time. A TLS server takes 0 as its default.
   const checks = { headersTimeout: 0, requestTimeout: 0 }
   const handshakeTimeout = 2 ** 31 - 1
   if (tls === undefined) return createHttpServer(checks, refuseRequest)
@@ -282,7 +277,7 @@ function serverOf(tls: NodeTransportOptions['tls']): Server {
   }
 }
 
-/** What is not a WebSocket. */
+/** Refuses a request that does not ask for a WebSocket. */
 const refuseRequest: Parameters<typeof createHttpServer>[1] = (_request, response) => {
   response.writeHead(426, { connection: 'close', 'content-type': 'text/plain' })
   response.end('This port speaks WebSocket only.\n')
@@ -290,7 +285,7 @@ const refuseRequest: Parameters<typeof createHttpServer>[1] = (_request, respons
 
 function closeServer(server: Server): Promise<void> {
   return new Promise((resolve) => {
-    // Its callback would wait for the WebSockets too.
+    // The callback of `close` would wait for the WebSockets too.
     server.close()
     server.closeAllConnections()
     setImmediate(resolve)

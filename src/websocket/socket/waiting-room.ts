@@ -1,24 +1,22 @@
 import { originOf } from './address-shares.js'
 
 /**
- * What has come and has not yet shown what it is. When there are too many, the address that has most of them
- * loses its oldest: the newest always get in, and one address does not crowd out others. All of loopback
- * counts as one address.
- *
- * Memory: an entry for each of `most`.
+ * A room for guests that have not yet shown what they are. If there are too many, the address that has most of them
+ * loses its oldest. So the newest always get in, and one address does not crowd out others. All of loopback counts as
+ * one address. Memory: an entry for each of `most`.
  */
 export class WaitingRoom<T> {
   readonly #most: number
-  /** The oldest first. */
+  /** The addresses of the guests, the oldest guest first. */
   readonly #addresses = new Map<T, string>()
-  /** How many of each address. */
+  /** The number of guests of each address. */
   readonly #counts = new Map<string, number>()
 
   constructor(most: number) {
     this.#most = most
   }
 
-  /** The oldest first. */
+  /** The guests, the oldest first. */
   get all(): T[] {
     return [...this.#addresses.keys()]
   }
@@ -27,7 +25,7 @@ export class WaitingRoom<T> {
     return this.#addresses.has(guest)
   }
 
-  /** Returns the guest that loses its place when the room is full; undefined when it is not. */
+  /** Admits a guest, and returns the one that loses its place if the room is full; undefined otherwise. */
   enter(guest: T, remote?: string): T | undefined {
     const address = originOf(remote) ?? ''
     this.#addresses.set(guest, address)
@@ -38,7 +36,7 @@ export class WaitingRoom<T> {
     return displaced
   }
 
-  /** False when it was not here. */
+  /** Removes a guest; false if it was not here. */
   leave(guest: T): boolean {
     const address = this.#addresses.get(guest)
     if (address === undefined) return false
