@@ -12,7 +12,7 @@ export interface DenseMatrix {
   readonly values: Float64Array
 }
 
-/** One rank's consecutive rows of a dense matrix that is distributed over ranks by `blockBounds`. */
+/** A rank's consecutive rows of a dense matrix that is distributed over ranks by `blockBounds`. */
 export interface DenseRows {
   /** The number of rows of the whole matrix. */
   readonly rows: number

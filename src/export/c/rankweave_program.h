@@ -43,35 +43,36 @@
 #endif
 
 /*
- * A block from this length on is sent from the caller's send buffer and received in its receive buffer, if a
- * message holds nothing else; shorter ones travel through memory of the request. All ranks may differ.
+ * The length of a block from which on it is sent from the caller's send buffer and received in its receive
+ * buffer, if a message holds nothing else. Shorter blocks travel through memory of the request. Ranks may use
+ * different lengths.
  */
 #ifndef RW_DIRECT_BYTES
 #define RW_DIRECT_BYTES 16384
 #endif
 
 /*
- * What one rank does. Values are numbered and never change once they are there:
+ * The program of one rank. Values are numbered and never change once they exist:
  *
- *   0 .. own - 1 the blocks of its send buffer, in order own .. receive_start[receives] - 1 what messages
- *   bring: message i the values from receive_start[i] up to
- *                                                  receive_start[i + 1], in the order in which their sender
- *                                                  lists them
- *   receive_start[receives] + c what combination c makes: left[c] op right[c], both of lower number
+ *   0 .. own - 1                   the blocks of its send buffer, in order
+ *   own .. receive_start[receives] - 1
+ *                                  received values: message i brings those from receive_start[i] up to
+ *                                  receive_start[i + 1], in the order in which its sender lists them
+ *   receive_start[receives] + c    the result of combination c: left[c] op right[c], both of lower number
  *
- * Message j to send goes to send_peer[j] and holds the values send_value[send_start[j]] up to send_start[j +
- * 1] in this order. It leaves as soon as all of them are there; those that need nothing leave at the start,
- * in the order of the table. The k-th message to a peer is the peer's k-th from this rank. A rank sends
- * nothing to itself: it has the value already. Slot s of the receive buffer gets the value slot_value[s];
- * several slots may get the same.
+ * Message j to send goes to send_peer[j] and holds the values send_value[send_start[j]] up to
+ * send_start[j + 1] in this order. It leaves as soon as all of them exist. Messages that depend on nothing
+ * leave at the start, in the order of the table. The k-th message to a peer is the peer's k-th from this rank.
+ * A rank sends nothing to itself, because it has the value already. Slot s of the receive buffer gets the value
+ * slot_value[s]; several slots may get the same.
  *
  * Most programs have no gates. Gate g opens when the first gate_sends[g] messages to send are sent and the
  * first gate_receives[g] messages have been received; neither descends. Message j to send then leaves, and
  * message i is received, no sooner than gate send_gate[j] or receive_gate[i] is open; -1: it waits for none.
  * A gate waits for no message that waits for it or for a later one.
  *
- * The tables are read while requests live, never written. Arrays named _start have one element more than what
- * they count.
+ * The tables are read while requests live, never written. Arrays named _start have one element more than they
+ * count.
  */
 struct rw_program {
   int32_t ranks, rank;
@@ -85,24 +86,24 @@ struct rw_program {
 };
 
 /*
- * A program as one array of words: ranks, rank, own, slots, sends, receives, combinations, the number of
- * values sent; then send_peer, send_start, send_value, receive_peer, receive_start, slot_value, left, right,
- * one after the other; with gates then their number, gate_sends, gate_receives, send_gate, receive_gate. The
- * program points into the words. NULL, or what is wrong with them: everything is
- * checked, also as rw_program_check does.
+ * Reads a program from one array of words: ranks, rank, own, slots, sends, receives, combinations, the number
+ * of values sent; then send_peer, send_start, send_value, receive_peer, receive_start, slot_value, left, right,
+ * one after the other. With gates follow their number, gate_sends, gate_receives, send_gate and receive_gate.
+ * The program points into the words. Returns NULL or the reason why they are invalid. Everything is checked,
+ * also as rw_program_check does.
  */
 const char *rw_program_of_words(const int32_t *words, size_t count, struct rw_program *program);
 
-/* NULL if the tables are in range and can run to the end when the peers' programs fit; else what is wrong. */
+/* Returns NULL if the tables are in range and can run to the end when the peers' programs fit; else the reason. */
 const char *rw_program_check(const struct rw_program *program);
 
-/* Own blocks, values that messages bring, and combinations. */
+/* Returns the number of values: own blocks, received values and combinations. */
 int32_t rw_values(const struct rw_program *program);
 
-/* How many tags a request of the program uses in this rank. */
+/* Returns the number of tags that a request of the program uses in this rank. */
 int32_t rw_tags(const struct rw_program *program);
 
-/* into = left op right, each `bytes` long; into is neither of them. */
+/* Sets into = left op right, each `bytes` long; into is neither of them. */
 typedef void rw_combine(void *into, const void *left, const void *right, size_t bytes, void *context);
 
 /*

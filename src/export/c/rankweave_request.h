@@ -38,7 +38,7 @@ struct rw_request {
   int32_t watched;                 /* number of first requests that are tested one by one */
   int *send_tag, *receive_tag;
   int *send_bytes, *receive_bytes;
-  unsigned char **send_from;       /* where the request holds each message; NULL: in the caller's memory */
+  unsigned char **send_from;       /* place of each message in the request; NULL: in the caller's */
   unsigned char *is_packed;        /* whether its values are copied there when it is sent */
   unsigned char *store, *packed;
   MPI_Request *requests;
