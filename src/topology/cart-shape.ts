@@ -24,7 +24,7 @@ export function checkCartShape(shape: CartShape): void {
 }
 
 /**
- * Whether a value has a period for every dimension; what they are is not checked. Takes constant time.
+ * Checks that a value has a period for every dimension, but not what the periods are. Takes constant time.
  * @throws ERR_DIMS
  */
 export function requireCartShape(shape: CartShape): void {

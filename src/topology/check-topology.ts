@@ -6,8 +6,8 @@ import { checkTopologySize } from './limits.js'
 import type { ProcessTopology } from './process-topology.js'
 
 /**
- * Whether a value has the lists of a topology, of their types; how long they are and what is in them is for
- * `checkTopology`. Takes constant time, so that every function that users call with a topology may ask.
+ * Checks that a value has the lists of a topology, of their types, but not their lengths and contents, which
+ * `checkTopology` checks. Takes constant time, so that every function that users call with a topology can afford it.
  *
  * @throws ERR_TOPOLOGY
  */

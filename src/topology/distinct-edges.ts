@@ -1,7 +1,7 @@
 import { type CompressedRows, rowStarts } from './compressed-rows.js'
 import { checkTopologySize, topologyLimits } from './limits.js'
 
-/** Up to this many pairs of ranks edges are marked in a bitmap (32 MB); beyond it they are listed. */
+/** Edges between so many pairs of ranks, or fewer, are marked in a bitmap (32 MB); others are listed. */
 const mostBits = 2 ** 28
 const firstCapacity = 1 << 16
 
@@ -13,7 +13,7 @@ export interface DistinctEdges {
   toRows(): CompressedRows
 }
 
-/** No edges yet, between ranks 0 to `ranks - 1`. */
+/** Returns an empty set of edges between ranks 0 to `ranks - 1`. */
 export function distinctEdges(ranks: number): DistinctEdges {
   return ranks * ranks <= mostBits ? new MarkedEdges(ranks) : new ListedEdges(ranks)
 }

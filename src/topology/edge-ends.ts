@@ -3,7 +3,7 @@ import { RankweaveError } from '../errors.js'
 /** An edge that its source and its destination list different numbers of times. */
 export interface OneSidedEdge {
   readonly source: number
-  /** How often the source lists the destination, and how often the destination lists the source. */
+  /** The number of times that the source lists the destination. */
   readonly sent: number
   readonly expected: number
 }
@@ -24,7 +24,7 @@ export function oneSidedEdge(named: Int32Array, listed: Int32Array): OneSidedEdg
   return { source, sent: timesIn(named, source), expected: timesIn(listed, source) }
 }
 
-/** The ERR_TOPOLOGY error that names the edge. */
+/** Returns the ERR_TOPOLOGY error that names the edge. */
 export function endsDiffer({ source, sent, expected }: OneSidedEdge, destination: number): RankweaveError {
   return new RankweaveError(
     'ERR_TOPOLOGY',

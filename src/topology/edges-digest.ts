@@ -1,12 +1,12 @@
 import type { ProcessTopology } from './process-topology.js'
 
 /**
- * What identifies the edges of a topology whatever the order of its lists, as 32 hexadecimal digits: a program of MPI
- * computes it without gathering the edges, each process from those that it knows.
+ * Returns 32 hexadecimal digits that identify the edges of a topology, in any order of its lists. An MPI program
+ * computes them without gathering the edges: each process adds those that it knows.
  *
- * Four numbers of 32 bits, each a sum over all edges modulo 2^32, parallel edges included: number i of `mixed(mixed(source +
- * (i + 1) * 0x9e3779b9) + destination)`, where `mixed` is the finalizer of MurmurHash3 (Appleby 2011). Ranks without edges
- * are not part of it. The preloaded library has the same sums in `reorder-edges.c`.
+ * Four numbers of 32 bits, each a sum over all edges modulo 2^32, parallel edges included: number i of
+ * `mixed(mixed(source + (i + 1) * 0x9e3779b9) + destination)`, where `mixed` is the finalizer of MurmurHash3 (Appleby
+ * 2011). Ranks without edges do not count. The preloaded library computes the same sums in `reorder-edges.c`.
  */
 export function edgesDigest({ ranks, outStart, outRank }: ProcessTopology): string {
   const sums = new Uint32Array(4)

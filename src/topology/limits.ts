@@ -7,8 +7,8 @@ export const topologyLimits: { readonly ranks: number; readonly edges: number } 
 }
 
 /**
- * Lowers the limits of this thread, for good: for threads that work on untrusted input. Every
- * reader and generator respects them before it allocates.
+ * Lowers the limits of this thread for good, for threads that work on untrusted input. Every reader and generator
+ * respects them before it allocates.
  */
 export function lowerTopologyLimits({
   ranks,

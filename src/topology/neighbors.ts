@@ -48,8 +48,7 @@ function distinct(ranks: number, listStart: Int32Array, list: Int32Array): Neigh
   for (let r = 0; r < ranks; r++) {
     const first = listStart[r]
     const end = listStart[r + 1]
-    // Most rows of large topologies are empty or ascend as they are: only the others are worth a copy and a
-    // sort.
+    // Most rows of large topologies are empty or ascend already; only the others need a copy and a sort.
     const sorted = ascends(list, first, end) ? list : list.slice(first, end).sort()
     const shift = sorted === list ? 0 : first
     let previous = -1
@@ -90,8 +89,8 @@ export function transposeTopology(topology: ProcessTopology): ProcessTopology {
 }
 
 /**
- * Where each edge arrives: for every position in `outRank` the position in `inRank` of the same edge, by the
- * topology's `pairing`. A permutation of 0 to edges-1.
+ * Pairs both ends of each edge: returns for every position in `outRank` the position in `inRank` of the same edge, by
+ * the topology's `pairing`. A permutation of 0 to edges-1.
  *
  * @see MPI-4.1 §8.6
  */

@@ -1,29 +1,28 @@
 /**
- * Which rank sends to which: a directed multigraph over ranks 0 to `ranks - 1`, each rank's neighbors in MPI
- * order, as compressed rows (MPI-4.1 §8.5). Immutable.
+ * A directed multigraph over ranks 0 to `ranks - 1` with each rank's neighbors in MPI order, as compressed rows
+ * (MPI-4.1 §8.5). Immutable.
  *
- * Rank r sends to `outRank[outStart[r] .. outStart[r+1]-1]` and receives from
- * `inRank[inStart[r] .. inStart[r+1]-1]`, in list order: block l of r's receive buffer holds what its l-th
- * source sends. Self loops and parallel edges are legal; a pair of ranks has the same multiplicity on both
- * sides.
+ * Rank r sends to `outRank[outStart[r] .. outStart[r+1]-1]` and receives from `inRank[inStart[r] .. inStart[r+1]-1]`,
+ * in list order: block l of r's receive buffer holds what its l-th source sends. Self loops and parallel edges are
+ * legal; a pair of ranks has the same multiplicity on both sides.
  */
 export interface ProcessTopology {
   readonly ranks: number
   /** Length `ranks + 1`. */
   readonly outStart: Int32Array
   readonly outRank: Int32Array
-  /** One weight per out-edge, or null for an unweighted topology. */
+  /** The weight of each out-edge, or null for an unweighted topology. */
   readonly outWeight: Float64Array | null
   /** Length `ranks + 1`. */
   readonly inStart: Int32Array
   readonly inRank: Int32Array
-  /** One weight per in-edge; null exactly when `outWeight` is. Each side has the weights it was given. */
+  /** The weight of each in-edge; null exactly when `outWeight` is. Each side has the weights it was given. */
   readonly inWeight: Float64Array | null
   /**
-   * How parallel edges pair up. `occurrence`: the c-th occurrence of q among p's destinations is the c-th
-   * occurrence of p among q's sources (distributed graphs, MPI-4.1 §8.6). `cartesian`: p's send slot s lands
-   * in q's receive slot `s ^ 1` (MPI-4.1 §8.6, Cartesian communicators); slots are those of
-   * `cartNeighborSlots`, and the lists hold the slots that have a neighbor.
+   * The rule by which parallel edges pair up. `occurrence`: the c-th occurrence of q among p's destinations is the c-th
+   * occurrence of p among q's sources (distributed graphs, MPI-4.1 §8.6). `cartesian`: p's send slot s lands in q's
+   * receive slot `s ^ 1` (MPI-4.1 §8.6, Cartesian communicators); slots are those of `cartNeighborSlots`, and the lists
+   * hold the slots that have a neighbor.
    */
   readonly pairing: 'occurrence' | 'cartesian'
   /** Set exactly for Cartesian topologies. */

@@ -9,7 +9,7 @@ import type { ProcessTopology } from './process-topology.js'
 export interface EdgeArrays {
   readonly sources: ArrayLike<number>
   readonly destinations: ArrayLike<number>
-  /** One per edge; absent or null for an unweighted topology. */
+  /** The weight of each edge; absent or null for an unweighted topology. */
   readonly weights?: ArrayLike<number> | null
 }
 
@@ -138,8 +138,8 @@ function isRank(value: number, ranks: number): boolean {
 }
 
 /**
- * A topology without weights from every rank's destinations. Sources ascend unless `into` gives them.
- * Ownership: the arrays are taken over, not copied.
+ * Builds a topology without weights from every rank's destinations. Sources ascend unless `into` gives them. Ownership:
+ * it takes the arrays over and does not copy them.
  */
 export function unweightedTopology(
   out: CompressedRows,

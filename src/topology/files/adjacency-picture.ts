@@ -18,7 +18,7 @@ export interface PictureOptions {
   readonly size?: number
 }
 
-/** Distinguishable with color vision deficiency (Okabe, Ito 2008), without black. */
+/** The colors are distinguishable with color vision deficiency (Okabe, Ito 2008); black is left out. */
 const colors = [
   '#0072b2',
   '#d55e00',
@@ -81,7 +81,7 @@ export function adjacencySvg(topology: ProcessTopology, options: PictureOptions 
   ].join('\n')
 }
 
-/** One path for each color and opacity, of rectangles of adjacent cells in a row. */
+/** Draws one path for each color and opacity, made of rectangles of adjacent cells in a row. */
 function drawCells(
   topology: ProcessTopology,
   groups: FriendGroups | null,
@@ -145,7 +145,7 @@ function styleOf(tally: Int32Array, at: number, kinds: number, pairs: number): n
   return kind * strengths + Math.min(strengths - 1, Math.floor(share * strengths))
 }
 
-/** Which group serves an edge, sender by sender. */
+/** Maps the edges of a sender to the friend groups that serve them. */
 class ServedEdges {
   readonly #groups: FriendGroups
   readonly #groupsOf = new Map<number, number[]>()

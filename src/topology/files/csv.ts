@@ -10,8 +10,8 @@ export interface CsvOptions {
   /** Name in messages. */
   readonly file?: string
   /**
-   * The character that separates fields. Default: what the first line has, outside of quotes, of a semicolon, a comma, a tab
-   * and a bar, in this order.
+   * The character that separates fields. Default: a semicolon, a comma, a tab or a bar, whichever of these, in this
+   * order, occurs in the first line outside of quotes.
    */
   readonly delimiter?: Delimiter
   /** Number of ranks. Default: the largest rank that is named plus one. */

@@ -58,7 +58,7 @@ export function topologyFromGraphEdges(
       })
 }
 
-/** Both sides ordered by slot; slots have gaps where edges were deleted from the graph. */
+/** Builds both sides ordered by slot; slots have gaps where edges were deleted from the graph. */
 function fromSlots(ranks: number, edges: readonly GraphEdge[], weighted: boolean): ProcessTopology {
   const out = edges.toSorted((a, b) => a.source - b.source || a.outSlot! - b.outSlot!)
   const into = edges.toSorted((a, b) => a.destination - b.destination || a.inSlot! - b.inSlot!)

@@ -112,7 +112,7 @@ class GraphDocument {
   }
 
   #weights(attributes: Attributes, name: string | null, e: number) {
-    // What does not fit into a double, such as 1e999, is infinite for the parser.
+    // The parser returns infinity for numbers that do not fit into a double, such as 1e999.
     for (const each of [name ?? '', 'inWeight', 'outSlot', 'inSlot'])
       if (Object.hasOwn(attributes, each) && isInfinite(attributes[each]))
         this.#fail(['edges', e, 'attributes', each], 'a number that a double can hold', 'a larger one')

@@ -5,7 +5,7 @@ import { type MatrixMarketHeader, readMatrixMarketHeader } from './matrix-market
 /** Takes one entry, 0-based; a pattern's entries are 1, a real matrix has no imaginary parts. */
 export type TakeEntry = (row: number, col: number, re: number, im: number) => void
 
-/** How a {@link TextReader} reads Matrix Market files. */
+/** The options with which a {@link TextReader} reads Matrix Market files. */
 export const matrixMarketText = { code: 'ERR_MATRIX_MARKET', comment: '%' } as const
 
 /**
@@ -43,9 +43,9 @@ export function withMirrorImage({ symmetry }: MatrixMarketHeader, take: TakeEntr
   }
 }
 
-/** Which entries of a file some lines hold. */
+/** The place of some lines among the entries of a file. */
 export interface EntryPart {
-  /** Entries on lines before these. */
+  /** The number of entries on lines before these. */
   readonly first: number
   /** Whether the file ends with these lines. */
   readonly isLast: boolean
@@ -55,14 +55,14 @@ export interface EntryPart {
 
 const wholeFile: EntryPart = { first: 0, isLast: true }
 
-/** The entries of a file, or of some of its lines, as they are stored. */
+/** Reads the entries of a file, or of some of its lines, as they are stored. */
 export class EntryLines {
   readonly #reader: TextReader
   readonly #header: MatrixMarketHeader
   readonly #part: EntryPart
   readonly #take: (i: number, j: number, begin: number) => void
   #done: number
-  /** Where the next entry of an array is. */
+  /** The row of an array's next entry. */
   #row = 0
   #col = 0
 

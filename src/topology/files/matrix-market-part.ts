@@ -4,14 +4,14 @@ import { TextReader } from '../../text/text-reader.js'
 import { EntryLines, matrixMarketText, type TakeEntry } from './matrix-market-entries.js'
 import { type MatrixMarketHeader, readMatrixMarketHeader } from './matrix-market-header.js'
 
-/** What a Matrix Market file begins with, and where its entries are. */
+/** The beginning of a Matrix Market file, and the place of its entries. */
 export interface MatrixMarketHead {
   readonly header: MatrixMarketHeader
-  /** Lines up to the size line. */
+  /** The number of lines up to the end of the size line. */
   readonly lines: number
   /**
-   * Bytes up to the end of the size line, and of the file; null where it can only be read from the front:
-   * gzip, a pipe.
+   * The bytes up to the end of the size line, and those of the file. Null for a source that can only be read from the
+   * front, such as gzip or a pipe.
    */
   readonly bytes: { readonly head: number; readonly file: number } | null
 }
@@ -32,7 +32,7 @@ export function openMatrixMarket(path: string, open: OpenSource = openSourceFile
     const { source, isCompressed } = expanded(file, path)
     const reader = new TextReader(source, { file: path, ...matrixMarketText })
     const header = readMatrixMarketHeader(reader)
-    // Behind the size line is its line end, or nothing.
+    // The size line may be followed by its line end or by nothing.
     const head = Math.min(reader.here() + 1, file.sizeBytes ?? 0)
     return {
       head: {
@@ -49,11 +49,11 @@ export function openMatrixMarket(path: string, open: OpenSource = openSourceFile
   }
 }
 
-/** How much a part of a file holds. */
+/** The contents of a part of a file. */
 export interface PartSize {
   readonly bytes: number
   readonly lines: number
-  /** Lines with an entry. */
+  /** The number of lines with an entry. */
   readonly entries: number
 }
 
@@ -83,7 +83,7 @@ export function openPart(
     take,
   }: {
     readonly header: MatrixMarketHeader
-    /** What the head and the parts before hold. */
+    /** The lines and entries of the head and of the parts before. */
     readonly before: Pick<PartSize, 'lines' | 'entries'>
     /** Whether no later part has a line. */
     readonly isLast: boolean

@@ -11,12 +11,12 @@ import type { SparsePattern } from './sparse-matrix.js'
 const knownOptions = uncheckedOptions('ranks')
 
 /**
- * Which rank needs rows of B from which in C = A x B, when the rows of A and C and the rows of B are
- * distributed over the ranks in consecutive blocks ({@link blockBounds}): an edge from j to i iff A has an
- * entry in the rows of i and in the columns that are j's rows of B. Receivers follow from A's rows, senders
- * from A's columns, independently. A rank's own block is local: no self loops. Every stored entry counts,
- * even one whose value is zero. With more ranks than rows or columns the last ranks are isolated, or only
- * send or only receive. Sources and destinations ascend.
+ * Returns the topology of C = A x B: which rank needs rows of B from which other rank. The rows of A and C, and those
+ * of B, are distributed over the ranks in consecutive blocks ({@link blockBounds}). An edge leads from j to i iff A has
+ * an entry in the rows of i and in the columns that are j's rows of B. Receivers follow from A's rows, senders from A's
+ * columns, independently. A rank's own block is local: no self loops. Every stored entry counts, even one whose value
+ * is zero. With more ranks than rows or columns the last ranks are isolated, or only send or only receive. Sources and
+ * destinations ascend.
  *
  * @throws ERR_TOPOLOGY
  * @see Ghazimirsaeed 2019 §7.6.3

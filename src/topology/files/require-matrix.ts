@@ -3,8 +3,7 @@ import { wrongValue } from '../../errors.js'
 import type { SparseMatrix, SparsePattern } from './sparse-matrix.js'
 
 /**
- * Whether a value has the row starts and columns of a matrix; what is in them is not checked. Takes constant
- * time.
+ * Checks that a value has the row starts and columns of a matrix, but not what is in them. Takes constant time.
  * @throws ERR_ARGUMENT
  */
 export function requirePattern(where: string, value: unknown): asserts value is SparsePattern {

@@ -2,9 +2,7 @@ import { isCount, requireOptions } from '../../base/known-options.js'
 import { RankweaveError, wrongValue } from '../../errors.js'
 import { rowStarts } from '../compressed-rows.js'
 
-/**
- * Which entries of a matrix are stored, as compressed rows; columns ascend within a row, without repetition.
- */
+/** The positions of a matrix's stored entries as compressed rows; columns ascend within a row, without repetition. */
 export interface SparsePattern {
   readonly rows: number
   readonly cols: number
@@ -15,7 +13,7 @@ export interface SparsePattern {
 
 /** A sparse matrix, 0-based. Immutable. */
 export interface SparseMatrix extends SparsePattern {
-  /** One per stored entry, the real part of a complex matrix. */
+  /** The value of each stored entry; of a complex matrix its real part. */
   readonly values: Float64Array
   /** Imaginary parts, or null for a real matrix. */
   readonly imag: Float64Array | null
@@ -33,10 +31,10 @@ export interface Triplets {
 }
 
 /**
- * Compressed rows of triplets. Repeated entries are summed in the order given; explicit zeros are stored.
- * Needs 12 bytes per entry (complex 20) in addition to its input.
+ * Compressed rows of triplets. Repeated entries are summed in the order given; explicit zeros are stored. Needs 12
+ * bytes per entry (complex 20) in addition to its input.
  *
- * @throws ERR_ARGUMENT for what has no arrays of rows, columns and values, each of at least `count`, and for
+ * @throws ERR_ARGUMENT unless there are arrays of rows, columns and values, each of at least `count` elements, and for
  *   entries outside the matrix
  */
 export function compressTriplets(triplets: Triplets): SparseMatrix {
@@ -93,7 +91,6 @@ function requireTriplets(triplets: Triplets): void {
 /** Indices of rows and columns are 32-bit. */
 const largestIndex = 2 ** 31 - 1
 
-/** Parallel arrays. */
 interface RowEntries {
   readonly col: Int32Array
   readonly re: Float64Array
@@ -109,7 +106,7 @@ function sortRow({ col, re, im }: RowEntries, from: number, to: number): void {
   else sortByKeys({ col, re, im }, from, to)
 }
 
-/** Up to this length, insertion sort is faster; most rows are short. */
+/** Insertion sort is faster for rows of at most this length; most rows are short. */
 const longestInsertion = 48
 
 function insertionSort({ col, re, im }: RowEntries, from: number, to: number): void {

@@ -5,7 +5,7 @@ import type { Translations } from '../generate/translations.js'
 import { type CsvOptions, delimiterNames } from './csv.js'
 import { SpecReader } from './spec-reader.js'
 
-/** How to make a topology, in one line of text: see {@link parseTopologySpec}. */
+/** The description of a topology in one line of text: see {@link parseTopologySpec}. */
 export type TopologySpec =
   | {
       readonly kind: 'moore'

@@ -20,7 +20,7 @@ import { topologyFromMatrixMarket } from './matrix-market-topology.js'
 import { parseMetis } from './metis.js'
 import { parseTopologySpec, type TopologySpec } from './spec-text.js'
 
-/** How the file of a specification is opened, and what follows its reading. */
+/** Options for the file of a specification. */
 interface FileOptions {
   readonly open?: OpenSource
   readonly onProgress?: ReadProgress
@@ -58,7 +58,7 @@ const builders: { readonly [K in TopologySpec['kind']]: Builder<SpecOf<K>> } = {
   stencil: ({ dims, periods, neighbors }) => {
     if ('offsets' in neighbors) return stencilTopology({ dims, periods, offsets: neighbors.offsets })
     const { shape, radius } = neighbors
-    // Before offsets are listed.
+    // The size is checked before the offsets are listed.
     checkExtents(dims)
     checkTopologySize('stencil', sizeOf({ dims }), sizeOf({ dims }) * stencilSize(shape, dims.length, radius))
     return stencilTopology({ dims, periods, offsets: stencilOffsets(shape, dims.length, radius) })

@@ -2,21 +2,21 @@ import { countCommon, intersect } from './bit-rows.js'
 import { RowCompressor } from './row-compressor.js'
 
 /**
- * Candidates that may still join: the columns that each has in common with the members chosen so far, as
- * bitsets.
+ * The candidates that may still join. Each has a bitset of the columns that it has in common with the members chosen so
+ * far.
  */
 export interface Candidates {
   count: number
-  /** Words of each row. */
+  /** The number of words of a row. */
   words: number
   rank: Int32Array
-  /** Ones in the candidate's row. */
+  /** The number of ones in each candidate's row. */
   size: Int32Array
   bits: Int32Array
 }
 
 /**
- * Rows are compressed below a choice that leaves at most this fraction of the words: the levels below gain
+ * Rows are compressed below a choice that leaves at most this fraction of the words, because the levels below gain
  * more.
  */
 const worthSqueezing = 0.7
@@ -74,7 +74,7 @@ export class CandidateRows {
     below.size[below.count++] = size
   }
 
-  /** What candidates i and j of a level have in common. */
+  /** Returns the number of columns that candidates i and j of a level have in common. */
   common(depth: number, i: number, j: number): number {
     const { bits, words } = this.levels[depth]
     return countCommon(bits, i * words, j * words, words)
@@ -87,7 +87,7 @@ function clear(level: Candidates, capacity: number): void {
     level.rank = new Int32Array(capacity * 2)
     level.size = new Int32Array(capacity * 2)
   }
-  // Candidates are written before it is known whether they stay.
+  // Candidates are written before the search knows whether they stay.
   if (level.bits.length < (capacity + 1) * level.words)
     level.bits = new Int32Array((capacity + 1) * level.words * 2)
 }

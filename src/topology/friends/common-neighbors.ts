@@ -19,7 +19,6 @@ export interface CountingOptions {
   readonly onRank?: (counted: number, ranks: number) => void
 }
 
-/** All of them. */
 export const countingOptions: OptionTable<CountingOptions> = uncheckedOptions('nodeOf', 'workLimit', 'onRank')
 
 /** The reason why nothing was counted: an exact count would take more steps than allowed. */
@@ -31,15 +30,16 @@ export interface BeyondLimit {
 /** Default limit: 4 x 10^9 steps. */
 export type CommonNeighborOptions = CountingOptions
 
-/** How many out-neighbors pairs of ranks have in common: exact, or none. */
+/** The number of out-neighbors that pairs of ranks have in common: exact, or not counted. */
 export type CommonNeighbors = CountedPairs | BeyondLimit
 
 export interface CountedPairs {
   readonly kind: 'counted'
-  /** Unordered pairs of different ranks, on one node if nodes were given. */
+  /** The number of unordered pairs of different ranks, on one node if nodes were given. */
   readonly pairs: number
   /**
-   * Entry c: how many of them have exactly c out-neighbors in common. It ends with the largest c there is.
+   * Entry c is the number of pairs that have exactly c out-neighbors in common. The last entry is that of the largest
+   * c.
    */
   readonly histogram: Float64Array
   readonly mean: number
@@ -47,8 +47,8 @@ export interface CountedPairs {
 }
 
 /**
- * The distribution that shows what combining can gain: a pair of ranks with c out-neighbors in common saves
- * c-2 messages as friends. Self loops and parallel edges do not count.
+ * Counts the common out-neighbors of all pairs of ranks. The distribution shows what combining can gain: a pair of
+ * ranks with c out-neighbors in common saves c-2 messages as friends. Self loops and parallel edges do not count.
  *
  * @throws ERR_ARGUMENT nodes for another number of ranks
  * @see Ghazimirsaeed 2019 §7.2.1
@@ -95,7 +95,7 @@ export function commonNeighbors(
 interface Method {
   readonly steps: number
   readonly pairs: number
-  /** Adds the pairs of p and larger ranks that have something in common; entry 0 is not read. */
+  /** Adds the pairs of p and larger ranks that have a common neighbor. Entry 0 is not read. */
   readonly count: (p: number, histogram: Float64Array) => void
 }
 

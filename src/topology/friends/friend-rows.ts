@@ -15,7 +15,7 @@ export class FriendRows {
   readonly #compressor = new RowCompressor()
   /** Column of each of the rank's out-neighbors, -1 for all others; used when sets are not dense. */
   readonly #column: Int32Array
-  /** Without choices after level 0 its rows are never read. */
+  /** Whether the rows of level 0 are ever read: the search reads them only for choices after level 0. */
   readonly #rowsAreRead: boolean
 
   constructor(sets: OpenSets, rows: CandidateRows) {

@@ -116,5 +116,5 @@ export class GroupSearch {
   }
 }
 
-/** Up to this many, insertion sort is faster than the library's sort. */
+/** Insertion sort is faster than the library's sort for at most so many candidates. */
 const fewCandidates = 40

@@ -4,10 +4,10 @@ import { RankweaveError, shown } from '../../errors.js'
 import type { GroupingProgress } from './grouping-progress.js'
 
 /**
- * How the groups of a round are found. `greedy`: the heaviest first, on one core, lazily. `distributed`: the
- * same groups, found by the ranks themselves, each from its neighbors; only in `createDistGraphAdjacent`.
- * `improved`: greedy, then local search; as heavy or heavier, above k = 12 the same. `exact`: the heaviest
- * grouping, for small topologies; needs the optional package `highs`.
+ * The engine that finds the groups of a round. `greedy`: the heaviest first, on one core, lazily. `distributed`: the
+ * same groups, found by the ranks themselves, each from its neighbors; only in `createDistGraphAdjacent`. `improved`:
+ * greedy, then local search; as heavy or heavier, above k = 12 the same. `exact`: the heaviest grouping, for small
+ * topologies; needs the optional package `highs`.
  */
 export type GroupingEngine = (typeof groupingEngines)[number]
 
@@ -31,7 +31,7 @@ export interface GroupingOptions {
    */
   readonly labelSeed?: number
   /**
-   * A member loses only the common neighbors that its friends serve, and may hand over its own ones in a
+   * A member loses only the common neighbors that its friends serve, and may hand over those that it serves itself in a
    * later group. Engine `greedy` only. Default false.
    */
   readonly cumulative?: boolean
@@ -43,17 +43,17 @@ export interface GroupingOptions {
    */
   readonly onProgress?: (progress: GroupingProgress) => void
   /**
-   * Ends the search with ERR_ABORTED: looked at before it begins, and where `onProgress` is called, before and
-   * after. Nothing but `onProgress` and `onGroup` can abort it while the search holds the event loop.
+   * Ends the search with ERR_ABORTED. The search reads it before it begins, and before and after each call of
+   * `onProgress`. Only `onProgress` and `onGroup` can abort it while the search holds the event loop.
    */
   readonly signal?: AbortSignal
   /** Milliseconds; only differences count. Default `performance.now`. */
   readonly now?: () => number
 }
 
-/** What decides which groups are found. */
+/** The options that decide which groups are found. */
 export const friendOptions = {
-  // More friends than ranks make no groups, however many.
+  // A k larger than the number of ranks is legal and makes no groups.
   k: integerOption({
     ...{ least: 2, most: 2 ** 20 },
     help: 'friends per group',
@@ -78,7 +78,6 @@ export const friendOptions = {
   }),
 } satisfies OptionTable<Pick<GroupingOptions, 'k' | 'mode' | 'theta' | 'engine' | 'labelSeed'>>
 
-/** All options of a search. */
 export const groupingOptions: OptionTable<GroupingOptions> = {
   ...friendOptions,
   ...uncheckedOptions('nodeOf', 'cumulative', 'onGroup', 'onProgress', 'signal', 'now'),
@@ -129,7 +128,7 @@ export function groupingSettings(ranks: number, options: GroupingOptions): Group
   return { ...settings, nodeOf }
 }
 
-/** The settings of ranks that know the nodes of their neighbors alone. @throws ERR_STRATEGY */
+/** The settings of ranks that know only the nodes of their neighbors. @throws ERR_STRATEGY */
 export function settingsWithoutNodes(options: GroupingOptions): Omit<GroupingSettings, 'nodeOf'> {
   checkValues('friend groups', friendOptions, options, 'ERR_STRATEGY')
   requireSearchable(options)

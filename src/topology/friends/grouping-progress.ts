@@ -1,10 +1,10 @@
 import { requireNotAborted } from '../../base/abort.js'
 
-/** How far the search for friend groups has come. */
+/** The progress of the search for friend groups. */
 export interface GroupingProgress {
-  /** Rounds that are done. With engine `distributed`, where every rank is in its own round, 0. */
+  /** The number of completed rounds; 0 with engine `distributed`, where every rank is in its own round. */
   readonly step: number
-  /** Groups found in all rounds; with engine `distributed`, where each rank knows its own only, 0. */
+  /** The number of groups found in all rounds; 0 with engine `distributed`, where each rank knows only its own. */
   readonly groups: number
   /** Searches for the best group of one rank and, with engine `improved`, for better groups of a few ranks. */
   readonly searches: number

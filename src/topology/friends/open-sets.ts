@@ -6,7 +6,7 @@ export interface OpenSets {
   readonly start: Int32Array
   readonly end: Int32Array
   readonly rank: Int32Array
-  /** The same sets as bitsets, if they are dense enough for bitsets to be shorter. */
+  /** Bitsets of the same sets, if these are shorter than the lists; else null. */
   readonly dense: DenseSets | null
 }
 

@@ -7,11 +7,11 @@ const steps = 5
  * Delight, section 7-4, with the work that depends on the columns alone done once.
  */
 export class RowCompressor {
-  /** Words with selected columns; the arrays below have one entry or `steps` entries for each. */
+  /** The number of words with selected columns; the arrays below have one entry or `steps` entries for each. */
   #count = 0
   #word = new Int32Array(0)
   #mask = new Int32Array(0)
-  /** Which bits of a word move by 1, 2, 4, 8, 16 places. */
+  /** The bits of each word that move by 1, 2, 4, 8 and 16 places. */
   #moves = new Int32Array(0)
   #selected = new Int32Array(0)
 
@@ -78,7 +78,7 @@ export class RowCompressor {
       into[out++] = word
       size += ones(word)
       filled -= 32
-      // The bits that did not fit; a shift by 32 would be one by 0.
+      // These are the bits that did not fit; JavaScript shifts by 32 as by 0.
       word = filled === 0 ? 0 : x >>> (selected[i] - filled)
     }
     if (filled > 0) {

@@ -9,9 +9,9 @@ import type { ProcessTopology } from '../process-topology.js'
 import { unweightedTopology } from '../topology-builders.js'
 import { checkProbability, checkSeed } from './check-random.js'
 
-/** So that positions of pairs are exact, and few digits of a gap are needed. */
+/** Positions of pairs stay exact up to this number of ranks, and a gap needs few digits. */
 const maxRanks = 2 ** 16
-/** Up to so many pairs each takes one draw; so it does where at least one pair in 16 is an edge. */
+/** So many pairs, or fewer, take one draw each. So do more where at least one pair in 16 is an edge. */
 const mostDrawn = 2 ** 26
 const densestSkipped = 2 ** 28
 

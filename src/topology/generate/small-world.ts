@@ -69,7 +69,7 @@ export function smallWorldTopology(options: SmallWorld): ProcessTopology {
   return ring.toTopology()
 }
 
-/** Which ranks are neighbors, as a symmetric matrix of bits; a rank counts as its neighbor, so it is never free. */
+/** A symmetric matrix of bits that marks neighbors. A rank counts as its own neighbor, so it is never free. */
 class NeighborMarks {
   readonly #words: number
   readonly #bits: Int32Array
@@ -111,7 +111,7 @@ class NeighborMarks {
 /** The edges of the ring: the edge of p in lap j led to rank p+j+1 and now leads to `to[p * laps + j]`. */
 class Ring {
   readonly degree: Int32Array
-  /** Edges that were looked at. */
+  /** The number of edges visited. */
   steps = 0
   readonly #ranks: number
   readonly #laps: number
@@ -122,7 +122,10 @@ class Ring {
    */
   readonly #last: Int32Array
   readonly #before: Int32Array
-  /** Of a ring whose ranks have at least one rank in 32 as neighbors, so that they take no more memory than it. */
+  /**
+   * Marks for rings whose ranks have at least one rank in 32 as neighbors, so that they take no more memory than the
+   * ring; else null.
+   */
   readonly marks: NeighborMarks | null
 
   constructor(ranks: number, laps: number) {
@@ -137,7 +140,7 @@ class Ring {
       for (let e = 0; e < this.#to.length; e++) this.marks.flip(Math.floor(e / laps), this.#to[e])
   }
 
-  /** Where an edge led before rewiring. */
+  /** Returns the rank to which an edge led before rewiring. */
   #home(e: number): number {
     return (Math.floor(e / this.#laps) + (e % this.#laps) + 1) % this.#ranks
   }

@@ -27,10 +27,9 @@ const knownOptions: OptionTable<Stencil> = uncheckedOptions('dims', 'periods', '
 /** Longer offsets lead out of every grid, and products of offsets must stay exact. */
 const longestStep = 2 ** 24
 
-/** Each is an array. */
 const mostOffsets = 2 ** 20
 
-/** How many offsets {@link stencilOffsets} returns, by formula. */
+/** Computes the number of offsets that {@link stencilOffsets} returns. */
 export function stencilSize(shape: StencilShape, dimensions: number, radius: number): number {
   if (shape === 'star') return 2 * radius * dimensions
   if (shape === 'box') return (2 * radius + 1) ** dimensions - 1
@@ -72,14 +71,14 @@ export function stencilOffsets(shape: StencilShape, dimensions: number, radius: 
 }
 
 /**
- * The same offsets from every rank of a grid, except those that lead out of a dimension that does not wrap.
- * Ranks are row-major, the last dimension fastest. Destinations are in the order of the offsets, and sources
- * in the order of the offsets that lead from them (isomorphic neighborhoods). Where a short dimension wraps,
+ * Builds a topology with the same offsets from every rank of a grid. Offsets that lead out of a dimension that does not
+ * wrap are left out. Ranks are row-major, the last dimension fastest. Destinations are in the order of the offsets, and
+ * sources in the order of the offsets that lead from them (isomorphic neighborhoods). Where a short dimension wraps,
  * offsets may lead to the same rank or to the rank itself; each stays its own edge.
  *
  * @throws ERR_DIMS, ERR_TOPOLOGY
- * @see Traeff, Luebbe, Rougier, Hunold 2015, Isomorphic, Sparse MPI-like Collective Communication Operations
- *   for Parallel Stencil Computations
+ * @see Traeff, Luebbe, Rougier, Hunold 2015, Isomorphic, Sparse MPI-like Collective Communication Operations for
+ *   Parallel Stencil Computations
  */
 export function stencilTopology(options: Stencil): ProcessTopology {
   requireKnownOptions('stencilTopology', options, knownOptions)
@@ -88,7 +87,7 @@ export function stencilTopology(options: Stencil): ProcessTopology {
   const { periods = dims.map(() => false) } = options
   checkCartShape({ dims, periods })
   if (dims.length === 0) throw new RankweaveError('ERR_DIMS', 'expected at least one dimension, got none')
-  // As a boolean: narrowed to arrays, offsets would lose the type of their steps.
+  // The cast to boolean keeps the type of the steps, which narrowing to arrays would lose.
   if (!(Array.isArray(offsets) as boolean))
     throw new RankweaveError('ERR_DIMS', `expected offsets as an array, got ${shown(offsets)}`)
   const isStep = (step: unknown): boolean => Number.isInteger(step) && Math.abs(step as number) <= longestStep

@@ -19,8 +19,9 @@ export class TranslationSearch {
   }
 
   /**
-   * Which dimensions may wrap, choices with most of them first: a dimension that wraps can also be described
-   * without wrapping, with offsets n - 1 back for every offset 1 ahead. If all wrap, the topology is regular.
+   * Returns the choices of dimensions that may wrap, those with most of them first. A dimension that wraps can also be
+   * described without wrapping, by an offset n - 1 back for every offset 1 ahead. If all dimensions wrap, the topology
+   * is regular.
    */
   possiblePeriods(dimensions: number): boolean[][] {
     const count = 1 << dimensions
@@ -46,8 +47,8 @@ export class TranslationSearch {
   }
 
   /**
-   * From each corner lead the offsets that point inside, so the corners together have all. Lexicographic
-   * order.
+   * Collects the offsets that lead from each corner. Those point inside, so the corners together have all. In
+   * lexicographic order.
    */
   #offsetsAtCorners(dims: readonly number[], periods: readonly boolean[]): number[][] {
     const found = new Map<number, number[]>()

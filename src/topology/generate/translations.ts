@@ -7,7 +7,7 @@ import type { ProcessTopology } from '../process-topology.js'
 import { type StencilShape, stencilOffsets, stencilShapes, stencilSize } from './stencil.js'
 import { TranslationSearch } from './translation-search.js'
 
-/** The topology looks the same from every rank of a grid, apart from the borders. */
+/** A topology that looks the same from every rank of a grid, apart from the borders. */
 export interface Translations {
   readonly kind: 'invariant'
   /** Extents of at least 2; a single rank has `[1]`. */
@@ -89,7 +89,7 @@ function divisors(n: number): number[] {
   return [...new Set([...small.map((d) => n / d), ...small.toReversed()])]
 }
 
-/** Offsets; those of larger stencils are not listed. */
+/** Stencils of more offsets are not listed to compare them. */
 const mostCompared = 2 ** 20
 
 function stencilOf(

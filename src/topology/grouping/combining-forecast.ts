@@ -28,7 +28,7 @@ export interface ForecastOptions {
   readonly pairLimit?: number
   /** Reports every group that is found. */
   readonly onGroup?: (k: number, groups: number) => void
-  /** Called from inside the search for groups, as `onProgress` of `groupFriends`. */
+  /** Reports progress from inside the search for groups, as `onProgress` of `groupFriends` does. */
   readonly onProgress?: (k: number, progress: GroupingProgress) => void
 }
 
@@ -45,7 +45,7 @@ export interface Forecast {
 export interface CombiningForecast {
   /** Messages without combining: distinct edges. */
   readonly direct: number
-  /** One for each k, in the order given. */
+  /** The forecast of each k, in the order given. */
   readonly forecasts: readonly Forecast[]
   /** The k with the fewest messages, the smallest of those; null if none has fewer than `direct`. */
   readonly bestK: number | null
@@ -63,9 +63,8 @@ const knownOptions: OptionTable<ForecastOptions> = uncheckedOptions(
 )
 
 /**
- * How many messages a neighbor allgather would take for each k: friends are grouped and the messages of their
- * plan are counted, with exchanges and direct messages left out where another one serves
- * (docs/decisions/0003); nothing is planned.
+ * Counts the messages of a neighbor allgather for each k. It groups friends and counts the messages of their plan
+ * without making the plan. Exchanges and direct messages are left out where another one serves (docs/decisions/0003).
  *
  * @throws ERR_STRATEGY k < 2, nodes for another number of ranks
  * @see Ghazimirsaeed 2019 §7.3.3, §7.6.2 (Figure 7.10)
@@ -105,14 +104,14 @@ export function forecastCombining(topology: ProcessTopology, options: ForecastOp
   return { direct, forecasts, bestK: best?.groups.k ?? null, groups: best?.groups ?? null }
 }
 
-/** Why friends are not grouped for a forecast; null if they are. */
+/** Returns the reason why friends are not grouped for a forecast; null if they are. */
 function reasonToSkip(common: CommonNeighbors, k: number, theta: number, pairLimit: number): string | null {
   if (common.kind !== 'counted') return common.reason
   const pairs = pairsAbove(common, theta)
   return pairs * k > pairLimit ? `${pairs} pairs of friends, too many to group for a forecast` : null
 }
 
-/** Pairs of ranks that have more than theta out-neighbors in common: friends. */
+/** Counts the pairs of ranks that have more than theta out-neighbors in common: friends. */
 export function pairsAbove(common: CommonNeighbors & { kind: 'counted' }, theta: number): number {
   let pairs = 0
   for (let c = theta + 1; c < common.histogram.length; c++) pairs += common.histogram[c]

@@ -9,14 +9,14 @@ import { type Solver, solverInThread } from './solver-thread.js'
 /** Most groups that the solver may choose from. */
 const mostGroups = 20_000
 
-/** In this thread; it reports nothing, and nothing can end it. */
+/** The solver in this thread. It reports nothing, and nothing can end it. */
 let solver: Solver | null = null
-/** In another thread. */
+/** The solver in another thread. */
 let watchedSolver: Solver | null = null
 
 /**
- * Loads what an engine needs before it can plan: the HiGHS solver for `exact`, nothing for the others. Callers
- * that can wait do so: without it {@link preparedSolver} starts a thread.
+ * Loads what an engine needs before it can plan: the HiGHS solver for `exact`, nothing for the others. Callers that can
+ * wait do so: otherwise {@link preparedSolver} starts a thread.
  *
  * @throws ERR_STRATEGY when the optional package `highs` is not installed
  */
@@ -37,8 +37,8 @@ export async function prepareEngine(engine: GroupingEngine = 'greedy'): Promise<
 }
 
 /**
- * The solver that was loaded before, else one in a thread, for which the caller blocks. A search that is
- * watched gets the thread where one can be started: only that can be followed and ended.
+ * Returns the solver that was loaded before, else one in a thread, for which the caller blocks. A watched search gets
+ * the thread where one can be started: only a solver in a thread can be followed and ended.
  *
  * @throws ERR_STRATEGY when the optional package `highs` is not installed
  */
@@ -93,7 +93,7 @@ function programOf(groups: readonly FormedGroup[], { k, nodeOf }: GroupingSettin
   const atMost = (list: readonly number[], most: number) =>
     `${list.map((g) => `x${g}`).join('\n+ ')} <= ${most}`
   const rows = [...ofRank].map(([p, list]) => `r${p}: ${atMost(list, 1)}`)
-  // How many whole groups fit on a node: implied by the others, but it spares the solver most fractional
+  // These rows bound the whole groups on a node. The others imply them, but they spare the solver most fractional
   // groups.
   for (const [node, list] of ofNode) {
     const ranks = [...ofRank.keys()].filter((p) => nodeOfRank(p) === node).length

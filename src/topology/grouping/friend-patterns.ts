@@ -6,7 +6,7 @@ import type { RankPattern } from './grouping-messages.js'
 interface KnownGroup {
   readonly step: number
   readonly members: Int32Array
-  /** All of them; for a group without a member here only the ranks that are here. */
+  /** The common neighbors of the group; without a member here only those that are here. */
   common: number[]
   /** The member that serves each. */
   holder: number[]

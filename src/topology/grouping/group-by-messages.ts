@@ -70,7 +70,7 @@ export function agreementFor(
   return { ranks, k, theta, labels: labelSeed === null ? null : seededLabels(ranks, labelSeed) }
 }
 
-/** What every rank of a topology knows at the start. */
+/** Returns for every rank of a topology what it knows at the start. */
 export function rankViews(topology: ProcessTopology, nodeOf: Int32Array | null): RankNeighbors[] {
   const out = distinctOut(topology)
   const into = distinctIn(topology)

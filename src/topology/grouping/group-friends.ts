@@ -24,16 +24,16 @@ import { GroupsBuilder } from './groups-builder.js'
 import { improveRound } from './improve-round.js'
 
 /**
- * Groups friends, round by round: disjoint groups of k ranks with more than theta common out-neighbors; then
- * every member loses the neighbors its group serves. Greedy by default: of all such groups the heaviest first
- * (equal weights: lexicographically smallest members). Self loops and parallel edges do not count.
+ * Groups friends, round by round: disjoint groups of k ranks with more than theta common out-neighbors; then every
+ * member loses the neighbors its group serves. Greedy by default: of all such groups the heaviest first (equal weights:
+ * lexicographically smallest members). Self loops and parallel edges do not count.
  *
- * Same input, same groups, on every machine. Takes far less time than enumerating the groups: every rank
- * caches only the best one that it owns, and searches again when a member changed.
+ * Same input, same groups, on every machine. Takes far less time than enumerating the groups: every rank caches only
+ * the best one that it owns, and searches again when a member changed.
  *
- * @throws ERR_STRATEGY k < 2, theta not an integer >= 0, aware mode without a node for every rank, more
- *   friends than fit in memory; engine `exact` without the package `highs`, or with too much to choose from;
- *   engine `distributed`, of which one process could only simulate all ranks; what `onProgress` throws; ERR_ABORTED through `signal`
+ * @throws ERR_STRATEGY k < 2, theta not an integer >= 0, aware mode without a node for every rank, more friends than
+ *   fit in memory; engine `exact` without the package `highs`, or with too much to choose from; engine `distributed`,
+ *   since one process could only simulate all ranks; what `onProgress` throws; ERR_ABORTED through `signal`
  * @see Ghazimirsaeed 2019 §7.3, Algorithms 7.1-7.3 (equal weights are not ordered there)
  */
 export function groupFriends(topology: ProcessTopology, options: GroupingOptions): Grouping {
@@ -80,7 +80,7 @@ function groupCentrally(
   return builder.build(labels === null ? direct : permuteRows(direct, labels))
 }
 
-/** What every member loses when it keeps the neighbors that it serves itself. */
+/** Returns the neighbors that every member loses when it retains those that it serves itself. */
 function withoutOwnParts({ members, common }: FormedGroup): FormedGroup[] {
   return Array.from(members, (member, i) => {
     const [from, to] = partBounds(common.length, members.length, i)

@@ -1,8 +1,8 @@
 import { RankweaveError } from '../../errors.js'
 
 /**
- * What ranks send each other to group friends when no rank knows the whole topology. Between two ranks
- * messages stay in order; otherwise they may arrive in any order.
+ * A message with which ranks group friends when no rank knows the whole topology. Between two ranks messages stay in
+ * order; otherwise they may arrive in any order.
  *
  * @see Ghazimirsaeed 2019 §7.3.2, Algorithms 7.1-7.3; differences and their reasons: docs/decisions/0007
  */
@@ -10,14 +10,14 @@ export interface GroupingMessage {
   readonly kind: GroupingMessageKind
   /** Round of `request`, `end`, `bye`, `served`; else -1. */
   readonly round: number
-  /** Of `request`, `end`: the length of the chain of decisions that led to it; else 0. */
+  /** The length of the chain of decisions that led to a `request` or an `end`; 0 for other kinds. */
   readonly wave: number
   /** Ranks, by kind; read-only. */
   readonly ranks: Int32Array
 }
 
 export const groupingMessageKinds = [
-  /** To every source, first: all sources of the sender, then in aware mode the node of each. */
+  /** Each rank sends it first, to every source: all sources of the sender, then in aware mode the node of each. */
   'sources',
   /** Proposes a group: the members of the sender's best group. */
   'request',
@@ -25,15 +25,18 @@ export const groupingMessageKinds = [
   'end',
   /** The sender has no group left, now or later. */
   'bye',
-  /** To an out-neighbor, last: the sender sends to it directly. */
+  /** Each rank sends it last, to out-neighbors to which it sends directly. */
   'direct',
-  /** To an out-neighbor, last: the sender's group of that round serves it, by the member named. */
+  /**
+   * Each rank sends it last, to out-neighbors that its group of that round serves, and names the member that serves
+   * them.
+   */
   'served',
 ] as const
 
 export type GroupingMessageKind = (typeof groupingMessageKinds)[number]
 
-/** What all ranks agree on before grouping. */
+/** The parameters on which all ranks agree before they group. */
 export interface GroupingAgreement {
   /** Ranks of the topology. */
   readonly ranks: number
@@ -43,7 +46,7 @@ export interface GroupingAgreement {
   readonly labels: Int32Array | null
 }
 
-/** What a rank knows at the start: its neighbors and their nodes. */
+/** A rank's knowledge at the start: its neighbors and their nodes. */
 export interface RankNeighbors {
   readonly rank: number
   /** Distinct destinations without itself, ascending. */
@@ -54,7 +57,7 @@ export interface RankNeighbors {
   readonly nodes: { readonly own: number; readonly ofSources: Int32Array } | null
 }
 
-/** What a rank knows at the end: its share of the friend groups. */
+/** A rank's knowledge at the end: its share of the friend groups. */
 export interface RankPattern {
   readonly rank: number
   readonly groups: readonly RankGroup[]

@@ -19,17 +19,16 @@ export type SendMessage = (to: number, message: GroupingMessage) => void
 const none = new Int32Array(0)
 
 /**
- * One rank of the distributed engine: a pure state machine that takes messages and sends messages.
+ * A rank of the distributed engine. It is a pure state machine that takes and sends messages.
  *
- * Ranks that share enough destinations are friends. In every round a rank proposes its best group to the
- * members; when all of them propose the same group, it is formed. A rank that has a group, or can no longer
- * have one, sends its friends the destinations that it no longer serves itself, which is all that they need
- * to continue. The order of groups is strict and the same for all ranks, so the result is that of the
- * sequential greedy engine in any order of arrival.
+ * Ranks that share enough destinations are friends. In every round a rank proposes its best group to the members; when
+ * all of them propose the same group, it is formed. A rank that has a group, or can no longer have one, sends its
+ * friends the destinations that it no longer serves itself, which is all that they need to continue. The order of
+ * groups is strict and the same for all ranks, so the result is that of the sequential greedy engine in any order of
+ * arrival.
  *
- * A message that is lost, repeated, overtaken or altered mostly contradicts what its receiver knows: that is
- * ERR_PLAN_MISMATCH. What does not is harmless, leaves a rank that is not done, or shows when plans are
- * compared.
+ * A message that is lost, repeated, overtaken or altered mostly contradicts what its receiver knows, which raises
+ * ERR_PLAN_MISMATCH. Other such messages are harmless, leave a rank that is not done, or show when plans are compared.
  */
 export class GroupingRank {
   readonly #view: RankNeighbors
@@ -84,7 +83,7 @@ export class GroupingRank {
     return this.#later.length
   }
 
-  /** To be called once, before anything arrives. */
+  /** Sends the first messages. The caller calls it once, before anything arrives. */
   start(): void {
     const { sources, nodes } = this.#view
     const ranks = nodes === null ? sources : Int32Array.from([...sources, ...nodes.ofSources])

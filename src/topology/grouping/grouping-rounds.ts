@@ -56,7 +56,7 @@ export class GroupingRounds {
     this.#owners = owners.slice()
     this.#ownerCount = owners.length
     for (const p of owners) {
-      // Not computed yet: outdated from the start, bounded by p's degree.
+      // The group is not computed yet: it is outdated from the start, and bounded by p's degree.
       this.#cached.weight[p] = active.end[p] - active.start[p]
       this.#cached.computedAt[p] = -1
     }
@@ -178,7 +178,7 @@ class Bests {
     this.#othersPerOwner = k - 1
   }
 
-  /** Where in `others` those of owner p begin. */
+  /** Returns the place in `others` at which those of owner p begin. */
   first(p: number): number {
     return this.#ownerIndex[p] * this.#othersPerOwner
   }

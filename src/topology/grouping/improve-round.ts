@@ -24,7 +24,7 @@ export function improveRound(
   return new RoundImprover(found, friends, active, settings).run()
 }
 
-/** What counting a friend in a map takes, compared with a step of the search. */
+/** The time to count a friend in a map, in steps of the search. */
 const stepsPerFriend = 16
 
 interface ImproveSettings {
@@ -68,7 +68,7 @@ class RoundImprover {
 
   run(): readonly FormedGroup[] {
     this.#meter.activity = 'improving'
-    // A pool is tried again only when one of its ranks has moved since.
+    // A pool is tried again only after one of its ranks has moved.
     const triedAt = new Map<string, number>()
     for (let gained = true; gained; ) {
       gained = false

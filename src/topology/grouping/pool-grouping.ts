@@ -29,7 +29,7 @@ export class PoolGrouping {
     this.#senders = new Int32Array(sets.end.length)
   }
 
-  /** What the last pool took: subsets and groups that were looked at. */
+  /** The number of subsets and groups that the last pool visited. */
   get steps(): number {
     return this.#steps
   }

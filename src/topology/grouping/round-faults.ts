@@ -2,7 +2,7 @@ import type { GroupingMessage } from './grouping-messages.js'
 import type { KnownFriends } from './known-friends.js'
 import { areAscending } from './source-lists.js'
 
-/** What of a round's messages is checked against. */
+/** The knowledge against which a rank checks a round's messages. */
 export interface RoundKnowledge {
   readonly rank: number
   /** Ranks of the topology. */
@@ -12,7 +12,7 @@ export interface RoundKnowledge {
   readonly friends: KnownFriends
 }
 
-/** Whether a message has what its kind has, and nothing else. */
+/** Reports whether a message has exactly the fields that its kind has. */
 export function isWellFormed({ kind, round, wave, ranks }: GroupingMessage): boolean {
   if (kind === 'sources' || kind === 'direct')
     return round === -1 && wave === 0 && (kind === 'sources' || ranks.length === 0)
@@ -23,8 +23,8 @@ export function isWellFormed({ kind, round, wave, ranks }: GroupingMessage): boo
 }
 
 /**
- * What is wrong with a friend's proposal, or null: it names a group of the friend, this rank and common
- * friends with enough common destinations, no heavier than the one that the friend proposed before.
+ * Returns what is wrong with a friend's proposal, or null. A correct one names a group of the friend, this rank and
+ * common friends with enough common destinations. It is no heavier than the one that the friend proposed before.
  *
  * @param before the members it proposed last in this round
  */
@@ -48,11 +48,11 @@ export function proposalFault(
 }
 
 /**
- * What is wrong with the destinations that a friend's group serves from this round on, or null: the friend
- * sent to all of them until now.
+ * Returns what is wrong with the destinations that a friend's group serves from this round on, or null. The friend must
+ * have sent to all of them until now.
  *
  * @param removed their ranks; empty without a group
- * @param places those of them that are destinations of this rank, and that no group of its own serves
+ * @param places those of them that are destinations of this rank, and that no group of this rank serves
  */
 export function removalFault(
   { ranks, theta, friends }: RoundKnowledge,

@@ -2,8 +2,8 @@ import { indexIn } from '../../base/search.js'
 import { type RankNeighbors, type ServingGroup, violation } from './grouping-messages.js'
 
 /**
- * Which sources send to a rank directly, and which groups serve it: each source gives notice once, last of
- * all.
+ * Collects which sources send to a rank directly, and which groups serve it. Each source gives notice once, as its last
+ * message.
  */
 export class ServiceNotices {
   readonly #rank: number
@@ -40,7 +40,7 @@ export class ServiceNotices {
     this.#direct.push(from)
   }
 
-  /** @throws ERR_PLAN_MISMATCH as {@link direct}, and for a holder or step that cannot be */
+  /** @throws ERR_PLAN_MISMATCH as {@link direct}, and for an impossible holder or step */
   served(from: number, step: number, ranks: Int32Array): void {
     if (step < 0 || ranks.length !== 1 || indexIn(this.#sources, ranks[0]) < 0)
       throw violation(this.#rank, from, 'a group that cannot serve the rank')

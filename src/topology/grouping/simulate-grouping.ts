@@ -9,9 +9,9 @@ import type { Grouping } from './grouping.js'
 const { engine: _engine, ...knownOptions } = groupingOptions
 
 /**
- * What ranks do with the engine `distributed`, all of them simulated in this process: the groups of
- * `groupFriends`, and the messages and waves that finding them takes. To study the protocol; `groupFriends`
- * finds the same groups sooner.
+ * Simulates all ranks of the engine `distributed` in this process. Returns the groups of `groupFriends`, and the
+ * messages and waves that finding them takes. It serves to study the protocol; `groupFriends` finds the same groups
+ * sooner.
  *
  * @throws ERR_STRATEGY as `groupFriends`
  * @see Ghazimirsaeed 2019 §7.3.2

@@ -1,10 +1,11 @@
 import { nodeProcess } from '../../base/node-process.js'
 
-/** The part of HiGHS that is used. */
+/** The part of HiGHS that this package uses. */
 export interface Solver {
   /**
    * @param program in CPLEX LP format
-   * @param onWait called about ten times a second while a thread solves; what it throws ends that, and is thrown
+   * @param onWait called about ten times a second while a thread solves; if it throws, the solver ends and the error is
+   *   thrown
    */
   solve(program: string, onWait?: () => void): Solution
 }
@@ -14,7 +15,7 @@ interface Solution {
   readonly Columns: Readonly<Record<string, { readonly Primal?: number }>>
 }
 
-/** What is used of `node:worker_threads`; a page has neither the module nor its types. */
+/** The used part of `node:worker_threads`; a page has neither the module nor its types. */
 interface NodeThreads {
   readonly MessageChannel: new () => { readonly port1: Port; readonly port2: Port }
   readonly Worker: new (program: string, options: object) => Thread
@@ -30,12 +31,12 @@ interface Port {
   postMessage(value: unknown): void
 }
 
-/** The same of `node:module`. */
+/** The used part of `node:module`. */
 interface NodeModules {
   createRequire(from: string): { resolve(name: string): string }
 }
 
-/** The program of the thread that solves, which may die of memory. */
+/** The program of the thread that solves. The thread may run out of memory and die. */
 const solvingProgram = `
 const { parentPort, workerData: path } = require('node:worker_threads')
 let loading
@@ -50,9 +51,9 @@ parentPort.on('message', async (program) => {
 `
 
 /**
- * The program of the thread that answers: it starts the other one, and only passes messages on, so it lives when
- * that dies. Every program gets an answer, also where the package cannot be loaded; the answer is there before
- * the number changes.
+ * The program of the thread that answers. It starts the solving thread and only passes messages on, so it survives when
+ * that dies. Every program gets an answer, even if the package cannot be loaded. The answer is there before the number
+ * changes.
  */
 const answeringProgram = `
 const { Worker, workerData } = require('node:worker_threads')
@@ -85,12 +86,11 @@ port.on('message', (program) => {
 const waitMs = 100
 
 /**
- * HiGHS in a thread, for callers that cannot wait until it is loaded, or want to follow it or end it: `solve`
- * blocks, and throws when the thread dies or is ended; the next program gets a new one. The thread does not keep
- * the process alive.
+ * HiGHS in a thread, for callers that cannot wait until it is loaded, or want to follow it or end it. `solve` blocks,
+ * and throws when the thread dies or is ended; the next program gets a new one. The thread does not keep the process
+ * alive.
  *
- * @throws an error without a code where the package or what a thread needs is missing: a page, Node before
- *   20.16
+ * @throws an error without a code where the package or what a thread needs is missing: a page, Node before 20.16
  */
 export function solverInThread(): Solver {
   const load = nodeProcess?.getBuiltinModule

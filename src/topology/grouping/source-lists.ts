@@ -2,12 +2,15 @@ import { addToList } from '../../base/maps.js'
 import { indexIn } from '../../base/search.js'
 import { type RankNeighbors, violation } from './grouping-messages.js'
 
-/** The sources of a rank's destinations, as these list them: who shares which destinations with the rank. */
+/**
+ * The sources of a rank's destinations, as the destinations list them. They show who shares which destinations with the
+ * rank.
+ */
 export class SourceLists {
   readonly #view: RankNeighbors
   readonly #placeOf: ReadonlyMap<number, number>
   readonly #ranks: number
-  /** By place among the destinations: sources, then in aware mode the node of each. */
+  /** By place among the destinations, the sources, and in aware mode behind them the node of each. */
   #lists: (Int32Array | undefined)[]
   #missing: number
 
@@ -50,7 +53,7 @@ export class SourceLists {
   }
 
   /**
-   * For every rank (aware: of this node) that shares more than theta destinations their places. Forgets the
+   * Returns for every rank (aware: of this node) that shares more than theta destinations their places. Forgets the
    * lists.
    */
   takeShared(theta: number): Map<number, number[]> {

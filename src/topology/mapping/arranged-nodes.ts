@@ -2,25 +2,26 @@ import { below } from '../../base/random.js'
 import { entriesByRow, rowStarts } from '../compressed-rows.js'
 import type { ExchangedAmounts } from './placed-distances.js'
 
-/** What an arrangement of nodes is for. */
+/** The input of an arrangement of nodes. */
 export interface ArrangedNodes {
   /** Slots of every node. */
   readonly capacities: Int32Array
-  /** Of two nodes; symmetric, 0 of a node and itself. */
+  /** The distance of two nodes: symmetric, and 0 from a node to itself. */
   readonly distance: (nodeA: number, nodeB: number) => number
   /** The budget, in visits of neighboring nodes. */
   readonly work: number
   readonly next: () => number
 }
 
-/** At the end a loss of a thousandth of what is accepted at first is. */
+/** The temperature falls by this factor from start to end. */
 const cooling = 1000
-/** Swaps of chance that say what a swap changes. */
+/** The number of random swaps by which the size of a swap's change is estimated. */
 const samples = 64
 
 /**
- * Exchanges what is on two nodes of equal capacity, all of it, such that amounts times distances become less: simulated
- * annealing (Kirkpatrick 1983) on the graph of nodes. Swaps of single vertices do not lead there: the first ones cost much.
+ * Exchanges the whole contents of two nodes of equal capacity such that amounts times distances become less. It runs
+ * simulated annealing (Kirkpatrick 1983) on the graph of nodes. Swaps of single vertices do not lead there, because the
+ * first ones cost much.
  *
  * @returns the node of every vertex; never worse than before
  */
@@ -31,7 +32,7 @@ export function arrangedNodes(
 ): Int32Array {
   const between = betweenNodes(amounts, nodeOf, capacities.length)
   const nodes = capacities.length
-  /** Where the contents of each node are now, and where they cost least. */
+  /** The node that holds each node's contents: now, and at the least cost. */
   const place = Int32Array.from({ length: nodes }, (_, node) => node)
   let best = place.slice()
   const gainOf = (a: number, b: number) => gainAt(between, place, distance, a, b)
@@ -66,7 +67,7 @@ export function arrangedNodes(
   return nodeOf.map((node) => best[node])
 }
 
-/** By how much the cost falls if the contents of two nodes change places. */
+/** Returns the amount by which the cost falls if the contents of two nodes change places. */
 function gainAt(
   { start, to, weight }: ExchangedAmounts,
   place: Int32Array,
@@ -83,7 +84,7 @@ function gainAt(
   return gain
 }
 
-/** What all vertices of a node exchange with those of another one. */
+/** Sums what all vertices of a node exchange with those of each other node. */
 function betweenNodes(amounts: ExchangedAmounts, nodeOf: Int32Array, nodes: number): ExchangedAmounts {
   const members = rowStarts(nodes, nodeOf)
   const byNode = entriesByRow(members, nodeOf)

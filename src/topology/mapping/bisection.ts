@@ -1,18 +1,18 @@
 import { drawnPermutation } from '../../base/random.js'
 import { coarsened, type WeightedGraph } from './weighted-graph.js'
 
-/** A graph of so few vertices is divided at once. */
+/** A graph of at most so many vertices is divided directly. */
 const coarsest = 80
-/** How many divisions of the coarsest graph are tried. */
+/** The number of divisions of the coarsest graph that are tried. */
 const attempts = 8
 /** Passes of refinement on each level; they end as soon as one gains nothing. */
 const mostPasses = 6
 
 /**
- * Divides a graph in two parts of given sizes with few edges between them: it is made coarser, the coarsest graph is
- * divided, and the division is refined on each finer graph (Karypis and Kumar 1998; Fiduccia and Mattheyses 1982).
+ * Divides a graph in two parts of given sizes with few edges between them: it coarsens the graph, divides the coarsest
+ * one, and refines the division on each finer graph (Karypis and Kumar 1998; Fiduccia and Mattheyses 1982).
  *
- * What pulls vertices counts beside the edges between the parts.
+ * The pull on vertices counts in addition to the edges between the parts.
  *
  * @param wanted size of part 0; part 1 has the others. Exact where all vertices have size 1
  * @param next draws of mulberry32
@@ -49,7 +49,7 @@ export function refinedBisection(graph: WeightedGraph, part: Uint8Array, wanted:
   return refined.part
 }
 
-/** Each vertex by chance, but not far from its place: what is near in number is near in memory. */
+/** Orders vertices at random, but not far from their places: neighboring numbers are near in memory. */
 function nearlyInOrder(vertices: number, next: () => number): Int32Array {
   const order = new Int32Array(vertices)
   for (let first = 0; first < vertices; first += orderWindow) {
@@ -61,7 +61,10 @@ function nearlyInOrder(vertices: number, next: () => number): Int32Array {
 
 const orderWindow = 1024
 
-/** Part 0 grows from a vertex by those nearest to it, breadth first: from any, or from the one that is pulled most. */
+/**
+ * Grows part 0 from a vertex by those nearest to it, breadth first. The first vertex is any, or the one that is pulled
+ * most.
+ */
 function grown(graph: WeightedGraph, wanted: number, next: () => number, isPulled: boolean): Uint8Array {
   const { start, to, size } = graph
   const part = new Uint8Array(size.length).fill(1)
@@ -89,7 +92,7 @@ function grown(graph: WeightedGraph, wanted: number, next: () => number, isPulle
   return part
 }
 
-/** Those that part 0 pulls most come first; of equal ones those that were drawn first. */
+/** Orders vertices by the pull of part 0, the strongest first; equal ones stay as they were drawn. */
 function byPull({ pull }: WeightedGraph, drawn: Int32Array): Int32Array {
   return pull === null ? drawn : Int32Array.from([...drawn].sort((a, b) => pull[b] - pull[a]))
 }
@@ -99,12 +102,15 @@ class Refinement {
   readonly part: Uint8Array
   readonly #graph: WeightedGraph
   readonly #wanted: number
-  /** By how much part 0 may differ from what is wanted. */
+  /** The most by which the size of part 0 may differ from the wanted one. */
   readonly #tolerance: number
   readonly #gain: Int32Array
-  /** In this pass, 1: once is enough. */
+  /** Entry 1 marks a vertex that this pass has moved; a pass moves each once. */
   readonly #moved: Uint8Array
-  /** Vertices of each part by gain: those at the boundary; all of small graphs, and to get sizes right. */
+  /**
+   * The vertices of each part by gain. Only those at the boundary are queued, unless the graph is small or sizes are
+   * not right yet.
+   */
   readonly #queues: readonly GainQueue[]
   #size0 = 0
   #cut = 0
@@ -120,7 +126,10 @@ class Refinement {
     this.#queues = [new GainQueue(part.length), new GainQueue(part.length)]
   }
 
-  /** Edges between the parts and what pulls vertices of part 1, and beyond all of those what is missing to sizes. */
+  /**
+   * The cost of the division: edges between the parts and the pull on vertices of part 1. Missing sizes weigh more than
+   * all of those.
+   */
   get badness(): number {
     const excess = Math.max(0, Math.abs(this.#size0 - this.#wanted) - this.#tolerance)
     return this.#cut + excess * 2 ** 31
@@ -191,7 +200,10 @@ class Refinement {
     this.#queues[this.part[v]].set(v, this.#gain[v])
   }
 
-  /** The vertex to move next: out of the part that is too large, else the one of most gain. -1: none is left. */
+  /**
+   * Returns the vertex to move next: from the part that is too large, else the one of most gain. Returns -1 if none is
+   * left.
+   */
   #next(): number {
     const over = this.#size0 - this.#wanted
     const [from0, from1] = this.#queues
@@ -202,7 +214,7 @@ class Refinement {
     return a === b ? (over >= 0 ? from0 : from1).pop() : (a > b ? from0 : from1).pop()
   }
 
-  /** @param queued whether its neighbors, which are at the boundary then, are to be moved in turn */
+  /** @param queued whether its neighbors, which are then at the boundary, are queued for a move in turn */
   #flip(v: number, queued: boolean): void {
     const { start, to, weight, size } = this.#graph
     const side = this.part[v]
@@ -221,7 +233,7 @@ class Refinement {
 /** A heap of vertices by gain, largest first; of equal ones the one with the smallest number. */
 class GainQueue {
   readonly #heap: Int32Array
-  /** Where a vertex is in the heap; -1: it is not. */
+  /** The place of every vertex in the heap; -1 for one that is not in it. */
   readonly #at: Int32Array
   readonly #key: Int32Array
   #length = 0
@@ -232,7 +244,7 @@ class GainQueue {
     this.#key = new Int32Array(vertices)
   }
 
-  /** Minus infinity of an empty queue. */
+  /** The largest gain; minus infinity of an empty queue. */
   get bestGain(): number {
     return this.#length === 0 ? Number.NEGATIVE_INFINITY : this.#key[this.#heap[0]]
   }
@@ -253,7 +265,7 @@ class GainQueue {
     else this.#down(at)
   }
 
-  /** -1 of an empty queue. */
+  /** Removes and returns the vertex of largest gain; -1 of an empty queue. */
   pop(): number {
     if (this.#length === 0) return -1
     const top = this.#heap[0]

@@ -12,7 +12,7 @@ export interface Clusters {
   readonly nodeOf: Int32Array
 }
 
-/** How many clusters of a size the vertices of a part make. */
+/** Counts the clusters of a size that the vertices of a part make. */
 export function clusterCount(nodeOf: Int32Array, size: number): number {
   let clusters = 0
   for (const vertices of verticesByNode(nodeOf).values()) clusters += Math.floor(vertices.length / size)
@@ -21,7 +21,7 @@ export function clusterCount(nodeOf: Int32Array, size: number): number {
 
 /**
  * Grows clusters on every node: each from the first vertex that is left, by the neighbor that is bound most heavily to
- * it. Fewer vertices than a cluster has stay on each node.
+ * it. The vertices that remain on a node, fewer than a cluster has, stay there.
  *
  * Time: proportional to edges times the neighbors of a cluster.
  *
@@ -97,7 +97,7 @@ function bondsOf({ named, own, start, to, weight }: PartGraph): Bonds {
 }
 
 interface Growth {
-  /** Changed: the members are entered. */
+  /** The cluster of every vertex; members are entered as they join. */
   readonly clusterOf: Int32Array
   readonly nodeOf: Int32Array
   readonly size: number
@@ -106,7 +106,7 @@ interface Growth {
 
 /** @param firstLeft the first vertex of the node without a cluster */
 function growOne(bonds: Bonds, { clusterOf, nodeOf, size, cluster }: Growth, firstLeft: () => number): void {
-  /** Of every neighbor of the cluster, in the order in which they became neighbors. */
+  /** The bonds of every neighbor of the cluster, in the order in which they became neighbors. */
   const bound = new Map<number, number>()
   for (let members = 0; members < size; members++) {
     const v = bound.size === 0 ? firstLeft() : heaviest(bound)

@@ -9,7 +9,7 @@ import { exchangeGraph } from './weighted-graph.js'
 
 /** Edges between pairs of vertices of the largest graph whose communities are searched. */
 const mostPairs = 2 ** 18
-/** Of large communities first, then of the smaller ones in each. */
+/** Vertices are ordered by large communities first, then by the smaller ones within each. */
 const resolutions = [1, 8, 32]
 
 /**
@@ -48,7 +48,8 @@ export function communityStart(
 }
 
 /**
- * As {@link mapTopologies}, from communities as well: what `rankweave map`, and `--map auto` of other commands, compute.
+ * Maps as {@link mapTopologies} does, from communities as well. `rankweave map`, and `--map auto` of other commands,
+ * compute this mapping.
  *
  * @throws ERR_ARGUMENT, ERR_TOPOLOGY, ERR_MACHINE
  */

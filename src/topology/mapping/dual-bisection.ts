@@ -15,12 +15,12 @@ interface Run {
 
 /** Vertices that are to be on a run of nodes. */
 interface Placed extends Run {
-  /** Among all that are made. */
+  /** The number of this run among all that are made. */
   readonly id: number
   readonly vertices: Int32Array
 }
 
-/** What was on one run, on both halves of it. */
+/** The contents of one run, divided between its halves. */
 interface Halved {
   readonly graph: WeightedGraph
   readonly vertices: Int32Array
@@ -33,16 +33,18 @@ const samples = 8
 /** Weights are multiplied by this unless they are large: the pull of a vertex is a whole number. */
 const finest = 16
 const mostWeight = 2 ** 27
-/** A vertex is pulled by an edge at most so many times as much as by an edge of its run. */
+/** An edge to another run pulls a vertex at most so many times as much as an edge of its own run. */
 const strongest = 16
 
 /**
- * Divides vertices among nodes by halving both: the run of nodes, and the vertices on it in two parts of their capacities,
- * run by run of one length, then of half that length. A vertex is pulled towards the half that is nearer to its neighbors
- * on other runs. When all runs of a length are halved, each division is refined again, by where all others went.
+ * Divides vertices among nodes by halving both: the run of nodes, and the vertices on it in two parts of their
+ * capacities. All runs of one length are halved before those of half that length. A vertex is pulled towards the half
+ * that is nearer to its neighbors on other runs. When all runs of a length are halved, each division is refined again
+ * with the places of all others known.
  *
  * @returns the node of every vertex
- * @see Pellegrini and Roman 1996, Scotch: dual recursive bipartitioning; Dunlop and Kernighan 1985, terminal propagation
+ * @see Pellegrini and Roman 1996, Scotch: dual recursive bipartitioning; Dunlop and Kernighan 1985, terminal
+ *   propagation
  */
 export function byDualBisection(
   graph: WeightedGraph,
@@ -89,7 +91,7 @@ export function byDualBisection(
   return runOf.map((id) => order[runs[id].first])
 }
 
-/** What all weights are multiplied by. */
+/** Returns the factor by which all weights are multiplied. */
 function scaleOf({ weight }: WeightedGraph): number {
   let together = 0
   for (const each of weight) together += each
@@ -101,19 +103,22 @@ function scaled(graph: WeightedGraph, scale: number): WeightedGraph {
 }
 
 interface Surroundings {
-  /** Of every id. */
+  /** The run of every id. */
   readonly runs: readonly Run[]
-  /** The id of every vertex: where it is to be, as far as that is known. */
+  /** The id of the run that every vertex is on so far. */
   readonly runOf: Int32Array
   readonly scale: number
   readonly farBetween: (a: Run, b: Run) => number
 }
 
-/** How edges that leave a run pull the vertices on it to either half. */
+/** Computes how edges that leave a run pull the vertices on it to either half. */
 class Terminals {
   readonly #graph: WeightedGraph
   readonly #around: Surroundings
-  /** By the id of another run: which of both halves is nearer, and for which question that was found. */
+  /**
+   * By the id of another run, the difference of its distances to the two halves. `#askedFor` has the question for which
+   * it was computed.
+   */
   readonly #nearer: number[] = []
   readonly #askedFor: number[] = []
   #question = 0
@@ -124,7 +129,7 @@ class Terminals {
   }
 
   /**
-   * By how much more each vertex costs on the second half, beside edges between the halves.
+   * Computes how much more each vertex costs on the second half, not counting edges between the halves.
    *
    * @param ids where the vertices are now: edges between them do not count
    */
@@ -143,7 +148,10 @@ class Terminals {
     })
   }
 
-  /** By how much another run is nearer to the first half than to the second, in units of what an edge between both costs. */
+  /**
+   * Computes by how much another run is nearer to the first half than to the second. The unit is the cost of an edge
+   * between both halves.
+   */
   #nearerHalf([low, high]: readonly [Run, Run]): (id: number) => number {
     const { runs, farBetween } = this.#around
     const question = ++this.#question
@@ -160,13 +168,13 @@ class Terminals {
   }
 }
 
-/** The mean distance of nodes of two runs, by some of each. */
+/** Returns a function that estimates the mean distance between nodes of two runs by samples of each. */
 function meanDistances(order: Int32Array, distance: PlacingFacts['distance']): (a: Run, b: Run) => number {
   return (a, b) => {
     const [lengthA, lengthB] = [a.end - a.first, b.end - b.first]
     const [countA, countB] = [Math.min(samples, lengthA), Math.min(samples, lengthB)]
     let sum = 0
-    // Other nodes of the second run, since it may be the first one.
+    // The second run is sampled at other nodes, since it may be the same run.
     for (let i = 0; i < countA; i++) {
       const node = order[a.first + Math.floor(((i + 0.25) * lengthA) / countA)]
       for (let j = 0; j < countB; j++)

@@ -7,7 +7,10 @@ import type { WeightedGraph } from './weighted-graph.js'
 /** Costs are finite for all distances. */
 const mostTogether = 1e300
 
-/** Whether an objective can be computed by the weights: numbers from 0, of at most 1e300 together. Only `hop-bytes` reads them. */
+/**
+ * Whether an objective can use the weights: they are at least 0, and at most 1e300 together. Only `hop-bytes` reads
+ * them.
+ */
 export function areAmounts(topology: ProcessTopology, objective: MappingObjective): boolean {
   return problemWithAmounts(topology, objective) === null
 }
@@ -34,8 +37,8 @@ function problemWithAmounts(
 }
 
 /**
- * What every pair of vertices exchanges: the sum of the weights of the edges between them in either direction, 1 each in
- * a topology without weights; of the two weights of an edge its source's. Loops do not count.
+ * Computes what every pair of vertices exchanges: the sum of the weights of the edges between them in either direction.
+ * An edge counts 1 in a topology without weights; otherwise the source's weight counts. Loops do not count.
  */
 export function exchangedAmounts(topology: ProcessTopology): ExchangedAmounts {
   const { ranks, outStart, outRank, outWeight } = topology
@@ -62,7 +65,7 @@ export function exchangedAmounts(topology: ProcessTopology): ExchangedAmounts {
   return { start, to: to.slice(0, entries), weight: weight.slice(0, entries) }
 }
 
-/** Of every rank the edges that lead to it: their sources, and their places in `outRank`. */
+/** Returns for every rank the edges that lead to it: their sources, and their places in `outRank`. */
 function receivedEdges({ ranks, outStart, outRank }: ProcessTopology) {
   const start = new Int32Array(ranks + 1)
   for (const rank of outRank) start[rank + 1]++
@@ -79,7 +82,7 @@ function receivedEdges({ ranks, outStart, outRank }: ProcessTopology) {
   return { start, source, edge }
 }
 
-/** The same with integers from 1 for weights: the largest becomes 1000 where they are not integers up to it. */
+/** Rounds amounts to integers from 1, scaled down such that the largest is at most 1000. */
 export function integerAmounts({ start, to, weight }: ExchangedAmounts): WeightedGraph {
   const largest = weight.length === 0 ? 1 : Float64Array.from(weight).reduce((a, b) => Math.max(a, b))
   const scale = largest <= mostWeight ? 1 : mostWeight / largest

@@ -14,17 +14,20 @@ export interface GridStart {
 export interface GridStartOptions {
   /** Slots of every node. */
   readonly capacities: Int32Array
-  /** Whether it matters which of the nodes has which box: equal boxes are then numbered along every order of dimensions. */
+  /** Whether the choice of node for a box matters: equal boxes are then numbered along every order of dimensions. */
   readonly isNumbered: boolean
 }
 
-/** Grids of more ranks and edges are not turned, and no more ways to divide one are tried in all its orders. */
+/**
+ * Grids of more ranks and edges are not turned; if there are more ways to divide a grid, they are not tried in all
+ * orders.
+ */
 const mostTurned = 2 ** 17
 const mostWays = 200
 
 /**
- * Mappings by boxes, of a topology that looks the same from every rank of a grid, or that is a Cartesian grid whose ranks
- * have lost their order.
+ * Returns mappings by boxes. The topology must look the same from every rank of a grid, or be a Cartesian grid whose
+ * ranks have lost their order.
  */
 export function gridStarts(
   topology: ProcessTopology,
@@ -49,12 +52,14 @@ function equalBoxes(grid: PlacedGrid, capacity: number): GridStart[] {
   }))
 }
 
-/** Of every vertex, by the nodes of places. */
+/** Returns the node of every vertex, given the nodes of places. */
 function nodesOf({ placeOf }: PlacedGrid, nodeOfPlace: Int32Array): Int32Array {
   return placeOf.map((place) => nodeOfPlace[place])
 }
 
-/** Null: none was found, or one whose blocks are identity. */
+/**
+ * Returns the grid of a topology; null if none was found, or if it has one dimension, whose blocks are the identity.
+ */
 function gridOf(topology: ProcessTopology): PlacedGrid | null {
   const { ranks, outStart, outRank } = topology
   const found = findTranslations(topology, { workLimit: 1e7 })

@@ -3,7 +3,7 @@ import { largestRow, type NeighborSets } from '../neighbors.js'
 /** A grid, and where in it each vertex is. */
 export interface PlacedGrid {
   readonly dims: readonly number[]
-  /** Of every vertex: row-major, the last dimension fastest. */
+  /** The place of every vertex: row-major, the last dimension fastest. */
   readonly placeOf: Int32Array
 }
 
@@ -11,13 +11,14 @@ export interface PlacedGrid {
 export const mostGridNeighbors = 8
 
 /**
- * The grid that a graph is, whatever the numbers of its vertices: a Cartesian product of paths and cycles, connected, of
- * at most 8 neighbors. Edges of one dimension are those that are opposite in a square, or meet without a square.
+ * Finds the grid that a graph is, whatever the numbers of its vertices. A grid is a connected Cartesian product of
+ * paths and cycles with at most 8 neighbors per vertex. Edges of one dimension are those that are opposite in a square,
+ * or meet without a square.
  *
  * Time: in proportion to edges, and to the cube of neighbors.
  *
  * @param rows of an undirected graph without loops and parallel edges
- * @returns null for another graph; a grid of another one does not have all of its edges, but each place once
+ * @returns null for most other graphs; for the rest a grid without some of their edges, with each place once
  * @see Feder 1992, Product graph representations
  */
 export function hiddenGrid(rows: NeighborSets): PlacedGrid | null {
@@ -41,7 +42,7 @@ export function hiddenGrid(rows: NeighborSets): PlacedGrid | null {
   return new Set(placeOf).size === vertices ? { dims, placeOf } : null
 }
 
-/** The same grid with its dimensions in another order: `order[i]` becomes dimension i. */
+/** Returns the same grid with its dimensions in another order: `order[i]` becomes dimension i. */
 export function turnedGrid({ dims, placeOf }: PlacedGrid, order: readonly number[]): PlacedGrid {
   const steps = dims.map((_, d) => dims.slice(d + 1).reduce((product, extent) => product * extent, 1))
   return {
@@ -52,13 +53,13 @@ export function turnedGrid({ dims, placeOf }: PlacedGrid, order: readonly number
   }
 }
 
-/** The place of a neighbor in a row; -1: it is none. */
+/** Returns the place of a neighbor in a row; -1 if it is not in the row. */
 function entryOf({ start, rank }: NeighborSets, v: number, neighbor: number): number {
   for (let e = start[v]; e < start[v + 1]; e++) if (rank[e] === neighbor) return e
   return -1
 }
 
-/** Of every entry of the rows the dimension of its edge: classes of edges, numbered from 0. */
+/** Returns for every entry of the rows the dimension of its edge: classes of edges, numbered from 0. */
 function edgeDimensions(rows: NeighborSets): Int32Array {
   const { start, rank } = rows
   const above = Int32Array.from(rank.keys())
@@ -103,13 +104,16 @@ function squareOf(rows: NeighborSets, u: number, v: number, w: number): readonly
   return square
 }
 
-/** One dimension: its extent, and where along it each vertex is. */
+/** A dimension: its extent, and the coordinate of each vertex along it. */
 interface Line {
   readonly extent: number
   readonly at: Int32Array
 }
 
-/** Layers across a dimension are what is left without its edges; null unless they follow each other in a path or cycle. */
+/**
+ * Orders the layers that remain without the edges of a dimension. Null unless they follow each other in a path or
+ * cycle.
+ */
 function lineOf(rows: NeighborSets, dimensionOf: Int32Array, dimension: number): Line | null {
   const { start, rank } = rows
   const vertices = start.length - 1

@@ -7,11 +7,11 @@ import { topologyFromEdges } from '../topology-builders.js'
 /** A graph of a program that may have several. */
 export interface RepeatedTopology {
   readonly topology: ProcessTopology
-  /** How often it is exchanged, beside the others: a number above 0, at most 1e9. Default 1. */
+  /** The number of times it is exchanged, relative to the other graphs: above 0, at most 1e9. Default 1. */
   readonly times?: number
 }
 
-/** The same, checked. */
+/** A graph whose `times` has been checked. */
 export interface TimedTopology {
   readonly topology: ProcessTopology
   readonly times: number

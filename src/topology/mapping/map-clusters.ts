@@ -6,11 +6,11 @@ import { mapTopology } from './map-topology.js'
 import type { MappingObjective } from './objectives.js'
 import type { NodeDistances, PartGraph } from './part-graph.js'
 
-/** What some clusters send to others: edges between clusters of the whole graph. */
+/** The edges of some clusters to clusters of the whole graph. */
 export interface ClusterEdges {
   readonly sources: Int32Array
   readonly destinations: Int32Array
-  /** The weights of the edges between their vertices together. */
+  /** The sum of the weights of the edges between their vertices. */
   readonly weights: Float64Array
 }
 
@@ -74,7 +74,7 @@ export function mapClusters(
   const { size, distance, mostWork } = options
   const topology = topologyFromEdges(nodeOf.length, { sources, destinations, weights })
   const objective = size === 1 ? options.objective : 'hop-bytes'
-  // Others wait for this process, which must not fail alone.
+  // Other processes wait for this one, which must not fail alone.
   if (!areAmounts(topology, objective)) return null
   const { slotOf } = mapTopology(topology, { nodeOfSlot: nodeOf, objective, distance, mostWork })
   return slotOf.every((slot, cluster) => slot === cluster) ? null : slotOf

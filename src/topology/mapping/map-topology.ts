@@ -26,7 +26,7 @@ import { summedProblem } from './summed-problem.js'
 
 /** A mapping to begin with. */
 export interface MappingStart {
-  /** What it is called in the result. */
+  /** The name of the start in the result. */
   readonly start: string
   /** The node of every vertex; each node has as many vertices as slots. */
   readonly nodeOf: ArrayLike<number>
@@ -37,14 +37,16 @@ export interface MapOptions {
   readonly nodeOfSlot: ArrayLike<number>
   /** Default `pairs`. */
   readonly objective?: MappingObjective
-  /** Of two nodes, for `hop-bytes`; symmetric, 0 of a node and itself. Default 1 between all nodes. */
+  /**
+   * The distance of two nodes, for `hop-bytes`: symmetric, and 0 from a node to itself. Default 1 between all nodes.
+   */
   readonly distance?: (nodeA: number, nodeB: number) => number
-  /** Further mappings to begin with, such as {@link communityStart} returns, or of another program. */
+  /** Further mappings to begin with, such as those of {@link communityStart} or of another program. */
   readonly starts?: readonly MappingStart[]
   /** Equal seeds give equal mappings. Default 1. */
   readonly seed?: number
   /**
-   * What refinement may spend, in visits of a neighbor, some 20 ns each: 5,000 for every rank and every edge, but at most
+   * The budget of refinement in visits of a neighbor, some 20 ns each: 5,000 for every rank and every edge, but at most
    * this. Default 10^8.
    */
   readonly mostWork?: number
@@ -59,37 +61,40 @@ const mapOptions: OptionTable<MapOptions> = {
   mostWork: numberOption({ least: 0 }),
 }
 
-/** Where the vertices of a topology are best. */
+/** The best mapping found for a topology. */
 export interface Mapping {
   /** The slot of every vertex: a permutation of the ranks. Vertices of a node are in ascending order on its slots. */
   readonly slotOf: Int32Array
   /** The node of every vertex. */
   readonly nodeOf: Int32Array
-  /** By the objective. */
+  /** The cost by the objective. */
   readonly cost: number
-  /** The same with vertex v on slot v. Never less than `cost`. */
+  /** The cost with vertex v on slot v. Never less than `cost`. */
   readonly identityCost: number
-  /** From what it was refined: `identity`, `halved boxes`, `boxes of AxB`, `bisection`, `dual bisection`, or what was given. */
+  /**
+   * The start from which it was refined: `identity`, `halved boxes`, `boxes of AxB`, `bisection`, `dual bisection`, or
+   * the name that was given.
+   */
   readonly start: string
 }
 
 /**
- * Places the vertices of a topology on slots, of which each is on a node. The two best of several starts are refined by
- * the objective, and the better is kept: never worse than vertex v on slot v. Deterministic.
+ * Places the vertices of a topology on slots, each of which is on a node. The two best of several starts are refined by
+ * the objective, and the better result is returned. It is never worse than vertex v on slot v. Deterministic.
  *
- * Time: 7.5 s for 100,000 ranks with a million edges (median of three runs), 62 s for a million ranks with eight million (one
- * run), both by `pairs` on an AMD EPYC. Memory: some 100 bytes an edge.
+ * Time: 7.5 s for 100,000 ranks with a million edges (median of three runs), 62 s for a million ranks with eight
+ * million (one run), both by `pairs` on an AMD EPYC. Memory: some 100 bytes an edge.
  *
- * @throws ERR_TOPOLOGY, also for weights below 0 or above 1e300 together by `hop-bytes`; ERR_MACHINE unless there is a node
- *   for the slot of each rank
+ * @throws ERR_TOPOLOGY, also for weights below 0 or above 1e300 together by `hop-bytes`; ERR_MACHINE unless there is a
+ *   node for the slot of each rank
  */
 export function mapTopology(topology: ProcessTopology, options: MapOptions): Mapping {
   return mapTopologies([{ topology }], options)
 }
 
 /**
- * As {@link mapTopology} for several graphs of one program, whose vertex v is the same rank: their costs add up, each times
- * how often its graph is exchanged.
+ * Maps several graphs of one program, whose vertex v is the same rank, as {@link mapTopology} does. The costs add up,
+ * each multiplied by the number of times that its graph is exchanged.
  *
  * @throws as {@link mapTopology}; ERR_ARGUMENT, ERR_TOPOLOGY unless there is a graph, and all have equally many ranks
  */
@@ -116,14 +121,14 @@ export function mapTopologies(graphs: readonly RepeatedTopology[], options: MapO
   const begun = (options.starts ?? []).map((each) => checkedStart(each, capacities, topology.ranks))
   const asIs = { start: 'identity', nodeOf: identity }
   const identityCost = costOf(problem, identity)
-  // Nodes are all alike unless the objective knows distances.
+  // The number of a node does not matter unless the objective knows distances.
   const isNumbered = problem.arranged !== undefined
   const others = [
     ...begun,
     ...gridStarts(topology, { capacities, isNumbered }),
     ...bisections(topology, problem, next),
   ]
-  // Of equal ones the first is kept: what is there, what the caller prefers.
+  // The first of equal ones wins: the present mapping, then those that the caller gave.
   const placed = [{ ...asIs, cost: identityCost }, ...others.map((each) => placedStart(each, problem))]
   const search = { work: Math.min(mostWork / 4, arrangingWork * nodes) / refinedStarts, next }
   const best = promising(promising(placed).map((each) => arranged(each, problem, search)))
@@ -137,7 +142,7 @@ export function mapTopologies(graphs: readonly RepeatedTopology[], options: MapO
 }
 
 const refinedStarts = 2
-/** A start that costs so many times as much as the best lost by 2% and more on all graphs that were measured. */
+/** A start that costs so many times as much as the best one lost by 2% and more on all measured graphs. */
 const hopeless = 1.2
 
 /** The best starts, without those that are much worse than the best one. */
@@ -146,7 +151,10 @@ function promising(starts: readonly PlacedStart[]): readonly PlacedStart[] {
   return ascending.slice(0, refinedStarts).filter(({ cost }) => cost <= hopeless * ascending[0].cost)
 }
 
-/** Several by chance where that takes little time beside the refinement: of smaller graphs more. */
+/**
+ * Returns several random bisections for graphs that are small enough that they take little time compared with
+ * refinement.
+ */
 function bisections({ ranks, outRank }: ProcessTopology, problem: Problem, next: () => number): OwnStart[] {
   const size = ranks + outRank.length
   const count = Math.max(1, Math.min(mostDual, Math.floor(manyBisected / size)))
@@ -166,13 +174,16 @@ function placedStart(start: OwnStart, problem: Problem): PlacedStart {
   return { ...start, cost: costOf(problem, start.nodeOf) }
 }
 
-/** What refinement has found, or the start where that costs no less: sums of weights round as vertices move. */
+/**
+ * Recomputes the cost of the refined mapping, whose sums were rounded as vertices moved. Returns the start if that
+ * costs no more.
+ */
 function recounted(start: PlacedStart, { nodeOf }: Refined, problem: Problem): PlacedStart {
   const found = placedStart({ start: start.start, nodeOf }, problem)
   return found.cost < start.cost ? found : start
 }
 
-/** The same groups of vertices on other nodes where that costs less. */
+/** Places the same groups of vertices on other nodes if that costs less. */
 function arranged(
   start: PlacedStart,
   problem: Problem,
@@ -183,7 +194,7 @@ function arranged(
   return other.cost < start.cost ? other : start
 }
 
-/** Visits for every node: some thousand swaps of it. */
+/** The visits for every node: some thousand swaps. */
 const arrangingWork = 200_000
 
 function costOf(problem: Problem, nodeOf: Int32Array): number {

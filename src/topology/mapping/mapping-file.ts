@@ -11,16 +11,19 @@ import { requirePermutation } from './relabel.js'
 const mappingFormat = 'rankweave-mapping'
 const mappingVersion = 1
 
-/** A mapping as a file has it. */
+/** The contents of a mapping file. */
 export interface MappingFile {
   readonly format: typeof mappingFormat
   readonly version: typeof mappingVersion
-  /** Of the topology that was mapped, as {@link topologyHash} returns it. */
+  /** The fingerprint of the mapped topology, as {@link topologyHash} returns it. */
   readonly topology: string
-  /** Of its edges in any order, as {@link edgesDigest} returns it: the preloaded library finds the mapping by it. */
+  /**
+   * The digest of its edges in any order, as {@link edgesDigest} returns it. The preloaded library finds the mapping by
+   * it.
+   */
   readonly graph: string
   readonly objective: PlacementObjective
-  /** By the objective; microseconds for `simulated-time`. */
+  /** The cost by the objective; microseconds for `simulated-time`. */
   readonly cost: number
   readonly identityCost: number
   /** The slot of every vertex: the rank whose place vertex v takes. */
@@ -55,7 +58,7 @@ const slotsPerPart = 4096
  * @throws ERR_MAPPING naming the member that is missing, unknown or wrong; for a file of another topology
  */
 export function readMapping(text: string, topology: ProcessTopology, where = 'mapping'): Int32Array {
-  // Digits of a slot, and a comma.
+  // A slot has up to eight digits and a comma.
   if (text.length > 9 * topologyLimits.ranks + 1000) throw fail(where, 'a shorter file', text.length)
   let value: unknown
   try {

@@ -2,15 +2,18 @@ import { bisect } from './bisection.js'
 import type { PlacingFacts } from './problem.js'
 import { inducedGraph, type WeightedGraph } from './weighted-graph.js'
 
-/** Larger runs of nodes are halved by their numbers: links take a distance of every pair. */
+/** Larger runs of nodes are halved by their numbers, because links take the distance of every pair. */
 const mostLinked = 1024
-/** Weight of a link between nearest nodes; others weigh an eighth for each further step, and the third step is none. */
+/**
+ * The weight of a link between nearest nodes. Each further step divides it by eight, so that the third step has no
+ * link.
+ */
 const heaviest = 64
 const decay = 8
 
 /**
- * Nodes with slots in an order in which each half of a run, and each half of that, has nodes that are near each other:
- * runs of one length are bisected such that few near nodes are parted, all alike, then those of half that length.
+ * Orders nodes with slots such that each half of a run, and each half of that, has nodes that are near each other. All
+ * runs of one length are bisected such that few near nodes are parted, then those of half that length.
  *
  * Time: at most 1,024 distances for every node.
  *
@@ -39,7 +42,7 @@ export function nearOrder(
   return order
 }
 
-/** By the distances of the first node and of the last one. */
+/** Compares the distances of the first node and of the last one to all others. */
 function areEquallyFar(nodes: Int32Array, distance: PlacingFacts['distance']): boolean {
   if (nodes.length < 3) return true
   const [first, last] = [nodes[0], nodes[nodes.length - 1]]
@@ -50,11 +53,14 @@ function areEquallyFar(nodes: Int32Array, distance: PlacingFacts['distance']): b
   )
 }
 
-/** Vertices by halving. What is linked to the first half of another run is pulled to the first half, so cuts meet. */
+/**
+ * Orders vertices by halving. A link to the first half of another run pulls a vertex to the first half, so that cuts
+ * meet.
+ */
 function halvedOrder(links: WeightedGraph, next: () => number): Int32Array {
   const count = links.size.length
   const scratch = new Int32Array(count).fill(-1)
-  /** 1 and -1: in the first and the second half of a run; 0: its run is whole. */
+  /** The half of its run that each vertex is in: 1 for the first, -1 for the second, 0 while the run is whole. */
   let halfOf = new Int8Array(count)
   const halved = (run: Int32Array): readonly Int32Array[] => {
     if (run.length === 1) return [run]
@@ -71,7 +77,9 @@ function halvedOrder(links: WeightedGraph, next: () => number): Int32Array {
   return Int32Array.from(runs, ([v]) => v)
 }
 
-/** By links to other runs: vertices of a run that is whole have no half yet, and so pull nothing. */
+/**
+ * Sums the links of vertices to other runs. Vertices of a run that is still whole have no half yet, and pull nothing.
+ */
 function pullsOf({ start, to, weight }: WeightedGraph, run: Int32Array, halfOf: Int8Array): Int32Array {
   return run.map((v) => {
     let pull = 0
@@ -106,8 +114,9 @@ function linksOf(nodes: Int32Array, distance: PlacingFacts['distance']): Weighte
 }
 
 /**
- * The weight of a link by its length; absent: no link. A step is the least distance above 0, or from a length to the next
- * longer one where that is less: lengths of 1, 3 and 5 are as 1, 2 and 3, and lengths of 1.0 and 1.1 are nearly equal.
+ * Returns the weight of a link by its length. A length that is absent has no link. A step is the least distance above
+ * 0, or from a length to the next longer one where that is less: lengths of 1, 3 and 5 are as 1, 2 and 3, and lengths
+ * of 1.0 and 1.1 are nearly equal.
  */
 function linkWeights(far: Float64Array): ReadonlyMap<number, number> {
   const lengths = [...new Set(far)].filter((length) => length > 0).sort((a, b) => a - b)

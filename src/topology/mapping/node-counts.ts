@@ -1,13 +1,13 @@
 /**
- * How many of its destinations every vertex has on each node: a small hash table a vertex, for at most as many nodes as
- * it has destinations. Nodes without a destination take no place.
+ * Counts for every vertex how many of its destinations are on each node. Each vertex has a small hash table for at most
+ * as many nodes as it has destinations. Nodes without a destination take no place.
  *
- * Memory: 16 to 32 bytes a destination, where tables are at most half full.
+ * Memory: 16 to 32 bytes a destination; tables are at most half full.
  */
 export class NodeCounts {
-  /** Where the table of a vertex begins. Length: vertices + 1; sizes are powers of two. */
+  /** The first place of every vertex's table. Length: vertices + 1; sizes are powers of two. */
   readonly #start: Int32Array
-  /** Node + 1; 0: a free place. */
+  /** The node plus 1; 0 marks a free place. */
   readonly #node: Int32Array
   readonly #count: Int32Array
   /** Places in use of every vertex. */
@@ -23,12 +23,12 @@ export class NodeCounts {
     this.#nodes = new Int32Array(vertices)
   }
 
-  /** On how many nodes a vertex has destinations. */
+  /** Returns the number of nodes on which a vertex has destinations. */
   nodes(v: number): number {
     return this.#nodes[v]
   }
 
-  /** How many destinations a vertex has on a node. */
+  /** Returns the number of destinations that a vertex has on a node. */
   count(v: number, node: number): number {
     const at = this.#find(v, node)
     return this.#node[at] === 0 ? 0 : this.#count[at]
@@ -44,7 +44,7 @@ export class NodeCounts {
     this.#count[at]++
   }
 
-  /** One destination fewer. There must be one. */
+  /** Removes one destination, which must exist. */
   remove(v: number, node: number): void {
     const at = this.#find(v, node)
     if (--this.#count[at] === 0) {
@@ -69,7 +69,7 @@ export class NodeCounts {
     let hole = place - first
     for (let at = (hole + 1) & mask; this.#node[first + at] !== 0; at = (at + 1) & mask) {
       const home = hash(this.#node[first + at] - 1) & mask
-      // Stays if its home lies behind the hole.
+      // The entry stays if its home lies behind the hole.
       if (((at - home) & mask) < ((at - hole) & mask)) continue
       this.#node[first + hole] = this.#node[first + at]
       this.#count[first + hole] = this.#count[first + at]
@@ -84,7 +84,7 @@ function hash(node: number): number {
   return mixed ^ (mixed >>> 15)
 }
 
-/** At least twice as many as destinations: a probe ends at a free place. */
+/** Returns at least twice as many places as destinations, so that a probe ends at a free place. */
 function places(destinations: number): number {
   return destinations === 0 ? 1 : 2 << (31 - Math.clz32(2 * destinations - 1))
 }

@@ -15,7 +15,7 @@ import { byRecursiveBisection } from './recursive-bisection.js'
 import { refined } from './refined.js'
 import { exchangeGraph } from './weighted-graph.js'
 
-/** A topology as every objective sees it. */
+/** The problem of a topology by every objective. */
 export const objectiveProblems: Readonly<
   Record<MappingObjective, (topology: ProcessTopology, facts: PlacingFacts) => Problem>
 > = {
@@ -60,7 +60,7 @@ function pairsProblem(sets: BothSets, facts: PlacingFacts): Problem {
   }
 }
 
-/** No losses are accepted: most swaps change the busiest node by nothing. */
+/** The search accepts no losses, because most swaps do not change the busiest node. */
 function busiestProblem(sets: BothSets, facts: PlacingFacts): Problem {
   const { out, into } = sets
   const { capacities, work } = facts
@@ -93,7 +93,7 @@ function renumberedSets({ out, into }: BothSets, order: Int32Array): BothSets {
   return { out: newOut, into: newInto }
 }
 
-/** Of rows that are not used elsewhere. */
+/** Renumbers rows in place, which the caller must not use elsewhere. */
 function renumbered(rows: NeighborSets, numberOf: Int32Array): NeighborSets {
   for (let e = 0; e < rows.rank.length; e++) rows.rank[e] = numberOf[rows.rank[e]]
   return rows
@@ -107,7 +107,7 @@ function renumberedAmounts({ start, to, weight }: ExchangedAmounts, order: Int32
   return { start: rows.start, to: rows.rank, weight: newWeight }
 }
 
-/** 1 of no values. */
+/** Returns the mean of values; 1 without values. */
 function meanOf(values: ArrayLike<number>): number {
   if (values.length === 0) return 1
   let sum = 0

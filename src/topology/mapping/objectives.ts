@@ -1,5 +1,5 @@
 /**
- * What a mapping makes small:
+ * The objectives that a mapping minimizes:
  * - `pairs`: distinct (source rank, destination node) on different nodes: messages between nodes where what goes to one
  *   node is sent once;
  * - `edges`: distinct edges between nodes: messages of direct sends;
@@ -9,7 +9,7 @@
 export const mappingObjectives = ['pairs', 'edges', 'hop-bytes', 'busiest-node'] as const
 export type MappingObjective = (typeof mappingObjectives)[number]
 
-/** Beside them what a strategy takes on a machine with a profile, which is found where strategies are known. */
+/** The time of a strategy on a machine with a profile. The room that knows strategies computes it. */
 export const simulatedTime = 'simulated-time'
-/** What mappings in files are made for. */
+/** The objectives for which mappings in files are made. */
 export type PlacementObjective = MappingObjective | typeof simulatedTime

@@ -1,21 +1,21 @@
 import { indexIn } from '../../base/search.js'
 import type { MappingObjective } from './objectives.js'
 
-/** What some vertices of a larger graph send, as the process that hosts them knows it. */
+/** The edges from some vertices of a larger graph, as the process that hosts them knows them. */
 export interface PartGraph {
-  /** The vertices of the part and their destinations, ascending. A place is an index in it. */
+  /** The vertices of the part and their destinations, ascending. A place is an index into it. */
   readonly named: Int32Array
   /** The place of every vertex of the part. */
   readonly own: Int32Array
-  /** Where the destinations of a vertex begin. Length: vertices of the part + 1. */
+  /** The first entry of every vertex's destinations. Length: vertices of the part + 1. */
   readonly start: Int32Array
-  /** Places of the distinct destinations of a vertex but itself, in ascending order. */
+  /** The places of the distinct destinations of a vertex except itself, ascending. */
   readonly to: Int32Array
-  /** Of every entry of `to`: the weights of its edges together, or 1. */
+  /** The weight of each entry of `to`: the sum of the weights of its edges, or 1. */
   readonly weight: Float64Array
 }
 
-/** What one vertex of a part sends. */
+/** The edges that one vertex of a part sends along. */
 interface PartRow {
   readonly destinations: ArrayLike<number>
   readonly destinationWeights?: ArrayLike<number>
@@ -26,7 +26,8 @@ interface PartRow {
  *
  * @param vertices ascending
  * @param rows of each of them
- * @param addsWeights whether edges count by their weights, 1 each without; else each distinct one counts once
+ * @param addsWeights whether edges count by their weights, or 1 each without weights; else each distinct one counts
+ *   once
  */
 export function partGraph(vertices: Int32Array, rows: readonly PartRow[], addsWeights: boolean): PartGraph {
   const named = Int32Array.from(distinctRanks(vertices, rows)).sort()
@@ -69,8 +70,8 @@ export interface NodeDistances {
 }
 
 /**
- * What the vertices of a part cost. The sums over all parts make the cost of the whole: of one entry the entry, of more
- * the largest ({@link costOfParts}).
+ * Computes the cost of the vertices of a part. The sums over all parts make the cost of the whole: the only entry, or
+ * the largest of several ({@link costOfParts}).
  *
  * @param nodeOf the node of every place
  * @returns for `busiest-node` pairs that leave node n at 2n and that enter it at 2n + 1, else one entry

@@ -3,8 +3,8 @@ import { NodeCounts } from './node-counts.js'
 import type { PlacedGraph } from './placed-graph.js'
 
 /**
- * Vertices on nodes, and how many (source, destination node) pairs leave or enter the node that has most of either. Of
- * equal ones less is the sum over nodes, which counts below 1.
+ * Vertices on nodes, and how many (source, destination node) pairs leave or enter the node that has most of either. The
+ * sum over nodes breaks ties: it counts below 1.
  *
  * Memory: that of {@link NodeCounts}, and 12 bytes a pair of a node. A gain takes twice the time of a move, which is
  * proportional to the neighbors of a vertex.
@@ -16,7 +16,7 @@ export class PlacedBusiest implements PlacedGraph {
   readonly #counts: NodeCounts
   /** Pairs that leave node n, at 2n, and that enter it, at 2n + 1. */
   readonly #load: Int32Array
-  /** How many of those are of each number. */
+  /** The number of nodes and directions that have so many pairs. */
   readonly #having: Int32Array
   #most = 0
   #pairs = 0

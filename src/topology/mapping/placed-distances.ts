@@ -1,11 +1,11 @@
 import type { PlacedGraph } from './placed-graph.js'
 
-/** Who exchanges how much with whom: an undirected graph without loops, every edge in the rows of both ends. */
+/** The amounts that vertices exchange: an undirected graph without loops, every edge in the rows of both ends. */
 export interface ExchangedAmounts {
   /** Length: vertices + 1. */
   readonly start: Int32Array
   readonly to: Int32Array
-  /** Of every entry of `to`, both directions together. */
+  /** The weight of each entry of `to`, the sum of both directions. */
   readonly weight: ArrayLike<number>
 }
 
@@ -61,12 +61,12 @@ export class PlacedDistances implements PlacedGraph {
   }
 }
 
-/** Of two nodes where none are nearer than others (the discrete metric). */
+/** Returns the distance of two nodes where none are nearer than others (the discrete metric). */
 export const uniformDistance = (nodeA: number, nodeB: number): number => (nodeA === nodeB ? 0 : 1)
 
 const tabledNodes = 2048
 
-/** The same distances, of up to {@link tabledNodes} nodes by a table of all pairs. */
+/** Returns the same distances. For up to {@link tabledNodes} nodes it reads them from a table of all pairs. */
 export function tabledDistance(
   distance: (a: number, b: number) => number,
   nodes: number,

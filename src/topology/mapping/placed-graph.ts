@@ -5,12 +5,12 @@
 export interface PlacedGraph {
   /** The node of every vertex. A view: moves change it. */
   readonly nodeOf: Int32Array
-  /** By the objective; less is better. */
+  /** The cost by the objective; less is better. */
   readonly cost: number
-  /** By how much the cost falls once a vertex is on another node, all others staying. */
+  /** Returns the amount by which the cost falls once a vertex is on another node and all others stay. */
   gain(vertex: number, node: number): number
-  /** How many neighbors a gain of a vertex, and a move, visits: what it costs. */
+  /** Returns the number of neighbors that a gain of a vertex, or a move, visits: its cost. */
   visits(vertex: number): number
-  /** Moves a vertex to another node. That node's capacity is for the caller to respect. */
+  /** Moves a vertex to another node. The caller respects that node's capacity. */
   move(vertex: number, node: number): void
 }

@@ -32,12 +32,12 @@ export class PlacedPairs implements PlacedGraph {
     }
   }
 
-  /** Distinct (source vertex, node of a destination), where that is another node. */
+  /** The number of distinct pairs (source vertex, node of a destination) in which that is another node. */
   get cost(): number {
     return this.#pairs
   }
 
-  /** How many pairs fewer there are once a vertex is on another node. */
+  /** Returns the number of pairs that a move of a vertex to another node saves. */
   gain(v: number, to: number): number {
     const { nodeOf } = this
     const counts = this.#counts
@@ -58,7 +58,7 @@ export class PlacedPairs implements PlacedGraph {
     return 1 + this.in.start[v + 1] - this.in.start[v]
   }
 
-  /** Moves a vertex. Its node's capacity is the caller's to respect. */
+  /** Moves a vertex. The caller respects its node's capacity. */
   move(v: number, to: number): void {
     this.#pairs -= this.gain(v, to)
     const from = this.nodeOf[v]

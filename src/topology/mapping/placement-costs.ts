@@ -8,7 +8,7 @@ import { PlacedBusiest } from './placed-busiest.js'
 import { PlacedDistances, uniformDistance } from './placed-distances.js'
 import { exchangeGraph } from './weighted-graph.js'
 
-/** What the vertices of a topology cost on their nodes, by every objective of a mapping. */
+/** The costs of a topology's vertices on their nodes, by every objective of a mapping. */
 export interface PlacementCosts {
   readonly pairs: number
   readonly edges: number

@@ -2,15 +2,15 @@ import { entriesByRow, rowStarts } from '../compressed-rows.js'
 import type { Problem } from './problem.js'
 import { improveBySwaps } from './swaps.js'
 
-/** What a mapping became by refinement. */
+/** The result of refining a mapping. */
 export interface Refined {
   readonly nodeOf: Int32Array
   readonly cost: number
 }
 
 /**
- * Refines a mapping by swaps. For that the vertices are numbered by their nodes: those that exchange much are near each
- * other in memory then, which makes visits of neighbors several times faster in large graphs.
+ * Refines a mapping by swaps. It first numbers the vertices by their nodes: those that exchange much are then near each
+ * other in memory. Visits of neighbors become several times faster in large graphs.
  *
  * @param work visits of neighbors
  */

@@ -5,7 +5,7 @@ import type { ProcessTopology } from '../process-topology.js'
 
 /**
  * The topology whose rank `slotOf[v]` is vertex v: the same messages, between ranks of other numbers. Lists keep their
- * order. It is no Cartesian topology, and its parallel edges pair by occurrence.
+ * order. It is not a Cartesian topology, and its parallel edges pair by occurrence.
  *
  * @param slotOf a permutation of the ranks
  * @throws ERR_TOPOLOGY, ERR_MAPPING
@@ -31,7 +31,10 @@ function requireSlots(slotOf: ArrayLike<number>, ranks: number): void {
   requirePermutation(slotOf)
 }
 
-/** @param where a prefix of messages @throws ERR_MAPPING unless it is a permutation of 0 to its length - 1 */
+/**
+ * @param where a prefix of messages
+ * @throws ERR_MAPPING unless it is a permutation of 0 to its length - 1
+ */
 export function requirePermutation(permutation: ArrayLike<unknown>, where = ''): void {
   const { length } = permutation
   const has = new Uint8Array(length)

@@ -3,31 +3,35 @@ import type { NeighborSets } from '../neighbors.js'
 import type { PlacedGraph } from './placed-graph.js'
 
 export interface SwapOptions {
-  /** Of vertices: who may gain by being together. */
+  /** The neighbors of each vertex that may gain by sharing its node. */
   readonly neighbors: readonly NeighborSets[]
-  /** The budget: visits of neighbors, see {@link PlacedGraph.visits}. It ends when that is spent. */
+  /** The budget in visits of neighbors, see {@link PlacedGraph.visits}. The search ends when it is spent. */
   readonly work: number
-  /** At the start a swap that costs as much is accepted once in e times; at the end a twentieth of it is. 0: no loss is accepted. */
+  /**
+   * The cost of a swap that is accepted once in e times at the start; at the end it is a twentieth of that. 0 accepts
+   * no loss.
+   */
   readonly temperature: number
   readonly next: () => number
 }
 
-/** Vertices of so many consecutive numbers are tried in turn: their neighbors stay in caches. */
+/** So many vertices of consecutive numbers are tried in turn, so that their neighbors stay in caches. */
 const largestWindow = 4096
-/** Candidates on the other node, of which the best is tried. */
+/** The number of candidates on the other node, of which the best is tried. */
 const candidates = 4
 const cooling = 20
 
 /**
- * Exchanges vertices between nodes while that lowers the cost, and with falling probability where it does not (simulated
- * annealing, Kirkpatrick 1983). Ends at the least cost that it met. Capacities are kept: every move has a partner.
- * Vertices are tried in the order of their numbers, roughly, so it is fast where neighbors have near numbers.
+ * Exchanges vertices between nodes while that lowers the cost, and with falling probability where it does not
+ * (simulated annealing, Kirkpatrick 1983). Ends at the least cost that it met. Capacities are respected, because every
+ * move has a partner. Vertices are tried roughly in the order of their numbers, so the search is fast if neighbors have
+ * near numbers.
  */
 export function improveBySwaps(placed: PlacedGraph, nodes: number, options: SwapOptions): void {
   const { neighbors, work, next } = options
   const { nodeOf } = placed
   const members = new NodeMembers(nodeOf, nodes)
-  // Swaps since the least cost.
+  // These swaps were made since the least cost.
   const since = new GrowingPairs()
   let bestCost = placed.cost
   let [spent, temperature] = [0, options.temperature]
@@ -63,7 +67,6 @@ export function improveBySwaps(placed: PlacedGraph, nodes: number, options: Swap
   }
 }
 
-/** A stack of pairs. */
 class GrowingPairs {
   #both = new Int32Array(1024)
   #length = 0
@@ -89,7 +92,7 @@ class GrowingPairs {
   }
 }
 
-/** Of a random neighbor; -1: there is none. */
+/** Returns the node of a random neighbor; -1 if there is none. */
 function nodeOfNeighbor(
   neighbors: readonly NeighborSets[],
   nodeOf: Int32Array,
@@ -108,7 +111,7 @@ function nodeOfNeighbor(
   return -1
 }
 
-/** The best of a few vertices of a node to go to another one, and what looking for it has cost. */
+/** Returns the best of a few vertices of a node to go to another one, and the visits that the search took. */
 function bestCandidate(
   placed: PlacedGraph,
   members: NodeMembers,
@@ -130,7 +133,7 @@ function bestCandidate(
   return { w, gain, visits }
 }
 
-/** The vertices of every node, for a draw of any of them. */
+/** Lists the vertices of every node, so that any of them can be drawn. */
 class NodeMembers {
   readonly #start: Int32Array
   readonly #member: Int32Array

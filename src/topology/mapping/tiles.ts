@@ -19,7 +19,7 @@ export function byHalvedBoxes(dims: readonly number[], capacities: Int32Array): 
     }
     const side = longestSide(part, coordinates)
     const along = coordinates[side]
-    // Ties by the other coordinates, which the number of a vertex orders.
+    // Ties are broken by the other coordinates, which the number of a vertex orders.
     const ordered = part.toSorted((a, b) => along(a) - along(b) || a - b)
     const middle = (first + end) >> 1
     const size = before[middle] - before[first]

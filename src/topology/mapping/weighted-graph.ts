@@ -5,15 +5,15 @@ export interface WeightedGraph {
   /** Length: vertices + 1. */
   readonly start: Int32Array
   readonly to: Int32Array
-  /** Of every entry of `to`. */
+  /** The weight of each entry of `to`. */
   readonly weight: Int32Array
-  /** Of every vertex: how many vertices of the topology it stands for. */
+  /** The number of vertices of the topology that each vertex stands for. */
   readonly size: Int32Array
-  /** Where it is divided: by how much more a vertex costs in part 1 than in part 0, beside cut edges. Null: nothing. */
+  /** The extra cost of each vertex in part 1 compared with part 0, besides cut edges. Null if nothing pulls. */
   readonly pull: Int32Array | null
 }
 
-/** Vertices that exchange messages, by how many of the two directions they do. */
+/** Builds the graph of vertices that exchange messages, weighted by how many of the two directions do. */
 export function exchangeGraph(out: NeighborSets, into: NeighborSets): WeightedGraph {
   const vertices = out.start.length - 1
   const start = new Int32Array(vertices + 1)
@@ -41,7 +41,7 @@ export function exchangeGraph(out: NeighborSets, into: NeighborSets): WeightedGr
   }
 }
 
-/** The vertices such that neighbors are near each other: each search begins at the least vertex that is left. */
+/** Orders the vertices such that neighbors are near each other: each search begins at the least vertex that is left. */
 export function breadthFirst({ start, to, size }: WeightedGraph): Int32Array {
   const order = new Int32Array(size.length)
   const has = new Uint8Array(size.length)
@@ -60,7 +60,7 @@ export function breadthFirst({ start, to, size }: WeightedGraph): Int32Array {
   return order
 }
 
-/** The part of a graph between some of its vertices, in their order. Nothing pulls them. */
+/** Returns the subgraph of some vertices, in their order. Nothing pulls them. */
 export function inducedGraph(graph: WeightedGraph, vertices: Int32Array, scratch: Int32Array): WeightedGraph {
   // `scratch` has -1 everywhere, before and after.
   vertices.forEach((v, i) => {
