@@ -7,10 +7,11 @@ import type { Strategy } from '../neighborhood/strategies/strategy.js'
 import { formatStrategy } from '../neighborhood/strategies/strategy-text.js'
 
 /**
- * What ranks agree on besides the name of the call: the strategy as text, which errors show, and a hash that
- * differs, almost surely, when they pass different machines or other arguments.
+ * Returns what ranks agree on besides the name of the call: the strategy as text, which errors show, and a hash. The
+ * hash differs almost surely when ranks pass different machines or other arguments.
  *
- * @param machine of the options; undefined: that of the world, which all processes have, or its nodes
+ * @param machine of the options; undefined stands for the machine of the world, which all processes have, or for its
+ *   nodes
  */
 export function agreementOf(
   strategy: Strategy | AutoStrategy,
@@ -19,7 +20,7 @@ export function agreementOf(
 ): { readonly op: string; readonly extra: number } {
   const text = [
     machine === undefined ? 'of the world' : formatMachine(machine),
-    // Costs decide what is chosen.
+    // The costs of the machine decide what `auto` chooses.
     isAuto(strategy) && machine !== undefined ? machineFacts(machine) : '',
     ...others,
   ].join(' ')

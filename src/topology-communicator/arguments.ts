@@ -6,7 +6,7 @@ import { type ChosenOperation, checkedChosen } from '../neighborhood/choose/choi
 import type { PlanStore } from '../neighborhood/plan/plan-store.js'
 
 /**
- * Accepts anything with a length whose first element, if any, is a number; the values are checked elsewhere.
+ * Accepts any list whose first element, if it has one, is a number; other functions check the values.
  *
  * @throws ERR_ARGUMENT; ERR_TYPE for a typed array over a detached or resizable buffer
  */
@@ -18,7 +18,7 @@ export function requireNumbers(where: string, what: string, list: unknown): void
   throw wrongValue('ERR_ARGUMENT', `${where}: expected ${what} as an array of numbers`, list)
 }
 
-/** A copy of a list, which the program may change or transfer while the call is in progress. */
+/** Copies a list, which the program may change or transfer while the call is in progress. */
 export function snapshotOf<L extends ArrayLike<number> | undefined>(list: L): L {
   if (list === undefined) return list
   return (ArrayBuffer.isView(list)
@@ -26,7 +26,7 @@ export function snapshotOf<L extends ArrayLike<number> | undefined>(list: L): L 
     : Array.from(list)) as unknown as L
 }
 
-/** @throws ERR_RANK for what is not a rank of a communicator of this size */
+/** @throws ERR_RANK unless all are ranks of a communicator of this size */
 export function requireRanks(where: string, what: string, ranks: ArrayLike<number>, size: number): void {
   requireNumbers(where, `${what}s`, ranks)
   for (let i = 0; i < ranks.length; i++) {
@@ -63,14 +63,14 @@ export function requireDegrees(where: string, degrees: ArrayLike<number>, destin
   }
 }
 
-/** Bytes of every block: an integer >= 0. */
+/** The number of bytes of every block: an integer >= 0. */
 export interface BlockLength {
   readonly bytes?: number | null
 }
 
 const blockLength: OptionTable<BlockLength> = uncheckedOptions('bytes')
 
-/** What a choice is for. */
+/** The options of a choice. */
 export interface ChoiceOptions extends BlockLength {
   /** Default `neighbor-allgather`. */
   readonly operation?: ChosenOperation
@@ -78,12 +78,12 @@ export interface ChoiceOptions extends BlockLength {
 
 export const choiceOptions: OptionTable<ChoiceOptions> = uncheckedOptions('bytes', 'operation')
 
-/** @throws ERR_ARGUMENT for an operation that nothing is chosen for */
+/** @throws ERR_ARGUMENT for an operation for which no strategy is chosen */
 export function checkedOperation(where: string, { operation }: ChoiceOptions): ChosenOperation {
   return checkedChosen(where, operation ?? 'neighbor-allgather')
 }
 
-/** @throws ERR_ARGUMENT for an invalid length, and for options that the call does not have */
+/** @throws ERR_ARGUMENT for an invalid length, and for unknown options of the call */
 export function checkedLength(
   where: string,
   blocks: BlockLength,
@@ -95,7 +95,7 @@ export function checkedLength(
   throw wrongValue('ERR_ARGUMENT', `${where}: expected bytes as an integer >= 0`, bytes)
 }
 
-/** @throws ERR_ARGUMENT for what cannot store plans */
+/** @throws ERR_ARGUMENT for a value that cannot store plans */
 export function checkPlanStore(store: PlanStore | undefined): void {
   if (store === undefined) return
   const { read, write, onProblem = () => {} } = Object(store) as Partial<PlanStore>

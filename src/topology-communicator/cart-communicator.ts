@@ -7,10 +7,10 @@ import type { CartShape } from '../topology/process-topology.js'
 import { TopologyCommunicator } from './topology-communicator.js'
 
 /**
- * A communicator over a grid; ranks are row-major, the last dimension fastest (MPI-4.1 §8.5). Receive buffers
- * of its neighborhood collectives have `2 * dims.length` blocks: per dimension first the neighbor behind,
- * then the one ahead. A neighbor beyond a border has a block too, which is not written: 0 in a fresh array,
- * count 0 in `neighborAllgatherv`.
+ * A communicator over a grid; ranks are row-major, the last dimension fastest (MPI-4.1 §8.5). Receive buffers of its
+ * neighborhood collectives have `2 * dims.length` blocks: per dimension first the neighbor behind, then the one ahead.
+ * A neighbor beyond a border has a block too, which is not written: it is 0 in a fresh array, and its count is 0 in
+ * `neighborAllgatherv`.
  */
 export class CartCommunicator extends TopologyCommunicator {
   get dims(): readonly number[] {
@@ -25,23 +25,25 @@ export class CartCommunicator extends TopologyCommunicator {
     return this.topology.cart!
   }
 
-  /** Neighbors in the order of the receive buffer, PROC_NULL beyond borders. A fresh array. */
+  /** The neighbors in the order of the receive buffer, PROC_NULL beyond borders. A fresh array. */
   override get sources(): Int32Array {
     return cartNeighborSlots(this.#shape, this.rank)
   }
 
-  /** The same as `sources`: on a grid neighbors are mutual. */
+  /** The destinations, equal to `sources` because neighbors are mutual on a grid. */
   override get destinations(): Int32Array {
     return this.sources
   }
 
-  /** Coordinates of a rank, by default of this one. @throws ERR_RANK @see MPI-4.1 §8.5.5 (MPI_Cart_coords) */
+  /**
+   * Returns the coordinates of a rank, by default of this one. @throws ERR_RANK @see MPI-4.1 §8.5.5 (MPI_Cart_coords)
+   */
   coords(rank: number = this.rank): number[] {
     return coordsOf(this.#shape, rank)
   }
 
   /**
-   * The rank at some coordinates, which wrap around in periodic dimensions.
+   * Returns the rank at some coordinates, which wrap around in periodic dimensions.
    *
    * @throws ERR_DIMS beyond a border
    * @see MPI-4.1 §8.5.5 (MPI_Cart_rank)
@@ -51,8 +53,8 @@ export class CartCommunicator extends TopologyCommunicator {
   }
 
   /**
-   * The rank `displacement` behind this one along a dimension (`source`), and the rank as far ahead (`dest`);
-   * PROC_NULL beyond a border. For `sendrecv`, to shift data along the grid.
+   * Returns the rank `displacement` behind this one along a dimension (`source`), and the rank as far ahead (`dest`);
+   * PROC_NULL beyond a border. `sendrecv` takes both to shift data along the grid.
    *
    * @throws ERR_DIMS for a dimension that the grid does not have
    * @see MPI-4.1 §8.5.6 (MPI_Cart_shift)
@@ -62,8 +64,8 @@ export class CartCommunicator extends TopologyCommunicator {
   }
 
   /**
-   * The slice of the grid through this rank with the dimensions marked in `remain`, as its own grid.
-   * Collective; all ranks mark the same dimensions.
+   * Returns the slice of the grid through this rank with the dimensions marked in `remain`, as a grid. Collective; all
+   * ranks mark the same dimensions.
    *
    * @throws ERR_DIMS for another number of marks than dimensions
    * @throws ERR_COLLECTIVE_MISMATCH when ranks mark different dimensions and the size of a slice shows it

@@ -16,7 +16,7 @@ import type { TopologyCommunicator } from './topology-communicator.js'
 import { checkedFingerprint } from './topology-fingerprint.js'
 
 export interface CartOptions extends TopologyOptions {
-  /** Which dimensions wrap around. Default: none. */
+  /** Marks the dimensions that wrap around. Default: none does. */
   readonly periods?: readonly boolean[]
 }
 
@@ -31,7 +31,7 @@ export interface AdjacentOptions extends AdjacentEdges, TopologyOptions {
 
 export interface DistGraphOptions extends DistributedEdges, TopologyOptions {}
 
-// What the values have to be depends on the communicator and on each other; `createWith` checks that.
+// Valid values depend on the communicator and on each other; `createWith` checks them.
 const topologyOptions: OptionTable<TopologyOptions> = {
   signal: signalOption,
   ...uncheckedOptions('strategy', 'machine', 'planCache', 'reorder'),

@@ -24,12 +24,12 @@ import type { Neighborhood, TopologyOrPlan } from './execute/neighborhood.js'
 import type { PlanFrom } from './plan-from.js'
 import { type ReorderOptions, reorderOptions, reorderText } from './reorder-options.js'
 
-/** How the neighborhood collectives of a communicator are carried out. All ranks pass the same. */
+/** Options for the neighborhood collectives of a communicator. All ranks pass the same. */
 export interface TopologyOptions extends WaitOptions {
   /**
-   * `auto`: the library chooses one per class of block lengths, by what the simulator predicts for the
-   * machine. Default: `{ kind: 'auto' }` with a machine that has a profile, also that of the world, else
-   * `{ kind: 'direct' }`.
+   * The strategy of the collectives. With `auto` the library chooses one per class of block lengths, by the times that
+   * the simulator predicts for the machine. Default: `{ kind: 'auto' }` with a machine that has a profile, also that of
+   * the world, else `{ kind: 'direct' }`.
    */
   readonly strategy?: Strategy | AutoStrategy
   /**
@@ -38,38 +38,38 @@ export interface TopologyOptions extends WaitOptions {
    */
   readonly machine?: Machine
   /**
-   * Where plans of neighbor allgathers are retained between programs, as {@link planDirectory} returns it;
-   * given by all ranks or by none. Then the plan is made or read, verified and compared between processes
-   * with the communicator. Plans from neighbors, and those that `auto` chooses at the calls, are not stored.
+   * The store that retains plans of neighbor allgathers between programs, such as {@link planDirectory} returns. All
+   * ranks or none pass one. The plan is then made or read, verified and compared between processes when the
+   * communicator is created. Plans from neighbors, and those that `auto` chooses at the calls, are not stored.
    */
   readonly planCache?: PlanStore
   /**
-   * Renumbers the ranks so that less leaves their nodes: vertex v of the topology is rank v of the new communicator, in
-   * the process that a mapping chose, so a caller's rank may change. Its neighbors are those of its new rank. Default
-   * false. What it costs: each process gathers the topology, or where ranks plan from their neighbors process 0 a
-   * smaller one, and all wait while it maps (docs/placement.md).
+   * Renumbers the ranks so that less data leaves their nodes. Vertex v of the topology becomes rank v of the new
+   * communicator, in the process that a mapping chose, so a caller's rank may change. Its neighbors are those of its
+   * new rank. Default false. Costs: each process gathers the topology and all wait for the mapping. If ranks plan from
+   * their neighbors, process 0 gathers a smaller graph (docs/placement.md).
    */
   readonly reorder?: boolean | ReorderOptions
 }
 
-/** The strategy of some options, or its default in their world. */
+/** Returns the strategy of some options, or its default in their world. */
 export function strategyOf(
   comm: Communicator,
   options: TopologyOptions & { readonly planFrom?: PlanFrom },
 ): Strategy | AutoStrategy {
   const { strategy, machine = machineOfWorld(comm), planFrom } = options
   if (strategy !== undefined) return strategy
-  // A choice needs the whole graph.
+  // The library cannot choose without the whole graph.
   if (planFrom === 'neighbors') return { kind: 'direct' }
-  // Undefined in machines from JSON that leaves it out.
+  // The profile is undefined in machines from JSON that leaves it out.
   return (machine?.profile ?? null) === null ? { kind: 'direct' } : { kind: 'auto' }
 }
 
-/** The machine of a communicator's world; undefined: its world has none. */
+/** Returns the machine of a communicator's world; undefined if its world has none. */
 export const machineOfWorld = (comm: Communicator): Machine | undefined =>
   comm.seat().state.runtime.options.machine
 
-/** Modules that only creations and their communicators need. */
+/** The modules that only creations and their communicators need. */
 export type CreationModules = typeof import('./creation-modules.js')
 
 let load: (() => Promise<CreationModules>) | undefined
@@ -79,10 +79,7 @@ export function loadCreationModulesBy(given: () => Promise<CreationModules>): vo
   load = given
 }
 
-/**
- * Loads them. The first creation does, inside its collective call, so that calls
- * keep their order.
- */
+/** Loads the modules. The first creation does so inside its collective call, so that calls keep their order. */
 export async function loadCreationModules(): Promise<CreationModules> {
   if (modules === undefined) {
     modules = await whileLoading(load!)
@@ -91,22 +88,22 @@ export async function loadCreationModules(): Promise<CreationModules> {
   return modules
 }
 
-/** The same where they are loaded: every thread that has a topology communicator has them. */
+/** Returns the modules once they are loaded, as in every thread that has a topology communicator. */
 export function loadedCreationModules(): CreationModules | undefined {
   return modules
 }
 
-/** What distinguishes the ways to give a topology. */
+/** A way to give a topology. */
 export interface Creation<C, H> {
-  /** Ranks of the topology as far as this rank knows: those of the communicator, or fewer. */
+  /** The number of ranks of the topology as far as this rank knows: those of the communicator, or fewer. */
   readonly ranks: number
   readonly contribution: C
   /**
-   * The topology, the same on every process, or the plan of this process's ranks; null for a topology without
+   * Makes the topology, the same on every process, or the plan of this process's ranks; null for a topology without
    * ranks. A RankweaveError that it throws is the same on all processes, and every rank gets it.
    *
    * @param hosted what each rank of this process contributed
-   * @param reorder how ranks are renumbered where no process has the whole topology; else the caller does that
+   * @param reorder how ranks are renumbered if no process has the whole topology; otherwise the caller renumbers them
    */
   make(
     modules: CreationModules,
@@ -116,17 +113,16 @@ export interface Creation<C, H> {
     reorder: ReorderOptions | null,
   ): TopologyOrPlan | null | Promise<TopologyOrPlan | null>
   /**
-   * The name of the call, where every process has the whole topology, and so needs the whole rank table;
-   * absent where ranks may plan from their neighbors.
+   * The name of the call if every process has the whole topology, and so needs the whole rank table. Absent if ranks
+   * may plan from their neighbors.
    */
   readonly whole?: string
-  /** Further arguments that must be equal on all ranks. */
   readonly agreed: readonly (string | number)[]
   handle(modules: CreationModules, state: CommState, localIndex: number, neighborhood: Neighborhood): H
 }
 
 /**
- * Makes a communicator over the first ranks of `comm`, as many as the topology has; null on the others.
+ * Makes a communicator over the first ranks of `comm`, as many as the topology has; returns null on the others.
  *
  * @throws ERR_STRATEGY, ERR_MACHINE before anything is sent
  */
@@ -180,7 +176,7 @@ export function createWith<C, H>(
         ? { strategy: { kind: 'direct' } as const, auto: strategy, machine, slotOf }
         : { strategy, machine, slotOf }
       const neighborhood = made && new modules.Neighborhood(made, given, choice)
-      // Ranks choose at their calls, of what the lengths of blocks do not change.
+      // Some ranks choose at their calls; the lengths of blocks do not change this preparation.
       await neighborhood?.prepareChoices()
       if (planCache !== undefined && !('plan' in given) && !isAuto(strategy)) {
         try {
@@ -196,7 +192,7 @@ export function createWith<C, H>(
         const slot = state.localRanks[index]
         if (slot >= ranks) return null
         const rank = moved === undefined ? rankOf?.[slot] : moved.vertexAt[index]
-        // Without a reordering ranks keep their numbers, and so their local indices.
+        // Ranks that are not reordered keep their numbers, and so their local indices.
         const local = rank === undefined ? index : indexIn(made.localRanks, rank)
         return creation.handle(modules, made, local, neighborhood)
       })
@@ -206,8 +202,8 @@ export function createWith<C, H>(
 }
 
 /**
- * A new context over the first ranks, in another order if `slotOf` says so; null where none of them is hosted. For all
- * ranks in their order it needs no placed table.
+ * Creates a context over the first ranks, in the order of `slotOf` if there is one; null if no such rank is hosted. All
+ * ranks in their order need no placed table.
  */
 async function contextOfFirst(
   state: CommState,
@@ -221,14 +217,14 @@ async function contextOfFirst(
   return contextOver(state, exchange, rankTable(table))
 }
 
-/** Finds, before anything is sent, what planning would reject later. */
+/** Raises the errors of planning before anything is sent. */
 function checkStrategy(strategy: Strategy | AutoStrategy, machine: Machine | undefined, ranks: number): void {
   const auto = isAuto(strategy) ? strategy : null
   if (auto === null) checkedKind(strategy as Strategy, ranks)
   else checkAuto(auto)
   if (machine !== undefined && !isMachine(machine))
     throw wrongValue('ERR_MACHINE', 'expected a machine', machine)
-  // Called only when it will throw: every rank checks its arguments, and the result has an entry per rank.
+  // This runs only if it will throw: every rank checks its arguments, and the result has an entry per rank.
   if (machine !== undefined && machine.firstRank[machine.cores.length] < ranks) nodeOf(machine, ranks)
 }
 

@@ -1,5 +1,5 @@
-// What a creation needs once the ranks have agreed on its arguments, and what its communicators need: loaded by
-// the first one (`create.ts`), because many programs create none.
+// The modules that a creation needs once the ranks have agreed on its arguments, and those that its communicators need.
+// The first creation loads them (`create.ts`), because many programs create none.
 export { cartTopology } from '../topology/generate/cartesian.js'
 export { prepareEngine } from '../topology/grouping/exact-round.js'
 export { topologyFromEdges, topologyFromLists } from '../topology/topology-builders.js'

@@ -1,8 +1,8 @@
 import { installTopologyMethods } from './topology-methods.js'
 
 /**
- * Adds the methods of {@link TopologyMethods} to communicators. What plans and executes neighborhood
- * collectives is loaded by the first creation. Idempotent.
+ * Adds the methods of {@link TopologyMethods} to communicators. The first creation loads the modules that plan and
+ * execute neighborhood collectives. Idempotent.
  */
 export function installNeighborhood(): void {
   installTopologyMethods(() => import('./creation-modules.js'))

@@ -26,7 +26,7 @@ import { TopologyCommunicator } from './topology-communicator.js'
 
 type Graphs = ByHandle<TopologyCommunicator>
 
-/** Neighborhood collectives of all ranks of a process in one call, as {@link JointCalls} has the others. */
+/** Neighborhood collectives of all ranks of a process in one call; {@link JointCalls} has the other collectives. */
 export interface JointNeighborCalls {
   /** `neighborAllgather`. @see MPI-4.1 §8.6.1 */
   neighborAllgatherAll<T extends TypedArray, I extends SameElements<T> = FreshArray<T>>(
@@ -105,7 +105,7 @@ export const jointNeighborCalls: typeof general = {
     ),
 }
 
-/** @throws ERR_ARGUMENT for a communicator without a topology; what is no list of handles is refused later */
+/** @throws ERR_ARGUMENT for a communicator without a topology; later checks refuse values that are not handles */
 function requireGraphs(where: string, graphs: ArrayLike<unknown> | null | undefined): void {
   for (let n = 0; n < (graphs?.length ?? 0); n++) {
     if (!(graphs![n] instanceof Communicator) || graphs![n] instanceof TopologyCommunicator) continue

@@ -16,10 +16,10 @@ import { type EdgeBuffersOptions, type EdgeData, neighborAlltoallw } from './exc
 import { type NeighborReduceOptions, neighborReduce } from './exchanges/neighbor-reduce.js'
 
 /**
- * Collectives over a topology (MPI-4.1 §8.6). Ownership: what is passed is borrowed until the promise settles
- * or the request has completed.
+ * Collectives over a topology (MPI-4.1 §8.6). Ownership: the call borrows its arguments until the promise settles or
+ * the request has completed.
  *
- * `W` is the form of the call: what it returns at once.
+ * `W` is the form of the call, which decides what it returns.
  */
 export interface NeighborCalls<W extends keyof Returned<unknown>> {
   /**

@@ -22,29 +22,26 @@ import type { BlockLayoutOptions } from './memory/block-layout.js'
  */
 export interface PersistentNeighborCalls {
   /**
-   * A persistent `neighborAllgather` between these two buffers. Collective: every rank calls it, in the same
-   * order as all collectives; it returns at once.
+   * A persistent `neighborAllgather` between these two buffers. Collective: every rank calls it, in the same order as
+   * all collectives; it returns at once.
    *
-   * With `tune`, of a communicator whose strategy the library chooses, the first starts try the strategies
-   * that are predicted to be best, `starts` times each in turn, and later ones keep the one whose median time
-   * is least: that of the slowest process counts. Results are right at every start. Costs, until one is
-   * chosen: a start begins with an agreement by lg (processes) messages of 8 bytes per process, in which all
-   * wait for the last; the plan, program and blocks of every candidate are retained. `tuning` of the request
-   * reports what was measured.
+   * With `tune`, of a communicator whose strategy the library chooses, the first starts try the strategies that are
+   * predicted to be best, `starts` times each in turn, and later ones keep the one whose median time is least, where
+   * the time of the slowest process counts. Results are right at every start. Costs, until one is chosen: a start
+   * begins with an agreement by lg (processes) messages of 8 bytes per process, in which all wait for the last; the
+   * plan, program and blocks of every candidate are retained. `tuning` of the request reports what was measured.
    *
-   * With `sharedMemory`, of a communicator that sends directly or lets the library choose, blocks are read
-   * where they are if all processes share memory: only on `mpi`, on one node of at most 64 processes. That is
-   * the default where these processes share cores, for blocks of up to 16 KiB. A start
-   * then waits until the destinations have written their blocks of the start before it, so a rank has
-   * completed at most one start more than they have begun. Every process retains, until the communicator is
-   * freed, two times its ranks' blocks and 64 bytes, rounded up to 64, in memory that peers read: at most 16
-   * MiB of all its requests; those that find no room send their blocks.
+   * With `sharedMemory`, of a communicator that sends directly or lets the library choose, blocks are read in place if
+   * all processes share memory: only on `mpi`, on one node of at most 64 processes. That is the default for blocks of
+   * up to 16 KiB if these processes share cores. A start then waits until the destinations have written their blocks of
+   * the start before it, so a rank has completed at most one start more than they have begun. Every process retains,
+   * until the communicator is freed, twice its ranks' blocks and 64 bytes, rounded up to 64, in memory that peers read:
+   * at most 16 MiB of all its requests; requests that find no room send their blocks.
    *
-   * @throws ERR_TYPE, ERR_TYPE_MISMATCH, ERR_TRUNCATE for arrays, ERR_ARGUMENT for options, ERR_STRATEGY for
-   *   `tune` where the strategy was given, and for `sharedMemory` where it is not `direct`, before anything
-   *   is sent
-   * @throws ERR_COLLECTIVE_MISMATCH at `start`, when neighbors bound other counts or types, or ranks other
-   *   options of `tune`
+   * @throws ERR_TYPE, ERR_TYPE_MISMATCH, ERR_TRUNCATE for arrays, ERR_ARGUMENT for options, ERR_STRATEGY for `tune`
+   *   where the strategy was given, and for `sharedMemory` where it is not `direct`, before anything is sent
+   * @throws ERR_COLLECTIVE_MISMATCH at `start`, when neighbors bound other counts or types, or ranks other options of
+   *   `tune`
    * @see MPI-4.1 §8.8.1
    */
   neighborAllgatherInit<T extends TypedArray>(
@@ -69,9 +66,10 @@ export interface PersistentNeighborCalls {
   ): PersistentRequest
 
   /**
-   * A persistent `neighborAlltoall` between these two buffers. Collective; it returns at once. `tune` as of
-   * `neighborAllgatherInit`: what is tried is what the library would choose among for alltoalls, of blocks of
-   * `bytes` of the strategy. Without it their own length counts, and 1,024 B where not all ranks know that.
+   * A persistent `neighborAlltoall` between these two buffers. Collective; it returns at once. `tune` works as in
+   * `neighborAllgatherInit`. It tries the strategies that the library would choose among for alltoalls, for the block
+   * length `bytes` of the strategy. Without `bytes`, the length of the blocks counts, and 1,024 B if not all ranks know
+   * it.
    *
    * @throws as `neighborAlltoall`; ERR_TYPE for strided views; ERR_ARGUMENT, ERR_STRATEGY for options
    * @see MPI-4.1 §8.8.2
@@ -105,7 +103,7 @@ export interface PersistentNeighborCalls {
    */
   neighborAlltoallwInit(send: readonly EdgeData[], recv: readonly (ReceiveBuffer | null)[]): PersistentRequest
 
-  /** A persistent `neighborReduce`. `recv` of a rank without sources is not written. */
+  /** Creates a persistent `neighborReduce`. `recv` of a rank without sources is not written. */
   neighborReduceInit<T extends TypedArray>(
     send: T,
     recv: T,

@@ -8,29 +8,29 @@ const choices = ['graph', 'neighbors'] as const
 export type PlanFrom = (typeof choices)[number]
 
 /**
- * Edges, counted with their multiplicity, of the largest graphs that `createDistGraphAdjacent` gathers by
- * default, by the kind of the strategy (docs/plans-at-scale.md#larger-graphs).
+ * The most edges, counted with multiplicity, of graphs that `createDistGraphAdjacent` gathers by default, by the kind
+ * of the strategy (docs/plans-at-scale.md#larger-graphs).
  */
 export const planningLimits = Object.fromEntries(
   strategyKinds.map((kind) => [kind, strategies[kind].planningLimit]),
 ) as Readonly<Record<Strategy['kind'], number>>
 
-/**
- * Edges of the largest graphs for which a strategy is chosen by default; for larger ones ranks plan direct
- * sends.
- */
+/** The most edges of graphs for which a strategy is chosen by default; for larger ones ranks plan direct sends. */
 export const autoLimit = 2 ** 20
 
-/** Edges of graphs that are gathered at least where ranks are renumbered: mapped as wholes they become better. */
+/**
+ * Graphs of up to so many edges are gathered in any case if ranks are renumbered, because whole graphs are mapped
+ * better.
+ */
 export const reorderLimit = 2 ** 20
 
-/** Edges of the largest graph that is gathered for a strategy by default. */
+/** Returns the most edges of a graph that is gathered for a strategy by default. */
 export function limitOf(strategy: Strategy | AutoStrategy, isReordered = false): number {
   const limit = isAuto(strategy) ? autoLimit : planningLimits[strategy.kind]
   return isReordered ? Math.max(limit, reorderLimit) : limit
 }
 
-/** @throws ERR_ARGUMENT for another word, ERR_STRATEGY for an engine that cannot plan so */
+/** @throws ERR_ARGUMENT for another word, ERR_STRATEGY for an engine that cannot plan that way */
 export function checkPlanFrom(strategy: Strategy | AutoStrategy, planFrom: unknown): void {
   if (planFrom !== undefined && !choices.includes(planFrom as PlanFrom)) {
     const expected = "createDistGraphAdjacent: expected planFrom 'graph' or 'neighbors'"
@@ -49,7 +49,7 @@ export function checkPlanFrom(strategy: Strategy | AutoStrategy, planFrom: unkno
     throw strategyError(`engine ${engine} needs the whole graph, got planFrom 'neighbors'`)
 }
 
-/** Undefined: by the size of the graph. One process has it all anyway. */
+/** Returns how to plan, or undefined if the size of the graph decides. A single process has the whole graph anyway. */
 export function planFromOf(strategy: Strategy | AutoStrategy, processes: number): PlanFrom | undefined {
   const engine = strategy.kind === 'common-neighbor' ? strategy.engine : undefined
   if (engine === 'distributed') return 'neighbors'

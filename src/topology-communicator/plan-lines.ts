@@ -16,8 +16,7 @@ export interface PlanLinesOptions extends WaitOptions, FormatOptions {}
 const planLinesOptions: OptionTable<PlanLinesOptions> = { ...waitOptions, ...uncheckedOptions('version') }
 
 /**
- * The lines of a plan's schedule file on the root, null on the others, whether one process planned or all
- * did.
+ * Returns the lines of a plan's schedule file on the root, null on the others, whether one process planned or all did.
  */
 export function planLines(
   { state, localIndex }: CommSeat,
@@ -58,7 +57,7 @@ export function planLines(
   return state.collectives.call(localIndex, call, null, options)
 }
 
-/** The line of every rank. */
+/** Returns the line of every rank. */
 function linesOf(parts: readonly Uint8Array[]): string[] {
   const lines: string[] = []
   for (const part of parts) {
@@ -69,7 +68,7 @@ function linesOf(parts: readonly Uint8Array[]): string[] {
   return lines
 }
 
-/** The topology that the header of a schedule file needs. */
+/** Rebuilds the topology for the header of a schedule file. */
 function topologyOf(lines: readonly string[]): ProcessTopology {
   const parsed = lines.map((line) => JSON.parse(line) as { readonly out: number[]; readonly in: number[] })
   const start = (side: 'out' | 'in') => {

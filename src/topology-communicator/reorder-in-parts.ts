@@ -18,22 +18,25 @@ import { reorderWork } from './reorder.js'
 import type { ReorderOptions } from './reorder-options.js'
 
 /**
- * Process 0 gathers at most 8 MiB, where there are fewer processes than clusters. Rather few edges of a vertex than clusters
- * of several: those of vertices that do not know each other hide all that could be near.
+ * Process 0 gathers at most 8 MiB, if there are fewer processes than clusters. Few edges per vertex serve better than
+ * clusters of several vertices: edges of unrelated vertices in a cluster hide which vertices could be near.
  */
 const mappingBounds: MappingBounds = { clusters: 2 ** 17, edges: 2 ** 19, degree: 64, work: reorderWork }
 
 interface PartsToMove {
   readonly isWeighted: boolean
   readonly reorder: ReorderOptions
-  /** Knows the ranks that the lists name, and all where nodes are those of the world's machine. */
+  /**
+   * The hosts of ranks. They know the ranks that the lists name, and all ranks if nodes are those of the world's
+   * machine.
+   */
   readonly hosts: RankHosts
 }
 
 /** Vertices in the places of a mapping, and the communicator that they are the ranks of. */
 export interface Moved extends MovedContext, MovedVertices {}
 
-/** Maps the graph, and brings its vertices to their places; null where that changes nothing. */
+/** Maps the graph, and moves its vertices to their places; returns null if that changes nothing. */
 export async function movedRanks(
   state: CommState,
   exchange: Exchange,
@@ -65,7 +68,6 @@ function isOnOneNode(state: CommState, machine: Machine | undefined): boolean {
   return nodes.every((node) => node === nodes[0])
 }
 
-/** Node of every process of a communicator. */
 function nodesOfProcesses({ processes: { processes, count }, runtime }: CommState): Int32Array {
   return Int32Array.from({ length: count }, (_, index) => runtime.layout.nodeOfProcess[processes.at(index)])
 }

@@ -6,9 +6,12 @@ import { formatMachine } from '../machine/format-machine.js'
 import { isMachine, type Machine } from '../machine/machine.js'
 import { type MappingObjective, mappingObjectives, simulatedTime } from '../topology/mapping/objectives.js'
 
-/** How ranks are renumbered. All ranks pass the same. */
+/** Options of renumbering ranks. All ranks pass the same. */
 export interface ReorderOptions {
-  /** What becomes small. Default `pairs`: what leaves a node, where ranks of one node are sent data once. */
+  /**
+   * The objective that the mapping minimizes. Default `pairs`: the data that leave a node if those for all ranks of a
+   * node are sent once.
+   */
   readonly objective?: MappingObjective
   /**
    * Nodes of the ranks, and hops between them. Default: the machine of the topology's options, else that of the world,
@@ -20,7 +23,7 @@ export interface ReorderOptions {
 const knownOptions: OptionTable<ReorderOptions> = uncheckedOptions('objective', 'machine')
 
 /**
- * The options of a reordering; null where none is wanted.
+ * Returns the options of a reordering; null if none is wanted.
  *
  * @throws ERR_ARGUMENT, ERR_MACHINE
  */
@@ -34,7 +37,7 @@ export function reorderOptions(
   requireKnownOptions('reorder', given, knownOptions)
   const { objective, machine: own } = given
   if (objective !== undefined && !mappingObjectives.includes(objective)) {
-    // It needs a strategy, a block length and many simulations, while all ranks wait.
+    // That objective needs a strategy, a block length and many simulations, while all ranks wait.
     const remedy = objective === (simulatedTime as string) ? ' (that one is for rankweave map)' : ''
     const expected = `reorder, objective: expected one of ${mappingObjectives.join(', ')}`
     throw new RankweaveError('ERR_ARGUMENT', `${expected}, got ${shown(objective)}${remedy}`)
@@ -44,7 +47,7 @@ export function reorderOptions(
   return { ...byDefault, ...givenOptions(given) }
 }
 
-/** What ranks agree on. */
+/** Returns the text on which ranks agree. */
 export function reorderText(reorder: ReorderOptions | null): string {
   if (reorder === null) return ''
   const { objective = 'pairs', machine } = reorder

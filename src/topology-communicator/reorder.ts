@@ -10,13 +10,13 @@ import type { ProcessTopology } from '../topology/process-topology.js'
 import { nodesInCommunicator, placementOf } from './execute/placement.js'
 import type { ReorderOptions } from './reorder-options.js'
 
-/** Visits of neighbors that refinement may spend, some 20 ns each: at most a tenth of what a mapping takes by default. */
+/** The visits of neighbors that refinement may spend, some 20 ns each: at most a tenth of the default of a mapping. */
 export const reorderWork = 1e7
 const bcastStep = 2_000
 
 /**
- * The rank of the parent whose place every vertex takes, as process 0 maps them; null where that changes nothing. Called
- * by all processes of the exchange.
+ * Returns the rank of the parent whose place every vertex takes, as process 0 maps them; null if that changes nothing.
+ * All processes of the exchange call it.
  *
  * @param topology of the first ranks of the parent
  * @throws ERR_TOPOLOGY on all of them, for weights that the objective cannot add
@@ -33,7 +33,7 @@ export async function reorderedSlots(
       ? nodesInCommunicator(state, undefined, placementOf(state)).subarray(0, ranks)
       : nodeOf(machine, ranks)
   const ofNodes = machine ?? state.runtime.options.machine
-  // All processes know the nodes.
+  // All processes know the nodes, so all return here or none does.
   if (nodeOfSlot.every((node) => node === nodeOfSlot[0])) return null
   requireAmounts(topology, objective ?? 'pairs')
   let slots: Uint8Array | null = null

@@ -5,8 +5,8 @@ import { agreedPlan } from './distributed/agreed-plan.js'
 import type { Neighborhood } from './execute/neighborhood.js'
 
 /**
- * Plans with the communicator, by a stored plan if there is one, and the same on all processes. Called by all
- * processes of the exchange; `neighborhood` is null on those without ranks of the topology.
+ * Plans when the communicator is created, by a stored plan if there is one; the plan is the same on all processes. All
+ * processes of the exchange call it; `neighborhood` is null on those without ranks of the topology.
  *
  * @throws what {@link agreedPlan} throws, the same on all processes
  */

@@ -35,19 +35,18 @@ import { type PlanLinesOptions, planLines } from './plan-lines.js'
 export class TopologyCommunicator extends Communicator {
   /** @internal */
   readonly neighborhood: Neighborhood
-  /** @internal What this rank passed to its last `neighborAllgather`, if it is retained. */
+  /** @internal The arguments of this rank's last `neighborAllgather`, if they are retained. */
   lastAllgather: CheckedCall | undefined
 
-  /** Not for users: these communicators come from `createDistGraphAdjacent` and the other constructors. */
+  /** Users get these communicators from `createDistGraphAdjacent` and the other constructors. */
   constructor(state: CommState, localIndex: number, neighborhood: Neighborhood) {
     super(state, localIndex)
     this.neighborhood = neighborhood
   }
 
   /**
-   * Who sends to whom; shared by all ranks of the process. Where processes plan from neighbors alone, it has
-   * only the lists of this process's ranks, those of the others are empty, and it is built when it is read:
-   * O(size) memory.
+   * The topology, shared by all ranks of the process. If processes plan from neighbors alone, it has only the lists of
+   * this process's ranks, and those of the others are empty. It is then built when it is read, in O(size) memory.
    */
   get topology(): ProcessTopology {
     return this.neighborhood.topology
@@ -66,23 +65,23 @@ export class TopologyCommunicator extends Communicator {
   }
 
   /**
-   * Weights of the sources, or null in an unweighted topology.
+   * The weights of the sources, or null in an unweighted topology.
    * @see MPI-4.1 §8.5.5 (MPI_Dist_graph_neighbors)
    */
   get sourceWeights(): Float64Array | null {
     return this.neighborhood.sourceWeightsOf(this.rank)
   }
 
-  /** Weights of the destinations, or null in an unweighted topology. */
+  /** The weights of the destinations, or null in an unweighted topology. */
   get destinationWeights(): Float64Array | null {
     return this.neighborhood.destinationWeightsOf(this.rank)
   }
 
   /**
-   * The verified plan that neighborhood collectives execute; made now if none has run yet. Where no process
-   * has the whole topology, the plan of this process's ranks, which its `ranks` lists. Where the library
-   * chooses by block length, the plan for blocks of `bytes`; without, the one for lengths that no rank knows
-   * of all.
+   * Returns the verified plan that neighborhood collectives execute, and makes it if none has run yet. If no process
+   * has the whole topology, it is the plan of this process's ranks, which its `ranks` lists. If the library chooses by
+   * block length, it is the plan for blocks of `bytes`; without `bytes`, the one for lengths that no rank knows
+   * completely.
    */
   async plan(blocks: BlockLength = {}): Promise<Plan> {
     this.seat()
@@ -92,13 +91,13 @@ export class TopologyCommunicator extends Communicator {
   }
 
   /**
-   * Which strategy the library has chosen, or chooses now, for blocks of some length, and what others would
-   * take; null where the strategy was given. Without `bytes`: for blocks whose lengths no rank knows of all,
-   * as in `neighborAllgatherv`. Without `operation`: for a neighbor allgather.
+   * Returns the strategy that the library has chosen, or chooses now, for blocks of some length, and the predicted
+   * times of others. Returns null if the strategy was given. Without `bytes` the choice is for blocks whose lengths no
+   * rank knows completely, as in `neighborAllgatherv`; without `operation`, for a neighbor allgather.
    *
-   * That of an alltoall is followed by blocks of `bytes` of the strategy; without it, by equal blocks where
-   * every rank has a destination or the topology is a grid. Other alltoalls are sent directly, whatever this
-   * says; what `tune` tries are its alternatives.
+   * Alltoalls follow their choice for the block length `bytes` of the strategy. Without `bytes`, those of equal blocks
+   * follow it if every rank has a destination or the topology is a grid. Other alltoalls are sent directly, whatever
+   * the choice is. `tune` tries its alternatives.
    *
    * @throws ERR_ARGUMENT for an invalid length or operation
    */
@@ -109,9 +108,9 @@ export class TopologyCommunicator extends Communicator {
   }
 
   /**
-   * The plan as the lines of a schedule file, on one rank; null on the others. Collective. The lines are the
-   * same whether every process planned for all ranks or the ranks grouped friends by messages. `version` of
-   * the format: all ranks the same, default 2.
+   * Returns the plan as the lines of a schedule file on one rank; null on the others. Collective. The lines are the
+   * same whether every process planned for all ranks or the ranks grouped friends by messages. `version` is that of the
+   * format; all ranks pass the same, default 2.
    *
    * @throws ERR_RANK, ERR_SCHEDULE_VERSION before anything is sent
    */
@@ -124,12 +123,12 @@ export class TopologyCommunicator extends Communicator {
     return this.neighborhood.machine
   }
 
-  /** What neighborhood collectives of this communicator have sent from this process so far. Live. */
+  /** The traffic of this communicator's neighborhood collectives from this process so far. A live object. */
   get traffic(): Readonly<NeighborTraffic> {
     return this.neighborhood.traffic
   }
 
-  /** The same ranks and topology with a new context. @see MPI-4.1 §7.4.2 */
+  /** Duplicates the communicator: the same ranks and topology with a new context. @see MPI-4.1 §7.4.2 */
   override async dup(options?: DupOptions): Promise<TopologyCommunicator> {
     const { state, localIndex } = (await super.dup(options)).seat()
     return new TopologyCommunicator(state, localIndex, this.neighborhood)

@@ -8,8 +8,8 @@ const recent: { readonly topology: WeakRef<ProcessTopology>; readonly fingerprin
 const capacity = 16
 
 /**
- * Hashes of everything in a topology: neighbors, weights, shape. A topology that many ranks of a process pass
- * is checked and hashed once.
+ * Hashes everything in a topology: neighbors, weights, shape. A topology that many ranks of a process pass is checked
+ * and hashed once.
  *
  * @throws ERR_TOPOLOGY for a malformed topology
  */

@@ -25,8 +25,8 @@ import type { TopologyCommunicator } from './topology-communicator.js'
 /** The methods that `topology-communicator/` adds to every communicator. All are collective over all its ranks. */
 export interface TopologyMethods {
   /**
-   * A grid over the first ranks; null for ranks beyond it. Costs one small exchange: every process computes
-   * the grid itself.
+   * Creates a grid over the first ranks; null for ranks beyond it. Costs one small exchange, because every process
+   * computes the grid.
    *
    * @throws ERR_DIMS for a malformed grid, or one with more ranks than there are
    * @throws ERR_COLLECTIVE_MISMATCH when ranks pass different grids, strategies or machines
@@ -35,9 +35,8 @@ export interface TopologyMethods {
   createCart(dims: readonly number[], options?: CartOptions): Promise<CartCommunicator | null>
 
   /**
-   * A graph that every rank passes entirely: the neighbors of rank r are
-   * `edges[index[r - 1] .. index[r] - 1]`, both as sources and as destinations. Null for ranks beyond
-   * `index.length`.
+   * Creates a communicator from a graph that every rank passes entirely: the neighbors of rank r are `edges[index[r -
+   * 1] .. index[r] - 1]`, both as sources and as destinations. Null for ranks beyond `index.length`.
    *
    * @throws ERR_TOPOLOGY for a malformed graph, or an edge without the opposite one
    * @see MPI-4.1 §8.5.3
@@ -49,11 +48,11 @@ export interface TopologyMethods {
   ): Promise<TopologyCommunicator | null>
 
   /**
-   * Every rank passes its own neighbors, in the order of the blocks in its buffers. Costs: every process gets
-   * the lists of all ranks and plans for all, in a graph of up to 65,536 edges (strategy `direct`) or
-   * 1,048,576 (`common-neighbor`). In larger ones, and with the engine `distributed`, each process plans for
-   * its own ranks, in memory for their neighborhoods, and the parts are proved to fit together before this
-   * resolves; see `planFrom`.
+   * Creates a communicator from the neighbors that every rank passes, in the order of the blocks in its buffers. Costs:
+   * every process gets the lists of all ranks and plans for all, in a graph of up to 65,536 edges (strategy `direct`)
+   * or 1,048,576 (`common-neighbor`). In larger ones, and with the engine `distributed`, each process plans for its own
+   * ranks, in memory for their neighborhoods, and the parts are proved to fit together before this resolves; see
+   * `planFrom`.
    *
    * @throws ERR_RANK, ERR_COUNT, ERR_ARGUMENT for arguments, before anything is sent
    * @throws ERR_TOPOLOGY on every rank, naming the edge, when one rank lists an edge and the other does not
@@ -63,8 +62,9 @@ export interface TopologyMethods {
   createDistGraphAdjacent(options: AdjacentOptions): Promise<TopologyCommunicator>
 
   /**
-   * Every rank passes any edges, also of other ranks. The neighbors of a rank are in the order of the ranks
-   * that passed the edges, and then in the order of each rank. Costs: every process gets all edges.
+   * Creates a communicator from edges. Every rank passes any edges, also those of other ranks. The neighbors of a rank
+   * are in the order of the ranks that passed the edges, and then in the order of each rank. Costs: every process gets
+   * all edges.
    *
    * @throws ERR_RANK, ERR_COUNT for arguments, before anything is sent
    * @see MPI-4.1 §8.5.4
@@ -72,8 +72,8 @@ export interface TopologyMethods {
   createDistGraph(options: DistGraphOptions): Promise<TopologyCommunicator>
 
   /**
-   * A topology that every rank passes entirely: a generated one, or that of a matrix. Costs one small
-   * exchange. Ownership: the object is shared by the ranks of a process; do not change its arrays.
+   * Creates a communicator from a topology that every rank passes entirely: a generated one, or that of a matrix. Costs
+   * one small exchange. Ownership: the object is shared by the ranks of a process; do not change its arrays.
    *
    * @throws ERR_TOPOLOGY for a malformed topology, or one with another number of ranks
    * @throws ERR_COLLECTIVE_MISMATCH when ranks pass different ones
@@ -95,8 +95,8 @@ const jointNames: Readonly<Record<keyof JointNeighborCalls, true>> = {
 }
 
 /**
- * A joint call, also where it is not loaded: then there is no communicator that it accepts, and the call that
- * is loaded says so.
+ * Makes a joint call that may run before it is loaded. There is no communicator that it accepts then, and the loaded
+ * call reports that.
  */
 function jointCall(name: keyof JointNeighborCalls) {
   return (...args: readonly unknown[]): Promise<unknown> => {
@@ -110,7 +110,7 @@ function jointCall(name: keyof JointNeighborCalls) {
 /**
  * Adds the methods to `Communicator`, which does not import `topology-communicator/`. Idempotent.
  *
- * @param load loads what they need once it is needed
+ * @param load loads the modules at the first creation
  */
 export function installTopologyMethods(load: () => Promise<CreationModules>): void {
   loadCreationModulesBy(load)

@@ -20,23 +20,23 @@ import { limitOf, type PlanFrom, planFromOf } from './plan-from.js'
 import { type Moved, movedRanks } from './reorder-in-parts.js'
 import type { ReorderOptions } from './reorder-options.js'
 
-/** Of the exchange, after those of moving; an allgather takes up to 32. */
+/** The step of the exchange, after those of moving; an allgather takes up to 32. */
 const nodesStep = 3_200
 
-/** How a topology is given, and what for. */
+/** The given description of a topology, and the purpose for which it is planned. */
 interface Given {
   readonly isWeighted: boolean
   readonly strategy: Strategy | AutoStrategy
   readonly machine: Machine | undefined
   readonly planFrom: PlanFrom | undefined
-  /** Null: ranks keep their numbers. Of a topology that is gathered, the caller renumbers them. */
+  /** The renumbering; null if ranks keep their numbers. The caller renumbers the ranks of a gathered topology. */
   readonly reorder: ReorderOptions | null
 }
 
 /**
- * The whole topology, gathered, or a plan from neighbors alone: as demanded, else by the size of the graph.
- * To gather it the whole rank table is needed, to plan from neighbors the addresses of those, and of the
- * friends of the ranks here; and the whole table for nodes of the world's machine.
+ * Gathers the whole topology, or plans from neighbors alone: as demanded, else by the size of the graph. Gathering
+ * needs the whole rank table. Planning from neighbors needs the addresses of neighbors and friends of the ranks here,
+ * and the whole table for nodes of the world's machine.
  */
 export async function topologyOrPlan(
   state: CommState,
@@ -82,7 +82,10 @@ async function planOfPart(
   return { plan, placement: plan.rankOf.map((rank) => where.hosts.find(rank)!) }
 }
 
-/** Which rank of the world a rank is, on whose core of the machine it lives, the whole rank table says. */
+/**
+ * Places the ranks if nodes are those of the world's machine. Only the whole rank table has the world rank of each
+ * rank, and thus its core.
+ */
 async function placeOnMachineOfWorld(state: CommState, needsNodes: boolean): Promise<void> {
   if (needsNodes && state.runtime.options.machine !== undefined) await state.place()
 }
@@ -100,8 +103,8 @@ function placementIn(state: CommState, hosts: RankHosts, machine: Machine | unde
 
 /**
  * @param slots the ranks of the parent whose places the vertices here took
- * @param machine numbers nodes for what is planned; undefined: it needs none, or those of processes
- * @throws what planning throws: then the new communicator has not been used
+ * @param machine numbers the nodes for the plan; undefined if it needs none, or those of processes
+ * @throws the error of planning; the new communicator has not been used then
  */
 async function planOfMoved(
   moved: Moved,
@@ -121,7 +124,7 @@ async function planOfMoved(
     const part = await planOfPart(exchange, lists, strategy, where)
     return { ...part, moved: { state, vertexAt } }
   } catch (error) {
-    // Where a process was lost, others may have it, and their frames still arrive.
+    // Other processes may still have the plan when a process is lost, and their frames may still arrive.
     if (exchange.hasFailed && isRankweaveError(error)) {
       state.fail(error)
       for (let freed = 0; freed < state.localRanks.length; freed++) state.freeIfFailed()
@@ -138,7 +141,7 @@ function placementOn(nodes: Int32Array, hosts: RankHosts): RankPlacement {
   }
 }
 
-/** The node of every vertex on the machine of the parent's ranks, on every process: 4 bytes a rank. */
+/** Gathers the node of every vertex on the machine of the parent's ranks, on every process: 4 bytes a rank. */
 async function movedNodes(
   { state, exchange, vertexAt }: Moved,
   slots: Int32Array,

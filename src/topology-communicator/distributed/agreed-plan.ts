@@ -10,8 +10,8 @@ const nothing = new Uint8Array(0)
 const maxErrorBytes = 4_096
 
 /**
- * The failure of the first process that has one, the same on all. Called by all when it is known that some
- * process has.
+ * Returns the failure of the first process that has one, the same on all. All processes call it once they know that
+ * some process has failed.
  *
  * @param step an allgather takes up to 32
  */
@@ -31,17 +31,17 @@ export async function firstFailure(
 const compareStep = 700
 const failureStep = 710
 
-/** Words of a digest that are compared. */
+/** The number of words of a digest that are compared. */
 const digestWords = 4
 
 /**
- * The plan of this process where those of all are the same, by a reduction of 72 bytes. Where they are not,
- * as when one has an older plan stored, all make it afresh and compare again.
+ * Returns the plan of this process after comparing all plans by a reduction of 72 bytes. If they differ, for example
+ * because one process stored an older plan, all make it afresh and compare again.
  *
  * @param first the plan at hand
- * @param afresh makes it from the topology alone; both null on a process without ranks
- * @throws ERR_PLAN_MISMATCH when plans differ that were made afresh, or why one could not be made: the same
- *   on all processes
+ * @param afresh makes the plan from the topology alone; both are null on a process without ranks
+ * @throws ERR_PLAN_MISMATCH when plans that were made afresh differ; the error of the process that could not make one.
+ *   The same on all processes
  */
 export async function agreedPlan(
   exchange: Exchange,
@@ -84,7 +84,7 @@ async function compare(exchange: Exchange, own: Plan | RankweaveError | null, st
   return { failures: all[0], areEqual }
 }
 
-/** The sum of failures, the least and the greatest of every word. */
+/** Returns the sum of failures, and the least and the greatest of every word. */
 function combined(a: Float64Array, b: Float64Array): Float64Array {
   return a.map((value, i) => {
     if (i === 0) return value + b[i]

@@ -3,8 +3,8 @@ import type { Exchange } from '../../calls/exchange.js'
 import { bcastBytes } from '../../calls/exchange-patterns.js'
 
 /**
- * What all processes contribute, combined, on every process: to process 0 along a binomial tree and back.
- * Takes steps `step` and `step + 1`.
+ * Combines what all processes contribute, on every process: along a binomial tree to process 0 and back. Takes steps
+ * `step` and `step + 1`.
  *
  * @param combine adds the second to the first, or returns another array; associative and commutative
  */

@@ -4,15 +4,17 @@ import type { Exchange } from '../../calls/exchange.js'
 import type { PartGraph } from '../../topology/mapping/part-graph.js'
 import type { OwnLists } from './own-lists.js'
 
-/** Who has edges to whom, among processes: both ends of an edge know it, so all messages are expected. */
+/**
+ * The processes that host the ends of this process's edges. Both ends of an edge know it, so all messages are expected.
+ */
 export interface EdgePeers {
-  /** For every other process that hosts sources of ranks here: local indices of those ranks, ascending. */
+  /** For every other process that hosts sources of ranks here, the local indices of those ranks, ascending. */
   readonly told: ReadonlyMap<number, readonly number[]>
-  /** For every other process that hosts destinations of ranks here: their places in the graph, ascending. */
+  /** For every other process that hosts destinations of ranks here, their places in the graph, ascending. */
   readonly heard: ReadonlyMap<number, readonly number[]>
 }
 
-/** @param processOf of a rank that the lists name */
+/** @param processOf returns the process of a rank that the lists name */
 export function edgePeers(
   me: number,
   { hosted }: OwnLists,
@@ -34,8 +36,8 @@ export function edgePeers(
 }
 
 /**
- * A word for every place of the graph, of which each process knows those of its own ranks: one message to each process
- * that hosts sources of these, 4 bytes a rank.
+ * Returns a word for every place of the graph. Each process knows those of its own ranks, and sends them in one message
+ * to each process that hosts sources of these, 4 bytes a rank.
  *
  * @param words by local index
  */

@@ -30,11 +30,11 @@ const groupingStep = 200
 const totalsStep = 300
 
 /**
- * Plans for the ranks of this process, from their own neighbors alone: they group friends by messages to
- * those of the other processes. Groups and schedule are those that `plan` finds for them in the whole
- * topology, and are proved before anything is sent by them.
+ * Plans for the ranks of this process from their neighbors alone. They group friends by messages to ranks of other
+ * processes. `plan` would find the same groups and schedule in the whole topology. The plan is proved before anything
+ * is sent by it.
  *
- * @param where its `hosts` know the ranks here and their neighbors, and in the end all ranks of the plan
+ * @param where its `hosts` know the ranks here and their neighbors, and afterwards all ranks of the plan
  * @throws ERR_SCHEDULE, ERR_PLAN_MISMATCH the same on all processes
  */
 export async function planFromNeighbors(
@@ -48,13 +48,13 @@ export async function planFromNeighbors(
   const { hosts } = where
   if (made !== null && 'rankOf' in made) await hosts.learn(made.rankOf)
   await provePlan(exchange, made, (rank) => hosts.find(rank)!)
-  // The proof throws where there is no plan.
+  // The proof throws if there is no plan.
   const plan = made as PlanOfRanks
   const planMs = performance.now() - begin
   return { ...plan, planMs, groups: plan.groups && { ...plan.groups, timeMs: planMs } }
 }
 
-/** The plan, or why this process has none; null when another process has failed. */
+/** Returns the plan, or why this process has none; null when another process has failed. */
 async function partOf(
   exchange: Exchange,
   lists: OwnLists,
@@ -101,7 +101,7 @@ async function combiningPlan(
   const own = lists.localRanks.map((rank) => indexIn(rankOf, rank))
   try {
     const numbered = patterns.map((pattern) => patternInNumbers(pattern, rankOf))
-    // All ranks know the number of steps, also those without a group: their schedules have the same number of
+    // All ranks know the number of steps, also those without a group, so their schedules have the same number of
     // phases.
     const groups = { ...groupsOfPatterns(rankOf.length, numbered, settings), steps: totals.steps }
     const schedule = commonNeighborSchedule(numberedTopology(rankOf, lists), groups, strategy, own)

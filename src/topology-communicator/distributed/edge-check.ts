@@ -14,11 +14,11 @@ const edgeStep = 410
 const verdictStep = 420
 
 /**
- * Compares both ends of every edge without gathering the lists: each process sums up digests of the edges
- * that its ranks list as destinations, less those that they list as sources. Zero over all processes means
- * that the lists agree, but for one chance in 2^64.
+ * Compares both ends of every edge without gathering the lists: each process adds digests of the edges that its ranks
+ * list as destinations, and subtracts those that they list as sources. A sum of zero over all processes means that the
+ * lists agree, up to one chance in 2^64.
  *
- * @throws ERR_TOPOLOGY, on all processes, when a weight of any is NaN
+ * @throws ERR_TOPOLOGY, on all processes, when a weight on any process is NaN
  */
 export async function compareEnds(
   exchange: Exchange,
@@ -56,8 +56,8 @@ export async function compareEnds(
 }
 
 /**
- * The error that names an edge whose ends differ, the same on all processes: each sends every other the edges
- * that lead to its ranks. Null if there is none after all.
+ * Returns the error that names an edge whose ends differ, the same on all processes; null if there is none after all.
+ * Each process sends every other the edges that lead to its ranks.
  */
 export async function findOneSidedEdge(
   exchange: Exchange,

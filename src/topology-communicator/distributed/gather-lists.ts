@@ -3,7 +3,7 @@ import { allgatherBytes } from '../../calls/exchange-patterns.js'
 import type { CommState } from '../../comm/comm-state.js'
 import type { EdgeArrays, NeighborLists } from '../../topology/topology-builders.js'
 
-/** One rank's own neighbors. Weights on both sides or on neither. */
+/** The neighbors of one rank. Weights are given on both sides or on neither. */
 export interface AdjacentEdges {
   readonly sources: ArrayLike<number>
   readonly destinations: ArrayLike<number>
@@ -19,7 +19,7 @@ export interface DistributedEdges {
   readonly sources: ArrayLike<number>
   readonly degrees: ArrayLike<number>
   readonly destinations: ArrayLike<number>
-  /** One per destination. */
+  /** The weight of each destination. */
   readonly weights?: ArrayLike<number>
 }
 
@@ -27,7 +27,7 @@ export interface DistributedEdges {
 const wordStep = 0
 const weightStep = 100
 
-/** The lists of all ranks on every process. */
+/** Gathers the lists of all ranks on every process. */
 export async function gatherAdjacent(
   state: CommState,
   exchange: Exchange,
@@ -82,7 +82,7 @@ export async function gatherAdjacent(
   return { ranks, inStart, inRank, inWeight, outStart, outRank, outWeight }
 }
 
-/** The edges that all ranks pass, by rank: the same list on every process. */
+/** Gathers the edges that all ranks pass, by rank: the same list on every process. */
 export async function gatherEdges(
   state: CommState,
   exchange: Exchange,
@@ -139,9 +139,9 @@ export async function gatherEdges(
 }
 
 /**
- * Visits the entries of all ranks, ascending. Every process packed those of its own ranks ascending.
+ * Visits the entries of all ranks, ascending. Every process has packed those of its ranks ascending.
  *
- * @param visit gets where a rank's entry begins in its process's list, and returns its length
+ * @param visit takes the start of a rank's entry in its process's list, and returns its length
  */
 function forEachRank<L>(
   { processes: { runStart, runProcess, count } }: CommState,
@@ -171,7 +171,7 @@ async function gatherDoubles(exchange: Exchange, values: Float64Array): Promise<
   )
 }
 
-/** @returns where the next values go */
+/** @returns the place of the next values */
 function append(target: Int32Array | Float64Array, at: number, values: ArrayLike<number>): number {
   for (let i = 0; i < values.length; i++) target[at + i] = values[i]
   return at + values.length

@@ -18,40 +18,38 @@ import { GroupingRank } from '../../topology/grouping/grouping-rank.js'
 import type { RankHosts } from './rank-hosts.js'
 
 export interface HostedGrouping {
-  /** Of the hosted ranks, in their order; null after a failure of this process or another. */
+  /** The patterns of the hosted ranks, in their order; null after a failure of this process or another. */
   readonly patterns: readonly RankPattern[] | null
-  /** Messages that the hosted ranks sent, also to each other. */
+  /** The messages that the hosted ranks sent, also to each other. */
   readonly messages: GroupingMessages
-  /** By round, over the hosted ranks. */
+  /** The waves of each round, over the hosted ranks. */
   readonly waves: readonly number[]
   /** ERR_PLAN_MISMATCH when a message or frame contradicted what this process knows. */
   readonly failure: RankweaveError | null
 }
 
-/** Words of a message before its ranks: from, to, kind, round, wave, number of ranks. */
+/** The number of words of a message before its ranks: from, to, kind, round, wave, number of ranks. */
 const headWords = 6
 /**
- * Words of a frame before its messages: its number among those to the same process, and a hash of its
+ * The number of words of a frame before its messages: its number among those to the same process, and a hash of its
  * messages.
  */
 const frameWords = 2
-/** The only word of a last frame: whether its process has failed, or heard of one that has. */
+/** The only word of a last frame: whether its process has failed, or has heard of a failed one. */
 const lastFrame = { done: 0, failed: 1 } as const
 
 /**
- * Groups the ranks of a process with those of the other processes. Messages between ranks of the process are
- * delivered directly; those to other processes are collected into a frame per process until no local message
- * is left.
+ * Groups the ranks of a process with those of the other processes. Messages between ranks of the process are delivered
+ * directly; those to other processes are collected into a frame per process until no local message is left.
  *
- * The last frame to every process has no messages, but reports whether the ranks here are done or one has
- * failed. So a failure reaches every process, none waits for messages that no rank will send, and no frame is
- * left in the end.
+ * The last frame to every process has no messages, but reports whether the ranks here are done or one has failed. So a
+ * failure reaches every process, none waits for messages that no rank will send, and no frame is left in the end.
  *
- * Friends are found while grouping. Messages to those whose process is not known wait until it has been
- * looked up; what becomes due in the meantime is looked up together.
+ * Grouping finds friends on the way. Messages to ranks whose process is not known wait until it has been looked up.
+ * Ranks that come up in the meantime are looked up together.
  *
  * @param hosts know the ranks here and their neighbors; learn their friends
- * @param step of the exchange, for this alone
+ * @param step the step of the exchange that only this uses
  */
 export function groupHostedRanks(
   exchange: Exchange,
@@ -86,7 +84,7 @@ class HostedRanks {
   readonly #framesTo: Int32Array
   #hasEnded = false
   #failure: RankweaveError | null = null
-  /** This process or another has failed: nothing but last frames is of use. */
+  /** Whether this process or another has failed; only last frames are sent from then on. */
   #isStopped = false
 
   constructor(
@@ -141,7 +139,7 @@ class HostedRanks {
   #append(process: number, { from, to, message }: Addressed): void {
     const { kind, round, wave, ranks } = message
     const words = getOrAdd(this.#outside, process, () => new GrowingInt32Array())
-    // A frame begins with its number and hash, which are known when it is sent.
+    // A frame begins with its number and hash, which are written when it is sent.
     if (words.length === 0) for (let i = 0; i < frameWords; i++) words.push(0)
     words.push(from)
     words.push(to)
@@ -152,7 +150,7 @@ class HostedRanks {
     words.append(ranks)
   }
 
-  /** Receives from a process until its last message. After a failure what arrives is discarded. */
+  /** Receives from a process until its last message. Messages that arrive after a failure are discarded. */
   async #listen(peer: number): Promise<void> {
     for (let expected = 0; ; expected++) {
       const words = wordsOf(await this.#exchange.receive(peer, this.#step))
@@ -213,9 +211,7 @@ class HostedRanks {
     this.#end()
   }
 
-  /**
-   * Looks up the ranks that messages wait for, unless a look-up is in progress: then it continues with them.
-   */
+  /** Looks up the ranks that messages wait for. A look-up in progress continues with them. */
   #locate(): void {
     if (this.#isLocating) return
     this.#isLocating = true
@@ -246,7 +242,7 @@ class HostedRanks {
     this.#exchange.send(peer, this.#step, bytesOf(words))
   }
 
-  /** Does something unless a process has failed, and records how it fails. */
+  /** Runs an action unless a process has failed, and records its failure. */
   #attempt(action: () => void): void {
     if (this.#isStopped) return
     try {
@@ -259,7 +255,7 @@ class HostedRanks {
   }
 }
 
-/** FNV-1a over the number of a frame and its messages. */
+/** Computes FNV-1a over the number of a frame and its messages. */
 function hashOf(words: Int32Array): number {
   let hash = Math.imul(0x811c9dc5 ^ words[0], 0x01000193)
   for (let i = frameWords; i < words.length; i++) hash = Math.imul(hash ^ words[i], 0x01000193)

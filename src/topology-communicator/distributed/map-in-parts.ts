@@ -13,17 +13,17 @@ import type { RankPlacement } from './rank-hosts.js'
 
 /** Bounds of what process 0 gathers. */
 export interface MappingBounds {
-  /** Clusters, unless there are more processes. */
+  /** The number of clusters, unless there are more processes. */
   readonly clusters: number
-  /** Edges of clusters, where each retains as many. */
+  /** The number of edges of clusters, if each retains equally many. */
   readonly edges: number
-  /** Heaviest destinations of a cluster that it retains. */
+  /** The number of heaviest destinations that a cluster retains. */
   readonly degree: number
-  /** Visits of neighbors that refinement may spend. */
+  /** The visits of neighbors that refinement may spend. */
   readonly work: number
 }
 
-/** Where clusters of the whole graph go, and those of this process. */
+/** The places of clusters of the whole graph, and the clusters of this process. */
 export interface MappedClusters {
   readonly clusters: Clusters
   /** The cluster whose place every cluster takes: a permutation. */
@@ -45,19 +45,19 @@ const slotsStep = 3_052
 const movedStep = 3_053
 const costsStep = 3_060
 
-/** How many sizes of clusters are compared. */
+/** The number of cluster sizes that are compared. */
 const comparedSizes = 32
-/** Fewer edges of a cluster say too little. */
+/** Fewer edges of a cluster reveal too little of the graph. */
 const leastDegree = 4
 
 /**
- * Maps a graph that no process has. Each joins its vertices in clusters of one size, process 0 maps the clusters, and all
- * count what the objective makes of it: null where it does not become better.
+ * Maps a graph that no process has. Each process joins its vertices in clusters of one size, process 0 maps the
+ * clusters, and all count the cost by the objective. Returns null if it does not fall.
  *
- * Memory: in proportion to ranks and edges here, 8 bytes a cluster, and on process 0 the graph of clusters.
- * Messages: one to each process with sources of ranks here, twice; one to process 0; five trees.
+ * Memory: in proportion to ranks and edges here, 8 bytes a cluster, and on process 0 the graph of clusters. Messages:
+ * one to each process with sources of ranks here, twice; one to process 0; five trees.
  *
- * @param parts knows hosts of the ranks that the lists name
+ * @param parts knows the hosts of the ranks that the lists name
  */
 export async function mapInParts(
   exchange: Exchange,
@@ -104,8 +104,8 @@ export async function mapInParts(
 }
 
 /**
- * Vertices of a cluster: the size from the least on, but below its double, that leaves fewest vertices without a cluster;
- * of equal ones the smallest.
+ * Chooses the number of vertices of a cluster, from the least size to below its double. It leaves fewest vertices
+ * without a cluster; of equal sizes the smallest.
  */
 async function clusterSize(
   exchange: Exchange,
@@ -121,7 +121,7 @@ async function clusterSize(
   return sizes[all.indexOf(all.reduce((most, joined) => Math.max(most, joined)))]
 }
 
-/** The edges of all clusters at process 0; null elsewhere. */
+/** Gathers the edges of all clusters at process 0; returns null elsewhere. */
 async function gatherEdges(
   exchange: Exchange,
   { sources, destinations, weights }: ClusterEdges,
@@ -144,7 +144,7 @@ async function gatherEdges(
   }
 }
 
-/** Whether the cost of the whole is less by the first than by the second. The same on all processes. */
+/** Whether the first cost of the whole graph is less than the second. The same on all processes. */
 async function isLess(exchange: Exchange, first: Float64Array, second: Float64Array): Promise<boolean> {
   const both = new Float64Array(first.length + second.length)
   both.set(first)

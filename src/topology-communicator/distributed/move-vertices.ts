@@ -14,21 +14,20 @@ import type { AdjacentEdges } from './gather-lists.js'
 import type { MappedClusters } from './map-in-parts.js'
 import type { OwnLists } from './own-lists.js'
 
-/** Of the exchange; distinct from those of the mapping and of the split. */
+/** The step of the exchange; distinct from those of the mapping and of the split. */
 const listsStep = 3_100
 
 /** The vertices of this process after a mapping. */
 export interface MovedVertices {
   /** The vertex in the place of every rank of the parent here, by local index. */
   readonly vertexAt: Int32Array
-  /** Of those vertices, ascending. */
+  /** The lists of those vertices, ascending. */
   readonly lists: OwnLists
 }
 
 /**
- * Brings the lists of vertices to the processes where they will be. The i-th vertex of a cluster takes the place of the
- * i-th of the cluster whose place it takes. One message to each process that gets any: 12 bytes a vertex, 4 a neighbor,
- * and 8 a weight.
+ * Sends the lists of vertices to their new processes. The i-th vertex of a cluster takes the place of the i-th vertex
+ * of another cluster. Each process that gets any receives one message: 12 bytes a vertex, 4 a neighbor, and 8 a weight.
  */
 export async function moveVertices(
   exchange: Exchange,
@@ -63,7 +62,7 @@ export async function moveVertices(
   for (const [peer, moving] of incoming) {
     const bytes = peer === me ? packed(outgoing.get(me)!) : await exchange.receive(peer, listsStep)
     const arrived = unpackLists(bytes, isWeighted)
-    // Both sides list clusters ascending.
+    // Sender and receiver both list clusters ascending.
     for (const [n, cluster] of moving.sort((a, b) => a - b).entries())
       for (let i = 0; i < size; i++) {
         const at = members[(slotOf[cluster] - first) * size + i]
@@ -85,7 +84,10 @@ interface VertexLists {
   readonly edges: AdjacentEdges
 }
 
-/** Words: vertex, sources and destinations of each, in front of them their numbers; then all weights. */
+/**
+ * Packs words, then all weights. The words of each vertex are its number, its numbers of sources and destinations, and
+ * these lists.
+ */
 function packLists(rows: readonly VertexLists[]): Uint8Array {
   const words: number[] = []
   const weights: number[] = []
@@ -132,13 +134,13 @@ function unpackLists(bytes: Uint8Array, isWeighted: boolean): VertexLists[] {
 /** A communicator whose ranks are vertices in the places of the parent's ranks, and the exchange of its processes. */
 export interface MovedContext {
   readonly state: CommState
-  /** That of the parent, with processes numbered as in `state`. */
+  /** The exchange of the parent, with processes numbered as in `state`. */
   readonly exchange: Exchange
 }
 
 /**
- * A context with a distributed rank table: a split in which all ranks pass one color, and for a key the vertex that
- * takes their place.
+ * Creates a context with a distributed rank table. It is a split in which all ranks pass one color, and as key the
+ * vertex that takes their place.
  */
 export async function movedContext(
   parent: CommState,
@@ -153,7 +155,7 @@ export async function movedContext(
     part = outcome.parts[0]
     origin = outcome.origin
   })
-  // A split that fails here throws, or the collective has failed, which tells its ranks.
+  // A split that fails here throws. Otherwise the collective has failed and has told its ranks.
   if (part === undefined) throw new Error('the collective has failed')
   const state = parent.runtime.createContext(part.id, part.table, part.processes, parent.matchingDesigns)
   state.origin = origin

@@ -3,15 +3,15 @@ import { indexIn } from '../../base/search.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
 import type { AdjacentEdges } from './gather-lists.js'
 
-/** The ranks of a process and what they passed, in the same order: ascending by rank. */
+/** The ranks of a process, ascending, and what they passed, in the same order. */
 export interface OwnLists {
   readonly localRanks: Int32Array
   readonly hosted: readonly AdjacentEdges[]
 }
 
 /**
- * The ranks of a process, their neighbors and some others, ascending: they are numbered by their places in
- * it.
+ * Lists the ranks of a process, their neighbors and some others, ascending. Their places in the list become their
+ * numbers.
  */
 export function namedRanks({ localRanks, hosted }: OwnLists, others: Iterable<Int32Array> = []): Int32Array {
   const named = new GrowingInt32Array()
@@ -24,7 +24,7 @@ export function namedRanks({ localRanks, hosted }: OwnLists, others: Iterable<In
   return distinct(named.toArray())
 }
 
-/** The distinct ranks of a list but one, ascending. */
+/** Returns the distinct ranks of a list except one, ascending. */
 export function distinctBut(rank: number, list: ArrayLike<number>): Int32Array {
   return distinct(Int32Array.from(list).filter((other) => other !== rank))
 }
@@ -36,7 +36,7 @@ function distinct(ranks: Int32Array): Int32Array {
   return ranks.slice(0, kept)
 }
 
-/** The topology that has the lists of a process's ranks only, in numbers: those of the others are empty. */
+/** Builds the topology with the lists of a process's ranks only, in numbers; the lists of other ranks are empty. */
 export function numberedTopology(rankOf: Int32Array, { localRanks, hosted }: OwnLists): ProcessTopology {
   const isWeighted = hosted.some(({ sourceWeights }) => sourceWeights !== undefined)
   const own = localRanks.map((rank) => indexIn(rankOf, rank))

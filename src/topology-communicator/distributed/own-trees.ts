@@ -5,14 +5,14 @@ import { deliveryTrees, type Moves } from '../../neighborhood/strategies/deliver
 import type { Route } from '../../neighborhood/strategies/strategy-kind.js'
 import { distinctBut, type OwnLists } from './own-lists.js'
 
-/** Moves of the blocks of a process's ranks, in ranks. */
+/** The moves of the blocks of a process's ranks, in ranks. */
 export type OwnMoves = Omit<Moves, 'before'>
 
 /**
- * The trees by which the blocks of a process's ranks reach their destinations: those of the whole topology,
- * for a tree depends on its source's destinations and the route only. Time: destinations times hops times the
- * logarithm of the ranks that are on a way; memory: in proportion to these ranks and the moves, whatever the
- * number of all ranks.
+ * Builds the trees by which the blocks of a process's ranks reach their destinations. They equal those of the whole
+ * topology, because a tree depends only on its source's destinations and the route. Time: destinations times hops times
+ * the logarithm of the ranks on a way. Memory: proportional to these ranks and the moves, whatever the number of all
+ * ranks.
  *
  * @throws ERR_STRATEGY when the route leaves the ranks or does not end at the destination
  */
@@ -37,7 +37,7 @@ export function ownTrees(route: Route, { localRanks, hosted }: OwnLists, ranks: 
     named.append(destinations)
     start.push(named.length)
   }
-  // In numbers of these ranks, which are in the order of the ranks, nothing takes memory for all ranks.
+  // These ranks are numbered in their order, so nothing takes memory for all ranks.
   const rankOf = Int32Array.from(passed).sort()
   const starts = new Int32Array(rankOf.length + 1)
   for (const [i, source] of sources.entries()) starts[indexIn(rankOf, source) + 1] = start[i + 1] - start[i]

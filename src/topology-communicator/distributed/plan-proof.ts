@@ -15,13 +15,12 @@ const pairStep = 550
 const verdictStep = 560
 
 /**
- * Proves a plan of which every process has the part of its own ranks, before anything is sent by it: each
- * process verifies its part, and the digests of all messages, as their senders and as their receivers list
- * them, cancel (docs/schedule-format.md#the-proof-of-a-distributed-plan).
+ * Proves a plan of which every process has the part of its own ranks, before anything is sent by it. Each process
+ * verifies its part. The digests of all messages, as their senders and as their receivers list them, must cancel
+ * (docs/schedule-format.md#the-proof-of-a-distributed-plan).
  *
  * @param made the part of this process, or why it has none; null when another process reports that
- * @throws ERR_SCHEDULE when a part does not verify, ERR_PLAN_MISMATCH when two do not fit; the same on all
- *   processes
+ * @throws ERR_SCHEDULE when a part does not verify, ERR_PLAN_MISMATCH when two do not fit; the same on all processes
  */
 export async function provePlan(
   exchange: Exchange,

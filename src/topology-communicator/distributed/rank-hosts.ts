@@ -2,31 +2,30 @@ import { rangeAt } from '../../base/search.js'
 import type { CommState } from '../../comm/comm-state.js'
 import type { Machine } from '../../machine/machine.js'
 
-/**
- * Which processes host ranks, as far as this process knows: of all ranks, or of those that it has looked up.
- */
+/** The processes that host ranks, as far as this process knows: of all ranks, or of those that it has looked up. */
 export interface RankHosts {
-  /** Process index; undefined for a rank that has not been looked up. */
+  /** Returns the process index; undefined for a rank that has not been looked up. */
   find(rank: number): number | undefined
-  /** Looks up those of these ranks that are not known, with one message per slice of the rank table. */
+  /** Looks up those of these ranks that are unknown, with one message per slice of the rank table. */
   learn(ranks: Int32Array): Promise<void>
-  /** Records where a rank is that another process has reported; what is known already stays. */
+  /** Records the process of a rank as another process has reported it; known ones stay. */
   believe(rank: number, process: number): void
 }
 
-/** Where ranks are, answered for single ranks: no process needs it of all. */
+/** The placement of ranks, queried for single ranks: no process needs it for all. */
 export interface RankPlacement {
-  /** Ranks of the communicator. */
+  /** The number of ranks of the communicator. */
   readonly ranks: number
-  /** Of a rank that `hosts` knows. */
+  /** Returns the node of a rank that `hosts` knows. */
   nodeOf(rank: number): number
-  /** Of every rank: with a distributed table it is fetched. */
+  /** Returns the node of every rank; with a distributed table the nodes are fetched. */
   nodesOfAll(): Promise<Int32Array>
   readonly hosts: RankHosts
 }
 
 /**
- * With a distributed rank table only the ranks hosted here are known at first, and the table is not fetched.
+ * Returns the hosts of a communicator's ranks. With a distributed rank table they know only the ranks hosted here at
+ * first, and do not fetch the table.
  */
 export function rankHosts(state: CommState): RankHosts {
   return state.isPlaced ? new PlacedHosts(state) : new LookedUpHosts(state)
@@ -76,7 +75,10 @@ class LookedUpHosts implements RankHosts {
   }
 }
 
-/** Node of one rank, as `nodesInCommunicator` has it of all. For nodes of the world's machine the state is placed. */
+/**
+ * Returns the node of one rank, as `nodesInCommunicator` has it for all. The state must be placed if nodes are those of
+ * the world's machine.
+ */
 export function nodeOfRank(
   state: CommState,
   hosts: RankHosts,

@@ -1,7 +1,7 @@
 import { bytesOf, wordsOf } from '../../base/bytes.js'
 import type { Exchange } from '../../calls/exchange.js'
 
-/** Words that one process has for another. */
+/** The words that one process has for another. */
 export interface Parcel {
   readonly from: number
   readonly to: number
@@ -9,7 +9,7 @@ export interface Parcel {
 }
 
 export interface Relayed {
-  /** For this process, in the order of their senders. */
+  /** The parcels for this process, in the order of their senders. */
   readonly parcels: readonly Parcel[]
   /** The largest of the numbers that the processes gave. */
   readonly greatest: number
@@ -18,13 +18,13 @@ export interface Relayed {
 const headWords = 3
 
 /**
- * Brings parcels to processes that do not expect them. In stage i a process sends one message, to the process
- * 2^i ahead, with the parcels whose way is that far: lg `count` messages per process whatever there is to
- * send. A parcel takes as many stages as its distance has ones, lg(`count`) / 2 on average. Takes a step per
- * stage, up to 31.
+ * Brings parcels to processes that do not expect them. In stage i a process sends one message, to the process 2^i
+ * ahead, with the parcels whose distance has that bit. This takes lg `count` messages per process, whatever there is to
+ * send. A parcel takes as many stages as its distance has ones, lg(`count`) / 2 on average. Takes a step per stage, up
+ * to 31.
  *
  * @param parcels of this process, at most one for each; not to itself
- * @param greatest the largest of these over all processes is found on the way
+ * @param greatest a number of this process, of which the largest over all processes is returned
  * @see Bruck et al. 1997 (index with radix 2)
  */
 export async function relay(
@@ -61,7 +61,7 @@ function packed(first: number, parcels: readonly Parcel[]): Int32Array {
   return all
 }
 
-/** Views of a message; of an altered one what can be read. */
+/** Returns views of a message's parcels; of an altered message those that can be read. */
 function unpacked(all: Int32Array): Parcel[] {
   const parcels: Parcel[] = []
   for (let at = 1; at + headWords <= all.length; ) {

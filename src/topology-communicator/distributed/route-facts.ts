@@ -8,12 +8,12 @@ import { topologyFromEdges } from '../../topology/topology-builders.js'
 import type { OwnLists } from './own-lists.js'
 import type { RankPlacement } from './rank-hosts.js'
 
-/** Of the exchange; an allgather takes up to 32. */
+/** The step of the exchange; an allgather takes up to 32. */
 const pairsStep = 400
 
 /**
- * What a route depends on, the same on all processes, where none has the whole topology. Memory: nothing for
- * ranks, 4 bytes per rank for nodes, and 8 per pair of nodes.
+ * Gathers the facts on which a route depends, the same on all processes, where none has the whole topology. Memory:
+ * none for ranks, 4 bytes per rank for nodes, and 8 per pair of nodes.
  */
 export async function routeFacts(
   exchange: Exchange,
@@ -27,7 +27,7 @@ export async function routeFacts(
   return { topology: await edgesOfNodes(exchange, lists, nodeOf), nodeOf }
 }
 
-/** For routes that read the number of ranks and nothing else: its lists are not even empty. */
+/** Builds a topology for routes that read only the number of ranks. Its lists have no row starts either. */
 function ranksAlone(ranks: number): ProcessTopology {
   const none = new Int32Array(0)
   return {
@@ -36,7 +36,7 @@ function ranksAlone(ranks: number): ProcessTopology {
   }
 }
 
-/** The topology with one edge for each pair of different nodes that has any, between their first ranks. */
+/** Builds the topology with one edge between the first ranks of each pair of different nodes that has any edge. */
 async function edgesOfNodes(
   exchange: Exchange,
   { localRanks, hosted }: OwnLists,

@@ -11,19 +11,18 @@ import { type OwnMoves, ownTrees } from './own-trees.js'
 import type { RankHosts } from './rank-hosts.js'
 import { type Parcel, relay } from './relay.js'
 
-/** Of the exchange; a relay takes up to 31. */
+/** The step of the exchange; a relay takes up to 31. */
 const movesStep = 600
 
-/** Words of a move that a process tells another: the move, and where its other end is. */
+/** The number of words of a move that a process sends another: the move, and the place of its other end. */
 const moveWords = 5
 
 /**
- * The plan of a route for the ranks of this process: it finds the trees of their blocks, and processes tell
- * each other the moves from and to their ranks. So a process gets what passes its ranks, by lg(processes)
- * messages.
+ * Plans a route for the ranks of this process. It finds the trees of their blocks, and processes send each other the
+ * moves from and to their ranks. Each process thus learns what passes its ranks, by lg(processes) messages.
  *
- * @param routeOf the same route on all processes, or it throws
- * @param hosts learns the ranks that blocks of this process pass, and gets to know those of the plan
+ * @param routeOf returns the same route on all processes, or throws
+ * @param hosts learns the ranks that blocks of this process pass, and those of the plan
  * @returns the plan, or why this process has none
  */
 export async function planOfRoute(
@@ -60,9 +59,7 @@ export async function planOfRoute(
   }
 }
 
-/**
- * Whether some slot is filled by a copy, in the last phase: of a self loop or a source that is listed again.
- */
+/** Whether a copy fills some slot in the last phase, because of a self loop or a source that is listed again. */
 function hasCopies({ localRanks, hosted }: OwnLists): boolean {
   return hosted.some(({ sources }, i) => distinctBut(localRanks[i], sources).length < sources.length)
 }
@@ -91,12 +88,12 @@ function tell(me: number, { block, hop, from, to }: OwnMoves, hosts: RankHosts, 
   return Array.from(outside, ([end, words]) => ({ from: me, to: end, words: words.toArray() }))
 }
 
-/** The moves from and to the ranks of this process, of whatever block. */
+/** The moves from and to the ranks of this process, of any block. */
 class MovesHere {
   readonly #localRanks: Int32Array
   readonly #ranks: number
   readonly #hosts: RankHosts
-  /** Four words per move: block, hop, from, to. */
+  /** Each move has four words: block, hop, from, to. */
   readonly #words = new GrowingInt32Array()
 
   constructor(localRanks: Int32Array, ranks: number, hosts: RankHosts) {
@@ -112,7 +109,7 @@ class MovesHere {
     this.#words.push(to)
   }
 
-  /** @throws ERR_PLAN_MISMATCH when a move is not from or to a rank here */
+  /** @throws ERR_PLAN_MISMATCH for a move neither from nor to a rank here */
   addParcel({ from: sender, words }: Parcel): void {
     for (let at = 0; at < words.length; at += moveWords) {
       const [block, hop, from, to, otherEnd] = words.subarray(at, at + moveWords)
@@ -148,7 +145,10 @@ class MovesHere {
   }
 }
 
-/** The move that brought the block to where a move begins; -1 at its source. Moves are by block, then hop. */
+/**
+ * Finds for each move the one that brought its block to the start of the move; -1 at the source. Moves are ordered by
+ * block, then hop.
+ */
 function beforeOf(block: Int32Array, from: Int32Array, to: Int32Array, numbers: number): Int32Array {
   const moveTo = new Int32Array(numbers)
   const blockOf = new Int32Array(numbers).fill(-1)

@@ -4,11 +4,11 @@ import type { ReadyOperation } from '../../messages/datatype/operation.js'
 import type { ProcessProgram } from '../../schedule/lower/program.js'
 import { UniformStore } from '../memory/uniform-store.js'
 
-/** Values of one length, combined as the program says by the operation of the run. */
+/** Values of one length, combined by the operation of the run as the program prescribes. */
 export class CombiningStore extends UniformStore {
   readonly #combine: ProcessProgram['combine']
   readonly #type: number
-  /** Of values that have been combined or delivered: later runs allocate no views. */
+  /** Views of values that have been combined or delivered, so that later runs allocate none. */
   readonly #views: TypedArray[]
   #op: ReadyOperation | undefined
   #combiner: Combiner<unknown> | undefined
@@ -20,7 +20,7 @@ export class CombiningStore extends UniformStore {
     this.#views = new Array(program.valueTerm.length)
   }
 
-  /** Before a run. */
+  /** Binds the operation before a run. */
   bind(op: ReadyOperation): void {
     if (op === this.#op) return
     this.#op = op

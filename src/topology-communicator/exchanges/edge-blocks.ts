@@ -3,7 +3,7 @@ import { RankweaveError, wrongValue } from '../../errors.js'
 import { elementSizeBytes, type TypedArray } from '../../messages/datatype/elements.js'
 import { contributionOf } from '../memory/buffers.js'
 
-/** What a rank sends along its edges: block j is `counts[j]` elements from `starts[j]` on. */
+/** The blocks that a rank sends along its edges: block j is `counts[j]` elements from `starts[j]` on. */
 export interface EdgeBlocks {
   /** Wire code of the elements. */
   readonly type: number
@@ -13,10 +13,10 @@ export interface EdgeBlocks {
 }
 
 /**
- * Blocks of one length, side by side, of `count` elements: null of a buffer without blocks.
+ * Cuts a buffer into blocks of one length, side by side. `count` is null for a buffer without blocks.
  *
  * @param slots blocks of the send buffer
- * @throws ERR_TYPE for what is not elements; ERR_COUNT when they cannot be cut into so many blocks
+ * @throws ERR_TYPE unless the data are elements; ERR_COUNT when they cannot be cut into so many blocks
  */
 export function equalEdgeBlocks(
   name: string,
@@ -33,10 +33,10 @@ export function equalEdgeBlocks(
 }
 
 /**
- * Blocks of any lengths, by default side by side.
+ * Lists blocks of any lengths, by default side by side.
  *
- * @throws ERR_TYPE for what is not elements; ERR_COUNT for other than one count, and displacement, per block,
- *   or one outside the elements
+ * @throws ERR_TYPE unless the data are elements; ERR_COUNT without one count and displacement per block, or for one
+ *   outside the elements
  */
 export function countedEdgeBlocks(
   name: string,

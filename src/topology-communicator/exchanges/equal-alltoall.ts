@@ -17,15 +17,15 @@ import { SpareRun } from '../memory/spare-run.js'
 import { UniformStore } from '../memory/uniform-store.js'
 import { equalEdgeBlocks } from './edge-blocks.js'
 
-/** What a rank passes to an alltoall of equal blocks. */
+/** The arguments of a rank in an alltoall of equal blocks. */
 export interface EqualBlocks {
   readonly elements: TypedArray
-  /** Elements of a block; null of a rank whose buffer has none, which does not know. */
+  /** The number of elements of a block; null for a rank whose buffer has no block, which does not know. */
   readonly count: number | null
   readonly into: TypedArray | undefined
 }
 
-/** What a rank passes, checked; its receive buffer only where it knows how long blocks are. */
+/** Checks what a rank passes. The receive buffer is checked only if the rank knows the length of blocks. */
 export function equalSendOf(
   name: CollectiveName,
   neighborhood: Neighborhood,
@@ -42,7 +42,7 @@ export function equalSendOf(
 const spares = new WeakMap<OperationProgram, SpareRun<UniformStore>>()
 
 /**
- * Blocks of one length: frames are exactly as long as their blocks, and land where these are. A process none
+ * Exchanges blocks of one length. Frames are exactly as long as their blocks, and land in their places. A process none
  * of whose ranks has a destination learns the length from the first frame.
  */
 export function equalCall(
@@ -64,7 +64,10 @@ export function equalCall(
   }
 }
 
-/** The signature of an alltoall of equal blocks: with their length where the strategy is chosen by it. */
+/**
+ * Returns the signature of an alltoall of equal blocks. It includes the length of blocks if the strategy is chosen by
+ * it.
+ */
 export function equalSignature(
   name: CollectiveName,
   neighborhood: Neighborhood,
@@ -74,7 +77,7 @@ export function equalSignature(
   return count !== null && isChosenByLength(neighborhood) ? { name, type, count } : { name, type }
 }
 
-/** Null where no rank here knows. */
+/** Returns the bytes of a block; null if no rank here knows. */
 export function bytesOfBlocks(type: number, count: number | null): number | null {
   return count === null ? null : count * elementSizeBytes(type)
 }
@@ -117,7 +120,7 @@ function spareOf(operation: OperationProgram): SpareRun<UniformStore> {
   return spare
 }
 
-/** @returns null where no rank here knows. @throws ERR_COLLECTIVE_MISMATCH */
+/** @returns null if no rank here knows @throws ERR_COLLECTIVE_MISMATCH */
 export function agreedCount(
   name: CollectiveName,
   ranks: Int32Array,
@@ -137,7 +140,7 @@ export function agreedCount(
   return count
 }
 
-/** Makes what the ranks send values of the store. */
+/** Copies the blocks that the ranks send into the values of the store. */
 export function fillBlocks(
   operation: OperationProgram,
   blocks: readonly EqualBlocks[],
@@ -160,7 +163,7 @@ export function fillBlocks(
   }
 }
 
-/** How blocks come to the ranks that get them. */
+/** Delivers blocks to the ranks that get them. */
 export class Delivery {
   readonly #neighborhood: Neighborhood
   readonly #operation: OperationProgram
@@ -176,7 +179,7 @@ export class Delivery {
     this.#results = new RankResults(type)
   }
 
-  /** After a run. @param store undefined where there was no block */
+  /** Returns the results after a run. @param store undefined if there was no block */
   results(store: UniformStore | undefined, blocks: readonly EqualBlocks[]): (TypedArray | RankFailure)[] {
     countRun(this.#neighborhood.traffic, this.#operation.program.counts)
     const results: (TypedArray | RankFailure)[] = new Array(blocks.length)
@@ -192,7 +195,7 @@ export class Delivery {
     const { program, slots } = this.#operation
     const size = store === undefined ? 0 : this.#neighborhood.slotsOf(program.ranks[i]) * store.countElems
     if (count === null) {
-      // Others have checked their buffers before.
+      // The buffers of other ranks have been checked before.
       const failure = misfitOf(this.#name, into, this.#type, size)
       if (failure !== undefined) return failure
     }

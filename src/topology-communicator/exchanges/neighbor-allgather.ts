@@ -20,26 +20,26 @@ import { wordViewOf } from '../memory/memory-words.js'
 import { type Blocks, UniformAllgather } from './uniform-allgather.js'
 
 /**
- * The checked arguments of a rank's last call and how much of `into` it fills: the same arguments need no
- * check again.
+ * The checked arguments of a rank's last call, and how much of `into` it fills. The same arguments need no second
+ * check.
  */
 export interface CheckedCall {
   readonly call: UniformAllgather
   readonly blocks: Blocks
   readonly neededElems: number
-  /** What has been checked for unknown names. */
+  /** The options whose names have been checked. */
   readonly options: IntoOptions | undefined
 }
 
-/** Larger buffers are checked every time, and not retained. */
+/** Larger buffers are checked every time and not retained. */
 const maxRetainedBytes = 65_536
 
-/** The handle of a rank, which retains what it passed last. */
+/** The handle of a rank, which retains the arguments of its last call. */
 export interface GatheringHandle extends NeighborHandle {
   lastAllgather: CheckedCall | undefined
 }
 
-/** Equal blocks: slot i of the result is the block of the i-th source. */
+/** Gathers equal blocks: slot i of the result is the block of the i-th source. */
 export function neighborAllgather<R>(
   form: Form<R>,
   comm: GatheringHandle,
@@ -77,9 +77,9 @@ function checkedAllgather(
 }
 
 /**
- * The call of all ranks of a process where each passes what it passed last: nothing is checked again.
+ * Returns the call of all ranks of a process if each repeats its last arguments, which are not checked again.
  *
- * @returns undefined where some rank passes anything else, or has not called before
+ * @returns undefined if some rank passes other arguments, or has not called before
  */
 export function repeatedAllgather(
   graphs: ArrayLike<GatheringHandle>,
@@ -108,9 +108,7 @@ export function repeatedAllgather(
   return state.collectives.callTogether(call, contributions)
 }
 
-/**
- * Whether a later call passes the same arguments: arrays keep their length unless their buffer was detached.
- */
+/** Whether a later call passes the same arguments. Arrays keep their length unless their buffer was detached. */
 function isRepeated(
   { call, blocks: { elements, into }, neededElems }: CheckedCall,
   data: unknown,
@@ -124,7 +122,6 @@ function isRepeated(
   )
 }
 
-/** Whether a call is retained for the next. */
 function isRetained({ call, blocks: { elements, into } }: CheckedCall): boolean {
   return (
     call.countElems > 0 &&
@@ -133,7 +130,7 @@ function isRetained({ call, blocks: { elements, into } }: CheckedCall): boolean 
   )
 }
 
-/** What a rank contributes to a neighbor allgatherv. */
+/** The contribution of a rank to a neighbor allgatherv. */
 interface VaryingBlocks {
   readonly elements: TypedArray
   readonly layout: Layout
@@ -149,7 +146,7 @@ export const neighborBlocksOptions: OptionTable<NeighborBlocksOptions> = {
   ...blockLayoutOptions,
 }
 
-/** Blocks of varying lengths; lengths are sent in the frames, so no rank needs to know them before. */
+/** Gathers blocks of varying lengths. Frames carry the lengths, so no rank needs to know them before. */
 export function neighborAllgatherv<R>(
   form: Form<R>,
   comm: Handle,

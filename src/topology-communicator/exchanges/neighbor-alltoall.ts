@@ -30,15 +30,15 @@ const edgeBlocksOptions: OptionTable<EdgeBlocksOptions> = {
   ...uncheckedOptions('sendDispls'),
 }
 
-/** What one rank passes. */
+/** The arguments of one rank. */
 interface Contribution {
   readonly blocks: EdgeBlocks
   readonly layout: Layout
 }
 
 /**
- * Equal blocks: that of slot s to the s-th destination. A process that gets blocks of another length than its
- * ranks send fails the collective.
+ * Sends the block of slot s to the s-th destination; all blocks are equal. A process that gets blocks of another length
+ * than its ranks send fails the collective.
  */
 export function neighborAlltoall<R>(
   form: Form<R>,
@@ -59,7 +59,7 @@ export function neighborAlltoall<R>(
   })
 }
 
-/** Blocks of varying lengths; these travel in the frames, so no receiver needs to know them before. */
+/** Exchanges blocks of varying lengths. Frames carry the lengths, so no receiver needs to know them before. */
 export function neighborAlltoallv<R>(
   form: Form<R>,
   comm: Handle,
@@ -92,7 +92,7 @@ export function neighborAlltoallv<R>(
 const blocksOf = ({ blocks }: Contribution): EdgeBlocks => blocks
 
 /**
- * A call that exchanges blocks of one element type.
+ * Makes a call that exchanges blocks of one element type.
  *
  * @param blocksOf what a rank sends, read when the call runs
  * @param deliver what every hosted rank gets

@@ -17,7 +17,7 @@ import { BlockStore } from '../memory/block-store.js'
 import { contributionOf } from '../memory/buffers.js'
 import { checkEdgeData, type EdgeContribution, type EdgeData, misfitOf } from './neighbor-alltoallw.js'
 
-/** Types and lengths are exchanged once, here; starts send elements alone. */
+/** Exchanges types and lengths once; starts send only elements. */
 export function neighborAlltoallwInit(
   this: NeighborHandle,
   send: readonly EdgeData[],
@@ -70,7 +70,7 @@ export function neighborAlltoallwInit(
   })
 }
 
-/** What copies every block to its buffer, and why the ranks here fail if one does not fit. */
+/** Returns the functions that copy every block to its buffer, and why the ranks here fail if one does not fit. */
 function deliveryOf(
   { fillStart, fillRank, fillSlot }: ProcessProgram,
   { words, start, length }: BlockStore,
@@ -99,7 +99,7 @@ function fillOf(type: number, bytes: Uint8Array, into: ReceiveBuffer): () => voi
     const target = bytesOf(into)
     return () => target.set(bytes)
   }
-  // Blocks lie side by side, whatever their types: elements are read where they are aligned.
+  // Blocks of various types lie side by side, so their elements are copied to aligned memory before they are read.
   const aligned = new Uint8Array(bytes.byteLength)
   const elements = elementsIn(type, aligned)
   return () => {

@@ -21,22 +21,19 @@ import { contributionOf } from '../memory/buffers.js'
 import type { EdgeBlocks } from './edge-blocks.js'
 import { neighborAlltoallCall } from './neighbor-alltoall.js'
 
-/** What a rank sends along an edge; null, or anything, on a grid where there is no neighbor. */
+/** The data that a rank sends along an edge. On a grid without a neighbor there it is null or ignored. */
 export type EdgeData = TypedArray | StridedView | null
 
 /** Options of an alltoall of blocks of various types. */
 export interface EdgeBuffersOptions extends WaitOptions {
-  /**
-   * One buffer per source, exactly as long as what it sends. Default: fresh arrays of the types that are
-   * sent.
-   */
+  /** The buffer for each source, exactly as long as its block. Default: fresh arrays of the types that are sent. */
   readonly into?: readonly (ReceiveBuffer | null)[]
 }
 
 const edgeBuffersOptions: OptionTable<EdgeBuffersOptions> = { ...waitOptions, ...uncheckedOptions('into') }
 
 /**
- * Blocks of any lengths and types: a byte with the type travels in front of each, so receivers check it or
+ * Exchanges blocks of any lengths and types. A byte with the type precedes each block, so receivers check the type or
  * learn it.
  */
 export function neighborAlltoallw<R>(
@@ -60,7 +57,7 @@ export function neighborAlltoallw<R>(
   })
 }
 
-/** What one rank passes, checked now; what the blocks hold is read when the call runs. */
+/** The checked arguments of a rank; the contents of blocks are read when the call runs. */
 export interface EdgeContribution {
   readonly data: readonly EdgeData[]
   readonly isSent: Uint8Array
@@ -86,7 +83,7 @@ export function checkEdgeData(
   for (const [slot, each] of data.entries()) {
     if (isSent[slot] === 1) contributionOf(`${name}: block ${slot}`, each)
   }
-  // The lists are the caller's, who may change them before the call runs or a request starts.
+  // The caller owns the lists and may change them before the call runs or a request starts.
   return { data: [...data], isSent, into: into && [...into], slots }
 }
 
@@ -96,7 +93,7 @@ function requireList(name: string, what: string, list: unknown, length: number):
   throw new RankweaveError('ERR_COUNT', `${name}: expected an array of ${length} ${what}, got ${got}`)
 }
 
-/** Every block as bytes, behind a byte with the type of its elements. @throws ERR_TYPE */
+/** Packs every block as bytes, behind a byte with the type of its elements. @throws ERR_TYPE */
 function typedBlocks(name: string, data: readonly EdgeData[], isSent: Uint8Array): EdgeBlocks {
   const blocks = data.map((each, slot) => {
     if (isSent[slot] === 0) return null
@@ -145,7 +142,7 @@ function deliverOne(
 ): ReceiveBuffer | RankweaveError {
   const type = bytes[0]
   const count = (bytes.byteLength - 1) / elementSizeBytes(type)
-  // A copy: other slots may be filled from the same bytes.
+  // The bytes are copied, because other slots may be filled from the same ones.
   const elements = elementsIn(type, bytes.slice(1))
   if (into === undefined || into === null) return elements
   const error = misfitOf(slot, type, count, into)
@@ -154,7 +151,7 @@ function deliverOne(
   return into
 }
 
-/** Why a block does not fit its buffer, which it has to fill. */
+/** Returns why a block does not fit its buffer, which it has to fill. */
 export function misfitOf(
   slot: number,
   type: number,

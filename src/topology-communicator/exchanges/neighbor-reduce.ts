@@ -35,19 +35,19 @@ interface Contribution {
   readonly into: TypedArray | undefined
 }
 
-/** What all ranks of a call agree on. */
+/** The arguments on which all ranks of a call agree. */
 interface Agreed {
   readonly signature: Signature
   readonly op: ReadyOperation
   readonly type: number
   readonly countElems: number
-  /** Whether it may be combined in any order. */
+  /** Whether the operation may combine in any order. */
   readonly isAny: boolean
 }
 
 /**
- * In list order, unless the operation may be applied in any: then along reversed ways, on which partial
- * results are combined. Sent directly, blocks need no more messages in list order.
+ * Reduces in list order, unless the operation may be applied in any order. Then partial results are combined along
+ * reversed ways. Direct sends need no more messages in list order.
  */
 export function neighborReduce<R>(
   form: Form<R>,
@@ -133,7 +133,8 @@ function checked(
 }
 
 /**
- * A reduction in list order moves blocks as an allgather does; in any order, they are combined on their way.
+ * Chooses a neighborhood. A reduction in list order moves blocks as an allgather does; in any order it combines them on
+ * their way.
  */
 function chosenReduce(neighborhood: Neighborhood, { type, countElems, isAny }: Agreed) {
   const bytes = countElems * elementSizeBytes(type)
@@ -183,7 +184,7 @@ function contribute({ elements, countElems }: CombiningStore, contributions: rea
   }
 }
 
-/** @param resultOf the buffer of a hosted rank that has sources */
+/** @param resultOf returns the buffer of a hosted rank that has sources */
 function deliver(
   { fillStart, fillRank }: ProcessProgram,
   store: CombiningStore,

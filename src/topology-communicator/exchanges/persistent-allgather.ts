@@ -28,21 +28,20 @@ import { publishedAllgather } from './published-allgather.js'
 /** Options of a persistent neighbor allgather. */
 export interface AllgatherInitOptions extends NeighborInitOptions {
   /**
-   * Instead of direct sends: where all processes of the communicator share memory, every process writes its
-   * blocks there once per start, and neighbors read them. Elsewhere, and where a process has no such memory
-   * left, blocks are sent. Default: where processes share cores and the strategy is direct or the library's
-   * to choose, for blocks of up to 16 KiB.
+   * Replaces direct sends if all processes of the communicator share memory: every process writes its blocks there once
+   * per start, and neighbors read them. Otherwise, and if a process has no such memory left, blocks are sent. Default:
+   * where processes share cores and the strategy is direct or the library's to choose, for blocks of up to 16 KiB.
    */
   readonly sharedMemory?: boolean
 }
 
-/** Longest block that is in shared memory unless a call says so: two of each rank are retained. */
+/** The longest block that is in shared memory by default; two blocks of each rank are retained. */
 const mostPublishedBytes = 16_384
 
-/** What ranks compare: those that pass other options are a mismatch. */
+/** The text that ranks compare: those that pass other options are a mismatch. */
 const publishedText = 'sharedMemory'
 
-/** What a rank binds to a persistent allgather. */
+/** The buffers that a rank binds to a persistent allgather. */
 interface UniformBuffers {
   readonly send: TypedArray
   readonly recv: TypedArray
@@ -96,8 +95,8 @@ const allgatherInitOptions = {
 } satisfies OptionTable<AllgatherInitOptions>
 
 /**
- * Whether blocks are read where they are although no option says so: a frame is handled by a process that has to get
- * a core first, and a process that reads memory handles none.
+ * Whether blocks are read in place although no option demands it. A process must get a core to handle a frame, but not
+ * for neighbors to read its memory.
  */
 function isBetterPublished(
   { runtime }: CommState,
@@ -108,7 +107,7 @@ function isBetterPublished(
   return mayBePublished && runtime.fabric.isOversubscribed === true && blockBytes <= mostPublishedBytes
 }
 
-/** Options with defaults. @throws ERR_ARGUMENT; ERR_STRATEGY where blocks are not sent directly */
+/** Returns the options with defaults. @throws ERR_ARGUMENT; ERR_STRATEGY if blocks are not sent directly */
 function checkedInit(name: string, neighborhood: Neighborhood, options: AllgatherInitOptions) {
   checkOptions(name, allgatherInitOptions, options)
   const { sharedMemory, ...others } = withDefaults(allgatherInitOptions, options)

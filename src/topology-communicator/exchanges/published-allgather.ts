@@ -19,22 +19,22 @@ import { copyWords, type Words } from '../memory/memory-words.js'
 /** Steps of the exchange: the agreement takes up to 31. */
 const locationStep = 64
 
-/** What the ranks of a process bind. Blocks have one length on all ranks. */
+/** The blocks that the ranks of a process bind. They have one length on all ranks. */
 export interface BoundBlocks {
   readonly blockBytes: number
-  /** Words of a block. */
+  /** The number of words of a block. */
   readonly width: number
-  /** By hosted rank. */
+  /** The memory of each hosted rank's block. */
   readonly sends: readonly Words[]
   readonly receives: readonly Words[]
 }
 
 /**
- * A persistent neighbor allgather whose blocks stay in the memory of their process, where neighbors read
- * them. Null where some process has no memory left for it. Collective, of processes that {@link canPublish}.
+ * Makes a persistent neighbor allgather whose blocks stay in the memory of their process, where neighbors read them.
+ * Returns null if some process has no memory left for it. Collective, of processes that {@link canPublish}.
  *
- * Memory that others read, until the communicator is freed: 64 bytes and two times the blocks of the
- * process's ranks, rounded up to 64.
+ * Memory that others read, until the communicator is freed: 64 bytes and twice the blocks of the process's ranks,
+ * rounded up to 64.
  *
  * @param program of direct sends
  */
@@ -86,12 +86,12 @@ export async function publishedAllgather(
   }
 }
 
-/** What the ranks of this process read of one process. */
+/** The blocks that the ranks of this process read from one process. */
 interface Reading {
   readonly peer: number
-  /** Where a block begins among the blocks of the peer's ranks, in words. */
+  /** The start of each block among the blocks of the peer's ranks, in words. */
   readonly from: Int32Array
-  /** Index of the hosted rank that gets it, and where in its buffer, in words. */
+  /** The index of the hosted rank that gets each block, and the place in its buffer, in words. */
   readonly rank: Int32Array
   readonly to: Int32Array
 }

@@ -13,13 +13,13 @@ import { RankResults } from '../memory/rank-results.js'
 import { SpareRun } from '../memory/spare-run.js'
 import { UniformStore } from '../memory/uniform-store.js'
 
-/** What a rank contributes to a neighbor allgather. */
+/** The contribution of a rank to a neighbor allgather. */
 export interface Blocks {
   readonly elements: TypedArray
   readonly into: TypedArray | undefined
 }
 
-/** Up to this many elements, a loop is faster than `set`. */
+/** A loop is faster than `set` for so many elements, or fewer. */
 const fewElems = 16
 
 /**
@@ -45,7 +45,7 @@ export class UniformAllgather implements CollectiveCall<Blocks, TypedArray> {
     this.#results = new RankResults(type)
   }
 
-  /** Whether it is the call of a rank with such a block. */
+  /** Whether this is the call of a rank with such a block. */
   fits(neighborhood: Neighborhood, type: number, countElems: number): boolean {
     return neighborhood === this.#neighborhood && type === this.#type && countElems === this.countElems
   }

@@ -2,14 +2,17 @@ import type { ProcessProgram } from '../../schedule/lower/program.js'
 import { cartNeighborSlots, procNull } from '../../topology/cart-shape.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
 
-/** The lists of a grid hold the neighbors that exist; MPI's buffers have slots for the missing ones too. */
+/**
+ * Renumbers the slots of a grid's program: its lists hold the neighbors that exist; MPI's buffers have slots for the
+ * missing ones too.
+ */
 export function onGrid(program: ProcessProgram, topology: ProcessTopology): ProcessProgram {
   const existing = existingSlots(program, topology)
   const fillSlot = program.fillSlot.map((slot, f) => existing[program.fillRank[f]][slot])
   return { ...program, fillSlot }
 }
 
-/** For every hosted rank the slots of MPI's buffer that have a neighbor. */
+/** Lists for every hosted rank the slots of MPI's buffer that have a neighbor. */
 function existingSlots({ ranks }: ProcessProgram, { cart }: ProcessTopology): number[][] {
   return Array.from(ranks, (rank) => {
     const existing: number[] = []
@@ -20,7 +23,7 @@ function existingSlots({ ranks }: ProcessProgram, { cart }: ProcessTopology): nu
   })
 }
 
-/** On a grid: which block of its rank's send buffer every contributed value is. */
+/** Returns for every contributed value of a grid its block in its rank's send buffer. */
 export function ownSlotsOnGrid(program: ProcessProgram, topology: ProcessTopology): Int32Array {
   const { ownStart } = program
   const existing = existingSlots(program, topology)

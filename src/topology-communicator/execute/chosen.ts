@@ -3,9 +3,9 @@ import type { ProcessTopology } from '../../topology/process-topology.js'
 import type { Neighborhood } from './neighborhood.js'
 
 /**
- * What carries out an operation with blocks of some length: the neighborhood itself, or one for the strategy
- * chosen; by promise where it is chosen first, without holding the event loop for long. All ranks ask for the
- * same.
+ * Returns the neighborhood that executes an operation with blocks of some length: the given one, or one for the chosen
+ * strategy. It is a promise if the choice is made first, without holding the event loop for long. All ranks pass the
+ * same arguments.
  */
 export function chosenNeighborhood(
   neighborhood: Neighborhood,
@@ -18,11 +18,11 @@ export function chosenNeighborhood(
 }
 
 /**
- * As {@link chosenNeighborhood}, of an alltoall. Blocks whose length not all ranks know are sent directly,
- * unless the strategy says for which length to choose: routes send blocks of an alltoall more than once, so a
- * wrong guess costs what a right one saves.
+ * Returns the neighborhood of an alltoall, as {@link chosenNeighborhood} does. Blocks whose length not all ranks know
+ * are sent directly, unless the strategy names the length to choose for. Routes send blocks of an alltoall more than
+ * once, so a wrong guess costs what a right one saves.
  *
- * @param bytes of every block; null where they vary
+ * @param bytes of every block; null if they vary
  */
 export function chosenAlltoall(
   neighborhood: Neighborhood,
@@ -33,17 +33,14 @@ export function chosenAlltoall(
   return known === null ? neighborhood : chosenNeighborhood(neighborhood, known, 'neighbor-alltoall')
 }
 
-/**
- * Whether the length of equal blocks is part of what all ranks agree on, because the strategy is chosen by
- * it.
- */
+/** Whether ranks agree on the length of equal blocks as well, because the strategy is chosen by it. */
 export function isChosenByLength(neighborhood: Neighborhood): boolean {
   return hasChoice(neighborhood) && neighborhood.fixedBytes === null && isLengthKnown(neighborhood)
 }
 
 /**
- * False where ranks plan from their neighbors, whatever the strategy: reading the topology would build it for
- * all ranks.
+ * Whether the library chooses. False if ranks plan from their neighbors, whatever the strategy: reading the topology
+ * would build it for all ranks.
  */
 function hasChoice({ isAuto, isLocated }: Neighborhood): boolean {
   return isAuto && !isLocated
@@ -52,8 +49,7 @@ function hasChoice({ isAuto, isLocated }: Neighborhood): boolean {
 const known = new WeakMap<ProcessTopology, boolean>()
 
 /**
- * Whether every rank knows how long the equal blocks of an alltoall are: each has one to send, or on a grid
- * the slot of one.
+ * Whether every rank knows the length of an alltoall's equal blocks: each sends one, or has the slot of one on a grid.
  */
 export function isLengthKnown({ topology }: Neighborhood): boolean {
   let isKnown = known.get(topology)

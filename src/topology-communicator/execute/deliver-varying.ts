@@ -12,10 +12,10 @@ import { fillSlots } from '../memory/slot-list.js'
 import type { Neighborhood } from './neighborhood.js'
 
 /**
- * Delivers blocks whose lengths have arrived with them: what every hosted rank gets, or the failure of a rank
+ * Delivers blocks whose lengths have arrived with them. Returns what every hosted rank gets, or the failure of a rank
  * whose counts or buffer did not fit.
  *
- * @param wanted what every hosted rank expects, and where
+ * @param wanted the counts and places that every hosted rank expects
  */
 export function deliverVarying(
   name: string,
@@ -31,13 +31,13 @@ export function deliverVarying(
   return delivery.results().map((data, i) => failures[i] ?? { data, counts: counts[i], displs: displs[i] })
 }
 
-/** Where the blocks of a store go whose lengths are known. All lists are by hosted rank. */
+/** The delivery of a store's blocks whose lengths are known. All lists are by hosted rank. */
 interface VaryingDelivery {
   readonly counts: readonly Int32Array[]
   readonly displs: readonly Int32Array[]
-  /** Of ranks whose counts or buffer do not fit: their blocks go to buffers that are dropped. */
+  /** The failures of ranks whose counts or buffer do not fit; their blocks go to buffers that are dropped. */
   readonly failures: readonly (RankFailure | undefined)[]
-  /** Copies what the store holds now. */
+  /** Copies the present values of the store. */
   fill(): void
   results(): TypedArray[]
 }
@@ -65,7 +65,7 @@ export function varyingDelivery(
   }
 }
 
-/** Elements of every slot of every hosted rank; 0 where a grid has no neighbor. */
+/** Returns the number of elements of every slot of every hosted rank; 0 on a grid without a neighbor there. */
 function slotCounts(
   neighborhood: Neighborhood,
   { ranks, fillStart, fillRank, fillSlot }: ProcessProgram,
@@ -81,7 +81,10 @@ function slotCounts(
   return counts
 }
 
-/** Where slots begin that are `displs[i][slot]` elements into the buffer of the i-th hosted rank. */
+/**
+ * Returns the word at which each slot begins, given the displacements `displs[i][slot]` in elements of the i-th hosted
+ * rank's buffer.
+ */
 function varyingFill(
   { fillRank, fillSlot }: ProcessProgram,
   displs: readonly Int32Array[],
@@ -96,7 +99,8 @@ const packed = { counts: undefined, displs: undefined }
 interface ReceiveLayout extends BlockLayout {
   readonly into: TypedArray | undefined
   /**
-   * The rank's counts or buffer did not fit: it fails alone, and its blocks go to a buffer that is dropped.
+   * The failure of a rank whose counts or buffer did not fit. The rank fails alone, and its blocks go to a buffer that
+   * is dropped.
    */
   readonly failure?: RankFailure
 }
@@ -105,7 +109,7 @@ function receiveLayout(name: string, type: number, arrived: Int32Array, wanted: 
   try {
     const layout = blockLayout(name, arrived, wanted)
     checkInto(name, wanted.into, type, layout.size)
-    // Displacements may need more memory than there is.
+    // Displacements may need more memory than is available.
     const mustMake = wanted.into === undefined && wanted.displs !== undefined
     return { ...layout, into: mustMake ? newArray(type, layout.size) : wanted.into }
   } catch (error) {

@@ -6,10 +6,10 @@ import { UniformStore } from '../memory/uniform-store.js'
 import { countRun, type NeighborTraffic } from './neighbor-traffic.js'
 
 /**
- * Some integers about every value, by running the program once with them as blocks.
+ * Exchanges some integers about every value by running the program once with them as blocks.
  *
  * @param each integers per value
- * @param fill writes those of the contributed values: of value v from `v * each` on
+ * @param fill writes the integers of the contributed values: those of value v from `v * each` on
  */
 export async function exchangeLengths(
   program: ProcessProgram,

@@ -4,10 +4,7 @@ import type { CommSeat } from '../../comm/handle.js'
 import type { TypedArray } from '../../messages/datatype/elements.js'
 import type { Tuner, Tuning } from './tuner.js'
 
-/**
- * Where the ranks of a process find the tuner that they share: set when the last of them has made its
- * request.
- */
+/** The place of the tuner that the ranks of a process share. The last of them to make its request sets it. */
 export interface TunerPlace {
   tuner?: Tuner
 }
@@ -16,7 +13,7 @@ export interface TunerPlace {
 export class NeighborRequest extends PersistentRequest {
   readonly #place: TunerPlace
 
-  /** Not for users: the methods whose names end in `Init` return these requests. */
+  /** Users get these requests from the methods whose names end in `Init`. */
   constructor(
     seat: CommSeat,
     setup: Promise<BoundCollective>,
@@ -28,8 +25,8 @@ export class NeighborRequest extends PersistentRequest {
   }
 
   /**
-   * What the first starts have measured, and what was chosen; a fresh object. Null without `tune`, and before
-   * every rank of the process has made its request.
+   * The measurements of the first starts and the chosen strategy; a fresh object. Null without `tune`, and before every
+   * rank of the process has made its request.
    */
   get tuning(): Tuning | null {
     return this.#place.tuner?.report ?? null

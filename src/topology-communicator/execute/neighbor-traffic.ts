@@ -1,8 +1,8 @@
 import type { ProcessCounts } from '../../schedule/lower/program.js'
 
-/** What the calls of neighborhood collectives that have completed sent. */
+/** The traffic of completed calls of neighborhood collectives. */
 export interface NeighborTraffic {
-  /** Calls and starts that this process took part in, once for all its ranks. */
+  /** The calls and starts in which this process took part, counted once for all its ranks. */
   calls: number
   /** Messages of the schedule that left this process in frames. */
   messagesSent: number
@@ -12,7 +12,7 @@ export interface NeighborTraffic {
   blocksSent: number
 }
 
-/** Adds what one run of a program sent. */
+/** Adds the traffic of one run of a program. */
 export function countRun(
   traffic: NeighborTraffic,
   { messagesSent, messagesInside, framesSent, blocksSent }: ProcessCounts,
@@ -24,7 +24,6 @@ export function countRun(
   traffic.blocksSent += blocksSent
 }
 
-/** Before anything was sent. */
 export function noTraffic(): NeighborTraffic {
   return { calls: 0, messagesSent: 0, messagesInProcess: 0, framesSent: 0, blocksSent: 0 }
 }

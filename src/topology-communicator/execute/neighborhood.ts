@@ -28,18 +28,15 @@ import { nodesInCommunicator, OperationProgram, placementOf } from './placement.
 import { cachedTopology } from './topology-cache.js'
 import { onWorldMachine, type RanksOnMachine } from './world-machine.js'
 
-/**
- * The plans of this thread's communicators: logical processes that have the same topology object share its
- * plan.
- */
+/** The plans of this thread's communicators. Logical processes that have the same topology object share its plan. */
 const plans = new PlanCache(32)
 
 /** The plan for a process's ranks where no process has the whole topology. */
 export interface PlacedPart {
   readonly plan: PlanOfRanks
-  /** Process index of the rank of every number. */
+  /** The process index of the rank of every number. */
   readonly placement: Int32Array
-  /** Where ranks were renumbered: the communicator that has been made for that. */
+  /** The communicator that was made for renumbered ranks; absent if ranks keep their numbers. */
   readonly moved?: MovedRanks | undefined
 }
 
@@ -61,15 +58,15 @@ export interface NeighborhoodOptions {
    */
   readonly machine?: Machine | undefined
   /**
-   * The library chooses by block length, for the machine, or that of the world, which has a profile; `strategy` is for
-   * what it cannot choose for.
+   * Lets the library choose by block length, for the machine or that of the world, which has a profile. `strategy`
+   * serves the operations that it cannot choose for.
    */
   readonly auto?: AutoStrategy | undefined
   /** The core of every rank on `machine`; null or absent: rank r is on core r. */
   readonly slotOf?: Int32Array | null | undefined
 }
 
-/** Neighborhoods that carry out what was chosen are retained up to this number per communicator. */
+/** So many neighborhoods that execute a chosen strategy are retained per communicator. */
 const mostChosen = 8
 
 /** The handle of a rank, as the functions behind its neighborhood collectives see it. */
@@ -77,57 +74,56 @@ export interface NeighborHandle extends CommHandle {
   readonly neighborhood: Neighborhood
 }
 
-/** Where a rank's lists are in the arrays of a topology. */
+/** The row of a rank's lists in the arrays of a topology. */
 interface OwnRow {
   readonly topology: ProcessTopology
   readonly row: number
-  /** The rank of every number; null where numbers are ranks. */
+  /** The rank of every number; null if numbers are ranks. */
   readonly rankOf: Int32Array | null
 }
 
 /**
- * What the ranks of a process share of a communicator with a topology: the topology, and, from the first
- * neighborhood collective on, the plan and this process's part of it. Every process makes the plan itself,
- * without messages: a plan is a function of topology, strategy and nodes alone. Where no process has the
- * whole topology, the plan of this process's ranks was made with the communicator, and memory is in
- * proportion to their neighborhoods.
+ * The part of a topology communicator that the ranks of a process share: the topology, and, from the first neighborhood
+ * collective on, the plan and this process's part of it. Every process makes the plan without messages, because a plan
+ * depends only on topology, strategy and nodes. If no process has the whole topology, the plan of this process's ranks
+ * is made with the communicator. Memory is then proportional to their neighborhoods.
  */
 export class Neighborhood {
   readonly strategy: Strategy
   readonly traffic: NeighborTraffic
-  /** As the options have it. */
+  /** The machine of the options. */
   readonly machine: Machine | undefined
   readonly #auto: AutoStrategy | undefined
   readonly #state: CommState
   readonly #slotOf: Int32Array | null
-  /** What choices are made for. */
+  /** The ranks on the machine for which choices are made. */
   readonly #placed: RanksOnMachine | undefined
-  /** For choices: its ranks are in the order of cores. */
+  /** The topology for choices: its ranks are in the order of cores. */
   #placedTopology: ProcessTopology | undefined
-  /** Undefined where no process has it. */
+  /** The whole topology; undefined if no process has it. */
   #topology: ProcessTopology | undefined
   readonly #part: PlanOfRanks | undefined
-  /** Of the ranks of the part. */
+  /** The processes of the part's ranks. */
   readonly #placement: Int32Array | undefined
-  /** The same part in ranks, while it is in use: it takes memory for all ranks. */
+  /** The part in ranks. It takes memory for all ranks, so it is retained only while it is in use. */
   #partInRanks: WeakRef<Plan> | undefined
   #cached: CachedPlan | undefined
   #program: ProcessProgram | undefined
   #slots: SlotList | undefined
   readonly #operations = new Map<NeighborOperation, OperationProgram>()
-  /** Undefined where the strategy was given. */
+  /** The choices by length; undefined if the strategy was given. */
   readonly #choices: ChoicesBySize | undefined
-  /** By strategy, the one that was used last at the end. */
+  /** The neighborhoods of chosen strategies, the last used one at the end. */
   readonly #chosen = new Map<string, Neighborhood>()
   /**
-   * Whether processes share its tables: those of a communicator have one plan to share, and what was chosen
-   * is further ones.
+   * Whether processes share its tables. The processes of a communicator share one plan; chosen strategies add further
+   * plans.
    */
   readonly #isShared: boolean
-  /** Slices that not all of their ranks in this process have requested yet. */
+  /** The slices that some of their ranks in this process have yet to request. */
   readonly #slices = new Map<CommState, { readonly neighborhood: Neighborhood; missing: number }>()
 
-  /** @param of that of the communicator, where this one carries out what was chosen */
+  /** @param of the neighborhood of the communicator, if this one executes a chosen strategy */
   constructor(
     state: CommState,
     given: TopologyOrPlan,
@@ -160,18 +156,16 @@ export class Neighborhood {
   }
 
   /**
-   * What carries out collectives with blocks of some length, or with blocks whose lengths no rank knows of
-   * all (null): this neighborhood, or where the library chooses, one for the strategy chosen. All ranks ask
-   * for the same.
+   * Returns the neighborhood that executes collectives with blocks of some length, or with lengths that no rank knows
+   * completely (null). It is this one, or one for the strategy that the library chooses. All ranks pass the same
+   * arguments.
    */
   forBlocks(bytes: number | null, operation: ChosenOperation = 'neighbor-allgather'): Neighborhood {
     const choice = this.choiceFor(bytes, operation)
     return choice === null ? this : this.by(choice.strategy)
   }
 
-  /**
-   * What carries out collectives by a strategy that the library may choose: one object while it is in use.
-   */
+  /** Returns the neighborhood that executes a strategy that the library may choose; one object while it is in use. */
   by(strategy: Strategy): Neighborhood {
     if (this.#choices === undefined) return this
     const text = formatStrategy(strategy)
@@ -188,22 +182,22 @@ export class Neighborhood {
     return this.#auto !== undefined
   }
 
-  /** Does what choices for all lengths share, without holding the event loop for long. */
+  /** Does the work that choices for all lengths share, without holding the event loop for long. */
   async prepareChoices(): Promise<void> {
     if (this.#placed !== undefined) await prepareChoices(this.#topologyOfChoices(), this.#placed.machine)
   }
 
-  /** Chooses for blocks of some length, unless that is done, without holding the event loop for long. */
+  /** Chooses for blocks of some length, unless the choice exists, without holding the event loop for long. */
   async prepareChoice(bytes: number | null, operation: ChosenOperation): Promise<void> {
     await this.#choices?.prepare(this.#topologyOfChoices(), bytes, operation)
   }
 
-  /** Whether a choice is to be made, which takes time. */
+  /** Whether a choice has yet to be made, which takes time. */
   mustChoose(bytes: number | null, operation: ChosenOperation): boolean {
     return this.#choices?.has(this.#topologyOfChoices(), bytes, operation) === false
   }
 
-  /** The choice is made for a machine, where ranks are in the order of cores. */
+  /** Returns the topology for the machine on which the choice is made: its ranks are in the order of cores. */
   #topologyOfChoices(): ProcessTopology {
     const slotOf = this.#placed?.slotOf ?? null
     if (slotOf === null) return this.topology
@@ -211,17 +205,17 @@ export class Neighborhood {
     return this.#placedTopology
   }
 
-  /** The length that is chosen for, whatever is sent; null where the lengths of blocks decide. */
+  /** The length for which strategies are chosen, whatever is sent; null if the lengths of blocks decide. */
   get fixedBytes(): number | null {
     return this.#choices?.fixedBytes ?? null
   }
 
-  /** What was chosen for blocks of some length; null where the strategy was given. */
+  /** Returns the choice for blocks of some length; null if the strategy was given. */
   choiceFor(bytes: number | null, operation: ChosenOperation): Choice | null {
     return this.#choices?.choiceFor(this.#topologyOfChoices(), bytes, operation) ?? null
   }
 
-  /** Whether calls need no rank table: where every rank of a part lives was looked up when it was made. */
+  /** Whether calls need no rank table: the process of every rank of a part was looked up when the part was made. */
   get isLocated(): boolean {
     return this.#part !== undefined
   }
@@ -231,12 +225,12 @@ export class Neighborhood {
     return this.#part === undefined && this.#topology!.cart !== null
   }
 
-  /** Of a part: with the lists of this process's ranks only. */
+  /** The topology; of a part the one that has only the lists of this process's ranks. */
   get topology(): ProcessTopology {
     return this.#topology ?? this.plan.schedule.topology
   }
 
-  /** Fresh arrays: the ranks that a rank of this process receives from, in list order. */
+  /** Returns the ranks that a rank of this process receives from, in list order. A fresh array. */
   sourcesOf(rank: number): Int32Array {
     const { topology, row, rankOf } = this.#rowOf(rank)
     return named(inNeighbors(topology, row), rankOf)
@@ -257,7 +251,10 @@ export class Neighborhood {
     return topology.outWeight?.slice(topology.outStart[row], topology.outStart[row + 1]) ?? null
   }
 
-  /** Blocks in the receive buffer of a rank: its sources, or on a grid two per dimension (MPI-4.1 §8.6). */
+  /**
+   * Returns the number of blocks in the receive buffer of a rank: its sources, or on a grid two per dimension (MPI-4.1
+   * §8.6).
+   */
   slotsOf(rank: number): number {
     const { topology, row } = this.#rowOf(rank)
     const { cart, inStart } = topology
@@ -265,7 +262,8 @@ export class Neighborhood {
   }
 
   /**
-   * Blocks in the send buffer of a rank, in an alltoall: its destinations, or on a grid two per dimension.
+   * Returns the number of blocks in the send buffer of a rank in an alltoall: its destinations, or on a grid two per
+   * dimension.
    */
   sendSlotsOf(rank: number): number {
     const { topology, row } = this.#rowOf(rank)
@@ -273,7 +271,7 @@ export class Neighborhood {
     return cart === null ? outStart[row + 1] - outStart[row] : 2 * cart.dims.length
   }
 
-  /** 1 for every block of the send buffer of a rank that has a destination. */
+  /** Returns 1 for every block of the send buffer of a rank that has a destination, else 0. */
   destinationSlotsOf(rank: number): Uint8Array {
     const { cart } = this.#rowOf(rank).topology
     if (cart === null) return new Uint8Array(this.sendSlotsOf(rank)).fill(1)
@@ -320,9 +318,8 @@ export class Neighborhood {
   }
 
   /**
-   * This process's program for another operation: planned and lowered at its first call. Where no process has
-   * the whole topology, blocks of an alltoall are sent directly, whatever the strategy, and reductions are in
-   * list order.
+   * Returns this process's program for another operation, planned and lowered at its first call. If no process has the
+   * whole topology, blocks of an alltoall are sent directly, whatever the strategy, and reductions are in list order.
    *
    * @throws ERR_SCHEDULE when the plan does not verify
    */
@@ -363,13 +360,16 @@ export class Neighborhood {
     return this.#slots
   }
 
-  /** Whether slices of this grid choose their strategies: on the machine of the world, where all communicators are. */
+  /**
+   * Whether slices of this grid choose their strategies: they do on the machine of the world, which has all
+   * communicators.
+   */
   get slicesChoose(): boolean {
     return this.machine === undefined && this.isAuto
   }
 
   /**
-   * The neighborhood of a slice of this grid: one object for the slice's ranks in this process.
+   * Returns the neighborhood of a slice of this grid: one object for the slice's ranks in this process.
    *
    * @param state placed, if slices choose
    */
@@ -377,7 +377,7 @@ export class Neighborhood {
     let slice = this.#slices.get(state)
     if (slice === undefined) {
       const { strategy } = this
-      // A machine that was given for the grid does not say where the slice is.
+      // The machine that was given for the grid does not locate the slice.
       const auto = this.slicesChoose ? this.#auto : undefined
       const neighborhood = new Neighborhood(state, { topology: topologyOfSlice() }, { strategy, auto })
       slice = { neighborhood, missing: state.localRanks.length }
@@ -387,7 +387,6 @@ export class Neighborhood {
     return slice.neighborhood
   }
 
-  /** Node of every rank. */
   get nodes(): Int32Array {
     const nodes = nodesInCommunicator(this.#state, this.machine, placementOf(this.#state))
     return this.machine === undefined || this.#slotOf === null
@@ -395,7 +394,7 @@ export class Neighborhood {
       : this.#slotOf.map((slot) => nodes[slot])
   }
 
-  /** The plan, where another communicator of this thread has it. */
+  /** The plan that another communicator of this thread has; undefined without one. */
   get planInMemory(): Plan | undefined {
     return plans.find(this.topology, this.strategy, this.nodes)?.plan
   }
@@ -424,6 +423,6 @@ export class Neighborhood {
   }
 }
 
-/** A copy of numbers as the ranks that they stand for. */
+/** Copies numbers as the ranks that they stand for. */
 const named = (numbers: Int32Array, rankOf: Int32Array | null): Int32Array =>
   rankOf === null ? numbers.slice() : numbers.map((number) => rankOf[number])

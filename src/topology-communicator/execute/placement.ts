@@ -5,7 +5,7 @@ import type { ProcessProgram } from '../../schedule/lower/program.js'
 import { type SlotList, slotList } from '../memory/slot-list.js'
 import { nodesOnWorldMachine } from './world-machine.js'
 
-/** Process index of every rank of a communicator. */
+/** Returns the process index of every rank of a communicator. */
 export function placementOf({ size, processes: { runStart, runProcess } }: CommState): Int32Array {
   const placement = new Int32Array(size)
   for (let run = 0; run < runProcess.length; run++) {
@@ -15,8 +15,8 @@ export function placementOf({ size, processes: { runStart, runProcess } }: CommS
 }
 
 /**
- * Node of every rank: that of the machine, whose core r has rank r. Without one, that of the world's machine, else of the
- * process that hosts it.
+ * Returns the node of every rank: that of the machine, whose core r has rank r. Without a machine, that of the world's
+ * machine, else of the process that hosts it.
  */
 export function nodesInCommunicator(
   state: CommState,
@@ -29,18 +29,17 @@ export function nodesInCommunicator(
   return placement.map((index) => state.runtime.layout.nodeOfProcess[state.processes.processes.at(index)])
 }
 
-/** What a process runs for an operation other than the neighbor allgather. */
+/** The program that a process runs for an operation other than the neighbor allgather. */
 export class OperationProgram {
   readonly program: ProcessProgram
   /**
-   * Which block of its rank's send buffer every contributed value is; null where the values of a rank are its
-   * blocks, in their order.
+   * The block of its rank's send buffer that every contributed value is. Null if the values of a rank are its blocks,
+   * in their order.
    */
   readonly ownSlot: Int32Array | null
-  /** The slots of the program, rank by rank. */
   readonly slots: SlotList
   /**
-   * Retained for as long as the neighborhood, so that other processes of this address space find it. Null of
+   * The plan, retained for as long as the neighborhood, so that other processes of this address space find it. Null for
    * a part.
    */
   readonly plan: CachedPlan | null
@@ -52,7 +51,7 @@ export class OperationProgram {
     this.plan = plan
   }
 
-  /** The block of its rank's send buffer that a value is, which the i-th hosted rank contributes. */
+  /** Returns the block in its rank's send buffer of a value that the i-th hosted rank contributes. */
   slotOf(i: number, value: number): number {
     return this.ownSlot === null ? value - this.program.ownStart[i] : this.ownSlot[value]
   }

@@ -10,19 +10,17 @@ import { Tuner } from './tuner.js'
 export interface RequestOfProcess {
   readonly neighborhood: Neighborhood
   readonly operation: ChosenOperation
-  /** Of a block; null where no rank knows all lengths. */
+  /** The bytes of a block; null if no rank knows all lengths. */
   readonly bytes: number | null
-  /** What the ranks of the process passed; they share a tuner. */
+  /** The arguments of the process's ranks, which share a tuner. */
   readonly all: readonly { readonly place: TunerPlace }[]
   /** The neighborhood whose plan a request without `tune` executes. */
   readonly untuned: () => Neighborhood | Promise<Neighborhood>
-  /** Its program with the buffers of all. */
+  /** Returns its program with the buffers of all. */
   readonly bound: (by: Neighborhood) => BoundProgram
 }
 
-/**
- * How a process starts a persistent request: by the program at hand, or by those of the strategies to try.
- */
+/** Returns how a process starts a persistent request: by the program at hand, or by those of the strategies to try. */
 export async function requestStart(
   signature: Signature,
   tune: Tune | null,

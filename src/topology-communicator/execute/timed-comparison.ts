@@ -1,37 +1,39 @@
 import { medianOf } from '../../base/search.js'
 
 /**
- * How often candidates are timed, and which of them wins. In a round every one that is left is timed once.
+ * The rules of a comparison: how often candidates are timed, and which of them wins. Each round times every remaining
+ * candidate once.
  */
 export interface ComparisonRules {
-  /** Rounds before any is ruled out: at least 1. */
+  /** The number of rounds before any is ruled out: at least 1. */
   readonly leastRounds: number
-  /** Rounds after which one is chosen, whatever is certain by then: at least `leastRounds`. */
+  /** The number of rounds after which one is chosen in any case: at least `leastRounds`. */
   readonly mostRounds: number
   /**
-   * A later one of the list has to be faster than an earlier one by this factor, in the median: at least 1.
+   * The factor by which a later candidate of the list has to be faster than an earlier one, in the median: at least 1.
    */
   readonly tie: number
   /**
-   * Standard deviations of a fair coin by which it has to have won rounds against an earlier one: few rounds
-   * on a busy machine prove little. 0: the medians alone decide.
+   * The standard deviations of a fair coin by which a candidate has to have won rounds against an earlier one: few
+   * rounds on a busy machine prove little. With 0 the medians alone decide.
    */
   readonly lead: number
 }
 
-/** Standard deviations of a fair coin by which rounds are lost before one is ruled out: 7 of 7, 20 of 26. */
+/**
+ * The standard deviations of a fair coin by which a candidate has lost rounds when it is ruled out: 7 of 7, 20 of 26.
+ */
 const certainty = 2.5
 
 /**
- * Times equivalent candidates in turn until the fastest is known: it decides which runs next, and which wins.
- * Times are paired by round, so that other load on the machine affects all candidates. The result depends on
- * the times alone: ranks that agree on the times agree on the winner. Where the times show no difference, the
- * first candidate wins.
+ * Times equivalent candidates in turn until the fastest is known. It decides which runs next, and which wins. Times are
+ * paired by round, so that other load on the machine affects all candidates. The result depends on the times alone:
+ * ranks that agree on the times agree on the winner. Where the times show no difference, the first candidate wins.
  */
 export class TimedComparison {
   readonly #rules: ComparisonRules
   readonly #samples: readonly number[][]
-  /** Those that may still be chosen, in order of the list. They have taken part in every round. */
+  /** The candidates that may still be chosen, in list order. They have taken part in every round. */
   #left: readonly number[]
   #turn = 0
   #chosen: number | null
@@ -41,26 +43,26 @@ export class TimedComparison {
     this.#rules = rules
     this.#samples = Array.from({ length: candidates }, () => [])
     this.#left = [...this.#samples.keys()]
-    // There is nothing to compare.
+    // A single candidate needs no comparison.
     this.#chosen = candidates === 1 ? 0 : null
   }
 
-  /** By candidate, a time for every round that it took part in. */
+  /** By candidate, the time of every round in which it took part. */
   get samples(): readonly (readonly number[])[] {
     return this.#samples
   }
 
-  /** Null while any are timed. */
+  /** The chosen candidate; null while any are timed. */
   get chosen(): number | null {
     return this.#chosen
   }
 
-  /** Whose time is to be agreed on next. */
+  /** The candidate whose time is agreed on next. */
   get next(): number {
     return this.#left[this.#turn]
   }
 
-  /** The time of the next one, in any unit. */
+  /** Records the time of the next candidate, in any unit. */
   agree(time: number): void {
     this.#samples[this.next].push(time)
     this.#turn = (this.#turn + 1) % this.#left.length
@@ -76,7 +78,7 @@ export class TimedComparison {
     if (rounds >= mostRounds || this.#left.length === 1) this.#chosen = best
   }
 
-  /** Who wins by the rounds so far. */
+  /** Returns the winner of the rounds so far. */
   #best(): number {
     const { tie, lead } = this.#rules
     const median = (i: number) => medianOf(this.#samples[i])
@@ -87,8 +89,8 @@ export class TimedComparison {
   }
 
   /**
-   * Whether more rounds are not expected to change that `best` wins: a later one of the list would have to be
-   * clearly faster.
+   * Whether candidate i is unlikely to win in further rounds. A later one of the list would have to be clearly faster
+   * than `best`.
    */
   #hasLost(i: number, best: number): boolean {
     const { tie } = this.#rules
@@ -96,8 +98,8 @@ export class TimedComparison {
   }
 
   /**
-   * Standard deviations by which `i` has won more rounds than it has lost against `other`; won: faster by a
-   * factor.
+   * Returns the standard deviations by which `i` has won more rounds than it has lost against `other`. It wins a round
+   * if it is faster by a factor.
    */
   #leadOf(i: number, other: number, factor: number): number {
     const times = this.#samples[other]

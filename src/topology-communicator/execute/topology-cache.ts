@@ -1,11 +1,11 @@
 import { RecentObjects } from '../../neighborhood/plan/plan-cache.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
 
-/** The topologies that processes of this thread made last; enough for those that are made concurrently. */
+/** The topologies that processes of this thread made last. The capacity suffices for those made concurrently. */
 const recent = new RecentObjects<ProcessTopology>(4)
 
 /**
- * The topology, or an equal one that another process of this thread has just made: logical processes that
+ * Returns the topology, or an equal one that another process of this thread has just made. Logical processes that
  * gather the same lists then share the arrays, and with them the plan.
  */
 export function cachedTopology(made: ProcessTopology): ProcessTopology {

@@ -13,18 +13,18 @@ import { formatStrategy, parseStrategy } from '../../neighborhood/strategies/str
 import type { Neighborhood } from './neighborhood.js'
 
 /**
- * Which strategies the first starts of a persistent request try, and how often. They are those that the
- * library would choose among (`choice()`), best predicted first.
+ * The strategies that the first starts of a persistent request try, and how often. The library would choose among the
+ * same ones (`choice()`). They are tried in the order of their predicted times.
  */
 export interface TuneOptions {
-  /** Strategies, at most: 1 to 8. Default 3. Of two or more, one is direct sends. */
+  /** The most strategies to try: 1 to 8. Default 3. Of two or more, one is direct sends. */
   readonly candidates?: number
-  /** Only strategies predicted to take at most this many times the best: 1 to 1,000. Default 2. */
+  /** The most times that a strategy's predicted time may exceed the best one's: 1 to 1,000. Default 2. */
   readonly within?: number
-  /** Starts that are timed of each strategy: 1 to 1,000. Default 3. */
+  /** The number of timed starts of each strategy: 1 to 1,000. Default 3. */
   readonly starts?: number
   /**
-   * Milliseconds; only differences count. Default `performance.now`. The clock of the first rank of every
+   * The clock, in milliseconds; only differences count. Default `performance.now`. The clock of the first rank of every
    * process is used; those of all are read once when the request is made.
    */
   readonly now?: () => number
@@ -32,11 +32,11 @@ export interface TuneOptions {
 
 /** Options of a persistent neighbor allgather or alltoall. */
 export interface NeighborInitOptions {
-  /** Whether the first starts try strategies; true: by the defaults. Default false. */
+  /** Whether the first starts try strategies; true takes the defaults. Default false. */
   readonly tune?: boolean | TuneOptions
 }
 
-/** With defaults. */
+/** The options with defaults. */
 export type Tune = Required<TuneOptions>
 
 export const tuneOptions = {
@@ -58,8 +58,8 @@ export const tuneOptions = {
 export const initOptions: OptionTable<NeighborInitOptions> = { tune: uncheckedOption }
 
 /**
- * @returns null where nothing is tried
- * @throws ERR_ARGUMENT; ERR_STRATEGY where the library has nothing to choose
+ * @returns null if nothing is tried
+ * @throws ERR_ARGUMENT; ERR_STRATEGY if the library has nothing to choose
  */
 export function checkedTune(
   name: string,
@@ -80,7 +80,7 @@ export function checkedTune(
 }
 
 /**
- * Its first reading shows whether it gives milliseconds; what is no number later on makes a start infinitely
+ * Checks by one reading that the clock returns numbers. A later reading that is not a number makes a start infinitely
  * long.
  */
 function checkedClock(name: string, now: () => unknown): () => number {
@@ -95,24 +95,23 @@ function checkedClock(name: string, now: () => unknown): () => number {
   )
 }
 
-/** What ranks compare: those that pass other options are a mismatch. */
+/** Returns the text that ranks compare: those that pass other options are a mismatch. */
 export function tuneText({ now: _, ...agreed }: Tune): string {
   return `tune:${optionsText(tuneOptions, agreed)}`
 }
 
-/** A strategy to try. */
 export interface TuneCandidate {
   readonly strategy: Strategy
-  /** Absent where nothing is predicted. */
+  /** The predicted time; absent if nothing is predicted. */
   readonly predictedUs?: number
 }
 
 /**
- * The same on all ranks: of what the library would choose among, the alternatives that were simulated and are
- * predicted to be fast enough, and direct sends. Where ranks plan from their neighbors, the strategy at hand
- * alone. Does not hold the event loop for long.
+ * Returns the strategies to try, the same on all ranks: the simulated alternatives whose predicted times are short
+ * enough, and direct sends. If ranks plan from their neighbors, it returns only their strategy. Does not hold the event
+ * loop for long.
  *
- * @param bytes of a block; null where no rank knows all lengths
+ * @param bytes of a block; null if no rank knows all lengths
  */
 export async function candidatesFor(
   neighborhood: Neighborhood,
@@ -126,7 +125,7 @@ export async function candidatesFor(
   const { alternatives } = choice
   const limit = within * alternatives[0].timeUs
   const best = alternatives.filter(({ timeUs }) => timeUs <= limit).slice(0, candidates)
-  // The trivial competitor has the last place, whatever is predicted for it.
+  // Direct sends, the baseline, get the last place, whatever is predicted for them.
   const direct = alternatives.find(({ strategy }) => strategy === 'direct')
   if (direct !== undefined && candidates > 1 && !best.includes(direct)) best.splice(candidates - 1, 1, direct)
   return best.map(({ strategy, timeUs }) => ({ strategy: parseStrategy(strategy), predictedUs: timeUs }))

@@ -6,10 +6,9 @@ import type { Signature } from '../../calls/signature.js'
 import type { Tuner } from './tuner.js'
 
 /**
- * The largest of the numbers of all processes, on each. None returns before all have called. In stage i a
- * process sends to the one 2^i ahead: lg `count` messages of 8 bytes per process, and every process hears
- * from the one before it, so a process that takes part in something else is noticed. Takes a step per stage,
- * up to 31.
+ * Returns the largest of the numbers of all processes, on each. None returns before all have called. In stage i a
+ * process sends to the one 2^i ahead: lg `count` messages of 8 bytes per process, and every process hears from the one
+ * before it, so a process that takes part in something else is noticed. Takes a step per stage, up to 31.
  *
  * @see Hensgen, Finkel, Manber 1988 (dissemination)
  */
@@ -28,9 +27,9 @@ export async function largestOfAll(exchange: Exchange, own: number, step: number
 const agreementStep = 2 ** 30
 
 /**
- * Starts that try programs which do the same, until one is chosen. While they do, a start begins with the
- * agreement on the time of the one before it, which no process leaves before all have started: times do not
- * depend on who came late.
+ * Makes starts that try equivalent programs until one is chosen. Each such start begins with the agreement on the time
+ * of the one before it. No process leaves the agreement before all have started, so times do not depend on late
+ * processes.
  *
  * @param programs of the candidates; released when one is chosen
  * @param now milliseconds
@@ -46,7 +45,7 @@ export function tunedStart(
     run: new ProgramRun(bound.program),
   }))
   let chosen: BoundStart | undefined
-  /** Of the last start; null before the first. */
+  /** The time of the last start; null before the first. */
   let lastUs: number | null = null
   const choose = (): BoundStart | undefined => {
     if (tuner.chosen === null) return undefined

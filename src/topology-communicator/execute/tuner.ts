@@ -3,29 +3,31 @@ import { formatStrategy } from '../../neighborhood/strategies/strategy-text.js'
 import { TimedComparison } from './timed-comparison.js'
 import type { TuneCandidate } from './tune-options.js'
 
-/** A strategy that was tried. */
+/** A strategy that the first starts of a request tried. */
 export interface TunedCandidate {
   /** Its line of text, as `parseStrategy` reads it. */
   readonly strategy: string
-  /** Absent where nothing is predicted, because there is nothing to choose. */
+  /** The predicted time; absent if nothing is predicted because there is nothing to choose. */
   readonly predictedUs?: number
-  /** Of every timed start that all ranks know of, microseconds: that of the slowest process. */
+  /** The time of every timed start that all ranks know, in microseconds: that of the slowest process. */
   readonly measuredUs: readonly number[]
 }
 
-/** What the starts of a request have found so far. The same on all ranks, after the same start. */
+/** The findings of a request's starts so far. The same on all ranks, after the same start. */
 export interface Tuning {
-  /** Best predicted first. */
+  /** The candidates, best predicted first. */
   readonly candidates: readonly TunedCandidate[]
-  /** Timed starts whose time is not agreed on yet; one start after the last, one is chosen. */
+  /**
+   * The number of timed starts whose time is not agreed on yet. One start after the last of them a candidate is chosen.
+   */
   readonly startsLeft: number
   /** The strategy of all later starts; null while some are timed. */
   readonly chosen: string | null
 }
 
 /**
- * Which candidate a start tries: one after the other, then again. A start agrees on the time of the one
- * before it, so one start after the last timed one all processes know all times, and choose the same.
+ * Decides which candidate a start tries: one after the other, in rounds. A start agrees on the time of the one before
+ * it. So one start after the last timed one all processes know all times, and choose the same candidate.
  */
 export class Tuner {
   readonly #candidates: readonly TuneCandidate[]
@@ -33,11 +35,11 @@ export class Tuner {
   readonly #comparison: TimedComparison
   #agreed = 0
 
-  /** @param starts timed ones of every candidate */
+  /** @param starts the number of timed starts of every candidate */
   constructor(candidates: readonly TuneCandidate[], starts: number) {
     this.#candidates = candidates
     this.#timedStarts = candidates.length * starts
-    // Of equal times that of the better predicted one.
+    // The better predicted candidate wins if times are equal.
     const rules = { leastRounds: starts, mostRounds: starts, tie: 1, lead: 0 }
     this.#comparison = new TimedComparison(candidates.length, rules)
   }
@@ -46,17 +48,20 @@ export class Tuner {
     return this.#candidates.map(({ strategy }) => strategy)
   }
 
-  /** The number of the candidate of all starts from now on; null while starts are timed. */
+  /** The number of the candidate of all later starts; null while starts are timed. */
   get chosen(): number | null {
     return this.#comparison.chosen
   }
 
-  /** The number of the candidate whose time is to be agreed on next. */
+  /** The number of the candidate whose time is agreed on next. */
   get next(): number {
     return this.#comparison.next
   }
 
-  /** What the processes have agreed on for the last start. After the last timed one a candidate is chosen. */
+  /**
+   * Records the time of the last start on which the processes agreed. After the last timed start it chooses a
+   * candidate.
+   */
   agree(timeUs: number): void {
     this.#comparison.agree(timeUs)
     this.#agreed++

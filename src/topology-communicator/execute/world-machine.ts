@@ -9,12 +9,12 @@ import { machineOfCores } from '../../machine/machine-of-cores.js'
 /** The ranks of a communicator on a machine that has cores for them alone. */
 export interface RanksOnMachine {
   readonly machine: Machine
-  /** The core of every rank; null: rank r is on core r. */
+  /** The core of every rank; null if rank r is on core r. */
   readonly slotOf: Int32Array | null
 }
 
 /**
- * The ranks of a communicator on the machine of their world.
+ * Places the ranks of a communicator on the machine of their world.
  *
  * @param table the ranks in the world
  */
@@ -29,7 +29,7 @@ export function onWorldMachine(machine: Machine, table: LocalRankTable): RanksOn
   }
 }
 
-/** The node of every rank of a communicator on the machine of the world. */
+/** Returns the node of every rank of a communicator on the machine of the world. */
 export function nodesOnWorldMachine(machine: Machine, table: LocalRankTable): Int32Array {
   return worldRanksOf(table).map((core) => rangeAt(machine.firstRank, core))
 }

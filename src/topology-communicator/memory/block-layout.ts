@@ -2,14 +2,14 @@ import { type OptionTable, uncheckedOptions } from '../../base/option.js'
 import type { Layout } from '../../calls/plan/deliver.js'
 import { RankweaveError } from '../../errors.js'
 
-/** Where blocks are in a receive buffer, in elements. */
+/** The places of blocks in a receive buffer, in elements. */
 export interface BlockLayout {
   readonly displs: Int32Array
-  /** Elements the buffer needs. */
+  /** The number of elements that the buffer needs. */
   readonly size: number
 }
 
-/** The blocks that the caller expects, and where they go. */
+/** The counts of blocks that the caller expects, and their places. */
 export interface BlockLayoutOptions {
   readonly counts?: ArrayLike<number>
   readonly displs?: ArrayLike<number>
@@ -20,9 +20,9 @@ export const blockLayoutOptions: OptionTable<BlockLayoutOptions> = {
 }
 
 /**
- * Places blocks at the caller's displacements, or packed in slot order.
+ * Places blocks at the caller's displacements, or packs them in slot order.
  *
- * @param arrived elements of every block
+ * @param arrived the number of elements of every block
  * @throws ERR_COUNT when the caller expected other counts
  */
 export function blockLayout(

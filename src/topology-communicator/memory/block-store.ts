@@ -6,12 +6,12 @@ import type { ProcessProgram } from '../../schedule/lower/program.js'
 import { checkTotal, copyWords, newWords, type Words } from './memory-words.js'
 
 /**
- * The values of a program that combines nothing, during one call, in one arena: value v is `length[v]` words
- * from `start[v]` on. Either all lengths are known from the start, and values lie in their order; or they
- * become known as frames arrive, in any order.
+ * The values of a program that combines nothing, during one call, in one arena: value v is `length[v]` words from
+ * `start[v]` on. If all lengths are known from the start, values lie in their order. Otherwise they become known as
+ * frames arrive, in any order.
  *
- * A frame is the words of its values one after another; where the store does not know lengths, they are
- * preceded by the number of words of each, as 32-bit integers, padded to a multiple of 8 bytes.
+ * A frame is the words of its values one after another. If the store does not know lengths, the number of words of each
+ * value precedes them, as 32-bit integers, padded to a multiple of 8 bytes.
  */
 export class BlockStore implements ProgramStore {
   /** Whether all lengths are known, so that frames do not carry them. */
@@ -52,16 +52,16 @@ export class BlockStore implements ProgramStore {
       : []
   }
 
-  /** Values of the given lengths, in words. */
+  /** Makes a store of values of the given lengths, in words. */
   static of(program: ProcessProgram, elementSizeBytes: number, lengths: ArrayLike<number>): BlockStore {
     return new BlockStore(program, elementSizeBytes, Int32Array.from(lengths), 0)
   }
 
   /**
-   * Values whose lengths arrive with them.
+   * Makes a store of values whose lengths arrive with them.
    *
-   * @param ownWords of the contributed values; memory is allocated as if the others had the same mean, and
-   *   grows
+   * @param ownWords the words of the contributed values; memory is allocated as if the other values had the same mean
+   *   length, and grows
    */
   static open(program: ProcessProgram, elementSizeBytes: number, ownWords = 0): BlockStore {
     const { valueTerm, ownStart, ranks } = program
@@ -74,7 +74,7 @@ export class BlockStore implements ProgramStore {
     )
   }
 
-  /** Gives a value its length and its place: once per value, in any order, where lengths are not known. */
+  /** Gives a value its length and its place. Without known lengths it is called once per value, in any order. */
   extend(value: number, length: number): void {
     const end = this.#used + length
     checkTotal(end)
@@ -124,7 +124,7 @@ export class BlockStore implements ProgramStore {
     const { valueStart } = this.#program.receive
     const from = valueStart[frame]
     const to = valueStart[frame + 1]
-    // Lent bytes need not be aligned.
+    // Lent bytes may be unaligned.
     const bytes = owned ? arrived : copyOf(arrived)
     const words: Words =
       this.elementSizeBytes >= 4
@@ -138,17 +138,17 @@ export class BlockStore implements ProgramStore {
 
   combine(): void {}
 
-  /** Where a value begins, or the last one ends. */
+  /** Returns the byte at which a value begins, or the last one ends. */
   #byteOf(value: number): number {
     const word = value < this.start.length ? this.start[value] : this.#used
     return this.elementSizeBytes >= 4 ? 4 * word : word
   }
 }
 
-/** Words that are allocated before they are needed, at most: 4 MiB, or 1 MiB of single bytes. */
+/** The most words that are allocated before they are needed: 4 MiB, or 1 MiB of single bytes. */
 const mostExpected = 2 ** 20
 
-/** Words, of elements of this size, that the lengths of so many values take. */
+/** Returns the number of words, of elements of this size, that the lengths of so many values take. */
 function lengthWords(values: number, elementSizeBytes: number): number {
   const sizeBytes = (4 * values + 7) & ~7
   return elementSizeBytes >= 4 ? sizeBytes >>> 2 : sizeBytes

@@ -10,15 +10,13 @@ import { misfit, payloadOf } from '../../messages/datatype/payload.js'
 import { pack, StridedView } from '../../messages/datatype/strided-view.js'
 import { wordsPerElement } from './memory-words.js'
 
-/** What one rank contributes to a neighborhood collective, checked. */
+/** The checked contribution of a rank to a neighborhood collective. */
 export interface Contribution {
   readonly type: number
   readonly elements: TypedArray
 }
 
-/**
- * @throws ERR_TYPE for what is not a typed array or a strided view of one, or has no fixed buffer
- */
+/** @throws ERR_TYPE unless the data are a typed array, or a strided view of one, with a fixed buffer */
 export function contributionOf(name: string, data: unknown): Contribution {
   const isArray = data instanceof StridedView || typeCodeOf(data) !== typeCode.value
   if (!isArray) {
@@ -34,8 +32,8 @@ export function contributionOf(name: string, data: unknown): Contribution {
 /**
  * Checks a receive buffer for `countElems` elements of a type.
  *
- * @throws ERR_TYPE for what is not a typed array with a fixed buffer; ERR_TYPE_MISMATCH, ERR_TRUNCATE when
- *   they do not fit
+ * @throws ERR_TYPE unless it is a typed array with a fixed buffer; ERR_TYPE_MISMATCH, ERR_TRUNCATE when the elements do
+ *   not fit
  */
 export function checkInto(name: string, into: unknown, type: number, countElems: number): void {
   if (into === undefined) return
@@ -48,14 +46,14 @@ export function checkInto(name: string, into: unknown, type: number, countElems:
   if (error !== undefined) throw error
 }
 
-/** Words, as stores count them, of one element of a type. */
+/** Returns the number of words, as stores count them, of one element of a type. */
 export function elementWords(type: number): number {
   return wordsPerElement(elementSizeBytes(type))
 }
 
 /**
- * What a rank binds to a persistent collective: no strided views, which would be packed once instead of at
- * every start.
+ * Checks the buffers that a rank binds to a persistent collective. It refuses strided views, which would be packed once
+ * instead of at every start.
  *
  * @throws ERR_TYPE
  */

@@ -7,8 +7,8 @@ import type { ProcessProgram } from '../../schedule/lower/program.js'
 import { UniformStore } from './uniform-store.js'
 
 /**
- * Values of one length in a process that does not know it, because its ranks contribute none: the first frame
- * that carries values tells. Later runs know it from the start.
+ * Values of one length in a process that does not know it, because its ranks contribute none. The first frame that
+ * carries values reveals it, and later runs know it from the start.
  */
 export class LearningStore implements ProgramStore {
   readonly #program: ProcessProgram
@@ -20,13 +20,13 @@ export class LearningStore implements ProgramStore {
     this.#type = type
   }
 
-  /** The values; undefined where no frame has brought any. */
+  /** The values; undefined until a frame has brought any. */
   get learned(): UniformStore | undefined {
     return this.#learned
   }
 
   pack(frame: number): Uint8Array {
-    // A frame leaves when its values are there: before any are, it has none.
+    // A frame leaves when its values are there; until then it is empty.
     return this.#learned?.pack(frame) ?? noBytes
   }
 
@@ -34,7 +34,7 @@ export class LearningStore implements ProgramStore {
     return this.#learned?.landing(frame)
   }
 
-  /** @throws ERR_COLLECTIVE_MISMATCH for a frame that does not consist of values as long as those before */
+  /** @throws ERR_COLLECTIVE_MISMATCH unless a frame consists of values as long as those before */
   unpack(frame: number, arrived: Uint8Array): void {
     const { valueStart, peer } = this.#program.receive
     const values = valueStart[frame + 1] - valueStart[frame]

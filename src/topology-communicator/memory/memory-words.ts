@@ -2,9 +2,9 @@ import { wrongValue } from '../../errors.js'
 import type { TypedArray } from '../../messages/datatype/elements.js'
 
 /**
- * The memory of a typed array in units that are copied alike whatever the element type: 32-bit words, or
- * bytes for elements below 4 bytes. Two kinds of array instead of eleven keep the copy loops fast, and
- * integers preserve every bit of a NaN.
+ * The memory of a typed array in units that are copied alike for all element types: 32-bit words, or bytes for elements
+ * below 4 bytes. Two kinds of array instead of eleven keep the copy loops fast, and integers preserve every bit of a
+ * NaN.
  */
 export type Words = Int32Array | Uint8Array
 
@@ -14,17 +14,17 @@ export function wordViewOf(array: TypedArray): Words {
     : new Uint8Array(array.buffer, array.byteOffset, array.byteLength)
 }
 
-/** Words of one element of this size. */
+/** Returns the number of words of one element of this size. */
 export function wordsPerElement(elementSizeBytes: number): number {
   return elementSizeBytes >= 4 ? elementSizeBytes >>> 2 : elementSizeBytes
 }
 
-/** Fresh memory in words, for elements of this size. */
+/** Allocates memory in words, for elements of this size. */
 export function newWords(elementSizeBytes: number, count: number): Words {
   return elementSizeBytes >= 4 ? new Int32Array(count) : new Uint8Array(count)
 }
 
-/** Below this, a loop is faster than `set` of a `subarray`. */
+/** Copies of fewer words are faster by a loop than by `set` of a `subarray`. */
 const setWords = 96
 
 export function copyWords(from: Words, fromAt: number, to: Words, toAt: number, count: number): void {

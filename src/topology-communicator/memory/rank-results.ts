@@ -5,9 +5,8 @@ import { fillRankSlots, type SlotList } from './slot-list.js'
 import type { UniformStore } from './uniform-store.js'
 
 /**
- * Copies the values of equal length that one rank gets to its buffer. A few are collected as words before
- * they are copied as elements: less work than a view of the buffer as words. Elements that are words
- * themselves need neither.
+ * Copies the values of equal length that one rank gets to its buffer. A few values are collected as words before they
+ * are copied as elements, which is less work than a view of the buffer as words. Elements that are words need neither.
  */
 export class RankResults {
   /** Whether elements can be written one by one as words, bit by bit. */
@@ -17,7 +16,6 @@ export class RankResults {
   readonly #bySize: TypedArray[] = []
   #words: Words | undefined
 
-  /** @param type wire code of the elements */
   constructor(type: number) {
     this.#type = type
     this.#perElement = wordsPerElement(elementSizeBytes(type))
@@ -25,9 +23,9 @@ export class RankResults {
   }
 
   /**
-   * @param index of the rank in the program
-   * @param countElems that its slots take
-   * @param areAllFilled false on a grid: what is in slots beyond its borders stays
+   * @param the index of the rank in the program
+   * @param countElems the number of elements that its slots take
+   * @param areAllFilled false on a grid, where slots beyond its borders keep their contents
    */
   fill(
     slots: SlotList,
@@ -45,7 +43,7 @@ export class RankResults {
     } else fillRankSlots(slots, index, store, wordViewOf(target))
   }
 
-  /** The first `countElems` elements. */
+  /** Returns the first `countElems` elements. */
   #elements(words: Words, countElems: number): TypedArray {
     this.#bySize[countElems] ??= elementsOver(this.#type, words.subarray(0, countElems * this.#perElement))
     return this.#bySize[countElems]

@@ -1,10 +1,7 @@
 import { elementSizeBytes, elementsIn, newArray, type TypedArray } from '../../messages/datatype/elements.js'
 import { newWords, type Words, wordsPerElement, wordViewOf } from './memory-words.js'
 
-/**
- * Receive buffers of at most this many words, on average, are filled side by side in one arena and then
- * copied out.
- */
+/** Receive buffers of at most this many words, on average, are filled side by side in one arena and then copied out. */
 export const smallWords = 96
 
 /** The receive buffers of the ranks of one process while their slots are filled. */
@@ -17,11 +14,11 @@ export interface ReceiveBuffers {
 }
 
 /**
- * Buffers of a type: those that the ranks pass, or fresh ones. A view of each costs more than copying a few
+ * Returns buffers of a type: those that the ranks pass, or fresh ones. A view of each costs more than copying a few
  * blocks twice, so small fresh ones become arrays only when they are filled.
  *
- * @param sizes elements of every rank's buffer
- * @param intoOf what a rank passed to be filled
+ * @param sizes the number of elements of every rank's buffer
+ * @param intoOf returns the buffer that a rank passed to be filled
  */
 export function receiveBuffers(
   type: number,
@@ -60,7 +57,7 @@ export function receiveBuffers(
   return { words, base, results }
 }
 
-/** The memory of words as elements of a type that fill them. */
+/** Returns the memory of words as elements of a type that fill them. */
 export function elementsOver(type: number, { buffer, byteOffset, byteLength }: Words): TypedArray {
   return elementsIn(type, new Uint8Array(buffer, byteOffset, byteLength))
 }

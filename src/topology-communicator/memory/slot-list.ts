@@ -33,7 +33,7 @@ export function slotList({ ranks, fillStart, fillRank, fillSlot }: ProcessProgra
   return inSlotOrder(start, value, slot) ?? { start, value, slot, isDense: false }
 }
 
-/** Undefined where a rank has slots that nothing fills, as on the borders of a grid. */
+/** Orders the slots; undefined if a rank has slots that nothing fills, as on the borders of a grid. */
 function inSlotOrder(start: Int32Array, value: Int32Array, slot: Int32Array): SlotList | undefined {
   const ordered = new Int32Array(value.length).fill(-1)
   const slots = new Int32Array(value.length)
@@ -67,8 +67,8 @@ export function fillRankSlots(
 /**
  * Copies every value into the slots it fills.
  *
- * @param receive where the receive buffer of every hosted rank is
- * @param fillTo where in its rank's buffer each fill of the program goes
+ * @param receive the receive buffers of the hosted ranks
+ * @param fillTo the place in its rank's buffer of each fill of the program
  */
 export function fillSlots(
   { fillStart, fillRank }: ProcessProgram,

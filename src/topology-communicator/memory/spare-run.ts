@@ -2,7 +2,7 @@ import type { Exchange } from '../../calls/exchange.js'
 import { ProgramRun, type ProgramStore } from '../../calls/program/run-program.js'
 import type { ProcessProgram } from '../../schedule/lower/program.js'
 
-/** What a run of a program needs: reused by later ones. */
+/** The memory that a run of a program needs; later runs reuse it. */
 export interface RunMemory<S extends ProgramStore> {
   readonly run: ProgramRun
   readonly store: S
@@ -15,13 +15,13 @@ export interface RunMemory<S extends ProgramStore> {
 export const maxRetainedBytes = 2 ** 20
 
 /**
- * The memory of the run of a program that ended last, while no run uses it, for one with values of the same
- * type and length.
+ * The memory of the last run of a program, while no run uses it. It serves a run with values of the same type and
+ * length.
  */
 export class SpareRun<S extends ProgramStore & { readonly sizeBytes: number }> {
   #spare: RunMemory<S> | undefined
 
-  /** Retained memory, or new. The caller has it alone until it returns it. */
+  /** Returns retained memory, or new. The caller owns it until it returns it. */
   take(program: ProcessProgram, type: number, countElems: number, newStore: () => S): RunMemory<S> {
     const spare = this.#spare
     this.#spare = undefined
@@ -29,7 +29,7 @@ export class SpareRun<S extends ProgramStore & { readonly sizeBytes: number }> {
     return { run: new ProgramRun(program), store: newStore(), type, countElems }
   }
 
-  /** After a run that is done. Memory of which frames are still to be sent is not retained. */
+  /** Retains the memory of a completed run, unless frames in it have yet to be sent. */
   put(memory: RunMemory<S>, exchange: Exchange): void {
     if (exchange.isSent && memory.store.sizeBytes <= maxRetainedBytes) this.#spare = memory
   }

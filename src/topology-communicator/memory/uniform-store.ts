@@ -6,24 +6,23 @@ import { checkTotal, copyWords, newWords, type Words, wordsPerElement } from './
 import { elementsOver } from './receive-buffers.js'
 
 /**
- * The values of a program, when all have one length, and the frames it sends; combines nothing by itself. All
- * memory is allocated when the store is made, so a run allocates nothing, and consecutive runs can share a
- * store. Frames land where their values are; a frame whose values lie side by side is sent from there.
+ * The values of a program, when all have one length, and the frames it sends. It combines nothing. All memory is
+ * allocated when the store is made, so a run allocates nothing, and consecutive runs can share a store. Frames land
+ * where their values are; a frame whose values lie side by side is sent from there.
  */
 export class UniformStore implements ProgramStore {
-  /** Words of every value. */
+  /** The number of words of every value. */
   readonly width: number
   readonly countElems: number
   /** Value v is `width` words from `v * width` on. */
   readonly words: Words
-  /** The same memory as elements. */
+  /** The memory of `words`, viewed as elements. */
   readonly elements: TypedArray
   readonly #program: ProcessProgram
   readonly #bytes: Uint8Array
   readonly #frames: readonly PackedFrame[]
   readonly #landings: readonly Uint8Array[]
 
-  /** @param type wire code of the elements */
   constructor(program: ProcessProgram, type: number, elementSizeBytes: number, countElems: number) {
     const { valueTerm, send, receive } = program
     this.countElems = countElems
@@ -80,7 +79,7 @@ export class UniformStore implements ProgramStore {
   combine(_combination: number): void {}
 }
 
-/** A frame to send. @param words what its values are packed in; null where they lie side by side */
+/** A frame to send. @param words the memory in which its values are packed; null if they lie side by side */
 interface PackedFrame {
   readonly words: Words | null
   readonly bytes: Uint8Array
