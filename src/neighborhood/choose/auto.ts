@@ -5,20 +5,17 @@ import { longestBlockBytes } from '../../cost/simulate/block-lengths.js'
 import { shown, wrongValue } from '../../errors.js'
 import type { Strategy } from '../strategies/strategy.js'
 
-/** The library chooses a strategy, for a machine with a profile and a block size. */
+/** Lets the library choose a strategy, for a machine with a profile and a block size. */
 export interface AutoStrategy {
   readonly kind: 'auto'
-  /**
-   * Choose for blocks of this length, whatever is sent. Default: by the length of the blocks of each call.
-   */
+  /** The length of blocks for which to choose, whatever is sent. Default: that of the blocks of each call. */
   readonly bytes?: number
   /**
-   * Work that is spent on the choice. Per unit: 4 candidates are simulated, 8 strategies similar to the
-   * fastest as well, and one of all is planned; for alltoalls and reductions one candidate is simulated and
-   * planned. In proportion: the blocks that they move, and the work of searches for friends. Besides: direct
-   * sends, an ordinary allgather, friend groups, and the best candidate of every kind that has none, if it
-   * moves at most 2^18 blocks per unit, or is 2^19 pairs and blocks of work with friends. 1 to 2^20, default
-   * 10.
+   * The work that the choice may take. Per unit, 4 candidates and 8 strategies similar to the fastest are simulated,
+   * and one of all is planned; for alltoalls and reductions one candidate is simulated and planned. The limits on moved
+   * blocks and on searches for friends grow in proportion. The budget does not limit direct sends, an ordinary
+   * allgather and friend groups. Nor does it limit the best candidate of every kind without one, if that moves at most
+   * 2^18 blocks per unit, or takes 2^19 pairs and blocks with friends. 1 to 2^20, default 10.
    */
   readonly budget?: number
 }
@@ -34,7 +31,7 @@ const options = {
 
 export const defaultBudget = options.budget.default
 
-/** One line of help. */
+/** The line of help on `auto`. */
 export const autoHelp = `auto:bytes=4096,budget=${defaultBudget}   the fastest of all for --machine with a profile and --bytes, as simulated; budget: how much is simulated`
 
 /** @throws ERR_STRATEGY for invalid bytes or budget, and for other members */
@@ -42,13 +39,13 @@ export function checkAuto({ kind: _, ...given }: AutoStrategy): void {
   checkOptions('auto', options, given, 'ERR_STRATEGY')
 }
 
-/** False for what is no strategy at all. */
+/** Whether it is `auto`; false for values that are not strategies. */
 export function isAuto(strategy: Strategy | AutoStrategy): strategy is AutoStrategy {
   return strategy?.kind === 'auto'
 }
 
 /**
- * `auto` with any of `bytes=4096`, `budget=16` behind a colon; null for the text of another strategy.
+ * Parses `auto` with any of `bytes=4096`, `budget=16` behind a colon; null for the text of another strategy.
  *
  * @throws ERR_STRATEGY
  */

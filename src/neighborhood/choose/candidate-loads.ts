@@ -10,8 +10,8 @@ import type { ChosenOperation } from './choice.js'
 import { type HopLoad, hubLoad, hubOf, routeLoad } from './estimate.js'
 
 /**
- * Pairs of ranks that a search for friends goes through at least, counted once for each destination that they
- * share: how much work a grouping is, whatever the computer. Time: edges.
+ * Counts the pairs of ranks that a search for friends visits at least, once for each destination that they share. The
+ * count measures the work of a grouping on any computer. Time: edges.
  *
  * @param destinations distinct
  * @param nodeOf friends share a node; null: any ranks may be friends
@@ -20,7 +20,7 @@ export function friendPairs({ start, rank }: NeighborSets, nodeOf: Int32Array | 
   const ranks = start.length - 1
   const sources = Int32Array.from({ length: ranks }, (_, source) => source)
   if (nodeOf !== null) sources.sort((a, b) => nodeOf[a] - nodeOf[b] || a - b)
-  /** Sources so far on the node that `seenOn` names, by destination. */
+  /** By destination, the number of its sources so far on the node that `seenOn` names. */
   const seen = new Int32Array(ranks)
   const seenOn = new Int32Array(ranks).fill(-1)
   let pairs = 0
@@ -36,38 +36,40 @@ export function friendPairs({ start, rank }: NeighborSets, nodeOf: Int32Array | 
   return pairs
 }
 
-/** A candidate and what its ranks do, whatever the blocks and what messages cost. */
+/** A candidate and the load of its ranks, whatever the blocks and the costs of messages. */
 export interface LoadedCandidate {
   readonly strategy: Strategy
   /** Its place among the candidates, simplest first. */
   readonly order: number
-  /** Of friend groups the least that it can be: finding their routes is as much work as planning them. */
+  /**
+   * The load; of friend groups its least possible value, because finding their routes is as much work as planning them.
+   */
   readonly load: readonly HopLoad[]
 }
 
 export interface CandidateLoads {
-  /** Direct sends first. Of those of a kind that do the same, the first alone. */
+  /** The candidates, direct sends first. Of equivalent ones of a kind only the first is listed. */
   readonly candidates: readonly LoadedCandidate[]
-  /** All, those that do the same included. */
+  /** The number of all candidates, equivalent ones included. */
   readonly considered: number
-  /** How much work a search for friends is, on the same node and on any. */
+  /** The work of a search for friends, on the same node and on any. */
   readonly friendPairs: Readonly<Record<'aware' | 'agnostic', number>>
 }
 
-/** What loads depend on. */
+/** The facts on which loads depend. */
 interface LoadFacts {
-  /** Equal for topologies and operations with the same candidates. */
+  /** A text that is equal for topologies and operations with the same candidates. */
   readonly text: string
   readonly nodeOf: Int32Array
 }
 
-/** Loads that are retained per thread, about 1 MB each: those used last at the end. */
+/** The number of loads retained per thread, about 1 MB each, the last used at the end. */
 const mostRetained = 4
 let retained: readonly { readonly facts: LoadFacts; readonly loads: CandidateLoads }[] = []
 
 /**
- * The candidates for a topology whose ranks are on these nodes. They are followed once for all lengths of
- * blocks, in steps of a candidate each.
+ * Computes the loads of the candidates for a topology whose ranks are on these nodes. Candidates are followed once for
+ * all lengths of blocks, in steps of a candidate each.
  */
 export function* candidateLoads(
   topology: ProcessTopology,
@@ -82,10 +84,10 @@ export function* candidateLoads(
   return loads
 }
 
-/** Loads that are being found in slices: logical processes of one thread want the same at the same time. */
+/** Loads that are computed in slices. Logical processes of one thread need the same at the same time. */
 const inFlight: SharedWork<LoadFacts, CandidateLoads>[] = []
 
-/** As {@link candidateLoads}, without holding the event loop for long. */
+/** Computes {@link candidateLoads} without holding the event loop for long. */
 export function loadsInSlices(
   topology: ProcessTopology,
   nodeOf: Int32Array,
@@ -100,11 +102,11 @@ function* followed(
   nodeOf: Int32Array,
   operation: ChosenOperation,
 ): Generator<void, CandidateLoads> {
-  // Partial results go the ways of blocks of the reversed graph, backwards.
+  // Partial results take the ways of blocks of the reversed graph, backwards.
   const topology = operation === 'neighbor-reduce-any' ? transposeTopology(graph) : graph
   const isMerged = operation !== 'neighbor-alltoall'
   const destinations = distinctOut(topology)
-  // One object for all: what several routes need to know of nodes is found once.
+  // Candidates share one object of facts, so that what several routes need to know of nodes is computed once.
   const facts = { topology, nodeOf }
   const hub = hubOf(distinctIn(topology))
   const sizes = nodeSizes(nodeOf)
@@ -134,10 +136,10 @@ function* followed(
 }
 
 /**
- * A rank with m destinations would at best send its block to k - 1 friends, and m / k combined messages; where
- * every destination has its own block, friends get those that they serve.
+ * Bounds the load of friend groups. A rank with m destinations sends at least its block to k - 1 friends, and m / k
+ * combined messages. If every destination has its own block, friends get those that they serve.
  *
- * @param degree mean number of destinations
+ * @param degree the mean number of destinations
  */
 function leastLoad(strategy: Grouped, degree: number, isMerged: boolean): HopLoad[] {
   const k = strategy.kind === 'descending' ? strategy.ks[0] : strategy.k
@@ -147,7 +149,7 @@ function leastLoad(strategy: Grouped, degree: number, isMerged: boolean): HopLoa
   ]
 }
 
-/** Of topologies in use. */
+/** The hashes of topologies in use. */
 const hashes = new WeakMap<ProcessTopology, string>()
 
 function factsOf(topology: ProcessTopology, nodeOf: Int32Array, operation: ChosenOperation): LoadFacts {

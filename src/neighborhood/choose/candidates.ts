@@ -5,7 +5,7 @@ import { coveringWidth, type Lanes } from '../strategies/lanes.js'
 import type { Strategy } from '../strategies/strategy.js'
 import { coveringRadices, evenRadices, offsetRadices, usefulRadices } from './radices.js'
 
-/** How many nodes host ranks, and the most ranks of one. */
+/** The number of nodes that host ranks, and the most ranks of one. */
 export interface NodeSizes {
   readonly nodes: number
   readonly largest: number
@@ -17,12 +17,12 @@ export function nodeSizes(nodeOf: Int32Array): NodeSizes {
   return { nodes: sizes.size, largest: [...sizes.values()].reduce((most, size) => Math.max(most, size), 0) }
 }
 
-/** The strategies that are considered, simplest first: of several that take equally long, the first is chosen. */
+/** Lists the strategies to consider, simplest first: of several that take equally long, the first is chosen. */
 export function candidatesOf(topology: ProcessTopology, nodeOf: Int32Array): Strategy[] {
   const { ranks } = topology
   if (ranks <= 1) return [{ kind: 'direct' }]
   const { nodes, largest } = nodeSizes(nodeOf)
-  // With one radix every block goes straight to its destination.
+  // A single radix would send every block straight to its destination.
   const several = usefulRadices(ranks).filter((radices) => radices.length > 1)
   return [
     { kind: 'direct' },
@@ -46,7 +46,7 @@ const lessOne = (radices: readonly number[]): number[] => radices.map((radix) =>
 const reversed = (numbers: readonly number[]): number[] => [...numbers].reverse()
 
 /**
- * Per hop of a candidate's route, the most messages that a rank sends; null where the strategy does not say.
+ * Returns per hop of a candidate's route the most messages that a rank sends; null if the strategy does not bound them.
  */
 export function mostMessages(strategy: Strategy, { nodes, largest }: NodeSizes): number[] | null {
   const inOrder = (radices: readonly number[], order = 'lowest'): number[] =>
@@ -84,7 +84,7 @@ function hierarchical(nodes: number, largest: number): Strategy[] {
       { kind, between, inside, first: 'inside' },
     ]),
   )
-  // Digits of offsets do not need products that fit, and the highest first suit them best.
+  // Digits of offsets do not need a fitting product, and suit the order highest first best.
   const byOffset = offsetRadices(nodes).flatMap((between) =>
     offsetRadices(largest).map(
       (inside): Strategy => ({ kind, between, inside, first: 'between', digits: 'offset', order: 'highest' }),
@@ -106,13 +106,14 @@ function lanes(nodes: number, largest: number): Strategy[] {
         .filter((widths) => (radices.length === 1) === widths.includes(1) && !isBinary)
         .map((widths) => ({ widths })),
     ]
-    // With one digit blocks for the own node need not wait: they share no messages with those of others.
+    // Blocks for the own node need not wait if there is one digit, because they share no messages with those of other
+    // nodes.
     const own = radices.length > 1 ? 'spread' : 'gather'
     return shapes.map((shape): Strategy => ({ kind: 'lanes', radices, ...shape, own }))
   })
 }
 
-/** Radices that gather and spread the blocks of lanes: one, two even ones, twos, and twos before a 4. */
+/** Lists radices that gather and spread the blocks of lanes: one, two even ones, twos, and twos before a 4. */
 function laneRadices(largest: number): number[][] {
   const twos = Math.ceil(Math.log2(largest))
   const four = [...new Array<number>(Math.max(0, Math.ceil(Math.log2(largest / 4)))).fill(2), 4]
@@ -121,8 +122,8 @@ function laneRadices(largest: number): number[][] {
 }
 
 /**
- * Widths of lanes whose messages arrive one after the other: halves, quarters and eighths of a node, and
- * single ranks.
+ * Lists widths of lanes whose messages arrive one after the other: halves, quarters and eighths of a node, and single
+ * ranks.
  */
 function unevenWidths(largest: number): number[][] {
   if (largest < 8) return []
@@ -136,8 +137,8 @@ function unevenWidths(largest: number): number[][] {
 }
 
 /**
- * By digits of the distance between nodes, or by a few steps for graphs of which nodes next to each other
- * share edges.
+ * Lists pipelined strategies: by digits of the distance between nodes, or by a few steps for graphs in which adjacent
+ * nodes share edges.
  */
 function pipelined(nodes: number, largest: number): Strategy[] {
   const travels = [
@@ -150,7 +151,7 @@ function pipelined(nodes: number, largest: number): Strategy[] {
   )
 }
 
-/** Per dimension the windows that cover its offsets, in both orders of dimensions. */
+/** Lists per dimension the windows that cover its offsets, in both orders of dimensions. */
 function cartesians(topology: ProcessTopology): Strategy[] {
   const grid = windowsOf(topology)
   if (grid === null || grid.dims.length === 0 || grid.dims.length > 4) return []
@@ -170,12 +171,12 @@ function cartesians(topology: ProcessTopology): Strategy[] {
   )
 }
 
-/** Windows of all dimensions that are considered at most: see {@link promising}. */
+/** The most windows of all dimensions that are considered: see {@link promising}. */
 export const mostWindows = 192
 
 /**
- * Of many windows those with the fewest messages and steps, a step being worth none, one or four messages: a
- * third of {@link mostWindows} of each, in the order given.
+ * Selects windows with the fewest messages and steps, where a step counts as none, one or four messages. It takes a
+ * third of {@link mostWindows} for each weight, in the order given.
  */
 function promising(choices: readonly number[][][]): readonly number[][][] {
   if (choices.length <= mostWindows) return choices
@@ -192,20 +193,17 @@ function promising(choices: readonly number[][][]): readonly number[][][] {
   return choices.filter((_, i) => retained.has(i))
 }
 
-/** Wider ones are no grids worth a search. */
+/** Grids with wider windows are not worth a search. */
 const largestWindow = 32
 
-/** Fewer per dimension where there are many dimensions. */
+/** Lists windows for a dimension, fewer if there are many dimensions. */
 function windowsFor(extent: number, dims: number): number[][] {
   const windows = coveringRadices(extent).filter((window) => window.length <= 4)
   if (dims <= 2 && extent <= 9) return windows
   return windows.filter((window) => window.length <= 2 || window.every((radix) => radix <= 3)).slice(0, 6)
 }
 
-/**
- * Radices of one part of a strategy that has several: those that are useful alone, without the longest odd
- * ones.
- */
+/** Lists radices for one part of a strategy that has several: those useful alone, without the longest odd ones. */
 function fewRadices(count: number): number[][] {
   const even = new Set<string>()
   for (let length = 1; 2 ** (length - 1) < count; length++) {
@@ -219,9 +217,9 @@ function fewRadices(count: number): number[][] {
   )
 }
 
-/** Groups of 2, 4 and 8 friends, of falling size, and cumulative ones. */
+/** Lists groups of 2, 4 and 8 friends, of falling size, and cumulative ones. */
 function friendGroups(ranks: number, shareNodes: boolean): Strategy[] {
-  // Ranks that are each on its own node have no friends there.
+  // Ranks that are alone on their nodes have no friends there.
   const modes = shareNodes ? (['aware', 'agnostic'] as const) : (['agnostic'] as const)
   const sizes = [2, 4, 8].filter((k) => k <= ranks)
   return modes.flatMap((mode): Strategy[] => [

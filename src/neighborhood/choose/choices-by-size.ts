@@ -8,51 +8,48 @@ import type { Choice, ChosenOperation } from './choice.js'
 import { type ChooseOptions, chooseInSlices, chooseStrategy } from './choose-strategy.js'
 import { machineFacts } from './machine-facts.js'
 
-/** What a choice is made for, with a class of lengths. */
+/** The subject of a choice, with a class of lengths. */
 interface Wanted {
   readonly topology: ProcessTopology
   readonly options: ChooseOptions
-  /** Of everything else that a choice depends on. */
+  /** The key of everything else on which the choice depends. */
   readonly key: string
 }
 
 const areSame = (a: Wanted, b: Wanted): boolean => a.topology === b.topology && a.key === b.key
 
-/** A choice and what it was made from. */
+/** A choice and its subject. */
 interface CachedChoice extends Wanted {
   readonly choice: Choice
 }
 
 /**
- * The choices of this thread, each as long as a communicator holds it: logical processes of one topology
+ * The choices of this thread, each retained as long as a communicator holds it. Logical processes of one topology
  * object choose once.
  */
 const recent = new RecentObjects<CachedChoice>(64)
 
-/** Choices that are being made in slices: logical processes of one thread want the same at the same time. */
+/** Choices that are made in slices. Logical processes of one thread need the same at the same time. */
 const inFlight: SharedWork<Wanted, Choice>[] = []
 
-/**
- * Where block lengths are unknown to some ranks, as in a neighbor allgatherv, a plan for blocks of this
- * length is used.
- */
+/** The assumed length of blocks if some ranks do not know it, as in a neighbor allgatherv. */
 export const assumedBytes = 1024
 
 /**
- * The choices of a communicator, by classes of block lengths: lengths for which the same power of two is
- * nearest. There are at most 42 of them, for each of three operations.
+ * The choices of a communicator, by classes of block lengths: a class has the lengths for which the same power of two
+ * is nearest. There are at most 42 classes for each of three operations.
  */
 export class ChoicesBySize {
   readonly #machine: Machine
   readonly #auto: AutoStrategy
   readonly #facts: string
   readonly #isRenumbered: boolean
-  /** By the keys of what was wanted. */
+  /** The choices by the keys of their subjects. */
   readonly #made = new Map<string, CachedChoice>()
 
   /**
    * @param machine with a profile, and a core for every rank
-   * @param isRenumbered whether the choices are carried out in another numbering of the ranks
+   * @param isRenumbered whether the choices are executed in another numbering of the ranks
    */
   constructor(machine: Machine, auto: AutoStrategy, isRenumbered: boolean) {
     this.#machine = machine
@@ -62,30 +59,32 @@ export class ChoicesBySize {
   }
 
   /**
-   * The choice for blocks of some length, or of unknown length.
-   * @param topology always the same, or an equal one
+   * Returns the choice for blocks of some length, or of unknown length.
+   * @param topology the same one in all calls, or an equal one
    */
   choiceFor(topology: ProcessTopology, bytes: number | null, operation: ChosenOperation): Choice {
     const wanted = this.#wanted(topology, bytes, operation)
     return this.#known(wanted) ?? this.#add(wanted, chooseStrategy(topology, this.#machine, wanted.options))
   }
 
-  /** Whether the choice is made already. */
+  /** Whether the choice exists. */
   has(topology: ProcessTopology, bytes: number | null, operation: ChosenOperation): boolean {
     return this.#known(this.#wanted(topology, bytes, operation)) !== undefined
   }
 
-  /** As {@link choiceFor}, without holding the event loop longer than one plan and its simulation take. */
+  /**
+   * Makes the choice of {@link choiceFor}, without holding the event loop longer than one plan and its simulation take.
+   */
   async prepare(topology: ProcessTopology, bytes: number | null, operation: ChosenOperation): Promise<void> {
     const wanted = this.#wanted(topology, bytes, operation)
     if (this.#known(wanted) !== undefined) return
     const choose = () => chooseInSlices(topology, this.#machine, wanted.options)
     const choice = await joinWork(inFlight, wanted, areSame, choose)
-    // Another rank may have called meanwhile.
+    // Another rank may have added the choice in the meantime.
     if (this.#known(wanted) === undefined) this.#add(wanted, choice)
   }
 
-  /** The length that is chosen for, whatever is sent; null where the lengths of blocks decide. */
+  /** The length for which strategies are chosen, whatever is sent; null if the lengths of blocks decide. */
   get fixedBytes(): number | null {
     return this.#auto.bytes ?? null
   }

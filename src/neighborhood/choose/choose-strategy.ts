@@ -27,26 +27,25 @@ import { alternativeOf, type Simulated, simulated, type Trial } from './simulate
 
 export interface ChooseOptions extends Pick<PlanOptions, 'now' | 'onProgress'> {
   /**
-   * Ends the choice with ERR_ABORTED: looked at before each candidate, and inside searches for friend groups.
+   * Ends the choice with ERR_ABORTED. The choice reads it before each candidate, and inside searches for friend groups.
    */
   readonly signal?: AbortSignal
-  /** Of every block: an integer from 0 to 2^40. */
+  /** The bytes of every block: an integer from 0 to 2^40. */
   readonly bytes: number
   /** Default `neighbor-allgather`. */
   readonly operation?: ChosenOperation
   /**
-   * Work that is spent on the choice, in the units of `budget` of `AutoStrategy`: 1 to 2^20. Default
-   * {@link defaultBudget}.
+   * The work that the choice may take, in the units of `budget` of `AutoStrategy`: 1 to 2^20. Default {@link
+   * defaultBudget}.
    */
   readonly budget?: number
   /**
-   * Strategies that are planned and simulated as well, whatever is expected of them: compared, but not
-   * chosen.
+   * Strategies that are planned and simulated as well, whatever is expected of them. They are compared, but not chosen.
    */
   readonly include?: readonly Strategy[]
   /**
-   * Whether the ranks of the topology are numbered otherwise where the strategy is carried out. Then `cartesian` is no
-   * candidate: its windows are offsets in one numbering. Default false.
+   * Whether the ranks have other numbers when the strategy is executed. Then `cartesian` is not a candidate: its
+   * windows are offsets in one numbering. Default false.
    */
   readonly isRenumbered?: boolean
 }
@@ -62,40 +61,40 @@ const knownOptions: OptionTable<ChooseOptions> = uncheckedOptions(
   'now',
 )
 
-/** What a unit of the budget allows, whatever the computer. */
+/** The work that a unit of the budget allows, on any computer. */
 const perUnit = {
-  /** Allgathers that are simulated. Those that are planned are fewer, as is what is simulated of others: one. */
+  /** The number of simulated allgathers. Fewer are planned, and of other operations one is simulated. */
   simulated: 4,
-  /** Blocks that the candidates that are simulated move together; the first may move more. */
+  /** The blocks that all simulated candidates may move together; the first may move more. */
   moves: 2 ** 17,
-  /** Strategies similar to the fastest that are simulated, and the blocks that they move together. */
+  /** The number of simulated strategies similar to the fastest; below, the blocks that they may move together. */
   similar: 8,
   similarMoves: 2 ** 16,
-  /** Blocks that strategies with friend groups move, and pairs that their searches for friends go through. */
+  /** The blocks that strategies with friend groups may move, and the pairs that their searches may visit. */
   friendWork: 2 ** 16,
-  /** The best candidate of a kind that has none simulated yet may take as much work, alone. */
+  /** The best candidate of a kind that has none simulated yet may take as much work alone. */
   movesOfKind: 2 ** 18,
   friendWorkOfKind: 2 ** 19,
 }
 
-/** The order of strategies that are compared, but not chosen. */
+/** The order of strategies that are compared but not chosen. */
 const never = Number.POSITIVE_INFINITY
 
-/** Of those that were not simulated, as many are named besides those with friend groups. */
+/** So many strategies that were not simulated are listed, besides those with friend groups. */
 const mostNamed = 5
 
 /**
- * The strategy by which a neighbor allgather, or another operation, takes the least time on a machine, as the
- * simulator predicts it. Candidates are ranked by an estimate, and the best are simulated. Then the best of
- * every kind that has none yet is, unless a lower bound of its time exceeds the fastest. Of allgathers,
- * strategies similar to the fastest are simulated next. The fastest of all and the best of every kind are
- * planned too, as far as the budget goes, and so are direct sends, an ordinary allgather without what no rank
- * needs, and friend groups. The choice is a function of topology, operation, machine, bytes and budget: the
- * same in every process, however fast it is. Of equal times, the simpler strategy is chosen.
+ * Chooses the strategy by which a neighbor allgather, or another operation, takes the least time on a machine, as the
+ * simulator predicts it. Candidates are ranked by an estimate, and the best are simulated. Then the best of every kind
+ * without a simulated one is simulated, unless a lower bound of its time exceeds the fastest. Of allgathers, strategies
+ * similar to the fastest are simulated next. The fastest of all and the best of every kind are planned too, as far as
+ * the budget goes, and so are direct sends, an ordinary allgather without what no rank needs, and friend groups. The
+ * choice is a function of topology, operation, machine, bytes and budget: the same in every process, however fast it
+ * is. Of equal times, the simpler strategy is chosen.
  *
- * Time: that of following the ways of some blocks by every candidate, of which there are at most about 1,500,
- * once per topology; and what the plans and simulations take that the budget allows. Memory: one strategy at
- * a time, about 20 bytes per block that it moves, and what its simulation or schedule takes.
+ * Time: once per topology it follows the ways of some blocks by every candidate, at most about 1,500; the budget limits
+ * plans and simulations. Memory: one strategy at a time, about 20 bytes per block that it moves, and that of its
+ * simulation or schedule.
  *
  * @throws ERR_MACHINE for a machine without a profile, or with fewer cores than ranks
  * @throws ERR_STRATEGY for invalid bytes or budget; ERR_ARGUMENT for an invalid operation
@@ -105,7 +104,9 @@ export function chooseStrategy(topology: ProcessTopology, machine: Machine, opti
   return atOnce(choosingUntilAborted(topology, machine, options))
 }
 
-/** As {@link chooseStrategy}, without holding the event loop longer than one plan and its simulation take. */
+/**
+ * Chooses as {@link chooseStrategy} does, without holding the event loop longer than one plan and its simulation take.
+ */
 export async function chooseInSlices(
   topology: ProcessTopology,
   machine: Machine,
@@ -115,7 +116,7 @@ export async function chooseInSlices(
   return inSlices(choosingUntilAborted(topology, machine, options))
 }
 
-/** Does what choices for all lengths of blocks share, without holding the event loop for long. */
+/** Does the work that choices for all lengths of blocks share, without holding the event loop for long. */
 export async function prepareChoices(
   topology: ProcessTopology,
   machine: Machine,
@@ -224,7 +225,7 @@ function* choosing(
 /** A candidate, its estimated time, and how the budget counts it. */
 interface Ranked extends LoadedCandidate {
   readonly estimatedUs: number
-  /** `always`: simulated whatever it is expected to take. */
+  /** The limits of the budget that apply to it; `always` means that it is simulated whatever time is expected. */
   readonly role: 'always' | 'route' | 'friends'
 }
 
@@ -232,9 +233,9 @@ type Tried = Simulated & Pick<Ranked, 'order' | 'role'>
 type Left = Ranked & Pick<Unsimulated, 'because'>
 
 /**
- * Candidates in the order in which they are simulated, as long as the budget lasts: by estimate, the best of
- * every kind first, as an estimate errs more between kinds than within one; then friend groups. Direct sends
- * and the best of the ordinary allgathers are simulated always.
+ * Orders candidates as they are simulated while the budget lasts: by estimate, the best of every kind first, then
+ * friend groups. An estimate errs more between kinds than within one. Direct sends and the best of the ordinary
+ * allgathers are simulated always.
  */
 function inTurn(candidates: readonly Omit<Ranked, 'role'>[]): Ranked[] {
   const grouped = candidates.filter(({ strategy }) => isGrouped(strategy))
@@ -254,14 +255,14 @@ const byEstimate = (a: Omit<Ranked, 'role'>, b: Omit<Ranked, 'role'>): number =>
 
 const byTime = (a: Tried, b: Tried): number => a.timeUs - b.timeUs || a.order - b.order
 
-/** The first of every kind, then the others. @param all best first */
+/** Puts the first of every kind before the others. @param all best first */
 function bestOfKindsFirst<T extends { readonly strategy: Strategy }>(all: readonly T[]): T[] {
   const firsts = new Map(all.toReversed().map((each) => [each.strategy.kind, each]))
   const isFirst = (each: T): boolean => firsts.get(each.strategy.kind) === each
   return [...all.filter(isFirst), ...all.filter((each) => !isFirst(each))]
 }
 
-/** The best by estimate of every kind of which none was simulated. */
+/** Returns the best candidate by estimate of every kind of which none was simulated. */
 function bestOfOtherKinds(left: readonly Left[], tried: readonly Tried[]): Left[] {
   const simulatedKinds = new Set(
     tried.filter(({ order }) => order < never).map(({ strategy }) => strategy.kind),
@@ -270,12 +271,15 @@ function bestOfOtherKinds(left: readonly Left[], tried: readonly Tried[]): Left[
   return [...new Map(others.toReversed().map((each) => [each.strategy.kind, each])).values()].sort(byEstimate)
 }
 
-/** Of those that may be chosen. */
+/** Returns the least time of the strategies that may be chosen. */
 function leastUs(tried: readonly Tried[]): number {
   return tried.reduce((least, { timeUs, order }) => (order < never ? Math.min(least, timeUs) : least), never)
 }
 
-/** Says of one candidate after the other why it is not simulated; null: it is, and its work is counted. */
+/**
+ * Returns a function that decides for one candidate after the other why it is not simulated. For null it is simulated,
+ * and its work is counted.
+ */
 function withinBudget(
   budget: number,
   operation: ChosenOperation,
@@ -301,7 +305,7 @@ function withinBudget(
   }
 }
 
-/** Whether the best candidate of a kind is simulated beyond what the budget allows all together. */
+/** Whether the best candidate of a kind is simulated beyond the common budget. */
 function isWithinKind(
   budget: number,
   ranks: number,
@@ -319,9 +323,9 @@ function movedBlocks(ranks: number, load: Ranked['load']): number {
 }
 
 /**
- * The first few routes by estimate, the best of kinds that a bound excludes, and all with friend groups.
+ * Lists the first few routes by estimate, the best of kinds that a bound excludes, and all with friend groups.
  *
- * @param fastestUs of what was simulated
+ * @param fastestUs the least time that was simulated
  */
 function notSimulated(left: readonly Left[], boundUs: LowerBound, fastestUs: number): Choice['notSimulated'] {
   const routes = left.filter(({ role }) => role === 'route').sort(byEstimate)

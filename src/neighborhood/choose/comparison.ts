@@ -8,13 +8,13 @@ import type { Strategy } from '../strategies/strategy.js'
 import type { Alternative, Choice } from './choice.js'
 import { type ChooseOptions, chooseStrategy } from './choose-strategy.js'
 
-/** What the library considers, and beside it what a program without neighborhood collectives would do. */
+/** The strategies that the library considers, compared with a program without neighborhood collectives. */
 export interface Compared {
   readonly choice: Choice
   readonly ordinary: Ordinary | null
-  /** Of the costs that times are simulated with, and how they came about. */
+  /** The profile whose costs the simulated times use, and its origin. */
   readonly profile: string
-  /** Why the times say less than they seem to; null for no reason. */
+  /** The reason why the times are less reliable than they seem; null if there is none. */
   readonly remark: string | null
 }
 
@@ -23,7 +23,7 @@ interface Ordinary extends Pick<Alternative, 'timeUs' | 'messages' | 'bytes'> {
   readonly algorithm: string
 }
 
-/** @param options `include`: strategies that are compared with those that the library considers */
+/** @param options `include`: strategies to compare with those that the library considers */
 export function compareStrategies(
   topology: ProcessTopology,
   machine: Machine,
@@ -39,32 +39,32 @@ export function compareStrategies(
   }
 }
 
-/** Edges beyond which friend groups are not searched for to be compared, unless the budget covers it. */
+/** Friend groups are compared for at most so many edges, unless the budget covers the search for them. */
 export const mostFriendEdges = 2 ** 18
 
-/** Groups of 2, 4 and 8: of ranks that share nodes where there are several nodes. */
+/** Lists groups of 2, 4 and 8, of ranks that share nodes if there are several nodes. */
 function friendGroups({ ranks, outRank }: ProcessTopology, machine: Machine): Strategy[] {
   if (outRank.length > mostFriendEdges) return []
   const mode = machine.cores.length > 1 && machine.firstRank[1] > 1 ? 'aware' : 'agnostic'
   return [2, 4, 8].filter((k) => k <= ranks).map((k) => ({ kind: 'common-neighbor', k, mode }))
 }
 
-/** By its fastest algorithm; null for one rank, and for more than {@link mostAllgatherRanks}. */
+/** Simulates the fastest ordinary allgather; null for one rank, and for more than {@link mostAllgatherRanks}. */
 function ordinaryAllgather(ranks: number, machine: Machine, bytes: number): Ordinary | null {
   if (ranks <= 1 || ranks > mostAllgatherRanks) return null
   const { algorithm, simulation } = fastestAllgather(ranks, machine, bytes)
   return { algorithm, timeUs: simulation.timeUs, ...sentIn(simulation.traffic) }
 }
 
-/** What a comparison adds to the JSON object of a plan. */
+/** The part of a plan's JSON object that a comparison adds. */
 export interface ReportedChoice extends Pick<Choice, 'considered' | 'alternatives' | 'notSimulated'> {
   readonly bytesPerBlock: number
-  /** The text of the strategy that is planned. */
+  /** The text of the planned strategy. */
   readonly chosen: string
   readonly ordinaryAllgather: Ordinary | null
   readonly profile: string
   readonly remark: string | null
-  /** How the figures of alternatives came about; derived: from both. */
+  /** The origins of the figures of alternatives; derived means computed from both other kinds. */
   readonly origins: typeof origins
 }
 

@@ -6,40 +6,35 @@ import type { Route } from '../strategies/strategy-kind.js'
 
 /** Messages and blocks of a rank in one hop of a route. */
 export interface RankLoad {
-  /** With ranks on its own node, and with others. */
+  /** The messages to ranks on its own node, and to others. */
   readonly messages: readonly [node: number, network: number]
   readonly blocks: readonly [node: number, network: number]
 }
 
-/** What a rank sends in one hop of a route, mean over all ranks, estimated from some sources. */
+/** The load of a rank in one hop of a route, the mean over all ranks, estimated from some sources. */
 export interface HopLoad extends RankLoad {
   /**
-   * Where a rank has far more sources than others: what the rank receives that their blocks for it keep
-   * busiest.
+   * The load of the rank that is kept busiest by the blocks for a rank with far more sources than others; absent
+   * without such a rank.
    */
   readonly busiest?: RankLoad & {
-    /** Of these blocks, those that come to one node from others. */
+    /** The blocks of these that come to one node from others. */
     readonly toNode: number
   }
 }
 
-/**
- * At most this many sources have their routes followed; half as many above 2,048 ranks, where each is more
- * work.
- */
+/** The routes of at most so many sources are followed; of half as many above 2,048 ranks, where each is more work. */
 const mostSampledSources = 64
 
 /**
- * Estimates the messages and blocks of a route from the ways of at most {@link mostSampledSources} sources,
- * which are spread over the ranks. Blocks are exact where all sources are followed. Messages: those of one
- * hop that lead equally far ahead are taken to be of different ranks, one each as long as there are fewer of
- * them than ranks.
+ * Estimates the messages and blocks of a route from the ways of at most {@link mostSampledSources} sources, which are
+ * spread over the ranks. Blocks are exact if all sources are followed. Messages of one hop that lead equally far ahead
+ * are assumed to be of different ranks, one each while there are fewer of them than ranks.
  *
  * Time: the destinations of the sampled sources times hops. Deterministic.
  *
- * @param mostPeers per hop, the most messages that a rank sends; absent: unknown
- * @param isMerged whether one block of a source serves all its destinations; otherwise each has a block of
- *   its own
+ * @param mostPeers per hop, the most messages that a rank sends; absent if it is unknown
+ * @param isMerged whether one block of a source serves all its destinations; otherwise each has a block of its own
  */
 export function routeLoad(
   route: Route,
@@ -77,13 +72,13 @@ export function routeLoad(
 
 /** Counts moves of blocks by hop, by how far ahead they lead, and by whether they leave a node. */
 class Followed {
-  /** Of every hop: blocks by twice the distance ahead, plus one between nodes. */
+  /** The blocks of every hop by twice the distance ahead, plus one between nodes. */
   readonly byDistance: Map<number, number>[]
   readonly #route: Route
   readonly #ranks: number
   /**
-   * Of the source that is followed: the hop in which a rank gets its block, and from whom; valid where
-   * `#seenBy` names it.
+   * For the followed source, the hop in which a rank gets its block. It is valid if `#seenBy` names the source;
+   * `#parent` has the sender.
    */
   readonly #arrival: Int32Array
   readonly #parent: Int32Array
@@ -124,7 +119,7 @@ class Followed {
     }
   }
 
-  /** The blocks of a source that has one for every destination. */
+  /** Adds the blocks of a source that has one for every destination. */
   addApart(source: number, { start, rank }: NeighborSets, nodeOf: Int32Array): void {
     for (let d = start[source]; d < start[source + 1]; d++) {
       let at = source
@@ -150,10 +145,10 @@ export interface Hub {
   readonly sources: Int32Array
 }
 
-/** A rank is a hub where it has as many times the mean of sources. */
+/** A rank is a hub if it has so many times the mean number of sources. */
 const hubFactor = 4
 
-/** The rank with most sources, if they are far more than those of others. @param sources distinct */
+/** Returns the rank with most sources, if they are far more than those of others. @param sources distinct */
 export function hubOf({ start, rank }: NeighborSets): Hub | null {
   const ranks = start.length - 1
   let hub = 0
@@ -164,7 +159,7 @@ export function hubOf({ start, rank }: NeighborSets): Hub | null {
 }
 
 /**
- * Follows the blocks for a hub: what the ranks receive that they keep busiest, hop by hop. Time: its sources
+ * Follows the blocks for a hub. Returns hop by hop what the ranks receive that they keep busiest. Time: its sources
  * times hops.
  */
 export function hubLoad(
@@ -205,11 +200,11 @@ export function hubLoad(
 }
 
 /**
- * What a route takes on a machine if all ranks did the mean of what ranks do, and all waited for each other
- * between hops: per hop the longer of what processors do (overheads at both ends, packing and unpacking) and
- * what the network interface of a node carries, then one latency. Where a rank has far more sources than
- * others, all wait for the rank that their blocks for it keep busiest, if that takes longer. Microseconds. It
- * ranks candidates and is not a bound.
+ * Estimates the microseconds of a route on a machine as if all ranks had the mean load and waited for each other
+ * between hops. A hop takes one latency after the longer of two times: that of processors (overheads at both ends,
+ * packing and unpacking), and that of a node's network interface. If a rank has far more sources than others, all wait
+ * for the rank that their blocks for it keep busiest, if that takes longer. The estimate ranks candidates and is not a
+ * bound.
  *
  * @throws ERR_MACHINE for a machine without a profile
  */

@@ -5,7 +5,7 @@ import type { ProcessTopology } from '../../topology/process-topology.js'
 import type { Moves } from '../strategies/delivery-trees.js'
 import { movesByMessage } from '../strategies/moves-by-message.js'
 
-/** The frames of the schedule that has these moves, with one rank per process. Time and memory: moves. */
+/** Builds the frames of the schedule that has these moves, with one rank per process. Time and memory: moves. */
 export function framesOfMoves(topology: ProcessTopology, moves: Moves): FrameGraph {
   const { ranks } = topology
   const { hop, from, to, before } = moves
@@ -36,7 +36,7 @@ export function framesOfMoves(topology: ProcessTopology, moves: Moves): FrameGra
   const blocks = new Int32Array(frames)
   const bringerStart = new Int32Array(frames + 1)
   const bringers = new GrowingInt32Array(1024)
-  /** The last frame that was found to wait for a frame. */
+  /** By frame, the last frame that was found to wait for it. */
   const awaitedBy = new Int32Array(frames).fill(-1)
   for (let frame = 0; frame < frames; frame++) {
     const [first, end] = [firsts.get(frame), firsts.get(frame + 1)]
@@ -61,8 +61,8 @@ export function framesOfMoves(topology: ProcessTopology, moves: Moves): FrameGra
 }
 
 /**
- * A block arrives in its first slot; further slots of the same source, and those of a rank's own block, are
- * copies.
+ * Counts copies. A block arrives in its first slot; further slots of the same source, and those of a rank's own block,
+ * are copies.
  */
 function copiesOf(topology: ProcessTopology): Int32Array {
   const { inStart, ranks } = topology

@@ -10,16 +10,16 @@ import { type NodeSizes, nodeSizes } from './candidates.js'
 import { isTight } from './radices.js'
 import type { Simulated } from './simulated.js'
 
-/** How much a search may do, whatever the computer. */
+/** The limits of a search, on any computer. */
 export interface SearchLimits {
-  /** Strategies that are simulated. */
+  /** The number of strategies to simulate. */
   readonly strategies: number
-  /** Blocks that they move together. */
+  /** The blocks that they may move together. */
   readonly moves: number
 }
 
 export interface Found {
-  /** The fastest; null where none is faster than what the search began with. */
+  /** The fastest strategy; null if none is faster than those with which the search began. */
   readonly best: Simulated | null
   readonly tried: number
 }
@@ -27,15 +27,15 @@ export interface Found {
 /** A strategy whose similar ones have not all been tried. */
 interface Open {
   readonly timeUs: number
-  /** Strategies similar to it, those to try next at the end. */
+  /** The strategies similar to it, the next to try at the end. */
   readonly left: Strategy[]
 }
 
 /**
- * Searches for faster strategies among those similar to the fastest, and to what is found: it always tries
- * the next of those similar to the fastest that has any left. In steps of a strategy each.
+ * Searches for faster strategies among those similar to the fastest, including those that it finds. It always tries the
+ * next strategy similar to the fastest one that has any left. Each step of the generator is a strategy.
  *
- * @param known what was simulated before; the search begins with all of them
+ * @param known the strategies simulated before; the search begins with all of them
  */
 export function* localSearch(
   known: readonly Pick<Simulated, 'strategy' | 'timeUs'>[],
@@ -76,10 +76,10 @@ export function* localSearch(
   return { best, tried }
 }
 
-/** What radices have to cover. */
+/** The numbers that radices have to cover. */
 export interface Extents extends NodeSizes {
   readonly ranks: number
-  /** Offsets of every dimension of a grid. */
+  /** The number of offsets in every dimension of a grid. */
   readonly windows: readonly number[]
 }
 
@@ -93,9 +93,9 @@ export function extentsOf(topology: ProcessTopology, nodeOf: Int32Array): Extent
 }
 
 /**
- * Strategies of the same kind that differ from one in a step: a list of radices or widths, or one of the
- * options. Those that come first have paid most often. Lists that a strategy leaves to their defaults stay
- * there; an option that a step returns to its default is left out.
+ * Returns strategies of the same kind that differ from one in a step: a list of radices or widths, or one of the
+ * options. The first ones were faster most often. Lists that a strategy leaves to their defaults stay there; an option
+ * that a step returns to its default is left out.
  */
 export function similarTo(strategy: Strategy, extents: Extents): Strategy[] {
   const { ranks, nodes, largest } = extents
@@ -149,8 +149,8 @@ function similarLanes(strategy: Lanes, largest: number): Strategy[] {
 }
 
 /**
- * With one option of two values at its other value: those declared last have paid most often. An option that
- * is at its default again is not written.
+ * Returns the strategy with one option of two values at its other value. The options declared last helped most often.
+ * An option that is at its default again is not written.
  */
 function switched<S extends Strategy>(strategy: S): S[] {
   const { options } = strategyKind(strategy)
@@ -164,12 +164,15 @@ function switched<S extends Strategy>(strategy: S): S[] {
     .reverse()
 }
 
-/** Its text with the defaults of its options: equal for strategies that differ in what they write out. */
+/**
+ * Returns its text with the defaults of its options, which is equal for strategies that differ only in what they write
+ * out.
+ */
 function identityOf(strategy: Strategy): string {
   return formatStrategy(withDefaults(strategyKind(strategy).options, strategy))
 }
 
-/** The same way behind in one step less, and ahead. */
+/** Returns strategies that go the same way in one step fewer, behind or ahead. */
 function similarSteps({ steps = [], back = steps, ...others }: Pipelined): Strategy[] {
   const shorter = (list: readonly number[]): number[][] =>
     list.slice(1).map((step, i) => list.toSpliced(i, 2, list[i] + step))
@@ -179,7 +182,7 @@ function similarSteps({ steps = [], back = steps, ...others }: Pipelined): Strat
   ]
 }
 
-/** Every lane of a node: the last width is repeated as often as ranks are left. */
+/** Lists the width of every lane of a node: the last width is repeated while ranks are left. */
 function expanded(widths: readonly number[], largest: number): number[] {
   const all: number[] = []
   for (let left = largest; left > 0; ) {
@@ -190,7 +193,7 @@ function expanded(widths: readonly number[], largest: number): number[] {
   return all
 }
 
-/** Other widths with the same sum. */
+/** Lists other widths with the same sum. */
 function divisions(widths: readonly number[]): number[][] {
   const found = [...swaps(widths)]
   for (let i = 0; i < widths.length; i++) {
@@ -205,8 +208,8 @@ function divisions(widths: readonly number[]): number[][] {
 }
 
 /**
- * Radices that cover as much in another order, with two digits for one or one for two, or with one digit
- * larger or smaller and another as large as is needed then.
+ * Lists radices that cover as much: in another order, with two digits for one or one for two, or with one digit changed
+ * by one and another as large as needed.
  */
 function lists(radices: readonly number[] | undefined, count: number): number[][] {
   if (radices === undefined || count <= 1) return []
@@ -234,7 +237,7 @@ function productOf(radices: readonly number[]): number {
   return radices.reduce((product, radix) => product * radix, 1)
 }
 
-/** With two neighbors swapped that differ. */
+/** Swaps two neighbors that differ. */
 function swaps(list: readonly number[]): number[][] {
   return list.slice(1).flatMap((next, i) => (next === list[i] ? [] : [list.toSpliced(i, 2, next, list[i])]))
 }

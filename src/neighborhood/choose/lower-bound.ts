@@ -8,23 +8,23 @@ import type { Strategy } from '../strategies/strategy.js'
 import { isGrouped } from './candidates.js'
 import type { Setting } from './simulated.js'
 
-/** Of the sources of the rank that has most, at most so many are followed, spread over all of them. */
+/** At most so many sources of the rank that has most are followed, spread over all of them. */
 const mostFollowed = 128
 
-/** Sums of the simulator and those of a bound round differently. */
+/** The simulator and a bound add the same numbers in another order, so their sums round differently. */
 const rounding = 1 - 1e-9
 
-/** Microseconds. */
+/** A lower bound in microseconds. */
 export type LowerBound = (strategy: Strategy) => number
 
 /**
- * A time below which the simulator cannot go for a strategy, found without a plan or a search for friends. It
- * is the largest of these, each of which the simulator charges in full:
+ * Computes a lower bound of a strategy's simulated time without a plan or a search for friends. It is the largest of
+ * these times, each of which the simulator charges in full:
  *
- * - what the processor of a rank does once the first message can have arrived, for all its sources;
- * - what processors do in the mean, at both ends of the fewest messages;
+ * - the work of a rank's processor for all its sources once the first message can have arrived;
+ * - the mean work of processors at both ends of the fewest messages;
  * - the blocks that the network interface of a node has to carry;
- * - for routes of an allgather, of some blocks all messages: the longest chain, and the busiest processor.
+ * - for routes of an allgather, all messages of some blocks: the longest chain, and the busiest processor.
  *
  * Time: edges once, then per route at most 128 sources times their destinations times hops.
  */
@@ -44,8 +44,8 @@ export function lowerBound(setting: Setting): LowerBound {
 }
 
 /**
- * The most blocks of one message. An edge is served by one group at most, so members of a group combine their
- * own blocks alone, unless they hand over what they hold.
+ * Returns the most blocks of one message. An edge is served by one group at most. So members of a group combine only
+ * their own blocks, unless they hand over those that they hold.
  */
 function combinedBlocks(strategy: Strategy): number {
   if (strategy.kind === 'common-neighbor') return strategy.k
@@ -53,15 +53,15 @@ function combinedBlocks(strategy: Strategy): number {
   return Number.POSITIVE_INFINITY
 }
 
-/** What a message of one block costs at least on its way, nanoseconds. */
+/** The least costs of a message of one block on its way, in nanoseconds. */
 interface LeastCosts {
   readonly places: ProcessPlaces
   readonly messages: readonly MessageCosts[]
-  /** At any level that two of the ranks have. */
+  /** The costs at any level between two of the ranks. */
   readonly sendNs: number
   readonly receiveNs: number
   readonly wayNs: number
-  /** Packing or unpacking a block of several. */
+  /** The cost of packing or unpacking one block of several. */
   readonly copyNs: number
 }
 
@@ -72,7 +72,7 @@ function leastCosts({ facts, machine, bytes }: Setting): LeastCosts {
   const messages = levels.map((level) => profile.levels[level])
   const used = new Set<number>()
   for (let rank = 1; rank < ranks; rank++) {
-    // Ranks are placed node by node, package by package: all levels are found between ranks in order.
+    // Ranks are placed node by node and package by package, so ranks in order show all levels.
     used.add(levelBetween(places, rank - 1, rank))
     used.add(levelBetween(places, 0, rank))
   }
@@ -89,13 +89,15 @@ function leastCosts({ facts, machine, bytes }: Setting): LeastCosts {
   }
 }
 
-/** Without contention; a message beyond the eager limit is announced first, and permitted. */
+/**
+ * Computes the time of a message without contention. A message beyond the eager limit is announced and permitted first.
+ */
 function wayNs(costs: MessageCosts, bytes: number, eagerLimitBytes: number): number {
   const { latencyNs, nsPerByte, headerBytes = 0 } = costs
   return (bytes > eagerLimitBytes ? 3 : 1) * latencyNs + (bytes + headerBytes) * nsPerByte
 }
 
-/** What one end does at least for some blocks in messages of at most so many, of which one alone is not packed. */
+/** Bounds the work of one end for some blocks in messages of at most so many. A message of one block is not packed. */
 function endNs(blocks: number, mostBlocks: number, overheadNs: number, copyNs: number): number {
   if (blocks === 0) return 0
   const inOne = Math.min(blocks * overheadNs, overheadNs + blocks * copyNs)
@@ -112,7 +114,7 @@ function processorsNs(
   let [most, sum] = [0, 0]
   for (let rank = 0; rank < ranks; rank++) {
     const sources = start[rank + 1] - start[rank]
-    // Partial results may arrive combined, as one block.
+    // Partial results may arrive combined as one block.
     const blocks = operation === 'neighbor-reduce-any' ? Math.min(1, sources) : sources
     if (blocks === 0) continue
     const copies = operation === 'neighbor-allgather' ? inStart[rank + 1] - inStart[rank] - sources : 0
@@ -122,7 +124,7 @@ function processorsNs(
   return Math.max(most, sum / Math.max(1, ranks))
 }
 
-/** The blocks that come to a node from others, through the one interface of the node. */
+/** Bounds the time of a node's only interface for the blocks that come from other nodes. */
 function interfacesNs(
   { facts, machine, operation, bytes }: Setting,
   { messages }: LeastCosts,
@@ -151,7 +153,7 @@ function interfacesNs(
   return sendOverheadNs + firstNs + (most - 1) * bytes * nsPerByte + receiveOverheadNs
 }
 
-/** The destinations of sources of the rank that has most of them, and its own; of other ranks none. */
+/** Returns the destinations of the sources of the rank that has most of them, and its own; other rows are empty. */
 function followed(out: NeighborSets, { start, rank }: NeighborSets): NeighborSets {
   const ranks = out.start.length - 1
   let hub = 0
@@ -171,19 +173,19 @@ function followed(out: NeighborSets, { start, rank }: NeighborSets): NeighborSet
   return { start: kept, rank: Int32Array.from(destinations) }
 }
 
-/** A message, and how many of the blocks that are followed it has: it may have more. */
+/** A message, and how many of the followed blocks it has: it may have more. */
 interface Message {
   readonly from: number
   readonly to: number
   readonly level: number
   blocks: number
-  /** When the last of these blocks can be there. */
+  /** The earliest time at which the last of these blocks can be there. */
   readyNs: number
 }
 
 /**
- * All messages with the blocks that are followed, as the simulator charges them: when each can be received at
- * the earliest, and what every processor does for them once the first of its jobs can begin.
+ * Follows all messages with the followed blocks, as the simulator charges them. It computes when each can arrive at the
+ * earliest, and the work of every processor once the first of its jobs can begin.
  */
 function routeNs(strategy: Strategy, setting: Setting, costs: LeastCosts, out: NeighborSets): number {
   const { facts, machine, bytes } = setting
@@ -233,7 +235,7 @@ function routeNs(strategy: Strategy, setting: Setting, costs: LeastCosts, out: N
   return latest
 }
 
-/** The moves of every hop, in order. */
+/** Groups the moves by hop, in order. */
 function byHop({ hop }: Moves): number[][] {
   const found: number[][] = []
   for (let move = 0; move < hop.length; move++) {

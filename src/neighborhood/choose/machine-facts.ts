@@ -1,13 +1,13 @@
 import type { Machine } from '../../machine/machine.js'
 
 /**
- * Everything of a machine that a choice depends on, as text: equal for equal machines. Two profiles of one
- * name may differ, so the figures are in it.
+ * Returns as text everything of a machine on which a choice depends; the texts of equal machines are equal. It contains
+ * the figures, because two profiles of one name may differ.
  */
 export function machineFacts(machine: Machine): string {
   return JSON.stringify(machine, (_key, value: unknown) => {
     if (ArrayBuffer.isView(value)) return (value as Int32Array).join()
-    // JSON has no Infinity.
+    // JSON has no Infinity, so numbers become strings.
     return typeof value === 'number' ? String(value) : value
   })
 }

@@ -25,13 +25,13 @@ import { isTimedByMoves, type Setting, timedStrategy } from './simulated.js'
 import { improveByTimedSwaps, type MappedTime, type TimedSlots } from './timed-swaps.js'
 
 export interface SimulatedTimeOptions extends Pick<MapOptions, 'starts' | 'seed' | 'mostWork'> {
-  /** Of every block: an integer from 0 to 2^40. */
+  /** The bytes of every block: an integer from 0 to 2^40. */
   readonly bytes: number
-  /** Default `auto`, whose `bytes` are left to the option above: each start with the strategy that is chosen for it. */
+  /** The strategy. Default `auto`, which chooses one for each start. The option above sets its `bytes`. */
   readonly strategy?: Strategy | AutoStrategy
   /** Default `neighbor-allgather`. */
   readonly operation?: ChosenOperation
-  /** Swaps that are simulated at most: 0 to 2^20. Default 1,000. */
+  /** The most swaps that are simulated: 0 to 2^20. Default 1,000. */
   readonly swaps?: number
 }
 
@@ -40,51 +40,54 @@ const options: OptionTable<SimulatedTimeOptions> = {
   strategy: uncheckedOption,
   operation: uncheckedOption,
   swaps: integerOption({ least: 0, most: 2 ** 20 }),
-  // Checked by `mapTopology`.
+  // `mapTopology` checks these options.
   starts: uncheckedOption,
   seed: uncheckedOption,
   mostWork: uncheckedOption,
 }
 
-/** Where the vertices of a topology take least time, as the simulator predicts it. */
+/** The mapping of a topology's vertices with the least simulated time. */
 export interface SimulatedMapping {
   /** The slot of every vertex: a permutation of the ranks. */
   readonly slotOf: Int32Array
   /** The node of every vertex. */
   readonly nodeOf: Int32Array
-  /** Simulated, until the last rank is done. */
+  /** The simulated time until the last rank is done. */
   readonly timeUs: number
-  /** The same with vertex v on slot v. Never less than `timeUs`. */
+  /** The time with vertex v on slot v. Never less than `timeUs`. */
   readonly identityUs: number
   /** The strategy that takes `timeUs`. */
   readonly strategy: Strategy
   /** The strategy that takes `identityUs`. */
   readonly identityStrategy: Strategy
-  /** From what it was refined: `identity`, or a start and the objective that it was mapped by: `bisection by pairs`. */
+  /**
+   * The start from which it was refined: `identity`, or a start and the objective of its mapping, such as `bisection by
+   * pairs`.
+   */
   readonly start: string
-  /** Swaps that were simulated. */
+  /** The number of swaps that were simulated. */
   readonly swaps: number
 }
 
-/** Ranks of the largest topology whose mapping is refined by simulated time. */
+/** The most ranks of a topology whose mapping is refined by simulated time. */
 export const mostRefinedRanks = 1024
 const defaultSwaps = 1000
-/** Of all swaps together, in blocks that are moved: some 2 us each. */
+/** The work of all swaps together, in moved blocks of some 2 us each. */
 const mostSwapWork = 2 ** 22
-/** How many times as much work a block is where a schedule is planned. */
+/** The work per block of a planned schedule, compared with that of simulated moves. */
 const workOfPlanned = 4
 
 /**
- * Places the vertices of a topology on the cores of a machine so that an operation takes least simulated time. Starts are
- * vertex v on core v, and the mapping by every objective of `mapTopology`. Of up to 1,024 ranks the fastest start is
- * refined by swaps of two vertices, each of which is simulated: at most `swaps` of them, and about 2^22 blocks that they move. Of
- * more ranks the fastest start is the result. Never slower than vertex v on core v. Deterministic.
+ * Places the vertices of a topology on the cores of a machine so that an operation takes least simulated time. Starts
+ * are vertex v on core v, and the mapping by every objective of `mapTopology`. For up to 1,024 ranks the fastest start
+ * is refined by swaps of two vertices, each of which is simulated: at most `swaps` of them, which move about 2^22
+ * blocks. For more ranks the fastest start is the result. Never slower than vertex v on core v. Deterministic.
  *
  * With `auto` a strategy is chosen for every start, and once more after refinement.
  *
  * @param machine with a profile, and a core for every rank
  * @throws ERR_MACHINE for a machine without a profile, or with fewer cores than ranks
- * @throws ERR_STRATEGY also for `cartesian`: a mapped grid is no grid
+ * @throws ERR_STRATEGY also for `cartesian`: a mapped grid is not a grid
  * @throws ERR_TOPOLOGY, ERR_ARGUMENT
  */
 export function mapBySimulatedTime(
@@ -121,7 +124,7 @@ export function mapBySimulatedTime(
   }
 }
 
-/** A topology to be placed, and what is simulated of it. */
+/** A topology to be placed, and the operation to simulate. */
 interface PlacedOperation extends Pick<Setting, 'machine' | 'operation' | 'bytes'> {
   readonly topology: ProcessTopology
   readonly nodeOfSlot: Int32Array
@@ -150,7 +153,7 @@ function requireMappable(asked: AskedStrategy, ranks: number): void {
     )
 }
 
-/** Identity first; of equal ones the first. */
+/** Lists the starts, identity first: the first of equal ones wins. */
 function startsOf(
   { topology, machine, nodeOfSlot }: PlacedOperation,
   search: Pick<MapOptions, 'starts' | 'seed' | 'mostWork'>,
@@ -165,7 +168,7 @@ function startsOf(
   return all.filter(({ slotOf }, i) => all.findIndex((each) => equalNumbers(each.slotOf, slotOf)) === i)
 }
 
-/** The strategy that is asked for, or chosen, for vertices on their slots, and what it takes. */
+/** Returns the requested or chosen strategy for vertices on their slots, and its time. */
 function planned(slotOf: Int32Array, slots: PlacedOperation, asked: AskedStrategy) {
   const { topology, machine, operation, bytes } = slots
   const mapped = onSlots(topology, slotOf)
@@ -176,7 +179,7 @@ function planned(slotOf: Int32Array, slots: PlacedOperation, asked: AskedStrateg
   return { strategy, ...mappedTime(mapped, slots, strategy) }
 }
 
-/** The topology with its grid, if it has one, where no vertex moves. */
+/** Returns the topology, with its grid if it has one, where no vertex moves. */
 function onSlots(topology: ProcessTopology, slotOf: Int32Array): ProcessTopology {
   return slotOf.every((slot, vertex) => slot === vertex) ? topology : relabelledTopology(topology, slotOf)
 }
@@ -193,8 +196,8 @@ function mappedTime(topology: ProcessTopology, slots: PlacedOperation, strategy:
 }
 
 /**
- * The fastest start that can be, refined; with `auto` also by the strategy that is chosen then. None for larger topologies.
- * A strategy of a grid cannot follow ranks that change places.
+ * Refines the fastest start that allows it; with `auto` also by the strategy that is chosen then. Larger topologies are
+ * not refined. A strategy of a grid cannot follow ranks that change places.
  */
 function refinedFrom(
   placed: readonly Placed[],
@@ -218,7 +221,7 @@ function refinedFrom(
   return { mappings, swaps: tried }
 }
 
-/** The first of equal ones. */
+/** Returns the fastest; the first of equal ones. */
 function fastest(placed: readonly Placed[]): Placed {
   return placed.reduce((a, b) => (b.timeUs < a.timeUs ? b : a))
 }

@@ -7,18 +7,21 @@ import { relabelledTopology } from '../../topology/mapping/relabel.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
 import { topologyHash } from '../../topology/topology-hash.js'
 
-/** Where the slots of vertices come from. `auto`: they are computed; else a mapping file, which names itself in messages. */
+/**
+ * The source of the slots of vertices: `auto` computes them; otherwise a mapping file has them, which names itself in
+ * messages.
+ */
 export type MapSource = 'auto' | { readonly file: string; readonly text: string }
 
-/** How the vertices of a topology were mapped before planning, as JSON. */
+/** The mapping of a topology's vertices before planning, as JSON. */
 export interface AppliedMapping {
   /** `auto`, or the name of the file. */
   readonly map: string
-  /** From what it was refined; null: files do not say. */
+  /** The start from which it was refined; null for files, which do not have it. */
   readonly start: string | null
-  /** What every objective costs with vertex v on slot v. */
+  /** The costs by every objective with vertex v on slot v. */
   readonly before: PlacementCosts
-  /** The same with vertices on the slots of the mapping. */
+  /** The costs with vertices on the slots of the mapping. */
   readonly after: PlacementCosts
   /** Whether the plan's rank `slotOf[v]` is vertex v; else rank v is, as without a mapping. */
   readonly isMapped: boolean
@@ -26,18 +29,21 @@ export interface AppliedMapping {
   readonly topology: string
   /** {@link topologyHash} of the topology that is planned: the one in schedule files. */
   readonly planned: string
-  /** What decided whether vertices move, with the strategy chosen for each; null: they move whatever that takes. */
+  /**
+   * The times that decided whether vertices move, each with the strategy chosen for it. Null if vertices move in any
+   * case.
+   */
   readonly simulated: { readonly identityUs: number; readonly mappedUs: number } | null
 }
 
 /** A topology whose ranks are slots. */
 export interface MappedTopology {
-  /** Its rank `slotOf[v]` is vertex v. The given topology where no vertex moves. */
+  /** The topology whose rank `slotOf[v]` is vertex v. It is the given one if no vertex moves. */
   readonly topology: ProcessTopology
   readonly mapping: AppliedMapping
 }
 
-/** Where slots are. */
+/** The slots and their machine. */
 export interface Slots {
   readonly machine: Machine
   /** The node of every slot. */
@@ -45,10 +51,10 @@ export interface Slots {
 }
 
 /**
- * Maps the vertices of a topology onto slots: `auto` for the objective `pairs`, as `rankweave map` does. Where all slots
- * are on one node, `auto` moves no vertex.
+ * Maps the vertices of a topology onto slots: `auto` for the objective `pairs`, as `rankweave map` does. `auto` moves
+ * no vertex if all slots are on one node.
  *
- * @throws ERR_MAPPING for a file that is no mapping of this topology
+ * @throws ERR_MAPPING for a file that is not a mapping of this topology
  * @throws ERR_TOPOLOGY, ERR_MACHINE
  */
 export function mappedTopology(
@@ -78,7 +84,7 @@ export function mappedTopology(
   }
 }
 
-/** The mapping is not used: the topology is planned as it was given. */
+/** Returns the mapping as not used: the topology is planned as it was given. */
 export function withoutMapping(mapping: AppliedMapping): AppliedMapping {
   return { ...mapping, isMapped: false, planned: mapping.topology }
 }

@@ -33,7 +33,7 @@ import {
   withoutMapping,
 } from './mapped-topology.js'
 
-/** What else defines the strategy `common-neighbor` when its text says nothing more. */
+/** The options of the strategy `common-neighbor` if its text has none. */
 export const friendWords = {
   ...friendOptions,
   engine: wordOption(groupingEngines, {
@@ -46,7 +46,7 @@ export const friendWords = {
   ...combiningOptions,
 }
 
-/** A strategy in the words of a caller; undefined is what the caller left out. */
+/** A strategy in the words of a caller; words that the caller left out are undefined. */
 export interface StrategyWords extends Undefinable<Omit<CommonNeighbor, 'kind' | 'engine'>> {
   readonly strategy: string
   readonly engine?: string | undefined
@@ -55,31 +55,31 @@ export interface StrategyWords extends Undefinable<Omit<CommonNeighbor, 'kind' |
 
 type Undefinable<T> = { readonly [Name in keyof T]?: T[Name] | undefined }
 
-/** What `rankweave plan` and the service are asked for, in the words of the caller. */
+/** A request to `rankweave plan` or the service, in the words of the caller. */
 export interface PlanWords extends StrategyWords {
   readonly bytes?: number | undefined
-  /** Absent where the caller has no such word. */
+  /** Whether strategies are compared; absent if the caller has no such word. */
   readonly compare?: boolean
   readonly operation?: NeighborCollective | undefined
   readonly map?: MapSource | undefined
 }
 
-/** Words as they are understood: of the machine its profile alone is read, so its nodes need not be laid out. */
+/** The words as they are understood. Only the profile of the machine is read, so its nodes need not be laid out. */
 type Understandable<Words extends StrategyWords> = Omit<Words, 'machine'> & {
   readonly machine?: Pick<Machine, 'profile'> | undefined
 }
 
-/** How the caller spells a word: `--bytes` on the command line, `bytes` over HTTP. */
+/** Returns the caller's spelling of a word: `--bytes` on the command line, `bytes` over HTTP. */
 export type Spelled = (name: keyof PlanWords) => string
 
-/** A request whose words have been understood: plain data, with which worker threads plan. */
+/** A request whose words have been understood: plain data from which worker threads plan. */
 export interface UnderstoodRequest {
-  /** `auto`: the library chooses. */
+  /** The strategy; with `auto` the library chooses. */
   readonly strategy: Strategy | AutoStrategy
   readonly operation: NeighborCollective
-  /** Strategies are compared for blocks of this length; null: none are. */
+  /** The length of blocks for which strategies are compared; null if none are. */
   readonly comparedBytes: number | null
-  /** Where vertices are mapped before planning; null: rank v is vertex v. */
+  /** The source of the mapping before planning; null if rank v is vertex v. */
   readonly map: MapSource | null
 }
 
@@ -117,7 +117,7 @@ export function understand(words: Understandable<PlanWords>, spelled: Spelled): 
 }
 
 /**
- * The mapping of words that name one; null of others.
+ * Returns the mapping of words that name one; null for others.
  *
  * @throws ERR_USAGE without a machine, whose cores are the slots
  */
@@ -131,11 +131,10 @@ export function mapSource(
 }
 
 /**
- * The strategy of words that name one.
+ * Returns the strategy of words that name one.
  *
- * @throws ERR_USAGE for an unknown engine, for aware mode without a machine, and for words that would have no
- *   effect
- * @throws ERR_STRATEGY for the engine `distributed`, and for the text of no strategy
+ * @throws ERR_USAGE for an unknown engine, for aware mode without a machine, and for words that would have no effect
+ * @throws ERR_STRATEGY for the engine `distributed`, and for a text that is not a strategy
  */
 export function namedStrategy(words: Understandable<StrategyWords>, spelled: Spelled): Strategy {
   refuseNeedlessFriends(words, spelled)
@@ -162,7 +161,7 @@ function strategyOf(words: Understandable<StrategyWords>, spelled: Spelled): Str
   }
 }
 
-/** @throws ERR_USAGE for words of friend groups with a strategy that does not take them so */
+/** @throws ERR_USAGE for words of friend groups with a strategy that does not take them */
 export function refuseNeedlessFriends(words: Understandable<StrategyWords>, spelled: Spelled): void {
   const { strategy } = words
   if (strategy === 'common-neighbor') return
@@ -179,15 +178,15 @@ function usageError(message: string): RankweaveError {
   return new RankweaveError('ERR_USAGE', message)
 }
 
-/** Ranks up to which a route is tried before planning: two or three milliseconds. */
+/** A route is tried before planning for at most so many ranks, in two or three milliseconds. */
 const mostTried = 2 ** 16
-/** The same where nodes are laid out for the route. */
+/** A route that needs laid out nodes is tried for at most so many ranks. */
 const mostLaidOut = 2 ** 12
 
 /**
- * Finds what planning would refuse whatever the edges are. Time: some milliseconds, whatever the machine is.
+ * Raises the errors of planning that do not depend on the edges. Time: some milliseconds, for any machine.
  *
- * @param outline null where there is no machine
+ * @param outline null without a machine
  * @throws ERR_STRATEGY, ERR_MACHINE as {@link requestedPlan}
  */
 export function requirePossible(
@@ -208,10 +207,10 @@ export function requirePossible(
 const none = new Int32Array(0)
 const edgeless = (ranks: number) => topologyFromEdges(ranks, { sources: none, destinations: none })
 
-/** How planning is followed, and where a plan may come from instead. */
+/** Callbacks that follow planning, and a source of plans that replaces it. */
 export interface PlanHooks extends Pick<PlanOptions, 'onProgress' | 'signal'> {
   readonly onStep?: (what: string) => void
-  /** Default: calls `make`. */
+  /** Returns a retained plan. Default: calls `make`. */
   readonly retained?: (
     topology: ProcessTopology,
     strategy: Strategy,
@@ -220,27 +219,27 @@ export interface PlanHooks extends Pick<PlanOptions, 'onProgress' | 'signal'> {
   ) => Promise<{ readonly plan: Plan; readonly isFromStore: boolean }>
 }
 
-/** A plan that was asked for. */
+/** A plan as a caller requested it. */
 export interface RequestedPlan {
   readonly plan: Plan
-  /** The one that is planned: of slots, where vertices were mapped. */
+  /** The planned topology: that of slots if vertices were mapped. */
   readonly topology: ProcessTopology
-  /** Null where none was asked for. */
+  /** The mapping; null if none was requested. */
   readonly mapping: AppliedMapping | null
-  /** The one that was named or chosen. */
+  /** The strategy that was named or chosen. */
   readonly strategy: Strategy
   readonly nodes: Int32Array | null
   readonly compared: Compared | null
-  /** How long a plan from a store took to read; null for a plan that was made. */
+  /** The time to read a plan from a store, in milliseconds; null for a plan that was made. */
   readonly retainedMs: number | null
 }
 
 /**
- * Maps where that is asked for, chooses a strategy where none is named, and plans.
+ * Maps if that is requested, chooses a strategy if none is named, and plans.
  *
  * @param machine a request that compares strategies, or maps, needs one
- * @param hooks `nodeOf`: the node of every rank, where it is not that of the machine
- * @throws what planning throws: ERR_STRATEGY, ERR_MACHINE, ERR_TOPOLOGY; ERR_MAPPING for a file of another topology
+ * @param hooks `nodeOf`: the node of every rank, if it is not that of the machine
+ * @throws the errors of planning: ERR_STRATEGY, ERR_MACHINE, ERR_TOPOLOGY; ERR_MAPPING for a file of another topology
  */
 export async function requestedPlan(
   given: ProcessTopology,
@@ -273,12 +272,12 @@ export async function requestedPlan(
   return { plan: planned, topology, mapping, strategy, nodes, compared, retainedMs }
 }
 
-/** What is planned, and the comparison that was asked for. */
+/** The topology to plan, and the comparison that was requested. */
 type ComparedTopology = Pick<RequestedPlan, 'topology' | 'mapping' | 'compared'>
 
 /**
- * Compares strategies where that is asked for. Where both the mapping and the strategy are `auto`, vertices move only if
- * the strategy chosen for the mapped topology takes less simulated time than the one chosen for the given topology.
+ * Compares strategies if that is requested. If both the mapping and the strategy are `auto`, vertices move only if that
+ * saves simulated time. Each topology is timed with the strategy chosen for it.
  */
 function comparedTopology(
   given: ProcessTopology,
@@ -314,13 +313,13 @@ const made: NonNullable<PlanHooks['retained']> = async (_topology, _strategy, _n
   isFromStore: false,
 })
 
-/** A plan, its proof and what is reported of it as JSON. */
+/** A plan, its proof and its report as JSON. */
 export interface ReportedPlan extends RequestedPlan {
   readonly verification: Verification
   readonly report: PlanReport
 }
 
-/** As {@link requestedPlan}; verifies the plan and compares its messages with direct sends. */
+/** Plans as {@link requestedPlan} does, verifies the plan, and compares its messages with direct sends. */
 export async function reportedPlan(
   given: ProcessTopology,
   request: UnderstoodRequest,
@@ -352,22 +351,22 @@ export async function reportedPlan(
   return { ...requested, verification, report }
 }
 
-/** How the groups were found; null for a plan without groups. */
+/** Returns how the groups were found; null for a plan without groups. */
 function groupingOf({ groups }: Plan) {
   if (groups === null) return null
   const { engine, weight, messages, waves, timeMs } = groups
   return { engine, weight, messages, waves, timeMs }
 }
 
-/** What is printed of a plan as JSON, whatever printed it. */
+/** The report of a plan as JSON, for the command and the service. */
 export interface PlanReport extends PlanStatistics, Partial<ReportedChoice> {
   readonly planMs: number
   readonly machine: string | null
-  /** Where one was asked for. */
+  /** The mapping; absent if none was requested. */
   readonly mapping?: AppliedMapping
-  /** Of friend groups; null for other strategies. */
+  /** The mode of friend groups; null for other strategies. */
   readonly mode: 'agnostic' | 'aware' | null
-  /** The same counts of direct sends. */
+  /** The counts of direct sends, for comparison. */
   readonly direct: {
     readonly meanPerRank: number
     readonly maxPerRank: number

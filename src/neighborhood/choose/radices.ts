@@ -1,8 +1,8 @@
 /**
- * Lists of radices whose product covers a count, without one that could be smaller or left out. Ordered:
- * `4.2` and `2.4` are two lists. By number of digits, then lexicographically.
+ * Returns the lists of radices whose product covers a count, without radices that could be smaller or left out. `4.2`
+ * and `2.4` are two lists. Lists are ordered by number of digits, then lexicographically.
  *
- * @param largest no radix is larger
+ * @param largest the largest radix
  */
 export function coveringRadices(count: number, largest = count): number[][] {
   if (count <= 1) return [[]]
@@ -14,7 +14,7 @@ export function coveringRadices(count: number, largest = count): number[][] {
     }
     for (let radix = 2; radix <= Math.min(largest, count); radix++) {
       extend([...digits, radix], product * radix)
-      // A larger last digit would only be too large.
+      // A larger last digit would cover more than needed.
       if (product * radix >= count) break
     }
   }
@@ -28,9 +28,9 @@ export function isTight(digits: readonly number[], product: number, count: numbe
 }
 
 /**
- * A selection of {@link coveringRadices} that stays small for any count: all where the count is at most 32;
- * beyond, lists of at most two different radices that divide the work evenly, and these with one other digit
- * at either end.
+ * Returns a selection of {@link coveringRadices} that stays small for any count. For a count of at most 32 it has all.
+ * Beyond, it has lists of at most two different radices that divide the work evenly, and these with one other digit at
+ * either end.
  */
 export function usefulRadices(count: number): number[][] {
   if (count <= 32) return coveringRadices(count).filter((digits) => digits.length < 6)
@@ -54,8 +54,8 @@ export function usefulRadices(count: number): number[][] {
 }
 
 /**
- * Of offsets below a count: even radices, smallest and largest first, and two of which one is about twice the
- * other.
+ * Returns radices for offsets below a count: even ones, smallest and largest first, and pairs of which one is about
+ * twice the other.
  */
 export function offsetRadices(count: number): number[][] {
   if (count <= 1) return [[]]
@@ -75,7 +75,7 @@ export function offsetRadices(count: number): number[][] {
   return [...lists.values()]
 }
 
-/** Radices that differ by at most one, largest first, with the smallest product that covers a count. */
+/** Returns radices that differ by at most one, largest first, with the smallest product that covers a count. */
 export function evenRadices(count: number, length: number): number[] {
   const small = Math.max(2, Math.floor(count ** (1 / length) + 1e-9))
   const digits = new Array<number>(length).fill(small)

@@ -13,13 +13,13 @@ import { formatStrategy, parametersOf } from '../strategies/strategy-text.js'
 import { type Alternative, type ChosenOperation, exactMs } from './choice.js'
 import { framesOfMoves } from './frames-of-moves.js'
 
-/** What strategies are simulated for. */
+/** The setting for which strategies are simulated. */
 export interface Setting {
   readonly facts: RouteFacts
   readonly machine: Machine
   readonly operation: ChosenOperation
   readonly bytes: number
-  /** Milliseconds; only differences count. */
+  /** The clock, in milliseconds; only differences count. */
   readonly now: () => number
 }
 
@@ -27,23 +27,23 @@ export interface Setting {
 export interface Simulated extends Pick<Simulation, 'timeUs' | 'traffic'> {
   readonly strategy: Strategy
   readonly text: string
-  /** Blocks that are moved: how much work it was. */
+  /** The number of blocks that are moved, which measures the work. */
   readonly moved: number
-  /** How long planning takes: where no schedule was needed to simulate it, it is planned now. */
+  /** Returns the planning time. If the simulation needed no schedule, it plans now. */
   planMs(): number
 }
 
-/** What a strategy takes, and when each rank is done. */
+/** The time of a strategy, and the end of each rank. */
 export interface TimedStrategy extends Pick<Simulation, 'timeUs' | 'endUs' | 'traffic'> {
-  /** Blocks that are moved: how much work it was. */
+  /** The number of blocks that are moved, which measures the work. */
   readonly moved: number
-  /** How long planning took; null where no schedule was needed. */
+  /** The planning time; null if no schedule was needed. */
   readonly planMs: number | null
 }
 
 /**
- * Simulates a strategy: an allgather along a route by the moves of its blocks, without a schedule. Where
- * slots are copied the times differ from those of the schedule by rounding.
+ * Simulates a strategy. An allgather along a route is simulated by the moves of its blocks, without a schedule. If
+ * slots are copied, the times differ from those of the schedule by rounding.
  *
  * @throws ERR_STRATEGY
  */
@@ -82,20 +82,20 @@ export function simulated(strategy: Strategy, setting: Setting): Simulated {
 }
 
 /**
- * Starts until planning that takes `moreMs` longer than that of direct sends has paid; null where a start
- * saves nothing.
+ * Returns the starts after which a planning time longer by `moreMs` than that of direct sends has paid off; null if a
+ * start saves nothing.
  */
 export function startsUntilPaid(moreMs: number, savedUs: number): number | null {
   return savedUs > 0 ? Math.ceil((1000 * moreMs) / savedUs) : null
 }
 
-/** A strategy that was simulated, and how long planning it took: measured once. */
+/** A simulated strategy and its planning time, measured once. */
 export interface Trial {
   readonly simulated: Simulated
   readonly planMs: number
 }
 
-/** What is reported of a trial. Planning that takes less than {@link exactMs} longer counts as that. */
+/** Reports a trial. A planning time that is longer by less than {@link exactMs} counts as longer by that. */
 export function alternativeOf({ simulated: trial, planMs }: Trial, direct: Trial): Alternative {
   const { strategy, text, timeUs, traffic } = trial
   const savedUs = direct.simulated.timeUs - timeUs

@@ -3,51 +3,51 @@ import { below } from '../../base/random.js'
 import { rowStarts } from '../../topology/compressed-rows.js'
 import type { NeighborSets } from '../../topology/neighbors.js'
 
-/** What a mapping takes, simulated. */
+/** The simulated time of a mapping. */
 export interface MappedTime {
-  /** Until the last rank is done. */
+  /** The time until the last rank is done. */
   readonly timeUs: number
-  /** When the rank on each slot is done. */
+  /** The time at which the rank on each slot is done. */
   readonly endUs: Float64Array
-  /** How much work the simulation was. */
+  /** The work of the simulation, in moved blocks. */
   readonly work: number
 }
 
-/** A permutation, and what it takes. */
+/** A permutation and its time. */
 export interface TimedSlots extends MappedTime {
   /** The slot of every vertex. */
   readonly slotOf: Int32Array
 }
 
-/** What a search knows of vertices and slots, and how long it may be. */
+/** The input of a search, and its limits. */
 export interface TimedSearch {
-  /** Of vertices: whom each exchanges blocks with. */
+  /** The vertices with which each vertex exchanges blocks. */
   readonly neighbors: readonly NeighborSets[]
-  /** Ascending. */
+  /** The node of every slot, ascending. */
   readonly nodeOfSlot: Int32Array
-  /** Simulations at most. */
+  /** The most simulations. */
   readonly swaps: number
-  /** Of all simulations; the last one may exceed it. */
+  /** The work of all simulations; the last one may exceed it. */
   readonly work: number
   readonly next: () => number
 }
 
-/** One swap of so many is of any two vertices. */
+/** A swap in so many exchanges any two vertices. */
 const anySwaps = 8
-/** Of the mean end of ranks, beside the last: many mappings have the same last one. */
+/** The weight of the mean end of ranks, besides the last end: many mappings share the last end. */
 const meanWeight = 0.1
-/** Swaps without success, for every rank, after which the search begins again near the best. */
+/** The unsuccessful swaps per rank after which the search restarts near the best mapping. */
 const patience = 4
-/** Swaps by which it begins elsewhere. */
+/** The number of swaps with which it restarts. */
 const kick = 3
 
 /**
- * Exchanges the slots of two vertices where that does not take more simulated time. Vertices that are done late, and their
- * neighbors, are tried most: they go to nodes of neighbors. Where nothing is found, it begins again near the best (iterated
- * local search, Lourenco, Martin and Stuetzle 2003). Never slower than the start. Deterministic: it ends by a count of
- * simulations, or of their work.
+ * Exchanges the slots of two vertices if that does not take more simulated time. Vertices that are done late, and their
+ * neighbors, are tried most: they go to nodes of neighbors. After too many unsuccessful swaps it restarts near the best
+ * mapping (iterated local search, Lourenco, Martin and Stuetzle 2003). Never slower than the start. Deterministic: it
+ * ends by a count of simulations, or of their work.
  *
- * @param time what a permutation takes
+ * @param time returns the time of a permutation
  */
 export function improveByTimedSwaps<Start extends TimedSlots>(
   start: Start,
@@ -107,7 +107,7 @@ function swapProposals(
 ): (mapping: TimedSlots) => () => Pair {
   const ranks = nodeOfSlot.length
   const firstSlot = rowStarts((nodeOfSlot.at(-1) ?? -1) + 1, nodeOfSlot)
-  /** Of a random neighbor; of itself without one. */
+  /** Returns a random neighbor; the vertex itself if it has none. */
   const neighborOf = (v: number): number => {
     let at = below(next, Math.max(1, degreeOf(neighbors, v)))
     for (const { start, rank } of neighbors) {

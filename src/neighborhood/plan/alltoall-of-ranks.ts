@@ -5,9 +5,9 @@ import type { ProcessTopology } from '../../topology/process-topology.js'
 import type { PlanOfRanks } from './plan-of-ranks.js'
 
 /**
- * A neighbor alltoall in which every block is sent directly, for the ranks of a plan where no process has the
- * whole topology; in the numbers of that plan. A block is named by its source, its destination and which of
- * their edges it is, in this order, because a receiver does not know where in the list of its source it is.
+ * Plans a neighbor alltoall with direct sends for the ranks of a plan, in the numbers of that plan, where no process
+ * has the whole topology. A block is named by its source, its destination and which of their edges it is, in this
+ * order, because a receiver does not know where in the list of its source it is.
  */
 export function directAlltoallOfRanks({ own, schedule: { topology } }: PlanOfRanks): Schedule {
   const edges = namedEdges(topology)
@@ -52,7 +52,7 @@ export function directAlltoallOfRanks({ own, schedule: { topology } }: PlanOfRan
   return builder.build()
 }
 
-/** The edges of a list by the rank at the other end, in the order of their blocks. */
+/** Lists the edges of a list by the rank at the other end, in the order of their blocks. */
 function byPeer(
   peers: Int32Array,
   from: number,
@@ -71,14 +71,14 @@ function byPeer(
 
 interface NamedEdges {
   readonly partStart: Int32Array
-  /** By position in the out-lists, and in the in-lists. */
+  /** The blocks by position in the out-lists; below, those by position in the in-lists. */
   readonly blockOfOut: Int32Array
   readonly blockOfIn: Int32Array
 }
 
 /** Numbers all edges that are known from either end by source, destination and occurrence. */
 function namedEdges({ ranks, outStart, outRank, inStart, inRank }: ProcessTopology): NamedEdges {
-  /** Per source: the destinations of its known edges, each with how many there are. */
+  /** For each source, the destinations of its known edges with their numbers of edges. */
   const counts = Array.from({ length: ranks }, () => new Map<number, number>())
   const forEach = (
     start: Int32Array,

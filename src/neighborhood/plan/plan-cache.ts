@@ -28,7 +28,7 @@ export class RecentObjects<T extends object> {
   }
 }
 
-/** A verified plan and what it is for. */
+/** A verified plan and its subject. */
 export class CachedPlan {
   readonly operation: NeighborOperation
   readonly topology: ProcessTopology
@@ -56,18 +56,16 @@ export class CachedPlan {
     return this.#plan
   }
 
-  /**
-   * In which round every message of its schedule travels: found once for all processes of an address space.
-   */
+  /** The round in which every message of its schedule travels, computed once for all processes of an address space. */
   get rounds(): MessageRounds {
     if (this.#rounds !== undefined) return this.#rounds
     const rounds = messageRounds(this.#plan.schedule)
-    // Of shared memory every process has its own address space: no other process would use them.
+    // Every process has its own address space if memory is shared, so no other process would use the rounds.
     if (!this.#isShared) this.#rounds = rounds
     return rounds
   }
 
-  /** The same plan in memory that the processes of a machine share takes its place. */
+  /** Replaces the plan by an equal one in memory that the processes of a machine share. */
   replace(shared: Plan): void {
     this.#plan = shared
     this.#rounds = undefined
@@ -76,8 +74,8 @@ export class CachedPlan {
 }
 
 /**
- * The plans that were made last, each for as long as a communicator holds it: processes of one address space
- * that were given the same topology object make a plan once.
+ * The plans that were made last, each retained as long as a communicator holds it. Processes of one address space that
+ * were given the same topology object make a plan once.
  */
 export class PlanCache {
   readonly #recent: RecentObjects<CachedPlan>
@@ -87,7 +85,7 @@ export class PlanCache {
   }
 
   /**
-   * The cached plan of this very topology, or one that is made and verified now.
+   * Returns the cached plan of this topology object, or makes and verifies one.
    *
    * @param nodeOf node of every rank
    */
@@ -119,7 +117,6 @@ export class PlanCache {
     )
   }
 
-  /** Takes a verified plan. */
   adopt(
     topology: ProcessTopology,
     strategy: Strategy,

@@ -12,7 +12,7 @@ import { topologyHash } from '../../topology/topology-hash.js'
 import type { Plan, Strategy } from '../strategies/strategy.js'
 import { formatStrategy } from '../strategies/strategy-text.js'
 
-/** To be raised whenever the layout of the file, or the plan of some strategy, changes. */
+/** The version of the planner. Raise it whenever the layout of the file, or the plan of some strategy, changes. */
 const plannerVersion = 2
 
 const magic = 'rankweave-plan'
@@ -39,20 +39,20 @@ const groupArrays = ['step', 'members', 'commonStart', 'common', 'holder', 'dire
 interface Head {
   readonly magic: string
   readonly key: string
-  /** SHA-256 of the other fields and of what follows the line. */
+  /** The SHA-256 of the other fields and of everything after the line. */
   readonly hash: string
   readonly strategy: string
   readonly parameters: Parameters
   readonly phases: number
   readonly planMs: number
   readonly groups: Readonly<Record<string, unknown>> | null
-  /** Elements of every array, in the order of the file. */
+  /** The number of elements of every array, in the order of the file. */
   readonly lengths: readonly number[]
 }
 
 /**
- * What a plan is a function of, as a SHA-256: the version of the planner, the topology, the strategy and the
- * node of every rank. Also the order of the bytes of this machine, in which files are written.
+ * Returns a SHA-256 of everything on which a plan depends: the version of the planner, the topology, the strategy and
+ * the node of every rank. It also covers the byte order of this machine, in which files are written.
  */
 export function planKey(topology: ProcessTopology, strategy: Strategy, nodeOf: Int32Array | null): string {
   const [littleEndian] = new Uint8Array(Int32Array.of(1).buffer)
@@ -61,7 +61,7 @@ export function planKey(topology: ProcessTopology, strategy: Strategy, nodeOf: I
     littleEndian,
     topologyHash(topology),
     topology.pairing,
-    // Cartesian routes follow the dimensions of a grid, which are not in the hash of its lists.
+    // Cartesian routes follow the dimensions of a grid, which the hash of its lists does not cover.
     topology.cart === null ? '' : JSON.stringify(topology.cart),
     formatStrategy(strategy),
   ]
@@ -70,7 +70,7 @@ export function planKey(topology: ProcessTopology, strategy: Strategy, nodeOf: I
   return hash.digest()
 }
 
-/** A plan of the whole topology as the bytes of a file: one line of JSON, then its arrays. */
+/** Encodes a plan of the whole topology as the bytes of a file: one line of JSON, then its arrays. */
 export function encodePlan(key: string, { schedule, groups, planMs }: Plan): Uint8Array {
   const arrays: (Int32Array | Uint8Array)[] = []
   for (const name of keysOf(scheduleArrays)) arrays.push(schedule[name])
@@ -91,9 +91,9 @@ export function encodePlan(key: string, { schedule, groups, planMs }: Plan): Uin
 }
 
 /**
- * The plan of a file. It is verified, so a plan that is returned is right.
+ * Decodes the plan of a file and verifies it.
  *
- * @throws ERR_PLAN_CACHE saying why the file is not used: it is of another plan, truncated, altered, or its
+ * @throws ERR_PLAN_CACHE with the reason why the file is not used: it has another plan, is truncated or altered, or its
  *   plan is wrong
  */
 export function decodePlan(bytes: Uint8Array, key: string, topology: ProcessTopology): Plan {
@@ -121,7 +121,7 @@ export function decodePlan(bytes: Uint8Array, key: string, topology: ProcessTopo
   return { schedule: Object.freeze(schedule), groups, planMs: head.planMs }
 }
 
-/** A digest of what a plan's schedule says, for comparison between processes. */
+/** Returns a digest of a plan's schedule, for comparison between processes. */
 export function planDigest({ schedule }: Plan): string {
   const hash = sha256()
   for (const name of keysOf(scheduleArrays)) {
@@ -151,7 +151,7 @@ function hashOf(head: Head, body: Uint8Array): string {
   return sha256().update(text).update(body).digest()
 }
 
-/** The arrays of a body, in order, copied to where they are aligned. */
+/** Copies the arrays of a body, in order, to aligned memory. */
 class ArraysOf {
   readonly #body: Uint8Array
   readonly #lengths: readonly number[]
@@ -159,7 +159,7 @@ class ArraysOf {
   #index = 0
 
   constructor(body: Uint8Array, lengths: readonly number[]) {
-    // `slice` of a Buffer would be a view of it.
+    // A `slice` of a Buffer would be a view of it.
     this.#body = new Uint8Array(body.buffer, body.byteOffset, body.length)
     this.#lengths = lengths
   }

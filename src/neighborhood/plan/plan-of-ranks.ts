@@ -6,24 +6,24 @@ import type { ProcessTopology } from '../../topology/process-topology.js'
 import type { Plan } from '../strategies/strategy.js'
 
 /**
- * The plan for some ranks, where no process has the whole topology. Its schedule numbers the ranks that occur
- * in it, in their order, so it takes memory for the neighborhoods of these ranks and not for the topology.
+ * The plan for some ranks, where no process has the whole topology. Its schedule numbers the ranks that occur in it, in
+ * their order. So it takes memory for the neighborhoods of these ranks, not for the topology.
  */
 export interface PlanOfRanks {
-  /** Ranks of the whole topology. */
+  /** The number of ranks of the whole topology. */
   readonly ranks: number
   /** The rank of every number, ascending. */
   readonly rankOf: Int32Array
-  /** The numbers of the ranks that it is for, ascending. */
+  /** The numbers of the ranks that the plan serves, ascending. */
   readonly own: Int32Array
-  /** In numbers. Its topology has the lists of `own` only. */
+  /** The schedule, in numbers. Its topology has only the lists of `own`. */
   readonly schedule: NeighborSchedule
-  /** In numbers. */
+  /** The friend groups, in numbers. */
   readonly groups: Grouping | null
   readonly planMs: number
 }
 
-/** The same plan in ranks: O(ranks) memory. */
+/** Converts the plan from numbers to ranks, in O(ranks) memory. */
 export function planInRanks(plan: PlanOfRanks): Plan {
   const { ranks, rankOf, own, schedule, groups, planMs } = plan
   const topology = topologyInRanks(ranks, rankOf, schedule.topology)
@@ -36,7 +36,7 @@ export function planInRanks(plan: PlanOfRanks): Plan {
       topology,
       staging,
       opStart: startsInRanks(ranks, rankOf, schedule.opStart),
-      // -1 is no peer.
+      // A peer of -1 means that there is none.
       opPeer: schedule.opPeer.map((peer) => (peer < 0 ? peer : rankOf[peer])),
       entryBlock: schedule.entryBlock.map((block) => (block < 0 ? block : rankOf[block])),
     },
@@ -67,7 +67,7 @@ function topologyInRanks(ranks: number, rankOf: Int32Array, topology: ProcessTop
   }
 }
 
-/** Starts of the rows of all ranks from those of numbers; the others are empty. */
+/** Returns starts of the rows of all ranks, from those of numbers; the other rows are empty. */
 function startsInRanks(ranks: number, rankOf: Int32Array, starts: Int32Array): Int32Array {
   const all = new Int32Array(ranks + 1)
   for (const [number, rank] of rankOf.entries()) all[rank + 1] = starts[number + 1] - starts[number]

@@ -3,15 +3,13 @@ import type { ProcessTopology } from '../../topology/process-topology.js'
 import type { Plan, Strategy } from '../strategies/strategy.js'
 import { decodePlan, encodePlan, planKey } from './plan-file.js'
 
-/** Where plans are retained between programs. A store that rejects is as one that has nothing. */
+/** A store that retains plans between programs. A store that rejects counts as empty. */
 export interface PlanStore {
-  /** The bytes written under a key, or null. */
+  /** Returns the bytes written under a key, or null. */
   read(key: string): Promise<Uint8Array | null>
-  /** A later `read` of the key gets these bytes or none. */
+  /** Writes bytes. A later `read` of the key gets these bytes or none. */
   write(key: string, bytes: Uint8Array): Promise<void>
-  /**
-   * Called with the reason why a plan that was read is not used, or why the store failed (ERR_PLAN_CACHE).
-   */
+  /** Receives the reason why a plan that was read is not used, or why the store failed (ERR_PLAN_CACHE). */
   onProblem?(error: Error): void
 }
 
@@ -21,7 +19,7 @@ export interface StoredPlan {
 }
 
 /**
- * The stored plan of a topology, verified; or one that `make` makes, which is then stored.
+ * Returns the stored plan of a topology, verified; or one that `make` makes, and stores it.
  *
  * @param nodeOf node of every rank, as for `plan`
  */

@@ -21,8 +21,8 @@ import type { GroupedSchedule, Route, RouteFacts } from '../strategies/strategy-
 import { parametersOf } from '../strategies/strategy-text.js'
 
 /**
- * The operations over a topology that can be planned: the neighborhood collectives, and neighbor reductions
- * that may be combined in any order.
+ * The operations over a topology that can be planned: the neighborhood collectives, and neighbor reductions that may
+ * combine in any order.
  */
 export type NeighborOperation = NeighborCollective | 'neighbor-reduce-any'
 
@@ -31,7 +31,7 @@ const operations: readonly NeighborOperation[] = [...neighborCollectives, 'neigh
 export interface PlanOptions {
   /** Default `neighbor-allgather`. */
   readonly operation?: NeighborOperation
-  /** Nodes and cores of the ranks: needed by strategies that know nodes. */
+  /** The nodes and cores of the ranks, which some strategies need. */
   readonly machine?: Machine
   /** The node of every rank, instead of a machine. */
   readonly nodeOf?: Int32Array
@@ -40,13 +40,13 @@ export interface PlanOptions {
   /** Called for every friend group as it is found, with the step and the number of groups so far. */
   readonly onGroup?: (step: number, groups: number) => void
   /**
-   * Called from inside the search for friend groups, as `onProgress` of `groupFriends`; what it throws ends
-   * the planning.
+   * Reports progress from inside the search for friend groups, as `onProgress` of `groupFriends` does; an error that it
+   * throws ends the planning.
    */
   readonly onProgress?: (progress: GroupingProgress) => void
   /**
-   * Ends the planning with ERR_ABORTED, as `signal` of `groupFriends`: looked at in the beginning, and inside the
-   * search for friend groups, which may take long.
+   * Ends the planning with ERR_ABORTED, as `signal` of `groupFriends`. Planning reads it at the beginning, and inside
+   * the search for friend groups, which may take long.
    */
   readonly signal?: AbortSignal
 }
@@ -62,12 +62,12 @@ const knownOptions: OptionTable<PlanOptions> = uncheckedOptions(
 )
 
 /**
- * Plans a neighbor allgather, or another operation over a topology: the same arguments give the same schedule
- * on every machine. What a strategy does to a neighbor allgather, it does to the others by the same routes; a
- * reduction in any order goes by those of the reversed topology, backwards.
+ * Plans a neighbor allgather, or another operation over a topology: the same arguments give the same schedule on every
+ * machine. A strategy uses the same routes for all operations; a reduction in any order takes those of the reversed
+ * topology, backwards.
  *
- * @throws ERR_STRATEGY an unknown strategy, impossible parameters, a strategy that needs nodes without a
- *   machine, engine `distributed`, of which one process could only simulate all ranks
+ * @throws ERR_STRATEGY an unknown strategy, impossible parameters, a strategy that needs nodes without a machine,
+ *   engine `distributed`, since one process could only simulate all ranks
  * @throws ERR_MACHINE fewer cores than ranks; ERR_ARGUMENT an unknown operation, or an invalid signal
  * @throws ERR_ABORTED through `signal`; what `onProgress` throws
  */
@@ -84,7 +84,7 @@ export function plan(topology: ProcessTopology, strategy: Strategy, options: Pla
 }
 
 /**
- * A plan that is verified.
+ * Plans and verifies the plan.
  *
  * @throws ERR_STRATEGY, ERR_MACHINE as {@link plan}; ERR_SCHEDULE when it does not verify
  */
@@ -97,7 +97,7 @@ export function verifiedPlan(topology: ProcessTopology, strategy: Strategy, opti
 }
 
 /**
- * The route of a strategy: what every operation over the topology may follow.
+ * Returns the route of a strategy, which every operation over the topology may follow.
  *
  * @throws ERR_STRATEGY, ERR_MACHINE as {@link plan}
  */
@@ -158,7 +158,7 @@ function knownNodes(ranks: number, { machine, nodeOf }: PlanOptions): Int32Array
 }
 
 /**
- * Counts what a plan costs, from its schedule.
+ * Counts the costs of a plan from its schedule.
  *
  * @param nodeOf node of every rank; without it there is no count of messages between nodes
  * @throws ERR_ARGUMENT nodes for another number of ranks

@@ -11,18 +11,17 @@ import {
 import type { StrategyKind } from './strategy-kind.js'
 
 /**
- * The ways of the ordinary allgather of Bruck et al.: digits of the distance from source to destination,
- * counted around all ranks; what no rank behind needs is left out. Suits any number of ranks, as all ranks do
- * the same.
+ * The ways of the ordinary allgather of Bruck et al.: digits of the distance from source to destination, counted around
+ * all ranks. Blocks that no further rank needs are left out. It suits any number of ranks, because all ranks do the
+ * same.
  */
 export interface Allgather {
   readonly kind: 'allgather'
   /**
-   * Of the digits of the distance, lowest first; their product must be at least the number of ranks. Default:
-   * 2.
+   * The radices of the distance's digits, lowest first; their product must be at least the number of ranks. Default: 2.
    */
   readonly radices?: readonly number[]
-  /** Which digit of the distance is travelled first. Default `highest`. */
+  /** The digit of the distance that is travelled first. Default `highest`. */
   readonly first?: DigitOrder
 }
 

@@ -8,9 +8,9 @@ import type { RouteHeader } from './route-schedule.js'
 import type { Route } from './strategy-kind.js'
 
 /**
- * A neighbor alltoall by a route: the block of every edge goes its way alone, and in phase h a rank sends one
- * message to every rank to which blocks go from it in hop h, in the order of their edges. Parallel edges go
- * the same way. Self loops are copies. Time and memory in proportion to edges times hops.
+ * Plans a neighbor alltoall by a route. The block of every edge goes its way alone, and in phase h a rank sends one
+ * message to every rank to which blocks go from it in hop h, in the order of their edges. Parallel edges go the same
+ * way. Self loops are copies. Time and memory are proportional to edges times hops.
  */
 export function alltoallSchedule(
   topology: ProcessTopology,
@@ -60,14 +60,14 @@ function copySelfLoops(
 /** The moves of the blocks of all edges, by edge, then hop. */
 interface EdgeMoves {
   readonly moves: BlockMoves
-  /** The move that brought the block to `from`; -1 where that is its source. */
+  /** The move that brought the block to `from`; -1 if that is its source. */
   readonly before: Int32Array
 }
 
 function edgeMoves({ ranks, outStart, outRank }: ProcessTopology, route: Route): EdgeMoves {
   const { hops } = route
   const [block, hop, from, to, before] = Array.from({ length: 5 }, () => new GrowingInt32Array(1024))
-  /** The way of an edge: where its block is, and since which hop. */
+  /** The way of an edge: the ranks that hold its block, and the hop since which each does. */
   const way = new Int32Array(hops + 1)
   const since = new Int32Array(hops + 1)
   for (let source = 0; source < ranks; source++) {

@@ -8,19 +8,18 @@ import type { Route, StrategyKind } from './strategy-kind.js'
 import { WindowDigits, windowRadices } from './window-digits.js'
 
 /**
- * Dimension by dimension of a grid on which every rank has the same offsets to its destinations; inside a
- * dimension by digits of the offset.
+ * Corrects offsets dimension by dimension, on a grid on which every rank has the same offsets to its destinations.
+ * Inside a dimension it takes the digits of the offset.
  */
 export interface Cartesian {
   readonly kind: 'cartesian'
   /**
-   * Per dimension the radices of its offsets, lowest first; 1 for a dimension without offsets. Default:
+   * Per dimension the radices of its offsets, lowest first; 1 for a dimension without offsets. Default: those of the
    * fewest messages.
    */
   readonly windows?: readonly (readonly number[])[]
   /**
-   * Dimensions in the order in which they are corrected. Default: in their order, so with the most distant
-   * ranks first.
+   * The order in which dimensions are corrected. Default: by their numbers, so that the most distant ranks come first.
    */
   readonly order?: readonly number[]
 }
@@ -72,16 +71,16 @@ interface Grid {
   readonly periods: readonly boolean[]
 }
 
-/** Offsets of a dimension: `low`, at most 0, to `high`, at least 0. */
+/** The offsets of a dimension: from `low`, at most 0, to `high`, at least 0. */
 export interface Windows extends Grid {
   readonly low: readonly number[]
   readonly high: readonly number[]
 }
 
-/** Of topologies in use: a search for translations visits every edge, several times. */
+/** The windows of topologies in use, because a search for translations visits every edge several times. */
 const found = new WeakMap<ProcessTopology, Windows | null>()
 
-/** The offsets of every dimension; null where ranks have different offsets. */
+/** Returns the offsets of every dimension; null if ranks have different offsets. */
 export function windowsOf(topology: ProcessTopology): Windows | null {
   return getOrAdd(found, topology, () => findWindows(topology))
 }
@@ -91,7 +90,7 @@ function findWindows(topology: ProcessTopology): Windows | null {
   if (ranks === 0) return { dims: [], periods: [], low: [], high: [] }
   if (cart !== null) {
     const { dims, periods } = cart
-    // A way along a dimension of one or two ranks is the same in both directions.
+    // A dimension of one or two ranks is the same in both directions.
     return {
       dims,
       periods,
@@ -118,7 +117,7 @@ function routeByOffsets(
 ): Route {
   const strides = dims.map((_, d) => dims.slice(d + 1).reduce((product, extent) => product * extent, 1))
   const coordinate = (rank: number, d: number): number => Math.floor(rank / strides[d]) % dims[d]
-  /** The place of every dimension in the order, and which dimension and step a hop is. */
+  /** The place of every dimension in the order; below, the dimension and step of every hop. */
   const placeOf = dims.map((_, d) => order.indexOf(d))
   const hops = order.flatMap((d) => Array.from({ length: digits[d].steps }, (_, step) => ({ d, step })))
   return {

@@ -20,14 +20,14 @@ export interface CommonNeighbor {
   readonly mode: 'agnostic' | 'aware'
   /** A group needs strictly more common neighbors than this. */
   readonly theta?: number
-  /** One exchange per pair of friends, even if they are in several groups together. Default true. */
+  /** Whether each pair of friends exchanges blocks once, even if they are in several groups together. Default true. */
   readonly dedupe?: boolean
-  /** No direct message to a rank that an exchange reaches as well. Default true. */
+  /** Whether direct messages to ranks that an exchange reaches are left out. Default true. */
   readonly elide?: boolean
   /**
-   * The engine that groups friends. Default `greedy`, or `distributed` where `createDistGraphAdjacent` plans
-   * from neighbors: the ranks group friends by messages to their neighbors, and find the plan of `greedy`.
-   * Other calls refuse `distributed`: a process that has the whole topology could only simulate the ranks.
+   * The engine that groups friends. Default `greedy`, or `distributed` if `createDistGraphAdjacent` plans from
+   * neighbors. The ranks then group friends by messages to their neighbors, and find the plan of `greedy`. Other calls
+   * refuse `distributed`, because a process that has the whole topology could only simulate the ranks.
    */
   readonly engine?: GroupingEngine
   /**
@@ -64,7 +64,7 @@ function groupsOf(
   })
 }
 
-/** For every edge the rank that serves it: a friend, or the destination itself. */
+/** Returns for every edge the rank that serves it: a friend, or the destination itself. */
 function friendsOfEdges(out: NeighborSets, groups: FriendGroups): Int32Array {
   const friends = out.rank.slice()
   serveEdges(groups, out, (edge, holder) => {

@@ -10,9 +10,9 @@ import { ownPlace, ReceiveSlots } from './receive-slots.js'
 import { type Occurrences, occurrencesOf, rowOfEntries } from './served-edges.js'
 
 export interface CombiningOptions {
-  /** One exchange per pair of friends, even if they are in several groups together. Default true. */
+  /** Whether each pair of friends exchanges blocks once, even if they are in several groups together. Default true. */
   readonly dedupe?: boolean
-  /** No direct message to a rank that an exchange reaches as well. Default true. */
+  /** Whether direct messages to ranks that an exchange reaches are left out. Default true. */
   readonly elide?: boolean
 }
 
@@ -28,13 +28,13 @@ export const combiningOptions = {
 } satisfies OptionTable<CombiningOptions>
 
 /**
- * Friends combine what they send to common neighbors. Phase 0: members of a group exchange their blocks, and
- * every rank sends directly what no group serves. Phase 1: every member sends the blocks of the whole group,
- * by ascending rank, to each common neighbor in its part. Contributed blocks do not change, so all steps
- * share these two phases.
+ * Plans a schedule in which friends combine what they send to common neighbors. Phase 0: members of a group exchange
+ * their blocks, and every rank sends directly to neighbors that no group serves. Phase 1: every member sends the blocks
+ * of the whole group, by ascending rank, to each common neighbor in its part. Contributed blocks do not change, so all
+ * steps share these two phases.
  *
- * An exchange is omitted where its receiver has no part (fewer common neighbors than members): its block
- * would not be used.
+ * An exchange is omitted if its receiver has no part (fewer common neighbors than members), because its block would not
+ * be used.
  *
  * @param ranks whose operations are emitted, ascending; their groups must be complete. Default: all.
  * @see Ghazimirsaeed 2019 §7.2.3, Algorithm 7.4 (there step by step)
@@ -58,12 +58,12 @@ export function commonNeighborSchedule(
   return builder.build()
 }
 
-/** Several exchanges of one pair differ by the step in their tag. */
+/** The step in the tag distinguishes several exchanges of one pair. */
 const tagsPerStep = 4
 
 /**
- * Emits one rank after the other, each from what is local to that rank: its groups, the groups that serve it,
- * and the ranks that it sends to and receives from directly.
+ * Emits one rank after the other. Each needs only facts local to that rank: its groups, the groups that serve it, and
+ * the ranks that it sends to and receives from directly.
  */
 class CombiningPrograms {
   readonly #builder: ScheduleBuilder
@@ -80,9 +80,9 @@ class CombiningPrograms {
   readonly #exchangesTo: Int32Array
   readonly #exchangesFrom: Int32Array
   readonly #sendsDirectly: Int32Array
-  /** Where the block of a friend is, valid where `#exchangesFrom` names the rank. */
+  /** The place of a friend's block, valid if `#exchangesFrom` names the rank. */
   readonly #friendAt: Int32Array
-  /** Where the block of member i is in the rank's j-th group: `j * k + i`. */
+  /** The place of the block of member i in the rank's j-th group, at `j * k + i`. */
   readonly #memberAt: number[] = []
 
   constructor(
@@ -142,8 +142,8 @@ class CombiningPrograms {
   }
 
   /**
-   * A friend's first block goes into its slot when it replaces a direct message, all others into temporary
-   * places.
+   * Receives exchanges. A friend's first block goes into its slot if it replaces a direct message; all others go into
+   * temporary places.
    */
   #receiveExchanges(rank: number): void {
     const { k, members } = this.#groups

@@ -5,15 +5,15 @@ import { edgeOf, routeByEdges, rowOfEntries, serveEdges } from './served-edges.j
 import type { Route, RouteFacts, StrategyKind } from './strategy-kind.js'
 
 /**
- * Friends hand over neighbors step by step: a friend that serves a common neighbor keeps it, with all blocks
- * that it holds for it, and may hand it over again. Nothing is sent to a neighbor before the last phase, of
- * which there are as many as steps, and one.
+ * Friends hand over neighbors step by step. A friend that serves a common neighbor retains it, with all blocks that it
+ * holds for it, and may hand it over again. No rank sends to a neighbor before the last phase. There is one phase more
+ * than there are steps.
  */
 export interface Cumulative {
   readonly kind: 'cumulative'
   /** Friends per group, at least 2. */
   readonly k: number
-  /** As of `common-neighbor`, with its default theta. */
+  /** The mode of `common-neighbor`, with its default theta. */
   readonly mode: 'agnostic' | 'aware'
 }
 
@@ -46,7 +46,7 @@ function routeOfSteps(
   return routeByEdges(out, holdersAfterSteps(out, groups.steps, handedTo, handedAt))
 }
 
-/** After every step the rank that holds the block of every edge: `edges * steps` numbers. */
+/** Returns the rank that holds the block of every edge after each step: `edges * steps` numbers. */
 function holdersAfterSteps(
   out: NeighborSets,
   steps: number,

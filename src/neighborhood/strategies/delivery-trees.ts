@@ -4,21 +4,21 @@ import { remainder, sortNumbers } from './moves-by-message.js'
 import type { Route } from './strategy-kind.js'
 
 /**
- * Moves of blocks between ranks. The moves of a block form a tree from its source: a rank gets a block at
- * most once, in the first hop in which it is on a way, and only if it is a destination or passes the block
- * on. By block, then in the order in which the block moves. Columns of equal length.
+ * Moves of blocks between ranks. The moves of a block form a tree from its source: a rank gets a block at most once, in
+ * the first hop in which it is on a way, and only if it is a destination or passes the block on. Moves are ordered by
+ * block, then as the block moves. Columns of equal length.
  */
 export interface Moves {
   readonly block: Int32Array
   readonly hop: Int32Array
   readonly from: Int32Array
   readonly to: Int32Array
-  /** The move that brought the block to `from`; -1 where that is the source. */
+  /** The move that brought the block to `from`; -1 if that is the source. */
   readonly before: Int32Array
 }
 
 /**
- * The moves of all blocks to the destinations of their sources, by a route. Time: destinations times hops;
+ * Computes the moves of all blocks to the destinations of their sources, by a route. Time: destinations times hops;
  * memory: 20 bytes per move.
  *
  * @param destinations distinct, without the source itself
@@ -27,14 +27,13 @@ export function deliveryTrees(route: Route, destinations: NeighborSets, ranks: n
   const { hops } = route
   const [blocks, hopOf, froms, tos, befores] = columns(5)
   /**
-   * Of the entered source: in which hop a rank gets its block, and from whom. Valid where `seenBy` names the
-   * source.
+   * For the entered source, the hop in which a rank gets its block and the sender, valid if `seenBy` names the source.
    */
   const seenBy = new Int32Array(ranks).fill(-1)
   const arrival = new Int32Array(ranks)
   const parent = new Int32Array(ranks)
   const isNeededBy = new Int32Array(ranks).fill(-1)
-  /** Ranks that need the block, as `arrival * ranks + rank`: sorted by the order in which it reaches them. */
+  /** The ranks that need the block, as `arrival * ranks + rank`, sorted by the order in which it reaches them. */
   let needed = new Float64Array(64)
   let at = new Int32Array(64)
   const moveTo = new Int32Array(ranks)

@@ -6,15 +6,12 @@ import { topologyFromEdges } from '../../topology/topology-builders.js'
 import { routeByEdges, rowOfEntries, serveEdges } from './served-edges.js'
 import type { Route, RouteFacts, StrategyKind } from './strategy-kind.js'
 
-/**
- * Friend groups of falling size: those of the first k, then smaller ones for the edges that no group serves
- * yet.
- */
+/** Friend groups of falling size: those of the first k, then smaller ones for the edges that no group serves yet. */
 export interface Descending {
   readonly kind: 'descending'
   /** Friends per group, in the order in which groups are formed, each at least 2. */
   readonly ks: readonly number[]
-  /** As of `common-neighbor`, with its default theta for every k. */
+  /** The mode of `common-neighbor`, with its default theta for every k. */
   readonly mode: 'agnostic' | 'aware'
 }
 

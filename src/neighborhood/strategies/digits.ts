@@ -1,17 +1,20 @@
 import { integersOption, wordOption } from '../../base/option.js'
 import { RankweaveError, wrongValue } from '../../errors.js'
 
-/** Which digit of a number is corrected first. */
+/** The digit of a number that is corrected first. */
 export type DigitOrder = (typeof digitOrders)[number]
 
-/** From one number to another, both below a count, in steps. */
+/** The steps from one number to another, both below a count. */
 export interface DigitSteps {
   readonly steps: number
-  /** The number after a step. */
+  /** Returns the number after a step. */
   between(step: number, from: number, to: number, count: number): number
 }
 
-/** Digits of the numbers themselves, or of the offset from one to the other, counted around all of them. */
+/**
+ * The number whose digits are corrected: a number itself, or the offset from one to the other, counted around all of
+ * them.
+ */
 export type DigitsOf = 'number' | 'offset'
 
 export const digitOrders = ['lowest', 'highest'] as const
@@ -27,9 +30,9 @@ export const orderOption = wordOption(digitOrders, {
 })
 
 /**
- * Radices of digits.
- * @param of whose digits
- * @param covered what their product must reach
+ * Returns the option for radices of digits.
+ * @param of the number that has the digits
+ * @param covered the number that their product must reach
  */
 export function radicesOption(of: string, covered: string) {
   return integersOption({
@@ -39,7 +42,7 @@ export function radicesOption(of: string, covered: string) {
   })
 }
 
-/** @param radices, first, most as of {@link Digits} */
+/** @param radices, first, most as in {@link Digits} */
 export function digitSteps(
   of: DigitsOf,
   radices: readonly number[],
@@ -50,19 +53,19 @@ export function digitSteps(
 }
 
 /**
- * In each step a digit of a mixed-radix notation of the number is corrected. A number past the last one
- * stands for the number with the highest digit one lower, so the notation suits any count.
+ * Corrects in each step a digit of a mixed-radix notation of the number. A number past the last one stands for the
+ * number with the highest digit one lower, so the notation suits any count.
  */
 export class Digits implements DigitSteps {
   readonly steps: number
   readonly #weights: Int32Array
   readonly #lowestFirst: boolean
-  /** All weights below the numbers are powers of two: remainders are bits, several times as fast. */
+  /** Whether all weights below the numbers are powers of two. Remainders are then bits, several times as fast. */
   readonly #isBinary: boolean
 
   /**
    * @param radices of the digits, lowest first; their product must be at least `count` of every `between`
-   * @param most the largest count that occurs
+   * @param most the largest count of any `between`
    */
   constructor(radices: readonly number[], first: DigitOrder, most: number) {
     this.steps = radices.length
@@ -86,7 +89,7 @@ export class Digits implements DigitSteps {
     return mixed < count ? mixed : mixed - this.#top(count)
   }
 
-  /** The weight of the highest digit that is not always 0. */
+  /** Returns the weight of the highest digit that is not always 0. */
   #top(count: number): number {
     let i = this.#weights.length - 1
     while (this.#weights[i] >= count) i--
@@ -95,15 +98,15 @@ export class Digits implements DigitSteps {
 }
 
 /**
- * In each step a digit of the offset is travelled. All numbers do the same, so any radices suit any count,
- * also those whose product is larger.
+ * Travels in each step a digit of the offset. All numbers do the same, so any radices suit any count, even if their
+ * product is larger.
  */
 export class OffsetDigits implements DigitSteps {
   readonly steps: number
   readonly #weights: Int32Array
   readonly #lowestFirst: boolean
 
-  /** @param radices, first, most as of {@link Digits} */
+  /** @param radices, first, most as in {@link Digits} */
   constructor(radices: readonly number[], first: DigitOrder, most: number) {
     this.steps = radices.length
     this.#lowestFirst = first === 'lowest'
@@ -121,14 +124,14 @@ export class OffsetDigits implements DigitSteps {
   }
 }
 
-/** Products of the first radices, from none to all; beyond the numbers they are all alike. */
+/** Returns the products of the first radices, from none to all, capped beyond the numbers. */
 function cappedWeights(radices: readonly number[], most: number): Int32Array {
   const weights = new Int32Array(radices.length + 1).fill(1)
   for (const [i, radix] of radices.entries()) weights[i + 1] = Math.min(weights[i] * radix, Math.max(1, most))
   return weights
 }
 
-/** Radices of 2, as many as it takes. */
+/** Returns as many radices of 2 as needed. */
 export function binaryRadices(count: number): number[] {
   const radices: number[] = []
   for (let product = 1; product < count; product *= 2) radices.push(2)
@@ -136,12 +139,12 @@ export function binaryRadices(count: number): number[] {
 }
 
 /**
- * Up to this a radix, or a number of lanes, may exceed what it divides: a strategy may serve communicators of
- * several sizes.
+ * A radix or a number of lanes may reach this even if it exceeds the number that it divides, because a strategy may
+ * serve communicators of several sizes.
  */
 const largestAnywhere = 64
 
-/** @throws ERR_STRATEGY for a number above both {@link largestAnywhere} and what it divides */
+/** @throws ERR_STRATEGY for a number above both {@link largestAnywhere} and the number that it divides */
 export function requireNoMore(kind: string, name: string, value: number, count: number, what: string): void {
   const most = Math.max(largestAnywhere, count)
   if (value <= most) return
@@ -149,7 +152,7 @@ export function requireNoMore(kind: string, name: string, value: number, count: 
   throw wrongValue('ERR_STRATEGY', expected, value)
 }
 
-/** As many digits of radix 2 number as many ranks as a topology may have. */
+/** So many digits of radix 2 number as many ranks as a topology may have. */
 const mostRadices = 24
 
 /**

@@ -5,7 +5,7 @@ import type { ProcessTopology } from '../../topology/process-topology.js'
 import { ownPlace, ReceiveSlots } from './receive-slots.js'
 import type { StrategyKind } from './strategy-kind.js'
 
-/** One message per distinct edge. */
+/** Sends one message per distinct edge. */
 export interface Direct {
   readonly kind: 'direct'
 }
@@ -19,8 +19,8 @@ export const direct: StrategyKind<Direct> = {
 }
 
 /**
- * Every rank sends its block to every distinct out-neighbor except itself, in one phase. Parallel edges and
- * self loops are copies at the receiver.
+ * Plans direct sends: every rank sends its block to every distinct out-neighbor except itself, in one phase. Parallel
+ * edges and self loops are copies at the receiver.
  *
  * @param ranks whose operations are emitted, ascending. Default: all.
  * @see Ghazimirsaeed 2019 §2.2.6

@@ -15,28 +15,28 @@ import { type NodeLayout, nodeLayout } from './node-layout.js'
 import type { Route, StrategyKind } from './strategy-kind.js'
 
 /**
- * Digits of the node are corrected between ranks of the same number on their nodes, and digits of that number
- * inside nodes.
+ * Corrects digits of the node between ranks of the same number on their nodes, and digits of that number inside nodes.
  */
 export interface Hierarchical {
   readonly kind: 'hierarchical'
-  /**
-   * Of the digits of the node, lowest first; their product must be at least the number of nodes. Default: 2.
-   */
+  /** The radices of the node's digits, lowest first; their product must be at least the number of nodes. Default: 2. */
   readonly between?: readonly number[]
   /**
-   * Of the digits of a rank on its node, lowest first; their product must be at least the ranks of a node.
+   * The radices of a rank's digits on its node, lowest first; their product must be at least the ranks of a node.
    * Default: 2.
    */
   readonly inside?: readonly number[]
-  /** Default `between`: a block crosses to a node once, however many ranks there need it. */
+  /**
+   * The digits that are corrected first. Default `between`: a block crosses to a node once, however many ranks there
+   * need it.
+   */
   readonly first?: 'between' | 'inside'
   /**
-   * Default `number`. `offset`: of the distance from node to node, and from rank to rank on a node, counted
-   * around.
+   * The number whose digits are corrected. Default `number`. `offset` is the distance from node to node, and from rank
+   * to rank on a node, counted around.
    */
   readonly digits?: DigitsOf
-  /** Which digit of the node, and of the rank on it, is corrected first. Default `lowest`. */
+  /** The digit of the node, and of the rank on it, that is corrected first. Default `lowest`. */
   readonly order?: DigitOrder
 }
 
@@ -81,7 +81,7 @@ function nodesFirst(
       const isBetween = h < between.steps
       const at = isBetween ? between.between(h, node[source], node[destination], nodes) : node[destination]
       const size = start[at + 1] - start[at]
-      // On a node with fewer ranks several stand for one of this number.
+      // A rank stands for several numbers on a node with fewer ranks.
       const entered = local[source] % size
       const number = isBetween
         ? entered

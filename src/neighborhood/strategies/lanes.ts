@@ -18,40 +18,38 @@ import { type NodePairs, nodePairs } from './node-pairs.js'
 import type { Route, StrategyKind } from './strategy-kind.js'
 
 /**
- * One message per ordered pair of nodes with edges, from the rank that serves the destination node to the
- * rank that serves the source node; blocks are gathered and spread inside nodes by digits. With several lanes
- * the ranks of a node are divided among as many messages per pair. Lanes of different widths have messages of
- * different lengths, which arrive one after the other where they share a link, so the first are spread while
- * the others are on their way.
+ * Sends one message per ordered pair of nodes with edges, from the rank that serves the destination node to the rank
+ * that serves the source node; blocks are gathered and spread inside nodes by digits. With several lanes the ranks of a
+ * node are divided among as many messages per pair. Lanes of different widths have messages of different lengths, which
+ * arrive one after the other if they share a link. So the first are spread while the others are on their way.
  */
 export interface Lanes {
   readonly kind: 'lanes'
   /**
-   * Of the digits of a rank on its node, lowest first; their product must be at least the ranks of a node.
+   * The radices of a rank's digits on its node, lowest first; their product must be at least the ranks of a node.
    * Default: 2.
    */
   readonly radices?: readonly number[]
   /**
-   * Messages per pair of nodes, at most the ranks of a node. Default: as many as let every rank serve about
-   * one other node.
+   * The number of messages per pair of nodes, at most the ranks of a node. Default: every rank serves about one other
+   * node.
    */
   readonly lanes?: number
   /**
-   * Instead of `lanes`: the ranks of each lane of a node, in order; the last one is repeated as often as
-   * ranks are left.
+   * The ranks of each lane of a node, in order, instead of `lanes`; the last number is repeated while ranks are left.
    */
   readonly widths?: readonly number[]
   /**
-   * When blocks travel to ranks of their own node. Default `gather`; with `spread` they share messages with
-   * those of other nodes.
+   * The phase in which blocks travel to ranks of their own node. Default `gather`; with `spread` they share messages
+   * with those of other nodes.
    */
   readonly own?: 'gather' | 'spread'
   /**
-   * Default `number`. `offset`: of the distance from rank to rank on a node, in spreading, and in a lane, in
-   * gathering, counted around.
+   * The number whose digits are corrected. Default `number`. `offset` is the distance from rank to rank, counted
+   * around: on a node to spread, in a lane to gather.
    */
   readonly digits?: DigitsOf
-  /** Which digit is corrected first. Default `lowest`. */
+  /** The digit that is corrected first. Default `lowest`. */
   readonly order?: DigitOrder
 }
 
@@ -101,9 +99,7 @@ export const lanes: StrategyKind<Lanes> = {
   },
 }
 
-/**
- * Where every lane of each node begins, and where the last one ends; lanes are ranks that follow each other.
- */
+/** Returns the start of every lane of each node, and the end of the last one; a lane has consecutive ranks. */
 function laneStarts(
   { nodes, start }: NodeLayout,
   widthsOf: (node: number, size: number) => readonly number[],
@@ -121,8 +117,8 @@ function laneStarts(
 }
 
 /**
- * A product of the first radices: ranks of a lane differ in these digits only, so the others need no messages
- * to gather.
+ * Returns a product of the first radices. Ranks of a lane differ only in these digits, so gathering needs no messages
+ * for the others.
  */
 export function coveringWidth(radices: readonly number[], partners: number, size: number): number {
   let width = 1
@@ -142,13 +138,13 @@ function laneRoute(
   for (const [at, firsts] of starts.entries())
     for (let lane = 0; lane + 1 < firsts.length; lane++)
       for (let i = firsts[lane]; i < firsts[lane + 1]; i++) laneOf[ranks[start[at] + i]] = lane
-  /** The index-th rank of a lane of a node. */
+  /** Returns the index-th rank of a lane of a node. */
   const serving = (at: number, lane: number, index: number): number => {
     const firsts = starts[at]
     const here = lane % (firsts.length - 1)
     return firsts[here] + (index % (firsts[here + 1] - firsts[here]))
   }
-  // Destinations of a source ascend, so those of one node follow each other.
+  // Destinations of a source ascend, so those of one node are consecutive.
   let last: {
     readonly from: number
     readonly to: number

@@ -1,7 +1,7 @@
 import type { ScheduleBuilder } from '../../schedule/builder.js'
 import { entriesByRow, rowStarts } from '../../topology/compressed-rows.js'
 
-/** Up to here insertion takes less time than a call of the built-in sort. */
+/** Insertion sort is faster than a call of the built-in sort for so many numbers, or fewer. */
 const short = 64
 
 /** Sorts the first numbers of an array, ascending. */
@@ -18,7 +18,7 @@ export function sortNumbers(numbers: Float64Array, count: number): void {
   }
 }
 
-/** `number % divisor`, several times as fast for numbers beyond 32 bits: both are integers >= 0. */
+/** Computes `number % divisor`, several times as fast for numbers beyond 32 bits. Both are integers >= 0. */
 export function remainder(number: number, divisor: number): number {
   return number - Math.floor(number / divisor) * divisor
 }
@@ -38,10 +38,10 @@ export interface MovesByMessage {
 }
 
 /**
- * Moves by rank, then hop, then peer, beginning with the peer after the rank, so that ranks do not all send
- * to the same one at the same time. The moves of a message remain in order.
+ * Orders moves by rank, then hop, then peer, beginning with the peer after the rank. So ranks do not all send to the
+ * same one at the same time. The moves of a message remain in order.
  *
- * @param rankOf one end of every move, `peerOf` the other
+ * @param rankOf one end of every move; `peerOf` is the other
  */
 export function movesByMessage(
   { hop }: BlockMoves,
@@ -60,8 +60,8 @@ export function movesByMessage(
     for (let i = 0; i < count; i++) {
       const move = order[first + i]
       const ahead = peerOf[move] - rank
-      // The place in the list is part of the key, so equal messages keep their order, and numbers sort
-      // without a comparison function.
+      // The place in the list is part of the key. So equal messages keep their order, and numbers sort without a
+      // comparison function.
       keys[i] = (hop[move] * ranks + (ahead < 0 ? ahead + ranks : ahead)) * count + i
       sorted[i] = move
     }
@@ -72,10 +72,10 @@ export function movesByMessage(
 }
 
 /**
- * Emits one rank's messages phase by phase, those of hop h in phase h: the order of a schedule, which then
- * need not be sorted.
+ * Emits one rank's messages phase by phase, those of hop h in phase h. This is the order of a schedule, which need not
+ * be sorted then.
  *
- * @param reads where a move takes its block from, `writes` where it leaves it
+ * @param reads the place from which a move takes its block; `writes` is the place where it leaves it
  */
 export function emitPhases(
   builder: ScheduleBuilder,

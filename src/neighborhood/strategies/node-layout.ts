@@ -2,26 +2,24 @@ import { getOrAdd } from '../../base/maps.js'
 import { strategyError } from '../../topology/friends/grouping-options.js'
 import type { RouteFacts } from './strategy-kind.js'
 
-/**
- * Ranks by node: nodes that host ranks, numbered in their order, and the ranks of a node numbered in theirs.
- */
+/** The ranks by node. Nodes that host ranks are numbered in their order, and so are the ranks of a node. */
 export interface NodeLayout {
   readonly nodes: number
-  /** Most ranks of a node. */
+  /** The most ranks of a node. */
   readonly largest: number
   /** Node of every rank. */
   readonly node: Int32Array
-  /** Number of every rank on its node. */
+  /** The number of every rank on its node. */
   readonly local: Int32Array
-  /** Where the ranks of every node begin in `ranks`. Length `nodes + 1`. */
+  /** The start of every node's ranks in `ranks`. Length `nodes + 1`. */
   readonly start: Int32Array
   readonly ranks: Int32Array
 }
 
-/** Of facts in use: candidates that are compared have the same. */
+/** The layouts of facts in use: compared candidates have the same facts. */
 const found = new WeakMap<RouteFacts, NodeLayout>()
 
-/** @throws ERR_STRATEGY when nodes are not known, or are of another number of ranks */
+/** @throws ERR_STRATEGY when nodes are unknown, or belong to another number of ranks */
 export function nodeLayout(kind: string, facts: RouteFacts): NodeLayout {
   return getOrAdd(found, facts, () => layoutOf(kind, facts))
 }

@@ -5,14 +5,14 @@ import { distinctOut } from '../../topology/neighbors.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
 import type { NodeLayout } from './node-layout.js'
 
-/** Of layouts in use, each of one topology. */
+/** The pairs of layouts in use, each of one topology. */
 const found = new WeakMap<NodeLayout, NodePairs>()
 
 export function nodePairs(topology: ProcessTopology, layout: NodeLayout): NodePairs {
   return getOrAdd(found, layout, () => new NodePairs(topology, layout))
 }
 
-/** Which nodes send to which: the ordered pairs of different nodes with an edge between their ranks. */
+/** The ordered pairs of different nodes with an edge between their ranks. */
 export class NodePairs {
   readonly #out: CompressedRows
   readonly #in: CompressedRows
@@ -39,22 +39,22 @@ export class NodePairs {
     this.#in = transposeRows(nodes, this.#out)
   }
 
-  /** Nodes that a node sends to. */
+  /** Returns the number of nodes to which a node sends. */
   destinationsOf(node: number): number {
     return this.#out.start[node + 1] - this.#out.start[node]
   }
 
-  /** Nodes that a node receives from. */
+  /** Returns the number of nodes from which a node receives. */
   sourcesOf(node: number): number {
     return this.#in.start[node + 1] - this.#in.start[node]
   }
 
-  /** The number of a destination among those of a node, counted from the first one after the node. */
+  /** Returns the number of a destination among those of a node, counted from the first one after the node. */
   destinationIndex(node: number, destination: number): number {
     return indexAfter(this.#out, node, destination)
   }
 
-  /** The number of a source among those of a node, counted from the first one before the node, backwards. */
+  /** Returns the number of a source among those of a node, counted backwards from the first one before the node. */
   sourceIndex(node: number, source: number): number {
     return this.sourcesOf(node) - 1 - indexAfter(this.#in, node, source)
   }

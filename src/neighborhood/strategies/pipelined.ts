@@ -7,30 +7,29 @@ import { type NodeLayout, nodeLayout } from './node-layout.js'
 import type { Route, StrategyKind } from './strategy-kind.js'
 
 /**
- * Blocks go from node to node between ranks of the same number, and each is spread inside a node as soon as
- * it has come there, while the network carries the others. For long blocks: more messages, but processors and
+ * Moves blocks from node to node between ranks of the same number. Each block is spread inside a node as soon as it
+ * arrives, while the network carries the others. This suits long blocks: it takes more messages, but processors and
  * links work at the same time.
  */
 export interface Pipelined {
   readonly kind: 'pipelined'
   /**
-   * Of the digits of the distance between nodes, lowest first; their product must be at least the number of
+   * The radices of the digits of the distance between nodes, lowest first; their product must be at least the number of
    * nodes. Default: 2.
    */
   readonly between?: readonly number[]
   /**
-   * Instead of `between`: nodes that a block passes in each hop, either way around, until it is there; the
-   * last hop goes however far. 1.1 for grids of which every node hosts a row, and radius 2.
+   * The nodes that a block passes in each hop, either way around, until it arrives, instead of `between`; the last hop
+   * covers any distance. 1.1 suits grids of radius 2 in which every node hosts a row.
    */
   readonly steps?: readonly number[]
   /**
-   * The steps to nodes behind, where they are others than those ahead. 1.1 ahead and 2 behind: messages that
-   * come to the same node are spread one after the other, and the last ones are half as many. Default:
-   * `steps`.
+   * The steps to nodes behind, if they differ from those ahead. With 1.1 ahead and 2 behind, messages to the same node
+   * are spread one after the other, and the last ones are half as many. Default: `steps`.
    */
   readonly back?: readonly number[]
   /**
-   * Of the digits of the distance on a node, lowest first; their product must be at least the ranks of a
+   * The radices of the digits of the distance on a node, lowest first; their product must be at least the ranks of a
    * node. Default: 2.
    */
   readonly inside?: readonly number[]
@@ -77,13 +76,13 @@ export const pipelined: StrategyKind<Pipelined> = {
 }
 
 /**
- * How nodes are travelled: a block to a node at this distance is there after `hops(distance)`, and before at
- * `after(h, distance)`.
+ * The travel between nodes: a block to a node at this distance arrives after `hops(distance)`. After hop h before that
+ * it has travelled `after(h, distance)`.
  */
 interface Travel {
   readonly most: number
   hops(distance: number): number
-  /** The distance travelled after hop h, for h below `hops(distance)`. */
+  /** Returns the distance travelled after hop h, for h below `hops(distance)`. */
   after(h: number, distance: number): number
 }
 
@@ -118,7 +117,7 @@ function bySteps(ahead: readonly number[], behind: readonly number[], nodes: num
   }
 }
 
-/** How far blocks are after every hop at most, ascending; the last one goes however far. */
+/** Returns the most that blocks have travelled after every hop, ascending; the last hop covers any distance. */
 function reachOf(steps: readonly number[], nodes: number): Int32Array {
   let far = 0
   const reach = Int32Array.from(steps, (step) => (far = Math.min(nodes, far + step)))
@@ -126,7 +125,7 @@ function reachOf(steps: readonly number[], nodes: number): Int32Array {
   return reach
 }
 
-/** The products of the first radices, from none to all. */
+/** Returns the products of the first radices, from none to all. */
 function weightsOf(radices: readonly number[]): readonly number[] {
   const weights = [1]
   for (const radix of radices) weights.push(weights[weights.length - 1] * radix)
@@ -139,7 +138,7 @@ function spreadOnArrival(
   weights: readonly number[],
 ): Route {
   const spreads = weights.length - 1
-  /** By distance, from `-nodes` to `nodes`: in a table, as a choice follows thousands of blocks. */
+  /** The hops by distance, from `-nodes` to `nodes`, in a table because a choice follows thousands of blocks. */
   const arrivals = Int32Array.from({ length: 2 * nodes + 1 }, (_, i) => travel.hops(i - nodes))
   return {
     hops: travel.most + spreads,
@@ -149,7 +148,7 @@ function spreadOnArrival(
       if (h >= arrival + spreads) return destination
       const at = h < arrival ? (node[source] + travel.after(h, distance) + nodes) % nodes : node[destination]
       const size = start[at + 1] - start[at]
-      // On a node with fewer ranks several stand for one of this number.
+      // A rank stands for several numbers on a node with fewer ranks.
       const entered = local[source] % size
       if (h < arrival) return ranks[start[at] + entered]
       const inside = (local[destination] - entered + size) % size

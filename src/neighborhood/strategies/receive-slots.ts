@@ -2,17 +2,17 @@ import type { ScheduleBuilder } from '../../schedule/builder.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
 
 /**
- * The places where a rank's blocks arrive, rank by rank: a source that is listed several times delivers once,
- * into its first slot, and is copied to the others; a self loop is a copy of the rank's own block.
+ * The places where a rank's blocks arrive, rank by rank. A source that is listed several times delivers once, into its
+ * first slot, which is copied to the others. A self loop is a copy of the rank's own block.
  */
 export class ReceiveSlots {
-  /** Distinct sources of the entered rank except itself, in the order of their first slots. */
+  /** The distinct sources of the entered rank except itself, in the order of their first slots. */
   readonly sources: Int32Array
   sourceCount = 0
   readonly #builder: ScheduleBuilder
   readonly #topology: ProcessTopology
   #rank = -1
-  /** First slot of a source, valid where `#seenBy` names the entered rank. */
+  /** The first slot of a source, valid if `#seenBy` names the entered rank. */
   readonly #firstSlot: Int32Array
   readonly #seenBy: Int32Array
 
@@ -42,12 +42,12 @@ export class ReceiveSlots {
     return this.#seenBy[source] === this.#rank
   }
 
-  /** The place of the first slot of one of the entered rank's sources. */
+  /** Returns the place of the first slot of one of the entered rank's sources. */
   placeOf(source: number): number {
     return this.#builder.slot(this.#rank, this.#firstSlot[source])
   }
 
-  /** Fills the slots that no message fills: repeated sources and self loops. For the rank's last phase. */
+  /** Fills the slots that no message fills, for repeated sources and self loops, in the rank's last phase. */
   copyRest(phase: number): void {
     const { inStart, inRank } = this.#topology
     const rank = this.#rank
@@ -64,5 +64,5 @@ export class ReceiveSlots {
   }
 }
 
-/** In a neighbor allgather every rank contributes one block. */
+/** The place of the only block that a rank contributes to a neighbor allgather. */
 export const ownPlace = 0

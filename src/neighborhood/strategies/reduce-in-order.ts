@@ -2,9 +2,9 @@ import { NeighborScheduleBuilder } from '../../schedule/builder.js'
 import { type NeighborSchedule, opKind } from '../../schedule/ir.js'
 
 /**
- * A neighbor reduction in list order, from a neighbor allgather: blocks travel as there, and every rank
- * combines those of its sources from first to last. So it serves operations that are neither commutative nor,
- * as on floating-point numbers, associative to the bit.
+ * Plans a neighbor reduction in list order from a neighbor allgather. Blocks travel as there, and every rank combines
+ * those of its sources from first to last. So it serves operations that are not commutative, or not associative to the
+ * bit, as on floating-point numbers.
  */
 export function reduceInOrder(allgather: NeighborSchedule): NeighborSchedule {
   const { topology, strategy, parameters, phases, staging, opStart, entryStart } = allgather
@@ -18,7 +18,7 @@ export function reduceInOrder(allgather: NeighborSchedule): NeighborSchedule {
   })
   for (let rank = 0; rank < topology.ranks; rank++) {
     const sources = inStart[rank + 1] - inStart[rank]
-    // Where the allgather has its slots and temporary places, here are temporary places, behind the slot.
+    // The slots and temporary places of the allgather become temporary places behind the slot.
     const shift = sources > 0 ? 1 : 0
     builder.stage(rank, sources + staging[rank])
     const placeOf = (place: number): number => (place === 0 ? 0 : place + shift)

@@ -9,10 +9,9 @@ import type { RouteHeader } from './route-schedule.js'
 import type { Route } from './strategy-kind.js'
 
 /**
- * A neighbor reduction in any order: the trees by which a neighbor allgather of the reversed topology would
- * deliver a rank's block to its sources, run backwards. What ranks of a tree have received for its root they
- * combine before they pass it on. A block that a rank passes on alone is sent once to each receiver, for all
- * roots.
+ * Plans a neighbor reduction in any order. It runs backwards the trees by which a neighbor allgather of the reversed
+ * topology would deliver a rank's block to its sources. The ranks of a tree combine what they have received for its
+ * root before they pass it on. A block that a rank passes on alone is sent once to each receiver, for all roots.
  *
  * @param route of the reversed topology
  */
@@ -43,24 +42,24 @@ export function reduceSchedule(
   return builder.build()
 }
 
-/** What a rank combines for a root: what is in a place from some phase on, a number of times. */
+/** A value that a rank combines for a root: the contents of a place from some phase on, a number of times. */
 interface Operand {
   readonly place: number
   readonly phase: number
   readonly times: number
-  /** The block, where it is one; else a partial result. */
+  /** The block, if the value is one; else it is a partial result. */
   readonly block: number
 }
 
-/** The delivery trees backwards: where a move leads from `from` to `to`, `to` sends to `from`. */
+/** The delivery trees backwards: for a move from `from` to `to`, `to` sends to `from`. */
 class ReverseTrees {
   readonly #builder: NeighborScheduleBuilder
   readonly #topology: ProcessTopology
   readonly #moves: Moves
   readonly #hops: number
-  /** What a root has to combine. */
+  /** The values that each root has to combine. */
   readonly #ofRoot: Operand[][]
-  /** Phase, and place at the receiver, of blocks that travel alone, by sender and receiver. */
+  /** The phase, and the place at the receiver, of blocks that travel alone, by sender and receiver. */
   readonly #alone = new Map<number, { phase: number; place: number }>()
   readonly #columns = Array.from({ length: 6 }, () => new GrowingInt32Array(1024))
 
@@ -72,7 +71,7 @@ class ReverseTrees {
     this.#ofRoot = Array.from({ length: topology.ranks }, () => [])
   }
 
-  /** Decides what is combined where, from the leaves to the roots. */
+  /** Decides which rank combines which values, from the leaves to the roots. */
   combine(): void {
     const { block, from, to, before } = this.#moves
     const { ranks, inStart, inRank } = this.#topology
@@ -112,7 +111,7 @@ class ReverseTrees {
     }
   }
 
-  /** Combines what a root has, into its slot. */
+  /** Combines the values of a root into its slot. */
   fill(root: number): void {
     this.#fold(root, this.#ofRoot[root], this.#builder.slot(root, 0))
   }
@@ -146,7 +145,7 @@ class ReverseTrees {
     for (const [i, value] of [block, phase, from, to, read, write].entries()) this.#columns[i].push(value)
   }
 
-  /** @param into the place of the result; null: any */
+  /** @param into the place of the result; null for any */
   #fold(rank: number, operands: Operand[], into: number | null): { readonly place: number } {
     operands.sort((a, b) => a.phase - b.phase || a.place - b.place)
     let left = -1

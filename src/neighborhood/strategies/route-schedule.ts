@@ -7,15 +7,15 @@ import { emitPhases, movesByMessage } from './moves-by-message.js'
 import { ownPlace, ReceiveSlots } from './receive-slots.js'
 import type { Route } from './strategy-kind.js'
 
-/** Who made a schedule, for readers and exports. */
+/** The maker of a schedule, for readers and exports. */
 export interface RouteHeader {
   readonly strategy: string
   readonly parameters: Parameters
 }
 
 /**
- * A neighbor allgather by a route: in phase h a rank sends one message to every rank to which the ways of
- * some blocks go from it in hop h, with each of these blocks once, by ascending source.
+ * Plans a neighbor allgather by a route. In phase h a rank sends one message to every rank to which the ways of some
+ * blocks go from it in hop h. The message has each of these blocks once, by ascending source.
  */
 export function routeSchedule(
   topology: ProcessTopology,
@@ -27,10 +27,9 @@ export function routeSchedule(
 }
 
 /**
- * The schedule of moves, by block, then hop, then the rank that gets it.
+ * Builds the schedule of moves, which are ordered by block, then hop, then the rank that gets it.
  *
- * @param emitted the ranks whose operations are emitted, ascending; all moves from and to them are given.
- *   Default: all
+ * @param emitted the ranks whose operations are emitted, ascending; all moves from and to them are given. Default: all
  */
 export function scheduleOfMoves(
   topology: ProcessTopology,
@@ -44,7 +43,7 @@ export function scheduleOfMoves(
   const sends = movesByMessage(moves, ranks, moves.from, moves.to)
   const receives = movesByMessage(moves, ranks, moves.to, moves.from)
   const slots = new ReceiveSlots(builder, topology)
-  /** Where every move leaves its block. */
+  /** The place where every move leaves its block. */
   const places = new Int32Array(moves.block.length)
   for (const rank of emitted ?? Array(ranks).keys()) {
     slots.enter(rank)

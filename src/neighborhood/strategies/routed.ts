@@ -4,17 +4,17 @@ import { binaryRadices, type DigitOrder, Digits, orderOption, radicesOption, req
 import type { Route, StrategyKind } from './strategy-kind.js'
 
 /**
- * Digits of the rank number are corrected one by one: at most the sum of `radix - 1` messages per rank,
- * whatever the degree.
+ * Corrects digits of the rank number one by one, with at most the sum of `radix - 1` messages per rank, whatever the
+ * degree.
  */
 export interface Routed {
   readonly kind: 'routed'
   /**
-   * Of the digits, lowest first; their product must be at least the number of ranks. Default: 2 as often as
+   * The radices of the digits, lowest first; their product must be at least the number of ranks. Default: 2 as often as
    * needed.
    */
   readonly radices?: readonly number[]
-  /** Which digit is corrected first. Default `lowest`. */
+  /** The digit that is corrected first. Default `lowest`. */
   readonly first?: DigitOrder
 }
 

@@ -5,8 +5,8 @@ import type { NeighborSets } from '../../topology/neighbors.js'
 import type { Route } from './strategy-kind.js'
 
 /**
- * A route that is given edge by edge: where the block is after hop h on its way along edge e, `ways[h][e]`;
- * after the last hop it is at its destination.
+ * Returns a route that is given edge by edge: `ways[h][e]` holds the block after hop h on its way along edge e. After
+ * the last hop the destination holds it.
  *
  * @param out the distinct destinations of every rank
  */
@@ -20,15 +20,13 @@ export function routeByEdges(out: NeighborSets, ways: readonly Int32Array[]): Ro
   }
 }
 
-/** The position of a destination of a rank. */
+/** Returns the position of a destination of a rank. */
 export function edgeOf({ start, rank }: NeighborSets, source: number, destination: number): number {
   const first = start[source]
   return first + indexIn(rank.subarray(first, start[source + 1]), destination)
 }
 
-/**
- * Calls back for every edge that a group serves, in the order of the groups, with the friend that serves it.
- */
+/** Visits every edge that a group serves, in the order of the groups, with the friend that serves it. */
 export function serveEdges(
   { k, count, members, step, commonStart, common, holder }: FriendGroups,
   out: NeighborSets,
@@ -54,7 +52,7 @@ export function occurrencesOf(list: Int32Array, ranks: number): Occurrences {
   return { start, position: entriesByRow(start, list) }
 }
 
-/** The row of every entry of compressed rows. */
+/** Returns the row of every entry of compressed rows. */
 export function rowOfEntries(start: Int32Array): Int32Array {
   const row = new Int32Array(start[start.length - 1])
   for (let r = 0; r + 1 < start.length; r++) row.fill(r, start[r], start[r + 1])

@@ -15,7 +15,7 @@ import type { StrategyKind } from './strategy-kind.js'
 
 type KindOf<K extends Strategy['kind']> = StrategyKind<Extract<Strategy, { readonly kind: K }>>
 
-/** All strategies. Whatever differs from kind to kind is here. */
+/** All strategies. Everything that differs from kind to kind is here. */
 export const strategies: { readonly [K in Strategy['kind']]: KindOf<K> } = {
   direct,
   'common-neighbor': commonNeighbor,
@@ -31,19 +31,19 @@ export const strategies: { readonly [K in Strategy['kind']]: KindOf<K> } = {
 
 export const strategyKinds = Object.keys(strategies) as readonly Strategy['kind'][]
 
-/** @throws ERR_STRATEGY for what is not a strategy */
+/** @throws ERR_STRATEGY unless it is a strategy */
 export function strategyKind(strategy: Strategy): StrategyKind<Strategy> {
   if (typeof strategy !== 'object' || strategy === null)
     throw wrongValue('ERR_STRATEGY', "expected a strategy such as { kind: 'routed' }", strategy)
   const { kind } = strategy
   if (typeof kind !== 'string' || !Object.hasOwn(strategies, kind))
     throw wrongValue('ERR_STRATEGY', `expected strategy ${kindsText}`, kind)
-  // A kind is handed its own strategies alone.
+  // Each kind gets only its own strategies.
   return strategies[kind] as unknown as StrategyKind<Strategy>
 }
 
 /**
- * Finds, before anything is sent, what is wrong whatever topology and nodes are.
+ * Checks, before anything is sent, everything about a strategy that does not depend on topology and nodes.
  *
  * @returns its kind
  * @throws ERR_STRATEGY
@@ -59,7 +59,7 @@ export function checkedKind(strategy: Strategy, ranks: number): StrategyKind<Str
 /** The kinds in words, for errors. */
 export const kindsText = strategyKinds.join(', ').replace(/, (?=[^ ]*$)/, ' or ')
 
-/** Help: a line per strategy, and one for each of its options. */
+/** The help text: a line per strategy, and one for each of its options. */
 export const strategiesHelp = Object.values(strategies)
   .flatMap(({ help, options }) => [
     `  ${help}`,

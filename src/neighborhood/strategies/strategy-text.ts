@@ -6,17 +6,17 @@ import { kindsText, strategies, strategyKind } from './strategies.js'
 import type { Strategy } from './strategy.js'
 
 /**
- * A strategy from its line of text: its kind, then a colon and options in any order, joined by commas:
- * `direct`, `common-neighbor:k=4,mode=aware`, `routed:radices=4.4,first=highest`. Numbers of a list are
- * joined by dots, lists by slashes. Options left out have the defaults of the kind.
+ * Parses a strategy from its line of text: its kind, then a colon and options in any order, joined by commas: `direct`,
+ * `common-neighbor:k=4,mode=aware`, `routed:radices=4.4,first=highest`. Numbers of a list are joined by dots, lists by
+ * slashes. Options left out have the defaults of the kind.
  *
- * @throws ERR_STRATEGY saying what was expected and what arrived
+ * @throws ERR_STRATEGY with what was expected and what arrived
  */
 export function parseStrategy(text: string): Strategy {
   return parseStrategyBeside([], text)
 }
 
-/** As {@link parseStrategy} for a caller that reads `others` itself: an error names these kinds, too. */
+/** Parses as {@link parseStrategy} does, for a caller that reads `others` itself: an error names these kinds, too. */
 export function parseStrategyBeside(others: readonly string[], text: string): Strategy {
   requireText('parseStrategy', text)
   const colon = text.indexOf(':')
@@ -30,13 +30,13 @@ export function parseStrategyBeside(others: readonly string[], text: string): St
   return { kind, ...values } as Strategy
 }
 
-/** The line of text that {@link parseStrategy} reads as this strategy. */
+/** Returns the line of text that {@link parseStrategy} reads as this strategy. */
 export function formatStrategy(strategy: Strategy): string {
   const options = optionsText(strategyKind(strategy).options, strategy)
   return options === '' ? strategy.kind : `${strategy.kind}:${options}`
 }
 
-/** The options of a strategy that are given, as a schedule names them. */
+/** Returns the given options of a strategy, as a schedule names them. */
 export function parametersOf(strategy: Strategy): Parameters {
   const written = writtenOptions(strategyKind(strategy).options, strategy)
   return Object.fromEntries(

@@ -12,8 +12,8 @@ import type { Pipelined } from './pipelined.js'
 import type { Routed } from './routed.js'
 
 /**
- * How to turn a topology into a neighbor-allgather schedule: what kinds there are, and what each does, is in
- * the table of strategies (docs/strategies.md#options).
+ * The strategies that turn a topology into a neighbor-allgather schedule. The table of strategies has the kinds and
+ * their effects (docs/strategies.md#options).
  */
 export type Strategy =
   | Direct
@@ -33,11 +33,11 @@ export interface Plan {
   /** The friend groups behind a common-neighbor plan. */
   readonly groups: Grouping | null
   readonly planMs: number
-  /** The ranks it is for, where no process has the whole topology: those of this process. Undefined: all. */
+  /** The ranks that the plan serves if no process has the whole topology: those of this process. Undefined for all. */
   readonly ranks?: Int32Array
 }
 
-/** What a plan costs, counted from the schedule. */
+/** The costs of a plan, counted from the schedule. */
 export interface PlanStatistics {
   readonly ranks: number
   readonly strategy: string
@@ -46,14 +46,14 @@ export interface PlanStatistics {
   readonly groups: number
   readonly steps: number
   readonly messages: {
-    /** Distinct edges without self loops: what `direct` sends. */
+    /** The number of distinct edges without self loops, which is that of the messages of `direct`. */
     readonly direct: number
     readonly planned: number
     readonly meanPerRank: number
     readonly maxPerRank: number
-    /** Messages whose two ranks are on different nodes; null without a machine. */
+    /** The number of messages whose two ranks are on different nodes; null without a machine. */
     readonly interNode: number | null
   }
-  /** Blocks sent, counted once per message that carries them. */
+  /** The number of blocks sent, counted once per message that carries them. */
   readonly volumeBlocks: number
 }

@@ -1,10 +1,7 @@
-/** More than a dimension has offsets. */
+/** This exceeds the offsets of any dimension. */
 const largestWeight = 2 ** 29
 
-/**
- * The offsets of one dimension, corrected digit by digit of a mixed-radix notation. Offset 0 stays where it
- * is in every step.
- */
+/** Corrects the offsets of one dimension digit by digit of a mixed-radix notation. Offset 0 stays 0 in every step. */
 export class WindowDigits {
   readonly steps: number
   readonly #low: number
@@ -19,12 +16,12 @@ export class WindowDigits {
     this.#low = -low
     this.#weights = new Int32Array(radices.length + 1).fill(1)
     for (const [i, radix] of radices.entries()) {
-      // Weights beyond the offsets are all alike.
+      // Weights beyond the offsets are equal.
       this.#weights[i + 1] = Math.min(this.#weights[i] * radix, largestWeight)
     }
   }
 
-  /** How far along an offset a block is after a step. */
+  /** Returns the distance along an offset that a block has travelled after a step. */
   after(step: number, offset: number): number {
     if (step >= this.steps - 1) return offset
     const weight = this.#weights[step + 1]
@@ -33,8 +30,7 @@ export class WindowDigits {
 }
 
 /**
- * The radices of fewest messages, then of fewest steps, for a window of some offsets; 9 gives 3.3, 5 gives
- * 2.3.
+ * Returns the radices of fewest messages, then of fewest steps, for a window of some offsets; 9 gives 3.3, 5 gives 2.3.
  */
 export function windowRadices(offsets: number): number[] {
   if (offsets <= 1) return []
