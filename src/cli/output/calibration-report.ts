@@ -39,9 +39,15 @@ export function fitText({ profile, levels }: FittedProfile): string {
     const times = `${counted(chains, 'broadcast', 'broadcasts')} and ${counted(barriers, 'barrier', 'barriers')}`
     const errors = `median error ${percent(medianError)}, largest ${percent(worstError)}`
     const held = heldSizes.map((size) => counted(size, 'byte', 'bytes')).join(', ')
-    const note =
-      held === '' ? '' : `\n  g of ${held} is the longer overhead: the times alone would have it below`
-    return `${level}: fitted to ${times}; ${errors}\n${tablesText(`${level}, by length`, tables)}${note}`
+    const notes = [
+      ...(held === ''
+        ? []
+        : [`\n  g of ${held} is the longer overhead: the times alone would have it below`]),
+      ...(profile.levels[level].latencyNs > 0
+        ? []
+        : ['\n  L of LogGP is 0: a message is no longer than its overheads']),
+    ]
+    return `${level}: fitted to ${times}; ${errors}\n${tablesText(`${level}, by length`, tables)}${notes.join('')}`
   })
   return [profile.name, ...texts].join('\n\n')
 }

@@ -35,10 +35,10 @@ describe('calibrate', () => {
     expect(await cli`calibrate --fabric local --name ${'a b'}`).toMatchObject(refused('--name'))
   })
 
-  it('fits PLogP to a file of measurements, with the overheads of a profile', async () => {
-    const data = join(folder, 'data.jsonl')
-    const out = join(folder, 'fitted.json')
-    const grig = { model: 'loggp', latencyNs: 2100, overheadNs: 1600, gapNs: 2300, nsPerByte: 4.4 } as const
+  /** Times by LogGP of Grig, with another gap and latency, in a file. */
+  function timesBy(latencyNs: number, gapNs: number): string {
+    const data = join(folder, `data-${gapNs}.jsonl`)
+    const grig = { model: 'loggp', latencyNs, overheadNs: 1600, gapNs, nsPerByte: 4.4 } as const
     const lines = [2, 4, 8, 16].flatMap((nodes) =>
       [8, 1024, 65_536].flatMap((bytes) => {
         const call = { nodes, processesPerNode: 1 }
@@ -54,8 +54,22 @@ describe('calibrate', () => {
       }),
     )
     writeFileSync(data, lines.map(formatMeasurement).join('\n'))
-    const options = typed`--fit ${data} --profile grig-mx --name fitted -o ${out}`
+    return data
+  }
+
+  it('says where a fit would have g below an overhead, and L of LogGP is 0', async () => {
+    const answer = await cli`calibrate --fit ${timesBy(0, 500)} --profile grig-mx`
+    expect(answer.stdout).toMatch(
+      /\n {2}g of 0 bytes is the longer overhead: the times alone would have it below\n/,
+    )
+    expect(answer.stdout).toMatch(/\n {2}L of LogGP is 0: /)
+  })
+
+  it('fits PLogP to a file of measurements, with the overheads of a profile', async () => {
+    const out = join(folder, 'fitted.json')
+    const options = typed`--fit ${timesBy(2100, 2300)} --profile grig-mx --name fitted -o ${out}`
     const answer = await cli`calibrate ${options}`
+    expect(answer.stdout).not.toMatch(/overhead: |L of LogGP/)
     expect([answer.exitCode, answer.stdout]).toEqual([
       0,
       expect.stringMatching(/^fitted\n\nnetwork: fitted to 12 broadcasts and 4 barriers; median error 0\./),
