@@ -43,7 +43,7 @@ export class CollectiveTrace {
   }
 }
 
-/** Which call a frame is part of. Numbers of calls differ between lanes. */
+/** Reads which call a frame is part of. Numbers of calls differ between lanes. */
 function recordedCall(header: Int32Array) {
   const lane = header[collectiveWord.lane]
   const name: string = nameInWords(header, collectiveWord.signature) ?? ''

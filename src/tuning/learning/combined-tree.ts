@@ -5,7 +5,7 @@ import { defaultAlgorithm, settingLine, type TuningSetting } from '../settings/s
 import { type LearnedTree, type LearnTreeOptions, learnTree } from './learn-tree.js'
 import { tolerantCases } from './tolerant-cases.js'
 
-/** One tree over the calls of several collectives, and what it decides for each of them. */
+/** A tree over the calls of several collectives, and what it decides for each of them. */
 export interface CombinedTree {
   readonly learned: LearnedTree
   /** By collective, with the settings of its data; a last one, `default`, where it has no such setting. */
@@ -13,7 +13,7 @@ export interface CombinedTree {
 }
 
 /**
- * One tree by C4.5 over the calls of all collectives, which may test the collective like any other word. Its classes
+ * Learns one tree by C4.5 over the calls of all collectives, which may test the collective like any other word. Its classes
  * are algorithms without the name of their collective, `binomial` for both a broadcast and a reduction, so that
  * collectives share leaves.
  *
