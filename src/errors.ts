@@ -1,9 +1,9 @@
 /**
- * Every way in which Rankweave refuses or fails, as a stable code. Callers and tests match `code`, never the
- * message. `docs/errors.md` explains each one; a test keeps the two in step.
+ * Every way in which Rankweave refuses or fails, as a stable code. Callers and tests match `code`, never the message.
+ * `docs/errors.md` explains each one; a test keeps the two in step.
  */
 export const errorCodes = [
-  // what the caller passed
+  // the caller's input
   'ERR_ARGUMENT',
   'ERR_RANK',
   'ERR_TAG',
@@ -83,7 +83,10 @@ export const errorCodes = [
 
 export type ErrorCode = (typeof errorCodes)[number]
 
-/** Where and what, for programs: plain values only, because errors cross threads and sockets as records. */
+/**
+ * The place of an error and the values that it concerns. They are plain, because errors cross threads and sockets as
+ * records.
+ */
 export type ErrorDetails = Readonly<Record<string, string | number | boolean | null>>
 
 export interface ErrorRecord {
@@ -96,7 +99,7 @@ export interface ErrorRecord {
   readonly rank?: number
 }
 
-/** What caused an error, or crossed in its place: an error of ours, another error, or a plain value. */
+/** The cause of an error, or a thrown value in its place: an error of ours, another error, or a plain value. */
 export type CauseRecord =
   | { readonly kind: 'rankweave'; readonly record: ErrorRecord }
   | {
@@ -108,10 +111,10 @@ export type CauseRecord =
     }
   | { readonly kind: 'value'; readonly value: string | number | boolean | bigint | null }
 
-/** The one error class. The message says what was expected, what arrived, and where. */
+/** The only error class of Rankweave. The message says what was expected, what arrived, and where. */
 export class RankweaveError extends Error {
-  // Stated, because bundlers rename classes; on the prototype before a stack is captured, whose first line
-  // has it.
+  // The name is stated because bundlers rename classes. It is on the prototype before a stack is captured, since the
+  // first line of the stack contains it.
   static override readonly name = 'RankweaveError'
   declare readonly name: 'RankweaveError'
   readonly code: ErrorCode
@@ -127,14 +130,14 @@ export class RankweaveError extends Error {
     this.details = options.details ?? {}
   }
 
-  /** `RankweaveError [ERR_RANK]: message`, as errors of Node have their codes in their texts. */
+  /** Returns `RankweaveError [ERR_RANK]: message`, with the code in the text as in errors of Node. */
   override toString(): string {
     return `${this.name} [${this.code}]: ${this.message}`
   }
 
   /**
-   * A structured-cloneable copy; {@link RankweaveError.fromRecord} rebuilds the error on the other side.
-   * Causes go along, and theirs, 8 deep; of a foreign one what it says, of an object its text.
+   * Returns a structured-cloneable copy; {@link RankweaveError.fromRecord} rebuilds the error on the other side. The
+   * copy contains causes and their causes, 8 deep. Of a foreign cause it retains the message, of an object its text.
    */
   toRecord(): ErrorRecord {
     return recordOf(this, deepestCause)
@@ -151,12 +154,12 @@ export class RankweaveError extends Error {
   }
 }
 
-/** Characters of a text, and elements of an array, that a message repeats. */
+/** The most characters of a text, and elements of an array, that a message repeats. */
 const mostShown = 200
 
 /**
- * A value that was passed, as it stands in a message: a string in quotes, a bigint with its `n`, else its
- * text; the beginning of a long one, and of a long or nested array its length. Never throws.
+ * Returns a value as messages show it: a string in quotes, a bigint with its `n`, otherwise its text. Of a long text it
+ * shows the beginning, of a long or nested array the length. Never throws.
  */
 export function shown(value: unknown): string {
   if (typeof value === 'bigint') return shortened(`${value}n`)
@@ -164,7 +167,7 @@ export function shown(value: unknown): string {
 }
 
 /**
- * Refuses a value.
+ * Returns the error that refuses a value.
  *
  * @param expected where, and what was expected: `send: expected a rank from 0 to 7`
  * @param value what arrived; the message ends with its text, which {@link shown} makes
@@ -178,24 +181,22 @@ export function wrongValue(
   return new RankweaveError(code, `${expected}, got ${shown(value)}`, { details })
 }
 
-/** What was thrown, in one line with the name of its class. */
+/** Returns a thrown value in one line, with the name of its class. */
 export function causeText(cause: unknown): string {
   return cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause)
 }
 
-/** A text as it stands in a message: the beginning of a long one, and its length. */
+/** Returns a text as messages show it: the beginning of a long one, and its length. */
 export function shortened(text: string): string {
   if (text.length <= mostShown) return text
   return `${text.slice(0, mostShown)}... (${text.length} characters)`
 }
 
-/**
- * What was thrown, or given as a reason, as it stands in a message: of an error its message. Never throws.
- */
+/** Returns a thrown value or a reason as messages show it; of an error, its message. Never throws. */
 export function reasonText(value: unknown): string {
   try {
     if (value instanceof Error) return value.message
-    // As text they would look like the number that was expected.
+    // The text of a view would look like the number that was expected.
     if (ArrayBuffer.isView(value)) return `a ${value.constructor.name}`
     return Array.isArray(value) ? arrayText(value) : String(value)
   } catch {
@@ -203,7 +204,7 @@ export function reasonText(value: unknown): string {
   }
 }
 
-/** Arrays of others may be long and nest deeply: a text of all that they hold would take too long. */
+/** Shortens an array, because arrays of others may be long and nest deeply, and the full text would take too long. */
 function arrayText(values: readonly unknown[]): string {
   const { length } = values
   if (length > mostShown || values.some((value) => typeof value === 'object' && value !== null))
@@ -211,22 +212,22 @@ function arrayText(values: readonly unknown[]): string {
   return length < 2 ? `[${values.map(String).join('')}]` : String(values)
 }
 
-/** True for a {@link RankweaveError}, and, when codes are given, only for one of those codes. */
+/** Tells whether a value is a {@link RankweaveError} and, if codes are given, has one of them. */
 export function isRankweaveError(error: unknown, ...codes: readonly ErrorCode[]): error is RankweaveError {
   return error instanceof RankweaveError && (codes.length === 0 || codes.includes(error.code))
 }
 
-/** The world rank whose `main` threw an error first. Errors themselves stay as they were thrown. */
+/** The world rank whose `main` threw an error first, by error. Errors themselves stay as they were thrown. */
 const ranks = new WeakMap<object, number>()
 
-/** @internal Notes the rank whose `main` threw it; values that are not objects have none. */
+/** @internal Notes the rank whose `main` threw a value; values that are not objects have none. */
 export function noteRank(error: unknown, rank: number): void {
   if (typeof error === 'object' && error !== null && !ranks.has(error)) ranks.set(error, rank)
 }
 
 /**
- * The world rank whose `main` threw the error with which `run` rejected, also in another thread or process;
- * undefined when no rank did, or when what was thrown is not an object.
+ * Returns the world rank whose `main` threw the error with which `run` rejected, also in another thread or process. It
+ * is undefined if no rank threw it, or if the thrown value is not an object.
  */
 export function throwingRank(error: unknown): number | undefined {
   return typeof error === 'object' && error !== null ? ranks.get(error) : undefined
@@ -237,7 +238,7 @@ function recordedRank(error: object): { readonly rank?: number } {
   return rank === undefined ? {} : { rank }
 }
 
-/** Causes of causes that a record keeps; an error may be its own. */
+/** The depth of causes that a record retains; an error may be its own cause. */
 const deepestCause = 8
 
 function recordOf(error: RankweaveError, depth: number): ErrorRecord {
@@ -252,7 +253,7 @@ function recordOf(error: RankweaveError, depth: number): ErrorRecord {
   }
 }
 
-/** Anything that was thrown, or given as a reason, as a record. */
+/** Returns anything that was thrown, or given as a reason, as a record. */
 export function toCauseRecord(cause: unknown, depth = deepestCause): CauseRecord {
   if (cause instanceof RankweaveError) return { kind: 'rankweave', record: recordOf(cause, depth) }
   if (cause instanceof Error) {
@@ -271,7 +272,8 @@ export function toCauseRecord(cause: unknown, depth = deepestCause): CauseRecord
 }
 
 /**
- * What a program threw or, where reading it throws, an error that says so: a world must end whatever was thrown.
+ * Returns a thrown value unless reading it throws; then it returns an error that says so. A world must end whatever was
+ * thrown.
  */
 export function readableError(thrown: unknown): unknown {
   try {
@@ -282,7 +284,7 @@ export function readableError(thrown: unknown): unknown {
   }
 }
 
-/** What {@link toCauseRecord} was given, as far as it could be recorded. */
+/** Returns what {@link toCauseRecord} was given, as far as it could be recorded. */
 export function fromCauseRecord(cause: CauseRecord): unknown {
   if (cause.kind === 'value') return cause.value
   if (cause.kind === 'rankweave') return RankweaveError.fromRecord(cause.record)

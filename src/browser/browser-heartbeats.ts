@@ -3,7 +3,7 @@ import { refusalOf } from '../websocket/protocol/refusals.js'
 import { type StartHeartbeats, startHeartbeatLoop } from '../websocket/rendezvous/heartbeat-loop.js'
 import type { Socket, SocketTransport } from '../websocket/socket/socket.js'
 
-/** As every browser has it; the types of Node 20 lack it. */
+/** The constructor that every browser has; the types of Node 20 lack it. */
 declare const WebSocket: new (url: string) => Socket
 
 /** The browser's own sockets. A page cannot listen. */
@@ -11,7 +11,7 @@ export const browserTransport: SocketTransport = {
   dial: (url) => new WebSocket(url),
 }
 
-/** What a worker of a browser is, as far as it is used. */
+/** The parts of a browser's worker that are used here. */
 export interface PageWorker {
   onmessage: (event: { readonly data: unknown }) => void
   onerror: (event: { readonly message?: string }) => void
@@ -22,9 +22,9 @@ export interface PageWorker {
 declare const Worker: new (url: string) => PageWorker
 
 /**
- * The program of the worker: `startHeartbeatLoop` without imports, as a text, because no bundler has to know
- * of a further file then. It posts that it runs, the code with which its socket was closed, or that nothing
- * was heard for too long.
+ * The program of the worker: `startHeartbeatLoop` without imports, as a text, so that no bundler has to know of a
+ * further file. It posts that it runs, the code with which its socket was closed, or that nothing was heard for too
+ * long.
  */
 const program = `postMessage({ ready: true })
 onmessage = ({ data: { url, request, beat, heartbeatMs, mostTicks } }) => {
@@ -51,8 +51,8 @@ onmessage = ({ data: { url, request, beat, heartbeatMs, mostTicks } }) => {
 }`
 
 /**
- * Starts the worker of a page that is about to join. A page that computes can no longer start one: so this
- * resolves when it runs; undefined where the page may start none.
+ * Starts the worker of a page that is about to join. The promise resolves when the worker runs, because a page that
+ * computes can no longer start one; undefined where the page may start none.
  */
 export function startWorker(): Promise<PageWorker | undefined> {
   return new Promise((resolve) => {
@@ -70,8 +70,9 @@ export function startWorker(): Promise<PageWorker | undefined> {
 }
 
 /**
- * Heartbeats from a worker with its own socket: a tab that computes, or is in the background, where its
- * timers run once a minute at best, lives on. From the page itself where it may start no such worker.
+ * Sends heartbeats from a worker with its own socket, so that a page stays a member while it computes. It also does so
+ * in the background, where a page's timers run once a minute at best. If the page may start no worker, the page itself
+ * sends them.
  */
 export function browserHeartbeats(worker: PageWorker | undefined): StartHeartbeats {
   return (task, silent) => {
@@ -80,7 +81,7 @@ export function browserHeartbeats(worker: PageWorker | undefined): StartHeartbea
     worker.onmessage = ({ data }) => {
       const { closed } = data as { readonly closed?: number }
       const refusal = closed === undefined ? undefined : refusalOf(closed)
-      // A socket that broke is dialled again with the next beat; one that was closed for good is reported on
+      // The worker dials again with the next beat if its socket broke. A socket that was closed for good is reported on
       // the socket of the page.
       if (closed !== undefined && closed !== 1000 && refusal === undefined) return
       worker.terminate()

@@ -11,24 +11,26 @@ import type { Main } from '../world/user-program.js'
 import { hostSession } from '../world/world.js'
 import { browserHeartbeats, browserTransport, startWorker } from './browser-heartbeats.js'
 
-/** Version of this package, for whom no file can be read; a test compares it with package.json. */
+/** The version of this package, since a page can read no file. A test compares it with package.json. */
 export const version = '0.1.0'
 
-/** As of Node; a page has no file, of which others compare the digest. */
+/**
+ * The options of a joining page. `program` is required, because a page has no file whose digest others could compare.
+ */
 type PageJoinOptions<A = unknown> = JoinOptions<A> &
   Required<Pick<JoinOptions, 'program'>> & {
-    /** What the tuning file of the world holds, as JSON.parse reads it: all its processes have the same. */
+    /** The content of the world's tuning file, as JSON.parse returns it; all processes of the world have the same. */
     readonly tuning?: TuningFile
   }
 
 /**
- * Joins a world as one of its processes, and runs this page's ranks when all processes have joined. Others
- * cannot dial a page: it dials them, and the rendezvous relays between two that cannot be dialled. Closing
- * the page is the loss of a process.
+ * Joins a world as one of its processes, and runs this page's ranks when all processes have joined. Others cannot dial
+ * a page: it dials them, and the rendezvous relays between two that cannot be dialled. Closing the page is the loss of
+ * a process.
  *
  * @throws ERR_TOKEN, ERR_PROGRAM_MISMATCH, ERR_VERSION_MISMATCH, ERR_TUNING_MISMATCH, ERR_WORLD_FULL, ERR_REPLAYED,
- *   ERR_LIMIT when the rendezvous refuses; ERR_TUNING for the tuning file; ERR_WORLD_LOST when it cannot be reached, or is lost; ERR_FABRIC on a page
- *   without a secure context
+ *   ERR_LIMIT when the rendezvous refuses; ERR_TUNING for the tuning file; ERR_WORLD_LOST when it cannot be reached, or
+ *   is lost; ERR_FABRIC on a page without a secure context
  * @throws the world's first error, like `run`
  */
 export async function joinFromPage<T, A = undefined>(
@@ -75,7 +77,7 @@ export async function joinFromPage<T, A = undefined>(
   }
 }
 
-/** A label of 64 random bits. */
+/** Returns a label of 64 random bits. */
 function newLabel(): string {
   const random = globalThis.crypto.getRandomValues(new Uint32Array(2))
   return `tab-${Array.from(random, (word) => word.toString(16).padStart(8, '0')).join('')}`

@@ -21,24 +21,26 @@ import type { TuningFile } from '../tuning/models/tuning-file.js'
 import { hostedOption, type Main, programOf } from '../world/user-program.js'
 import { hostSession } from '../world/world.js'
 
-/** Of `run` of `rankweave`, what a page has: one event loop, and no signals of an operating system. */
+/**
+ * The options of a world inside a page. They are those of `run` that a page supports: it has one event loop, and no
+ * signals of an operating system.
+ */
 export interface PageRunOptions<A = unknown, T = unknown>
   extends Omit<RunOptions<A, T>, 'fabric' | 'report' | 'tuning'> {
-  /** Logical processes in this page: `local({ seed, nodes })`. Default: `processes` of them. */
+  /** The logical processes in this page: `local({ seed, nodes })`. Default: `processes` of them. */
   readonly fabric?: LocalFactory
-  /** What a tuning file holds, as JSON.parse reads it. Default: none. */
+  /** The content of a tuning file, as JSON.parse returns it. Default: none. */
   readonly tuning?: TuningFile
 }
 
 /**
- * Runs a world inside this page, as `run` of `rankweave` does on fabric `local`: `main` once for every rank. A
- * page cannot see what else may wake a rank, so ranks that wait for something other than messages are not
- * reported.
+ * Runs a world inside this page, as `run` of `rankweave` does on fabric `local`: `main` once for every rank. A page
+ * cannot see what else may wake a rank, so it does not report ranks that wait for something other than messages.
  *
  * @returns the values that the ranks' mains returned, in rank order
  * @throws the first error of a rank, that same object
- * @throws ERR_WORLD, ERR_ARGUMENT for options; ERR_TUNING; ERR_MACHINE; ERR_WORLD_ABORTED through `world.abort`; ERR_ABORTED through
- *   `signal`; ERR_DEADLOCK
+ * @throws ERR_WORLD, ERR_ARGUMENT for options; ERR_TUNING; ERR_MACHINE; ERR_WORLD_ABORTED through `world.abort`;
+ *   ERR_ABORTED through `signal`; ERR_DEADLOCK
  */
 export async function runInPage<T, A = undefined>(
   main: Main<T, A>,

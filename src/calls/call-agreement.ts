@@ -8,10 +8,10 @@ import { type Lane, plainLane } from './lane.js'
 import { describeWords, sameSignature, sameWords } from './signature.js'
 import type { Slot } from './slot.js'
 
-// Whether the calls of one collective agree. Each function returns the ERR_COLLECTIVE_MISMATCH that names two
-// calls that differ, or nothing.
+// These functions check whether the calls of one collective agree. Each returns the ERR_COLLECTIVE_MISMATCH that names
+// two calls that differ, or nothing.
 
-/** For a rank of this process that joins a slot after the first. */
+/** Checks the call of a rank of this process that joins a slot after the first. */
 export function callMismatch(
   state: CommContext,
   lane: Lane,
@@ -27,7 +27,7 @@ export function callMismatch(
   return mismatched(state, lane, seq, firstCall, localCall(state, localIndex, call.signature, site))
 }
 
-/** For the first rank of this process that joins a slot, when frames of the collective arrived before it. */
+/** Checks the frames that arrived before the first rank of this process joined the slot. */
 export function earlyMismatch(state: CommContext, lane: Lane, slot: Slot): RankweaveError | undefined {
   const { early } = slot
   slot.early = undefined
@@ -38,7 +38,7 @@ export function earlyMismatch(state: CommContext, lane: Lane, slot: Slot): Rankw
   return undefined
 }
 
-/** For a frame from process `src` that arrives when a rank of this process has joined the slot. */
+/** Checks a frame from process `src` that arrives when a rank of this process has joined the slot. */
 export function frameMismatch(
   state: CommContext,
   lane: Lane,
@@ -54,8 +54,8 @@ export function frameMismatch(
 }
 
 /**
- * For a frame of a collective that is complete here. All frames of a collective are consumed before it
- * completes, so this one belongs to another call.
+ * Returns the mismatch of a frame of a collective that is complete here. All frames of a collective are consumed before
+ * it completes, so this one belongs to another call.
  */
 export function lateFrameMismatch(
   state: CommContext,
@@ -69,7 +69,7 @@ export function lateFrameMismatch(
 
 /**
  * @param one `rank 0 called barrier()`, and what another rank called
- * @param process the process of one of them, where it is not this one
+ * @param process the process of one of them, if it is not this one
  */
 export function mismatched(
   state: Pick<CommContext, 'id' | 'label' | 'made' | 'size'> & Partial<Pick<CommContext, 'runtime'>>,
@@ -97,7 +97,7 @@ export function mismatched(
 }
 
 /**
- * What process `src` called, from a frame's header. Its ranks agree with each other, so the smallest
+ * Describes the call of process `src` from a frame's header. Its ranks agree with each other, so the smallest
  * represents them.
  */
 function remoteCall(state: CommContext, process: number, header: Int32Array): string {
@@ -110,7 +110,7 @@ function remoteCall(state: CommContext, process: number, header: Int32Array): st
   return calledBy(rank, table.kind === 'distributed' ? undefined : table.lookup(rank), call)
 }
 
-/** What the ranks here called, of a collective that is complete. */
+/** Describes the call that the ranks here made of a collective that is complete. */
 function completedCall(state: CommContext, lane: Lane, seq: number): string {
   const signature = lane.recent(seq)
   return signature === undefined

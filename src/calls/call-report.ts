@@ -13,23 +13,23 @@ import { detachedIn, isOfDetached } from './offered-message.js'
 import { describeSignature, type Signature } from './signature.js'
 import type { Slot } from './slot.js'
 
-/** The communicator as error messages and reports name it. */
+/** Returns the communicator as error messages and reports name it. */
 export function describeContext(state: Pick<CommContext, 'id' | 'label' | 'size'>): string {
   return `${communicatorText(state)} of ${state.size} ranks`
 }
 
-/** `; communicator 0.1 was made by split() #2 of communicator 0.0`; empty for the world. */
+/** Returns `; communicator 0.1 was made by split() #2 of communicator 0.0`; empty for the world. */
 export function originText(state: Pick<CommContext, 'id' | 'label' | 'made'>): string {
   const origin = madeBy(state)
   return origin === undefined ? '' : `; ${origin}`
 }
 
-/** @param worldRank undefined where it is not known here */
+/** @param worldRank undefined if it is not known here */
 export function calledBy(rank: number, worldRank: number | undefined, call: string): string {
   return `${rankText(rank, worldRank)} called ${call}`
 }
 
-/** What the rank with this local index called, and where. */
+/** Describes the call of the rank with this local index, and its line of the program. */
 export function localCall(
   state: CommContext,
   localIndex: number,
@@ -42,10 +42,10 @@ export function localCall(
 
 const ascending = (a: number, b: number) => a - b
 
-/** Most lines of a program that a message names for one collective. */
+/** The most lines of a program that a message names for one collective. */
 const mostSites = 8
 
-/** Where the ranks here called a collective: those with the same line together. */
+/** Returns the lines from which the ranks here called a collective, with the ranks that share each line. */
 export function sitesOf({ localRanks }: Pick<CommContext, 'localRanks'>, { sites }: Slot): CallPlace[] {
   const ranks = new Map<string, number[]>()
   for (const [localIndex, { text }] of sites ?? []) {
@@ -54,7 +54,7 @@ export function sitesOf({ localRanks }: Pick<CommContext, 'localRanks'>, { sites
   return [...ranks].slice(0, mostSites).map(([site, called]) => ({ site, ranks: called.sort(ascending) }))
 }
 
-/** What a collective in progress is called, and from which lines; of one that no rank here has called, neither. */
+/** Returns the name of a collective in progress and the lines that called it; neither if no rank here has called it. */
 export function callOf(
   state: Pick<CommContext, 'localRanks'>,
   slot: Slot | undefined,
@@ -64,7 +64,7 @@ export function callOf(
   return { call: `${slot.call.signature.name}()`, at: places === '' ? '' : ` at ${places}` }
 }
 
-/** A mismatch with the lines from which ranks of this process made their call of the same number. */
+/** Returns a mismatch with the lines from which ranks of this process made their call of the same number. */
 export function withPlaces(state: CommContext, lanes: Iterable<Lane>, error: RankweaveError): RankweaveError {
   const { seq, operation = plainLane } = error.details
   const lines: string[] = []
@@ -87,7 +87,7 @@ export interface CallPlace {
   readonly ranks: readonly number[]
 }
 
-/** `; called at a.ts:3:9`, with the ranks where there are several places; empty without a place. */
+/** Returns `; called at a.ts:3:9`, with the ranks if there are several places; empty without a place. */
 export function placesText(places: readonly CallPlace[]): string {
   const text = sitesText(places)
   return text === '' ? '' : `; called at ${text}`
@@ -119,13 +119,15 @@ export function abortedCollective(
   })
 }
 
-/** The error that the other ranks get when a collective is aborted. */
+/** Returns the error that the other ranks get when a collective is aborted. */
 export function revokedBy(state: CommContext, aborted: RankweaveError): RankweaveError {
   const { message, details } = aborted
   return new RankweaveError('ERR_REVOKED', `${describeContext(state)} is revoked: ${message}`, { details })
 }
 
-/** Why a collective failed: an error of this library unchanged, any other as one that names the call. */
+/**
+ * Returns the reason why a collective failed: an error of this library unchanged, any other as one that names the call.
+ */
 export function failedIn({ runtime }: CommContext, signature: Signature, error: unknown): RankweaveError {
   if (isOfDetached(error)) return detachedIn(signature, runtime.process)
   if (isRankweaveError(error)) return error
@@ -133,7 +135,7 @@ export function failedIn({ runtime }: CommContext, signature: Signature, error: 
   return new RankweaveError('ERR_OP', message, { cause: error })
 }
 
-/** One line per collective that ranks of this process wait in. */
+/** Returns one line per collective that ranks of this process wait in. */
 export function describeWaits(state: CommContext, lanes: Iterable<Lane>): string[] {
   const lines: string[] = []
   for (const lane of lanes) {
@@ -144,7 +146,7 @@ export function describeWaits(state: CommContext, lanes: Iterable<Lane>): string
   return lines
 }
 
-/** Which ranks of this process wait in a collective, and for whom. */
+/** Describes which ranks of this process wait in a collective, and for which ranks. */
 function describeWait(state: CommContext, lane: Lane, slot: Slot): string {
   const { localRanks, processes } = state
   const waiting: number[] = []
@@ -178,8 +180,8 @@ function describeWait(state: CommContext, lane: Lane, slot: Slot): string {
 const mostParts = 16
 
 /**
- * Ranks of this process, ascending, by their local indices: `ranks 0-3`, with their numbers in the world where these
- * are others: `ranks 0, 2 (world ranks 3, 7)`.
+ * Returns ranks of this process, ascending, by their local indices: `ranks 0-3`. It adds their numbers in the world if
+ * these differ: `ranks 0, 2 (world ranks 3, 7)`.
  */
 export function localRanksText(
   state: Pick<CommContext, 'localRanks' | 'worldRank'>,
@@ -192,7 +194,7 @@ export function localRanksText(
   return `${text} (world ${listRanks(worldRanks.sort())})`
 }
 
-/** `rank 3`, or `ranks 0-3, 7`; long lists are truncated. */
+/** Returns `rank 3`, or `ranks 0-3, 7`; long lists are truncated. */
 export function listRanks(ranks: ArrayLike<number>): string {
   const parts: string[] = []
   let i = 0

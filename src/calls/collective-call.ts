@@ -2,28 +2,26 @@ import type { RankweaveError } from '../errors.js'
 import type { Exchange } from './exchange.js'
 import type { Signature } from './signature.js'
 
-/** One collective operation, which a process runs once, when its last hosted rank has joined. */
+/** A collective operation, which a process runs once, when its last hosted rank has joined. */
 export interface CollectiveCall<C, R> {
   readonly signature: Signature
-  /**
-   * All hosted ranks get the first result, by one promise: keeps a barrier cheap with many ranks per process.
-   */
+  /** All hosted ranks get the first result, by one promise. This keeps a barrier cheap with many ranks per process. */
   readonly shared?: true
   /**
-   * The ranks get nothing but their buffers filled; a `RankFailure` of one fails all hosted ranks. Only where
+   * The ranks get no result but their buffers filled; a `RankFailure` of one fails all hosted ranks. Only with
    * `shared`.
    */
   readonly isResultless?: true
-  /** A revocation completes it instead of failing it. Only where `shared`. */
+  /** A revocation completes the call instead of failing it. Only with `shared`. */
   readonly isOverWhenRevoked?: true
-  /** Runs without the whole rank table; other calls wait until the communicator is placed. */
+  /** The call runs without the whole rank table; other calls wait until the communicator is placed. */
   readonly unplaced?: boolean
   /**
    * Throwing revokes the communicator on all processes; a `RankFailure` as a result fails that rank alone.
    *
    * @param contributions what each hosted rank passed, by local index; empty if no rank passed anything
-   * @returns what each hosted rank gets, by local index; nothing, at once or by promise, if the call
-   *   completes itself with `exchange.finish`
+   * @returns what each hosted rank gets, by local index; nothing, at once or by promise, if the call completes itself
+   *   with `exchange.finish`
    */
   run(
     contributions: readonly C[],
@@ -34,7 +32,7 @@ export interface CollectiveCall<C, R> {
 /** A call, whatever its ranks pass and get. */
 export type AnyCall = CollectiveCall<never, unknown>
 
-/** What `CollectiveCall.run` returns for a rank that fails alone: only the promise of that rank rejects. */
+/** A result of `CollectiveCall.run` for a rank that fails alone: only the promise of that rank rejects. */
 export class RankFailure {
   readonly error: RankweaveError
 
@@ -44,7 +42,7 @@ export class RankFailure {
 }
 
 /**
- * The results of a collective that all processes reject for the same reason: the communicator remains usable.
+ * Returns the results of a collective that all processes reject for the same reason. The communicator remains usable.
  */
 export function failAllRanks<R>(ranks: number, error: RankweaveError): readonly R[] {
   const failures: unknown[] = new Array(ranks).fill(new RankFailure(error))

@@ -18,8 +18,8 @@ import { blockAll, unblock, watchSignal } from './slot-waits.js'
 /**
  * Matches the collective calls of one communicator in one process by call order and runs them.
  *
- * A rank that calls with a signal that is already aborted does not join. Like any abort of a collective, the
- * call rejects with ERR_ABORTED and revokes the communicator, because the other ranks would wait forever.
+ * A rank that calls with a signal that is already aborted does not join. Like any abort of a collective, the call
+ * rejects with ERR_ABORTED and revokes the communicator, because the other ranks would otherwise wait without end.
  */
 export class CollectiveEngine {
   readonly #state: CommContext
@@ -27,7 +27,7 @@ export class CollectiveEngine {
   readonly #runner: SlotRunner
   readonly #lanes: CallLanes
   #main: Lane | undefined
-  /** Calls of {@link together} in progress: they are gathered before any rank joins. */
+  /** The calls of {@link together} in progress, which are gathered before any rank joins. */
   #gathering: JoiningCalls | undefined
   #failed: RankweaveError | undefined
   readonly #revocation: Revocation
@@ -45,9 +45,8 @@ export class CollectiveEngine {
   }
 
   /**
-   * One rank's call. The n-th call of every rank belongs to the n-th collective of the communicator; calls
-   * may be started before earlier ones complete. A rank that `waits` counts as blocked until its result is
-   * available.
+   * Joins a rank to a collective. The n-th call of every rank belongs to the n-th collective of the communicator; calls
+   * may be started before earlier ones complete. A rank that `waits` counts as blocked until its result is available.
    */
   call<C, R>(
     localIndex: number,
@@ -61,21 +60,21 @@ export class CollectiveEngine {
   }
 
   /**
-   * The call of the collective that was opened last: ranks that make the same call, or repeat it, can reuse
-   * one call object instead of describing each call again.
+   * Returns the call of the collective that was opened last. Ranks that make the same call, or repeat it, can reuse one
+   * call object instead of describing each call again.
    */
   reusableCall(): AnyCall | undefined {
     return this.#gathering?.call ?? this.#main?.lastCall
   }
 
-  /** Calls of a rank so far, those of lanes left out. */
+  /** Counts the calls of a rank so far, except those of lanes. */
   callsOf(localIndex: number): number {
     return this.#main?.next[localIndex] ?? 0
   }
 
   /**
-   * Opens a lane for a persistent operation; called inside `run` of its init, whose number is the same on all
-   * processes. One lane per init.
+   * Opens a lane for a persistent operation, one per init. Called inside `run` of the init, whose number is the same on
+   * all processes.
    */
   openLane(exchange: Exchange): number {
     const id = (exchange.seq + 1) | 0
@@ -88,7 +87,7 @@ export class CollectiveEngine {
     if (lane !== plainLane) this.#lanes.delete(lane)
   }
 
-  /** Like `call`, matched among the starts of one lane only: the n-th starts of all ranks belong together. */
+  /** Joins like `call`, matched among the starts of one lane only: the n-th starts of all ranks belong together. */
   start<C, R>(
     lane: number,
     localIndex: number,
@@ -100,13 +99,12 @@ export class CollectiveEngine {
   }
 
   /**
-   * The ranks here join one collective in one stretch, with one promise instead of one for each.
+   * Joins the ranks here to one collective in one stretch, with one promise instead of one for each.
    *
    * @param count calls to make: one of each local rank
-   * @param makeCall makes the n-th call by `call` or `start`, whose promise means nothing. When it throws, no
-   *   rank has joined
-   * @returns the results by local index; a shared result itself. Rejects with the error of the first rank that
-   *   fails
+   * @param makeCall makes the n-th call by `call` or `start`, whose promise is not used. When it throws, no rank has
+   *   joined
+   * @returns the results by local index; a shared result itself. Rejects with the error of the first rank that fails
    */
   together(count: number, makeCall: (n: number) => unknown): Promise<unknown> {
     const joint = new JoiningCalls(this.#hosted)
@@ -121,27 +119,27 @@ export class CollectiveEngine {
   }
 
   /**
-   * The same, where all ranks make one call. A call without contributions takes nothing of ranks that call
-   * alone: only where {@link isEven}.
+   * Joins all ranks here to one call, like {@link together}. Without contributions it is allowed only if {@link
+   * isEven}, because ranks that join one by one would pass nothing.
    *
-   * @param contributions by local index; undefined where no rank passes anything
+   * @param contributions by local index; undefined if no rank passes anything
    */
   callTogether(call: AnyCall, contributions?: readonly unknown[]): Promise<unknown> {
     this.#main ??= this.#lanes.lane(plainLane)
     return this.#joinTogether(this.#main, call, contributions, undefined)
   }
 
-  /** Whether all ranks here have made as many calls: then those of all of them belong together. */
+  /** Whether all ranks here have made equally many calls, so that their next calls belong together. */
   get isEven(): boolean {
     return this.#main === undefined || this.#main.isEven
   }
 
-  /** Like `start`, of all ranks here in one stretch, with one promise. */
+  /** Starts like `start`, for all ranks here in one stretch, with one promise. */
   startTogether(lane: number, call: AnyCall): Promise<unknown> {
     return this.#joinTogether(this.#lanes.lane(lane), call, undefined, undefined)
   }
 
-  /** Whether the last start of a rank on a lane is in progress here; without a rank, of any. */
+  /** Tells whether the last start of a rank on a lane is in progress here; without a rank, that of any. */
   isActive(lane: number, localIndex?: number): boolean {
     return this.#lanes.get(lane)?.isActive(localIndex) === true
   }
@@ -154,7 +152,7 @@ export class CollectiveEngine {
     if (!this.#accept(src, header, payload)) returnCharge(this.#state.runtime, src, header)
   }
 
-  /** False for a message that is dropped: of a communicator that has failed, or that this message revokes. */
+  /** Returns false for a message that is dropped, because its communicator has failed or this message revokes it. */
   #accept(src: number, header: Int32Array, payload: Uint8Array): boolean {
     if (this.#failed !== undefined || this.#revocation.awaitsAnswer) return false
     const peer = this.#state.indexOfProcess(src)
@@ -192,8 +190,8 @@ export class CollectiveEngine {
   }
 
   /**
-   * For the last collective, inside its `run`: resolves when all others, which no rank may have awaited, are
-   * complete here.
+   * Resolves when all other collectives, which no rank may have awaited, are complete here. Called by the last
+   * collective, inside its `run`.
    */
   whenOnlyCall(): Promise<void> {
     this.#revocation.hasLastCall = true
@@ -204,12 +202,12 @@ export class CollectiveEngine {
     return this.#lanes.isOnlyCall
   }
 
-  /** One more start, or one fewer, that joins once its init is complete: the last call waits for them. */
+  /** Counts a start that joins once its init is complete, or takes it back. The last call waits for such starts. */
   countStartsToCome(change: 1 | -1): void {
     this.#lanes.countStartsToCome(change)
   }
 
-  /** No further collective of this process completes. */
+  /** True once no further collective of this process completes. */
   get hasFailed(): boolean {
     return this.#failed !== undefined
   }
@@ -238,7 +236,7 @@ export class CollectiveEngine {
     }
   }
 
-  /** A collective in progress, as the communicators that it makes show it. */
+  /** Describes a collective in progress, as the communicators that it makes show it. */
   callOf(seq: number): { readonly call: string; readonly at: string } {
     return callOf(this.#state, this.#main?.slots.get(seq))
   }
@@ -328,7 +326,7 @@ export class CollectiveEngine {
     const seq = lane.next[0]
     const slot = lane.slot(seq)
     const firstCaller = joint?.firstCaller ?? 0
-    // One line of the program calls for all of them.
+    // All ranks share one line of the program, so one site is taken.
     const site = state.runtime.callSites?.take(state.worldRank(firstCaller))
     if (site !== undefined) slot.sites = new Map([[firstCaller, site]])
     const mismatch = this.#open(lane, slot, firstCaller, call) ?? joint?.mismatch(state, lane, slot)
@@ -350,7 +348,10 @@ export class CollectiveEngine {
     return promise
   }
 
-  /** Not within its caller: the function there would cost every call what it refers to. */
+  /**
+   * Joins each rank. It stays a separate method, because its closure inside the caller would cost every call the
+   * variables that it captures.
+   */
   #joinEach(
     lane: Lane,
     call: AnyCall,
@@ -373,13 +374,13 @@ export class CollectiveEngine {
     return quietRejection(error)
   }
 
-  /** What a frame opened belongs to a call now, or is gone. */
+  /** Returns the charge of a slot that a frame opened, since the frame belongs to a call now or is gone. */
   #uncharge(slot: Slot): void {
     if (slot.openedBy >= 0) this.#state.runtime.credit.waits(slot.openedBy, -waitCharge.collective)
     slot.openedBy = -1
   }
 
-  /** The first local rank joins: frames that arrived earlier are compared with its call. */
+  /** Opens the slot for the first local rank that joins, and compares frames that arrived earlier with its call. */
   #open(lane: Lane, slot: Slot, localIndex: number, call: AnyCall): RankweaveError | undefined {
     slot.call = call
     this.#uncharge(slot)
@@ -391,5 +392,5 @@ export class CollectiveEngine {
   }
 }
 
-/** What a call gets that is gathered; nothing reads it. */
+/** The promise of a call that is gathered; no caller reads it. */
 const gathered: Promise<never> = new Promise(() => {})

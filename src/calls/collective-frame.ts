@@ -17,13 +17,13 @@ export function writeTotal(header: Int32Array, totalBytes: number, offsetBytes: 
 }
 
 /**
- * Returns the charge of a message that is dropped instead of received, when its first frame arrives: once per
- * message, however many frames it has. An offer is declined.
+ * Returns the charge of a message that is dropped instead of received, when its first frame arrives. It does so once
+ * per message, however many frames it has. An offer is declined.
  */
 export function returnCharge(port: ProcessPort, src: number, header: Int32Array): void {
   const { credit } = port
   if (header[headerWord.kind] === frameKind.collectiveOffer) {
-    // Its sender may hold a staged copy for this process.
+    // The sender of an offer may hold a staged copy for this process.
     const answer = new Int32Array(transferWords)
     answer.set(header.subarray(0, transferWord.transferId))
     answer[headerWord.kind] = frameKind.clearToSend
@@ -64,9 +64,8 @@ export function sendInFrames(
 }
 
 /**
- * Sends a message at once, if its receiver can store it until it is wanted: one within the eager limit, or a
- * larger one that goes ahead because an answer would take long. False, and nothing done, where it has to be
- * offered.
+ * Sends a message at once if its receiver can store it until it is wanted. That holds within the eager limit, and
+ * beyond it if an answer would take long. Returns false, with nothing done, if the message has to be offered.
  */
 export function sendAtOnce(
   port: ProcessPort,

@@ -1,4 +1,4 @@
-/** The collective operations, as signatures and error messages name them. */
+/** The name of a collective operation, as signatures and error messages show it. */
 export type CollectiveName = (typeof collectiveNames)[number]
 
 /** The place of a name is its code in the headers of frames. */

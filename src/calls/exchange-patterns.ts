@@ -2,16 +2,16 @@ import { packBlocks, unpackBlocks } from '../base/packing.js'
 import type { Exchange } from './exchange.js'
 
 /**
- * Communication patterns between the processes of a collective. Each takes the first step number it may use;
- * patterns of one collective need distinct steps, or the same order on all processes.
+ * These are communication patterns between the processes of a collective. Each takes the first step number it may use.
+ * Patterns of one collective need distinct steps, or the same order on all processes.
  */
 
-/** Resolves when what this process has sent may be overwritten. */
+/** Resolves when the data that this process has sent may be overwritten. */
 export function allSent(exchange: Exchange): Promise<void> {
   return new Promise((resolve) => exchange.whenSent(resolve))
 }
 
-/** The root's bytes on every process (binomial tree); the root gets its own back. */
+/** Returns the root's bytes on every process (binomial tree); the root gets its own back. */
 export function bcastBytes(
   exchange: Exchange,
   root: number,
@@ -31,7 +31,7 @@ export function bcastBytes(
 }
 
 /**
- * A process's place in the binomial tree. Its parent differs in the lowest set bit of the distance from the
+ * Returns a process's place in the binomial tree. Its parent differs in the lowest set bit of the distance from the
  * root; its children differ in a lower one.
  */
 function treePosition(
@@ -54,12 +54,12 @@ export function sendToChildren(exchange: Exchange, root: number, held: Uint8Arra
   }
 }
 
-/** The process above this one, which is not the root, in the same tree. */
+/** Returns the process above this one, which is not the root, in the same tree. */
 export function parentIn({ me, count }: Exchange, root: number): number {
   return treePosition(me, root, count).parent
 }
 
-/** Every process's bytes at the root, by process index; null elsewhere. */
+/** Returns every process's bytes at the root, by process index; null elsewhere. */
 export async function gatherBytes(
   exchange: Exchange,
   root: number,
@@ -74,8 +74,8 @@ export async function gatherBytes(
 }
 
 /**
- * One message of every other process, by process index, and `mine` at my own: large ones are fetched at the
- * same time.
+ * Receives one message of every other process, by process index, with `mine` at this process's index. Large messages
+ * are fetched at the same time.
  */
 function receiveAll(exchange: Exchange, mine: Uint8Array, step: number): Promise<Uint8Array[]> {
   const { me, count } = exchange
@@ -85,8 +85,8 @@ function receiveAll(exchange: Exchange, mine: Uint8Array, step: number): Promise
 }
 
 /**
- * Every process's bytes on every process, by process index: Bruck's algorithm, ceil(lg count) messages per
- * process for any number of processes. My own block is not copied.
+ * Returns every process's bytes on every process, by process index. Bruck's algorithm sends ceil(lg count) messages per
+ * process for any number of processes. The own block is not copied.
  */
 export async function allgatherBytes(exchange: Exchange, bytes: Uint8Array, step = 0): Promise<Uint8Array[]> {
   const { me, count } = exchange
@@ -103,10 +103,10 @@ export async function allgatherBytes(exchange: Exchange, bytes: Uint8Array, step
 }
 
 /**
- * {@link allgatherBytes} where all processes know the length of every block: the same rounds in one buffer,
- * without a promise.
+ * Runs {@link allgatherBytes} if all processes know the length of every block: the same rounds in one buffer, without a
+ * promise.
  *
- * @param blocks my block, then space for those of processes me + 1, me + 2, ... modulo `count`
+ * @param blocks the own block, then space for those of processes me + 1, me + 2, ... modulo `count`
  * @param start offset of each in `blocks`, then the end: `count + 1` offsets
  */
 export function allgatherInto(
@@ -130,7 +130,7 @@ export function allgatherInto(
   })
 }
 
-/** Block p of my list to process p, which receives it at my index. My own block is not copied. */
+/** Sends block p of the list to process p, which receives it at the sender's index. The own block is not copied. */
 export async function alltoallBytes(
   exchange: Exchange,
   blocks: readonly Uint8Array[],

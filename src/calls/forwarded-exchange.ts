@@ -1,6 +1,6 @@
 import type { Exchange, Lend, Room, Take } from './exchange.js'
 
-/** Passes everything on to another exchange. A subclass observes what it overrides. */
+/** Forwards every call to another exchange. A subclass observes what it overrides. */
 export class ForwardedExchange implements Exchange {
   readonly me: number
   readonly count: number

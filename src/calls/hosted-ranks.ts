@@ -4,12 +4,12 @@ import type { CommContext, RankHandle } from '../messages/process/comm-context.j
 /** All ranks of a communicator in one process. */
 export interface HostedRanks<S extends CommContext> {
   readonly state: S
-  /** Local indices in the order in which they were listed; undefined where that is ascending. */
+  /** The local indices in the order in which they were listed; undefined if that is ascending. */
   readonly places: Int32Array | undefined
 }
 
 /**
- * The communicator whose ranks here are listed: by their handles, or by what belongs to one handle each.
+ * Returns the communicator whose ranks here are listed: by their handles, or by objects that belong to one handle each.
  *
  * @param noun what is listed, for messages
  * @throws ERR_ARGUMENT unless they are all ranks of one communicator in this process, each once

@@ -9,12 +9,12 @@ import { watchSignal } from './slot-waits.js'
 
 /** The calls with which all ranks of a process join one collective together, by local index. */
 export class JoiningCalls {
-  /** That of the rank that called first. */
+  /** The call of the rank that called first. */
   call: AnyCall | undefined
   firstCaller = 0
   lane: Lane | undefined
   contributions: unknown[] | undefined
-  /** Calls other than the first one's object. */
+  /** The calls that are another object than the first one. */
   others: Map<number, AnyCall> | undefined
   signals: Map<number, AbortSignal> | undefined
   readonly #ranks: number
@@ -23,7 +23,7 @@ export class JoiningCalls {
     this.#ranks = ranks
   }
 
-  /** @throws ERR_ARGUMENT for what is not an AbortSignal */
+  /** @throws ERR_ARGUMENT unless `signal` is an AbortSignal */
   add(
     lane: Lane,
     localIndex: number,
@@ -54,13 +54,13 @@ export class JoiningCalls {
     return this.others?.get(localIndex) ?? this.call!
   }
 
-  /** A signal that has been aborted before, and its rank. */
+  /** Returns a signal that was aborted before the call, and its rank. */
   aborted(): readonly [localIndex: number, signal: AbortSignal] | undefined {
     for (const entry of this.signals ?? []) if (entry[1].aborted) return entry
     return undefined
   }
 
-  /** Ranks here differ. */
+  /** Returns the error of ranks here whose calls differ. */
   mismatch(state: CommContext, lane: Lane, slot: Slot): RankweaveError | undefined {
     for (const [localIndex, call] of this.others ?? []) {
       const found = callMismatch(state, lane, slot, localIndex, call, undefined)
@@ -69,7 +69,7 @@ export class JoiningCalls {
     return undefined
   }
 
-  /** One that several ranks passed is watched for the first of them. */
+  /** Watches the signals. A signal that several ranks passed is watched for the first of them. */
   watchSignals(state: CommContext, slot: Slot, revocation: Revocation): void {
     const watched = new Set<AbortSignal>()
     for (const [localIndex, signal] of this.signals ?? []) {
@@ -80,8 +80,8 @@ export class JoiningCalls {
 }
 
 /**
- * Ranks here have started different numbers of collectives before: each joins its own next one, as if it
- * called alone.
+ * Joins each rank to its own next collective, as if it called alone, because ranks here have started different numbers
+ * of collectives.
  *
  * @param join one rank joins
  */

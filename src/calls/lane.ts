@@ -6,32 +6,32 @@ import type { Signature } from './signature.js'
 import { Slot } from './slot.js'
 import { type ExchangeOwner, SlotExchange } from './slot-exchange.js'
 
-/** Id of the lane of calls that are not starts of a persistent operation. */
+/** The id of the lane of calls that are not starts of a persistent operation. */
 export const plainLane = 0
 
-/** Completed calls whose signature a lane retains for error messages. */
+/** The number of completed calls whose signature a lane retains for error messages. */
 const recentCalls = 32
 
 /**
- * A lane is the sequence within which calls are matched by order: lane 0 for plain calls, one more per
- * persistent operation. Sequence numbers wrap at 2^32, so they are compared by their difference.
+ * A lane is the sequence within which calls are matched by order: lane 0 for plain calls, one more per persistent
+ * operation. Sequence numbers wrap at 2^32, so they are compared by their difference.
  */
 export class Lane {
   readonly id: number
-  /** Sequence number of the next call of every local rank. */
+  /** The sequence number of the next call of every local rank. */
   readonly next: Uint32Array
-  /** The largest of `next`: frames from here on belong to collectives that no rank here has called yet. */
+  /** The largest of `next`. Frames from here on belong to collectives that no rank here has called yet. */
   started = 0
   readonly slots = new NumberMap<Slot>()
   /** The call of the collective that was opened last. */
   lastCall: AnyCall | undefined
-  /** Exchange of a completed collective, reused by the next one. */
+  /** The exchange of a completed collective, reused by the next one. */
   spareExchange: SlotExchange | undefined
-  /** Slot of a completed collective whose ranks joined together, reused by the next one. */
+  /** The slot of a completed collective whose ranks joined together, reused by the next one. */
   spareSlot: Slot | undefined
   readonly #state: CommContext
   readonly #owner: ExchangeOwner
-  /** The slot returned last: nearly always the one wanted next. */
+  /** The slot returned last, which is nearly always the one wanted next. */
   #current: Slot | undefined
   readonly #recent: (Signature | undefined)[] = []
 
@@ -54,7 +54,7 @@ export class Lane {
     return slot
   }
 
-  /** The exchange of a slot, made when a frame arrives or the collective runs. */
+  /** Returns the exchange of a slot, which is made when a frame arrives or the collective runs. */
   exchange(slot: Slot): SlotExchange {
     if (slot.exchange === undefined) {
       slot.exchange = this.spareExchange ?? this.newExchange()
@@ -70,12 +70,12 @@ export class Lane {
     return new SlotExchange(this.#state, this.#owner, this.id, pieceBytes)
   }
 
-  /** Whether the collective with this number is complete here. */
+  /** Tells whether the collective with this number is complete here. */
   hasCompleted(seq: number): boolean {
     return ((seq - this.started) | 0) < 0 && this.#current?.seq !== seq && !this.slots.has(seq)
   }
 
-  /** Whether all local ranks have started as many collectives. */
+  /** Whether all local ranks have started equally many collectives. */
   get isEven(): boolean {
     const { next } = this
     const first = next[0]
@@ -83,21 +83,20 @@ export class Lane {
     return true
   }
 
-  /** Whether the last collective that this local rank has joined is in progress here; without one, of any. */
+  /**
+   * Tells whether the last collective that this local rank has joined is in progress here; without a rank, that of any.
+   */
   isActive(localIndex?: number): boolean {
     if (localIndex !== undefined) return this.slots.get((this.next[localIndex] - 1) >>> 0) !== undefined
     return this.isEven ? this.isActive(0) : this.next.some((_, i) => this.isActive(i))
   }
 
-  /** Whether this local rank has joined the slot. */
+  /** Tells whether this local rank has joined the slot. */
   hasJoined(slot: Slot, localIndex: number): boolean {
     return slot.call !== undefined && ((this.next[localIndex] - slot.seq) | 0) > 0
   }
 
-  /**
-   * Removes a completed slot; its signature is retained for a while, to name the call that a late frame
-   * mismatches.
-   */
+  /** Removes a completed slot. Its signature is retained for a while, to name the call that a late frame mismatches. */
   complete(slot: Slot): void {
     this.slots.delete(slot.seq)
     this.#current = undefined
@@ -132,7 +131,7 @@ export class CallLanes extends Map<number, Lane> {
     this.#owner = owner
   }
 
-  /** The lane with this id, opened on first use. */
+  /** Returns the lane with this id, opened on first use. */
   lane(id: number): Lane {
     let lane = this.get(id)
     if (lane === undefined) {
@@ -142,7 +141,7 @@ export class CallLanes extends Map<number, Lane> {
     return lane
   }
 
-  /** Starts of persistent operations that join once their init has completed. */
+  /** The number of starts of persistent operations that join once their init has completed. */
   #startsToCome = 0
   #lastCallWaiter: { resolve(): void; reject(error: RankweaveError): void } | undefined
 
@@ -151,14 +150,14 @@ export class CallLanes extends Map<number, Lane> {
     this.noteIfOnlyCall()
   }
 
-  /** Whether one collective is in progress here, and no start is to come. */
+  /** Whether one collective is in progress here, and no start will join later. */
   get isOnlyCall(): boolean {
     let calls = this.#startsToCome
     for (const lane of this.values()) calls += lane.slots.size
     return calls === 1
   }
 
-  /** Resolves when that is so. */
+  /** Resolves once {@link isOnlyCall} holds. */
   whenOnlyCall(): Promise<void> {
     if (this.isOnlyCall) return Promise.resolve()
     return new Promise((resolve, reject) => {
@@ -170,7 +169,7 @@ export class CallLanes extends Map<number, Lane> {
     if (this.#lastCallWaiter !== undefined && this.isOnlyCall) this.#lastCallWaiter.resolve()
   }
 
-  /** It will never be so. */
+  /** Rejects the waiter of {@link whenOnlyCall}, because the condition can no longer hold. */
   failLastCall(error: RankweaveError): void {
     this.#lastCallWaiter?.reject(error)
   }

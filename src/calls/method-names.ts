@@ -5,17 +5,17 @@ import { shapeLimits } from '../collective/patterns/check-shape.js'
 import { type ServedCalls, servedCalls } from '../collective/patterns/served-calls.js'
 import type { CollectiveName } from './collective-name.js'
 
-/** What ranks have chosen of a method. */
+/** The parts of a method that ranks have chosen. */
 export interface ChosenMethod {
   /** The id of an algorithm with its parameters. */
   readonly id?: string | undefined
   readonly segments?: number | undefined
-  /** Only with an algorithm. */
+  /** The bytes of a segment; only with an algorithm. */
   readonly segmentBytes?: number | undefined
   readonly isAnyOrder?: boolean
 }
 
-/** Names a method by its line of text: equal methods have equal names. Empty where nothing is chosen. */
+/** Names a method by its line of text: equal methods have equal names. The name is empty if nothing is chosen. */
 export function methodName({ id, segments, segmentBytes, isAnyOrder = false }: ChosenMethod): string {
   const isCut = segments !== undefined || segmentBytes !== undefined
   const named = id !== undefined && isCut ? algorithmText(id, { segments, segmentBytes }) : id
@@ -26,7 +26,10 @@ export function methodName({ id, segments, segmentBytes, isAnyOrder = false }: C
 
 const callsByCollective = Object.entries<ServedCalls>(servedCalls)
 
-/** Of a parameter: values that are looked for, alone and together with a cut. A look-up tries about 10,000 names. */
+/**
+ * The most values of a parameter that a look-up tries, alone and together with a cut. A look-up tries about 10,000
+ * names.
+ */
 const most = { values: 4097, cut: 16 } as const
 const powers = Array.from({ length: 31 }, (_, exponent) => 2 ** exponent)
 const cuts: readonly ChosenMethod[] = [
@@ -36,10 +39,10 @@ const cuts: readonly ChosenMethod[] = [
 ]
 
 /**
- * The name of the method of a call that a hash is of. Finds algorithms with one parameter that is not at its
- * default, up to 64 segments or a power of two, and segments of a power of two bytes.
+ * Finds the name of a call's method by its hash. It tries algorithms with one parameter that is not at its default. It
+ * tries up to 64 segments or a power of two, and segments of a power of two bytes.
  *
- * @returns undefined where none of these names has the hash
+ * @returns undefined if none of these names has the hash
  */
 export function methodNamed(call: CollectiveName, isHashed: (name: string) => boolean): string | undefined {
   const served = callsByCollective.find(([, { calls }]) => calls.includes(call.replace(/Init$/, '')))
@@ -64,7 +67,7 @@ function* chosenMethods(known: readonly Algorithm[]): Generator<ChosenMethod> {
   }
 }
 
-/** An algorithm at its defaults, and with other values of one parameter. */
+/** Yields an algorithm at its defaults, and with other values of one parameter. */
 function* idsOf({ id, parameters = {} }: Algorithm, count: number): Generator<string> {
   yield id
   for (const [name, option] of Object.entries(parameters)) {

@@ -7,16 +7,16 @@ import type { Transfers } from '../messages/process/transfers.js'
 import { type AwaitedReceive, hand } from './exchange.js'
 import { describeSignature, type Signature } from './signature.js'
 
-/** A message of a collective is offered in pieces of this size: one transfer carries less than 4 GiB. */
+/** The size of the pieces in which a message of a collective is offered. One transfer carries less than 4 GiB. */
 export const defaultPieceBytes = 2 ** 30
 
-/** Notified of what becomes of the pieces it has offered. */
+/** Receives notice of the pieces that it has offered. */
 export interface Offerer {
   pieceSent(piece: OfferedPiece): void
   pieceFailed(piece: OfferedPiece, error: RankweaveError): void
 }
 
-/** One piece of a message that stays with its sender until the receiver's algorithm takes the message. */
+/** A piece of a message that stays with its sender until the receiver's algorithm takes the message. */
 export class OfferedPiece implements Outgoing {
   readonly process: number
   transferId = 0
@@ -51,7 +51,7 @@ export class OfferedPiece implements Outgoing {
 export class OfferedMessage {
   readonly process: number
   readonly sizeBytes: number
-  /** Where this process can read it, if it can. */
+  /** The memory where this process can read the message, if it can. */
   location: MemoryLocation | undefined
   readonly #pieceBytes: number
   readonly #transferIds: number[] = []
@@ -67,7 +67,8 @@ export class OfferedMessage {
   }
 
   /**
-   * The next piece: true when no other is missing.
+   * Adds the next piece; returns true when no other is missing.
+   *
    * @param location payload of the offer: empty, or where it is
    */
   add(transferId: number, location: Uint8Array): boolean {
@@ -79,7 +80,7 @@ export class OfferedMessage {
     return this.#transferIds.length * this.#pieceBytes >= this.sizeBytes
   }
 
-  /** Its sender need not send it; a copy that was read in place is no longer read. */
+  /** Tells the sender that it need not send the message, or that a copy that was read in place is no longer read. */
   decline(transfers: Transfers): void {
     for (const transferId of this.#transferIds) transfers.decline(this.process, transferId)
   }
@@ -113,7 +114,7 @@ export class OfferedMessage {
 }
 
 /**
- * Messages of one collective that are in memory which this process can read: copied from there, or lent to
+ * The messages of one collective that are in memory which this process can read. They are copied from there, or lent to
  * the algorithm.
  */
 export class MessagesInPlace {
@@ -125,7 +126,7 @@ export class MessagesInPlace {
   }
 
   /**
-   * Gives a receive its message. Its sender learns that it is no longer read: now, or when the algorithm
+   * Gives a receive its message. The sender learns that the message is no longer read: at once, or when the algorithm
    * releases it.
    */
   read(message: OfferedMessage, { take, room, lend }: AwaitedReceive): void {
@@ -147,7 +148,7 @@ export class MessagesInPlace {
     }
   }
 
-  /** The algorithm reads no further message. */
+  /** Releases all lent messages, because the algorithm reads no more of them. */
   releaseAll(): void {
     for (const message of this.#lent) message.decline(this.#state.transfers)
     this.#lent.clear()
@@ -155,8 +156,8 @@ export class MessagesInPlace {
 }
 
 /**
- * Whether a collective cannot continue since a buffer was detached: the fabric noticed, or the engine
- * noticed, by its own error.
+ * Tells whether a collective cannot continue because a buffer was detached, as the fabric or the JavaScript engine
+ * reported it.
  */
 export function isOfDetached(error: unknown): boolean {
   return (
@@ -165,7 +166,7 @@ export function isOfDetached(error: unknown): boolean {
 }
 
 /**
- * The error, on all processes, of a collective one of whose buffers was detached on world process `process`.
+ * Returns the error, on all processes, of a collective one of whose buffers was detached on world process `process`.
  */
 export function detachedIn(signature: Signature, process: number): RankweaveError {
   const call = describeSignature(signature)

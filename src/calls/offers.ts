@@ -6,18 +6,18 @@ import { writeTotal } from './collective-frame.js'
 import { OfferedPiece, type Offerer } from './offered-message.js'
 
 /**
- * What a process has offered in one collective and its receivers have not taken: its memory is borrowed until
- * then.
+ * The messages that a process has offered in one collective and its receivers have not taken. Their memory is borrowed
+ * until then.
  */
 export class Offers implements Offerer {
   readonly #state: CommContext
   readonly #pieceBytes: number
   readonly #onFailed: (error: RankweaveError) => void
   readonly #pieces = new Set<OfferedPiece>()
-  /** What is called when a piece has been taken. */
+  /** The callbacks for pieces that have been taken. */
   readonly #whenTaken = new Map<OfferedPiece, () => void>()
   #whenEmpty: (() => void)[] = []
-  /** What is staged in this collective and not all taken. */
+  /** The copies that are staged in this collective and not yet taken by all receivers. */
   readonly #staged: { readonly bytes: Uint8Array; readonly step: number; readonly copy: StagedCopy }[] = []
   #isWithdrawn = false
 
@@ -31,7 +31,7 @@ export class Offers implements Offerer {
     return this.#pieces.size === 0
   }
 
-  /** Process indices that have something to take. */
+  /** The indices of processes that have offers to take. */
   get receivers(): number[] {
     return Array.from(this.#pieces, (piece) => this.#state.indexOfProcess(piece.process))
   }
@@ -72,9 +72,7 @@ export class Offers implements Offerer {
     header[collectiveWord.offset] = piece.transferId
   }
 
-  /**
-   * A staged copy, the same for all who get these bytes in this step; undefined where it cannot be staged.
-   */
+  /** Returns a staged copy, the same for all who get these bytes in this step; undefined if they cannot be staged. */
   #copyOf(process: number, bytes: Uint8Array, step: number): StagedCopy | undefined {
     const { staging } = this.#state.runtime
     if (staging === undefined || bytes.byteLength === 0 || !staging.isSharedWith(process)) return undefined
@@ -97,8 +95,8 @@ export class Offers implements Offerer {
   }
 
   /**
-   * Ends all offers. Calls back, instead of those that wait for the receivers, when the fabric reads none any
-   * more.
+   * Ends all offers. Calls `released` when the fabric no longer reads any of them; callbacks that wait for receivers
+   * are dropped.
    */
   withdraw(error: RankweaveError, released: () => void): void {
     this.#isWithdrawn = true
@@ -117,7 +115,7 @@ export class Offers implements Offerer {
     for (const done of callbacks) done()
   }
 
-  /** What is called may offer more. */
+  /** Calls the callback of a piece, which may offer more. */
   #taken(piece: OfferedPiece): void {
     if (this.#whenTaken.size === 0) return
     const taken = this.#whenTaken.get(piece)
@@ -135,7 +133,7 @@ export class Offers implements Offerer {
   }
 }
 
-/** Whether two views are of the same memory. */
+/** Tells whether two views are of the same memory. */
 function isSame(a: Uint8Array, b: Uint8Array): boolean {
   return a.buffer === b.buffer && a.byteOffset === b.byteOffset && a.byteLength === b.byteLength
 }

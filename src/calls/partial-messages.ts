@@ -16,26 +16,26 @@ export class PartialMessage {
     this.totalBytes = totalBytes
   }
 
-  /** Writes the frames to where a receive wants the message. Before the first frame. */
+  /** Writes the frames into the memory of a receive. Called before the first frame. */
   landIn(place: Uint8Array | null | undefined): void {
     this.#place = place ?? undefined
   }
 
-  /** Whether the frames are where the receive wants them. */
+  /** Whether the frames are in the memory of the receive. */
   get isInPlace(): boolean {
     return this.#place !== undefined
   }
 
-  /** The message, where it is not in place. */
+  /** The message, if it is not in place. */
   get bytes(): Uint8Array {
     this.#own ??= new Uint8Array(this.totalBytes)
     return this.#own
   }
 
   /**
-   * The next frame: true when no other is missing.
+   * Adds the next frame; returns true when no other is missing.
    *
-   * @throws ERR_FABRIC where the message goes to a buffer that was detached meanwhile
+   * @throws ERR_FABRIC if the message goes to a buffer that was detached meanwhile
    * @throws ERR_PROTOCOL for a frame that does not continue the message
    */
   add(header: Int32Array, payload: Uint8Array): boolean {
@@ -56,8 +56,7 @@ export class PartialMessage {
 }
 
 /**
- * The messages of one collective that are not complete, by key: frames of those sent at once, pieces of those
- * offered.
+ * The messages of one collective that are not complete, by key: frames of those sent at once, pieces of those offered.
  */
 export class PartialMessages {
   readonly #messages = new Map<number, PartialMessage | OfferedMessage>()
@@ -67,10 +66,10 @@ export class PartialMessages {
   }
 
   /**
-   * A frame of a message, which is returned once it is complete.
+   * Adds a frame of a message, which is returned once it is complete.
    *
    * @throws ERR_PROTOCOL for a message that does not begin at its beginning: its sender has taken no credit
-   * @param room of the receive that waits for it, if one does: it gets the frames at once where it wants them
+   * @param room of the receive that waits for it, if one does: it gets the frames at once in its memory
    */
   frame(
     key: number,
@@ -97,8 +96,7 @@ export class PartialMessages {
   }
 
   /**
-   * A piece of an offered message of world process `process`, which is returned once all its pieces are
-   * offered.
+   * Adds a piece of an offered message of world process `process`, which is returned once all its pieces are offered.
    *
    * @throws ERR_PROTOCOL for a piece of another message
    */
@@ -125,7 +123,7 @@ export class PartialMessages {
     return undefined
   }
 
-  /** Forgets all of them; calls back with each. */
+  /** Forgets all messages; calls back with each. */
   drop(dropped: (key: number, message: PartialMessage | OfferedMessage) => void): void {
     for (const [key, message] of this.#messages) dropped(key, message)
     this.#messages.clear()

@@ -6,20 +6,19 @@ import { withPlaces } from './call-report.js'
 import type { Lane } from './lane.js'
 
 /**
- * Up to this many processes, the process that revokes a communicator informs all others itself: one hop, also
- * past processes that compute without awaiting. Beyond, P processes that revoke at the same time would send
- * P^2 frames.
+ * The most processes for which the process that revokes a communicator informs all others itself. That takes one hop,
+ * also past processes that compute without awaiting. With more, P processes that revoke at the same time would send P^2
+ * frames.
  */
 const directUpTo = 64
 
 /**
- * Distances, in process indices, at which a process informs others that the communicator is revoked: each
- * process once, when it revokes it or first learns that it is revoked. If a single process learns it, every
- * process does, within lg(count) hops and also when fewer than lg(count) others are lost on the way, so the
- * initiator may be lost while it sends.
+ * Returns the distances, in process indices, at which a process informs others that the communicator is revoked. It
+ * informs each process once, when it revokes the communicator or first learns of it. If a single process learns it,
+ * every process does, within lg(count) hops. That holds also when fewer than lg(count) others are lost on the way, so
+ * the initiator may be lost while it sends.
  *
- * @see Angskun, Bosilca, Dongarra: Binomial Graph: A Scalable and Fault-Tolerant Logical Network Topology
- *   (ISPA 2007)
+ * @see Angskun, Bosilca, Dongarra: Binomial Graph: A Scalable and Fault-Tolerant Logical Network Topology (ISPA 2007)
  */
 export function revocationDistances(count: number, direct: boolean): number[] {
   const distances: number[] = []
@@ -29,10 +28,11 @@ export function revocationDistances(count: number, direct: boolean): number[] {
   return distances
 }
 
-/** Whether and why the collectives of a communicator are revoked, in one process. */
+/** Records whether and why the collectives of a communicator are revoked, in one process. */
 export class Revocation {
   /**
-   * The last call of the communicator has begun here: other processes may have left it and pass nothing on.
+   * True once the last call of the communicator has begun here. Other processes may then have left it and pass nothing
+   * on.
    */
   hasLastCall = false
   readonly #state: CommContext
@@ -46,7 +46,7 @@ export class Revocation {
     this.#lanes = lanes
   }
 
-  /** Ranks here get the error of a mismatch when another process has answered. */
+  /** Whether ranks here get the error of a mismatch only when another process has answered. */
   get awaitsAnswer(): boolean {
     return this.#unanswered !== undefined
   }
@@ -66,13 +66,14 @@ export class Revocation {
   }
 
   /**
-   * Another process reports that the communicator is revoked. The first error that fails it here remains its
-   * error.
+   * Handles the report of another process that the communicator is revoked. The first error that fails it here remains
+   * its error.
    */
   arrived(src: number, payload: Uint8Array): void {
     const unanswered = this.#unanswered
     if (this.#isRevoked && unanswered === undefined) return
-    // Before it is passed on: who passes a malformed frame on is taken for its author.
+    // The error is decoded before it is passed on, because a process that passes on a malformed frame is taken for its
+    // author.
     const error = decodeError(payload)
     if (!isRankweaveError(error))
       throw wrongValue('ERR_PROTOCOL', 'revoke: expected an error with a code', error.name)
@@ -81,7 +82,7 @@ export class Revocation {
     const { process } = error.details
     const found = isMismatch ? withPlaces(state, this.#lanes.values(), error) : undefined
     if (unanswered !== undefined) {
-      // The answer, or a mismatch that another process found at the same time.
+      // The error is the answer, or a mismatch that another process found at the same time.
       const isAnswer = process === unanswered.process && src === process
       state.fail(isAnswer ? error : (found ?? unanswered.error))
       return
@@ -101,8 +102,8 @@ export class Revocation {
   }
 
   /**
-   * Calls differ. Where the world diagnoses and the other call is of another process, the ranks here get the
-   * error once that process has answered, or has failed.
+   * Fails the communicator because calls differ. If the world diagnoses and the other call is of another process, the
+   * ranks here get the error once that process has answered, or has failed.
    */
   disagree(error: RankweaveError): void {
     const state = this.#state
@@ -116,7 +117,7 @@ export class Revocation {
     this.#start(error)
   }
 
-  /** The collectives have failed here. */
+  /** Stops waiting for an answer, because the collectives have failed here. */
   end(): void {
     this.#unanswered = undefined
   }

@@ -5,21 +5,21 @@ import { type CollectiveName, collectiveNames } from './collective-name.js'
 import { methodNamed } from './method-names.js'
 
 /**
- * What all ranks of a collective must agree on. Compared between the ranks of a process when they join and
- * between processes by words in every frame's header; a difference is ERR_COLLECTIVE_MISMATCH, which names
- * both calls. Fields that MPI lets differ between ranks (the count of a gatherv) are left out by the caller.
+ * The facts on which all ranks of a collective must agree. They are compared between the ranks of a process when they
+ * join, and between processes by words in every frame's header. A difference is ERR_COLLECTIVE_MISMATCH, which names
+ * both calls. The caller leaves out fields that MPI lets differ between ranks, such as the count of a gatherv.
  */
 export interface Signature {
   readonly name: CollectiveName
   readonly root?: number
-  /** Wire code of the element type. */
+  /** The wire code of the element type. */
   readonly type?: number
   readonly count?: number
-  /** Name of the reduction operation; of a topology, the strategy. */
+  /** The name of the reduction operation; for a topology, of the strategy. */
   readonly op?: string
-  /** Hash of anything else that must agree, e.g. of a topology. */
+  /** A hash of anything else that must agree, e.g. of a topology. */
   readonly extra?: number
-  /** Name of how it is done, where the ranks have chosen it: algorithm, segments, order. */
+  /** The name of the method, if the ranks have chosen it: algorithm, segments, order. */
   readonly method?: string
 }
 
@@ -27,7 +27,7 @@ const word = { name: 0, root: 1, type: 2, countLow: 3, countHigh: 4, op: 5, extr
 
 const codeOfName = new Map(collectiveNames.map((name, code) => [name, code]))
 
-// Which fields are present, in the bits of the name word above the name's code.
+// These bits of the name word, above the name's code, mark the fields that are present.
 const hasRoot = 1 << 16
 const hasType = 1 << 17
 const hasCount = 1 << 18
@@ -55,12 +55,12 @@ export function encodeSignature(signature: Signature, into: Int32Array, at: numb
   into[at + word.extra] = method === undefined ? (extra ?? 0) : methodHash(extra ?? 0, method)
 }
 
-/** Name of the call whose signature is there. */
+/** Returns the name of the call whose signature is there. */
 export function nameInWords(words: Int32Array, at: number): CollectiveName | undefined {
   return collectiveNames[words[at + word.name] & nameMask]
 }
 
-/** Whether the signatures at these offsets of two word arrays agree. */
+/** Tells whether the signatures at these offsets of two word arrays agree. */
 export function sameWords(a: Int32Array, atA: number, b: Int32Array, atB: number): boolean {
   for (let i = 0; i < signatureWords; i++) if (a[atA + i] !== b[atB + i]) return false
   return true
@@ -79,7 +79,7 @@ export function sameSignature(a: Signature, b: Signature): boolean {
   )
 }
 
-/** The call as the user would write it, e.g. `allreduce(sum, 3 x float64)`. */
+/** Returns the call as the user would write it, e.g. `allreduce(sum, 3 x float64)`. */
 export function describeSignature(signature: Signature): string {
   const parts: string[] = []
   if (signature.root !== undefined) parts.push(`root ${signature.root}`)
@@ -93,7 +93,7 @@ export function describeSignature(signature: Signature): string {
 }
 
 /**
- * The call that signature words of another process describe; a user-defined operation travels as a hash only.
+ * Returns the call that signature words of another process describe; a user-defined operation travels as a hash only.
  */
 export function describeWords(words: Int32Array, at: number): string {
   const flags = words[at + word.name]
@@ -109,7 +109,7 @@ export function describeWords(words: Int32Array, at: number): string {
   })
 }
 
-/** A method travels as a hash, of which the usual names are known. */
+/** Returns the method if its hash is that of a usual name; a method travels as a hash. */
 function methodOrExtra(
   flags: number,
   name: CollectiveName | undefined,
@@ -125,14 +125,14 @@ function methodHash(extra: number, method: string): number {
   return hashIntegers([extra, hashText(method)])
 }
 
-/** FNV-1a over 32-bit integers, for `Signature.extra`. */
+/** Hashes 32-bit integers by FNV-1a, for `Signature.extra`. */
 export function hashIntegers(values: ArrayLike<number>): number {
   let hash = 0x811c9dc5
   for (let i = 0; i < values.length; i++) hash = Math.imul(hash ^ values[i], 0x01000193)
   return hash
 }
 
-/** The same over the letters of a text. Every rank computes it, so no array is made of the text. */
+/** Hashes the letters of a text in the same way. Every rank computes it, so no array is made of the text. */
 export function hashText(text: string): number {
   let hash = 0x811c9dc5
   for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193)

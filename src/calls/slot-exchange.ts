@@ -28,22 +28,22 @@ import { Offers } from './offers.js'
 import { type PartialMessage, PartialMessages } from './partial-messages.js'
 import { encodeSignature, type Signature } from './signature.js'
 
-/** Of receives that have ended. */
+/** The most ended receives that are retained for reuse. */
 const mostSpares = 64
 const takeNothing: Take = () => {}
 
-/** Notified when the collective of an exchange completes or fails. */
+/** Receives notice when the collective of an exchange completes or fails. */
 export interface ExchangeOwner {
   finished(exchange: SlotExchange, results: readonly unknown[]): void
   failed(exchange: SlotExchange, error: unknown): void
 }
 
 /**
- * The exchange of one collective: sends with its header, and retains what arrives until the algorithm
- * receives it. When the collective is complete, a later one of the same lane reuses it.
+ * The exchange of one collective. It sends with the collective's header, and retains arrived messages until the
+ * algorithm receives them. When the collective is complete, a later one of the same lane reuses it.
  *
- * What arrives eagerly has been charged to its sender's credit, which is returned exactly once: when the
- * algorithm takes the message, or when the message is dropped.
+ * Eager messages have been charged to their sender's credit. The credit is returned exactly once: when the algorithm
+ * takes the message, or when the message is dropped.
  */
 export class SlotExchange implements Exchange, WatchedCall {
   readonly me: number
@@ -56,12 +56,12 @@ export class SlotExchange implements Exchange, WatchedCall {
   readonly #header = new Int32Array(collectiveWords)
   readonly #arrived = new NumberMap<(Uint8Array | OfferedMessage)[]>()
   readonly #waiting = new NumberMap<AwaitedReceive>()
-  /** Used again: a persistent collective receives at every start. */
+  /** The receives to reuse: a persistent collective receives at every start. */
   readonly #spares: AwaitedReceive[] = []
   readonly #partial = new PartialMessages()
-  /** Receives whose payload is on its way, and the process indices it comes from. */
+  /** The receives whose payload is in flight, and the process indices it comes from. */
   readonly #fetching = new Map<AwaitedReceive, { readonly peer: number; readonly message: OfferedMessage }>()
-  /** Made when the first message comes that this process can read where it is. */
+  /** Made when the first message arrives that this process can read in place. */
   #inPlace: MessagesInPlace | undefined
   /** Made when the first message is offered. */
   #offers: Offers | undefined
@@ -133,10 +133,9 @@ export class SlotExchange implements Exchange, WatchedCall {
   }
 
   send(peer: number, step: number, payload: Uint8Array, sent?: () => void): void {
-    // An offer made now would never be withdrawn, and those who wait for the release of buffers would wait
-    // for it.
+    // An offer made now would never be withdrawn, and ranks that wait for the release of buffers would wait for it.
     if (this.#failed !== undefined) return
-    // What a rank passed, and has transferred since, would arrive as an empty message. A barrier passes nothing.
+    // A contribution that a rank has transferred since would arrive as an empty message. A barrier passes nothing.
     if (payload.length === 0 && payload !== noBytes) requireIntact(payload)
     if (peer === this.me) {
       this.#deliver(peer, this.#key(peer, step), copyOf(payload), true)
@@ -210,7 +209,7 @@ export class SlotExchange implements Exchange, WatchedCall {
     return spare
   }
 
-  /** For the next receive. What it was for is not retained with it. */
+  /** Retains a receive for the next one, without what it referred to. */
   #spare(ended: AwaitedReceive): void {
     ended.take = takeNothing
     ended.room = undefined
@@ -229,8 +228,8 @@ export class SlotExchange implements Exchange, WatchedCall {
   }
 
   /**
-   * Takes in a frame of this collective: a message, a part of one, or the offer of one. Frames of a message
-   * arrive in order.
+   * Takes in a frame of this collective: a message, a part of one, or the offer of one. Frames of a message arrive in
+   * order.
    *
    * @throws ERR_PROTOCOL for a part or an offer that does not fit those before
    */
@@ -260,8 +259,8 @@ export class SlotExchange implements Exchange, WatchedCall {
   /**
    * Fails all pending and later receives with `error`, and withdraws what has been offered.
    *
-   * @param released called when the fabric no longer accesses any buffer of this collective: now, or once
-   *   transfers in progress have been cancelled
+   * @param released called when the fabric no longer accesses any buffer of this collective: now, or once transfers in
+   *   progress have been cancelled
    */
   fail(error: RankweaveError, released: () => void): void {
     this.#failed ??= error
@@ -294,19 +293,19 @@ export class SlotExchange implements Exchange, WatchedCall {
     this.#partial.drop((key, message) => this.#dropMessage(key, message))
   }
 
-  /** Process indices that receives wait for, in any order. */
+  /** Returns the process indices that receives wait for, in any order. */
   awaited(): number[] {
     const fetching = Array.from(this.#fetching.values(), ({ peer }) => peer)
     const inMemory = this.#memoryWait?.awaited ?? []
     return [...this.#waiting.keys().map((key) => key % this.count), ...fetching, ...inMemory]
   }
 
-  /** Process indices that have not taken what this process offered, in any order. */
+  /** Returns the process indices that have not taken what this process offered, in any order. */
   offeredTo(): number[] {
     return this.#offers?.receivers ?? []
   }
 
-  /** What waits or has arrived for (peer, step). */
+  /** Returns the key under which receives and messages of (peer, step) are stored. */
   #key(peer: number, step: number): number {
     return step * this.count + peer
   }
@@ -369,7 +368,7 @@ export class SlotExchange implements Exchange, WatchedCall {
   /**
    * Runs a part of the algorithm outside of any call of it: if it throws, the collective fails.
    *
-   * @throws ERR_PROTOCOL, when it takes in a frame: the fault of the peer alone
+   * @throws ERR_PROTOCOL when it takes in a frame, since that is the fault of the peer alone
    */
   #attempt(part: () => void, isFrame = false): void {
     try {
@@ -380,7 +379,10 @@ export class SlotExchange implements Exchange, WatchedCall {
     }
   }
 
-  /** That a process is lost, or has withdrawn its message, is followed by why: the same error everywhere. */
+  /**
+   * Fails the collective unless its reason follows. A process that is lost, or has withdrawn its message, is followed
+   * by the reason, the same error everywhere.
+   */
   #transferFailed(error: RankweaveError): void {
     const isExplained = error.code === 'ERR_PEER_LOST' || error.code === 'ERR_REVOKED'
     if (this.#failed !== undefined || isExplained) return
@@ -391,7 +393,7 @@ export class SlotExchange implements Exchange, WatchedCall {
     this.#credit.waits(process, -pieces * waitCharge.offer)
   }
 
-  /** What this process delivers to itself has not been charged. */
+  /** Returns credit for a message; messages of this process to itself have not been charged. */
   #consumed(peer: number, sizeBytes: number): void {
     if (peer !== this.me) this.#credit.consumed(this.#state.processes.processes.at(peer), sizeBytes)
   }

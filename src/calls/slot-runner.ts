@@ -10,7 +10,7 @@ import { noteFailures, unblock } from './slot-waits.js'
 /** Runs the collectives of one communicator in one process that its ranks have joined, and completes them. */
 export class SlotRunner implements ExchangeOwner {
   readonly lanes: CallLanes
-  /** Nothing further completes: the communicator has failed. */
+  /** True once the communicator has failed, so that nothing further completes. */
   hasEnded = false
   readonly #state: CommContext
   readonly #revoke: (error: RankweaveError) => void
@@ -26,8 +26,8 @@ export class SlotRunner implements ExchangeOwner {
   }
 
   /**
-   * Runs it for the rank that joined last. If that waits, it polls for a while instead of blocking when all
-   * other ranks here wait.
+   * Runs a collective for the rank that joined last. If that rank waits, it polls for a while instead of blocking when
+   * all other ranks here wait.
    */
   runNow(lane: Lane, slot: Slot, localIndex: number, waits: boolean): void {
     const { progress } = this.#state.runtime
@@ -38,7 +38,7 @@ export class SlotRunner implements ExchangeOwner {
     slot.runner = -1
   }
 
-  /** True when nothing but the delivery of frames is left to complete it. */
+  /** Returns true when only the delivery of frames is left to complete it. */
   #run(lane: Lane, slot: Slot): boolean {
     if (!this.#state.isPlaced && slot.call!.unplaced !== true) {
       this.#runWhenPlaced(lane, slot)
@@ -63,19 +63,19 @@ export class SlotRunner implements ExchangeOwner {
     return true
   }
 
-  /** An exchange of this process has its results. */
+  /** Completes the collective of an exchange that has its results. */
   finished(exchange: SlotExchange, results: readonly unknown[]): void {
     if (this.hasEnded) return
     const lane = this.#laneOf(exchange)
     this.#complete(lane, lane.slot(exchange.seq), results)
   }
 
-  /** An exchange of this process cannot continue. */
+  /** Fails the collective of an exchange that cannot continue. */
   failed(exchange: SlotExchange, error: unknown): void {
     if (!this.hasEnded) this.#runFailed(this.#laneOf(exchange).slot(exchange.seq), error)
   }
 
-  /** Once every message has left: until then ranks must not change what they passed. */
+  /** Completes a collective once every message has left; until then ranks must not change what they passed. */
   #complete(lane: Lane, slot: Slot, results: readonly unknown[]): void {
     if (this.hasEnded) return
     const { exchange } = slot
@@ -93,7 +93,7 @@ export class SlotRunner implements ExchangeOwner {
       return
     }
     slot.resolve(results)
-    // Where it is being run, that still refers to it.
+    // A slot that is being run is still referred to.
     if (slot.isJoint && slot.runner < 0) lane.spareSlot = slot
   }
 
@@ -106,7 +106,8 @@ export class SlotRunner implements ExchangeOwner {
     return this.#lastLane
   }
 
-  // What makes functions is apart from what every collective runs, which would allocate what they refer to.
+  // Code that makes functions is separate from what every collective runs, which would otherwise allocate the captured
+  // variables.
 
   #runWhenPlaced(lane: Lane, slot: Slot): void {
     this.#state.place().then(

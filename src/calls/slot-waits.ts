@@ -7,16 +7,16 @@ import type { Lane } from './lane.js'
 import type { Revocation } from './revocation.js'
 import type { Slot } from './slot.js'
 
-// Which ranks of a process wait for a collective.
+// These functions record which ranks of a process wait for a collective.
 
-/** All ranks here wait. Where one program drives them, one wait is that of all. */
+/** Blocks all ranks here. If one program drives them, one wait is that of all. */
 export function blockAll(state: CommContext, { signals }: Slot): void {
   const { waits } = state.runtime
   const count = waits.isShared ? 1 : state.localRanks.length
   for (let i = 0; i < count; i++) waits.block(state.hostedIndex(i), signals !== undefined)
 }
 
-/** Aborting the signal fails the collective for this rank, and revokes the communicator. */
+/** Watches a signal whose abort fails the collective for this rank, and revokes the communicator. */
 export function watchSignal(
   state: CommContext,
   slot: Slot,
@@ -33,7 +33,7 @@ export function watchSignal(
   slot.signals.set(localIndex, onAbort(signal, abort))
 }
 
-/** The collective is over here: no rank waits for it, and no signal aborts it. */
+/** Ends the waits for a collective that is over here: no rank waits for it, and no signal aborts it. */
 export function unblock(state: CommContext, lane: Lane, slot: Slot): void {
   if (slot.isJoint) unblockAll(state, slot)
   else unblockEach(state, lane, slot)
@@ -46,7 +46,7 @@ export function unblock(state: CommContext, lane: Lane, slot: Slot): void {
 function unblockAll(state: CommContext, { signals, runner }: Slot): void {
   const { waits } = state.runtime
   for (const detach of signals?.values() ?? []) detach()
-  // They do not wait yet.
+  // The ranks do not wait yet.
   if (runner >= 0) return
   const count = waits.isShared ? 1 : state.localRanks.length
   for (let i = 0; i < count; i++) waits.unblock(state.hostedIndex(i), signals !== undefined)
@@ -63,7 +63,7 @@ function unblockEach(state: CommContext, lane: Lane, slot: Slot): void {
   }
 }
 
-/** An error of a rank that fails alone names that rank, where one promise is that of all. */
+/** Notes the rank of each error of a rank that fails alone, if one promise is that of all. */
 export function noteFailures(state: CommContext, results: readonly unknown[]): void {
   for (let i = 0; i < results.length; i++) {
     const result = results[i]

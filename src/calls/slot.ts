@@ -10,57 +10,57 @@ interface Deferred {
   reject(error: unknown): void
 }
 
-/**
- * One collective in progress in one process: which ranks have joined, what they passed, and their promises.
- */
+/** A collective in progress in one process: which ranks have joined, what they passed, and their promises. */
 export class Slot {
   seq: number
   /** Made when a frame arrives or the collective runs. */
   exchange: SlotExchange | undefined
-  /** Headers of frames that arrived before any local rank joined: one per process. */
+  /** The headers of frames that arrived before any local rank joined: one per process. */
   early: Map<number, Int32Array> | undefined
-  /** World process whose frame opened it before any local rank joined, which is charged for that; else -1. */
+  /**
+   * The world process whose frame opened it before any local rank joined, and which is charged for that; otherwise -1.
+   */
   openedBy = -1
   /** The call of the first rank to join; its `run` is the one that runs. */
   call: AnyCall | undefined
-  /** Local index of that rank. */
+  /** The local index of that rank. */
   firstCaller = -1
   arrived = 0
-  /** Local index of the rank whose call is running it and which does not wait yet; else -1. */
+  /** The local index of the rank whose call is running it and which does not wait yet; otherwise -1. */
   runner = -1
-  /** Local indices of ranks that have joined and do not wait. */
+  /** The local indices of ranks that have joined and do not wait. */
   awake: Set<number> | undefined
-  /** Where each rank called it, by local index; undefined unless the world diagnoses. */
+  /** The line from which each rank called it, by local index; undefined unless the world diagnoses. */
   sites: Map<number, CallSite> | undefined
-  /** Completed or failed here. */
+  /** True once completed or failed here. */
   settled = false
-  /** Its ranks have their results; only those who run it still refer to it. */
+  /** True once its ranks have their results; then only code that runs it still refers to it. */
   isResolved = false
-  /**
-   * Allocated with the first contribution that is not undefined, so that a barrier retains nothing per rank.
-   */
+  /** Allocated with the first contribution that is not undefined, so that a barrier retains nothing per rank. */
   contributions: unknown[] | undefined
-  /** Detach functions of the ranks that wait with a signal, by local index. */
+  /** The detach functions of the ranks that wait with a signal, by local index. */
   signals: Map<number, () => void> | undefined
   /**
-   * Settles with the collective: the promise of all ranks of a shared result; other ranks' promises derive
-   * from it.
+   * The promise that settles with the collective. It is that of all ranks of a shared result; other ranks' promises
+   * derive from it.
    */
   #shared: Deferred | undefined
-  /** Promises derived from `#shared`, and the local indices of their ranks, in order of derivation. */
+  /** The promises derived from `#shared`, and the local indices of their ranks, in order of derivation. */
   #derived: Promise<unknown>[] | undefined
   #owners: number[] | undefined
   #deriving = 0
-  /** Promises that can be rejected separately, by local index. */
+  /** The promises that can be rejected separately, by local index. */
   #separate: Map<number, Deferred> | undefined
   #ownErrors: Map<number, RankweaveError> | undefined
   #results: readonly unknown[] | undefined
   #delivered = 0
   /** Whether all ranks here have joined together. */
   isJoint = false
-  /** Their promise; none where the collective is complete, or has failed, before one is needed. */
+  /**
+   * The promise of ranks that joined together; none if the collective is complete, or has failed, before one is needed.
+   */
   #joint: Deferred | undefined
-  /** Their result until then, or why it failed. */
+  /** The result of such ranks until then, or the reason why it failed. */
   #jointResult: unknown
   readonly #localRanks: number
 
@@ -70,7 +70,7 @@ export class Slot {
   }
 
   /**
-   * The promise of one rank: the shared one for a shared result or an only rank, else one derived from it.
+   * Returns the promise of one rank: the shared one for a shared result or an only rank, otherwise one derived from it.
    */
   promise(localIndex: number, shared: boolean): Promise<unknown> {
     this.#shared ??= deferred()
@@ -84,7 +84,7 @@ export class Slot {
     return own
   }
 
-  /** A promise that {@link failOne} can fail; it costs more than a derived one. */
+  /** Returns a promise that {@link failOne} can fail; it costs more than a derived one. */
   separatePromise(localIndex: number): Promise<unknown> {
     const own = deferred()
     this.#separate ??= new Map()
@@ -92,11 +92,13 @@ export class Slot {
     return own.promise
   }
 
-  /** One promise of all ranks: of their results, or of a shared one. Once, after it has been run. */
+  /**
+   * Returns one promise of all ranks: of their results, or of a shared one. Called once, after the slot has been run.
+   */
   jointPromise(): Promise<unknown> {
     const result = this.#jointResult
     this.#jointResult = undefined
-    // As of one rank: that the communicator has failed need not be seen, what this call alone yields has to be.
+    // As for a single rank, the failure of the communicator may go unhandled, but a failure of this call alone may not.
     if (result instanceof RankFailure)
       return this.isResolved ? Promise.reject(result.error) : quietRejection(result.error)
     if (this.isResolved) return Promise.resolve(result)
@@ -104,7 +106,7 @@ export class Slot {
     return this.#joint.promise
   }
 
-  /** Makes a resolved slot of ranks that joined together one of a later collective. */
+  /** Turns a resolved slot of ranks that joined together into one of a later collective. */
   reuse(seq: number): this {
     this.seq = seq
     this.exchange = undefined
@@ -177,15 +179,15 @@ export class Slot {
     }
   }
 
-  /** When it fails, this rank, which has its own promise, gets this error. */
+  /** Lets this rank, which has its own promise, get this error when the slot fails. */
   failOne(localIndex: number, error: RankweaveError): void {
     this.#ownErrors ??= new Map()
     this.#ownErrors.set(localIndex, error)
   }
 
   /**
-   * One function for all derived promises instead of a closure for each: reactions of one promise run in the
-   * order in which they were attached, so the n-th run is for the n-th owner.
+   * One function serves all derived promises instead of a closure for each. Reactions of one promise run in the order
+   * in which they were attached, so the n-th run is for the n-th owner.
    */
   #deliverNext: (() => unknown) | undefined
 
@@ -197,8 +199,8 @@ export class Slot {
 }
 
 /**
- * An unhandled rejection must not end the host program: one failure rejects many promises, awaited or not,
- * and the communicator retains the error for every later call.
+ * Rejects without an unhandled rejection, which would end the host program. One failure rejects many promises, awaited
+ * or not, and the communicator retains the error for every later call.
  */
 function rejectQuietly(own: Deferred | undefined, error: RankweaveError): void {
   own?.promise.catch(ignore)
@@ -207,7 +209,7 @@ function rejectQuietly(own: Deferred | undefined, error: RankweaveError): void {
 
 function ignore(): void {}
 
-/** A rejected promise that may go unhandled: the communicator retains its error for every later call. */
+/** Returns a rejected promise that may go unhandled: the communicator retains its error for every later call. */
 export function quietRejection(error: RankweaveError): Promise<never> {
   const promise = Promise.reject(error)
   promise.catch(ignore)
@@ -228,7 +230,7 @@ function deferred(): Deferred {
   return { promise, resolve: lastResolve, reject: lastReject }
 }
 
-/** One executor for all promises instead of a closure for each: those of the promise made last. */
+/** The functions that settle the promise made last. One executor serves all promises instead of a closure for each. */
 let lastResolve: Deferred['resolve']
 let lastReject: Deferred['reject']
 

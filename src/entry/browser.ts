@@ -1,13 +1,13 @@
 /**
- * `rankweave/browser`: what a page needs to be a process of a world. Imports no module of Node, and what is
- * not `join` or `run` is that of `rankweave`; these two take what a page has.
+ * `rankweave/browser`: what a page needs to be a process of a world. It imports no module of Node. Apart from `join`
+ * and `run`, whose options fit a page, its exports are those of `rankweave`.
  *
  * @module rankweave/browser
  */
 import * as modules from '../topology-communicator/creation-modules.js'
 import { installTopologyMethods } from '../topology-communicator/topology-methods.js'
 
-// As in `rankweave`: communicators get `createCart` and its like.
+// Communicators get `createCart` and the other topology methods, as in `rankweave`.
 installTopologyMethods(async () => modules)
 
 // joining a world, and worlds in one page
@@ -28,7 +28,7 @@ export { type Comparison, Group, type RankRange } from '../comm/table/group.js'
 export type { CartCommunicator } from '../topology-communicator/cart-communicator.js'
 export type { NeighborRequest } from '../topology-communicator/execute/neighbor-request.js'
 export type { TopologyCommunicator } from '../topology-communicator/topology-communicator.js'
-// Also what makes these methods part of `Communicator` for users of the types.
+// This export also makes these methods part of `Communicator` for users of the types.
 export type { TopologyMethods } from '../topology-communicator/topology-methods.js'
 
 // messages, data and operations

@@ -1,6 +1,6 @@
 /**
- * `rankweave/client`: asks a service (`rankweave serve`) for topologies, plans and reports over HTTP, and is
- * a member of its worlds over WebSocket. For Node and for pages: it imports no module of Node.
+ * `rankweave/client`: asks a service (`rankweave serve`) for topologies, plans and reports over HTTP, and is a member
+ * of its worlds over WebSocket. It imports no module of Node, so pages can use it.
  *
  * @module rankweave/client
  */

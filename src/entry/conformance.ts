@@ -1,5 +1,5 @@
 /**
- * `rankweave/conformance`: what a fabric and a world on it must do, as cases for any test runner or none.
+ * `rankweave/conformance`: the cases that a fabric and a world on it must pass, for any test runner or none.
  *
  * @module rankweave/conformance
  */

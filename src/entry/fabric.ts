@@ -1,6 +1,6 @@
 /**
- * `rankweave/fabric`: what carries frames between processes, for those who write a fabric or drive one by
- * themselves.
+ * `rankweave/fabric`: the contract of a fabric, which carries frames between processes, for programs that implement or
+ * drive one.
  *
  * @module rankweave/fabric
  */

@@ -1,6 +1,6 @@
 /**
- * `rankweave/graphology`: topologies from and to graphs of graphology, which only this entry loads, and communities of
- * ranks.
+ * `rankweave/graphology`: topologies from and to graphs of graphology, and communities of ranks. Only this entry loads
+ * graphology.
  *
  * @module rankweave/graphology
  */

@@ -7,8 +7,8 @@
  */
 import { installNeighborhood } from '../topology-communicator/install.js'
 
-// The one side effect of an import: communicators get `createCart` and its like. A module of types alone has
-// none.
+// This call is the one side effect of an import: communicators get `createCart` and the other topology methods. A
+// module of types alone has none.
 installNeighborhood()
 
 // communicators
@@ -57,7 +57,7 @@ export type { BlockLayoutOptions } from '../topology-communicator/memory/block-l
 export type { PlanFrom } from '../topology-communicator/plan-from.js'
 export type { PlanLinesOptions } from '../topology-communicator/plan-lines.js'
 export type { TopologyCommunicator } from '../topology-communicator/topology-communicator.js'
-// Also what makes these methods part of `Communicator` for users of the types.
+// This export also makes these methods part of `Communicator` for users of the types.
 export type { TopologyMethods } from '../topology-communicator/topology-methods.js'
 
 // messages and requests

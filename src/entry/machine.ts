@@ -1,6 +1,6 @@
 /**
- * `rankweave/machine`: where ranks live and what messages between them cost: clusters, tori and Clos networks
- * from text, from code and from what describes hosts; their profiles. Knows no communicator.
+ * `rankweave/machine`: where ranks live and what messages between them cost. It has clusters, tori and Clos networks,
+ * read from text, code or descriptions of hosts, and their profiles. It knows no communicator.
  *
  * @module rankweave/machine
  */

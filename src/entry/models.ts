@@ -1,6 +1,6 @@
 /**
- * `rankweave/models`: what algorithms of collectives cost by formula, from few parameters and without a
- * schedule. `simulate` of `rankweave/schedule` runs the schedule instead.
+ * `rankweave/models`: what algorithms of collectives cost by formula, from few parameters and without a schedule. In
+ * contrast, `simulate` of `rankweave/schedule` runs the schedule.
  *
  * @module rankweave/models
  */

@@ -1,6 +1,6 @@
 /**
- * `rankweave/schedule`: a collective as data. Strategies plan a schedule of a topology, algorithms one of a
- * shape; it is built, verified, lowered to a placement, simulated on a machine, written and read. Knows no
+ * `rankweave/schedule`: a collective as data. Strategies plan a schedule of a topology, algorithms one of a shape. A
+ * schedule is built, verified, lowered to a placement, simulated on a machine, written and read. This entry knows no
  * communicator.
  *
  * @module rankweave/schedule

@@ -1,6 +1,6 @@
 /**
- * `rankweave/topology`: who sends to whom, from generators, files and sparse matrices; friends and their
- * grouping. Knows no communicator.
+ * `rankweave/topology`: who sends to whom, from generators, files and sparse matrices; friends and their grouping. It
+ * knows no communicator.
  *
  * @module rankweave/topology
  */

@@ -1,16 +1,14 @@
 import { isRankweaveError, RankweaveError, reasonText } from '../errors.js'
 
-// Apart from the report of a world, which takes the command longer to load than it needs to fail.
+// This file stays apart from the report of a world, which takes the command longer to load than it needs to fail.
 
-/** The error of a world that was ended through its signal. */
+/** Returns the error of a world that was ended through its signal. */
 export function abortedWorld(reason: unknown): RankweaveError {
   const message = `the world was aborted: ${reasonText(reason)}`
   return new RankweaveError('ERR_ABORTED', message, { details: { aborted: 'world' }, cause: reason })
 }
 
-/**
- * Whether an error is that of a world ended through its signal, here or elsewhere; its reason is the cause.
- */
+/** Tells whether an error is that of a world ended through its signal, here or elsewhere; its reason is the cause. */
 export function isAbortedWorld(error: unknown): error is RankweaveError {
   return isRankweaveError(error, 'ERR_ABORTED') && error.details['aborted'] === 'world'
 }

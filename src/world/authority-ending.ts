@@ -7,12 +7,15 @@ import type { FramePort } from '../messages/process/frame-port.js'
 import { frameKind, headerWord } from '../messages/process/frames.js'
 import { Ending, type EndingHandlers, type WorldEnding } from './ending.js'
 
-/** The process that hosts ranks, as the end of the world sees it. */
+/** A process that hosts ranks, as the end of the world sees it. */
 export interface EndingProcess extends FramePort {
   readonly acknowledgements: Acknowledgements
 }
 
-/** How a session takes part in the end of its world. */
+/**
+ * Returns an `AuthorityEnding` if the fabric has an authority and this session hosts one process of several, otherwise
+ * an `Ending`.
+ */
 export function endingOf(
   session: FabricSession,
   hosted: readonly EndingProcess[],
@@ -26,34 +29,34 @@ export function endingOf(
     : new Ending(hosted, handlers)
 }
 
-/** Word 3 of a `worldEnd` frame: the process that failed. */
+/** The word of a `worldEnd` frame that holds the process that failed. */
 const originWord = 3
 
-/** Losses of which one contribution tells: two bits each. */
+/** The most losses that one contribution covers, with two bits each. */
 const lossesPerDecision = 256
 const bit = { acknowledged: 1, ignored: 2 } as const
 
 /**
- * The end of a world whose fabric has an authority on failures: no process is needed for it, so each can be
- * lost. Every process contributes to one decision when its ranks have returned or failed; processes that are
- * lost before do not. A process that fails tells all others at once, so that their ranks need not wait.
+ * The end of a world whose fabric has an authority on failures. No process is indispensable, so the world survives the
+ * loss of any. Every process contributes to one decision when its ranks have returned or failed; processes that are
+ * lost before do not. A process that fails announces it to all others at once, so that their ranks need not wait.
  *
- * A loss is survived when some rank that lives has acknowledged it, and none has returned in spite of knowing
- * it; else the world fails with ERR_PEER_LOST. That is a second decision, made only after losses. It concerns
- * ranks that had returned too: what they returned may not have left their process.
+ * A loss is survived if some living rank has acknowledged it and no rank has returned although it knew of it. Otherwise
+ * the world fails with ERR_PEER_LOST. The processes decide this a second time, only after losses. It also concerns lost
+ * ranks that had returned, because their results may not have left their process.
  */
 export class AuthorityEnding implements WorldEnding {
   readonly #process: EndingProcess
   readonly #authority: Authority
   readonly #handlers: EndingHandlers
-  /** The failure of the lowest process that is known to have failed: the one that the decision names. */
+  /** The failure of the lowest process that is known to have failed, which the decision names. */
   #failure: { readonly error: unknown; readonly origin: number } | undefined
   /**
-   * First error of every process that is known to have failed: one that fails after it has contributed is not
+   * The first error of every process that is known to have failed. A process that fails after it has contributed is not
    * chosen.
    */
   readonly #errors = new Map<number, unknown>()
-  /** The process whose error is that of the world, once decided. */
+  /** The process whose error becomes that of the world, once decided. */
   #chosen: number | undefined
   #without: readonly number[] = []
   #isFailing = false
@@ -75,7 +78,7 @@ export class AuthorityEnding implements WorldEnding {
     return this.#failure !== undefined
   }
 
-  /** It is the only one here, so `done` follows. */
+  /** A process is the only one of its session, so `done` follows. */
   returned(): void {}
 
   done(): void {
@@ -91,7 +94,7 @@ export class AuthorityEnding implements WorldEnding {
     this.#failHere(error)
   }
 
-  /** This process has failed: tells all others. */
+  /** Reports the failure of this process to all others. */
   #announce(error: unknown): void {
     const { process, fabric, layout } = this.#process
     this.#errors.set(process, error)
@@ -151,8 +154,8 @@ export class AuthorityEnding implements WorldEnding {
   }
 
   /**
-   * Whose failure a process knows of; -1: of no process. What no process of ours contributes is a failure of
-   * its sender.
+   * Returns the process whose failure a contribution names, or -1 if it names none. A malformed contribution counts as
+   * a failure of its sender.
    */
   #originIn(bytes: Uint8Array | null, sender: number): number {
     if (bytes === null) return -1
@@ -160,12 +163,12 @@ export class AuthorityEnding implements WorldEnding {
     const origin =
       bytes.byteLength === 4 ? new DataView(bytes.buffer, bytes.byteOffset).getInt32(0, true) : processes
     if (origin >= -1 && origin < processes) return origin
-    // The same at every process, the sender included.
+    // Every process records the same error, the sender included.
     this.#errors.set(sender, impossible(sender, `a process below ${processes} or -1`))
     return sender
   }
 
-  /** The error of the world is that of `origin`. */
+  /** Makes the error of `origin` that of the world. */
   #choose(origin: number, origins: readonly number[]): void {
     const { process } = this.#process
     this.#chosen = origin
@@ -177,7 +180,7 @@ export class AuthorityEnding implements WorldEnding {
     this.#closeWhenHeard()
   }
 
-  /** The first loss of ranks that the survivors have not acknowledged; the same at each of them. */
+  /** Returns the first loss of ranks that the survivors have not acknowledged. Every survivor finds the same one. */
   async #unsurvived(all: readonly number[], { lost }: Decision): Promise<number | undefined> {
     const { firstRank } = this.#process.layout
     const losses = lost.filter((process) => firstRank[process + 1] > firstRank[process])
@@ -215,7 +218,7 @@ export class AuthorityEnding implements WorldEnding {
     return new RankweaveError('ERR_PEER_LOST', text, { details: { process } })
   }
 
-  /** Closes once the error that was decided on is here, or can no longer come. */
+  /** Closes once the chosen error has arrived, or can no longer arrive. */
   #closeWhenHeard(): void {
     const chosen = this.#chosen
     if (chosen === undefined || this.#closed) return

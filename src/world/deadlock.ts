@@ -11,38 +11,38 @@ import { type Evidence, StuckAgreement } from './stuck-agreement.js'
 import { reportWaits, tally } from './world-report.js'
 
 /**
- * Delays between the checks that must all find the world stuck. They grow, for work that Node does not name.
+ * The delays between the checks that must all find the world stuck. They grow because Node does not name all work in
+ * progress.
  */
 const confirmDelaysMs = [1, 2, 4, 8, 16]
 /**
- * Delay of the first check after an unsuccessful one, at most: twice that of the one before. Short timers
- * cost more than their checks: the kernel sets its clock whenever a process waits for the network, which
- * doubles the time of a ping-pong on a virtual machine.
+ * The longest delay of the first check after an unsuccessful one; each delay doubles the one before. Short timers cost
+ * more than their checks: the kernel sets its clock whenever a process waits for the network. That doubles the time of
+ * a ping-pong on a virtual machine.
  */
 const longestFirstDelayMs = 25
-/** Delay while every rank sleeps but a timer, a socket, a signal or another world may wake one. */
+/** The delay while every rank sleeps but a timer, a socket, a signal or another world may wake one. */
 const recheckMs = 25
 /**
- * This many checks in a row (3 s) decide when only doubt remains: see `EventLoopWatch`, `StuckAgreement`,
+ * The number of checks in a row (3 s) that decide when only doubt remains: see `EventLoopWatch`, `StuckAgreement`,
  * other worlds.
  */
 const checksInDoubt = 120
 
-/** The worlds running in this thread. One of them may wake another, if the user's code connects them. */
+/** The worlds that run in this thread. A world may wake another if the user's code connects them. */
 const watched = new Set<DeadlockWatch>()
 
 /**
- * Detects that a world can never continue (decision 10): every rank is blocked or has finished, no frame is
- * in flight, no wait carries a signal, and nothing but the library's own handles keeps the event loop alive.
- * Where ranks wait in calls of collectives that differ, that is what it reports.
+ * Detects that a world can never continue (decision 10). Every rank is blocked or has finished, no frame is in flight,
+ * and no wait carries a signal. Only the library's own handles keep the event loop alive. If ranks wait in calls of
+ * collectives that differ, it reports those.
  *
- * Costs nearly nothing while ranks run: a check is scheduled when the last rank falls asleep, at most one at
- * a time, on a timer that does not keep the event loop alive. A process that exchanges messages sleeps most
- * of the time, so a check is unsuccessful, too, when frames were sent or have arrived since it was scheduled, or
- * a rank has continued.
+ * It costs nearly nothing while ranks run. A check is scheduled when the last rank falls asleep, at most one at a time;
+ * its timer does not keep the event loop alive. A process that exchanges messages sleeps most of the time. A check is
+ * therefore unsuccessful, too, if frames were sent or have arrived since it was scheduled, or if a rank has continued.
  *
- * Where this session does not host the whole world, the session of the lowest process that lives queries the
- * others once it is stuck itself.
+ * If this session does not host the whole world, the session of the lowest living process queries the others once it is
+ * stuck itself.
  */
 export class DeadlockWatch {
   readonly #session: FabricSession
@@ -50,14 +50,14 @@ export class DeadlockWatch {
   readonly #eventLoop: EventLoopWatch
   readonly #onDeadlock: ((error: RankweaveError) => void) | undefined
   readonly #agreement: StuckAgreement | undefined
-  /** Set while a check is scheduled. */
+  /** Cancels the scheduled check; undefined when none is scheduled. */
   #cancelCheck: (() => void) | undefined
   #firstDelayMs = confirmDelaysMs[0]
-  /** {@link #changes} when the check was scheduled. */
+  /** The value of {@link #changes} when the check was scheduled. */
   #changesBefore = 0
   #confirmed = 0
   #doubted = 0
-  /** {@link #changes} when doubt was counted last. */
+  /** The value of {@link #changes} when doubt was counted last. */
   #changesInDoubt = 0
   /** Set until doubt may be counted again. */
   #cancelDoubt: (() => void) | undefined
@@ -86,12 +86,12 @@ export class DeadlockWatch {
     watched.add(this)
   }
 
-  /** No rank of a process still runs. Cheap; called often. */
+  /** Schedules a check because no rank of a process runs any longer. It is cheap and called often. */
   arm(): void {
     if (this.#cancelCheck === undefined && !this.#stopped) this.#scheduleCheck(this.#firstDelayMs)
   }
 
-  /** A process elsewhere is lost; its answer is no longer awaited. */
+  /** Stops awaiting the answer of a process elsewhere that is lost. */
   peerLost(peer: number): void {
     this.#agreement?.peerLost(peer)
     this.arm()
@@ -114,8 +114,8 @@ export class DeadlockWatch {
 
   #scheduleCheck(delayMs: number): void {
     if (this.#onDeadlock === undefined || this.#agreement?.asks === false) return
-    // A rank may have fallen asleep, and armed it, while a wave was in progress: one timer is enough, and
-    // `stop` cancels one.
+    // A rank may have fallen asleep, and armed the watch, while a wave was in progress. One timer is enough, and `stop`
+    // cancels only one.
     if (this.#cancelCheck !== undefined) return
     this.#changesBefore = this.#changes()
     this.#cancelCheck = realClock.later(delayMs, () => this.#check())
@@ -171,7 +171,7 @@ export class DeadlockWatch {
     return tally(this.#runtimes())
   }
 
-  /** What has happened in the processes here so far, frames sent and received included, modulo 2^32. */
+  /** Returns a count of all events in the processes here, frames sent and received included, modulo 2^32. */
   #changes(): number {
     let changes = 0
     for (const { processCounters, waits } of this.#runtimes())
@@ -179,7 +179,10 @@ export class DeadlockWatch {
     return changes
   }
 
-  /** Neither the event loop nor another world can wake this one: certainly, or after long enough in doubt. */
+  /**
+   * Tells whether neither the event loop nor another world can wake this one: certainly, or after enough checks in
+   * doubt.
+   */
   #nothingElseMoves(): boolean {
     const activities = [this.#eventLoop.activity(), this.#otherWorlds()]
     const some = activities.includes('some')
@@ -189,8 +192,8 @@ export class DeadlockWatch {
   }
 
   /**
-   * Whether nothing has changed here for {@link checksInDoubt} checks that left doubt. Others query as often as
-   * they like: a delay counts once.
+   * Tells whether nothing has changed here for {@link checksInDoubt} checks that left doubt. Others may query more
+   * often than that, so at most one check per delay counts.
    */
   #longInDoubt(): boolean {
     const changes = this.#changes()
@@ -204,8 +207,8 @@ export class DeadlockWatch {
   }
 
   /**
-   * Whether every rank sleeps, and what in this session may wake one: frames in flight, modules that are loaded, or a
-   * wait's signal.
+   * Tells whether every rank sleeps, and what in this session may wake one: frames in flight, modules being loaded, or
+   * a wait's signal.
    */
   #sleep(): 'no' | 'frames' | 'signal' | 'for good' {
     let waits = 0
@@ -223,8 +226,8 @@ export class DeadlockWatch {
   }
 
   /**
-   * A rank that is awake while the event loop has nothing to do waits for something else, perhaps for this
-   * world.
+   * Returns what other worlds of this thread may do. A rank that is awake while the event loop has nothing to do waits
+   * for something else, perhaps for this world.
    */
   #otherWorlds(): LoopActivity {
     let activity: LoopActivity = 'none'
@@ -238,7 +241,7 @@ export class DeadlockWatch {
   }
 }
 
-/** Who waits for what in every world of this thread, now: for diagnosing a hang. */
+/** Reports which ranks wait for what in every world of this thread at present, to diagnose a hang. */
 export function worldReport(): string {
   if (watched.size === 0) return 'no world is running'
   return [...watched].map((world, n) => `world ${n}: ${world.report()}`).join('\n')

@@ -7,18 +7,18 @@ import { queuedLines } from './queued-messages.js'
 import { countOf, type Ranges, rangesText, union } from './rank-ranges.js'
 import type { RunningWorld } from './world.js'
 
-/** What is known of processes that reported no state. */
+/** The facts about processes that reported no state. */
 export interface WorldFacts {
-  /** The program is still being loaded. */
+  /** True while the program is still being loaded. */
   readonly loading?: boolean
   readonly lost?: readonly number[]
-  /** Processes that report separately. */
+  /** The processes that report separately. */
   readonly elsewhere?: readonly number[]
 }
 
 /**
- * Who waits for what in a whole world, in a few lines however many ranks there are: ranks that wait in the
- * same call share one line, and for a collective the ranks that have not called it are named.
+ * Describes which ranks wait for what in a whole world, in a few lines however many ranks there are. Ranks that wait in
+ * the same call share one line. For a collective, the ranks that have not called it are named.
  *
  * @param states by process; undefined for one that still loads its program, none for one that does not answer
  */
@@ -52,7 +52,7 @@ export function describeWorld(
   return lines.join('\n')
 }
 
-/** The same for the processes that this thread hosts; processes elsewhere report separately. */
+/** Describes the processes that this thread hosts; processes elsewhere report separately. */
 export function describeRunning(world: RunningWorld | undefined): string {
   if (world === undefined) return 'who waits for what: the world is being started'
   const known = new Map(world.states().map((state) => [state.process, state]))
@@ -78,7 +78,7 @@ interface OpenCall {
   readonly places: CallPlace[]
 }
 
-/** One lane of one communicator according to all processes that answered. */
+/** A lane of a communicator according to all processes that answered. */
 interface Lane {
   readonly communicator: string
   readonly lane: number
@@ -115,7 +115,7 @@ function noteOpen(lane: Lane, process: number, { seq, call, awaited, places }: O
 
 type Progress = CollectiveState['progress'][number]
 
-/** `ranks 0-1`, with their numbers in the world where these are others. */
+/** Returns `ranks 0-1`, with their numbers in the world where these differ. */
 function numberedText(parts: readonly Progress[]): string {
   const ranks = union(parts.map((part) => part.ranks))
   const worldRanks = union(parts.map((part) => part.worldRanks))

@@ -3,12 +3,12 @@ import { ANY_SOURCE, ANY_TAG } from '../messages/mailboxes/envelope.js'
 import type { PointToPointWaits } from './diagnosis.js'
 import { RangeList, rangesText, union } from './rank-ranges.js'
 
-/** Lines of one kind in a report. */
+/** The most lines of one kind in a report. */
 const mostLines = 32
-/** Groups of one kind of call that get a line each. */
+/** The most groups of one kind of call that get a line each. */
 const mostGroups = 8
 
-/** Indented; lines beyond a limit are only counted. */
+/** Indents lines; those beyond the limit are only counted. */
 export function limited(lines: readonly string[]): readonly string[] {
   const shown = lines.slice(0, mostLines).map((line) => `  ${line}`)
   return lines.length > mostLines ? [...shown, `  and ${lines.length - mostLines} more such lines`] : shown
@@ -20,13 +20,12 @@ interface Call {
   readonly call: PointToPointWaits['call']
   readonly site: string
   readonly tag: number
-  /** Rank, world rank, peer. */
+  /** The rank, its world rank and its peer. */
   readonly waits: (readonly [rank: number, worldRank: number, peer: number])[]
 }
 
 /**
- * Ranks that wait in the same call for the same rank, or each for the rank at the same offset, share one
- * line.
+ * Returns one line for all ranks that wait in the same call for the same rank, or each for the rank at the same offset.
  */
 export function pointToPointLines(waits: readonly PointToPointWaits[]): string[] {
   const calls = new Map<string, Call>()
@@ -43,7 +42,7 @@ export function pointToPointLines(waits: readonly PointToPointWaits[]): string[]
 
 function callLines({ communicator, call, site, tag, waits }: Call): string[] {
   waits.sort(([a], [b]) => a - b)
-  // By rank, or by offset from the waiting rank: whichever makes fewer groups.
+  // The ranks are grouped by peer or by offset from the waiting rank, whichever makes fewer groups.
   const byPeer = grouped(waits, ([, , peer]) => peer)
   const byOffset = grouped(waits, ([rank, , peer]) => (peer === ANY_SOURCE ? Number.NaN : peer - rank))
   const offsets = byOffset.size < byPeer.size

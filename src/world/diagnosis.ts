@@ -8,36 +8,36 @@ import { communicatorText } from '../messages/process/comm-context.js'
 import { type QueuedMessages, queuedMessages } from './queued-messages.js'
 import { RangeList, type Ranges } from './rank-ranges.js'
 
-/** Who waits for what in one process: plain data that crosses threads. */
+/** The waits of the ranks of one process, as plain data that crosses threads. */
 export interface ProcessState {
   readonly process: number
-  /** World ranks that run user code or await something outside the library. */
+  /** The world ranks that run user code or await something outside the library. */
   readonly running: Ranges
-  /** World ranks that have returned. */
+  /** The world ranks that have returned. */
   readonly ended: Ranges
   readonly waits: readonly PointToPointWaits[]
   readonly queued: readonly QueuedMessages[]
   readonly collectives: readonly CollectiveState[]
 }
 
-/** Ranks that wait in one kind of point-to-point call on one communicator. */
+/** The ranks that wait in one kind of point-to-point call on one communicator. */
 export interface PointToPointWaits {
   readonly communicator: string
   readonly call: 'send' | 'ssend' | 'recv' | 'probe' | 'mprobe'
-  /** The line of the program that made it; empty unless the world diagnoses. */
+  /** The line of the program that made the call; empty unless the world diagnoses. */
   readonly site: string
-  /** Four words for each: rank, its world rank, the rank that it waits for, the tag. */
+  /** Four words for each wait: the rank, its world rank, the rank that it waits for, the tag. */
   readonly words: Int32Array
 }
 
 /**
- * How far the ranks of one process are in the collectives of one communicator, or of one persistent operation
- * on it.
+ * The progress of the ranks of one process in the collectives of one communicator, or of one persistent operation on
+ * it.
  */
 export interface CollectiveState {
   readonly communicator: string
   readonly size: number
-  /** 0, the number of a persistent operation, or {@link survivorLane}. */
+  /** The lane: 0, the number of a persistent operation, or {@link survivorLane}. */
   readonly lane: number
   /** Runs of ranks that have made the same number of calls, as the communicator and as the world numbers them. */
   readonly progress: readonly {
@@ -45,25 +45,25 @@ export interface CollectiveState {
     readonly worldRanks: Ranges
     readonly calls: number
   }[]
-  /** Calls that some rank here has made and that are not complete here. */
+  /** The calls that some rank here has made and that are not complete here. */
   readonly open: readonly OpenCollective[]
 }
 
-/** Where calls of `agree` and `shrink` are counted. */
+/** The lane under which calls of `agree` and `shrink` are counted. */
 export const survivorLane = -1
 
 export interface OpenCollective {
-  /** The n-th call of every rank, from 0. */
+  /** The position of the call among those of every rank, from 0. */
   readonly seq: number
   readonly call: string
-  /** Lines of the program that made it, with the ranks of each; none unless the world diagnoses. */
+  /** The lines of the program that made the call, with the ranks of each; none unless the world diagnoses. */
   readonly places: readonly CallPlace[]
-  /** World processes whose data are awaited; none until all ranks here have called. */
+  /** The world processes whose data are awaited; none until all ranks here have called. */
   readonly awaited: readonly number[]
 }
 
 /**
- * The state of a process now. O(ranks here + pending operations + ranks of communicators that span
+ * Returns the state of a process at present. O(ranks here + pending operations + ranks of communicators that span
  * processes).
  */
 export function stateOf(runtime: CommRuntime): ProcessState {
@@ -117,7 +117,7 @@ function collectives(state: CommState): CollectiveState[] {
       const awaited = (exchange?.awaited() ?? []).map((index) => state.processes.processes.at(index))
       open.push({ seq, call: describeSignature(call.signature), places: sitesOf(state, slot), awaited })
     }
-    // Concerns no other process, and no rank waits for it.
+    // The lane concerns no other process, and no rank waits for it.
     if (open.length === 0 && state.processes.count === 1) continue
     found.push({
       communicator: communicatorText(state),
@@ -141,7 +141,10 @@ function collectives(state: CommState): CollectiveState[] {
   return found
 }
 
-/** Their numbers say nothing on communicators where no rank has called them. */
+/**
+ * Returns the calls of `agree` and `shrink`. Their numbers are meaningless on communicators where no rank has called
+ * them.
+ */
 function survivorCalls(state: CommState): CollectiveState[] {
   const { openedSurvival: survival, processes, localRanks, size } = state
   if (survival === undefined && processes.count === 1) return []

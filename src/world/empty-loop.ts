@@ -5,8 +5,8 @@ import { countOf, rangesText, union } from './rank-ranges.js'
 import type { RunningWorld, WorldOptions } from './world.js'
 
 /**
- * ERR_DEADLOCK for ranks that run although the event loop of their process has become empty: no rank here
- * waits for a message, and nothing else that could wake them is left.
+ * Returns ERR_DEADLOCK for ranks that run although the event loop of their process has become empty. No rank here waits
+ * for a message, and nothing else is left that could wake them.
  */
 function emptyLoop(world: RunningWorld): RankweaveError {
   const ranks = union(world.states().map((state) => state.running))
@@ -15,8 +15,8 @@ function emptyLoop(world: RunningWorld): RankweaveError {
 }
 
 /**
- * Hosts a part of a world whose other processes are elsewhere: it ends with ERR_DEADLOCK when the event loop
- * of this process is empty although a rank here runs.
+ * Hosts a part of a world whose other processes are elsewhere. The part ends with ERR_DEADLOCK if the event loop of
+ * this process is empty although a rank here runs.
  *
  * @param host with options that let the event loop be empty
  */
@@ -45,14 +45,14 @@ export async function hostUntilEmpty<T, A>(
 
 const probeMs = 250
 /**
- * This many probes in a row (3 s) find the same state before the event loop is tried: timers of signals do
- * not keep it alive.
+ * The number of probes in a row (3 s) that must find the same state before the event loop is tested. Timers of signals
+ * do not keep it alive.
  */
 const probesInDoubt = 12
 
 interface Watched {
   readonly world: RunningWorld
-  /** Its activity at the last probe, and how many probes found the same. */
+  /** The activity at the last probe; `same` counts the probes that found it unchanged. */
   before: string
   same: number
 }
@@ -62,12 +62,11 @@ const watched: Watched[] = []
 let timer: NodeJS.Timeout | undefined
 
 /**
- * Ends a world with ERR_DEADLOCK when a rank awaits something other than the library and nothing is left that
- * could settle it, also while other ranks wait for it: their waits are then not counted as what keeps the
- * event loop alive. For worlds whose processes are all hosted here, since a frame from elsewhere could wake a
- * rank.
+ * Ends a world with ERR_DEADLOCK when a rank awaits something other than the library and nothing is left that could
+ * settle it. Other ranks may wait for that rank; their waits then do not count as what keeps the event loop alive.
+ * Serves worlds whose processes are all hosted here, since a frame from elsewhere could wake a rank.
  *
- * @returns stops watching
+ * @returns a function that stops watching
  */
 export function watchEmptyLoop(world: RunningWorld): () => void {
   const own: Watched = { world, before: '', same: 0 }
@@ -97,11 +96,11 @@ function probe(): void {
     if (own.same < probesInDoubt || withSignal > 0) certain = false
     if (awake > 0 && waits > 0) suspect = true
   }
-  // In the last phase of this turn, so that nothing runs before Node sees whether the event loop is empty.
+  // This runs in the last phase of the turn, so that nothing runs before Node sees whether the event loop is empty.
   if (certain && suspect) setImmediate(suspendKeepAlives)
 }
 
-/** The last started one first: others may wait for it. */
+/** Fails the world that was started last, because others may wait for it. */
 function onEmpty(): void {
   resumeKeepAlives()
   const stuck = watched.findLast(({ world }) => world.activity().awake > 0)

@@ -3,25 +3,25 @@ import { decodeError, encodeError } from '../messages/process/error-record.js'
 import type { FramePort } from '../messages/process/frame-port.js'
 import { frameKind, headerWord } from '../messages/process/frames.js'
 
-/** Word 3 of a `quiesce` frame. */
+/** The values of word 3 of a `quiesce` frame. */
 const step = { done: 1, close: 2 } as const
 const stepWord = 3
-/** Word 3 of a `worldEnd` frame: the process that failed first. */
+/** The word of a `worldEnd` frame that holds the process that failed first. */
 const originWord = 3
 
-/** What a session does when its processes have agreed. */
+/** The actions of a session when its processes have agreed. */
 export interface EndingHandlers {
-  /** The world has failed: pending waits end now. Called at most once, before `close`. */
+  /** Ends all pending waits, because the world has failed. Called at most once, before `close`. */
   fail(error: unknown): void
-  /** No process still needs this one. Called once. */
+  /** Closes the session, because no process still needs it. Called once. */
   close(outcome: WorldOutcome): void
 }
 
 export interface WorldOutcome {
   readonly failed: boolean
-  /** That of the whole world, if it failed. */
+  /** The error of the whole world, if it failed. */
   readonly error: unknown
-  /** Lost processes that the others have agreed to do without. */
+  /** The lost processes that the others have agreed to continue without. */
   readonly without: readonly number[]
 }
 
@@ -29,41 +29,38 @@ export interface WorldOutcome {
 export interface WorldEnding {
   /** True once the world has failed, here or as reported by another process. */
   readonly failed: boolean
-  /** Every rank of a process hosted here has returned; others may run. */
+  /** Notes that every rank of a process hosted here has returned; others may run. */
   returned(process: FramePort): void
-  /** Every rank hosted here has returned, or its result no longer matters. */
+  /** Notes that every rank hosted here has returned, or that their results no longer matter. */
   done(): void
-  /** A rank hosted here failed, or the world was ended from here. Only the first error counts. */
+  /** Notes that a rank hosted here failed, or that the world was ended from here. Only the first error counts. */
   fail(error: unknown): void
-  /** A process elsewhere is lost. */
+  /** Notes that a process elsewhere is lost. */
   peerLost(peer: number, reason: string): void
-  /**
-   * Agreement is no longer possible: this session ends by itself, with `error` unless it has failed already.
-   */
+  /** Ends this session by itself because agreement is no longer possible, with `error` unless it has failed already. */
   cutOff(error: RankweaveError): void
 }
 
 /**
- * The sessions of a world agree on its end and its error. Process 0 decides: every process reports that its
- * ranks have returned (`done`) or which error they met (`worldEnd`); process 0 passes the first error on, and
- * once all are done it lets every process `close`. Until then a process keeps serving frames, because others
- * may need it.
+ * The sessions of a world agree on its end and its error. Process 0 decides. Every process reports that its ranks have
+ * returned (`done`) or which error they met (`worldEnd`). Process 0 passes the first error on, and once all are done it
+ * lets every process `close`. Until then a process keeps serving frames, because others may need it.
  *
- * A session that hosts the whole world needs no frame for this. Where the fabric has an authority on
- * failures, and a session hosts one process, `AuthorityEnding` takes its place.
+ * A session that hosts the whole world needs no frame for this. `AuthorityEnding` takes its place if the fabric has an
+ * authority on failures and the session hosts one process.
  */
 export class Ending implements WorldEnding {
   readonly #hosted: readonly FramePort[]
   readonly #handlers: EndingHandlers
   readonly #decides: boolean
-  /** Processes elsewhere (all of them, or for a session that does not decide: process 0). */
+  /** The processes elsewhere: all of them, or only process 0 for a session that does not decide. */
   readonly #elsewhere: readonly number[]
-  /** Processes whose ranks may still run; only the deciding session counts them. */
+  /** The processes whose ranks may still run; only the deciding session counts them. */
   readonly #running = new Set<number>()
   #failure: { readonly error: unknown; readonly origin: number } | undefined
-  /** The first error met here, while process 0 has not decided yet. */
+  /** The first error met here, until process 0 has decided. */
   #own: { readonly error: unknown } | undefined
-  /** The first process elsewhere that was lost before its ranks had returned. */
+  /** The loss of the first process elsewhere that was lost before its ranks had returned. */
   #loss: RankweaveError | undefined
   #isDone = false
   #closed = false
@@ -96,7 +93,10 @@ export class Ending implements WorldEnding {
     return this.#failure !== undefined || this.#own !== undefined
   }
 
-  /** Survivors elsewhere must not wait for it. The outcome of this decision is not used. */
+  /**
+   * Records that the process returned, so that survivors elsewhere do not wait for it. The outcome of this decision is
+   * not used.
+   */
   returned({ process, fabric }: FramePort): void {
     if (this.#hosted.length === 1) return
     fabric.authority?.decide(`end of ${process}`, [process], new Uint8Array(0)).catch(() => {})
@@ -124,7 +124,7 @@ export class Ending implements WorldEnding {
     this.done()
   }
 
-  /** Without process 0 no process decides, so each session ends by itself. */
+  /** Lets each session end by itself if process 0 is lost, since no process decides then. */
   peerLost(peer: number, reason: string): void {
     if (this.#closed) return
     if (this.#decides) {

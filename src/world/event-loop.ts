@@ -2,26 +2,26 @@ import { nodeProcess } from '../base/node-process.js'
 import { ownHandles } from '../fabric/own-handles.js'
 
 /**
- * Whether anything that may wake a rank was started since: certainly (`some`), or `perhaps`, when what is
+ * The answer to whether anything that may wake a rank was started since: certainly (`some`), or `perhaps` if what is
  * active could also have been there before.
  */
 export type LoopActivity = 'none' | 'perhaps' | 'some'
 
 /**
- * What keeps the event loop alive besides this library. Node names active timers, sockets and requests by
- * type only, so the state when a world started is a count per type, and anything beyond it was started since.
+ * Detects what keeps the event loop alive besides this library. Node names active timers, sockets and requests by type
+ * only. The watch therefore counts each type when a world starts, and anything beyond was started since.
  *
- * Sockets and pipes last; but a timer or a request that was there at first may have ended and been replaced,
- * so as long as there is any, there is doubt. Node does not name work on its thread pool other than requests
- * of the file system or the resolver (compression, cryptography). A browser names nothing at all, so there
- * something always may.
+ * Sockets and pipes last. A timer or a request that was there at first may have ended and been replaced, so doubt
+ * remains while there is any. Node names no work on its thread pool other than requests of the file system or the
+ * resolver; it leaves out compression and cryptography. A browser names nothing at all, so something may always be
+ * active there.
  */
 export class EventLoopWatch {
-  /** The most that may remain of what was there at first. */
+  /** The most that may remain of what was there at first, by type. */
   readonly #known: Map<string, number>
 
   constructor() {
-    // Node opens these on first use, after which they count as active for good.
+    // Node opens these on first use, after which they stay active.
     void nodeProcess?.stdout
     void nodeProcess?.stderr
     this.#known = activeByType()
@@ -43,7 +43,7 @@ export class EventLoopWatch {
   }
 }
 
-/** Timers, immediates and requests (FSReqCallback, WriteWrap, ...) are transient; handles last. */
+/** Tells whether a type is transient: timers, immediates and requests (FSReqCallback, WriteWrap, ...). Handles last. */
 function passing(type: string): boolean {
   return type === 'Timeout' || type === 'Immediate' || type.includes('Req') || type === 'WriteWrap'
 }

@@ -6,7 +6,7 @@ import type { CommRuntime, CommState } from '../comm/comm-state.js'
 import type { RankweaveError } from '../errors.js'
 import { signatureWords } from '../messages/process/frames.js'
 
-// The calls of collectives that a process waits in, as words that other processes compare with theirs: ranks
+// A process lists the calls of collectives that it waits in as words that other processes compare with theirs. Ranks
 // may wait for each other in calls that differ, and no message of one call reaches a rank of the other.
 
 /**
@@ -16,16 +16,16 @@ import { signatureWords } from '../messages/process/frames.js'
 const word = { leader: 0, counter: 1, size: 2, lane: 3, seq: 4, rank: 5, worldRank: 6, signature: 7 } as const
 const wordsOfCall = word.signature + signatureWords
 
-/** Most calls that a process lists: those of the communicators that were made first. */
+/** The most calls that a process lists, from the communicators that were made first. */
 const mostCalls = 64
 
-/** As many whole calls as there is room for. */
+/** Returns as many whole calls as fit into `mostBytes`. */
 export function callsWithin(calls: Int32Array, mostBytes: number): Int32Array {
   const most = Math.floor(mostBytes / Int32Array.BYTES_PER_ELEMENT / wordsOfCall)
   return calls.subarray(0, most * wordsOfCall)
 }
 
-/** The calls in progress in these processes, on communicators that span several. */
+/** Returns the calls in progress in these processes, on communicators that span several. */
 export function callsOf(runtimes: readonly CommRuntime[]): Int32Array {
   const words: number[] = []
   for (const runtime of runtimes) {
@@ -52,7 +52,7 @@ function addCalls(words: number[], state: CommState, lane: Lane): void {
   }
 }
 
-/** The ERR_COLLECTIVE_MISMATCH of two calls under one number that differ; undefined when there are none. */
+/** Returns the ERR_COLLECTIVE_MISMATCH of two calls under one number that differ; undefined if there are none. */
 export function mismatchAmong(calls: Int32Array): RankweaveError | undefined {
   const first = new Map<string, number>()
   for (let at = 0; at + wordsOfCall <= calls.length; at += wordsOfCall) {

@@ -2,20 +2,20 @@ import type { CommState } from '../comm/comm-state.js'
 import { Receive } from '../messages/mailboxes/receive.js'
 import { communicatorText, rankText } from '../messages/process/comm-context.js'
 
-/** Ranks with queued messages that one communicator reports, and messages of each that are named. */
+/** The most ranks with queued messages that one communicator reports, and the most messages of each that are named. */
 const [mostRanks, mostMessages] = [8, 4]
 
-/** What has arrived for a rank that waits in a receive or a probe: no receive of it takes these messages. */
+/** The messages that have arrived for a rank that waits in a receive or a probe, and that no receive of it takes. */
 export interface QueuedMessages {
   readonly communicator: string
   readonly rank: number
   readonly worldRank: number
   readonly count: number
-  /** Source and tag of the first. */
+  /** The source and tag of the first messages. */
   readonly first: readonly (readonly [source: number, tag: number])[]
 }
 
-/** Of the ranks of this process, in their order. */
+/** Returns the queued messages of the ranks of this process, in rank order. */
 export function queuedMessages(state: CommState): QueuedMessages[] {
   const matching = state.openedMatching
   if (matching === undefined) return []
@@ -35,7 +35,7 @@ export function queuedMessages(state: CommState): QueuedMessages[] {
   return queued
 }
 
-/** A line for each rank. */
+/** Returns a line for each rank. */
 export function queuedLines(queued: readonly QueuedMessages[]): string[] {
   return queued.map(({ communicator, rank, worldRank, count, first }) => {
     const named = first.map(([source, tag]) => `source ${source}, tag ${tag}`).join('; ')

@@ -13,7 +13,7 @@ export class RangeList {
     this.addRun(rank, rank)
   }
 
-  /** `first` is beyond everything that was added before. */
+  /** Adds a run; `first` is beyond everything that was added before. */
   addRun(first: number, last: number): void {
     const ranges = this.#ranges
     const end = ranges.length - 1
@@ -28,7 +28,7 @@ export function countOf(ranges: Ranges): number {
   return count
 }
 
-/** The ranks of disjoint lists. */
+/** Returns the ranks of disjoint lists. */
 export function union(lists: readonly Ranges[]): Ranges {
   const runs: (readonly [first: number, last: number])[] = []
   for (const ranges of lists) for (let i = 0; i < ranges.length; i += 2) runs.push([ranges[i], ranges[i + 1]])
@@ -38,7 +38,7 @@ export function union(lists: readonly Ranges[]): Ranges {
   return all.ranges
 }
 
-/** Distance of at least four single ranks that are equally far apart; otherwise 0. */
+/** Returns the distance of at least four single ranks that are equally far apart; otherwise 0. */
 function strideOf(ranges: Ranges): number {
   const stride = ranges.length < 8 ? 0 : ranges[2] - ranges[0]
   for (let i = 0; i < ranges.length; i += 2) {
@@ -47,10 +47,10 @@ function strideOf(ranges: Ranges): number {
   return stride
 }
 
-/** Runs that are named; of the others only the number of ranks is given. */
+/** The most runs that are named; of the others only the number of ranks is given. */
 const mostRuns = 8
 
-/** `rank 3`, or `ranks 0-3, 7`. */
+/** Returns `rank 3`, or `ranks 0-3, 7`. */
 export function rangesText(ranges: Ranges): string {
   const stride = strideOf(ranges)
   if (stride > 0) return `ranks ${ranges[0]}-${ranges.at(-1)} by ${stride}`

@@ -6,20 +6,20 @@ import { frameKind, headerWord } from '../messages/process/frames.js'
 import { callsOf, callsWithin } from './open-calls.js'
 import { reportWaits, tally } from './world-report.js'
 
-/** Content of a deadlock report. */
+/** The content of a deadlock report. */
 export interface Evidence {
-  /** Lines of who waits for what. */
+  /** Lines that state which ranks wait for what. */
   readonly waits: string
   readonly blocked: number
   readonly ended: number
-  /** Calls of collectives, as {@link callsOf} lists them. */
+  /** The calls of collectives, as {@link callsOf} lists them. */
   readonly calls: Int32Array
 }
 
 export interface StuckHandlers {
-  /** Whether nothing in this session can continue by itself, as far as it can know. */
+  /** Tells whether nothing in this session can continue by itself, as far as it can know. */
   stuck(): boolean
-  /** A wave is over: the world is stuck, or (undefined) that is not certain. */
+  /** Receives the result of a wave: the world is stuck, or (undefined) that is not certain. */
   decided(evidence: Evidence | undefined): void
 }
 
@@ -38,25 +38,24 @@ const step = { ask: 1, answer: 2 } as const
 
 interface Answer extends Evidence {
   readonly stuck: boolean
-  /** Frames sent and received, modulo 2^32. */
+  /** The frames sent and received, modulo 2^32. */
   readonly sent: number
   readonly received: number
 }
 
 /**
- * The sessions of a world agree that it is stuck. The lowest process that lives queries in waves; each
- * process answers whether it is stuck and how many frames it has sent and received. When in two consecutive
- * waves all are stuck with the same counts, and as many frames were received as sent, then none was in flight
- * in between, so nothing more can happen (Mattern, Algorithms for distributed termination detection,
- * 1987: the four counter method).
+ * The sessions of a world agree that it is stuck. The lowest living process queries in waves. Each process answers
+ * whether it is stuck and how many frames it has sent and received. The world is stuck when all processes are stuck in
+ * two consecutive waves with the same counts, and as many frames were received as sent. Then no frame was in flight in
+ * between, so nothing more can happen (Mattern, Algorithms for distributed termination detection, 1987: the four
+ * counter method).
  *
- * A process examines itself in its own task, never while a frame is being delivered: the effects of the
- * frames before (ranks that continue in microtasks) would not show yet, however long the thread was
- * descheduled in between.
+ * A process examines itself in its own task, never while a frame is being delivered. The effects of earlier frames
+ * (ranks that continue in microtasks) would not show yet, however long the thread was descheduled in between.
  *
- * What is published in shared memory is never in flight: who watches it looks when a frame of a wave has
- * arrived (`Fabric.watch`), so since the wave began. It counts as sent and as received where it is written,
- * so the counts change with it.
+ * What is published in shared memory is never in flight. Its watcher polls it when a frame of a wave has arrived
+ * (`Fabric.watch`), so after the wave began. It counts as sent and as received where it is written, so the counts
+ * change with it.
  *
  * Frames sent to a lost process are never received; then unchanged counts over many waves have to suffice.
  */
@@ -72,7 +71,7 @@ export class StuckAgreement {
   #open = false
   #before = ''
   #stoodStill = 0
-  /** Queries to answer, and whether the last answer has arrived: both wait for the task. */
+  /** The queries to answer, and whether the last answer has arrived. Both wait for the task. */
   #queries: { readonly runtime: CommRuntime; readonly asker: number; wave: number }[] = []
   #complete = false
   readonly #task = new Task(() => this.#runTask())
@@ -92,7 +91,7 @@ export class StuckAgreement {
     }
   }
 
-  /** True in the session that asks: that of the lowest process that is not lost. */
+  /** True in the session of the lowest process that is not lost, which asks. */
   get asks(): boolean {
     for (const process of this.#elsewhere) if (process < this.#first) return false
     return true
@@ -118,7 +117,7 @@ export class StuckAgreement {
     this.#settle()
   }
 
-  /** Neither answers nor queries from now on. */
+  /** Stops answering and querying. */
   stop(): void {
     this.#open = false
     this.#queries = []
@@ -126,7 +125,8 @@ export class StuckAgreement {
   }
 
   #noteQuery(runtime: CommRuntime, asker: number, wave: number): void {
-    // Who asks again has no use for the first answer, and an answer takes much longer to make than its query.
+    // The newer query replaces the older one of the same asker, which has no use for the first answer. An answer takes
+    // much longer to make than its query.
     const before = this.#queries.find((query) => query.runtime === runtime && query.asker === asker)
     if (before === undefined) this.#queries.push({ runtime, asker, wave })
     else before.wave = wave
@@ -188,7 +188,7 @@ export class StuckAgreement {
     const sum = (of: (answer: Answer) => number) => answers.reduce((total, answer) => total + of(answer), 0)
     const balanced = ((sum(({ sent }) => sent) - sum(({ received }) => received)) | 0) === 0
     const sure = this.#stoodStill >= (balanced ? 1 : this.#wavesInDoubt)
-    // When every rank has finished the world is about to be closed.
+    // No blocked rank is left if every rank has finished: the world is about to be closed.
     const blocked = sum((answer) => answer.blocked)
     this.#handlers.decided(
       sure && blocked > 0

@@ -3,16 +3,16 @@ import { inLaterTurn } from '../base/turn.js'
 import type { RankweaveError } from '../errors.js'
 
 /**
- * When a world ends, every pending wait fails, also those whose promises the program has dropped or would
- * have awaited next. Their errors repeat the one that `run` rejects with, so they must not end the program as
- * unhandled rejections. All others have their usual effect.
+ * The errors that may go unhandled. When a world ends, every pending wait fails, also those whose promises the program
+ * has dropped or would have awaited next. Their errors repeat the one that `run` rejects with, so they must not end the
+ * program as unhandled rejections. All other rejections have their usual effect.
  */
 const tolerated = new WeakSet<RankweaveError>()
 
-/** Worlds that have ended while some of their mains still run. */
+/** The worlds that have ended while some of their mains still run. */
 let holds = 0
 
-/** From now on, rejections with this very error may go unhandled while a world holds rejections. */
+/** Lets rejections with this very error go unhandled while a world holds rejections. */
 export function tolerateRejection(error: RankweaveError): void {
   tolerated.add(error)
 }
@@ -34,7 +34,7 @@ function release(): void {
   else nodeProcess.off('unhandledRejection', onUnhandled)
 }
 
-/** What a page or a worker of a browser has of this; no other runtime need have it. */
+/** The parts of a browser's page or worker that are used here; other runtimes need not have them. */
 interface Page {
   addEventListener?(type: string, listener: (event: PageRejection) => void): void
   removeEventListener?(type: string, listener: (event: PageRejection) => void): void
@@ -47,14 +47,14 @@ interface PageRejection {
 
 const page = globalThis as Page
 
-/** A page reports what goes unhandled on its console. */
+/** Keeps a tolerated rejection off the page's console. */
 function onPageUnhandled(event: PageRejection): void {
   if (tolerated.has(event.reason as RankweaveError)) event.preventDefault()
 }
 
 function onUnhandled(reason: unknown): void {
   if (tolerated.has(reason as RankweaveError)) return
-  // With a listener Node does nothing by itself: do what it would have done without this one.
+  // Node does nothing by itself if there is a listener, so this one does what Node would have done.
   const node = nodeProcess!
   if (node.listenerCount('unhandledRejection') === 1 && throwsByDefault()) throw reason
 }

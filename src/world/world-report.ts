@@ -4,19 +4,20 @@ import { pointToPointWaits } from './diagnosis.js'
 import { limited, pointToPointLines } from './diagnosis-waits.js'
 import { queuedLines, queuedMessages } from './queued-messages.js'
 
-/** Ranges of ranks named in a report. */
+/** The most ranges of ranks that a report names. */
 const maxRanges = 16
 
-/** Who waits for what, and which ranks have finished, in the processes hosted here. */
+/** Reports which ranks wait for what, and which have finished, in the processes hosted here. */
 export function reportWaits(runtimes: readonly CommRuntime[]): string {
   const ended = endedRanks(runtimes)
-  // Other lines may number the ranks of other communicators.
+  // The line says `of the world`, because other lines may number the ranks of other communicators.
   const lines = ended === '' ? [] : [`  finished: ${ended} of the world`]
   return [...limited(waitLines(runtimes)), ...lines].join('\n')
 }
 
 /**
- * Who waits for what: ranks in the same point-to-point call together, and each collective of each process.
+ * Returns lines that state which ranks wait for what: one for the ranks in the same point-to-point call, and one for
+ * each collective of each process.
  */
 export function waitLines(runtimes: readonly CommRuntime[]): string[] {
   const contexts = runtimes.flatMap((runtime) => [...runtime.contexts])
@@ -30,12 +31,12 @@ export function waitLines(runtimes: readonly CommRuntime[]): string[] {
     ...pointToPointLines(waits.flat()),
     ...queuedLines(contexts.flatMap(queuedMessages)),
     ...calls.flat(),
-    // Each process of the communicator has it.
+    // Every process of the communicator has the same line.
     ...new Set(named.flatMap((state) => madeBy(state) ?? [])),
   ]
 }
 
-/** Ranks of `runtimes` that are blocked, that have finished, and that run user code. */
+/** Counts the ranks of `runtimes` that are blocked, that have finished, and that run user code. */
 export function tally(runtimes: readonly CommRuntime[]): { blocked: number; ended: number; awake: number } {
   let ended = 0
   let awake = 0

@@ -20,41 +20,39 @@ import { type HostedResults, hostedValues, type Main, type UserProgram } from '.
 import { holdRejections, releaseRejections, tolerateRejection } from './world-end-rejections.js'
 
 export interface WorldOptions<A> extends Partial<RuntimeOptions> {
-  /** Ranks of the whole world. */
+  /** The number of ranks of the whole world. */
   readonly ranks: number
-  /** Default: ranks are dealt to processes evenly. */
+  /** The ranks of each process. Default: ranks are distributed evenly. */
   readonly ranksPerProcess?: readonly number[]
   /** Passed to every `main` unchanged. */
   readonly args?: A
-  /** Ends the world; its reason is the error's cause. */
+  /** Ends the world; its reason becomes the error's cause. */
   readonly signal?: AbortSignal
-  /**
-   * False: a world in which no rank can continue is left unchanged; `worldReport` shows why. Default true.
-   */
+  /** If false, a world in which no rank can continue is left unchanged; `worldReport` shows why. Default true. */
   readonly detectDeadlock?: boolean
   /**
-   * Called once when the world has failed, before its processes have closed it. `afterSurvived`: the world has
-   * survived losses before, and none of them is this error.
+   * Called once when the world has failed, before its processes have closed it. `afterSurvived`: the world has survived
+   * losses before, and none of them is this error.
    */
   readonly onFailed?: (error: unknown, afterSurvived: boolean) => void
-  /** What kept the event loop alive before the fabric was started. Default: what does now. */
+  /**
+   * Knows what kept the event loop alive before the fabric was started. Default: what keeps it alive when the world
+   * starts.
+   */
   readonly eventLoop?: EventLoopWatch
   /** @internal Called with the world once it runs. */
   readonly onStart?: (world: RunningWorld) => void
-  /**
-   * @internal While a rank runs user code, the library does not keep the event loop alive: the host is
-   *   notified when it is empty.
-   */
+  /** @internal Lets the event loop become empty while a rank runs user code; the host is notified when it is. */
   readonly mayRunEmpty?: boolean
 }
 
-/** Of the processes hosted here that are not lost. */
+/** The activity of the processes hosted here that are not lost. */
 export interface WorldActivity {
-  /** Ranks that neither wait nor have finished. */
+  /** The ranks that neither wait nor have finished. */
   readonly awake: number
   readonly waits: number
   readonly withSignal: number
-  /** Frames sent, waits begun and ranks finished so far. */
+  /** The frames sent, waits begun and ranks finished so far. */
   readonly changes: number
 }
 
@@ -63,29 +61,28 @@ export interface RunningWorld {
   readonly layout: WorldLayout
   /** Whether all its processes are hosted here. */
   readonly whole: boolean
-  /** Of the processes hosted here that are not lost. */
+  /** Returns the states of the processes hosted here that are not lost. */
   states(): ProcessState[]
-  /** Whether anything has happened here since the last time, and who could make it happen. */
+  /** Returns what has happened here so far, and which ranks could make more happen. */
   activity(): WorldActivity
-  /** What the ranks hosted here have recorded of matching, of all of them; none unless the world records it. */
+  /** Returns what all ranks hosted here have recorded of matching; none unless the world records it. */
   matchingTraces(): Iterable<TraceRecorder>
   /** Ends the world with an error, unless it has ended. */
   fail(error: RankweaveError): void
-  /** Lost processes that the others have agreed to do without, once it has ended. */
+  /** The lost processes that the others have agreed to continue without, once the world has ended. */
   readonly without: readonly number[]
 }
 
 /**
- * Runs a program on every rank that this session hosts and serves frames until the ranks of all sessions are
- * done. Closes the session before it settles.
+ * Runs a program on every rank that this session hosts, and serves frames until the ranks of all sessions are done.
+ * Closes the session before it settles.
  *
  * @param program a function is called once per rank
- * @returns what the hosted ranks returned, in the order of their world ranks; undefined for ranks that were
- *   lost and survived
+ * @returns what the hosted ranks returned, in the order of their world ranks; undefined for ranks that were lost and
+ *   survived
  * @throws the world's first error; an error of a rank hosted here is that very object
- * @throws ERR_WORLD for ranks that do not fit the session; ERR_ABORTED through `signal`; ERR_DEADLOCK;
- *   ERR_PEER_LOST when a process was lost before its ranks returned, and a surviving rank had not
- *   acknowledged the loss
+ * @throws ERR_WORLD for ranks that do not fit the session; ERR_ABORTED through `signal`; ERR_DEADLOCK; ERR_PEER_LOST
+ *   when a process was lost before its ranks returned, and a surviving rank had not acknowledged the loss
  */
 export async function hostSession<T, A>(
   session: FabricSession,
@@ -103,22 +100,22 @@ export async function hostSession<T, A>(
   return world.run(typeof program === 'function' ? { main: program } : program)
 }
 
-/** One world in this session, from its first `main` to the closed fabric. */
+/** A world in this session, from its first `main` to the closed fabric. */
 class World<T, A> {
   readonly #session: FabricSession
   readonly #options: WorldOptions<A>
   readonly #layout: WorldLayout
   readonly #hosts: readonly Host[]
-  /** Their processes. */
+  /** The processes of `#hosts`. */
   readonly #hosted: ReadonlySet<number>
   readonly #ending: WorldEnding
   readonly #watch: DeadlockWatch
   readonly #results: T[]
-  /** Ranks that have not returned, on processes that are not lost. */
+  /** The ranks that have not returned, on processes that are not lost. */
   #unreturned = 0
-  /** Mains that still run, whether or not their results matter. */
+  /** The mains that still run, whether or not their results matter. */
   #running = 0
-  /** Processes that were lost with ranks that had not returned, in their order. */
+  /** The processes that were lost with ranks that had not returned, in the order of their losses. */
   readonly #losses: { readonly process: number; readonly error: RankweaveError }[] = []
   #settle: { resolve(results: T[]): void; reject(error: unknown): void } | undefined
   #rejections: 'none' | 'held' | 'released' = 'none'
@@ -139,7 +136,7 @@ class World<T, A> {
     })
     this.#hosted = new Set(this.#hosts.map(({ runtime }) => runtime.process))
     this.#unreturned = firstSlot
-    // Those of lost ranks remain undefined.
+    // Results of lost ranks remain undefined.
     this.#results = new Array<unknown>(firstSlot).fill(undefined) as T[]
     this.#ending = endingOf(
       session,
@@ -157,12 +154,12 @@ class World<T, A> {
     )
   }
 
-  /** True when other sessions host processes of this world. */
+  /** True if other sessions host processes of this world. */
   get #partial(): boolean {
     return this.#session.hosted.length < this.#session.processes
   }
 
-  /** Of the processes hosted here that are not lost. */
+  /** Returns the processes hosted here that are not lost. */
   #alive(): readonly CommRuntime[] {
     const alive = this.#losses.length === 0 ? this.#hosts : this.#hosts.filter(({ lost }) => !lost)
     return alive.map(({ runtime }) => runtime)
@@ -215,7 +212,7 @@ class World<T, A> {
     })
   }
 
-  /** Other sessions may need this one after its ranks have returned or failed. */
+  /** Keeps the session alive, because other sessions may need it after its ranks have returned or failed. */
   #stay(): void {
     if (this.#staying || !this.#partial) return
     this.#staying = true
@@ -224,7 +221,7 @@ class World<T, A> {
 
   #start({ main, hosted }: UserProgram<T, A>): void {
     const table = stridedTable(this.#layout.ranks)
-    // Every process has opened the world before any rank can send to it.
+    // Every process opens the world before any rank can send to it.
     const states = this.#hosts.map(({ runtime }) =>
       runtime.hostedRanks === 0 ? undefined : runtime.createContext({ leader: 0, counter: 0 }, table),
     )
@@ -253,7 +250,11 @@ class World<T, A> {
     })
   }
 
-  /** Calls user code. @param index of the rank that an error is attributed to */
+  /**
+   * Calls user code.
+   *
+   * @param index of the rank that an error is attributed to
+   */
   #call<R>(host: Host, index: number, code: () => R | PromiseLike<R>, returned: (value: R) => void): void {
     try {
       const promise = Promise.resolve(code())
@@ -306,7 +307,7 @@ class World<T, A> {
     this.#releaseRejections()
   }
 
-  /** When no main runs and no wait is left to fail. */
+  /** Releases the held rejections once no main runs and no wait is left to fail. */
   #releaseRejections(): void {
     if (this.#running > 0 || !this.#closed || this.#rejections !== 'held') return
     this.#rejections = 'released'
@@ -376,7 +377,7 @@ class World<T, A> {
     if (this.#staying) this.#session.hosted[0].unref()
     this.#options.signal?.removeEventListener('abort', this.#onSignal)
     if (!failed) {
-      // What ranks left pending when they returned can no longer complete.
+      // The operations that ranks left pending when they returned can no longer complete.
       this.#end(
         this.#hosts.map((host) => host.runtime),
         new RankweaveError('ERR_WORLD_ENDED', 'the world has ended: every rank has returned'),
@@ -395,12 +396,12 @@ class World<T, A> {
   }
 }
 
-/** One hosted process of a world. */
+/** A hosted process of a world. */
 interface Host {
   readonly runtime: CommRuntime
-  /** Place of its first rank's result. */
+  /** The place of its first rank's result. */
   readonly firstSlot: number
-  /** Its ranks that have not returned. */
+  /** The number of its ranks that have not returned. */
   running: number
   lost: boolean
 }

@@ -12,34 +12,34 @@ import { deliverResult, type ReduceContribution, type Reduction } from './reduct
 import { ReductionCall } from './reduction-call.js'
 import { leavesOf, ReductionRun } from './reduction-run.js'
 
-/** By a plan. */
+/** An allreduce that runs a planned schedule. */
 export class AllreduceCall extends ReductionCall<ReductionRun> {
-  /** Options of ranks whose names were checked in an earlier call: by place in the list of all ranks here. */
+  /** The options whose names were checked in an earlier call, by place in the list of all ranks here. */
   readonly checkedOptions: unknown[] = []
-  /** Of a run of few elements: what its ranks passed has been checked. */
+  /** The contributions to the last run of few elements, which have been checked. */
   #lastArrays: readonly ReduceContribution[] | undefined
-  /** Where the ranks that repeat them get their results; undefined unless all are arrays that fit. */
+  /** The receive buffers of the ranks that repeat them; undefined unless all are arrays with room for the result. */
   #targets: readonly TypedArray[] | undefined
 
   constructor(state: CollectiveContext, reduction: Reduction, method: Method | undefined) {
     super(state, 'allreduce', reduction, method)
   }
 
-  /** Whether all ranks of a process may pass their numbers together. */
+  /** Tells whether all ranks of a process may pass their numbers together. */
   takesNumbers(op: unknown): boolean {
     const { scalar, op: own } = this.reduction
     return scalar === 'number' && own.kind === 'kernel' && own.name === op
   }
 
   /**
-   * What the ranks here passed to the last run, if that were arrays of a few elements that are still there, and
-   * this is the operation.
+   * Returns the contributions of the last run if they are intact arrays of a few elements and the operation is the
+   * same.
    */
   lastArrays(op: unknown): readonly ReduceContribution[] | undefined {
     const { countElems, op: own } = this.reduction
     const last = this.#lastArrays
     if (own.kind !== 'kernel' || own.name !== op || last === undefined) return undefined
-    // One that was detached has no elements.
+    // A detached array has length 0.
     const isThere = ({ data, into }: ReduceContribution) =>
       data.length === countElems && (into === undefined || into.length >= countElems)
     return last.every(isThere) ? last : undefined
@@ -85,14 +85,14 @@ export class AllreduceCall extends ReductionCall<ReductionRun> {
     const own = run.folded(leavesOf(reduction.type, contributions))
     run.run(own, exchange, room, ({ data }) => {
       if (landing === undefined) this.#finish(contributions, exchange, data)
-      // What is sent may be the memory that another rank's result is copied to.
+      // The memory that is sent may be what another rank's result is copied to.
       else exchange.whenSent(() => exchange.finish(landing!.results()))
     })
   }
 
-  /** The result of the first rank is where the program combines; the others copy it. */
+  /** Binds the program to the result of the first rank, where it combines; the others copy it. */
   bind(contributions: readonly ReduceContribution[]): BoundProgram | Promise<BoundProgram> {
-    // Nothing is looked up where ranks are placed, and the rule has an allreduce for all.
+    // No address is looked up, because ranks are placed and the rule has an allreduce for all.
     const plan = this.plan('allreduce', this.method)!
     return plan instanceof Promise
       ? plan.then((found) => this.#bound(found!, contributions))
@@ -105,7 +105,7 @@ export class AllreduceCall extends ReductionCall<ReductionRun> {
     const results = contributions.map(({ into }) => (into as TypedArray).subarray(0, countElems))
     const [result] = results
     const { data } = contributions[0]
-    // Contributions are sent from where they are unless results are written there.
+    // Contributions are sent from their own arrays unless results are written there.
     const isSent = contributions.length === 1 && !overlap(data, result)
     const own = isSent ? [data] : Array.from(plan.participants.own, () => newArray(type, countElems))
     const store = run.newStore(false)
@@ -134,7 +134,7 @@ export class AllreduceCall extends ReductionCall<ReductionRun> {
     for (let i = 0; i < results.length; i++) {
       const { into } = contributions[i]
       const target = targets?.[i]
-      // One that was detached has no elements.
+      // A detached array has length 0.
       if (target === undefined || target.length < data.length)
         results[i] = deliverResult(this.state, this.reduction, data, into)
       else {
@@ -147,7 +147,7 @@ export class AllreduceCall extends ReductionCall<ReductionRun> {
   }
 }
 
-/** The receive buffers as plain arrays, if all ranks pass arrays that have room for the result. */
+/** Returns the receive buffers as plain arrays, if all ranks pass arrays that have room for the result. */
 function targetsOf(
   { type, countElems }: Reduction,
   contributions: readonly ReduceContribution[],

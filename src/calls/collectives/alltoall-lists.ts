@@ -32,7 +32,7 @@ export function alltoallLists(
   const own = (pair: number) => blocks[pair % count]
   let results: () => readonly unknown[]
   const meet = (arrived: ReadonlyMap<number, BlockList>): PlacesOf => {
-    // By process: for each of its ranks, one block per rank here.
+    // The lists are by process; for each of its ranks they hold one block per rank here.
     const lists = ranks.map((_, process) =>
       process === me ? ownList(blocks[me]) : arrived.get(process * count + me)!,
     )
@@ -53,14 +53,14 @@ export function alltoallLists(
   moveLists(plans, own, 0, exchange, meet, () => exchange.finish(results()))
 }
 
-/** What one rank gets, all lengths of which are known: long blocks go straight into the result. */
+/** The result of one rank once all lengths are known: long blocks travel straight into it. */
 class AlltoallRoom {
   readonly #state: CommContext
   readonly #layout: Layout
-  /** By source. */
+  /** The size of the block from each source. */
   readonly #sizes: readonly number[]
   readonly #blocks: (Uint8Array | undefined)[]
-  /** Of elements. */
+  /** The memory for elements. */
   readonly #room: ReturnType<typeof roomForBlocks> | null
 
   constructor(

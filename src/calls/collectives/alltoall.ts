@@ -24,8 +24,8 @@ export interface AlltoallContribution {
 type Contributions = readonly AlltoallContribution[]
 
 /**
- * What the ranks of one process have for those of another is one block of the schedule, if it is short; long
- * blocks travel one by one, each from its sender's array straight into its receiver's.
+ * Returns an alltoall. The short blocks from the ranks of one process for those of another are one block of the
+ * schedule. Long blocks travel one by one, each from its sender's array straight into its receiver's.
  *
  * @throws ERR_ALGORITHM when the method does not take this number of processes
  */
@@ -81,7 +81,7 @@ function alltoallShort(
   const totalBytes = size * sizeBytes
   const { me, count } = exchange
   let ranks: Int32Array | undefined
-  // What the ranks here have for each other does not pass through the plan.
+  // The blocks between ranks of this process do not pass through the plan.
   const lengths = segmentLengths((pair) => {
     ranks ??= ranksPerProcess(processes)
     const [from, to] = [Math.floor(pair / count), pair % count]

@@ -8,7 +8,7 @@ import { emptyStore } from '../program/run-program.js'
 const noResults = [] as const
 
 /**
- * The barrier of a communicator: made once, unless its ranks have chosen a method.
+ * Returns the barrier of a communicator, which is made once unless its ranks have chosen a method.
  *
  * @throws ERR_ALGORITHM when it does not take this number of processes
  */
@@ -18,9 +18,7 @@ export function barrierOf(state: CollectiveContext, method: Method | undefined):
   return state.plans.barrier
 }
 
-/**
- * One object for all calls and one promise for all ranks of a process: a barrier retains nothing per rank.
- */
+/** Makes one object for all calls, with one promise for all ranks of a process: a barrier retains nothing per rank. */
 function newBarrier(state: CollectiveContext, method: Method | undefined): BindableCall<undefined> {
   const chosen = chooseMove(state, 'barrier', method, 0)!
   requireServed(state, chosen.algorithm, chosen.segments)

@@ -20,15 +20,17 @@ import type { TunedCalls } from '../plan/tuned-calls.js'
 import type { BindableCall, BoundProgram } from '../program/bound-collective.js'
 import { readyMethod } from './machine-call.js'
 
-/** What only the root's ranks know of a call: the others get it before the data. */
+/** The facts of a call that only the root's ranks know. The others get them before the data. */
 export interface CallHead extends Chosen {
-  /** Wire code of the elements. */
+  /** The wire code of the elements. */
   readonly type: number
-  /** Bytes of every unit of data. */
+  /** The number of bytes of every unit of data. */
   readonly sizes: Float64Array
 }
 
-/** @param isNamed whether the ranks have named the algorithm: else one without a number is named by its text */
+/**
+ * @param isNamed whether the ranks have named the algorithm; if not, an algorithm without a number is encoded as text
+ */
 export function encodeHead(
   { type, algorithm, segments, sizes }: CallHead,
   tuned?: Pick<TunedCalls, 'numberOf'>,
@@ -41,8 +43,8 @@ export function encodeHead(
 }
 
 /**
- * Its place in the registry, else, after all of these, that in the tuning file; -1 for one with parameters that
- * all ranks have named.
+ * Returns the place of an algorithm in the registry, or its place in the tuning file, counted after the registry.
+ * Returns -1 for one with parameters that all ranks have named.
  */
 function numberOf(algorithm: Algorithm, tuned: Pick<TunedCalls, 'numberOf'> | undefined): number {
   const place = algorithms.indexOf(algorithm)
@@ -69,7 +71,7 @@ export function decodeHead(
   return { type, algorithm, segments, sizes }
 }
 
-/** @param text of one that has no number */
+/** @param text of an algorithm that has no number */
 function algorithmIn(
   text: Uint8Array | undefined,
   number: number,
@@ -82,7 +84,7 @@ function algorithmIn(
 type TypedBytes = Pick<Block, 'type' | 'bytes'>
 
 export interface BcastContribution {
-  /** Only of the root: what it passed, and its bytes. */
+  /** The root's data and their bytes; other ranks have none. */
   readonly data?: unknown
   readonly block?: TypedBytes
   readonly into?: ReceiveBuffer | undefined
@@ -90,16 +92,16 @@ export interface BcastContribution {
 
 type Contributions = readonly (BcastContribution | undefined)[]
 
-/** Step of the heads, before those of a plan. */
+/** The step of the heads, before those of a plan. */
 const headStep = 0
-/** Most processes to which the root sends the head itself. */
+/** The most processes to which the root sends the head itself. */
 const mostInStar = 8
 /**
- * It begins with the element type, whether the payload follows it at once, else a {@link CallHead} does, and the setting
- * of online tuning.
+ * The length of the first part of a head. It holds the element type, the setting of online tuning, and whether the
+ * payload follows at once; otherwise a {@link CallHead} follows.
  */
 const inlineBytes = 8
-/** The number of the setting that online tuning has chosen, else 0. */
+/** Encodes the number of the setting that online tuning has chosen, otherwise 0. */
 const settingBytes = (setting: number): Uint8Array => Uint8Array.of(setting & 255, setting >> 8)
 const settingIn = (head: Uint8Array): number => head[2] | (head[3] << 8)
 const plannedHead = (setting: number): Uint8Array => {
@@ -109,9 +111,9 @@ const plannedHead = (setting: number): Uint8Array => {
 }
 
 /**
- * Only the root knows type and size, so it sends a head, down a binomial tree of processes unless they are
- * few: short data come with it, others by the algorithm that the head names, from the root's array into one
- * of each process, whose other ranks copy from it.
+ * Returns a bcast. Only the root knows type and size, so it sends a head, down a binomial tree of processes unless they
+ * are few. Short data come with the head. Other data follow by the algorithm that the head names, from the root's array
+ * into one of each process, whose other ranks copy from it.
  *
  * @throws ERR_ALGORITHM when the method does not take this number of processes
  */
@@ -123,7 +125,7 @@ export function bcastCall(
   requireMethod(state, method, { isSized: true })
   return {
     signature: { name: 'bcast', root, ...(method === undefined ? {} : { method: method.name }) },
-    // To choose, a process must know where all ranks are.
+    // A process must know where all ranks are before it can choose.
     unplaced: method?.isAuto !== true,
     run(contributions, exchange) {
       const rootIndex = localIndexOf(state, root)
@@ -150,7 +152,7 @@ export function bcastCall(
   }
 }
 
-/** All ranks have bound arrays of one type and length: no head is sent. */
+/** Binds a bcast whose ranks all have arrays of one type and length, so that no head is sent. */
 function boundBcast(
   state: CollectiveContext,
   root: number,
@@ -224,8 +226,8 @@ function sendFromRoot(
 }
 
 /**
- * From the root to every process at once where that is no slower: then the data, which come from the root
- * too, meet their head.
+ * Sends the head from the root to every process at once if that is no slower. The data come from the root too, so they
+ * cannot overtake their head.
  */
 function sendHead(state: CollectiveContext, exchange: Exchange, me: number, head: Uint8Array): void {
   const { count } = exchange
@@ -240,7 +242,7 @@ function isStarOf({ plans }: CollectiveContext, { count }: Exchange): boolean {
   return count <= mostInStar && plans.isMemoryShared
 }
 
-/** Null for data that come with the head. */
+/** Chooses the algorithm of the data; null if they travel with the head. */
 function chooseBcast(
   state: CollectiveContext,
   method: Method | undefined,

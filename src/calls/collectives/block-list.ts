@@ -5,26 +5,27 @@ import { isLongBlock } from '../plan/default-rule.js'
 
 /** The blocks that one process has for another, or for all, of lengths that only it knows. */
 export interface BlockList {
-  /** A number that it adds: the wire code of the elements. */
+  /** A number that the origin adds: the wire code of the elements. */
   readonly tag: number
   readonly sizes: readonly number[]
-  /** Bytes of the short blocks; undefined for long ones, which follow. */
+  /** The bytes of the short blocks; undefined for long ones, which follow. */
   readonly short: readonly (Uint8Array | undefined)[]
 }
 
-/** The list of what a process has for itself: all of its blocks are in it. */
+/** Returns the list of blocks that stay within a process; it contains all of them. */
 export function ownList(blocks: readonly Uint8Array[]): BlockList {
   return { tag: 0, sizes: blocks.map(intactSize), short: blocks }
 }
 
-/** Whether a block of this size is no part of its list. Processes that both know the size agree. */
+/** Tells whether a block of this size travels separately from its list. Processes that both know the size agree. */
 export function isLong({ eagerLimitBytes }: Pick<Exchange, 'eagerLimitBytes'>, sizeBytes: number): boolean {
   return isLongBlock({ eagerLimitBytes, sizeBytes })
 }
 
 /**
- * Bytes of a block that a rank contributes.
- * @throws ERR_FABRIC when its buffer was detached: it is not an empty block
+ * Returns the bytes of a block that a rank contributes.
+ *
+ * @throws ERR_FABRIC when its buffer was detached, since that is not an empty block
  */
 export function intactSize(block: Uint8Array): number {
   if (block.byteLength === 0) requireIntact(block)
@@ -32,8 +33,8 @@ export function intactSize(block: Uint8Array): number {
 }
 
 /**
- * A list as bytes, a multiple of 8: their number, tag, number of blocks, and the size that all have, or -1
- * and each size; then the short blocks, each at a multiple of 8.
+ * Encodes a list as bytes, a multiple of 8. It holds the number of its bytes, the tag, the number of blocks, and the
+ * size that all share, or -1 and each size. Then come the short blocks, each at a multiple of 8.
  */
 export function encodeList(exchange: Exchange, blocks: readonly Uint8Array[], tag = 0): Uint8Array {
   const count = blocks.length
@@ -62,12 +63,16 @@ export function encodeList(exchange: Exchange, blocks: readonly Uint8Array[], ta
   return bytes
 }
 
-/** Bytes of the list that begins there. @param at a multiple of 8, as `bytes` begin in their buffer */
+/**
+ * Returns the bytes of the list that begins at an offset.
+ *
+ * @param at a multiple of 8, as `bytes` begin in their buffer
+ */
 export function listBytes(bytes: Uint8Array, at: number): number {
   return new Float64Array(bytes.buffer, bytes.byteOffset + at, 1)[0]
 }
 
-/** The short blocks are views of the bytes, which begin at a multiple of 8 in their buffer. */
+/** Decodes a list. The short blocks are views of the bytes, which begin at a multiple of 8 in their buffer. */
 export function decodeList(exchange: Exchange, bytes: Uint8Array): BlockList {
   const words = new Float64Array(bytes.buffer, bytes.byteOffset, bytes.byteLength >>> 3)
   const [tag, count, same] = [words[1], words[2], words[3]]

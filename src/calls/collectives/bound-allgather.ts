@@ -8,13 +8,13 @@ import { type Chosen, planMove } from '../plan/planned-move.js'
 import { blocksInRankOrder, isRankOrder } from '../plan/process-order.js'
 import type { BoundProgram } from '../program/bound-collective.js'
 
-/** What a rank binds. */
+/** The arrays that a rank binds. */
 interface BoundArrays {
   readonly send: Uint8Array
   readonly recv: TypedArray
 }
 
-/** An allgather of blocks of `sizeBytes` that starts from its buffers and lands in one of them. */
+/** Binds an allgather of blocks of `sizeBytes` that starts from its buffers and lands in one of them. */
 export function boundAllgather(
   state: CollectiveContext,
   chosen: Chosen,
@@ -29,7 +29,7 @@ export function boundAllgather(
   const results = arrays.map(({ recv }) => bytesOf(recv).subarray(0, sizeBytes * size))
   const [result] = results
   const slots = isRankOrder(processes) ? result : new Uint8Array(result.byteLength)
-  // A rank of its own process may have its block where it belongs in the result.
+  // A single rank here may have its block already in its place in the result.
   const isThere = slots === result && isOwnSlot(state.localRanks[0], send, result)
   const isSent = arrays.length === 1 && (isThere || !overlap(send, result))
   const own = isSent ? send : new Uint8Array(arrays.length * sizeBytes)

@@ -30,10 +30,10 @@ import type { ReductionCall } from './reduction-call.js'
 import { ScanCall } from './scan.js'
 import { type ScatterContribution, scatterCall } from './scatter.js'
 
-// What the methods of a communicator do before a rank joins the collective, in every form: a rank with
+// The methods of a communicator run these functions before a rank joins the collective, in every form. A rank with
 // invalid arguments fails here, without joining.
 
-/** Starts a call, of whose options it knows the names. */
+/** Starts a call after checking the names of its options. */
 function attempt<R>(
   form: Form<R>,
   comm: Handle,
@@ -115,7 +115,7 @@ export function allreduce<R>(
   })
 }
 
-/** Both scatters; `counts` only of a scatterv. */
+/** Starts a scatter or, with `counts`, a scatterv. */
 export function scatter<R>(
   form: Form<R>,
   comm: Handle,
@@ -144,7 +144,7 @@ export function scatter<R>(
   })
 }
 
-/** Both alltoalls; `sendCounts` only of an alltoallv. */
+/** Starts an alltoall or, with `sendCounts`, an alltoallv. */
 export function alltoall<R>(
   form: Form<R>,
   comm: Handle,
@@ -200,17 +200,14 @@ export function reduceScatter<R>(
 }
 
 /**
- * The call that was opened last, where ranks that make the same call may join with it instead of describing
- * it again.
+ * Returns the call that was opened last, if ranks that make the same call may join with it instead of describing it
+ * again.
  */
 function lastCall<R>(form: Form<R>, { collectives }: CollectiveContext): AnyCall | undefined {
   return form.mayReuse ? collectives.reusableCall() : undefined
 }
 
-/**
- * Joins with a reduction of the same kind, or returns undefined where this rank's data or operation differ
- * from it.
- */
+/** Joins with a reduction of the same kind, or returns undefined if this rank's data or operation differ from it. */
 function joinAgain<R, P>(
   form: Form<R>,
   seat: Seat<CollectiveContext>,
@@ -247,7 +244,7 @@ export function scan<R>(
   })
 }
 
-/** The four gathers; `root` counts for those with the result at one rank. */
+/** Starts one of the four gathers; `root` matters only for those with the result at one rank. */
 export function gather<R>(
   form: Form<R>,
   comm: Handle,
@@ -263,7 +260,7 @@ export function gather<R>(
     const isWanted = !isRooted || rank === root
     const block = blockOf(name, data)
     if (name === 'gatherv' || name === 'allgatherv') requireElements(name, block.type)
-    // Lists that the root alone refused would leave the other ranks one collective ahead of it.
+    // If the root alone refused its lists, the other ranks would be one collective ahead of it.
     const layout = isWanted ? arrayLayout(name, options, state.size) : layoutOf(name, options, state.size)
     const contribution = { block: form.unaliased(isWanted ? layout.into : undefined, block), layout }
     const collective = isRooted ? 'gather' : 'allgather'

@@ -10,7 +10,7 @@ import type { BindableCall } from '../program/bound-collective.js'
 /** A rank's handle, as collectives see it. */
 export type Handle = RankHandle<CollectiveContext>
 
-/** What a call returns at once, by its form. */
+/** The value that a call returns at once, by its form. */
 export interface Returned<T> {
   readonly blocking: Promise<T>
   readonly started: Request<T>
@@ -19,13 +19,13 @@ export interface Returned<T> {
 /** The calls whose names begin with `i`, each with all the overloads of the one without. */
 export type Started<Calls> = { [K in keyof Calls & string as `i${K}`]: Calls[K] }
 
-/** A form of a collective (MPI-4.1 §6.12, §6.13): what becomes of a call whose arguments are valid. */
+/** A form of a collective (MPI-4.1 §6.12, §6.13): it decides what happens to a call whose arguments are valid. */
 export interface Form<R> {
-  /** Whether the call may be that of an earlier collective: not if it is retained. */
+  /** Whether the call may be that of an earlier collective; false if it is retained. */
   readonly mayReuse: boolean
   /**
-   * Refuses options that the call does not have, checks the arguments and continues with {@link join}; decides
-   * how an error is reported.
+   * Refuses options that the call does not have, checks the arguments and continues with {@link join}. Decides how an
+   * error is reported.
    */
   attempt(
     comm: Handle,
@@ -35,8 +35,8 @@ export interface Form<R> {
     start: (seat: Seat<CollectiveContext>) => R,
   ): R
   /**
-   * `part`, or a copy of it where the rank's result would overwrite its bytes while other ranks here still
-   * read them.
+   * Returns `part`, or a copy of it if the rank's result would overwrite its bytes while other ranks here still read
+   * them.
    */
   unaliased<P extends { readonly bytes: Uint8Array }>(into: unknown, part: P): P
   join<C>(
@@ -47,7 +47,7 @@ export interface Form<R> {
   ): R
 }
 
-/** The rank joins at once and waits for its result: a method that returns a promise never throws. */
+/** The blocking form: the rank joins at once and waits for its result. A method that returns a promise never throws. */
 export const blocking: Form<Promise<unknown>> = {
   mayReuse: true,
   attempt(comm, name, known, options, start) {

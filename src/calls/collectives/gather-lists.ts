@@ -10,7 +10,7 @@ import { type ListPlans, moveLists, relayPlaces } from './move-lists.js'
 import type { PlacesOf } from './piece-store.js'
 
 /**
- * Gathers blocks of lengths that only their senders know. Completes the collective.
+ * Gathers blocks of lengths that only their senders know, and completes the collective.
  *
  * @param root process that wants them, or null for all
  * @param type wire code of the elements; null for values
@@ -44,21 +44,24 @@ export function gatherLists(
   moveLists(plans, own, 0, exchange, meet, () => exchange.finish(results()))
 }
 
-/** All lengths are known: long blocks go straight into the result of one rank, from which others copy. */
+/**
+ * The results of a gather once all lengths are known. Long blocks travel straight into the result of one rank, from
+ * which others copy.
+ */
 class GatherRoom {
   readonly #state: CommContext
   readonly #type: number | null
   readonly #lists: readonly BlockList[]
   readonly #layouts: readonly (Layout | null)[]
-  /** By rank. */
+  /** The blocks by rank. */
   readonly #blocks: (Uint8Array | undefined)[]
   /**
-   * Results of elements: that of the first rank that it fits; failures of ranks before it, and null for those
+   * The results of elements: that of the first rank that it fits, failures of the ranks before it, and null for those
    * after it.
    */
   readonly #rooms: readonly (Room | null)[]
   readonly #gathered: Exclude<Room, RankFailure> | undefined
-  /** The same if its blocks lie side by side in the order of the ranks. */
+  /** The gathered result if its blocks lie side by side in rank order. */
   readonly #packed: Uint8Array | undefined
   readonly #sizes: readonly number[]
   #ranks: number[][] | undefined
@@ -94,7 +97,7 @@ class GatherRoom {
     })
   }
 
-  /** Where the long blocks of a process go. */
+  /** Returns the memory for the long blocks of a process. */
   places(process: number, isRelayed: boolean): (Uint8Array | null)[] {
     const { sizes, short } = this.#lists[process]
     this.#ranks ??= ranksByProcess(this.#state)
@@ -112,7 +115,7 @@ class GatherRoom {
     return places
   }
 
-  /** By local index, when all blocks are there. */
+  /** Returns the results by local index, when all blocks are there. */
   results(): readonly unknown[] {
     const blocks = this.#blocks as Uint8Array[]
     return this.#layouts.map((layout, localIndex) => {

@@ -25,8 +25,8 @@ export interface GatherContribution {
 type GatherName = 'gather' | 'gatherv' | 'allgather' | 'allgatherv'
 
 /**
- * The four gathers: `root` is null for those with the result on every rank; names ending in v take blocks of
- * varying lengths. Short blocks of the ranks of a process are one block of the schedule; long ones travel one
+ * Returns one of the four gathers: `root` is null for those with the result on every rank; names ending in v take
+ * blocks of varying lengths. Short blocks of the ranks of a process are one block of the schedule. Long ones travel one
  * by one, each from its rank's array straight into a result.
  *
  * @throws ERR_ALGORITHM when the method does not take this number of processes
@@ -96,7 +96,7 @@ function signatureOf(
   }
 }
 
-/** The blocks of a process side by side are one block of the schedule. */
+/** Gathers short blocks: those of a process lie side by side as one block of the schedule. */
 function gatherShort(
   state: CollectiveContext,
   chosen: Chosen,
@@ -143,7 +143,7 @@ function inRankOrder(state: CollectiveContext, slots: Uint8Array, sizeBytes: num
   return joinedBlocks(blocksInRankOrder(state, slots, new Float64Array(state.size).fill(sizeBytes)))
 }
 
-/** No copy but into the result. */
+/** Gathers long blocks, which are copied only into the result. */
 function gatherLong(
   state: CollectiveContext,
   chosen: Chosen,

@@ -6,7 +6,11 @@ import { methodOptionNames, orderOptionNames, requireInitOptions } from '../plan
 import type { Handle } from './form.js'
 import { PersistentForm } from './persistent-form.js'
 
-/** Elements that `recv` needs for what is sent. @throws ERR_COUNT */
+/**
+ * Returns the elements that `recv` needs for what is sent.
+ *
+ * @throws ERR_COUNT
+ */
 type Room = (send: TypedArray, recv: TypedArray, comm: Handle, options: BlockCounts, name: string) => number
 
 interface BlockCounts {
@@ -16,9 +20,9 @@ interface BlockCounts {
 
 const asMany: Room = ({ length }) => length
 const ofAllRanks: Room = ({ length }, _, { size }) => size * length
-/** What arrives is known when it does. */
+/** The elements that arrive are known only when they arrive. */
 const knownLater: Room = () => 0
-/** Up to the end of the blocks whose lengths are given. */
+/** Counts the elements up to the end of the blocks whose lengths are given. */
 const givenBlocks: Room = (_send, _recv, { size }, options, name) => {
   const { counts, displs } = layoutOf(name, options, size)
   if (counts === undefined) return 0
@@ -33,14 +37,14 @@ const scattered: Room = ({ length }, recv, { size }) => {
   throw new RankweaveError('ERR_COUNT', message)
 }
 
-/** What the init of a call checks. */
+/** The checks of a call's init. */
 interface InitRule {
-  /** The options of the call: others would have no effect. */
+  /** The options of the call; others would have no effect. */
   readonly options: Readonly<Record<string, unknown>>
   readonly room: Room
-  /** What `recv` adds to what ranks compare, where the call leaves it to the root. */
+  /** The facts about `recv` that ranks compare, if the call leaves them to the root. */
   readonly agreed?: readonly ('type' | 'count')[]
-  /** Whether a start runs a program that is bound to the buffers: else it is the call. */
+  /** Whether a start runs a program that is bound to the buffers; otherwise it makes the call. */
   readonly runsProgram?: true
 }
 
@@ -66,7 +70,7 @@ const rules = {
   exscanInit: { options: ordered, room: asMany },
 } satisfies Readonly<Record<string, InitRule>>
 
-/** What a rank binds; without the one that it neither sends nor fills. */
+/** The buffers that a rank binds; one is missing if the rank does not send or does not receive. */
 interface BoundBuffers {
   readonly send?: unknown
   readonly recv?: unknown
@@ -81,8 +85,8 @@ interface BoundCall<O> {
 /**
  * Checks what a rank binds to a call. All of `recv` is passed as `into`.
  *
- * @throws ERR_ARGUMENT for options that the call does not have; ERR_TYPE, ERR_TYPE_MISMATCH, ERR_COUNT,
- *   ERR_TRUNCATE for buffers
+ * @throws ERR_ARGUMENT for options that the call does not have; ERR_TYPE, ERR_TYPE_MISMATCH, ERR_COUNT, ERR_TRUNCATE
+ *   for buffers
  */
 export function boundCall<O extends object>(
   name: keyof typeof rules,
@@ -114,7 +118,12 @@ function agreedOf(into: TypedArray, names: readonly ('type' | 'count')[]) {
   return names.includes('count') ? { type, count: into.length } : { type }
 }
 
-/** Not of a strided view, which would be packed once instead of at every start. @throws ERR_TYPE */
+/**
+ * Returns a typed array that can be bound. A strided view is refused, because it would be packed once instead of at
+ * every start.
+ *
+ * @throws ERR_TYPE
+ */
 function elementsOf(name: string, data: unknown): TypedArray {
   if (!ArrayBuffer.isView(data) || typeCodeOf(data) === typeCode.value)
     throw new RankweaveError('ERR_TYPE', `${name}: expected a typed array, got ${kindOf(data)}`)

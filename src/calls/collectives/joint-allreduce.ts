@@ -6,11 +6,11 @@ import type { Handle } from './form.js'
 import type { ReduceContribution } from './reduction.js'
 
 /**
- * The allreduce of all ranks of a process that repeat the last one: with the arrays that were checked then, or
- * with numbers, which need no array each.
+ * Repeats the last allreduce for all ranks of a process, with the arrays that were checked then or with numbers, which
+ * need no array each.
  *
  * @param options of all ranks, or a list with those of each
- * @returns undefined where the last call was another one, or a rank passes anything else
+ * @returns undefined if the last call was another one, or a rank passes anything else
  * @throws ERR_ARGUMENT for unknown options
  */
 export function repeatedAllreduce(
@@ -27,7 +27,7 @@ export function repeatedAllreduce(
     return undefined
   const isNumbers = options === undefined && call.takesNumbers(op)
   const contributions = isNumbers ? numbersOf(given) : repeatedArrays(call, given, op, options)
-  // What was read may have called another collective.
+  // Reading an entry may have called another collective.
   if (contributions === undefined || !collectives.isEven || collectives.reusableCall() !== call)
     return undefined
   return collectives.callTogether(call, contributions)
@@ -44,7 +44,7 @@ function repeatedArrays(call: AllreduceCall, given: ArrayLike<unknown>, op: unkn
   return last
 }
 
-/** One contribution of all ranks. */
+/** Returns one contribution that holds the numbers of all ranks. */
 function numbersOf(given: ArrayLike<unknown>): readonly ReduceContribution[] | undefined {
   const numbers = new Float64Array(given.length)
   for (let i = 0; i < numbers.length; i++) {
@@ -55,7 +55,7 @@ function numbersOf(given: ArrayLike<unknown>): readonly ReduceContribution[] | u
   return [{ data: numbers, into: undefined, numbers }]
 }
 
-/** Whether no rank asks for another algorithm, or passes a signal. */
+/** Tells whether no rank asks for another algorithm or passes a signal. */
 function doAllRepeat(call: AllreduceCall, options: unknown, count: number): boolean {
   const isList = Array.isArray(options)
   const list: readonly (ReductionOptions | undefined)[] = isList ? options : [options]

@@ -6,15 +6,15 @@ import type { CollectiveContext } from '../plan/collective-context.js'
 import { copyIfAliased } from '../plan/deliver.js'
 import type { Form, Handle } from './form.js'
 
-/** What each rank of a process passes, by handle. */
+/** A list of what each rank of a process passes, by handle. */
 export type ByHandle<T> = ArrayLike<T>
 
-/** Options of all ranks of a process, or a list with those of each. */
+/** The options of all ranks of a process, or a list with those of each. */
 export type JointOptions<O> = O | readonly (O | undefined)[]
 
 /**
- * The ranks of a process join together: within `CollectiveEngine.together`, which has the only promise. What a
- * rank's call returns means nothing, and wrong arguments throw.
+ * The joint form: the ranks of a process join together within `CollectiveEngine.together`, which has the only promise.
+ * The result of a single rank's call is not used, and wrong arguments throw.
  */
 export const joint: Form<unknown> = {
   mayReuse: true,
@@ -36,9 +36,9 @@ export interface JointArguments {
 }
 
 /**
- * The form of a call for all ranks of a process.
+ * Returns the form of a call for all ranks of a process.
  *
- * @param call makes one rank's call, in the form {@link joint} where it has forms
+ * @param call makes one rank's call, in the form {@link joint} if it has forms
  */
 export function jointly<H extends Handle>(
   name: string,
@@ -55,7 +55,7 @@ export function jointly<H extends Handle>(
       if (isList) requireEntries(where, given, comms.length)
       else requireSharable(where, given, comms.length)
       const own = args.slice()
-      // Before any rank calls: what computes an entry may call another collective.
+      // All entries are read before any rank calls, because code that computes an entry may call another collective.
       const read = args.map((list, k) =>
         k < lists || (k === options && isList) ? entriesOf(list) : undefined,
       )
@@ -67,7 +67,7 @@ export function jointly<H extends Handle>(
     })
 }
 
-/** Calls for each rank of a process; what a call throws names its rank. */
+/** Calls for each rank of a process; an error that a call throws names its rank. */
 export function callAll<H extends Handle>(
   { state, places }: HostedRanks<CollectiveContext>,
   comms: ArrayLike<H>,
@@ -85,7 +85,11 @@ export function callAll<H extends Handle>(
   return results.then((all) => (Array.isArray(all) ? Array.from(places, (place) => all[place]) : all))
 }
 
-/** @throws ERR_COUNT; null stands for a list of nulls */
+/**
+ * Accepts null for a list of nulls.
+ *
+ * @throws ERR_COUNT
+ */
 function requireEntries(where: string, list: unknown, count: number): void {
   if (list === null || list === undefined) return
   const expected = `${where}: expected a list with an entry for each of ${count} handles`
@@ -110,7 +114,7 @@ export type JointTable<Name extends string> = Readonly<Record<Name, JointArgumen
 
 type JointCall = (comms: ArrayLike<Handle>, ...args: readonly unknown[]) => Promise<unknown>
 
-/** One method per call of a table, under the name that ends in `All`. */
+/** Returns one method per call of a table, under the name that ends in `All`. */
 export function jointCallsIn<Name extends string>(
   table: JointTable<Name>,
   calls: Readonly<Record<Name, (this: never, ...args: never) => unknown>>,

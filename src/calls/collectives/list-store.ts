@@ -4,20 +4,20 @@ import { copyOf, type Exchange, noBytes } from '../exchange.js'
 import type { ProgramStore } from '../program/run-program.js'
 import { type BlockList, decodeList, encodeList, listBytes } from './block-list.js'
 
-/** What a process contributes as unit: its blocks for those to whom the unit goes. */
+/** Returns the blocks that a process contributes as a unit, one for each receiver of the unit. */
 export type OwnBlocks = (unit: number) => readonly Uint8Array[]
 
 /**
- * The values of a program that moves blocks of lengths that only their origin knows: block u of the schedule,
- * which has no segments, is a list of the blocks of unit u. A frame holds its lists side by side, and those
- * that relay it read nothing but where each ends. For one run.
+ * The values of a program that moves blocks of lengths that only their origin knows, for one run. Block u of the
+ * schedule, which has no segments, is a list of the blocks of unit u. A frame holds its lists side by side, and
+ * processes that relay it read only where each ends.
  */
 export class ListStore implements ProgramStore {
   readonly #program: ProcessProgram
   readonly #exchange: Exchange
   readonly #own: OwnBlocks
   readonly #tag: number
-  /** Encoded lists: what arrived, or what has been sent. */
+  /** The encoded lists: those that arrived, and those that have been sent. */
   readonly #bytes: (Uint8Array | undefined)[]
 
   constructor(program: ProcessProgram, exchange: Exchange, own: OwnBlocks, tag: number) {
@@ -54,7 +54,7 @@ export class ListStore implements ProgramStore {
 
   combine(): void {}
 
-  /** The lists that have arrived, by unit. */
+  /** Returns the lists that have arrived, by unit. */
   arrived(): Map<number, BlockList> {
     const { valueTerm, ownStart } = this.#program
     const lists = new Map<number, BlockList>()

@@ -4,7 +4,7 @@ import type { Method } from '../plan/method.js'
 import type { BindableCall } from '../program/bound-collective.js'
 
 /**
- * The method of a call: what the ranks pass, or what the machine of the world has chosen where they pass `auto`. A
+ * Returns the method of a call: what the ranks pass or, for `auto`, what the machine of the world has chosen. A
  * communicator of one process moves nothing, so there the rule decides.
  */
 export function readyMethod(
@@ -17,8 +17,8 @@ export function readyMethod(
 }
 
 /**
- * A call of a method. Where that is `auto`, it takes its place as such, and runs as the call of the method that the
- * machine has chosen.
+ * Returns a call of a method. If the method is `auto`, the call takes its place in the order at once. It then runs as
+ * the call of the method that the machine has chosen.
  *
  * @param make the call of a method that names an algorithm, or leaves it to the rule
  */
@@ -40,7 +40,7 @@ export function callByMachine<C>(
   const { bind } = call
   return {
     ...call,
-    // To choose, a process must know where all ranks are.
+    // A process must know where all ranks are before it can choose.
     unplaced: false,
     run(contributions, exchange) {
       const ready = readyMethod(state, method, what)

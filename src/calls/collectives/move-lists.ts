@@ -11,9 +11,9 @@ import { PieceStore, type PlacesOf } from './piece-store.js'
 
 /** The plans of a call whose processes do not know each other's lengths. */
 export interface ListPlans {
-  /** Of the lists, without segments: lengths, and short blocks. */
+  /** The plan of the lists, without segments: lengths and short blocks. */
   readonly lists: CollectivePlan
-  /** Of the long blocks, whose lengths the lists have told. */
+  /** Returns the plan of the long blocks, whose lengths the lists have given. */
   readonly long: () => CollectivePlan
   readonly segments: number
 }
@@ -35,14 +35,12 @@ export function planLists(
 }
 
 /**
- * Moves blocks of lengths that only their origin knows: lists of them, in which the short ones are, then the
- * long ones one by one. Those that are here leave at once; what is to arrive is received when its lengths are
- * known.
+ * Moves blocks of lengths that only their origin knows: first lists, which contain the short blocks, then the long
+ * blocks one by one. Blocks that are here leave at once. Blocks to come are received when their lengths are known.
  *
  * @param own blocks of the units that are contributed here
  * @param tag what the origin adds to every list
- * @param meet called when all lists that this process gets are here, by unit: makes room for their long
- *   blocks
+ * @param meet called when all lists that this process gets are here, by unit: makes room for their long blocks
  * @param done called when these are there
  */
 export function moveLists(
@@ -90,12 +88,12 @@ function hasLong(lists: ReadonlyMap<number, BlockList>): boolean {
   return false
 }
 
-/** Memory for the long blocks of a unit that is only relayed. */
+/** Returns memory for the long blocks of a unit that is only relayed. */
 export function relayPlaces(exchange: Exchange, { sizes }: Pick<BlockList, 'sizes'>): Uint8Array[] {
   return sizes.filter((size) => isLong(exchange, size)).map((size) => new Uint8Array(size))
 }
 
-/** Moves long blocks of lengths that all know. The same as the second part of {@link moveLists}. */
+/** Moves long blocks of lengths that all processes know, like the second part of {@link moveLists}. */
 export function movePieces(
   plan: CollectivePlan,
   segments: number,

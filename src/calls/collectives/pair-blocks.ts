@@ -1,9 +1,9 @@
 import type { CommProcesses } from '../../messages/process/comm-context.js'
 
-// Blocks of one length between the ranks of process `me` and those of all others, side by side: by process,
-// then by the rank there or here that sends, then by the one that receives.
+// These functions lay out blocks of one length between the ranks of process `me` and those of all others, side by side.
+// The order is by process, then by the rank there or here that sends, then by the one that receives.
 
-/** Writes what the i-th of `here` ranks has for all ranks elsewhere, by rank. */
+/** Writes the blocks that the i-th of `here` ranks has for all ranks elsewhere, by rank. */
 export function spreadPairs(
   processes: CommProcesses,
   sent: Uint8Array,
@@ -26,7 +26,7 @@ export function spreadPairs(
   }
 }
 
-/** Writes what all ranks elsewhere have for the i-th of `here` ranks, by rank. */
+/** Writes the blocks that all ranks elsewhere have for the i-th of `here` ranks, by rank. */
 export function gatherPairs(
   processes: CommProcesses,
   pairs: Uint8Array,
@@ -51,10 +51,10 @@ export function gatherPairs(
   }
 }
 
-/** Up to this many bytes, a loop is faster than any call. */
+/** The largest number of bytes for which a loop is faster than a call. */
 const mostLoopedBytes = 32
 
-/** Of every process: how many ranks the processes before it have, without `me`, and how many it has. */
+/** Returns for every process its number of ranks, and that of the processes before it, without `me`. */
 function ranksOf({ runStart, runProcess, count: processes }: CommProcesses, me: number) {
   const first = new Int32Array(processes)
   const count = new Int32Array(processes)

@@ -15,15 +15,15 @@ interface Copy {
   readonly to: Uint8Array
 }
 
-/** What a rank binds. */
+/** The contribution that a rank binds, with the copies that it needs. */
 interface Binding {
   readonly contribution: unknown
   readonly copies: readonly Copy[]
 }
 
 /**
- * The call is bound to its buffers, to be started on its own lane (MPI-4.1 §6.13). One object per init
- * of a rank.
+ * The persistent form: the call is bound to its buffers, to be started on its own lane (MPI-4.1 §6.13). Each init of a
+ * rank has one object.
  */
 export class PersistentForm implements Form<PersistentRequest> {
   readonly mayReuse = false
@@ -35,8 +35,8 @@ export class PersistentForm implements Form<PersistentRequest> {
 
   /**
    * @param agreed what all ranks bind alike, beyond what the call itself compares
-   * @param runsProgram whether a start runs the program to which the call binds its buffers; else it is the
-   *   call, on what the buffers hold then
+   * @param runsProgram whether a start runs the program to which the call binds its buffers; otherwise a start makes
+   *   the call with the buffers' current contents
    */
   constructor(
     name: CollectiveName,
@@ -50,7 +50,7 @@ export class PersistentForm implements Form<PersistentRequest> {
     this.#runsProgram = runsProgram
   }
 
-  /** The init has checked the options. */
+  /** The init has already checked the options. */
   attempt(
     comm: Handle,
     _name: string,
@@ -61,7 +61,7 @@ export class PersistentForm implements Form<PersistentRequest> {
     return start(comm.seat())
   }
 
-  /** A program that is bound to its buffers copies what it must. */
+  /** Copies aliased data unless a program is bound to its buffers, which makes the necessary copies itself. */
   unaliased<P extends { readonly bytes: Uint8Array }>(into: unknown, part: P): P {
     if (this.#runsProgram) return part
     const own = copyIfAliased(into, part)

@@ -8,15 +8,15 @@ import type { OwnBlocks } from './list-store.js'
 export type BlockMemory = readonly (Uint8Array | null)[]
 
 /**
- * Where the blocks of a unit are written that arrives.
+ * Returns the memory into which the blocks of an arriving unit are written.
  *
  * @param isRelayed whether they are sent on, and need memory anyway
  */
 export type PlacesOf = (unit: number, isRelayed: boolean) => BlockMemory
 
 /**
- * The values of a program that moves long blocks, each from where it is to where it belongs: block
- * `unit * segments + s` of the schedule is segment s of every block of the unit. For one run.
+ * The values of a program that moves long blocks, each from its origin's array into its destination's, for one run.
+ * Block `unit * segments + s` of the schedule is segment s of every block of the unit.
  */
 export class PieceStore implements ProgramStore, FramePieces {
   readonly pieces = this
@@ -24,9 +24,9 @@ export class PieceStore implements ProgramStore, FramePieces {
   readonly #segments: number
   readonly #own: OwnBlocks
   readonly #placesOf: PlacesOf
-  /** By unit. */
+  /** The memory of blocks by unit. */
   readonly #places = new Map<number, BlockMemory>()
-  /** By value; made when the first block arrives. */
+  /** Whether each value is relayed; made when the first block arrives. */
   #relayed: Uint8Array | undefined
 
   constructor(program: ProcessProgram, segments: number, own: OwnBlocks, placesOf: PlacesOf) {
@@ -39,7 +39,7 @@ export class PieceStore implements ProgramStore, FramePieces {
   sent(frame: number): readonly Uint8Array[] {
     const { valueStart, value } = this.#program.send
     const first = valueStart[frame]
-    // What is relayed has places.
+    // Blocks that are relayed have places.
     if (valueStart[frame + 1] === first + 1) return this.#piecesOf(value[first]) as readonly Uint8Array[]
     const pieces: Uint8Array[] = []
     for (let i = first; i < valueStart[frame + 1]; i++) {

@@ -16,9 +16,7 @@ import { isUnplaced, participantsFor, requiredOrder, serves } from '../plan/requ
 import { leftToRule, type TunedLeaf, tunedSegments } from '../plan/tuned-calls.js'
 import type { Reduction } from './reduction.js'
 
-/**
- * Most pieces per process of an algorithm that the rule chooses and in which all exchange messages with all.
- */
+/** The most pieces per process of an algorithm that the rule chooses and in which all exchange messages with all. */
 const mostPieces = 4
 
 const tooManyRuns = 'the ranks of the communicator are spread over too many runs'
@@ -26,20 +24,20 @@ const unknownLocations = 'the locations of the ranks are not known'
 
 type Planned = CollectivePlan | Promise<CollectivePlan>
 
-/** What online tuning has drawn for a call. */
+/** A setting that online tuning has drawn for a call. */
 export interface DrawnSetting {
   readonly leaf: TunedLeaf
-  /** Called when it cannot serve, so that the rule decides. */
+  /** Called if the setting cannot serve, so that the rule decides. */
   refused(): void
 }
 
 /**
- * The plan of a reduction; a promise where addresses have to be looked up for it. Without {@link isUnplaced}
- * it needs the location of every rank.
+ * Returns the plan of a reduction; a promise if addresses have to be looked up for it. Unless {@link isUnplaced}, it
+ * needs the location of every rank.
  *
  * @param drawn in place of the setting of a tuning file
- * @returns null where the rule's algorithm, and that along the tree, cannot serve
- * @throws ERR_ALGORITHM where the algorithm that the ranks have chosen cannot serve
+ * @returns null if neither the rule's algorithm nor that along the tree can serve
+ * @throws ERR_ALGORITHM if the algorithm that the ranks have chosen cannot serve
  */
 export function planReduction(
   state: CollectiveContext,
@@ -86,7 +84,7 @@ interface PlannedCall {
   readonly state: CollectiveContext
   readonly collective: Collective
   readonly reduction: Reduction
-  /** Segments that the call names. */
+  /** The number of segments that the call names. */
   readonly given: number | undefined
   readonly required: CombinationOrder
   readonly facts: CallFacts
@@ -100,12 +98,15 @@ function leafOf({ state, collective, reduction, required, facts }: PlannedCall):
   return state.plans.tuned?.choiceOf(collective, bytes, operation, required)?.leaf
 }
 
-/** Of a reduce-scatter, MPI's count describes the block of one rank. */
+/**
+ * Returns the bytes by which tuning files count a call: for a reduce-scatter, MPI's count describes the block of one
+ * rank.
+ */
 function unitBytesOf({ size }: CollectiveContext, { collective, sizeBytes }: CallFacts): number {
   return collective === 'reduce-scatter' ? Math.ceil(sizeBytes / size) : sizeBytes
 }
 
-/** By the setting of the tuning file, or why it cannot serve. */
+/** Plans by the setting of the tuning file, or returns the reason why it cannot serve. */
 function planTuned(call: PlannedCall, { setting }: TunedLeaf): Planned | string {
   const { state, collective, reduction, given, required, facts, root } = call
   if (setting.reason !== null) return setting.reason
@@ -141,7 +142,10 @@ function planByRule(call: PlannedCall, why: PlanChoice): Planned | null {
   return null
 }
 
-/** Why the rule leaves an algorithm that it prefers, although that might serve the call; null if it does not. */
+/**
+ * Returns the reason why the rule avoids an algorithm that it prefers, although the algorithm might serve the call;
+ * null if it does not.
+ */
 function leftByRule(
   { state, collective, reduction, required }: PlannedCall,
   algorithm: Algorithm,
@@ -162,19 +166,22 @@ function noted(plan: Planned, choice: PlanChoice): Planned {
   return plan
 }
 
-/** With more pieces, an exchange has more messages and combinations than the tree. */
+/**
+ * Tells whether every process has one piece. With more pieces, an exchange has more messages and combinations than the
+ * tree.
+ */
 function isPieceEach(state: CollectiveContext, kind: WholeKind): boolean {
   return state.plans.participants(kind)?.process.length === state.processes.count
 }
 
-/** With more pieces, what each process sends exceeds what the tree of processes does. */
+/** Tells whether the pieces are few. With more of them, each process sends more than in the tree of processes. */
 function isPiecesFew(state: CollectiveContext, kind: WholeKind): boolean {
   const participants = state.plans.participants(kind)
   return participants !== null && participants.process.length <= mostPieces * state.processes.count
 }
 
 /**
- * The plan, or why there is none.
+ * Returns the plan, or the reason why there is none.
  *
  * @param segmentsFor how many, by the number of participants
  */

@@ -23,7 +23,7 @@ type BlocksRun = (
   done: (mine: Uint8Array) => void,
 ) => void
 
-/** By its own plan, or reduced to the first rank, from which the blocks are scattered. */
+/** A reduce-scatter that runs its own plan, or reduces to the first rank, from which the blocks are scattered. */
 export class ReduceScatterCall extends ReductionCall<BlocksRun> {
   readonly counts: Int32Array
   readonly isEqual: boolean
@@ -42,8 +42,7 @@ export class ReduceScatterCall extends ReductionCall<BlocksRun> {
   }
 
   /**
-   * @throws ERR_ALGORITHM for pairs of elements that the counts would part, where the ranks have chosen the
-   *   algorithm
+   * @throws ERR_ALGORITHM for pairs of elements that the counts would separate, if the ranks have chosen the algorithm
    */
   protected override prepare(plan: CollectivePlan | null): BlocksRun | Promise<BlocksRun> {
     const { method, counts } = this
@@ -69,7 +68,7 @@ export class ReduceScatterCall extends ReductionCall<BlocksRun> {
     const { state, counts } = this
     const { type } = this.reduction
     run(contributions, exchange, (mine) => {
-      // What a rank contributes may be the memory that its result fills.
+      // A rank's contribution may be the memory that its result fills.
       exchange.whenSent(() => {
         let at = 0
         const results = contributions.map(({ into }, localIndex) => {
@@ -146,7 +145,7 @@ interface Range {
   readonly end: number
 }
 
-/** Where the elements of the ranks are, process by process. */
+/** Returns the ranges of the ranks' elements, process by process. */
 function rangesOf(state: CollectiveContext, counts: Int32Array, displs: Int32Array): readonly Range[] {
   const ranks = byProcess(
     state.processes,
@@ -155,7 +154,7 @@ function rangesOf(state: CollectiveContext, counts: Int32Array, displs: Int32Arr
   return ranks.map((rank) => ({ start: displs[rank], end: displs[rank] + counts[rank] }))
 }
 
-/** The elements of these ranges side by side. */
+/** Returns the elements of these ranges side by side. */
 function inOrder(array: TypedArray, ranges: readonly Range[]): TypedArray {
   const ordered = array.slice()
   let at = 0

@@ -9,7 +9,7 @@ import { deliverResult, type ReduceContribution, type Reduction } from './reduct
 import { ReductionCall } from './reduction-call.js'
 import { leavesOf, ReductionRun } from './reduction-run.js'
 
-/** The root's ranks of a process get null but for the root. */
+/** A reduce whose ranks get null, except for the root. */
 export class ReduceCall extends ReductionCall<ReductionRun> {
   readonly root: number
 

@@ -18,20 +18,20 @@ import { readyMethod } from './machine-call.js'
 import { type DrawnSetting, planReduction } from './planned-reduction.js'
 import { doubleOf, type ReduceContribution, type Reduction, signatureOf } from './reduction.js'
 
-/** What a call retains by settings of online tuning: so many, of data of at most so many bytes. */
+/** The most settings of online tuning for which a call retains plans, and the most bytes of data of such a call. */
 const mostDrawn = 32
 const mostDrawnBytes = 2 ** 16
 
 /** A setting that an earlier call has drawn. */
 interface DrawnPlan<P> {
   readonly planned: P
-  /** It cannot serve, so the rule has decided. */
+  /** True if the setting cannot serve, so that the rule has decided. */
   readonly isRefused: boolean
 }
 
 /**
- * A reduction by a plan. Ranks share the object, and so do consecutive calls: it retains its plan, and what a
- * reduction of few elements needs.
+ * A reduction that runs a plan. Ranks share the object, and so do consecutive calls. It retains its plan, and the
+ * memory that a reduction of few elements needs.
  *
  * `P` is what runs the plan.
  */
@@ -45,17 +45,17 @@ export abstract class ReductionCall<P> implements CollectiveCall<ReduceContribut
   readonly #chosen: Method | undefined
   readonly #root: number
   #planned: P | undefined
-  /** What chooses for each call, and among what. */
+  /** The online tuning that chooses for each call, and the settings it chooses among. */
   #online: OnlineCalls | undefined
   #choices: CallChoices | undefined
-  /** Plans by the number of the setting that it has chosen. */
+  /** The plans by the number of the setting that online tuning has chosen. */
   readonly #drawnPlans: (DrawnPlan<P> | undefined)[] = []
   #drawnCount = 0
-  /** What runs their plans: settings that cut the data alike share it. */
+  /** The runners of these plans; settings that cut the data alike share one. */
   #drawnRuns: Map<CollectivePlan, P> | undefined
   readonly #bytes: number
   readonly #order: CombinationOrder
-  /** Whether online tuning chooses its settings. */
+  /** Whether online tuning chooses the settings of this call. */
   readonly #isDrawn: boolean
 
   /**
@@ -88,7 +88,7 @@ export abstract class ReductionCall<P> implements CollectiveCall<ReduceContribut
   }
 
   /**
-   * Makes the plan of a call whose ranks have chosen the algorithm, as far as that takes no look-up.
+   * Makes the plan of a call whose ranks have chosen the algorithm, if no look-up is needed.
    *
    * @throws ERR_ALGORITHM when it cannot serve
    */
@@ -104,7 +104,7 @@ export abstract class ReductionCall<P> implements CollectiveCall<ReduceContribut
   }
 
   /**
-   * The elements of a rank's data if it can join with this call, else undefined, as for values and strided
+   * Returns the elements of a rank's data if it can join with this call; otherwise undefined, as for values and strided
    * views.
    */
   elementsOf(data: unknown, op: unknown): TypedArray | undefined {
@@ -127,13 +127,13 @@ export abstract class ReductionCall<P> implements CollectiveCall<ReduceContribut
       number = this.#numberFor(exchange)
       if (number !== leftToDefault) planned = this.#drawnPlan(number, exchange)
     }
-    // One place that runs it, so that it runs as fast as without online tuning.
+    // A single place runs the plan, so that it runs as fast as without online tuning.
     if (planned === undefined) return this.#runFirst(number, contributions, exchange)
     this.runBy(planned, contributions, exchange)
     return undefined
   }
 
-  /** The number of the setting that online tuning chooses. */
+  /** Returns the number of the setting that online tuning chooses. */
   #numberFor(exchange: Exchange): number {
     if (this.#choices === undefined) {
       this.#online = this.state.online!
@@ -149,7 +149,7 @@ export abstract class ReductionCall<P> implements CollectiveCall<ReduceContribut
     return known.planned
   }
 
-  /** Without a plan of an earlier call. */
+  /** Runs a call that has no plan of an earlier call. */
   #runFirst(number: number, contributions: readonly ReduceContribution[], exchange: Exchange) {
     if (number !== leftToDefault) return this.#runDrawn(this.#online!, number, contributions, exchange)
     return this.#planAndRun(contributions, exchange, (planned) => {
@@ -157,7 +157,7 @@ export abstract class ReductionCall<P> implements CollectiveCall<ReduceContribut
     })
   }
 
-  /** By a setting that online tuning has drawn. */
+  /** Runs a setting that online tuning has drawn. */
   #runDrawn(
     online: OnlineCalls,
     number: number,
@@ -203,10 +203,14 @@ export abstract class ReductionCall<P> implements CollectiveCall<ReduceContribut
     }
   }
 
-  /** Runs it once and completes the collective. */
+  /** Runs the plan once and completes the collective. */
   protected abstract runBy(planned: P, contributions: readonly ReduceContribution[], exchange: Exchange): void
 
-  /** What runs a plan. @param plan null where neither the rule's algorithm nor the tree serves */
+  /**
+   * Returns what runs a plan.
+   *
+   * @param plan null if neither the rule's algorithm nor the tree serves
+   */
   protected abstract prepare(plan: CollectivePlan | null): P | Promise<P>
 
   protected plan(collective: Collective, method: Method | undefined, root = 0, drawn?: DrawnSetting) {
@@ -243,7 +247,7 @@ export abstract class ReductionCall<P> implements CollectiveCall<ReduceContribut
     return prepared
   }
 
-  /** Whether what runs the settings that online tuning has drawn serves later calls, too. */
+  /** Whether later calls reuse what runs the drawn settings. */
   get #isRetained(): boolean {
     return this.#bytes <= mostDrawnBytes
   }

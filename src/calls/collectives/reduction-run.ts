@@ -18,20 +18,20 @@ import { NumberFold } from '../plan/number-fold.js'
 import { ValueStore } from '../plan/value-store.js'
 import type { ReduceContribution, Reduction } from './reduction.js'
 
-/** A store of at most this many bytes, with its contributions and results, is retained for the next run. */
+/** The most bytes of a store, with its contributions and results, that is retained for the next run. */
 const retainedBytes = 4096
 
-/** What a run yields; valid until the next run. */
+/** The outcome of a run, valid until the next run. */
 export interface Reduced {
   /** The elements of all slots, or the encoded value of the first one. */
   readonly data: TypedArray
-  /** The slot of the i-th participant here: its elements, or its value. */
+  /** Returns the slot of the i-th participant here: its elements, or its value. */
   slot(i: number): unknown
 }
 
 /**
- * Runs the plan of a reduction: the contributions of every participant's ranks are combined in memory, then
- * the participants'. Reductions of few elements reuse their memory.
+ * Runs the plan of a reduction. The contributions of every participant's ranks are combined in memory, then those of
+ * the participants. Reductions of few elements reuse their memory.
  */
 export class ReductionRun {
   readonly plan: CollectivePlan
@@ -41,13 +41,11 @@ export class ReductionRun {
   /** Whether a unit is few elements, whose memory is retained. */
   readonly isSmall: boolean
   #spare: Bound | undefined
-  /** By participant here. */
+  /** The folds by participant here. */
   #folds: readonly NumberFold[] | undefined
   #numbers: Float64Array | undefined
 
-  /**
-   * @param lengthOf elements of every block or part; default: those of a unit cut into the parts of the plan
-   */
+  /** @param lengthOf elements of every block or part; default: those of a unit cut into the parts of the plan */
   constructor(
     plan: CollectivePlan,
     reduction: Reduction,
@@ -61,7 +59,7 @@ export class ReductionRun {
     this.isSmall = this.combiner.sizeBytes !== null && this.combiner.sizeBytes <= retainedBytes
   }
 
-  /** What the ranks of each participant here contribute together. */
+  /** Combines the contributions of the ranks of each participant here. */
   folded(leaves: Leaves<unknown>): Leaves<unknown> {
     const numbers = this.#numbersOf(leaves.values)
     if (numbers !== undefined) return this.foldedNumbers(numbers)
@@ -73,7 +71,7 @@ export class ReductionRun {
     return { values, owned: leaves.owned }
   }
 
-  /** The same of a double of every rank here, for built-in operations. */
+  /** Combines one double of every rank here in the same way, for built-in operations. */
   foldedNumbers(numbers: Float64Array): Leaves<unknown> {
     const { ownFirst } = this.plan.participants
     const { op } = this.#reduction
@@ -91,7 +89,10 @@ export class ReductionRun {
     }
   }
 
-  /** Of arrays of one double each, the doubles; undefined of others, and where no two ranks share a participant. */
+  /**
+   * Returns the doubles of arrays of one double each; undefined for other arrays, and if no two ranks share a
+   * participant.
+   */
   #numbersOf(arrays: readonly unknown[]): Float64Array | undefined {
     const { op, type, countElems } = this.#reduction
     if (op.kind !== 'kernel' || type !== typeCode.Float64Array || countElems !== 1) return undefined
@@ -100,7 +101,7 @@ export class ReductionRun {
     const numbers = this.#numbers
     for (let i = 0; i < arrays.length; i++) {
       const array = arrays[i]
-      // One that was detached has none; the general way says so.
+      // A detached array has length 0; the general path reports it.
       if (!(array instanceof Float64Array) || array.length !== 1) return undefined
       numbers[i] = array[0]
     }
@@ -109,7 +110,7 @@ export class ReductionRun {
 
   /**
    * @param own what each participant here contributes
-   * @param roomFor memory for the slots of a reduction of many elements; asked once
+   * @param roomFor returns memory for the slots of a reduction of many elements; called once
    */
   run(
     own: Leaves<unknown>,
@@ -179,7 +180,7 @@ export class ReductionRun {
     })
   }
 
-  /** Whether the result may replace the contribution, which begins where it does. */
+  /** Tells whether the result may replace the contribution, which begins at the same place. */
   #isInPlace(contribution: TypedArray, slots: TypedArray): boolean {
     return (
       contribution.byteOffset === slots.byteOffset &&
@@ -203,7 +204,10 @@ export class ReductionRun {
     return new ElementStore(program, memory, type, this.#lengthOf, kernel, op.kind === 'kernel')
   }
 
-  /** A user-defined operation may overwrite its left operand, and return another array than those it gets. */
+  /**
+   * Returns a kernel of a user-defined operation, which may overwrite its left operand and return another array than
+   * those it gets.
+   */
   #userKernel(): Kernel {
     const combiner = this.combiner as Combiner<TypedArray>
     return (out, left, right) => {
@@ -242,7 +246,10 @@ class Bound implements Reduced {
   }
 }
 
-/** Values are decoded here, so operations may modify them; elements remain the ranks' own. */
+/**
+ * Returns the leaves of a reduction. Values are decoded here, so operations may modify them; elements remain the ranks'
+ * own.
+ */
 export function leavesOf(type: number, contributions: readonly ReduceContribution[]): Leaves<unknown> {
   if (type !== typeCode.value) return { values: contributions.map(({ data }) => data), owned: false }
   return { values: contributions.map(({ data }) => decodeValue(data as Uint8Array)), owned: true }
@@ -250,12 +257,12 @@ export function leavesOf(type: number, contributions: readonly ReduceContributio
 
 const noValue = new Uint8Array(0)
 
-/** Start of a part where a unit of elements is cut into `parts`, between two pairs. */
+/** Returns the start of a part if a unit of elements is cut into `parts`, between two pairs. */
 export function pairCut(countElems: number, parts: number, part: number): number {
   return part === parts ? countElems : 2 * Math.floor((part * Math.floor(countElems / 2)) / parts)
 }
 
-/** Lengths where a unit of `countElems` elements is cut into `parts`, between two pairs of elements. */
+/** Returns the lengths if a unit of `countElems` elements is cut into `parts`, between two pairs of elements. */
 export function partLengths(countElems: number, parts: number): LengthOf {
   return (term) => {
     const part = term < 0 ? ~term : term % parts

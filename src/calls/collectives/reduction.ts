@@ -17,36 +17,35 @@ import { type IntoOptions, intoOf } from '../plan/options.js'
 import type { Signature } from '../signature.js'
 
 /**
- * What one rank passes: its elements, or the bytes of its value. Ranks without `into` pass the array itself.
+ * The contribution of one rank: its elements, or the bytes of its value. Ranks without `into` pass the array itself.
  */
 export interface ReduceContribution {
   readonly data: TypedArray
   readonly into: ReceiveBuffer | undefined
-  /** Those of all ranks here, where they join together with a number each: then it is the only contribution. */
+  /** The numbers of all ranks here if they join together with a number each; then this is the only contribution. */
   readonly numbers?: Float64Array
 }
 
-/** What all ranks of one reduction agree on. */
+/** The facts on which all ranks of one reduction agree. */
 export interface Reduction {
   readonly name: CollectiveName
   readonly op: ReadyOperation
-  /** Wire code of the elements, or of values. */
+  /** The wire code of the elements, or of values. */
   readonly type: number
-  /** 1 for a value. */
+  /** The number of elements; 1 for a value. */
   readonly countElems: number
   /**
-   * Whether what ranks pass is a single number, which travels as one double, or bigint, which travels as a
-   * value.
+   * The kind of a single number that ranks pass: a number travels as one double, a bigint as a value; null for other
+   * data.
    */
   readonly scalar: 'number' | 'bigint' | null
 }
 
 /**
- * The reduction that a rank joins, and what it contributes. Numbers and bigints with a user-defined operation
- * are values like any other, because that operation may take other values, too.
+ * Returns the reduction that a rank joins, and its contribution. Numbers and bigints with a user-defined operation are
+ * values like any other, because that operation may take other values, too.
  *
- * @throws ERR_OP for an operation that the data does not have; ERR_TYPE, ERR_CLONE, ERR_COUNT for data or
- *   `into`
+ * @throws ERR_OP for an operation that the data does not have; ERR_TYPE, ERR_CLONE, ERR_COUNT for data or `into`
  */
 export function reductionOf(
   name: CollectiveName,
@@ -80,14 +79,14 @@ export function intoFor(data: unknown, options: IntoOptions | undefined): Receiv
   return into
 }
 
-/** A number as the one element that travels. */
+/** Returns a number as the one element that travels. */
 export function doubleOf(value: number): Float64Array {
   const double = new Float64Array(1)
   double[0] = value
   return double
 }
 
-/** What ranks compare before they reduce: a number is not one element of an array. */
+/** Returns what ranks compare before they reduce. A number differs from an array of one element. */
 export function signatureOf(
   { name, op, type, countElems, scalar }: Reduction,
   more: { root?: number; extra?: number; method?: string } = {},
@@ -96,9 +95,7 @@ export function signatureOf(
   return { name, op: op.name, type, ...(type === typeCode.value ? {} : { count: countElems }), ...more }
 }
 
-/**
- * One rank's result: elements in its own array or `into`, or the number or value that they stand for.
- */
+/** Returns one rank's result: elements in its own array or `into`, or the number or value that they stand for. */
 export function deliverResult(
   state: CommContext,
   { type, scalar }: Reduction,

@@ -10,9 +10,10 @@ import { ReductionCall } from './reduction-call.js'
 import { leavesOf, type Reduced, ReductionRun } from './reduction-run.js'
 
 /**
- * `scan` includes a rank's own value, `exscan` does not. Every run of consecutive ranks takes part with the
- * combination of its ranks and gets what is before it, by the algorithm of the same name for `exscan`. Where
- * runs have one rank each, an algorithm that the ranks have chosen for `scan` runs unchanged.
+ * A `scan`, which includes a rank's own value, or an `exscan`, which does not. Every run of consecutive ranks is one
+ * participant: it contributes the combination of its ranks and gets that of all runs before it, by the algorithm of the
+ * same name for `exscan`. If runs have one rank each, an algorithm that the ranks have chosen for `scan` runs
+ * unchanged.
  */
 export class ScanCall extends ReductionCall<ReductionRun> {
   constructor(state: CollectiveContext, reduction: Reduction, method: Method | undefined) {
@@ -62,8 +63,8 @@ export class ScanCall extends ReductionCall<ReductionRun> {
       exchange,
       (sizeBytes) => new Uint8Array(sizeBytes),
       (reduced) => {
-        // All results are computed before the first is written, because `into` may be data that another rank
-        // still reads, or that is being sent.
+        // All results are computed before the first is written. `into` may be data that another rank still reads, or
+        // that is being sent.
         const results = resultsOf(reduced)
         exchange.whenSent(() => {
           if (exchange.hasFailed) return

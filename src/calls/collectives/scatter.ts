@@ -15,7 +15,7 @@ import { moveLists, planLists, relayPlaces } from './move-lists.js'
 import type { BlockMemory } from './piece-store.js'
 
 export interface ScatterContribution {
-  /** Only of the root. */
+  /** The blocks to send; only the root has them. */
   readonly sendBlocks?: SendBlocks
   readonly into?: ReceiveBuffer | undefined
 }
@@ -23,8 +23,8 @@ export interface ScatterContribution {
 type Contributions = readonly (ScatterContribution | undefined)[]
 
 /**
- * Only the root knows type and sizes, so what it has for the ranks of a process is a list: short blocks
- * travel in it, long ones from the root's array straight into those of the ranks.
+ * Returns a scatter. Only the root knows type and sizes, so it sends each process a list of the blocks for its ranks.
+ * Short blocks travel in the list, long ones from the root's array straight into those of the ranks.
  *
  * @throws ERR_ALGORITHM when the method does not take this number of processes
  */
@@ -69,7 +69,7 @@ const noResults = () => {}
 
 function blocksByProcess(state: CollectiveContext, sendBlocks: SendBlocks): OwnBlocks {
   const { processes } = state
-  // Without a list of the ranks of every process where each hosts one run of them.
+  // No list of the ranks of every process is needed if each hosts one run of them.
   if (isRankOrder(processes)) return blocksInRuns(processes, sendBlocks)
   const ranks = ranksByProcess(state)
   const blocks: (readonly Uint8Array[])[] = []
@@ -90,12 +90,12 @@ function blocksInRuns({ runStart }: CommProcesses, sendBlocks: SendBlocks): OwnB
   }
 }
 
-/** What the ranks of a process get from a root elsewhere. */
+/** The blocks that the ranks of a process get from a root elsewhere. */
 class Arrival {
   readonly #state: CollectiveContext
   readonly #contributions: Contributions
   #list: BlockList | undefined
-  /** Of the long blocks, in order. */
+  /** The landings of the long blocks, in order. */
   #landings: readonly ReturnType<typeof landingOf>[] = []
 
   constructor(state: CollectiveContext, contributions: Contributions) {
@@ -103,7 +103,7 @@ class Arrival {
     this.#contributions = contributions
   }
 
-  /** The lengths are known. */
+  /** Makes room for the blocks, whose lengths are known now. */
   meet(list: BlockList): void {
     this.#list = list
     const { tag: type, short, sizes } = list
@@ -113,12 +113,12 @@ class Arrival {
     )
   }
 
-  /** Where the long blocks go. */
+  /** Returns the memory for the long blocks. */
   places(): BlockMemory {
     return this.#landings.map((landing) => (landing instanceof RankFailure ? null : landing.bytes))
   }
 
-  /** By local index, when all blocks are there. */
+  /** Returns the results by local index, when all blocks are there. */
   results(): readonly unknown[] {
     const { tag: type, short } = this.#list!
     let long = 0

@@ -5,7 +5,7 @@ import { Request } from '../../messages/p2p/request.js'
 import { copyIfAliased } from '../plan/deliver.js'
 import type { Form } from './form.js'
 
-/** The rank joins and continues; what it waits for, when it wants to, is the request (MPI-4.1 §6.12). */
+/** The non-blocking form: the rank joins and continues, and may wait for the request later (MPI-4.1 §6.12). */
 export const started: Form<Request<unknown>> = {
   mayReuse: true,
   attempt(comm, name, known, options, start) {
@@ -23,7 +23,7 @@ export const started: Form<Request<unknown>> = {
   },
 }
 
-/** A collective that a rank has started, with the outcome that it has for this rank. */
+/** A collective that a rank has started, with its outcome for this rank. */
 class StartedCollective extends Pending<unknown> {
   readonly call: string
   readonly #hasSignal: boolean
@@ -39,7 +39,7 @@ class StartedCollective extends Pending<unknown> {
     )
   }
 
-  /** The signal is that of the collective: it revokes the communicator. */
+  /** Whether the collective was started with a signal, which revokes the communicator. */
   override get hasSignal(): boolean {
     return this.#hasSignal
   }

@@ -3,24 +3,24 @@ import type { CollectivePlans, PlanChoice } from './collective-plan.js'
 import { reasonOf } from './default-rule.js'
 import { leftToRule } from './tuned-calls.js'
 
-/** One algorithm that has carried out calls of a collective on a communicator, in this process. */
+/** An algorithm that has carried out calls of a collective on a communicator, in this process. */
 export interface AlgorithmUse {
   readonly collective: Collective
   /** Its id, as `schedule --list` has it; null for messages that the collective writes without a plan. */
   readonly algorithm: string | null
-  /** Into how many segments it cuts every unit of data. */
+  /** The number of segments into which it cuts every unit of data. */
   readonly segments: number
-  /** Its participants: processes, or pieces of ranks in the order of a reduction. */
+  /** The number of its participants: processes, or pieces of ranks in the order of a reduction. */
   readonly participants: number
-  /** Calls since its plan was made, those of persistent operations excepted. */
+  /** The number of calls since its plan was made, except those of persistent operations. */
   readonly calls: number
-  /** Why the last of these calls used it. */
+  /** The reason why the last of these calls used it. */
   readonly why: string
 }
 
 /**
- * What has run, most calls first: of the plans that are retained, at most 32 per communicator. Plans for
- * several roots count together.
+ * Returns the algorithms that have run, most calls first, from the plans that are retained, at most 32 per
+ * communicator. Plans for several roots count together.
  */
 export function algorithmUses(plans: CollectivePlans): AlgorithmUse[] {
   const uses = new Map<string, AlgorithmUse>()
@@ -54,7 +54,7 @@ function whyOf(choice: PlanChoice | undefined): string {
   return `rule: ${reasonOf(choice.facts)}${instead}${unservedText(choice)}`
 }
 
-/** Why the rule has chosen where the tuning file has a leaf. */
+/** Returns the reason why the rule decided although the tuning file has a leaf. */
 function unservedText({ leaf, refusal }: PlanChoice): string {
   if (refusal === leftToRule) return `; the tuning file leaves it to the rule: ${leaf!.conditions()}`
   return leaf === undefined ? '' : `; not ${leaf.line} of the tuning file (${leaf.conditions()}): ${refusal}`

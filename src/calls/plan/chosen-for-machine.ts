@@ -7,13 +7,16 @@ import type { Machine } from '../../machine/machine.js'
 import { machineOfCores } from '../../machine/machine-of-cores.js'
 import type { Collective } from '../../schedule/specification.js'
 
-/** What a choice depends on. */
+/** The facts on which a choice depends. */
 export interface WantedAlgorithm {
-  /** With a profile. */
+  /** The machine; it has a profile. */
   readonly machine: Machine
-  /** Core of every participant. */
+  /** The core of every participant. */
   readonly coreOf: Int32Array
-  /** First rank of every participant, then the number of ranks, where a reduction is combined along the tree. */
+  /**
+   * The first rank of every participant, then the number of ranks, if a reduction is combined along the tree; otherwise
+   * null.
+   */
   readonly firstRank: Int32Array | null
   readonly collective: Collective
   readonly bytes: number
@@ -21,15 +24,15 @@ export interface WantedAlgorithm {
   readonly canCut: boolean
 }
 
-/** Choices of this thread: logical processes in the same places want the same. */
+/** The choices of this thread. Logical processes in the same places need the same choices. */
 const recent: { readonly wanted: WantedAlgorithm; readonly line: string | null }[] = []
 const mostRecent = 64
 const inFlight: SharedWork<WantedAlgorithm, string | null>[] = []
 
 /**
- * The algorithm that takes the least time, with its parameters and segments, as a line of text; null where none serves,
- * and where even the smallest schedule is too large to be simulated. Without holding the event loop longer than one
- * simulation takes. Of a thread: at most 64 choices are retained.
+ * Returns the algorithm that takes the least time, with its parameters and segments, as a line of text. It is null if
+ * none serves, or if even the smallest schedule is too large to be simulated. The event loop is never held longer than
+ * one simulation takes. A thread retains at most 64 choices.
  */
 export async function chosenForMachine(wanted: WantedAlgorithm): Promise<string | null> {
   const known = recent.find((each) => areSame(each.wanted, wanted))

@@ -7,10 +7,10 @@ import type { OnlineCalls } from './online-calls.js'
 /** A communicator as its collectives see it. */
 export interface CollectiveContext extends CommContext {
   readonly collectives: CollectiveEngine
-  /** Plans of its collectives. Made when the first one needs a plan. */
+  /** The plans of its collectives, made when the first one needs a plan. */
   readonly plans: CollectivePlans
-  /** Online tuning of its calls; undefined unless the world learns from them. */
+  /** The online tuning of its calls; undefined unless the world learns from them. */
   readonly online: OnlineCalls | undefined
-  /** Who waits for the request of a collective that a rank has started. */
+  /** The mailboxes of ranks, which wait for the request of a collective that they have started. */
   readonly matching: { mailbox(rank: number): OperationOwner }
 }

@@ -19,18 +19,21 @@ import { type Participants, participantsOf, type WholeKind } from './participant
 import { pathParticipants } from './path-participants.js'
 import { TunedCalls, type TunedLeaf } from './tuned-calls.js'
 
-/** Why a call is carried out by an algorithm. */
+/** The reason why an algorithm carries out a call. */
 export interface PlanChoice {
-  /** By what: the call itself, the machine of the world, the tuning file, or the rule, from these facts. */
+  /**
+   * The source of the choice: the call itself, the machine of the world, the tuning file, or the rule, from these
+   * facts.
+   */
   readonly by: 'call' | 'machine' | 'file' | 'rule'
   readonly facts: CallFacts
   /** The leaf of the tuning file for the call. */
   readonly leaf?: TunedLeaf | undefined
-  /** Why the setting of this leaf cannot serve the call, so that the rule has chosen. */
+  /** The reason why the setting of this leaf cannot serve the call, so that the rule has chosen. */
   readonly refusal?: string | undefined
-  /** What the machine has chosen it for. */
+  /** The class of calls for which the machine has chosen it. */
   readonly chosenFor?: string | undefined
-  /** Why it is not the algorithm that the rule prefers. */
+  /** The reason why it is not the algorithm that the rule prefers. */
   readonly instead?: string | undefined
 }
 
@@ -40,20 +43,20 @@ export class CollectivePlan {
   readonly shape: Shape
   readonly participants: Participants
   readonly program: ProcessProgram
-  /** Memory for runs that do not retain their own. */
+  /** The memory for runs that do not retain their own. */
   readonly scratch: Scratch
-  /** Of the arrays that it retains from the start. */
+  /** The bytes of the arrays that it retains from the start. */
   readonly sizeBytes: number
-  /** Calls that it has carried out. */
+  /** The number of calls that it has carried out. */
   calls = 0
-  /** Why it was chosen the last time; undefined for a choice that came with the root's message. */
+  /** The reason why it was chosen the last time; undefined for a choice that came with the root's message. */
   choice: PlanChoice | undefined
-  /** When it was used last, as a count of uses of all plans of its communicator. */
+  /** The time of its last use, as a count of uses of all plans of its communicator. */
   lastUse = 0
-  /** Blocks of the last call that moved short ones, between two runs. */
+  /** The blocks of the last call that moved short ones, between two runs. */
   moveMemory: MoveMemory | undefined
   readonly #memory: (ValueMemory | undefined)[] = []
-  /** Runs that are not active, of frames and of pieces. */
+  /** The runs that are not active, of frames and of pieces. */
   #spare: ProgramRun | undefined
   #sparePieces: ProgramRun | undefined
 
@@ -67,17 +70,17 @@ export class CollectivePlan {
     this.program = lowerInRounds(schedule, participants.process, processIndex, roundsByPhase(schedule))
     const { kind, own, ownFirst } = participants
     this.sizeBytes = bytesOfArrays(this.program) + own.byteLength + ownFirst.byteLength
-    // Of the others it needs no more than the program has.
+    // About the other participants it needs no more than the program has.
     if (kind === 'path') this.participants = { kind, own, ownFirst, process: own, firstRank: null }
   }
 
-  /** Parts into which a unit of data is cut. */
+  /** The number of parts into which a unit of data is cut. */
   get parts(): number {
     const { segments = 1 } = this.shape
     return this.algorithm.parts?.(this.shape) ?? segments
   }
 
-  /** Whether it is for this root and so many segments. */
+  /** Tells whether it is for this root and so many segments. */
   isOf(root: number, segments: number): boolean {
     return this.shape.root === root && this.shape.segments === segments
   }
@@ -106,7 +109,7 @@ export class CollectivePlan {
     return run
   }
 
-  /** The same of a second run in one call, whose messages are distinguished from those of the first. */
+  /** Begins a second run in one call, whose messages are distinguished from those of the first. */
   beginPieces(exchange: Exchange, store: ProgramStore, done: () => void): ProgramRun {
     const run = this.#sparePieces ?? new ProgramRun(this.program, firstPieceStep)
     this.#sparePieces = undefined
@@ -118,32 +121,31 @@ export class CollectivePlan {
   }
 }
 
-/** Steps below it are those of the messages by which processes agree on lengths. */
+/** The first step of a plan; steps below it are those of the messages by which processes agree on lengths. */
 export const firstStep = 64
-/** More than any run of frames has. */
+/** The first step of a second run; no run of frames has as many steps. */
 const firstPieceStep = 2 ** 21
 
-/** Most plans of a communicator that are retained in a process, and most bytes of them: those used last. */
+/**
+ * The most plans of a communicator that are retained in a process, and the most bytes of them. Those used last stay.
+ */
 const mostPlans = 32
 const mostPlanBytes = 2 ** 26
 
-/**
- * The plans of one communicator in one process: a plan is made once, and retained while it is among the last
- * used.
- */
+/** The plans of one communicator in one process. A plan is made once, and retained while it is among the last used. */
 export class CollectivePlans {
   /** The call of its barriers that name no method. */
   barrier: BindableCall<undefined> | undefined
-  /** Broadcasts whose data came with their head, without a plan. */
+  /** The number of broadcasts whose data came with their head, without a plan. */
   inlineBcasts = 0
-  /** Why the last of them that this process sent was one. */
+  /** The reason why the last inline bcast that this process sent was one. */
   inlineChoice: PlanChoice | undefined
   readonly #state: CommContext
   #isMemoryShared: boolean | undefined
   #tuned: TunedCalls | undefined
   #byMachine: MachineChoices | undefined
   readonly #plans = new Map<string, CollectivePlan>()
-  /** The plan of each algorithm, by its id, that was asked for last: found without a key. */
+  /** The plan of each algorithm, by its id, that was requested last. It is found without making a key. */
   readonly #lastOf = new Map<string, CollectivePlan>()
   #uses = 0
   readonly #participants = new Map<WholeKind, Participants | null>()
@@ -154,7 +156,7 @@ export class CollectivePlans {
     this.#state = state
   }
 
-  /** Of the arrays of the plans that are retained. */
+  /** The bytes of the arrays of the plans that are retained. */
   get sizeBytes(): number {
     return this.#planBytes
   }
@@ -164,7 +166,7 @@ export class CollectivePlans {
     return this.#plans.values()
   }
 
-  /** Whether all its processes can read each other's memory. The same on all of them. */
+  /** Whether all its processes can read each other's memory. The answer is the same on all of them. */
   get isMemoryShared(): boolean {
     this.#isMemoryShared ??= isMemoryShared(this.#state)
     return this.#isMemoryShared
@@ -178,7 +180,7 @@ export class CollectivePlans {
     return this.#tuned
   }
 
-  /** What the machine of the world chooses. */
+  /** The choices of the world's machine. */
   get byMachine(): MachineChoices {
     this.#byMachine ??= new MachineChoices(this.#state, (kind) => this.participants(kind))
     return this.#byMachine
@@ -207,8 +209,7 @@ export class CollectivePlans {
   }
 
   /**
-   * The plan of an algorithm along the tree over ranks; a promise where addresses have to be looked up for
-   * it.
+   * Returns the plan of an algorithm along the tree over ranks; a promise if addresses have to be looked up for it.
    *
    * @param root rank
    */
@@ -224,7 +225,7 @@ export class CollectivePlans {
     return participants instanceof Promise ? participants.then(make) : make(participants)
   }
 
-  /** What an algorithm is planned for, with its grid where it follows one. */
+  /** Returns the shape for which an algorithm is planned, with its grid if it follows one. */
   shapeOf(algorithm: Algorithm, participants: Participants, root: number, segments: number): Shape {
     const { process, kind, firstRank } = participants
     const shape = { ranks: process.length, root, segments }
@@ -266,7 +267,7 @@ export class CollectivePlans {
     return plan
   }
 
-  /** The plan whose last use is longest ago. */
+  /** Forgets the plan whose last use is longest ago. */
   #forgetOldest(): void {
     let oldest = ''
     let lastUse = Number.POSITIVE_INFINITY
@@ -283,7 +284,7 @@ export class CollectivePlans {
   }
 }
 
-/** Of the arrays in a record, and in the records in it. */
+/** Counts the bytes of the arrays in a record, and in the records in it. */
 function bytesOfArrays(record: object): number {
   let bytes = 0
   for (const value of Object.values(record)) {

@@ -16,16 +16,16 @@ import { pack } from '../../messages/datatype/strided-view.js'
 import { decodeValue, encodeValue } from '../../messages/datatype/value-encoding.js'
 
 /**
- * How a reduction tree combines values of one kind. An owned operand belongs to the tree, which may overwrite
- * it or make it part of the result. Results are owned.
+ * Combines values of one kind in a reduction tree. An owned operand belongs to the tree, which may overwrite it or make
+ * it part of the result. Results are owned.
  */
 export interface Combiner<V> {
   combine(left: V, leftOwned: boolean, right: V, rightOwned: boolean): V
-  /** Bytes of every value on the wire; null if they vary. */
+  /** The bytes of every value on the wire; null if they vary. */
   readonly sizeBytes: number | null
-  /** Elements unchanged, other values encoded: what ranks pass and get. */
+  /** Returns what ranks pass and get: elements unchanged, other values encoded. */
   toData(value: V): TypedArray
-  /** An owned value, which may be a view of `bytes`. */
+  /** Returns an owned value, which may be a view of `bytes`. */
   fromBytes(bytes: Uint8Array): V
 }
 
@@ -54,7 +54,10 @@ abstract class ArrayCombiner implements Combiner<TypedArray> {
 
   abstract combine(left: TypedArray, leftOwned: boolean, right: TypedArray, rightOwned: boolean): TypedArray
 
-  /** Operands may be what ranks passed: an array whose buffer has been transferred reads as empty. */
+  /**
+   * Refuses detached operands. They may be what ranks passed, and an array whose buffer has been transferred reads as
+   * empty.
+   */
   protected requireWhole(left: TypedArray, right: TypedArray): void {
     if (left.length !== this.countElems || right.length !== this.countElems) throw detachedError()
   }
@@ -68,7 +71,7 @@ abstract class ArrayCombiner implements Combiner<TypedArray> {
   }
 }
 
-/** Built-in operations: in place if an operand is owned; freed arrays are reused. */
+/** Combines by built-in operations: in place if an operand is owned. Freed arrays are reused. */
 class KernelCombiner extends ArrayCombiner {
   readonly #kernel: Kernel
   readonly #spare: TypedArray[] = []
@@ -92,7 +95,7 @@ class KernelCombiner extends ArrayCombiner {
   }
 }
 
-/** User-defined operations on typed arrays, which may overwrite `left`. */
+/** Combines typed arrays by user-defined operations, which may overwrite `left`. */
 class FunctionCombiner extends ArrayCombiner {
   readonly #op: FunctionOperation
 
@@ -121,7 +124,7 @@ class FunctionCombiner extends ArrayCombiner {
   }
 }
 
-/** User-defined operations on other values. */
+/** Combines other values by user-defined operations. */
 class ValueCombiner implements Combiner<unknown> {
   readonly sizeBytes = null
   readonly #op: FunctionOperation

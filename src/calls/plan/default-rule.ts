@@ -5,29 +5,31 @@ import type { Collective } from '../../schedule/specification.js'
 import type { TuningSetting } from '../../tuning/settings/setting.js'
 import { callProcesses, type TuningCall } from '../../tuning/settings/tuning-call.js'
 
-/** What all ranks of a call know before it; of a bcast or scatter, all ranks of the root's process. */
+/**
+ * The facts that all ranks of a call know before it; for a bcast or scatter, all ranks of the root's process know them.
+ */
 export interface CallFacts {
   readonly collective: Collective
-  /** Processes that host ranks of the communicator. */
+  /** The number of processes that host ranks of the communicator. */
   readonly processes: number
   /** Whether processes share cores, so that waiting for one another costs more than messages do. */
   readonly isOversubscribed: boolean
   /** Whether all these processes can read each other's memory. */
   readonly isMemoryShared: boolean
-  /** Longer messages stay with their sender until the receiver is ready. */
+  /** The size in bytes beyond which messages stay with their sender until the receiver is ready. */
   readonly eagerLimitBytes: number
-  /** Bytes of the unit of data: what MPI's count describes. */
+  /** The bytes of the unit of data, which MPI's count describes. */
   readonly sizeBytes: number
 }
 
-/** What the rule chooses; null for the messages that the collective's own file writes. */
+/** The algorithm that the rule chooses; null stands for the messages that the collective's own file writes. */
 export interface AlgorithmChoice {
   readonly id: string
   readonly segments: number
 }
 
 /**
- * The algorithm of a call that names none. Pure: ranks with the same facts choose alike.
+ * Chooses the algorithm of a call that names none. It is pure: ranks with the same facts choose alike.
  *
  * | collective | where | algorithm |
  * |---|---|---|
@@ -45,13 +47,13 @@ export interface AlgorithmChoice {
  * | allgather | longer blocks | `allgather-linear` |
  * | scatter, gather, alltoall | | `scatter-linear`, `gather-linear`, `alltoall-linear` |
  *
- * With two participants, recursive doubling has as many messages as the tree and half its phases. With more it has
- * more combinations and may have more messages, so the caller takes the tree. It combines on both processes, so what
- * a user-defined operation returns would have to be equal there.
+ * With two participants, recursive doubling has as many messages as the tree and half its phases. With more it has more
+ * combinations and may have more messages, so the caller takes the tree. It combines on both processes, so the results
+ * of a user-defined operation would have to be equal there.
  *
- * Where memory is shared, what a root or a rank sends to many is copied once for all of them. Elsewhere, with
- * 4 processes on 2 cores, 16 MiB by `allreduce-rabenseifner` reached 0.6 to 0.9 times the bandwidth of
- * `allreduce-segmented`, and 1 MiB by `bcast-linear` 0.8 to 1.0 times that of `bcast-binomial`.
+ * If memory is shared, data that a root or a rank sends to many are copied once for all of them. Without shared memory,
+ * 4 processes on 2 cores measured these ratios: 16 MiB by `allreduce-rabenseifner` reached 0.6 to 0.9 times the
+ * bandwidth of `allreduce-segmented`, and 1 MiB by `bcast-linear` 0.8 to 1.0 times that of `bcast-binomial`.
  */
 export function defaultChoice(facts: CallFacts): AlgorithmChoice | null {
   const { collective, processes, isOversubscribed, isMemoryShared, eagerLimitBytes, sizeBytes } = facts
@@ -84,7 +86,7 @@ export function defaultChoice(facts: CallFacts): AlgorithmChoice | null {
 }
 
 /**
- * What the rule chooses for a call that was measured, on processes that do not share cores and with the usual eager
+ * Returns the rule's choice for a call that was measured, on processes that do not share cores and with the usual eager
  * limit. Broadcasts whose data travel with their head, down a binomial tree, count as `bcast-binomial`.
  */
 export function ruleOf(call: TuningCall): Pick<TuningSetting, 'algorithm' | 'parameters'> | null {
@@ -98,7 +100,7 @@ export function ruleOf(call: TuningCall): Pick<TuningSetting, 'algorithm' | 'par
 
 const { eagerLimitBytes } = defaultRuntimeOptions
 
-/** Why {@link defaultChoice} chooses what it does, in a few words. */
+/** Explains the choice of {@link defaultChoice} in a few words. */
 export function reasonOf(facts: CallFacts): string {
   const { collective, processes, isOversubscribed, isMemoryShared, eagerLimitBytes, sizeBytes } = facts
   const isCrowded = isOversubscribed && processes > 2
@@ -122,7 +124,7 @@ export function reasonOf(facts: CallFacts): string {
 }
 
 /**
- * Whether a rank's block is sent by itself, from where it is to where it belongs; shorter ones are copied
+ * Tells whether a rank's block is sent by itself, from the sender's array to the receiver's. Shorter blocks are copied
  * into one message with those of the other ranks of the process.
  */
 export function isLongBlock({
@@ -133,7 +135,7 @@ export function isLongBlock({
 }
 
 /**
- * Whether what each process sends each other is worth separate messages, where the data are cut into a part
+ * Tells whether the part that each process sends each other is worth separate messages, if the data are cut into a part
  * for each.
  */
 function isLongPart({ sizeBytes, processes, eagerLimitBytes }: CallFacts): boolean {
@@ -143,7 +145,7 @@ function isLongPart({ sizeBytes, processes, eagerLimitBytes }: CallFacts): boole
 
 const longPartBytes = 16_384
 
-/** Segments of an algorithm that a call names without them. */
+/** Returns the number of segments of an algorithm that a call names without them. */
 export function defaultSegments(algorithm: Algorithm, sizeBytes: number): number {
   if (!atDefaults(algorithm).id.endsWith('-chain')) return algorithm.sections ?? 1
   let segments = 1

@@ -8,10 +8,10 @@ import type { CommContext } from '../../messages/process/comm-context.js'
 import { RankFailure } from '../collective-call.js'
 import type { Gathered } from './placement.js'
 
-/** What one rank passes: its elements, contiguous, or one encoded value. The bytes may be the user's own. */
+/** The contribution of one rank: its elements, contiguous, or one encoded value. The bytes may be the user's own. */
 export interface Block {
   readonly type: number
-  /** 1 for a value. */
+  /** The number of elements; 1 for a value. */
   readonly countElems: number
   readonly bytes: Uint8Array
 }
@@ -22,13 +22,13 @@ export function blockOf(call: string, data: unknown): Block {
   return { type: payload.type, countElems: payload.countElems, bytes: bytesOf(packedElements(payload.data)) }
 }
 
-/** The elements of a payload as a typed array; strided elements are packed. */
+/** Returns the elements of a payload as a typed array; strided elements are packed. */
 export function packedElements(data: Parameters<typeof pack>[0]): TypedArray {
   return ArrayBuffer.isView(data) ? (data as TypedArray) : pack(data)
 }
 
 /**
- * What a rank passes, with a copy of the bytes if `into` overlaps them: results are written rank by rank,
+ * Returns a rank's contribution, with a copy of the bytes if `into` overlaps them. Results are written rank by rank,
  * while other ranks of the same process still read these bytes.
  */
 export function copyIfAliased<P extends { readonly bytes: Uint8Array }>(into: unknown, part: P): P {
@@ -37,7 +37,7 @@ export function copyIfAliased<P extends { readonly bytes: Uint8Array }>(into: un
   return overlap(target, part.bytes) ? { ...part, bytes: part.bytes.slice() } : part
 }
 
-/** One block as a rank gets it: a fresh array or value, or `into` filled; a failure when it does not fit. */
+/** Delivers one block to a rank: a fresh array or value, or `into` filled; a failure when it does not fit. */
 export function deliver(
   state: CommContext,
   type: number,
@@ -54,7 +54,7 @@ export function deliver(
   return target.finish()
 }
 
-/** Like {@link deliver}, for elements or an encoded value; cheap for the few elements of most reductions. */
+/** Delivers like {@link deliver}, for elements or an encoded value; cheap for the few elements of most reductions. */
 export function deliverData(
   state: CommContext,
   type: number,
@@ -70,7 +70,7 @@ export function deliverData(
   return into
 }
 
-/** What a gather gives a rank: the typed blocks as one array, or the list of values. */
+/** Delivers the result of a gather to a rank: the typed blocks as one array, or the list of values. */
 export function deliverAll(
   state: CommContext,
   type: number,
@@ -89,7 +89,7 @@ interface LayoutOptions {
   readonly displs?: ArrayLike<number>
 }
 
-/** How a rank wants blocks of varying lengths laid out. */
+/** The layout that a rank wants for blocks of varying lengths. */
 export interface Layout {
   readonly into: TypedArray | undefined
   readonly counts: Int32Array | undefined
@@ -97,7 +97,7 @@ export interface Layout {
 }
 
 /**
- * Blocks of varying lengths in the layout a rank asked for, with counts and offsets; a failure when they do
+ * Delivers blocks of varying lengths in the layout a rank asked for, with counts and offsets; a failure when they do
  * not fit.
  */
 export function deliverBlocks(
@@ -119,7 +119,7 @@ export function deliverBlocks(
   return gathered
 }
 
-/** The same before the blocks are there; a failure when they will not fit. */
+/** Makes the memory for {@link deliverBlocks} before the blocks arrive; a failure when they will not fit. */
 export function roomForBlocks(
   type: number,
   sizesBytes: readonly number[],
@@ -145,7 +145,7 @@ export function roomForBlocks(
 
 type GatheredArray = Gathered<TypedArray>
 
-/** The bytes of rank r's block in the memory of {@link roomForBlocks}. */
+/** Returns the bytes of rank r's block in the memory of {@link roomForBlocks}. */
 export function placeOf({ data, displs }: GatheredArray, rank: number, sizeBytes: number): Uint8Array {
   const { BYTES_PER_ELEMENT, buffer, byteOffset } = data
   // The start of an empty block may lie outside.
@@ -155,7 +155,7 @@ export function placeOf({ data, displs }: GatheredArray, rank: number, sizeBytes
 
 const nothing = new Uint8Array(0)
 
-/** A rank's layout may need more memory than there is; then only that rank fails. */
+/** Makes the result of a rank. Its layout may need more memory than there is; then only that rank fails. */
 function roomFor(type: number, countElems: number): TypedArray | RankFailure {
   try {
     return newArray(type, countElems)
@@ -172,7 +172,7 @@ export function packedDispls(counts: Int32Array): Int32Array {
 }
 
 /**
- * A copy of a list with a number of elements for each of `size` blocks.
+ * Copies a list with a number of elements for each of `size` blocks.
  *
  * @param per what has a block: `rank`, `source`
  * @throws ERR_COUNT unless there is one integer from 0 to 2^31 - 1 for each
@@ -195,7 +195,8 @@ export function countsOf(what: string, list: ArrayLike<number>, size: number, pe
 }
 
 /**
- * Where a rank wants blocks, in copies of its lists.
+ * Returns the layout that a rank wants, in copies of its lists.
+ *
  * @throws ERR_COUNT as {@link countsOf}
  */
 export function layoutOf(

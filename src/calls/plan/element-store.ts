@@ -12,30 +12,29 @@ import type { ProcessProgram } from '../../schedule/lower/program.js'
 import { area, type ValueMemory } from '../../schedule/lower/value-memory.js'
 import type { ProgramStore } from '../program/run-program.js'
 
-/** Elements of a block, or of the partial results of part p where the term is `~p`. */
+/** Returns the elements of a block, or of the partial results of part p for the term `~p`. */
 export type LengthOf = (term: number) => number
 
 /**
- * The values of a program as elements of typed arrays: what the ranks contribute and receive is used where it
- * is, for the rest there is scratch memory. Values that lie next to each other leave, and arrive, without a
- * copy.
+ * The values of a program as elements of typed arrays. The ranks' contributions and results are used in their own
+ * arrays; other values have scratch memory. Values that lie next to each other leave, and arrive, without a copy.
  *
- * Own places and slots are laid out in their arrays in the order of their numbers. A store serves one run at
- * a time: bind it, run the program, then `finish` it. Frames that have been offered are still read until the
- * exchange has sent them.
+ * Own places and slots are laid out in their arrays in the order of their numbers. A store serves one run at a time:
+ * bind it, run the program, then `finish` it. Frames that have been offered are still read until the exchange has sent
+ * them.
  */
 export class ElementStore implements ProgramStore {
-  /** Elements that the slots need. */
+  /** The number of elements that the slots need. */
   readonly slotElems: number
   readonly #program: ProcessProgram
   readonly #memory: ValueMemory
   readonly #type: number
   readonly #kernel: Kernel | undefined
-  /** Array of every value in `#arrays`, and where it is there, in elements. */
+  /** The array of every value in `#arrays`, and its place there, in elements. */
   readonly #arrayOf: Int32Array
   readonly #start: Float64Array
   readonly #length: Float64Array
-  /** Hosted rank of every own place, and where it is in what the rank contributes. */
+  /** The hosted rank of every own place, and its place in the rank's contribution. */
   readonly #ownRank: Int32Array
   readonly #ownAt: Float64Array
   readonly #slotStart: Float64Array
@@ -45,13 +44,13 @@ export class ElementStore implements ProgramStore {
   readonly #arrays: TypedArray[]
   readonly #bytes: Uint8Array[]
   readonly #scratchElems: number
-  /** Views of values, frames that are packed, and places of frames that arrive: made when first needed. */
+  /** The views of values, frames that are packed, and places of frames that arrive: made when first needed. */
   readonly #views: (TypedArray | undefined)[]
   readonly #packed: (Uint8Array | undefined)[]
   readonly #landings: (Uint8Array | undefined)[]
-  /** Values that are read in place, in memory of other processes: how to release them. */
+  /** The functions that release values read in place, in memory of other processes. */
   readonly #leases: ((() => void) | undefined)[]
-  /** Frames that may be. */
+  /** The frames that may be lent. */
   readonly #lends: Uint8Array
 
   /**
@@ -107,12 +106,12 @@ export class ElementStore implements ProgramStore {
     this.#lends = isKernelOurs ? framesReadOnce(program) : new Uint8Array(receive.peer.length)
   }
 
-  /** Scratch memory that a run needs. */
+  /** The bytes of scratch memory that a run needs. */
   get scratchBytes(): number {
     return this.#scratchElems * elementSizeBytes(this.#type)
   }
 
-  /** Memory that it retains between runs: scratch memory, and frames that are packed. */
+  /** The bytes of memory that it retains between runs: scratch memory, and frames that are packed. */
   get sizeBytes(): number {
     const packed = this.#sends.array.reduce(
       (sum, array, frame) => (array < 0 ? sum + this.#sends.length[frame] : sum),
@@ -125,8 +124,7 @@ export class ElementStore implements ProgramStore {
    * Prepares a run.
    *
    * @param own what every hosted rank contributes; a rank that contributes nothing may pass any array
-   * @param slots at least `slotElems` elements; not memory of `own`, unless the value memory is that of a
-   *   call in place
+   * @param slots at least `slotElems` elements; not memory of `own`, unless the value memory is that of a call in place
    * @param scratch at least `scratchBytes`, for a store that is bound once. Default: new memory
    */
   bind(own: readonly TypedArray[], slots: TypedArray, scratch?: ArrayBuffer): void {
@@ -221,7 +219,7 @@ export class ElementStore implements ProgramStore {
     this.#release(right[combination])
   }
 
-  /** A value that has been read. */
+  /** Releases a value that has been read. */
   #release(value: number): void {
     const release = this.#leases[value]
     if (release === undefined) return
@@ -258,7 +256,7 @@ export class ElementStore implements ProgramStore {
     if (!isThere) (slots as Float64Array).set(from as Float64Array, to)
   }
 
-  /** What was made of an array that has been replaced. */
+  /** Forgets the views of an array that has been replaced. */
   #forget(array: number): void {
     for (let value = 0; value < this.#views.length; value++) {
       if (this.#arrayOf[value] === array) this.#views[value] = undefined
@@ -291,7 +289,7 @@ export class ElementStore implements ProgramStore {
     return bytes.subarray(start * sizeBytes, (start + length) * sizeBytes)
   }
 
-  /** Frames whose values lie next to each other, in their order, are ranges of one array. */
+  /** Finds the frames whose values lie next to each other, in their order, which are ranges of one array. */
   #ranges(valueStart: Int32Array, valueAt: (at: number) => number): FrameRanges {
     const frames = valueStart.length - 1
     const array = new Int32Array(frames)
@@ -314,14 +312,14 @@ export class ElementStore implements ProgramStore {
         }
         length[frame] += this.#length[value]
       }
-      // Nothing of any array.
+      // An empty frame is a range of no array.
       if (first < 0) array[frame] = this.#program.ranks.length + 1
     }
     return { array, start, length }
   }
 }
 
-/** By frame: the array of which it is a range, -1 for a frame that is packed, and the range in elements. */
+/** For each frame, the array of which it is a range, or -1 for a frame that is packed, and the range in elements. */
 interface FrameRanges {
   readonly array: Int32Array
   readonly start: Float64Array
@@ -334,12 +332,12 @@ function startsOf(terms: Int32Array, lengthOf: LengthOf): Float64Array {
   return starts
 }
 
-/** Frames to receive whose only value is read by one combination, and sent or delivered by none. */
+/** Marks frames to receive whose only value is read by one combination, and sent or delivered by none. */
 function framesReadOnce({ receive, send, combine, fillStart, valueTerm }: ProcessProgram): Uint8Array {
   const reads = new Int32Array(valueTerm.length)
   for (const value of combine.left) reads[value]++
   for (const value of combine.right) reads[value]++
-  // More than any number of reads.
+  // A value that is sent counts as read more than once.
   for (const value of send.value) reads[value] = 2
   const frames = new Uint8Array(receive.peer.length)
   for (let frame = 0; frame < frames.length; frame++) {

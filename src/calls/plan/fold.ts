@@ -1,8 +1,8 @@
 import type { Combiner } from './combiner.js'
 
-// What the ranks of one process combine in memory: consecutive ranks in the order of the tree over ranks,
-// whose node (l, i) covers the ranks `[i * 2^l, (i + 1) * 2^l)`; its value is `left op right` of its two
-// halves, or that of the left half where the right one is empty.
+// The ranks of one process combine their values in memory: consecutive ranks in the order of the tree over ranks. Its
+// node (l, i) covers the ranks `[i * 2^l, (i + 1) * 2^l)`. The value of a node is `left op right` of its two halves, or
+// that of the left half if the right one is empty.
 
 /** A value, and whether it may be overwritten. */
 interface Operand<V> {
@@ -10,14 +10,14 @@ interface Operand<V> {
   readonly owned: boolean
 }
 
-/** Values of the ranks here, by local index; `owned` if they may be overwritten. */
+/** The values of the ranks here, by local index; `owned` if they may be overwritten. */
 export interface Leaves<V> {
   readonly values: readonly V[]
   readonly owned: boolean
 }
 
 /**
- * The value of `ranks` leaves from `first` on, with O(lg ranks) live values: equal subtrees merge like the
+ * Returns the value of `ranks` leaves from `first` on, with O(lg ranks) live values: equal subtrees merge like the
  * digits of a binary counter.
  */
 export function foldRanks<V>(
@@ -47,8 +47,8 @@ export function foldRanks<V>(
 }
 
 /**
- * The values of all nodes over `ranks` leaves from `first` on, by level from the leaves to the root. Nothing
- * is overwritten.
+ * Returns the values of all nodes over `ranks` leaves from `first` on, by level from the leaves to the root. Nothing is
+ * overwritten.
  */
 export function nodeValues<V>(
   combiner: Combiner<V>,
@@ -67,16 +67,16 @@ export function nodeValues<V>(
   return levels
 }
 
-/** What is before the first leaf. */
+/** The combination of all that precedes the first leaf. */
 export interface Before<V> {
   readonly value: V
   readonly owned: boolean
 }
 
 /**
- * For every leaf the combination of all before it, appended to `result`: undefined for the first if nothing
- * is before it. All but what is before the first, and the first leaf itself, are owned: they replace the
- * values of nodes.
+ * Appends to `result` the combination of all that precedes each leaf; undefined for the first if nothing precedes it.
+ * The first is owned if `before` is. The second is not owned if `before` is null, since it is the first leaf itself.
+ * All others are owned: they replace the values of nodes.
  *
  * @param levels of {@link nodeValues}
  * @param before null for nothing
@@ -95,7 +95,7 @@ export function appendPrefixes<V>(
       const prefix = prefixes[i / 2]
       next[i] = prefix
       if (i + 1 === values.length) continue
-      // Only the leftmost branch of the whole tree has no prefix.
+      // The leftmost branch of the whole tree is the only one without a prefix.
       const isFirst = i === 0 && before === null
       next[i + 1] = isFirst ? values[i] : combiner.combine(prefix as V, false, values[i]!, level > 0)
     }

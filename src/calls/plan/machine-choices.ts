@@ -8,43 +8,46 @@ import type { Method } from './method.js'
 import { coresOfParticipants } from './participant-places.js'
 import type { Participants, WholeKind } from './participants.js'
 
-// The seam between calls and the simulator. A call with `algorithm: 'auto'` takes its place among the calls of its
-// communicator at once, like any other; inside `run`, it asks here for a method that names an algorithm. The answer is
-// there, or a promise of it: the first call of a class loads the simulator and lets it choose. The number of a call
-// is in its messages, so a later call may overtake one that chooses.
+// This file connects calls to the simulator. A call with `algorithm: 'auto'` takes its place among the calls of its
+// communicator at once, like any other. Inside `run`, it requests a method that names an algorithm. The answer is
+// known, or a promise: the first call of a class loads the simulator and lets it choose. The number of a call is in its
+// messages, so a later call may overtake one that chooses.
 //
-// Every process chooses for itself, and all choose alike: the choice is a function of the machine, of where the
-// participants are, of the collective, of the order that a reduction demands and of the class of lengths. Where only the
-// root knows the length (bcast), the root chooses and names the algorithm in the head of the call.
+// Every process chooses for itself, and all choose alike. The choice is a function of the machine, the places of the
+// participants, the collective, the order that a reduction demands and the class of lengths. If only the root knows the
+// length (bcast), the root chooses and names the algorithm in the head of the call.
 
 /** A call whose algorithm the machine chooses, as far as the choice depends on it. */
 export interface MachineCall {
   readonly collective: Collective
-  /** Of a unit of data, as MPI's count describes it; null where not all who choose know it. */
+  /** The bytes of a unit of data, as MPI's count describes it; null if not all processes that choose know it. */
   readonly sizeBytes: number | null
-  /** Who takes part: default all processes. */
+  /** The kind of participants. Default: all processes. */
   readonly kind?: WholeKind
-  /** What a reduction demands. Default `any`. */
+  /** The order that a reduction demands. Default `any`. */
   readonly order?: CombinationOrder
   /** Whether units of data may be cut into parts. Default: yes. */
   readonly canCut?: boolean
 }
 
-/** Of blocks whose lengths only their origin knows: of lists, which have lengths and short blocks, and of long blocks. */
+/**
+ * The assumed bytes of blocks whose lengths only their origin knows: of lists, which have lengths and short blocks, and
+ * of long blocks.
+ */
 const assumedBytes = { lists: 1024, long: 65_536 }
 
-/** Choices of a communicator that are retained in a process: those used last. */
+/** The number of choices of a communicator that are retained in a process: those used last. */
 export const mostMachineChoices = 64
 
 /**
- * What the machine of a world chooses for the collectives of one communicator, in one process: an algorithm for each
- * collective, order of combination and class of lengths, which are those with the same nearest power of two. Rooted
- * collectives take the choice for root 0.
+ * The choices of a world's machine for the collectives of one communicator, in one process. It chooses an algorithm for
+ * each collective, order of combination and class of lengths; a class has lengths with the same nearest power of two.
+ * Rooted collectives take the choice for root 0.
  */
 export class MachineChoices {
   readonly #state: CommContext
   readonly #participantsOf: (kind: WholeKind) => Participants | null
-  /** By what was asked for, the one used last at the end. */
+  /** The methods by what was requested; the one used last is at the end. */
   readonly #methods = new Map<string, Method | Promise<Method>>()
 
   constructor(state: CommContext, participantsOf: (kind: WholeKind) => Participants | null) {
@@ -52,14 +55,14 @@ export class MachineChoices {
     this.#participantsOf = participantsOf
   }
 
-  /** Choices that are retained. */
+  /** The number of choices that are retained. */
   get count(): number {
     return this.#methods.size
   }
 
   /**
-   * The method of a call that says `auto`: of an algorithm, or without one where the machine has none, so that the rule
-   * decides. A promise where it has to be chosen; calls of one class that begin meanwhile share it.
+   * Returns the method of a call that says `auto`. It names an algorithm, or none if the machine has none, so that the
+   * rule decides. It is a promise if it has to be chosen; calls of one class that begin meanwhile share it.
    *
    * @param method what the ranks pass
    */

@@ -10,35 +10,35 @@ import type { Collective } from '../../schedule/specification.js'
 import { methodName } from '../method-names.js'
 import { requireChoices } from './participant-places.js'
 
-/** How a collective moves its data. All ranks pass the same. */
+/** The options that determine how a collective moves its data. All ranks pass the same. */
 export interface MethodOptions {
   /**
    * The algorithm as a line of text: its id, then its parameters and how it cuts the data, `bcast-chain`,
-   * `bcast-chain:fanout=4,segment=64KiB`. `segment` is the most bytes that travel at a time of what MPI's count
-   * describes, at most 4,096 times; it is for calls where all ranks, or the root of a bcast, know the lengths.
-   * `auto`: what takes the least time on the machine of the world, as the simulator predicts it, with its parameters
-   * and segments; chosen by every process for itself, once for each class of lengths.
-   * Default: chosen by size and number of processes.
+   * `bcast-chain:fanout=4,segment=64KiB`. `segment` limits the bytes that travel at a time of what MPI's count
+   * describes, with at most 4,096 segments. It is for calls where all ranks, or the root of a bcast, know the lengths.
+   * `auto` selects the algorithm, parameters and segments that take the least time on the machine of the world, as the
+   * simulator predicts it. Every process chooses for itself, once for each class of lengths. Default: chosen by size
+   * and number of processes.
    */
   readonly algorithm?: string
   /**
-   * Segments into which an algorithm cuts every unit of data, to send them one after the other, unless its text
-   * says it. Default: by size.
+   * The number of segments into which an algorithm cuts every unit of data, to send them one after the other, unless
+   * its text gives it. Default: by size.
    */
   readonly segments?: number
 }
 
-/** How a reduction combines. All ranks pass the same. */
+/** The options that determine how a reduction combines. All ranks pass the same. */
 export interface OrderOptions extends MethodOptions {
   /**
-   * `tree`: floating-point numbers are combined in the one order that every layout has, so the result has the
-   * same bits everywhere. `any`: as the algorithm does; the bits may depend on layout and algorithm, and an
-   * operation that commutes is applied in any order. Default `tree`.
+   * The order of combination. `tree`: floating-point numbers are combined in the one order that every layout has, so
+   * the result has the same bits everywhere. `any`: in the algorithm's order; the bits may depend on layout and
+   * algorithm, and an operation that commutes is applied in any order. Default `tree`.
    */
   readonly order?: 'tree' | 'any'
 }
 
-/** {@link MethodOptions} and {@link OrderOptions} by name. */
+/** The names of {@link MethodOptions} and {@link OrderOptions}. */
 export const methodOptionNames = {
   algorithm: textOption(),
   segments: integerOption({ least: 1, most: shapeLimits.segments }),
@@ -49,7 +49,7 @@ export const orderOptionNames = {
 } satisfies OptionTable<OrderOptions>
 
 /**
- * Refuses options that a call does not have, and what is not an object of options, null included.
+ * Refuses options that a call does not have, and values that are not an object of options, null included.
  *
  * @throws ERR_ARGUMENT
  */
@@ -57,34 +57,34 @@ export function requireInitOptions(name: string, options: unknown, known: object
   if (options !== undefined) requireKnownOptions(name, options, known)
 }
 
-/** What stands for the algorithm that the machine of a world chooses. */
+/** The text that lets the machine of a world choose the algorithm. */
 export const autoAlgorithm = 'auto'
 
-/** What the ranks of a call agree on besides its data; undefined fields are left to the rule. */
+/** The facts on which the ranks of a call agree besides its data; undefined fields are left to the rule. */
 export interface Method {
   readonly algorithm: Algorithm | undefined
-  /** Whether the machine of the world chooses: then no algorithm is named. */
+  /** Whether the machine of the world chooses; then no algorithm is named. */
   readonly isAuto?: true
-  /** What the machine has chosen it for, in words. */
+  /** The class of calls for which the machine has chosen it, in words. */
   readonly chosenFor?: string
-  /** Where the machine has chosen: what is for long blocks whose lengths only some ranks know. */
+  /** The method for long blocks whose lengths only some ranks know, if the machine has chosen. */
   readonly long?: Method
   readonly segments: number | undefined
-  /** Bytes of a segment; not given with `segments`. */
+  /** The bytes of a segment; not given with `segments`. */
   readonly segmentBytes: number | undefined
   readonly isAnyOrder: boolean
-  /** Names it: equal methods have equal names. */
+  /** The name of the method; equal methods have equal names. */
   readonly name: string
-  /** What was passed. */
+  /** The options as they were passed. */
   readonly given: { readonly algorithm: string | undefined; readonly segments: number | undefined }
 }
 
 /**
- * The method that a rank passes; undefined when it leaves all to the rule.
+ * Returns the method that a rank passes; undefined when it leaves all to the rule.
  *
- * @param context the communicator of the call; without it nothing is chosen by a machine
- * @throws ERR_ARGUMENT for options that are malformed, a text that names no algorithm of the collective or has
- *   settings that this one does not take, and segments that both the text and the options give
+ * @param context the communicator of the call; without it no machine chooses anything
+ * @throws ERR_ARGUMENT for options that are malformed, a text that names no algorithm of the collective or has settings
+ *   that this one does not take, and segments that both the text and the options give
  * @throws ERR_MACHINE, ERR_ALGORITHM for `auto` where {@link requireChoices} does
  */
 export function methodOf(
@@ -123,7 +123,7 @@ export function methodOf(
   return { algorithm, segments, segmentBytes, isAnyOrder, name, given: { algorithm: text, segments: given } }
 }
 
-/** Whether options that are well-formed give this method. */
+/** Tells whether options that are well-formed give this method. */
 export function isMethod(method: Method | undefined, options: OrderOptions | undefined): boolean {
   if (method === undefined && options === undefined) return true
   return (

@@ -29,7 +29,7 @@ export function moveBlocks(
 }
 
 /**
- * The same with memory that the plan retains where it is little: blocks of one length.
+ * Runs such a plan for blocks of one length, in memory that the plan retains if it is little.
  *
  * @param ownBytes that the participants here contribute together
  * @param fill writes them
@@ -58,12 +58,12 @@ export function moveShort(
   })
 }
 
-/** Start of part p where a unit of data is cut into parts that differ by one at most. */
+/** Returns the start of part p if a unit of data is cut into parts that differ by one at most. */
 export function cutAt(length: number, parts: number, part: number): number {
   return Math.floor((length * part) / parts)
 }
 
-/** Lengths of the blocks of a unit that one participant contributes or all do, cut into `parts`. */
+/** Returns the lengths of the blocks of a unit that one participant contributes or all do, cut into `parts`. */
 export function unitLengths(sizeBytes: number, parts: number): LengthOf {
   return (block) => {
     const part = block % parts
@@ -72,7 +72,7 @@ export function unitLengths(sizeBytes: number, parts: number): LengthOf {
 }
 
 /**
- * Lengths of blocks that are numbered by participant, then segment.
+ * Returns the lengths of blocks that are numbered by participant, then segment.
  *
  * @param sizeOf bytes of the unit with this number
  */

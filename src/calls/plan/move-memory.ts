@@ -3,17 +3,14 @@ import type { ProcessProgram } from '../../schedule/lower/program.js'
 import type { ValueMemory } from '../../schedule/lower/value-memory.js'
 import { ElementStore, type LengthOf } from './element-store.js'
 
-/** Most bytes of the blocks of a call whose memory is retained for the next one. */
+/** The most bytes of the blocks of a call whose memory is retained for the next one. */
 export const mostRetainedBytes = 65_536
 
-/**
- * The blocks of a program that moves short blocks of one length, process by process; retained from call to
- * call.
- */
+/** The blocks of a program that moves short blocks of one length, process by process; retained from call to call. */
 export class MoveMemory {
-  /** Length of a block for which it was made. */
+  /** The length of a block for which it was made. */
   readonly sizeBytes: number
-  /** What the ranks here contribute side by side, and what they get. */
+  /** The contributions of the ranks here side by side; `slots` holds their results. */
   readonly own: Uint8Array
   readonly slots: Uint8Array
   readonly store: ElementStore

@@ -1,6 +1,6 @@
 import type { Kernel } from '../../messages/datatype/operation-kernels.js'
 
-/** The pairs of one level of the tree, and what they yield, with the number that has no partner. */
+/** The pairs of one level of the tree, and their results, with the number that has no partner. */
 interface Level {
   readonly left: Float64Array
   readonly right: Float64Array
@@ -9,8 +9,7 @@ interface Level {
 }
 
 /**
- * Combines a number of each rank in the order of the tree ({@link foldRanks}), a level at a time. Reuses its
- * memory.
+ * Combines a number of each rank in the order of the tree ({@link foldRanks}), a level at a time. It reuses its memory.
  */
 export class NumberFold {
   readonly #kernel: Kernel

@@ -18,36 +18,36 @@ import type { Exchange } from '../exchange.js'
 import { serves } from './required-order.js'
 import { readySetting, type ServableSetting, type TunedChoice } from './tuned-calls.js'
 
-/** Calls that make communicators: what they make gets a part of the calls that are left. */
+/** The calls that make communicators. The new communicator gets a part of the calls that are left. */
 const making: ReadonlySet<string> = new Set(['split', 'dup', 'create', 'topology'])
 const tunable: ReadonlySet<string> = new Set(onlineCollectives)
 
 type NamedKind = 'making' | 'tunable' | 'other'
 
-/** A call while it runs. A later one of the same exchange uses it again. */
+/** A call while it runs. A later call of the same exchange reuses the object. */
 class OnlineCall {
-  /** Of those on the communicator that are recorded, from 0. */
+  /** Its number among the recorded calls on the communicator, from 0. */
   number = 0
   /** Whether it is one of the calls that are recorded. */
   isRecorded = false
-  /** No integer: a time is written to it without memory. */
+  /** The start time; no integer, so that a time is written to it without allocation. */
   startUs = 0.5
-  /** In the records; -1: not there. */
+  /** Its place in the records; -1: not there. */
   place = -1
   setting = 0
 }
 
-/** What serves the calls of one collective, of one order of combination, on a communicator. */
+/** The settings that serve the calls of one collective, of one order of combination, on a communicator. */
 interface Selector {
   readonly selection: GridSelection
-  /** Place of the collective among all. */
+  /** The place of the collective among all. */
   readonly collective: number
 }
 
-/** Among what the calls of one collective, one order of combination and one length choose. */
+/** The settings among which the calls of one collective, one order of combination and one length choose. */
 export interface CallChoices {
   readonly cell: ReadyCell
-  /** Place of the collective among all. */
+  /** The place of the collective among all. */
   readonly collective: number
   readonly bytes: number
 }
@@ -55,8 +55,8 @@ export interface CallChoices {
 /**
  * Online tuning of one communicator in one process: which setting each call takes, and how long it took.
  *
- * A choice depends on the call's number, its bytes and the communicator only, so members choose alike without a message.
- * Calls are numbered as they begin to run, which is in their order on every process.
+ * A choice depends on the call's number, its bytes and the communicator only, so members choose alike without a
+ * message. Calls are numbered as they begin to run, which is in their order on every process.
  *
  * @see Steiner 2023 §4.6
  */
@@ -70,16 +70,16 @@ export class OnlineCalls implements CallWatch {
   /** Whether this process records. */
   readonly #isMeasured: boolean
   #shape: Omit<OnlineCommunicator, 'key'> | undefined
-  /** By collective, and of reductions by order. */
+  /** The selectors by collective and, for reductions, by order. */
   readonly #selectors = new Map<string, Selector>()
   readonly #choices = new Map<Collective, (TunedChoice | undefined)[]>()
-  /** In records; -1 until a call is recorded. */
+  /** The place of the communicator in the records; -1 until a call is recorded. */
   #place = -1
-  /** Calls that may still be recorded, and chosen where the run explores; -1 until a call begins. */
+  /** The number of calls that may still be recorded, and chosen if the run explores; -1 until a call begins. */
   #left = -1
   #calls = 0
   #current: OnlineCall | undefined
-  // What the last call looked up: most calls are like the one before.
+  // These fields hold what the last call looked up, because most calls are like the one before.
   #lastName = ''
   #lastKind: NamedKind = 'other'
   #lastChosen: Collective | undefined
@@ -115,14 +115,14 @@ export class OnlineCalls implements CallWatch {
     if (this.#isMeasured) watched.startUs = clockUs()
   }
 
-  /** Looks up what a name means that differs from the last one. */
+  /** Looks up a name that differs from the last one. */
   #named(name: string): void {
     this.#lastName = name
     this.#lastKind = making.has(name) ? 'making' : tunable.has(name) ? 'tunable' : 'other'
     if (this.#left < 0) this.#left = this.#granted()
   }
 
-  /** What a call makes gets half of the calls that are left. */
+  /** Grants half of the calls that are left to the communicator that a call makes. */
   #share({ seq }: WatchedCall): void {
     const half = this.#left >> 1
     this.#left -= half
@@ -146,7 +146,8 @@ export class OnlineCalls implements CallWatch {
   }
 
   /**
-   * Among what the calls of a collective with so many bytes choose: the same object serves all of them.
+   * Returns the settings among which the calls of a collective with so many bytes choose; the same object serves all of
+   * them.
    *
    * @param order of a reduction: what it requires
    */
@@ -156,7 +157,8 @@ export class OnlineCalls implements CallWatch {
   }
 
   /**
-   * The number of the setting that a call takes which is watched; 0: the default, so the rule decides. Allocates nothing.
+   * Returns the number of the setting that a watched call takes; 0 for the default, so that the rule decides. Allocates
+   * nothing.
    */
   numberFor({ watched }: Pick<Exchange, 'watched'>, choices: CallChoices): number {
     return this.#choose(watched as OnlineCall, choices)
@@ -170,7 +172,7 @@ export class OnlineCalls implements CallWatch {
     return number
   }
 
-  /** The choice of the call that runs; undefined where it is left to the rule. */
+  /** Returns the choice of the call that runs; undefined if it is left to the rule. */
   choiceOf(collective: Collective, bytes: number): TunedChoice | undefined {
     const current = this.#current
     if (current === undefined || !tunable.has(collective)) return undefined
@@ -184,12 +186,15 @@ export class OnlineCalls implements CallWatch {
     return number === leftToDefault ? undefined : this.choiceOfNumber(collective, number)
   }
 
-  /** The setting that was chosen cannot serve the call, so the rule decides: the call says nothing of the setting. */
+  /**
+   * Notes that the chosen setting cannot serve the call, so that the rule decides. The record of the call then names no
+   * setting.
+   */
   refused(): void {
     if (this.#current !== undefined) this.#refuse(this.#current)
   }
 
-  /** The same of a call that need not run now. */
+  /** Notes a refusal like {@link refused}, for a call that need not run now. */
   refusedLate({ isWatched, watched }: Pick<Exchange, 'isWatched' | 'watched'>): void {
     if (isWatched === true) this.#refuse(watched as OnlineCall)
   }
@@ -199,12 +204,12 @@ export class OnlineCalls implements CallWatch {
     if (call.place >= 0) this.#process.records.refuse(call.place)
   }
 
-  /** The number of the setting of a call, for processes that cannot choose themselves; 0: none. */
+  /** Returns the number of the setting of a call, for processes that cannot choose themselves; 0: none. */
   settingOf({ isWatched, watched }: Pick<Exchange, 'isWatched' | 'watched'>): number {
     return isWatched === true ? (watched as OnlineCall).setting : leftToDefault
   }
 
-  /** For a process that did not choose: what the one has chosen that did. */
+  /** Records, on a process that did not choose, the choice of the one that did. */
   arrived(
     { isWatched, watched }: Pick<Exchange, 'isWatched' | 'watched'>,
     collective: Collective,
@@ -217,14 +222,14 @@ export class OnlineCalls implements CallWatch {
     if (call.isRecorded) this.#record(call, collectives.indexOf(collective), number, bytes)
   }
 
-  /** The number of a bcast's algorithm, by which the root names it to the others; -1: it is none of these. */
+  /** Returns the number of a bcast's algorithm, by which the root names it to the others; -1 if it is none of these. */
   numberOf(algorithm: Algorithm): number {
     const isOf = ({ leaf: { setting } }: TunedChoice) =>
       setting.reason === null && setting.algorithm === algorithm
     return this.#choices.get('bcast')?.findIndex((choice) => choice !== undefined && isOf(choice)) ?? -1
   }
 
-  /** The inverse of {@link numberOf}. */
+  /** Returns the algorithm with a number: the inverse of {@link numberOf}. */
   algorithmOf(number: number): Algorithm {
     return (this.choiceOfNumber('bcast', number).leaf.setting as ServableSetting).algorithm
   }
@@ -239,7 +244,7 @@ export class OnlineCalls implements CallWatch {
     return this.#process.add({ key: this.#key, ...this.#shapeOf() })
   }
 
-  /** Calls that it may choose: all of them of the world. */
+  /** Returns the number of calls that the communicator may choose: all of them for the world. */
   #granted(): number {
     const { id, made } = this.#context
     if (id.leader === 0 && id.counter === 0) return this.#process.options.calls
@@ -275,7 +280,7 @@ export class OnlineCalls implements CallWatch {
     return selector
   }
 
-  /** Settings that give the same results as the rule would, for so many processes. */
+  /** Returns the settings that give the same results as the rule would, for so many processes. */
   #eligible(collective: Collective, order: CombinationOrder | undefined): number[] {
     const { processes } = this.#shapeOf()
     return this.#process.table.of(collective).flatMap((setting, i) => {

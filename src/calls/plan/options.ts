@@ -21,26 +21,23 @@ export interface IntoOptions<I extends TypedArray = TypedArray> extends WaitOpti
 
 export const intoOptions: OptionTable<IntoOptions> = { ...waitOptions, ...uncheckedOptions('into') }
 
-/** Options of collectives that combine nothing. */
+/** The options of collectives that combine nothing. */
 export interface MovementOptions<I extends TypedArray = TypedArray> extends IntoOptions<I>, MethodOptions {}
 
-/** The same where the data are no array. */
+/** The options of such collectives if the data are not an array. */
 export interface ValueOptions extends WaitOptions, MethodOptions {}
 
-/** Options of reductions. */
+/** The options of reductions. */
 export interface ReductionOptions<I extends TypedArray = TypedArray> extends IntoOptions<I>, OrderOptions {}
 
-/** The same where the data are no array. */
+/** The options of reductions if the data are not an array. */
 export interface ScalarReductionOptions extends WaitOptions, OrderOptions {}
 
-/**
- * Where blocks of varying lengths are in what a rank receives. A persistent request reads both once,
- * at its init.
- */
+/** The places of blocks of varying lengths in a rank's result. A persistent request reads both once, at its init. */
 export interface BlockPlaces extends MethodOptions {
-  /** Elements of each rank's block, if known; checked against what arrives (ERR_COUNT). */
+  /** The number of elements of each rank's block, if known; checked against what arrives (ERR_COUNT). */
   readonly counts?: ArrayLike<number>
-  /** Start of each rank's block in the result. Default: packed in rank order. */
+  /** The start of each rank's block in the result. Default: packed in rank order. */
   readonly displs?: ArrayLike<number>
 }
 
@@ -54,7 +51,7 @@ const blocksOptions: OptionTable<BlocksOptions> = {
 }
 const reductionOptions: OptionTable<ReductionOptions> = { ...intoOptions, ...orderOptionNames }
 
-/** The options of every call by name: others would have no effect. */
+/** The options of every call by name; others would have no effect. */
 export const callOptions = {
   barrier: valueOptions,
   bcast: movementOptions,

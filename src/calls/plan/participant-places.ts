@@ -7,12 +7,12 @@ import type { Collective } from '../../schedule/specification.js'
 import type { Participants } from './participants.js'
 
 // Rank r of the world is on core r of its machine. A rank of another communicator is on the core of its rank in the
-// world, and a process on that of the lowest rank of the world that it hosts in the communicator. So the grid follows
-// from the machine and the rank table alone: all processes find the same.
+// world. A process is on the core of the lowest rank of the world that it hosts in the communicator. The grid thus
+// follows from the machine and the rank table alone, and all processes find the same.
 
 /**
- * Why an algorithm that follows the network cannot serve a communicator; null where it can. Of a table that is in parts
- * a process knows only some locations, and another may have fetched them all.
+ * Returns the reason why an algorithm that follows the network cannot serve a communicator; null if it can. With a
+ * distributed table a process knows only some locations, and another may have fetched them all.
  */
 export function placesRefusal({ followsGrid }: Algorithm, state: CommContext): string | null {
   if (followsGrid !== true || state.runtime.options.machine === undefined || !state.wasDistributed)
@@ -21,9 +21,9 @@ export function placesRefusal({ followsGrid }: Algorithm, state: CommContext): s
 }
 
 /**
- * Refuses `auto` where the machine cannot choose. All ranks find the same.
+ * Refuses `auto` if the machine cannot choose. All ranks find the same.
  *
- * @throws ERR_MACHINE unless the world has a machine with a profile; ERR_ALGORITHM where the rank table is in parts
+ * @throws ERR_MACHINE unless the world has a machine with a profile; ERR_ALGORITHM if the rank table is in parts
  */
 export function requireChoices(collective: Collective, { runtime, wasDistributed }: CommContext): void {
   const { machine } = runtime.options
@@ -36,7 +36,7 @@ export function requireChoices(collective: Collective, { runtime, wasDistributed
 
 const unknownPlaces = 'the rank table is distributed: no process knows all places'
 
-/** The core of every participant on the machine of a world. Of a communicator whose table is whole. */
+/** Returns the core of every participant on the machine of a world. The communicator's table must be whole. */
 export function coresOfParticipants(state: CommContext, { process, firstRank }: Participants): Int32Array {
   const worldRankOf = (rank: number): number => state.table.lookup(rank) as number
   const coreOf = new Int32Array(process.length).fill(-1)
@@ -51,8 +51,8 @@ export function coresOfParticipants(state: CommContext, { process, firstRank }: 
 }
 
 /**
- * Where participants are on the machine of the world; undefined without one, and where {@link gridOfMachine} has none.
- * Of a communicator whose table is whole. Time: proportional to its ranks.
+ * Returns the places of participants on the machine of the world; undefined without one, or if {@link gridOfMachine}
+ * has none. The communicator's table must be whole. Time: proportional to its ranks.
  */
 export function gridOfParticipants(
   state: CommContext,

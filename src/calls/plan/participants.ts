@@ -3,40 +3,39 @@ import type { CommContext } from '../../messages/process/comm-context.js'
 import { pieceTree } from './tree-pieces.js'
 
 /**
- * Who takes part in a collective as a participant of its schedule, which combines or joins what its ranks
- * contribute:
+ * The participants of a collective's schedule, each of which combines or joins what its ranks contribute:
  *
- * - `processes`: every process, whose ranks may lie anywhere; for data that are not combined, or in any
- *   order;
+ * - `processes`: every process, whose ranks may lie anywhere; for data that are not combined, or in any order;
  * - `runs`: every run of consecutive ranks of one process; for operations that do not commute;
- * - `pieces`: every largest part of the reduction tree whose ranks are a part of one run; for the bits of the
- *   tree;
- * - `path`: the same as far as a process exchanges messages with it along the tree
- *   ({@link pathParticipants}).
+ * - `pieces`: every largest part of the reduction tree whose ranks are a part of one run; for the bits of the tree;
+ * - `path`: the same as far as a process exchanges messages with it along the tree ({@link pathParticipants}).
  */
 export type ParticipantKind = WholeKind | 'path'
-/** Those of which every process knows all participants. */
+/** The kinds of which every process knows all participants. */
 export type WholeKind = 'processes' | 'runs' | 'pieces'
 
 export interface Participants {
   readonly kind: ParticipantKind
-  /** Process index of every participant. */
+  /** The process index of every participant. */
   readonly process: Int32Array
-  /** Those of this process, ascending. */
+  /** The participants of this process, ascending. */
   readonly own: Int32Array
-  /** First rank of every participant, then the number of ranks; null for `processes`. */
+  /** The first rank of every participant, then the number of ranks; null for `processes`. */
   readonly firstRank: Int32Array | null
   /**
-   * Local index of the first rank of each own participant; then the number of ranks here. Ranks here are in
-   * this order.
+   * The local index of the first rank of each own participant; then the number of ranks here. Ranks here are in this
+   * order.
    */
   readonly ownFirst: Int32Array
 }
 
-/** More pieces, or runs, than this are not planned for: every participant takes memory on every process. */
+/** The most pieces, or runs, that are planned for, since every participant takes memory on every process. */
 const mostParticipants = 2 ** 16
 
-/** Needs the location of every rank but for `processes`. Null where there are too many. */
+/**
+ * Returns the participants of a kind, or null if there are too many. Except for `processes`, the location of every rank
+ * must be known.
+ */
 export function participantsOf(state: CommContext, kind: WholeKind): Participants | null {
   const { processes, processIndex, localRanks, size } = state
   if (kind === 'processes') {
@@ -66,7 +65,7 @@ function placed(
   return withOwn({ processIndex, localRanks }, kind, process, firstRank)
 }
 
-/** With those of this process. */
+/** Returns the participants with those of this process. */
 export function withOwn(
   { processIndex, localRanks }: Pick<CommContext, 'processIndex' | 'localRanks'>,
   kind: ParticipantKind,

@@ -5,9 +5,9 @@ import type { CommContext } from '../../messages/process/comm-context.js'
 import { type Participants, withOwn } from './participants.js'
 
 /**
- * The participants of an algorithm in which each exchanges messages with those on its path of the tree over
- * ranks only: the pieces of this process, and for the ranks of other processes the largest nodes of the tree
- * between them. What it is to know of others is where the halves on the paths of its pieces begin: O(ranks
+ * Returns the participants of an algorithm in which each exchanges messages only with those on its path of the tree
+ * over ranks. They are the pieces of this process and, for the ranks of other processes, the largest nodes of the tree
+ * between them. About others it needs to know only where the halves on the paths of its pieces begin. These are O(ranks
  * here * lg ranks) addresses, looked up in one batch, not the whole table. Processes number the participants
  * differently, but in the same order.
  *
@@ -17,7 +17,7 @@ export function pathParticipants(state: CommContext, root: number): Participants
   const { size, localRanks, processIndex, processes } = state
   const firstRank = nodesAround(size, localRanks, root)
   const ranks = firstRank.length - 1
-  // Those that are never addressed count as another process's.
+  // Participants that are never addressed count as another process's.
   const process = new Int32Array(ranks).fill(processIndex === 0 ? processes.count : 0)
   const shape = { ranks, firstRank }
   const rootIndex = rangeAt(firstRank, root)
@@ -40,7 +40,7 @@ export function pathParticipants(state: CommContext, root: number): Participants
 }
 
 /**
- * First ranks of the largest nodes of the tree that are consecutive ranks here, or lie between them and, on
+ * Returns the first ranks of the largest nodes of the tree that are consecutive ranks here, or lie between them and, on
  * one side, the root; then the number of ranks.
  */
 function nodesAround(size: number, localRanks: Int32Array, root: number): Int32Array {

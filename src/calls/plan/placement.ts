@@ -1,19 +1,19 @@
 import { indexIn, rangeAt } from '../../base/search.js'
 import type { CommContext, CommProcesses } from '../../messages/process/comm-context.js'
 
-// Which process hosts a rank, and conversion between lists by process and lists by rank.
+// These functions find which process hosts a rank, and convert between lists by process and lists by rank.
 
-/** Process index of a rank. */
+/** Returns the process index of a rank. */
 export function processOfRank({ runStart, runProcess }: CommProcesses, rank: number): number {
   return runProcess[rangeAt(runStart, rank)]
 }
 
-/** Local index of a rank hosted here; -1 for other ranks. */
+/** Returns the local index of a rank hosted here; -1 for other ranks. */
 export function localIndexOf(state: CommContext, rank: number): number {
   return indexIn(state.localRanks, rank)
 }
 
-/** One list in rank order from a list per process, each in rank order. */
+/** Returns one list in rank order from a list per process, each in rank order. */
 export function byRank<T>(table: CommProcesses, perProcess: readonly (readonly T[])[]): T[] {
   const taken = new Int32Array(table.count)
   const items: T[] = []
@@ -25,7 +25,7 @@ export function byRank<T>(table: CommProcesses, perProcess: readonly (readonly T
   return items
 }
 
-/** The inverse of {@link byRank}. */
+/** Returns a list per process from one in rank order: the inverse of {@link byRank}. */
 export function byProcess<T>(table: CommProcesses, items: readonly T[]): T[][] {
   const lists: T[][] = Array.from({ length: table.count }, () => [])
   for (let run = 0; run < table.runProcess.length; run++) {
@@ -35,7 +35,7 @@ export function byProcess<T>(table: CommProcesses, items: readonly T[]): T[][] {
   return lists
 }
 
-/** Number of ranks that each process hosts. */
+/** Returns the number of ranks that each process hosts. */
 export function ranksPerProcess(table: CommProcesses): Int32Array {
   const counts = new Int32Array(table.count)
   for (let run = 0; run < table.runProcess.length; run++) {
@@ -44,7 +44,7 @@ export function ranksPerProcess(table: CommProcesses): Int32Array {
   return counts
 }
 
-/** The ranks that each process hosts, ascending. */
+/** Returns the ranks that each process hosts, ascending. */
 export function ranksByProcess({ size, processes }: CommContext): number[][] {
   return byProcess(
     processes,
@@ -52,14 +52,17 @@ export function ranksByProcess({ size, processes }: CommContext): number[][] {
   )
 }
 
-/** Items `first`, `first + step`, ... */
+/** Returns the items `first`, `first + step`, ... */
 export function everyNth<T>(items: readonly T[], first: number, step: number): T[] {
   const picked: T[] = []
   for (let i = first; i < items.length; i += step) picked.push(items[i]!)
   return picked
 }
 
-/** `data` holds the blocks of all ranks in rank order; block r has `counts[r]` elements from `displs[r]`. */
+/**
+ * The result of a gather: `data` holds the blocks of all ranks in rank order; block r has `counts[r]` elements from
+ * `displs[r]`.
+ */
 export interface Gathered<T = unknown> {
   readonly data: T
   readonly counts: Int32Array

@@ -10,7 +10,7 @@ import type { Method } from './method.js'
 import { placesRefusal } from './participant-places.js'
 import { tunedSegments } from './tuned-calls.js'
 
-/** An algorithm for a call, and into how many segments it cuts every unit of data. */
+/** An algorithm for a call, and the number of segments into which it cuts every unit of data. */
 export interface Chosen {
   readonly algorithm: Algorithm
   readonly segments: number
@@ -19,8 +19,8 @@ export interface Chosen {
 }
 
 /**
- * How a collective that combines nothing is done: by what its ranks have chosen, or else by the rule; null
- * for the messages that its own file writes.
+ * Chooses how a collective that combines nothing moves its data: the choice of its ranks, or else of the rule. Returns
+ * null for the messages that the collective's own file writes.
  *
  * @param sizeBytes of a unit of data
  * @param isOnline whether all processes know it, so that online tuning may choose
@@ -50,12 +50,15 @@ export function chooseMove(
   return { algorithm: algorithmOf(choice.id), segments, choice: why }
 }
 
-/** Why a call is carried out by the algorithm that its method names. */
+/** Returns the reason why the algorithm that its method names carries out a call. */
 export function namedBy({ chosenFor }: Method, facts: CallFacts): PlanChoice {
   return chosenFor === undefined ? { by: 'call', facts } : { by: 'machine', facts, chosenFor }
 }
 
-/** The setting of the tuning file; the leaf and why it cannot serve; undefined where the file does not decide. */
+/**
+ * Returns the setting of the tuning file, or the leaf and the reason why it cannot serve; undefined if the file does
+ * not decide.
+ */
 function chooseTuned(
   state: CollectiveContext,
   collective: Collective,
@@ -84,7 +87,7 @@ function chooseTuned(
 }
 
 /**
- * Into how many segments an algorithm that the ranks have chosen cuts every unit of data.
+ * Returns the number of segments into which an algorithm that the ranks have chosen cuts every unit of data.
  *
  * @param ranks participants
  */
@@ -98,7 +101,7 @@ export function namedSegments(
   return segmentsOf({ algorithm, segmentBytes }, sizeBytes, ranks)!
 }
 
-/** What the rule takes into account. */
+/** Returns the facts on which the rule depends. */
 export function factsOf(
   { processes, runtime, plans }: CollectiveContext,
   collective: Collective,
@@ -115,7 +118,7 @@ export function factsOf(
 }
 
 /**
- * The plan of a collective whose participants are the processes.
+ * Returns the plan of a collective whose participants are the processes.
  *
  * @param root its process index
  * @throws ERR_ALGORITHM when the algorithm does not take this number of processes

@@ -1,14 +1,14 @@
 import { concatenate } from '../../base/packing.js'
 import type { CommContext, CommProcesses } from '../../messages/process/comm-context.js'
 
-// The blocks of all ranks next to each other, process by process and within one by rank.
+// These functions lay out the blocks of all ranks next to each other, process by process and within one by rank.
 
-/** Whether that is the order of the ranks: every process hosts one run, in the order of the processes. */
+/** Tells whether that is rank order: every process hosts one run, in the order of the processes. */
 export function isRankOrder({ runProcess }: CommProcesses): boolean {
   return runProcess.every((process, run) => process === run)
 }
 
-/** Sums of what the ranks of each process have, by process index. */
+/** Returns the sums over the ranks of each process, by process index. */
 export function sumsByProcess(
   { runStart, runProcess, count }: CommProcesses,
   sizes: ArrayLike<number>,
@@ -20,7 +20,11 @@ export function sumsByProcess(
   return sums
 }
 
-/** The blocks by rank, as views. @param sizes by rank */
+/**
+ * Returns the blocks by rank, as views.
+ *
+ * @param sizes by rank
+ */
 export function blocksInRankOrder(
   { processes }: CommContext,
   joined: Uint8Array,
@@ -40,7 +44,7 @@ export function blocksInRankOrder(
   return blocks
 }
 
-/** Bytes of one block, or a copy of several next to each other. */
+/** Returns the bytes of one block, or a copy of several next to each other. */
 export function joinedBlocks(blocks: readonly Uint8Array[]): Uint8Array {
   return blocks.length === 1 ? blocks[0] : concatenate(blocks)
 }

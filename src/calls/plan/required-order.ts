@@ -3,18 +3,18 @@ import { typeCode } from '../../messages/datatype/elements.js'
 import type { ReadyOperation } from '../../messages/datatype/operation.js'
 import type { ParticipantKind } from './participants.js'
 
-/** What is combined, and how; `type` is the wire code of the elements. */
+/** The operation of a reduction and its data; `type` is the wire code of the elements. */
 interface Operands {
   readonly op: ReadyOperation
   readonly type: number
   readonly scalar: 'number' | 'bigint' | null
 }
 
-/** Of floating-point numbers: operations whose result has the same bits however they are combined. */
+/** The operations on floating-point numbers whose result has the same bits however they are combined. */
 const exactOnFloats: ReadonlySet<string> = new Set(['min', 'max', 'land', 'lor', 'lxor'])
 
 /**
- * The order in which a reduction must be combined.
+ * Returns the order in which a reduction must be combined.
  *
  * | operation | order: 'tree' | order: 'any' |
  * |---|---|---|
@@ -32,7 +32,8 @@ export function requiredOrder({ op, type, scalar }: Operands, isAnyOrder: boolea
 }
 
 /**
- * Who takes part so that an algorithm combines in this order. In scans the order of the ranks matters anyway.
+ * Returns the kind of participants with which an algorithm combines in this order. In scans the order of the ranks
+ * always matters.
  */
 export function participantsFor(
   { collective, isAlongPath }: Algorithm,
@@ -44,13 +45,13 @@ export function participantsFor(
   return required === 'tree' ? 'pieces' : 'runs'
 }
 
-/** Whether a reduction by an algorithm can be planned where the locations of the ranks are not known. */
+/** Tells whether a reduction by an algorithm can be planned while the locations of the ranks are not known. */
 export function isUnplaced(algorithm: Algorithm, required: CombinationOrder): boolean {
   const kind = participantsFor(algorithm, required)
   return kind === 'processes' || kind === 'path'
 }
 
-/** Whether an algorithm combines in an order that serves. */
+/** Tells whether an algorithm combines in an order that serves. */
 export function serves(algorithm: Algorithm, shape: Shape, required: CombinationOrder): boolean {
   const order = algorithm.order?.(shape) ?? 'any'
   return required === 'any' || order === 'tree' || order === required

@@ -8,7 +8,7 @@ import { encodeValue } from '../../messages/datatype/value-encoding.js'
 import { countsOf, packedDispls, packedElements, requireElements } from './deliver.js'
 
 /**
- * What one rank sends to all ranks: block r is `sizes[r]` bytes from `starts[r]`. The bytes may be the user's
+ * The data that one rank sends to all ranks: block r is `sizes[r]` bytes from `starts[r]`. The bytes may be the user's
  * own.
  */
 export interface SendBlocks {
@@ -19,10 +19,9 @@ export interface SendBlocks {
 }
 
 /**
- * Equal blocks of a typed array or strided view, or the elements of an ordinary array as values.
+ * Returns equal blocks of a typed array or strided view, or the elements of an ordinary array as values.
  *
- * @throws ERR_COUNT when a typed array does not divide by `size`, or an array does not have one value per
- *   rank
+ * @throws ERR_COUNT when a typed array does not divide by `size`, or an array does not have one value per rank
  * @throws ERR_TYPE for anything else
  */
 export function equalBlocks(what: string, data: unknown, size: number): SendBlocks {
@@ -43,7 +42,7 @@ export function equalBlocks(what: string, data: unknown, size: number): SendBloc
 }
 
 /**
- * Blocks of the given lengths.
+ * Returns blocks of the given lengths.
  *
  * @param side the beginning of the names of the lists: `sendCounts`, `counts`
  * @throws ERR_COUNT when they reach beyond the data
@@ -95,12 +94,12 @@ function valueBlocks(what: string, data: unknown, size: number): SendBlocks {
   return { type: typeCode.value, bytes: concatenate(blocks), starts, sizes }
 }
 
-/** The block of one rank, not copied. */
+/** Returns the block of one rank, not copied. */
 export function blockFor(sendBlocks: SendBlocks, rank: number): Uint8Array {
   return sendBlocks.bytes.subarray(sendBlocks.starts[rank], sendBlocks.starts[rank] + sendBlocks.sizes[rank])
 }
 
-/** For each rank here in turn, its blocks for `ranks`. */
+/** Returns, for each rank here in turn, its blocks for `ranks`. */
 export function blocksFor(
   all: readonly { readonly sendBlocks: SendBlocks }[],
   ranks: readonly number[],

@@ -5,21 +5,23 @@ import type { CommContext } from '../../messages/process/comm-context.js'
 import { RankFailure } from '../collective-call.js'
 import { deliver } from './deliver.js'
 
-/** What a rank wants of a result: a buffer to be filled, undefined for a fresh array, null for nothing. */
+/**
+ * The destination that a rank has for a result: a buffer to be filled, undefined for a fresh array, null for nothing.
+ */
 export type Wanted = ReceiveBuffer | undefined | null
 
 /**
- * The memory in which a result of several ranks of a process arrives: the buffer of one of them, so that it
- * is not copied where a process has one rank; the others get copies.
+ * The memory in which a result of several ranks of a process arrives: the buffer of one of them. A process with one
+ * rank thus copies nothing; otherwise the others get copies.
  */
 export class SharedLanding {
-  /** To be filled before {@link results}. */
+  /** The memory, to be filled before {@link results}. */
   readonly bytes: Uint8Array
   readonly #state: CommContext
   readonly #type: number
   readonly #wanted: readonly Wanted[]
   readonly #landing: Landing | undefined
-  /** Local index of the rank whose buffer it is; -1 if the result fits none. */
+  /** The local index of the rank whose buffer it is; -1 if the result fits none. */
   readonly #owner: number
 
   /**
@@ -45,7 +47,7 @@ export class SharedLanding {
     this.bytes = this.#landing?.bytes ?? new Uint8Array(sizeBytes)
   }
 
-  /** What each rank gets, by local index: null for those that want nothing. */
+  /** Returns the result of each rank, by local index: null for those that want nothing. */
   results(): unknown[] {
     return this.#wanted.map((into, localIndex) => {
       if (into === null) return null
@@ -55,7 +57,7 @@ export class SharedLanding {
   }
 }
 
-/** The same for one rank, whose blocks no other rank gets: a failure if they do not fit. */
+/** Returns the memory for blocks that only one rank gets: a failure if they do not fit. */
 export function landingOf(type: number, sizeBytes: number, into: ReceiveBuffer | undefined) {
   const countElems = countOf(type, sizeBytes)
   const error = misfit(type, countElems, into)

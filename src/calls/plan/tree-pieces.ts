@@ -1,8 +1,8 @@
-/** Where ranks are. */
+/** The locations of the ranks. */
 export interface RankLocations {
-  /** Index of the process that hosts a rank. */
+  /** Returns the index of the process that hosts a rank. */
   processOf(rank: number): number
-  /** Rank after the run of consecutive ranks on one process that a rank is in. */
+  /** Returns the rank after the run of consecutive ranks on one process that a rank is in. */
   endOfRun(rank: number): number
 }
 
@@ -10,22 +10,22 @@ export interface RankLocations {
 export interface TreePiece {
   readonly first: number
   readonly ranks: number
-  /** Process index. */
+  /** The process index. */
   readonly process: number
 }
 
 /** The whole tree above the pieces, for a process that combines it all. */
 export interface PieceTree {
-  /** In rank order. */
+  /** The pieces in rank order. */
   readonly pieces: readonly TreePiece[]
   /**
-   * After how many pieces how often the two topmost values of a stack are combined: `merges[i]` times once
+   * The number of times that the two topmost values of a stack are combined after each piece: `merges[i]` times once
    * piece i is on it.
    */
   readonly merges: readonly number[]
 }
 
-/** O(pieces * lg ranks) time; undefined when there are more than `most` pieces. */
+/** Returns the tree in O(pieces * lg ranks) time; undefined when there are more than `most` pieces. */
 export function pieceTree(
   ranks: number,
   { processOf, endOfRun }: RankLocations,

@@ -17,9 +17,9 @@ export type ReadySetting = ServableSetting | { readonly reason: string }
 export interface ServableSetting {
   readonly algorithm: Algorithm
   readonly segmentBytes: number | undefined
-  /** Whether it cuts long data also where nothing says into how many segments. */
+  /** Whether it cuts long data also if nothing gives a number of segments. */
   readonly cutsByItself: boolean
-  /** Why this version has no such algorithm. */
+  /** The reason why this version has no such algorithm; null if it has. */
   readonly reason: null
 }
 
@@ -33,13 +33,13 @@ interface Decisions {
 /** A leaf of a tuning file. */
 export interface TunedLeaf {
   readonly setting: ReadySetting
-  /** `bcast-chain:fanout=4,segment=8192` */
+  /** The setting as text: `bcast-chain:fanout=4,segment=8192`. */
   readonly line: string
-  /** Which calls it decides for, in words. */
+  /** Describes in words the calls for which the leaf decides. */
   conditions(): string
 }
 
-/** Files that the processes of this thread use are made ready once. */
+/** The files that the processes of this thread use, each prepared once. */
 const ready = new WeakMap<TuningFile, ReadonlyMap<Collective, Decisions>>()
 
 function readyDecisions(file: TuningFile): ReadonlyMap<Collective, Decisions> {
@@ -68,10 +68,10 @@ function readyDecisions(file: TuningFile): ReadonlyMap<Collective, Decisions> {
   return decisions
 }
 
-/** What a leaf says whose setting is `default`. */
+/** The reason in a leaf whose setting is `default`. */
 export const leftToRule = 'the rule decides'
 
-/** A setting as this version has it. */
+/** Returns a setting as this version has it. */
 export function readySetting(setting: TuningSetting): ReadySetting {
   if (setting.algorithm === defaultAlgorithm) return { reason: leftToRule }
   const { segment, ...parameters } = setting.parameters
@@ -89,9 +89,9 @@ export function readySetting(setting: TuningSetting): ReadySetting {
 /** A leaf as the calls of one communicator use it. */
 export interface TunedChoice {
   readonly leaf: TunedLeaf
-  /** Parts into which its algorithm cuts a unit of data, besides segments. */
+  /** The number of parts into which its algorithm cuts a unit of data, besides segments. */
   readonly parts: number
-  /** Segments that were asked for last, and why the algorithm cannot serve then; -1: none. */
+  /** The number of segments that was requested last (-1: none), and the reason why the algorithm cannot serve then. */
   segments: number
   refusal: string | null
 }
@@ -100,9 +100,9 @@ export interface TunedChoice {
 interface OwnDecisions {
   readonly packed: PackedTree
   readonly leaves: readonly TunedLeaf[]
-  /** By leaf, made when it is used. */
+  /** The choices by leaf, each made when it is first used. */
   readonly choices: (TunedChoice | undefined)[]
-  /** Of the last look-up. */
+  /** The words of the last look-up. */
   readonly words: {
     readonly collective: Collective
     readonly isMemoryShared: boolean
@@ -112,8 +112,8 @@ interface OwnDecisions {
 }
 
 /**
- * The decisions of a tuning file for the calls of one communicator. They depend only on what all ranks of a
- * call know, so all choose alike.
+ * The decisions of a tuning file for the calls of one communicator. They depend only on what all ranks of a call know,
+ * so all choose alike.
  */
 export class TunedCalls {
   readonly #own = new Map<Collective, OwnDecisions>()
@@ -141,10 +141,10 @@ export class TunedCalls {
   }
 
   /**
-   * What is chosen for a call; undefined for a collective that the file has no tree of. Allocates nothing, but for the
-   * first call of a leaf.
+   * Returns the choice for a call; undefined for a collective that has no tree in the file. Allocates nothing, except
+   * for the first call of a leaf.
    *
-   * @param bytes what MPI's count describes; infinite of long blocks whose lengths not all ranks know
+   * @param bytes what MPI's count describes; infinite for long blocks whose lengths not all ranks know
    */
   choiceOf(
     collective: Collective,
@@ -171,26 +171,29 @@ export class TunedCalls {
     return choice
   }
 
-  /** The number of a bcast's algorithm in the file, by which the root names it to the others; -1: it is not there. */
+  /**
+   * Returns the number of a bcast's algorithm in the file, by which the root names it to the others; -1 if it is not
+   * there.
+   */
   numberOf(algorithm: Algorithm): number {
     return this.#bcasts.findIndex((setting) => setting.reason === null && setting.algorithm === algorithm)
   }
 
-  /** The inverse of {@link numberOf}. */
+  /** Returns the algorithm with a number: the inverse of {@link numberOf}. */
   algorithmOf(number: number): Algorithm {
     return (this.#bcasts[number] as ServableSetting).algorithm
   }
 }
 
 /**
- * Into how many segments a setting of a tuning file cuts every unit of data, where a call does not say it: as of a call
- * that names the setting.
+ * Returns the number of segments into which a setting of a tuning file cuts every unit of data, if a call does not give
+ * it. It equals that of a call that names the setting.
  *
  * @param parts into which its algorithm cuts a unit besides
  */
 export function tunedSegments(setting: ServableSetting, sizeBytes: number, parts: number): number {
   const { algorithm, segmentBytes, cutsByItself } = setting
-  // Of long blocks whose lengths only some ranks know, the others could not tell how many there are.
+  // Some ranks do not know the lengths of long blocks, so they could not tell how many segments there are.
   if (sizeBytes === Number.POSITIVE_INFINITY) return algorithm.sections ?? 1
   if (segmentBytes !== undefined) return segmentsOfParts(sizeBytes, parts, segmentBytes, algorithm.sections)
   return cutsByItself ? defaultSegments(algorithm, sizeBytes) : (algorithm.sections ?? 1)

@@ -6,16 +6,16 @@ import type { Combiner } from './combiner.js'
 import type { Leaves } from './fold.js'
 
 /**
- * The values of a reduction whose lengths only its run shows: structured clones. A frame carries the lengths
- * of its values; what arrives is decoded when it is combined. For one run.
+ * The values of a reduction whose lengths only its run shows: structured clones, for one run. A frame carries the
+ * lengths of its values; arrived values are decoded when they are combined.
  */
 export class ValueStore implements ProgramStore {
   readonly #program: ProcessProgram
   readonly #combiner: Combiner<unknown>
   readonly #values: unknown[]
-  /** Encoded values: what arrived, or what has been sent. */
+  /** The encoded values: those that arrived, and those that have been sent. */
   readonly #bytes: (Uint8Array | undefined)[]
-  /** How often each value is used: one that is used once may be overwritten. */
+  /** The number of uses of each value. A value that is used once may be overwritten. */
   readonly #uses: Int32Array
 
   /** @param own what each participant here contributes */
@@ -30,7 +30,7 @@ export class ValueStore implements ProgramStore {
     })
     this.#bytes = new Array(count)
     this.#uses = Int32Array.from(valueTerm, (_, value) => fillStart[value + 1] - fillStart[value])
-    // One use more protects what the ranks contribute.
+    // One additional use protects the contributions of the ranks.
     if (!own.owned) this.#uses.fill(2, 0, own.values.length)
     for (const values of [send.value, combine.left, combine.right]) {
       for (const value of values) this.#uses[value]++
@@ -65,7 +65,7 @@ export class ValueStore implements ProgramStore {
     )
   }
 
-  /** What arrived is decoded anew for every use. */
+  /** Returns a value; an arrived one is decoded anew for every use. */
   valueOf(value: number): unknown {
     const bytes = this.#bytes[value]
     return bytes === undefined ? this.#values[value] : this.#combiner.fromBytes(bytes)

@@ -16,10 +16,11 @@ export interface PersistentContext extends CommContext {
 export interface BoundProgram {
   readonly program: ProcessProgram
   readonly store: ProgramStore
-  /** Makes what the ranks contribute values of the store. */
+  /** Turns the ranks' contributions into values of the store. */
   fill(): void
   /**
    * Copies values into the receive buffers.
+   *
    * @returns why the ranks here fail, if a buffer does not fit what has come
    */
   // biome-ignore lint/suspicious/noConfusingVoidType: most return nothing
@@ -28,17 +29,21 @@ export interface BoundProgram {
 
 /** A call whose persistent form may be a program that is bound to the buffers of the ranks of a process. */
 export interface BindableCall<C> extends CollectiveCall<C, unknown> {
-  /** Of a communicator that is placed. @throws ERR_ALGORITHM */
+  /**
+   * Binds the buffers, on a communicator that is placed.
+   *
+   * @throws ERR_ALGORITHM
+   */
   bind?(contributions: readonly C[]): BoundProgram | Promise<BoundProgram>
 }
 
-/** What a start runs. */
+/** The call that a start runs. */
 export type BoundStart = Pick<CollectiveCall<undefined, unknown>, 'signature' | 'unplaced' | 'run'>
 
-/** A start that runs a program. */
+/** Returns a start that runs a program. */
 export function programStart(signature: Signature, bound: BoundProgram): BoundStart {
   const run = new ProgramRun(bound.program)
-  /** Of the start in progress. */
+  /** The exchange of the start in progress. */
   let exchange: Exchange
   const done = (): void => {
     const failure = bound.deliver()
@@ -57,12 +62,12 @@ export function programStart(signature: Signature, bound: BoundProgram): BoundSt
   }
 }
 
-/** The requests of all ranks here as they were started together last, checked; none has been freed since. */
+/** The requests of all ranks here as they were started together last, checked. None has been freed since. */
 export interface ListedRequests {
   readonly requests: readonly unknown[]
-  /** Those of all of them: an array that has no elements later has lost its buffer. */
+  /** The buffers of all requests. If an array has no elements later, it has lost its buffer. */
   readonly buffers: readonly TypedArray[]
-  /** Handles of the communicator that had been freed by then. */
+  /** The handles of the communicator that had been freed by then. */
   readonly freedHandles: number | undefined
 }
 
@@ -76,8 +81,7 @@ export class BoundCollective {
 
   /**
    * @param exchange of the init
-   * @param start its signature is compared by every start, because an init need not exchange a frame with any
-   *   process
+   * @param start its signature is compared by every start, because an init need not exchange a frame with any process
    */
   constructor(state: PersistentContext, exchange: Exchange, { signature, unplaced, run }: BoundStart) {
     this.#state = state
@@ -91,17 +95,20 @@ export class BoundCollective {
     return this.#state.collectives.start(this.lane, localIndex, this.call, undefined)
   }
 
-  /** Starts it for all ranks here. */
+  /** Starts the collective for all ranks here. */
   startAll(): Promise<void> {
     return this.#state.collectives.startTogether(this.lane, this.call) as Promise<void>
   }
 
-  /** Whether a start of this rank, or without one of any, is in progress; no longer when its promise resolves. */
+  /**
+   * Tells whether a start of this rank, or without a rank of any, is in progress. It no longer is when its promise
+   * resolves.
+   */
   isActive(localIndex?: number): boolean {
     return this.#state.collectives.isActive(this.lane, localIndex)
   }
 
-  /** One rank has freed its request. */
+  /** Notes that one rank has freed its request. */
   release(): void {
     if (--this.#holders === 0) this.#state.collectives.closeLane(this.lane)
   }

@@ -7,10 +7,10 @@ import { BoundCollective, type BoundStart, type PersistentContext } from './boun
 import { PersistentRequest } from './persistent-request.js'
 
 /**
- * What the requests of the ranks of a process start. Collective.
+ * Returns the collective that the requests of the ranks of a process start. Collective.
  *
- * @param bind called when all ranks of the process have called, with what they passed, by local index; may
- *   exchange messages. ERR_ALGORITHM, which every process throws, leaves the communicator usable
+ * @param bind called when all ranks of the process have called, with what they passed, by local index; may exchange
+ *   messages. ERR_ALGORITHM, which every process throws, leaves the communicator usable
  */
 export function boundCollective<B>(
   { state, localIndex }: Seat<PersistentContext>,
@@ -38,7 +38,11 @@ export function boundCollective<B>(
   return state.collectives.call(localIndex, call, buffers)
 }
 
-/** The request of one rank. @param arrays what the rank binds, which every start checks */
+/**
+ * Returns the request of one rank.
+ *
+ * @param arrays what the rank binds, which every start checks
+ */
 export function boundRequest<B>(
   seat: Seat<PersistentContext>,
   call: Pick<AnyCall, 'signature' | 'unplaced'>,

@@ -6,28 +6,28 @@ import { hostedBy } from '../hosted-ranks.js'
 import type { BoundCollective, PersistentContext } from './bound-collective.js'
 
 /**
- * A persistent collective: bound once to its buffers and started often (MPI-4.1 §6.13, §8.8). Every rank
- * starts it the same number of times; one start may be active at a time. Starts of different requests, and
- * other collectives, may overlap.
+ * A persistent collective: bound once to its buffers and started often (MPI-4.1 §6.13, §8.8). Every rank starts it the
+ * same number of times; one start may be active at a time. Starts of different requests, and other collectives, may
+ * overlap.
  *
- * **Buffers.** From `start` until its promise resolves, do not change the buffers that are sent or read those
- * that are received.
+ * **Buffers.** From `start` until its promise resolves, do not change the buffers that are sent or read those that are
+ * received.
  */
 export class PersistentRequest {
   readonly #seat: Seat<PersistentContext>
   readonly #setup: Promise<BoundCollective>
-  /** The number of the init among the calls of the rank: that of all its ranks. */
+  /** The number of the init among the calls of the rank, the same on all its ranks. */
   readonly #init: number
-  /** Those with elements: an array that has none later has lost its buffer. */
+  /** The buffers with elements. If an array has none later, it has lost its buffer. */
   readonly #buffers: readonly TypedArray[]
-  /** Defined once the setup has completed. */
+  /** The collective, defined once the setup has completed. */
   #bound: BoundCollective | undefined
-  /** A start that had to wait for the setup, or has a signal, is active. */
+  /** True while a start is active that had to wait for the setup, or has a signal. */
   #startedSeparately = false
   #freed = false
 
   /**
-   * Not for users: the methods whose names end in `Init` return these requests.
+   * Is not for users: the methods whose names end in `Init` return these requests.
    *
    * @param setup the last call of the rank
    */
@@ -40,7 +40,7 @@ export class PersistentRequest {
     this.#setup = setup
     this.#init = seat.state.collectives.callsOf(seat.localIndex)
     this.#buffers = buffers.filter(({ length }) => length > 0)
-    // A failed setup is reported by every start; it must not be an unhandled rejection before.
+    // Every start reports a failed setup; it must not be an unhandled rejection before.
     setup.then(
       (bound) => {
         this.#bound = bound
@@ -52,8 +52,7 @@ export class PersistentRequest {
   /**
    * Runs the collective once; resolves when the receive buffer is filled.
    *
-   * @throws ERR_REQUEST while the previous start is active, and after `free`; ERR_TYPE when a buffer has been
-   *   detached
+   * @throws ERR_REQUEST while the previous start is active, and after `free`; ERR_TYPE when a buffer has been detached
    */
   start(options?: WaitOptions): Promise<void> {
     try {
@@ -93,7 +92,7 @@ export class PersistentRequest {
     }
   }
 
-  /** Whether these requests, which begin with this one, were started together before and can be again. */
+  /** Tells whether these requests, which begin with this one, were started together before and can be again. */
   #repeats(requests: readonly PersistentRequest[]): boolean {
     const bound = this.#bound
     const listed = bound?.listed
@@ -119,12 +118,12 @@ export class PersistentRequest {
     this.#setup.then((bound) => bound.release()).catch(() => {})
   }
 
-  /** @internal The rank that has made it; throws once its communicator cannot be used. */
+  /** @internal Returns the rank that has made it; throws once its communicator cannot be used. */
   seat(): Seat<PersistentContext> {
     return this.#seat.handle.seat()
   }
 
-  /** @internal As of the handle of that rank. */
+  /** @internal Returns the same as the handle of that rank. */
   placeIn(state: object): number {
     return this.#seat.handle.placeIn(state)
   }
@@ -145,9 +144,9 @@ export class PersistentRequest {
     return this.#startedSeparately || this.#bound?.isActive(this.#seat.localIndex) === true
   }
 
-  /** A start that waits for the setup, or that a signal may abort. */
+  /** Starts after waiting for the setup, or with a signal that may abort the start. */
   async #startSeparately(options: WaitOptions | undefined): Promise<void> {
-    // Before anything is awaited: the communicator may be freed meanwhile, which waits for this start.
+    // The start is noted before anything is awaited, because freeing the communicator meanwhile must wait for it.
     const { state, localIndex } = this.seat()
     this.#startedSeparately = true
     if (this.#bound !== undefined) this.#bound.listed = undefined

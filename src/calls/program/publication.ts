@@ -3,17 +3,17 @@ import type { CommContext } from '../../messages/process/comm-context.js'
 import { decodeLocation, encodeLocation } from '../../messages/process/staging.js'
 import type { Exchange } from '../exchange.js'
 
-/** Bytes of a line of cache: each counter has its own. */
+/** The bytes of a cache line. Each counter has its own. */
 const line = 64
 
-/** Memory of a process in which it publishes: a counter, and two places in turn. */
+/** The memory in which a process publishes: a counter, and two places in turn. */
 export interface Publication {
-  /** Calls that the process has published, modulo 2^32. */
+  /** The number of calls that the process has published, modulo 2^32. */
   readonly counter: Int32Array
   readonly places: readonly [Uint8Array, Uint8Array]
 }
 
-/** Bytes that a publication with places of some length takes. */
+/** Returns the bytes that a publication with places of some length takes. */
 export function publicationBytes(placeBytes: number): number {
   return line + 2 * roundUp(placeBytes, line)
 }
@@ -29,14 +29,14 @@ export function publicationIn(bytes: Uint8Array, placeBytes: number): Publicatio
 
 /** A process whose publication this one reads, itself included. */
 export interface PublishingPeer {
-  /** Process index. */
+  /** The process index. */
   readonly peer: number
   readonly publication: Publication
 }
 
 /**
- * Whether the processes of a communicator read each other's memory and notice changes of it: the same on all
- * of them.
+ * Tells whether the processes of a communicator read each other's memory and notice changes of it. The answer is the
+ * same on all of them.
  */
 export function canPublish({ runtime, processes, processIndex }: CommContext): boolean {
   const { staging, fabric } = runtime
@@ -46,16 +46,16 @@ export function canPublish({ runtime, processes, processIndex }: CommContext): b
   return true
 }
 
-/** Memory for a publication until the communicator is freed; undefined where none is left. */
+/** Reserves memory for a publication until the communicator is freed; undefined if none is left. */
 export function reservePublication(state: CommContext, placeBytes: number): Uint8Array | undefined {
   const bytes = state.runtime.staging!.reserve(publicationBytes(placeBytes), state)
-  // It may have been used before.
+  // The memory may have been used before.
   if (bytes !== undefined) publicationIn(bytes, placeBytes).counter[0] = 0
   return bytes
 }
 
 /**
- * Processes tell each other where they publish. Each names all that it reads and all that read it.
+ * Exchanges the places where processes publish. Each names all that it reads and all that read it.
  *
  * @param peers process indices, without this process
  * @param placeBytesOf length of the places of a process, this one included

@@ -2,26 +2,34 @@ import type { ProcessCounters } from '../../messages/process/counters.js'
 import type { Exchange } from '../exchange.js'
 import type { PublishingPeer } from './publication.js'
 
-/** What a process publishes and reads. */
+/** The data that a process publishes and reads. */
 export interface PublishedData {
-  /** Writes what this process publishes. @param place 0 or 1 */
+  /**
+   * Writes the data that this process publishes.
+   *
+   * @param place 0 or 1
+   */
   write(place: number): void
-  /** Reads what a source has published. @param source which of the sources */
+  /**
+   * Reads the data that a source has published.
+   *
+   * @param source which of the sources
+   */
   read(source: number, place: number): void
 }
 
 /**
- * Calls in which processes that share memory publish, and read what others have published, without a message:
- * each adds one to its counter when its data of a call are there, and waits for the counters of its sources.
+ * Calls in which processes that share memory publish, and read what others have published, without a message. Each
+ * process adds one to its counter when its data of a call are there, and waits for the counters of its sources.
  *
- * **Two places in turn suffice.** A process that has published call n has read everything of call n - 1. So
- * place n mod 2 may be written again in call n + 2 when all readers have published call n + 1. Sources have
- * been waited for; the counters of other readers are looked at before writing.
+ * **Two places in turn suffice.** A process that has published call n has read everything of call n - 1. So place n mod
+ * 2 may be written again in call n + 2 when all readers have published call n + 1. A call waits for its sources anyway;
+ * it checks the counters of other readers before it writes.
  *
- * Calls of a process are made one after the other, and all make the same number. A failed call is the last.
+ * A process makes its calls one after the other, and all make the same number. A failed call is the last.
  */
 export class PublishedBlocks {
-  /** Of this process. */
+  /** The counter of this process. */
   readonly #counter: Int32Array
   readonly #sources: readonly PublishingPeer[]
   readonly #readers: readonly PublishingPeer[]
@@ -29,7 +37,7 @@ export class PublishedBlocks {
   readonly #counters: ProcessCounters
   #call = 0
   #isWritten = false
-  /** Sources to be read, or readers that may be reading: the first `#left` numbers of the list. */
+  /** The sources to be read, or readers that may be reading: the first `#left` numbers of the list. */
   readonly #open: Int32Array
   #left = 0
 
@@ -49,7 +57,7 @@ export class PublishedBlocks {
     this.#open = new Int32Array(Math.max(sources.length, readers.length))
   }
 
-  /** The next call. `done` is called when everything is read: at once, or while the fabric polls. */
+  /** Begins the next call. `done` is called when everything is read: at once, or while the fabric polls. */
   start(exchange: Exchange, done: () => void): void {
     this.#call = (this.#call + 1) | 0
     this.#isWritten = false
@@ -67,7 +75,7 @@ export class PublishedBlocks {
     if (!this.#isWritten) {
       if (!this.#close(this.#readers, (call - 1) | 0, nothingToRead)) return false
       this.#data.write(call & 1)
-      // Sequentially consistent: a process that sees the number sees what was written before.
+      // The store is sequentially consistent: a process that sees the number sees what was written before.
       Atomics.store(this.#counter, 0, call)
       this.#counters.publications++
       this.#isWritten = true
@@ -78,7 +86,7 @@ export class PublishedBlocks {
 
   readonly #read = (source: number): void => this.#data.read(source, this.#call & 1)
 
-  /** Closes those that have published this call. True when none is open. */
+  /** Closes the peers that have published this call; returns true when none is open. */
   #close(peers: readonly PublishingPeer[], call: number, closed: (i: number) => void): boolean {
     const open = this.#open
     for (let at = this.#left - 1; at >= 0; at--) {

@@ -5,50 +5,55 @@ import type { ProcessProgram } from '../../schedule/lower/program.js'
 import { type Exchange, type Lend, noBytes, type Room, type Take } from '../exchange.js'
 
 /**
- * The values of a program during one run. When the run starts, it holds what the ranks contribute; when it is
- * done, all values. Frames and combinations are numbered as in the program.
+ * The values of a program during one run. When the run starts, it holds the ranks' contributions; when it is done, all
+ * values. Frames and combinations are numbered as in the program.
  */
 export interface ProgramStore {
   /**
-   * The bytes of a frame to send, whose values are there. They must not change until the exchange has sent
+   * Returns the bytes of a frame to send, whose values are there. They must not change until the exchange has sent
    * them: a view of the values, or packed.
    */
   pack(frame: number): Uint8Array
   /**
-   * Where a frame to receive is written, exactly as long as the frame: asked once per run, when the receive
-   * is posted, and written until `landed`. Undefined for a frame that is to be unpacked.
+   * Returns the memory for a frame to receive, exactly as long as the frame; undefined for a frame that is to be
+   * unpacked. Called once per run, when the receive is posted; the memory is written until `landed`.
    */
   landing(frame: number): Uint8Array | undefined
-  /** Whether a frame with a landing need not be copied there where this process can read it in place. */
+  /** Tells whether a frame with a landing need not be copied there if this process can read it in place. */
   lends?(frame: number): boolean
-  /** Such a frame in place. @param release called when its values are no longer read, before the run is done */
+  /**
+   * Lends the store such a frame in place.
+   *
+   * @param release called when its values are no longer read, before the run is done
+   */
   lend?(frame: number, bytes: Uint8Array, release: () => void): void
   /**
-   * The bytes of a frame without a landing.
-   * @param owned whether the store may retain them; else they are lent
+   * Takes the bytes of a frame without a landing.
+   *
+   * @param owned whether the store may retain them; otherwise they are lent
    */
   unpack(frame: number, bytes: Uint8Array, owned: boolean): void
   /** Makes the value of a combination, whose operands are there. */
   combine(combination: number): void
-  /** Of a store whose values lie apart: its frames, instead of `pack`, `landing` and `unpack`. */
+  /** The frames of a store whose values lie apart, instead of `pack`, `landing` and `unpack`. */
   readonly pieces?: FramePieces
 }
 
 /**
- * Frames as messages of any number each, so that values are sent from where they are. Both ends know number
- * and lengths.
+ * Frames as messages of any number each, so that values are sent from their own memory. Both ends know number and
+ * lengths.
  */
 export interface FramePieces {
-  /** The messages of a frame to send, whose values are there: like what `pack` returns. */
+  /** Returns the messages of a frame to send, whose values are there, under the conditions of `pack`. */
   sent(frame: number): readonly Uint8Array[]
   /**
-   * Where the messages of a frame to receive are written, exactly as long as they are; null for one that is
-   * not wanted. Asked once per run, when the receives are posted.
+   * Returns the memory for the messages of a frame to receive, exactly as long as they are; null for one that is not
+   * wanted. Called once per run, when the receives are posted.
    */
   received(frame: number): readonly (Uint8Array | null)[]
 }
 
-/** Of a barrier: its frames are empty, and so is what is combined. */
+/** The store of a barrier, whose frames and values are empty. */
 export const emptyStore: ProgramStore = {
   pack: () => noBytes,
   landing: () => undefined,
@@ -67,32 +72,34 @@ export function runProgram(
 }
 
 /**
- * Runs a process's program, again and again: all memory that a run needs is allocated with the object, so a
- * start allocates nothing but what the exchange and the store do. One run at a time.
+ * Runs a process's program repeatedly. All memory that a run needs is allocated with the object, so a start allocates
+ * only what the exchange and the store do. One run at a time.
  *
- * A frame leaves as soon as the values that it carries are there, whatever else is late. All receives are
- * posted at the start, so what arrives is written to its place at once and large frames are fetched at the
- * same time. Only what waits behind a gate of the program leaves, or is posted, when the gate opens.
+ * A frame leaves as soon as its values are there, whatever else is late. All receives are posted at the start, so
+ * arriving data are written to their place at once and large frames are fetched at the same time. Only tasks behind a
+ * gate of the program leave, or are posted, when the gate opens.
  */
 export class ProgramRun {
   readonly #program: ProcessProgram
   readonly #numbers: TaskNumbers
   readonly #firstStep: number
   readonly #receives: readonly PostedReceive[]
-  /** Tasks that wait for nothing. */
+  /** The tasks that wait for nothing. */
   readonly #first: Int32Array
-  /** What each task still waits for. */
+  /** The number of values for which each task still waits. */
   readonly #missing: Int32Array
-  /** Tasks whose values are there, in the order in which that came about. A task gets there once per run. */
+  /** The tasks whose values are there, in the order in which they became ready. A task enters once per run. */
   readonly #ready: Int32Array
   #readyCount = 0
   #begun = 0
-  /** By send frame, where a gate waits for it: called when it is sent. Empty without gates. */
+  /**
+   * The callbacks by send frame, for frames that a gate waits for: called when the frame is sent. Empty without gates.
+   */
   readonly #whenSent: readonly (() => void)[]
-  /** Receives whose gate opened before anything was posted. */
+  /** The receives whose gate opened before anything was posted. */
   readonly #held: number[] = []
   #isPosted = false
-  /** Frames that have not arrived and tasks other than posts that have not been done. */
+  /** The number of frames that have not arrived and of tasks other than posts that have not been done. */
   #left = 0
   #isWorking = false
   #exchange: Exchange | undefined
@@ -119,10 +126,10 @@ export class ProgramRun {
   }
 
   /**
-   * Runs the program. `done` is called when the store holds all values and all frames have been handed to the
-   * exchange: at once where no other process is involved, else while the last frame is being delivered. What
-   * has been offered may still be read then (`exchange.whenSent`). When the exchange fails, the run ends:
-   * nothing more is written or called.
+   * Runs the program. `done` is called when the store holds all values and all frames have been handed to the exchange.
+   * It is called at once if no other process is involved, otherwise while the last frame is being delivered. Offered
+   * frames may still be read then (`exchange.whenSent`). When the exchange fails, the run ends: nothing more is written
+   * or called.
    */
   start(exchange: Exchange, store: ProgramStore, done: () => void): void {
     this.begin(exchange, store, done)
@@ -130,7 +137,8 @@ export class ProgramRun {
   }
 
   /**
-   * The first part of {@link start}, which sends what is there. Until the second part nothing is received.
+   * Begins a run: the first part of {@link start}, which sends the values that are there. Nothing is received until
+   * {@link post}.
    */
   begin(exchange: Exchange, store: ProgramStore, done: () => void): void {
     const { needs } = this.#program.dependencies
@@ -149,7 +157,7 @@ export class ProgramRun {
     this.#isWorking = false
   }
 
-  /** The second part. */
+  /** Posts the receives: the second part of {@link start}. */
   post(): void {
     const exchange = this.#exchange!
     const store = this.#store!
@@ -197,20 +205,20 @@ export class ProgramRun {
       exchange.takeInto(peer, step, (sizeBytes) => fitting(place, sizeBytes), landed)
   }
 
-  /** For a posted receive: its frame can be read in place. */
+  /** Notes, for a posted receive, that its frame can be read in place. */
   lent(frame: number, bytes: Uint8Array, release: () => void): void {
     this.#store!.lend!(frame, bytes, release)
     this.arrived(frame, undefined, true)
   }
 
-  /** For a posted receive: its frame has arrived, and a store that unpacks has not seen it. */
+  /** Notes, for a posted receive, that its frame has arrived. A store that unpacks has not seen it. */
   arrived(frame: number, bytes: Uint8Array | undefined, owned: boolean): void {
     if (bytes !== undefined) this.#store!.unpack(frame, bytes, owned)
     this.#left--
     this.#brought(frame)
   }
 
-  /** A send frame that a gate waits for is complete. */
+  /** Notes that a send frame that a gate waits for is complete. */
   #sent(frame: number): void {
     this.#brought(this.#numbers.sent + frame)
   }
@@ -226,7 +234,7 @@ export class ProgramRun {
     if (this.#left === 0 && this.#isPosted) this.#end()
   }
 
-  /** What a bringer brings is there. */
+  /** Makes tasks ready that waited for this bringer. */
   #settle(bringer: number): void {
     const { useStart, use } = this.#program.dependencies
     const missing = this.#missing
@@ -286,10 +294,10 @@ function firstTasks({ dependencies }: ProcessProgram, { firstPost }: TaskNumbers
   return Int32Array.from(tasks)
 }
 
-/** The receive of one frame: functions for the exchange, made once. */
+/** The receive of one frame, with functions for the exchange that are made once. */
 class PostedReceive {
   readonly frame: number
-  /** Until the frame is there. */
+  /** The memory of the frame, until the frame is there. */
   landing: Uint8Array | undefined
   readonly room: Room
   readonly landed: () => void
@@ -312,8 +320,10 @@ class PostedReceive {
 }
 
 /**
- * @throws ERR_COLLECTIVE_MISMATCH unless a message fills its place; ERR_FABRIC for a place in a buffer that
- *   was detached
+ * Returns the place if a message fills it.
+ *
+ * @throws ERR_COLLECTIVE_MISMATCH unless a message fills its place; ERR_FABRIC for a place in a buffer that was
+ *   detached
  */
 function fitting(place: Uint8Array | null, sizeBytes: number): Uint8Array | null {
   if (place === null || place.byteLength === sizeBytes) return place
