@@ -186,8 +186,8 @@ export class Slot {
   }
 
   /**
-   * One function serves all derived promises instead of a closure for each. Reactions of one promise run in the order
-   * in which they were attached, so the n-th run is for the n-th owner.
+   * A single function serves all derived promises instead of a closure for each. Reactions of one promise run in the
+   * order in which they were attached, so the n-th run is for the n-th owner.
    */
   #deliverNext: (() => unknown) | undefined
 

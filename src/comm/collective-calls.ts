@@ -22,11 +22,11 @@ import type { StridedView } from '../messages/datatype/strided-view.js'
  * Collectives of a communicator (MPI-4.1 §6): every rank calls them in the same order; they may be started
  * concurrently.
  *
- * Typed arrays and strided views come back as fresh arrays of their element type, or in `into`, which is then
- * what is returned. Any other value travels as a structured clone.
+ * Typed arrays and strided views arrive as fresh arrays of their element type, or in `into`, which the call then
+ * returns. Any other value travels as a structured clone.
  *
- * The arrays that a rank passes are borrowed until its promise settles, either way: until then `data` must
- * not change, and `into` has no defined content. `into` may be `data`, or overlap it.
+ * The arrays that a rank passes are borrowed until its promise settles. Until then `data` must not change, and `into`
+ * has no defined content. `into` may be `data`, or overlap it.
  *
  * `W` is the form of the call: what it returns at once.
  */
@@ -35,8 +35,8 @@ export interface CollectiveCalls<W extends keyof Returned<unknown>> {
   barrier(options?: ValueOptions): Returned<void>[W]
 
   /**
-   * Sends `data` of `root` to every rank. The root gets what it passed, the others a fresh copy or `into`;
-   * what they pass as `data` is ignored.
+   * Sends `data` of `root` to every rank. The root gets its own data back, the others a fresh copy or `into`; the
+   * `data` of other ranks are ignored.
    *
    * @throws ERR_TRUNCATE, ERR_TYPE_MISMATCH when `into` does not fit
    * @see MPI-4.1 §6.4
@@ -90,7 +90,11 @@ export interface CollectiveCalls<W extends keyof Returned<unknown>> {
     options?: ScalarReductionOptions,
   ): Returned<T | null>[W]
 
-  /** `reduce` with the result on every rank. @see MPI-4.1 §6.9.6 */
+  /**
+   * Reduces like `reduce`, with the result on every rank.
+   *
+   * @see MPI-4.1 §6.9.6
+   */
   allreduce(data: number, op: NumberOperation, options?: ScalarReductionOptions): Returned<number>[W]
   allreduce(data: bigint, op: BigintOperation, options?: ScalarReductionOptions): Returned<bigint>[W]
   allreduce<T extends TypedArray, I extends SameElements<T> = FreshArray<T>>(
@@ -113,7 +117,11 @@ export interface CollectiveCalls<W extends keyof Returned<unknown>> {
   ): Returned<I | null>[W]
   gather<T>(data: T & SendableValue, root?: number, options?: ValueOptions): Returned<T[] | null>[W]
 
-  /** `gather` of arrays of any lengths; their counts travel along. @see MPI-4.1 §6.5 */
+  /**
+   * Gathers like `gather`, for arrays of any lengths; their counts travel along.
+   *
+   * @see MPI-4.1 §6.5
+   */
   gatherv<T extends TypedArray, I extends SameElements<T> = FreshArray<T>>(
     data: Elements<T>,
     root?: number,
@@ -146,14 +154,22 @@ export interface CollectiveCalls<W extends keyof Returned<unknown>> {
     options?: MovementOptions<I> & { readonly displs?: ArrayLike<number> },
   ): Returned<I>[W]
 
-  /** `gather` with the result on every rank. @see MPI-4.1 §6.7 */
+  /**
+   * Gathers like `gather`, with the result on every rank.
+   *
+   * @see MPI-4.1 §6.7
+   */
   allgather<T extends TypedArray, I extends SameElements<T> = FreshArray<T>>(
     data: Elements<T>,
     options?: MovementOptions<I>,
   ): Returned<I>[W]
   allgather<T>(data: T & SendableValue, options?: ValueOptions): Returned<T[]>[W]
 
-  /** `gatherv` with the result on every rank. @see MPI-4.1 §6.7 */
+  /**
+   * Gathers like `gatherv`, with the result on every rank.
+   *
+   * @see MPI-4.1 §6.7
+   */
   allgatherv<T extends TypedArray, I extends SameElements<T> = FreshArray<T>>(
     data: Elements<T>,
     options?: BlocksOptions<I>,
@@ -182,7 +198,8 @@ export interface CollectiveCalls<W extends keyof Returned<unknown>> {
   ): Returned<Gathered<I>>[W]
 
   /**
-   * `reduce` whose block r, `counts[r]` elements (default: equal blocks), goes to rank r.
+   * Reduces like `reduce`; block r of the result, `counts[r]` elements (default: equal blocks), goes to rank r.
+   *
    * @see MPI-4.1 §6.10
    */
   reduceScatter<T extends TypedArray, I extends SameElements<T> = FreshArray<T>>(
@@ -220,15 +237,13 @@ export interface CollectiveCalls<W extends keyof Returned<unknown>> {
 }
 
 /**
- * Collectives that a rank starts and waits for later (MPI-4.1 §6.12): `iallreduce` starts an `allreduce`, and
- * so on. Arguments, results and ownership of arrays are those of the method without the `i`, until the
- * request has completed.
+ * Collectives that a rank starts and waits for later (MPI-4.1 §6.12): `iallreduce` starts an `allreduce`, and so on.
+ * Arguments, results and ownership of arrays are those of the method without the `i`, until the request has completed.
  *
- * The request may be waited for and tested together with those of messages. It cannot be cancelled
- * (ERR_REQUEST): the `signal` in the options aborts the collective, which revokes the communicator; that of a
- * wait ends the wait only.
+ * The request may be waited for and tested together with those of messages. It cannot be cancelled (ERR_REQUEST). The
+ * `signal` in the options aborts the collective, which revokes the communicator; that of a wait ends the wait only.
  *
- * Ranks start collectives in the same order; a rank may start what another one calls without the `i`. Wrong
+ * Ranks start collectives in the same order; a rank may start a call that another one makes without the `i`. Wrong
  * arguments throw.
  */
 export interface StartedCalls extends Started<CollectiveCalls<'started'>> {}

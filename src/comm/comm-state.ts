@@ -26,13 +26,13 @@ import { SharedTables } from './table/shared-tables.js'
 import { SliceService } from './table/slice-service.js'
 import type { TableContext } from './table/table-context.js'
 
-/** Frames of kinds below this one belong to point-to-point messages. */
+/** The lowest kind of frames that belong to collectives; lower ones belong to point-to-point messages. */
 const firstCollectiveKind = 16
 
-/** What ranks of a process have chosen for their mailboxes, by world rank. */
+/** The designs that ranks of a process have chosen for their mailboxes, by world rank. */
 type MatchingDesigns = ReadonlyMap<number, MailboxDesign>
 
-/** One process of a world with its communicators, which it opens and drops. */
+/** A process of a world with its communicators, which it opens and drops. */
 export class CommRuntime extends Runtime<CommState> {
   /** The distributed tables of all its communicators. */
   readonly slices = new SliceService(this)
@@ -47,7 +47,7 @@ export class CommRuntime extends Runtime<CommState> {
     return this.router.open(id, () => new CommState(this, id, table, processes, matchingDesigns))
   }
 
-  /** False for the name of a communicator that is open here, was retired or will be opened. */
+  /** Reserves a name; returns false if a communicator of this name is open here, was retired or will be opened. */
   reserveContext(id: ContextId): boolean {
     return this.router.reserve(id)
   }
@@ -71,15 +71,15 @@ export class CommRuntime extends Runtime<CommState> {
 }
 
 /**
- * One communicator in one process, shared by all its ranks here: table, matching, collectives. A rank's
- * `Communicator` is a small handle on it.
+ * A communicator in one process, shared by all its ranks here: table, matching, collectives. A rank's `Communicator` is
+ * a small handle on it.
  */
 export class CommState implements TableContext, FrameContext {
   readonly runtime: CommRuntime
   readonly id: ContextId
-  /** Index of this process in `processes`. */
+  /** The index of this process in `processes`. */
   readonly processIndex: number
-  /** Ranks of this communicator hosted here, ascending; the position in it is the local index of a rank. */
+  /** The ranks of this communicator hosted here, ascending. A rank's position in it is its local index. */
   readonly localRanks: Int32Array
   readonly collectives: CollectiveEngine
   readonly losses: KnownLosses
@@ -91,13 +91,13 @@ export class CommState implements TableContext, FrameContext {
   made: MadeBy | undefined
   /** The split that made it, if one did. */
   origin: SplitOrigin | undefined
-  /** Plan and costs of its last split that completed, also where no rank of this process became a member. */
+  /** The plan and costs of its last split that completed, also if no rank of this process became a member. */
   lastSplit: SplitOrigin | undefined
-  /** The last split that its ranks called: they share its plan and its call. */
+  /** The last split that its ranks called. They share its plan and its call. */
   plannedSplit: PlannedSplit | undefined
-  /** Communicators of ranges of it. */
+  /** The communicators of ranges of it. */
   ranges: RangeContexts<CommState> | undefined
-  /** Groups that were found to hold ranks of it only: ranks that pass one group check it once. */
+  /** The groups that were found to hold ranks of it only. Ranks that pass one group check it once. */
   subsets: WeakSet<Group> | undefined
   readonly wasDistributed: boolean
   #table: CommTable
@@ -111,13 +111,13 @@ export class CommState implements TableContext, FrameContext {
   #online: OnlineCalls | undefined
   #survival: Survival<CommState> | undefined
   #isReleased = false
-  /** Ranks here that have called `free`. */
+  /** The number of ranks here that have called `free`. */
   #freedRanks = 0
   #failed: RankweaveError | undefined
 
   /**
-   * @param processes world processes that host ranks, that of rank 0 first: for a distributed table, which
-   *   does not have them, and for one that was distributed, so that every process uses the same numbers
+   * @param processes world processes that host ranks, that of rank 0 first: for a distributed table, which does not
+   *   have them, and for one that was distributed, so that every process uses the same numbers
    */
   constructor(
     runtime: CommRuntime,
@@ -152,7 +152,7 @@ export class CommState implements TableContext, FrameContext {
     return this.#table
   }
 
-  /** World rank of rank 0. */
+  /** The world rank of rank 0. */
   get leader(): number {
     return this.id.leader < 0 ? this.wholeTable.lookup(0) : this.id.leader
   }
@@ -161,7 +161,7 @@ export class CommState implements TableContext, FrameContext {
     return this.#processes
   }
 
-  /** Index in `processes` of a world process that hosts ranks of this communicator. */
+  /** Returns the index in `processes` of a world process that hosts ranks of this communicator. */
   indexOfProcess(process: number): number {
     return this.#processes.processes.indexOf(process)
   }
@@ -194,16 +194,14 @@ export class CommState implements TableContext, FrameContext {
     return this.#table.size
   }
 
-  /**
-   * Whether it is known here where every rank lives: what collectives need that gather or scatter by rank.
-   */
+  /** Whether the location of every rank is known here. Collectives that gather or scatter by rank need it. */
   get isPlaced(): boolean {
     return this.#table.kind !== 'distributed'
   }
 
   /**
-   * The whole table, fetched from its hosts unless it is here: O(size) memory, a message per slice, once.
-   * From then on it replaces the communicator's part of the distributed one.
+   * Returns the whole table, fetched from its hosts unless it is here: O(size) memory, a message per slice, once. From
+   * then on it replaces the communicator's part of the distributed one.
    */
   place(): Promise<LocalRankTable> {
     const table = this.#table
@@ -219,13 +217,13 @@ export class CommState implements TableContext, FrameContext {
     return this.#placing
   }
 
-  /** The whole table, of a communicator that is placed. */
+  /** The whole table of a communicator that is placed. */
   get wholeTable(): LocalRankTable {
     if (this.#table.kind !== 'distributed') return this.#table
     throw new Error('this communicator must be placed first')
   }
 
-  /** Its ranks: one object for all of them here. */
+  /** The ranks of the communicator: one object for all of them here. */
   get group(): Group {
     this.#group ??= Group.ofTable(this.wholeTable)
     return this.#group
@@ -238,19 +236,19 @@ export class CommState implements TableContext, FrameContext {
     this.#table.slices.release()
   }
 
-  /** World rank of the rank with this local index. */
+  /** Returns the world rank of the rank with this local index. */
   worldRank(localIndex: number): number {
     const table = this.#table
     if (table.kind === 'distributed') return table.localWorldRanks[localIndex]
     return table.lookup(this.localRanks[localIndex])
   }
 
-  /** Why this communicator can no longer be used: revoked, freed, or the world ended. */
+  /** The reason why this communicator can no longer be used: revoked, freed, or the world ended. */
   get failed(): RankweaveError | undefined {
     return this.#failed ?? this.runtime.ended
   }
 
-  /** Hosted index (for the wait tracker) of the rank with this local index. */
+  /** Returns the hosted index (for the wait tracker) of the rank with this local index. */
   hostedIndex(localIndex: number): number {
     return this.worldRank(localIndex) - this.runtime.firstRank
   }
@@ -267,7 +265,7 @@ export class CommState implements TableContext, FrameContext {
     return this.#online
   }
 
-  /** The same, as what runs its collectives sees it. */
+  /** The online tuning, as the engine of collectives sees it. */
   get callWatch(): OnlineCalls | undefined {
     return this.online
   }
@@ -277,7 +275,7 @@ export class CommState implements TableContext, FrameContext {
     return this.#plans
   }
 
-  /** Agreements of its survivors. */
+  /** The agreements of its survivors. */
   get survival(): Survival<CommState> {
     const { runtime } = this
     this.#survival ??= new Survival(
@@ -293,14 +291,13 @@ export class CommState implements TableContext, FrameContext {
     return this.#survival
   }
 
-  /** The same, if a rank here has called one. */
+  /** The agreements of its survivors, if a rank here has called one. */
   get openedSurvival(): Survival<CommState> | undefined {
     return this.#survival
   }
 
   /**
-   * Messages between ranks. Made when the first one is sent, received or waited for: many communicators have
-   * none.
+   * The messages between ranks, made when the first one is sent, received or waited for. Many communicators have none.
    */
   get matching(): Matching {
     this.#matching ??= this.#newMatching()
@@ -313,7 +310,7 @@ export class CommState implements TableContext, FrameContext {
     return matching
   }
 
-  /** The same, if it has been made. */
+  /** The messages between ranks, if they have been made. */
   get openedMatching(): Matching | undefined {
     return this.#matching
   }
@@ -325,7 +322,7 @@ export class CommState implements TableContext, FrameContext {
   frame(src: number, header: Int32Array, payload: Uint8Array): void {
     const kind = header[headerWord.kind]
     if (kind < firstCollectiveKind) {
-      // Payload of collectives only must not make a matching.
+      // Payload that belongs to collectives only must not make a matching.
       if (this.#matching === undefined && Transfers.concerns(header))
         this.transfers.frame(src, header, payload)
       else this.matching.frame(src, header, payload)
@@ -340,12 +337,12 @@ export class CommState implements TableContext, FrameContext {
     return this.#tables
   }
 
-  /** Whether frames about tables may be in flight: checked when the communicator is freed. */
+  /** Whether frames about tables may be in flight; checked when the communicator is freed. */
   get sharesTables(): boolean {
     return this.#tables !== undefined
   }
 
-  /** A replicated rank table need not be in every process of a node. */
+  /** Shares a replicated rank table, which need not be in every process of a node. */
   #shareRanks(): void {
     const table = this.#table
     if (table.kind !== 'replicated') return
@@ -363,8 +360,8 @@ export class CommState implements TableContext, FrameContext {
   }
 
   /**
-   * A rank here frees it. True when that is all, because it has failed: collectives can no longer be
-   * completed on it. When the last rank here does so, the process releases it.
+   * Frees it for a rank here. Returns true if nothing else is to do, because it has failed and collectives can no
+   * longer complete on it. When the last rank here frees it, the process releases it.
    */
   freeIfFailed(): boolean {
     this.#freedRanks++
@@ -401,10 +398,9 @@ export class CommState implements TableContext, FrameContext {
 }
 
 /**
- * What a process retains of a communicator that was revoked and that all of its ranks here have freed, until
- * the world ends: no process learns when the last frame of a revoked communicator has arrived. It answers
- * late frames as the failed communicator would: messages are dropped and their charges returned, and
- * transfers in progress end on both sides.
+ * The remains of a communicator that was revoked and that all of its ranks here have freed, until the world ends. No
+ * process learns when the last frame of a revoked communicator has arrived. It answers late frames as the failed
+ * communicator would: messages are dropped and their charges returned, and transfers in progress end on both sides.
  *
  * Memory: this object, and the transfers that were in progress.
  */

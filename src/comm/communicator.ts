@@ -38,7 +38,7 @@ async function worldRanks(comm: CommHandle, ranks: ArrayLike<number>): Promise<I
     const message = `worldRanks: expected ranks from 0 to ${table.size - 1}, got ${shown(rank)}`
     throw new RankweaveError('ERR_RANK', message)
   })
-  // Most tables answer at once: a promise is made only when a look-up is remote.
+  // Most tables answer at once, so a promise is made only when a look-up is remote.
   const isHere = (each: number | Promise<number>) => typeof each === 'number'
   return Int32Array.from(found.every(isHere) ? (found as number[]) : await Promise.all(found))
 }
@@ -50,39 +50,38 @@ async function compare(a: CommState, b: CommState): Promise<Comparison> {
   return ranks === 'ident' ? 'congruent' : ranks
 }
 
-/** Whether two tables are the same part of one distributed table, as of a communicator and its dup. */
+/** Tells whether two tables are the same part of one distributed table, as of a communicator and its dup. */
 function sameRows(a: CommTable, b: CommTable): boolean {
   return a.kind === 'distributed' && b.kind === 'distributed' && a.slices === b.slices && a.start === b.start
 }
 
-/** What `Communicator` itself has. */
+/** The static methods of `Communicator`, which serve all ranks of a process. */
 export interface JointForms extends JointCalls<Communicator> {}
 
 /**
- * One rank's handle on a communicator: an ordered set of ranks with its own message context (MPI-4.1
- * §7). Handles are small; what the ranks of a process share is stored once behind them.
+ * A handle of one rank on a communicator: an ordered set of ranks with its own message context (MPI-4.1 §7). Handles
+ * are small; the data that the ranks of a process share are stored once behind them.
  *
- * **Forms.** A collective such as `allreduce` returns a promise ({@link CollectiveCalls}). `iallreduce` takes
- * the same arguments, starts the call and returns a request, for which the rank waits later
- * ({@link StartedCalls}). `allreduceInit` binds the call to its buffers, to be started often
- * ({@link PersistentCalls}). `Communicator.allreduceAll` calls for all ranks of the process, with one promise
- * ({@link JointCalls}).
+ * **Forms.** A collective such as `allreduce` returns a promise ({@link CollectiveCalls}). `iallreduce` takes the same
+ * arguments, starts the call and returns a request, for which the rank waits later ({@link StartedCalls}).
+ * `allreduceInit` binds the call to its buffers, to be started often ({@link PersistentCalls}).
+ * `Communicator.allreduceAll` calls for all ranks of the process, with one promise ({@link JointCalls}).
  *
- * **Buffers.** A send or a collective has read its data when its promise resolves; do not change the data
- * before. A receive returns a fresh array, or fills `into`, which belongs to the receive until its promise
- * settles. Results are never shared with another rank.
+ * **Buffers.** A send or a collective has read its data when its promise resolves; do not change the data before. A
+ * receive returns a fresh array, or fills `into`, which belongs to the receive until its promise settles. Results are
+ * never shared with another rank.
  *
- * **Errors** common to all methods, not repeated below: ERR_COMM_FREED after `free`; ERR_REVOKED after an
- * aborted or failed collective, or `revoke`; ERR_PEER_LOST when a process the operation needs is gone;
- * ERR_WORLD_ENDED once the world has ended; ERR_ABORTED through `signal`; ERR_RANK, ERR_TAG, ERR_COUNT,
- * ERR_TYPE for arguments, and ERR_ARGUMENT for options that a method does not have, before anything is sent. Methods that return a promise reject; those that return a
- * request throw for wrong arguments.
+ * **Errors** common to all methods, not repeated below: ERR_COMM_FREED after `free`; ERR_REVOKED after an aborted or
+ * failed collective, or `revoke`; ERR_PEER_LOST when a process the operation needs is gone; ERR_WORLD_ENDED once the
+ * world has ended; ERR_ABORTED through `signal`; ERR_RANK, ERR_TAG, ERR_COUNT, ERR_TYPE for arguments, and ERR_ARGUMENT
+ * for options that a method does not have, before anything is sent. Methods that return a promise reject; those that
+ * return a request throw for wrong arguments.
  */
 // biome-ignore lint/suspicious/noUnsafeDeclarationMerging: the methods are added below
 export class Communicator extends (RankCommunicator as typeof RankCommunicator & JointForms) {
   /**
-   * Sends to `dest`. Resolves when the data may be changed again: at once for payloads up to the eager limit,
-   * else when the receive has taken it.
+   * Sends to `dest`. Resolves when the data may be changed again: at once for payloads up to the eager limit, otherwise
+   * when the receive has taken it.
    *
    * @throws ERR_CLONE for a value that structured clone rejects
    * @see MPI-4.1 §3.2.1
@@ -91,7 +90,11 @@ export class Communicator extends (RankCommunicator as typeof RankCommunicator &
     return p2p.send(this, data, dest, tag, 'standard', options)
   }
 
-  /** Like `send`, but resolves only when a receive has matched. @see MPI-4.1 §3.4 (MPI_Ssend) */
+  /**
+   * Sends like `send`, but resolves only when a receive has matched.
+   *
+   * @see MPI-4.1 §3.4 (MPI_Ssend)
+   */
   ssend(data: Sendable, dest: number, tag = 0, options?: WaitOptions): Promise<void> {
     return p2p.send(this, data, dest, tag, 'synchronous', options)
   }
@@ -213,18 +216,22 @@ export class Communicator extends (RankCommunicator as typeof RankCommunicator &
     return promiseTry(() => split(this, makeHandle, color, key, options))
   }
 
-  /** The ranks that share a node. @see MPI-4.1 §7.4.2 (MPI_Comm_split_type) */
+  /**
+   * Makes a communicator of the ranks that share a node.
+   *
+   * @see MPI-4.1 §7.4.2 (MPI_Comm_split_type)
+   */
   splitType(type: 'node', key = 0, options?: WaitOptions): Promise<Communicator> {
     return promiseTry(() => splitType(this, makeHandle, type, key, options))
   }
 
   /**
-   * The ranks `first`, `first + stride`, ... up to `last`, in this order; null for other ranks, which need
-   * not call. Nothing is sent: each member calls it for itself, and ranks that are in several ranges make
+   * Makes a communicator of the ranks `first`, `first + stride`, ... up to `last`, in this order; null for other ranks,
+   * which need not call. Nothing is sent: each member calls it for itself, and ranks that are in several ranges make
    * them in the same order.
    *
-   * Costs O(1) memory where this communicator's table has a closed form; else a table of the range, and a
-   * distributed table is fetched first.
+   * Costs O(1) memory if this communicator's table has a closed form; otherwise a table of the range, and a distributed
+   * table is fetched first.
    *
    * @throws ERR_RANK, ERR_ARGUMENT for a stride that does not lead from `first` to `last`
    */
@@ -233,7 +240,7 @@ export class Communicator extends (RankCommunicator as typeof RankCommunicator &
   }
 
   /**
-   * The same ranks with a context of their own.
+   * Makes a communicator of the same ranks with a separate context.
    *
    * @throws ERR_ARGUMENT for options, such as an unknown design of matching queues
    * @see MPI-4.1 §7.4.2 (MPI_Comm_dup, MPI_Comm_dup_with_info)
@@ -243,7 +250,7 @@ export class Communicator extends (RankCommunicator as typeof RankCommunicator &
   }
 
   /**
-   * A communicator of the group's ranks, in its order; null for ranks outside. Every rank here calls it; each
+   * Makes a communicator of the group's ranks, in its order; null for ranks outside. Every rank here calls it; each
    * rank of a group passes that group, ranks in no group pass an empty one; groups are disjoint.
    *
    * @throws ERR_GROUP when a group is not a subset of this communicator, or its members passed different ones
@@ -254,10 +261,10 @@ export class Communicator extends (RankCommunicator as typeof RankCommunicator &
   }
 
   /**
-   * Collective. This handle is unusable at once; operations in flight complete, and the context is released
-   * when no message of it is in flight. A synchronous or rendezvous send that no rank has received fails with
-   * ERR_COMM_FREED. Local on a communicator that is revoked or has lost a process: the process releases it
-   * when all of its ranks here have freed it.
+   * Frees the communicator. Collective. This handle is unusable at once. Operations in flight complete, and the context
+   * is released when no message of it is in flight. A synchronous or rendezvous send that no rank has received fails
+   * with ERR_COMM_FREED. The call is local on a communicator that is revoked or has lost a process; the process
+   * releases it when all of its ranks here have freed it.
    *
    * @see MPI-4.1 §7.4.3
    */
@@ -266,15 +273,14 @@ export class Communicator extends (RankCommunicator as typeof RankCommunicator &
   }
 
   /**
-   * Ranks of this communicator that this process knows as lost, ascending. Local, but for a distributed rank
-   * table, which is fetched first. MPIX_Comm_get_failed.
+   * Returns the ranks of this communicator that this process knows as lost, ascending. Local, except for a distributed
+   * rank table, which is fetched first. MPIX_Comm_get_failed.
    *
-   * Works, like `ackFailed`, `revoke`, `agree` and `shrink`, on communicators that have failed or are
-   * revoked, where all other calls but `free` reject. All five reject with ERR_AUTHORITY on `mpi`, where a
-   * lost process ends the job: they need an authority on failures.
+   * Works, like `ackFailed`, `revoke`, `agree` and `shrink`, on communicators that have failed or are revoked. All
+   * other calls but `free` reject there. All five reject with ERR_AUTHORITY on `mpi`, where a lost process ends the
+   * job: they need an authority on failures.
    *
-   * @throws ERR_PEER_LOST where the rows of lost ranks are lost with a slice of the table; `shrink` needs
-   *   none
+   * @throws ERR_PEER_LOST if the rows of lost ranks are lost with a slice of the table; `shrink` needs none
    * @see MPI Forum, User-Level Failure Mitigation
    */
   failed(): Promise<Int32Array> {
@@ -282,9 +288,9 @@ export class Communicator extends (RankCommunicator as typeof RankCommunicator &
   }
 
   /**
-   * Acknowledges for this rank all losses that this process knows. Until then its receives from ANY_SOURCE
-   * fail with ERR_PEER_LOST; afterwards they wait for the ranks that live. Local; the acknowledgment also
-   * counts in `agree` and at the end of the world.
+   * Acknowledges for this rank all losses that this process knows. Until then its receives from ANY_SOURCE fail with
+   * ERR_PEER_LOST; afterwards they wait for the living ranks. Local; the acknowledgment also counts in `agree` and at
+   * the end of the world.
    *
    * @returns how many processes of this communicator this rank has acknowledged as lost, in total
    */
@@ -293,10 +299,10 @@ export class Communicator extends (RankCommunicator as typeof RankCommunicator &
   }
 
   /**
-   * Fails every pending and later operation of this communicator on every rank that lives, with ERR_REVOKED;
-   * except `agree`, `shrink`, `failed`, `ackFailed` and `free`. Not collective: one rank calls it, and
-   * resolves at once. Each process that learns of it passes it on, so it reaches all also when its caller is
-   * lost meanwhile. Revoking again has no effect.
+   * Fails every pending and later operation of this communicator on every living rank, with ERR_REVOKED; except
+   * `agree`, `shrink`, `failed`, `ackFailed` and `free`. Not collective: one rank calls it, and resolves at once. Each
+   * process that learns of it passes it on, so it reaches all even if its caller is lost meanwhile. Revoking again has
+   * no effect.
    */
   async revoke(): Promise<void> {
     const { state, rank } = survivorSeat(this, 'revoke')
@@ -304,26 +310,26 @@ export class Communicator extends (RankCommunicator as typeof RankCommunicator &
   }
 
   /**
-   * Collective of the ranks that live: the bitwise AND of their flags, the same at each. Lost ranks
-   * contribute what they had passed, or nothing.
+   * Agrees on the bitwise AND of the flags of the living ranks, the same at each. Collective of the living ranks. Lost
+   * ranks contribute the flag that they had passed, or nothing.
    *
    * @param flag -2^31 to 2^31 - 1
-   * @throws ERR_PEER_LOST, at every rank alike, when a process of the communicator is lost that some rank had
-   *   not acknowledged before its call; `details.flag` is the agreed value. ERR_COLLECTIVE_MISMATCH when
-   *   others call `shrink`
+   * @throws ERR_PEER_LOST, at every rank alike, when a process of the communicator is lost that some rank had not
+   *   acknowledged before its call; `details.flag` is the agreed value. ERR_COLLECTIVE_MISMATCH when others call
+   *   `shrink`
    */
   agree(flag: number): Promise<number> {
     return promiseTry(() => agree(this, flag))
   }
 
   /**
-   * Collective of the ranks that live: the communicator of the survivors, in the order of their ranks here;
-   * the same members at each. Works on a revoked communicator, and when further processes are lost meanwhile:
-   * a process that is lost before the decision is left out, one that is lost later is a lost member of the
-   * result. Acknowledges the losses it leaves out. A topology is not carried over.
+   * Makes the communicator of the survivors, in the order of their ranks here; the same members at each. Collective of
+   * the living ranks. Works on a revoked communicator, and when further processes are lost meanwhile. A process that is
+   * lost before the decision is left out, one that is lost later is a lost member of the result. Acknowledges the
+   * losses it leaves out. A topology is not carried over.
    *
-   * Costs one decision of the authority. A distributed rank table is rebuilt as a whole one: two decisions, a
-   * message from each process to each, O(size) memory.
+   * Costs one decision of the authority. A distributed rank table is rebuilt as a whole one: two decisions, a message
+   * from each process to each, O(size) memory.
    *
    * @throws ERR_AUTHORITY on `mpi`; ERR_COLLECTIVE_MISMATCH when others call `agree`
    * @see MPI Forum, User-Level Failure Mitigation (MPIX_Comm_shrink)
@@ -334,8 +340,8 @@ export class Communicator extends (RankCommunicator as typeof RankCommunicator &
   }
 
   /**
-   * `ident`: the same context; `congruent`: same ranks, same order; `similar`: same ranks, other order.
-   * Local.
+   * Compares two communicators. `ident`: the same context; `congruent`: same ranks, same order; `similar`: same ranks,
+   * other order. Local.
    *
    * @see MPI-4.1 §7.4.1
    */
@@ -348,7 +354,7 @@ export class Communicator extends (RankCommunicator as typeof RankCommunicator &
   }
 
   /**
-   * World ranks of the given ranks. With a distributed table this queries their hosts, one message for each
+   * Returns the world ranks of the given ranks. With a distributed table this queries their hosts, one message for each
    * of them, and caches the answers (`cacheRows`), so sending to those ranks needs no look-up.
    *
    * @throws ERR_RANK for a rank that is not here; ERR_PEER_LOST when a host is gone
@@ -358,7 +364,11 @@ export class Communicator extends (RankCommunicator as typeof RankCommunicator &
     return worldRanks(this, ranks)
   }
 
-  /** The ranks of this communicator as a group; fetches all of a distributed table. @see MPI-4.1 §7.3.2 */
+  /**
+   * Returns the ranks of this communicator as a group; fetches all of a distributed table.
+   *
+   * @see MPI-4.1 §7.3.2
+   */
   async group(): Promise<Group> {
     const { state } = this.seat()
     await state.place()

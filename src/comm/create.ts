@@ -16,10 +16,10 @@ import { planSplit, type SplitPlan } from './split/split-plan.js'
 import { compareTables, Group } from './table/group.js'
 import { type LocalRankTable, worldRanksOf } from './table/rank-table.js'
 
-/** Step of the agreement on the groups, distinct from those of the split. */
+/** The step of the agreement on the groups, distinct from those of the split. */
 const agreeStep = 1_001
 
-// Throws on invalid arguments; the method of the communicator turns that into a rejection.
+// This throws on invalid arguments; the method of the communicator turns that into a rejection.
 
 export function create<H>(
   comm: CommHandle,
@@ -30,7 +30,7 @@ export function create<H>(
   const { state, localIndex } = comm.seat()
   requireWaitOptions('create', options)
   requireGroup(group)
-  // With a distributed table the check waits until the communicator is placed; then all ranks get the error.
+  // The check of a distributed table waits until the communicator is placed; then all ranks get the error.
   if (state.isPlaced) checkSubset(state, group)
   const call: CollectiveCall<Group, H | null> = {
     signature: { name: 'create' },
@@ -38,8 +38,7 @@ export function create<H>(
       const isForeign = state.wasDistributed && groups.some((group) => !isSubset(state, group))
       const plan = planSplit(state.size, state.processes.count)
       const made = await splitOutcome(state, exchange, colorsOf(state, groups), plan)
-      // The result must be the group that was passed. All processes learn of a difference, so that none makes
-      // contexts.
+      // The result must be the group that was passed. All processes learn of a difference, so that none makes contexts.
       const isWrong = made.parts.some(({ table, hosted }) =>
         hosted.some((index) => compareTables(groups[index].table, table as LocalRankTable) !== 'ident'),
       )
@@ -65,7 +64,7 @@ function splitOutcome(
   })
 }
 
-/** The groups as a split: the color is the first member's rank here, the key the rank in the group. */
+/** Describes the groups as a split: the color is the first member's rank here, the key the rank in the group. */
 function colorsOf(state: CommState, groups: readonly Group[]): SplitRequest {
   const parent = state.wholeTable
   const color = new Int32Array(groups.length).fill(-1)
@@ -98,7 +97,7 @@ function isSubset(state: CommState, group: Group): boolean {
   return nonMemberIn(state, group) === undefined
 }
 
-/** A world rank of the group that is not in the communicator, if any. */
+/** Returns a world rank of the group that is not in the communicator, if any. */
 function nonMemberIn(state: CommState, group: Group): number | undefined {
   if (state.subsets?.has(group)) return undefined
   const parent = state.wholeTable
@@ -137,7 +136,7 @@ export function dup<H>(comm: CommHandle, make: MakeHandle<H>, options?: DupOptio
   return state.collectives.call(localIndex, call, chosen ?? null, options)
 }
 
-/** Those of a communicator, and what its ranks here choose for the copy. */
+/** Returns the designs of a communicator, with the choices of its ranks here for the copy. */
 async function designsOfCopy(
   state: CommState,
   chosen: readonly (MailboxDesign | null)[],

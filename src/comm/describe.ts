@@ -11,94 +11,82 @@ import type { PhaseCosts } from './split/split-meter.js'
 import type { SplitPlan } from './split/split-plan.js'
 import type { LookupStatistics } from './table/distributed-table.js'
 
-/** How one split was carried out, and what it cost this process. */
+/** The way in which one split was carried out, and its cost for this process. */
 export interface SplitReport extends Omit<SplitPlan, 'cacheRows'> {
-  /** In the order in which they ran: seconds, messages to other processes, and payload bytes of each. */
+  /** The phases in the order in which they ran: seconds, messages to other processes, and payload bytes of each. */
   readonly phases: PhaseCosts
   /**
-   * Peak size of the arrays of the sort: rows, received data, the slice. Arguments and results of the ranks
-   * are not counted.
+   * The peak size of the arrays of the sort: rows, received data, the slice. Arguments and results of the ranks are not
+   * counted.
    */
   readonly peakBytes: number
 }
 
-/** Bytes of the arrays that this process retains for a communicator, by what they hold. */
+/** The bytes of the arrays that this process retains for a communicator, by content. */
 export interface RetainedBytes {
-  /**
-   * World ranks: of all ranks, or, of a distributed table, of the ranks here and of those looked up ahead.
-   */
+  /** World ranks of all ranks; with a distributed table, those of the ranks here and of those looked up ahead. */
   readonly table: number
-  /**
-   * For all communicators of the same split together: slice, bounds, what look-ups remember; 0 unless
-   * distributed.
-   */
+  /** The slice, bounds and look-up cache of all communicators of the same split together; 0 unless distributed. */
   readonly sharedTable: number
   /**
-   * The list of processes, and which ranks each hosts from the first collective that gathers or scatters by
-   * rank on.
+   * The list of processes, and which ranks each hosts from the first collective that gathers or scatters by rank on.
    */
   readonly processes: number
   /** The ranks here, and the number of collective calls that each has made. */
   readonly ranksHere: number
-  /** Plans of its collectives: of those used last. */
+  /** The plans of its collectives that were used last. */
   readonly plans: number
   /** The sum of these. */
   readonly total: number
 }
 
-/** What a communicator knows of where its ranks are: reorderings and neighborhood collectives read it. */
+/**
+ * The machine from which a communicator knows where its ranks are. Reorderings and neighborhood collectives read it.
+ */
 export interface MachineUse {
   /**
-   * `options`: the machine that the options of its topology name. `world`: that of `run`, where each rank is on the core
-   * of its rank in the world. `nodes`: none, only the nodes of the world's processes.
+   * The source of the machine. `options`: the options of its topology name it. `world`: it is that of `run`, where each
+   * rank is on the core of its rank in the world. `nodes`: there is none, only the nodes of the world's processes.
    */
   readonly from: 'options' | 'world' | 'nodes'
-  /** Its line of text, as `parseMachine` reads it; null without a machine. */
+  /** The machine's line of text, as `parseMachine` reads it; null without a machine. */
   readonly text: string | null
 }
 
-/** Where the time and memory of a communicator went in this process. */
+/** The time and memory that a communicator took in this process. */
 export interface CommDescription {
-  /** As `setName` gave it; empty without. */
+  /** The name that `setName` gave; empty without. */
   readonly name: string
-  /** `communicator 0.1 was made by split() #2 of communicator 0.0`; null for the world. */
+  /** The origin, `communicator 0.1 was made by split() #2 of communicator 0.0`; null for the world. */
   readonly made: string | null
   readonly size: number
   readonly processes: number
   readonly ranksHere: number
   readonly table: {
     readonly kind: 'strided' | 'replicated' | 'distributed'
-    /** Bytes retained here for this communicator alone. */
+    /** The bytes retained here for this communicator alone. */
     readonly bytes: number
-    /**
-     * Bytes retained here for all communicators of the same split: slice, bounds, cache; 0 unless
-     * distributed.
-     */
+    /** The bytes retained here for all communicators of the same split: slice, bounds, cache; 0 unless distributed. */
     readonly sharedBytes: number
-    /** Look-ups of all communicators of the same split; null unless distributed. */
+    /** The look-ups of all communicators of the same split; null unless distributed. */
     readonly lookups: LookupStatistics | null
   }
   readonly retained: RetainedBytes
   readonly machine: MachineUse
-  /** Algorithms that have carried out its collectives here; none where one process has all ranks. */
+  /** The algorithms that have carried out its collectives here; none if one process has all ranks. */
   readonly collectives: readonly AlgorithmUse[]
   /** The designs of the matching queues of the ranks here, each once: `index` unless another one was chosen. */
   readonly matchingDesigns: readonly MailboxDesign[]
-  /** Message matching of the ranks here that have taken part in a message; null unless the world counts it. */
+  /** The message matching of the ranks here that have taken part in a message; null unless the world counts it. */
   readonly matching: readonly MatchingStatistics[] | null
-  /**
-   * The split that made it, also that of a `create`; null for the world and communicators made in other ways.
-   */
+  /** The split that made it, also that of a `create`; null for the world and communicators made in other ways. */
   readonly split: SplitReport | null
-  /**
-   * The last completed split of it, also where no rank of this process became a member; null before the
-   * first.
-   */
+  /** The last completed split of it, also if no rank of this process became a member; null before the first. */
   readonly lastSplit: SplitReport | null
 }
 
 /**
- * Local: nothing is sent.
+ * Describes a communicator. Local: nothing is sent.
  *
  * @param machine that the options of its topology name; undefined: none
  */

@@ -10,11 +10,11 @@ import type { CommHandle, CommSeat } from './handle.js'
 /** The context counter of the world, which `drawCounter` never returns. */
 const worldCounter = 0
 
-/** The handle of a rank that may free its communicator, whatever has become of that. */
+/** The handle of a rank that may free its communicator, whatever its state. */
 export interface FreeableHandle extends CommHandle {
-  /** Throws once it has been freed. */
+  /** Returns the seat; throws once the handle has been freed. */
   seatToFree(): CommSeat
-  /** From now on `seat` throws. */
+  /** Marks the handle as freed, so that `seat` throws. */
   markFreed(): void
 }
 
@@ -36,15 +36,15 @@ export function free(comm: FreeableHandle, options?: WaitOptions): Promise<void>
 const signature = { name: 'free' } as const
 const noResults = [] as const
 const nothing = new Uint8Array(0)
-/** Counts take a step per round. */
+/** The steps of the call; counts take a step per round. */
 const step = { done: 0, counts: 1 } as const
 
-/** One call and one promise for all ranks of a process, without a result. */
+/** A free: one call and one promise for all ranks of a process, without a result. */
 class FreeCall implements CollectiveCall<undefined, undefined> {
   readonly signature = signature
   readonly unplaced = true
   readonly shared = true
-  // As when it is called afterwards: what it had to wait for fails.
+  // A revocation completes the call, as if it had come before: the operations for which it waits fail.
   readonly isOverWhenRevoked = true
   readonly #state: CommState
 
@@ -54,7 +54,7 @@ class FreeCall implements CollectiveCall<undefined, undefined> {
 
   run(_: readonly undefined[], exchange: Exchange): readonly undefined[] | Promise<readonly undefined[]> {
     const { openedMatching, collectives } = this.#state
-    // No other process knows it, and nothing of it is in flight here.
+    // No other process knows the communicator, and nothing of it is in flight here.
     if (exchange.count === 1 && openedMatching === undefined && collectives.isOnlyCall) return this.#forget()
     return this.#drain(exchange)
   }
@@ -64,7 +64,7 @@ class FreeCall implements CollectiveCall<undefined, undefined> {
     return noResults
   }
 
-  /** Forgets it when no frame of it is in flight to this process, and none will be sent. */
+  /** Forgets the communicator when no frame of it is in flight to this process, and none will be sent. */
   async #drain(exchange: Exchange): Promise<readonly undefined[]> {
     const state = this.#state
     await state.collectives.whenOnlyCall()
@@ -75,29 +75,29 @@ class FreeCall implements CollectiveCall<undefined, undefined> {
     // This answer is the last frame that a peer sends, and frames between two processes keep their order.
     for (const peer of messaged) exchange.send(peer, step.done, nothing)
     for (const peer of messaged) await exchange.receive(peer, step.done)
-    // Peers ask for what has been offered to them.
+    // Peers may still fetch payloads that have been offered to them.
     await allSent(exchange)
     return this.#forget()
   }
 }
 
 interface Counts {
-  /** Envelopes that all processes have sent to this one. */
+  /** The number of envelopes that all processes have sent to this one. */
   readonly arriving: number
-  /** Peers that exchanged more with this process than collectives, which are complete. */
+  /** The peers that exchanged more with this process than collectives, which are complete. */
   readonly messaged: readonly number[]
 }
 
 /**
- * Every process that sent envelopes to another, or shares tables, reports to it how many. Reports travel to
- * processes 1, 2, 4, ... further on, as the bits of their distance say: ceil(lg count) messages per process,
- * empty where there is nothing to report.
+ * Exchanges counts: every process that sent envelopes to another, or shares tables, reports to it how many. Reports
+ * travel to processes 1, 2, 4, ... further on, as the bits of their distance say. That takes ceil(lg count) messages
+ * per process, empty if there is nothing to report.
  */
 async function exchangeCounts(state: CommState, exchange: Exchange): Promise<Counts> {
   const { me, count } = exchange
   const { openedMatching, sharesTables } = state
   const messaged = new Set<number>()
-  /** On their way: destination, source, envelopes. */
+  /** The reports in flight: destination, source, envelopes. */
   let reports: number[] = []
   for (let peer = 0; peer < count; peer++) {
     const sent = openedMatching?.envelopes.sentTo(state.processes.processes.at(peer)) ?? 0

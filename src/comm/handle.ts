@@ -12,7 +12,7 @@ export type CommHandle = RankHandle<CommState>
 /** Makes the handle of the rank with this local index. All ranks of a process pass the same function. */
 export type MakeHandle<H> = (state: CommState, localIndex: number) => H
 
-/** How the collective of an exchange on `parent` made a communicator. */
+/** Describes how the collective of an exchange on `parent` made a communicator. */
 export function madeIn({ id, collectives }: CommState, { seq }: Exchange): MadeBy {
   return { parent: id, seq, ...collectives.callOf(seq) }
 }

@@ -35,15 +35,15 @@ import { split, splitTogether } from './split-communicator.js'
 
 /**
  * Collectives of all ranks of a process in one call with one promise, for hosted programs:
- * `Communicator.allreduceAll(worlds, values, 'sum')`. To other processes it is the call without `All`: they
- * may call either. Results, checks, errors and bits are those of that call.
+ * `Communicator.allreduceAll(worlds, values, 'sum')`. To other processes it is the call without `All`: they may call
+ * either. Results, checks, errors and bits are those of that call.
  *
- * `comms` are the handles of all ranks of one communicator in this process, each once, in any order. What each
- * rank passes is a list in that order; so is the result. Operation, root and options are the same for all; a
- * list of options has those of each rank, which `into` needs.
+ * `comms` are the handles of all ranks of one communicator in this process, each once, in any order. The data of the
+ * ranks are a list in that order; so is the result. Operation, root and options are the same for all; a list of options
+ * has those of each rank, which `into` needs.
  *
- * The promise rejects with the error of the first rank that fails; that of an argument is thrown before
- * anything is sent, and names the rank.
+ * The promise rejects with the error of the first rank that fails. The error of an argument is thrown before anything
+ * is sent, and names the rank.
  *
  * @typeParam C a handle
  * @throws ERR_ARGUMENT for handles that are not those of all ranks here; ERR_COUNT for lists of another length
@@ -52,7 +52,11 @@ export interface JointCalls<C> {
   /** Resolves when every rank of the communicator has called it. @see MPI-4.1 §6.3 */
   barrierAll(comms: ByHandle<C>, options?: ValueOptions): Promise<void>
 
-  /** `bcast`; `data` may be null where the root is elsewhere. @see MPI-4.1 §6.4 */
+  /**
+   * Calls `bcast`; `data` may be null if the root is elsewhere.
+   *
+   * @see MPI-4.1 §6.4
+   */
   bcastAll<T extends TypedArray, I extends SameElements<T> = FreshArray<T>>(
     comms: ByHandle<C>,
     data: ByHandle<T | null> | null,
@@ -66,7 +70,11 @@ export interface JointCalls<C> {
     options?: JointOptions<ValueOptions>,
   ): Promise<T[]>
 
-  /** `reduce`: the result at `root`, null for other ranks. @see MPI-4.1 §6.9 */
+  /**
+   * Calls `reduce`: the result at `root`, null for other ranks.
+   *
+   * @see MPI-4.1 §6.9
+   */
   reduceAll(
     comms: ByHandle<C>,
     data: ByHandle<number>,
@@ -96,7 +104,11 @@ export interface JointCalls<C> {
     options?: JointOptions<ScalarReductionOptions>,
   ): Promise<(T | null)[]>
 
-  /** `allreduce`. @see MPI-4.1 §6.9.6 */
+  /**
+   * Calls `allreduce`.
+   *
+   * @see MPI-4.1 §6.9.6
+   */
   allreduceAll(
     comms: ByHandle<C>,
     data: ByHandle<number>,
@@ -122,7 +134,11 @@ export interface JointCalls<C> {
     options?: JointOptions<ScalarReductionOptions>,
   ): Promise<T[]>
 
-  /** `gather`. @see MPI-4.1 §6.5 */
+  /**
+   * Calls `gather`.
+   *
+   * @see MPI-4.1 §6.5
+   */
   gatherAll<T extends TypedArray, I extends SameElements<T> = FreshArray<T>>(
     comms: ByHandle<C>,
     data: ByHandle<Elements<T>>,
@@ -136,7 +152,11 @@ export interface JointCalls<C> {
     options?: JointOptions<ValueOptions>,
   ): Promise<(T[] | null)[]>
 
-  /** `gatherv`. @see MPI-4.1 §6.5 */
+  /**
+   * Calls `gatherv`.
+   *
+   * @see MPI-4.1 §6.5
+   */
   gathervAll<T extends TypedArray, I extends SameElements<T> = FreshArray<T>>(
     comms: ByHandle<C>,
     data: ByHandle<Elements<T>>,
@@ -144,7 +164,11 @@ export interface JointCalls<C> {
     options?: JointOptions<BlocksOptions<I>>,
   ): Promise<(Gathered<I> | null)[]>
 
-  /** `scatter`; `data` may be null where the root is elsewhere. @see MPI-4.1 §6.6 */
+  /**
+   * Calls `scatter`; `data` may be null if the root is elsewhere.
+   *
+   * @see MPI-4.1 §6.6
+   */
   scatterAll<T extends TypedArray, I extends SameElements<T> = FreshArray<T>>(
     comms: ByHandle<C>,
     data: ByHandle<Elements<T> | null> | null,
@@ -158,7 +182,11 @@ export interface JointCalls<C> {
     options?: JointOptions<ValueOptions>,
   ): Promise<T[]>
 
-  /** `scatterv`; `data` and `counts` may be null where the root is elsewhere. @see MPI-4.1 §6.6 */
+  /**
+   * Calls `scatterv`; `data` and `counts` may be null if the root is elsewhere.
+   *
+   * @see MPI-4.1 §6.6
+   */
   scattervAll<T extends TypedArray, I extends SameElements<T> = FreshArray<T>>(
     comms: ByHandle<C>,
     data: ByHandle<Elements<T> | null> | null,
@@ -167,7 +195,11 @@ export interface JointCalls<C> {
     options?: JointOptions<MovementOptions<I> & { readonly displs?: ArrayLike<number> }>,
   ): Promise<I[]>
 
-  /** `allgather`. @see MPI-4.1 §6.7 */
+  /**
+   * Calls `allgather`.
+   *
+   * @see MPI-4.1 §6.7
+   */
   allgatherAll<T extends TypedArray, I extends SameElements<T> = FreshArray<T>>(
     comms: ByHandle<C>,
     data: ByHandle<Elements<T>>,
@@ -179,14 +211,22 @@ export interface JointCalls<C> {
     options?: JointOptions<ValueOptions>,
   ): Promise<T[][]>
 
-  /** `allgatherv`. @see MPI-4.1 §6.7 */
+  /**
+   * Calls `allgatherv`.
+   *
+   * @see MPI-4.1 §6.7
+   */
   allgathervAll<T extends TypedArray, I extends SameElements<T> = FreshArray<T>>(
     comms: ByHandle<C>,
     data: ByHandle<Elements<T>>,
     options?: JointOptions<BlocksOptions<I>>,
   ): Promise<Gathered<I>[]>
 
-  /** `alltoall`. @see MPI-4.1 §6.8 */
+  /**
+   * Calls `alltoall`.
+   *
+   * @see MPI-4.1 §6.8
+   */
   alltoallAll<T extends TypedArray, I extends SameElements<T> = FreshArray<T>>(
     comms: ByHandle<C>,
     data: ByHandle<Elements<T>>,
@@ -198,7 +238,11 @@ export interface JointCalls<C> {
     options?: JointOptions<ValueOptions>,
   ): Promise<T[][]>
 
-  /** `alltoallv`. @see MPI-4.1 §6.8 */
+  /**
+   * Calls `alltoallv`.
+   *
+   * @see MPI-4.1 §6.8
+   */
   alltoallvAll<T extends TypedArray, I extends SameElements<T> = FreshArray<T>>(
     comms: ByHandle<C>,
     data: ByHandle<Elements<T>>,
@@ -206,7 +250,11 @@ export interface JointCalls<C> {
     options?: JointOptions<BlocksOptions<I> & { readonly sendDispls?: ArrayLike<number> }>,
   ): Promise<Gathered<I>[]>
 
-  /** `reduceScatter`. @see MPI-4.1 §6.10 */
+  /**
+   * Calls `reduceScatter`.
+   *
+   * @see MPI-4.1 §6.10
+   */
   reduceScatterAll<T extends TypedArray, I extends SameElements<T> = FreshArray<T>>(
     comms: ByHandle<C>,
     data: ByHandle<Elements<T>>,
@@ -214,7 +262,11 @@ export interface JointCalls<C> {
     options?: JointOptions<ReductionOptions<I> & { readonly counts?: ArrayLike<number> }>,
   ): Promise<I[]>
 
-  /** `scan`. @see MPI-4.1 §6.11.1 */
+  /**
+   * Calls `scan`.
+   *
+   * @see MPI-4.1 §6.11.1
+   */
   scanAll(
     comms: ByHandle<C>,
     data: ByHandle<number>,
@@ -240,7 +292,11 @@ export interface JointCalls<C> {
     options?: JointOptions<ScalarReductionOptions>,
   ): Promise<T[]>
 
-  /** `exscan`: null for rank 0. @see MPI-4.1 §6.11.2 */
+  /**
+   * Calls `exscan`: null for rank 0.
+   *
+   * @see MPI-4.1 §6.11.2
+   */
   exscanAll(
     comms: ByHandle<C>,
     data: ByHandle<number>,
@@ -267,7 +323,7 @@ export interface JointCalls<C> {
   ): Promise<(T | null)[]>
 
   /**
-   * `split`: the new communicator of each rank, null for those with color null.
+   * Calls `split`: the new communicator of each rank, null for those with color null.
    *
    * @param colors 0 to 2^31 - 1, or null
    * @param keys signed 32-bit numbers; default 0 for all
@@ -287,11 +343,11 @@ export interface JointCalls<C> {
   ): Promise<(C | null)[]>
 
   /**
-   * Starts the requests of all ranks of this process that one init has returned, once each; resolves when the
-   * receive buffers of all are filled. Costs one call for all of them, once their init is complete.
+   * Starts the requests of all ranks of this process that one init has returned, once each; resolves when the receive
+   * buffers of all are filled. Costs one call for all of them, once their init is complete.
    *
-   * @throws ERR_ARGUMENT unless they are those; ERR_REQUEST while a start is active, and after `free`;
-   *   ERR_TYPE when a buffer has been detached
+   * @throws ERR_ARGUMENT unless they are those; ERR_REQUEST while a start is active, and after `free`; ERR_TYPE when a
+   *   buffer has been detached
    * @see MPI-4.1 §3.9 (MPI_Startall)
    */
   startAll(requests: readonly PersistentRequest[]): Promise<void>
@@ -324,7 +380,7 @@ function barrierTogether(comms: ArrayLike<Handle>): Promise<unknown> {
   return state.collectives.callTogether(barrierOf(state, undefined))
 }
 
-/** @param make the handle of a rank, which every split of the process passes */
+/** @param make makes the handle of a rank; every split of the process passes the same one */
 export function jointCalls<H>(make: MakeHandle<H>): Record<keyof JointCalls<H>, unknown> {
   const splitEach = jointly<Handle & CommHandle>('split', { lists: 2, options: 2 }, (comm, args) => {
     const [color, key = 0, options] = args as [number | null, number | undefined, SplitOptions | undefined]
@@ -333,7 +389,7 @@ export function jointCalls<H>(make: MakeHandle<H>): Record<keyof JointCalls<H>, 
   const general = jointCallsIn(table, callsIn(joint))
   const calls = {
     ...general,
-    // Nothing depends on the rank, and little on their number.
+    // Nothing here depends on the rank, and little on the number of ranks.
     barrierAll: (comms: ArrayLike<Handle>, options?: ValueOptions) =>
       options === undefined ? promiseTry(() => barrierTogether(comms)) : general.barrierAll(comms, options),
     allreduceAll: (comms: ArrayLike<Handle>, data: unknown, op: unknown, options?: unknown) =>

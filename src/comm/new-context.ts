@@ -8,8 +8,8 @@ import { processesOf } from './table/process-table.js'
 import type { LocalRankTable } from './table/rank-table.js'
 
 /**
- * A new context over `table`, which must be the same on every process of the parent; each calls this within
- * the same collective. Null where no rank of the table is hosted.
+ * Makes a new context over `table`, which must be the same on every process of the parent; each calls this within the
+ * same collective. Returns null if no rank of the table is hosted.
  */
 export async function contextOver(
   parent: CommState,
@@ -27,8 +27,8 @@ export async function contextOver(
 }
 
 /**
- * A new context over the ranks of `state`; its table need not be placed. Each process calls this within the
- * same collective.
+ * Makes a new context over the ranks of `state`; its table need not be placed. Each process calls this within the same
+ * collective.
  *
  * @param matchingDesigns of its ranks here. Default: those of `state`
  */
@@ -37,7 +37,7 @@ export async function contextLike(
   exchange: Exchange,
   matchingDesigns = state.matchingDesigns,
 ): Promise<CommState> {
-  // Process 0 hosts rank 0, which is the leader of the copy as of the original.
+  // Process 0 hosts rank 0, which leads the copy as it leads the original.
   const counter = await drawCounterOn(state, exchange, 0)
   const { table, processes, runtime } = state
   const numbered = state.wasDistributed ? processes.processes : undefined
@@ -46,7 +46,7 @@ export async function contextLike(
   return copy
 }
 
-/** Step of the exchange that a new context takes, distinct from those of the collective around it. */
+/** The step of the exchange that a new context takes, distinct from those of the collective around it. */
 const contextStep = 1_000
 
 /** Draws a context counter on process `root`, for all processes. */

@@ -8,16 +8,16 @@ import type { SameElements } from '../messages/datatype/array-types.js'
 import type { TypedArray } from '../messages/datatype/elements.js'
 
 /**
- * Collectives that are bound once to their buffers and started often (MPI-4.1 §6.13). An init is a collective
- * itself: every rank calls it, in the same order as all collectives; it returns at once. Starts are matched
- * among those of one request: what is started, and how often, is the same on all ranks.
+ * Collectives that are bound once to their buffers and started often (MPI-4.1 §6.13). An init is a collective itself:
+ * every rank calls it, in the same order as all collectives; it returns at once. Starts are matched among those of one
+ * request: all ranks start the same requests equally often.
  *
- * Shapes are those of the method without `Init`, in typed arrays. `recv` may be `send`, or overlap it. Both
- * are borrowed while a start is active.
+ * Shapes are those of the method without `Init`, in typed arrays. `recv` may be `send`, or overlap it. Both are
+ * borrowed while a start is active.
  *
- * Errors of the arguments are thrown by the init, before anything is sent: ERR_TRUNCATE, too, where `counts`
- * says how much arrives. ERR_COLLECTIVE_MISMATCH comes from `start`, or from the init of another rank of the
- * process, when ranks bound different types, lengths, operations or methods.
+ * The init throws errors of the arguments before anything is sent, and ERR_TRUNCATE, too, if `counts` gives the
+ * lengths. ERR_COLLECTIVE_MISMATCH comes from `start`, or from the init of another rank of the process, when ranks
+ * bound different types, lengths, operations or methods.
  */
 export interface PersistentCalls {
   /**
@@ -107,8 +107,8 @@ export interface PersistentCalls {
   /**
    * A persistent `gatherv`: `recv` is null on other ranks than the root; lengths travel with every start.
    *
-   * @throws ERR_RANK, ERR_TYPE, ERR_TYPE_MISMATCH, ERR_ARGUMENT, ERR_ALGORITHM; ERR_COUNT, ERR_TRUNCATE where
-   *   `counts` is given; a start: ERR_COUNT, ERR_TRUNCATE
+   * @throws ERR_RANK, ERR_TYPE, ERR_TYPE_MISMATCH, ERR_ARGUMENT, ERR_ALGORITHM; ERR_COUNT, ERR_TRUNCATE if `counts` is
+   *   given; a start: ERR_COUNT, ERR_TRUNCATE
    * @see MPI-4.1 §6.13
    */
   gathervInit<T extends TypedArray>(

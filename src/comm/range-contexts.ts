@@ -1,24 +1,24 @@
-/** Ranks `first`, `first + stride`, ... of a parent, `size` of them. */
+/** The ranks `first`, `first + stride`, ... of a parent, `size` of them. */
 export interface RankInterval {
   readonly first: number
   readonly size: number
   readonly stride: number
 }
 
-/** What a process remembers of one range, for the parent's lifetime, because names must not repeat. */
+/** The record of one range in a process, for the parent's lifetime, because names must not repeat. */
 interface Made<S> {
-  /** How often each local rank of the parent has made it. */
+  /** The number of times that each local rank of the parent has made it. */
   readonly times: Map<number, number>
-  /** Communicators that some local members have yet to make, by how many were made before. */
+  /** The communicators that some local members have yet to make, by how many were made before. */
   readonly open: Map<number, { readonly context: S; missing: number }>
 }
 
-/** Communicators of ranges of one parent: ranks of a process that make the same one share its context. */
+/** The communicators of ranges of one parent: ranks of a process that make the same one share its context. */
 export class RangeContexts<S extends { readonly localRanks: Int32Array }> {
   readonly #made = new Map<string, Made<S>>()
 
   /**
-   * The context of the next communicator that this rank makes of the range.
+   * Returns the context of the next communicator that this rank makes of the range.
    *
    * @param create called for the first rank, with how many communicators of the range were made before
    */

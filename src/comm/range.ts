@@ -5,8 +5,8 @@ import { RangeContexts, type RankInterval } from './range-contexts.js'
 import { type LocalRankTable, rankTable, StridedTable } from './table/rank-table.js'
 
 /**
- * A communicator of a range of ranks, which each member makes for itself: nothing is sent. Its name follows
- * from the parent's, the range, and how often it was made before, which all its members know.
+ * Makes a communicator of a range of ranks, which each member makes for itself: nothing is sent. Its name follows from
+ * the parent's, the range, and how often it was made before, which all its members know.
  */
 export async function range<H>(
   comm: CommHandle,
@@ -55,15 +55,15 @@ function rangeOf(size: number, first: number, last: number, stride: number): Ran
   return { first, size: members, stride: members === 1 ? 1 : stride }
 }
 
-/** In closed form, O(1) memory, if the parent's table is. */
+/** Returns the table of a range: in closed form, O(1) memory, if the parent's table is. */
 function tableOf(parent: LocalRankTable, { first, size, stride }: RankInterval): LocalRankTable {
   if (parent.kind === 'strided') return new StridedTable(size, parent.lookup(first), parent.stride * stride)
   return rankTable(Int32Array.from({ length: size }, (_, i) => parent.lookup(first + i * stride)))
 }
 
 /**
- * 52 bits of hash, distinct from all drawn names. If two communicators of one process get the same name,
- * making the second fails with ERR_WORLD; for a thousand communicators at a time the probability is 10^-10.
+ * Names a communicator by 52 bits of hash, distinct from all drawn names. If two communicators of one process get the
+ * same name, making the second fails with ERR_WORLD; for a thousand communicators at a time the probability is 10^-10.
  */
 function nameOf(
   { leader, counter }: ContextId,

@@ -9,7 +9,7 @@ import type { CommState } from './comm-state.js'
 import { type CommDescription, describeComm } from './describe.js'
 import type { CommSeat } from './handle.js'
 
-/** Characters; MPI_MAX_OBJECT_NAME of most implementations, less its end. */
+/** The most characters of a name: MPI_MAX_OBJECT_NAME of most implementations, less its end. */
 const longestName = 127
 
 /** A rank's place in a communicator, its memory and its counters. */
@@ -21,7 +21,7 @@ export abstract class RankCommunicator {
   #mailbox: Mailbox | undefined
   #freed = false
 
-  /** Not for users: communicators come from `run`, `split`, `dup` and `create`. */
+  /** Is not for users: communicators come from `run`, `split`, `dup` and `create`. */
   constructor(state: CommState, localIndex: number) {
     this.#state = state
     this.#localIndex = localIndex
@@ -29,28 +29,28 @@ export abstract class RankCommunicator {
     this.size = state.size
   }
 
-  /** @internal The shared state and this rank's place in it; throws once the communicator cannot be used. */
+  /** @internal Returns the shared state and this rank's place in it; throws once the communicator cannot be used. */
   seat(): CommSeat {
     this.#requireUsable()
     return { state: this.#state, localIndex: this.#localIndex, rank: this.rank, handle: this }
   }
 
-  /** @internal The same for `free`, which a communicator that has failed accepts. */
+  /** @internal Returns the seat for `free`, which a communicator that has failed accepts. */
   seatToFree(): CommSeat {
     this.#requireUnfreed()
     return { state: this.#state, localIndex: this.#localIndex, rank: this.rank, handle: this }
   }
 
   /**
-   * @internal This rank's place among those of `state` here; -1 where its communicator is another one.
-   *   Throws once this handle has been freed.
+   * @internal Returns this rank's place among those of `state` here; -1 if its communicator is another one. Throws once
+   *   this handle has been freed.
    */
   placeIn(state: object): number {
     this.#requireUnfreed()
     return this.#state === state ? this.#localIndex : -1
   }
 
-  /** @internal This rank's mailbox; throws once the communicator cannot be used. */
+  /** @internal Returns this rank's mailbox; throws once the communicator cannot be used. */
   mailbox(): Mailbox {
     this.#requireUsable()
     this.#mailbox ??= this.#state.matching.mailbox(this.rank)
@@ -80,14 +80,14 @@ export abstract class RankCommunicator {
   }
 
   /**
-   * Allocates memory for messages, zeroed. On `threads`, a message from it above the eager limit is copied
-   * once, by the receiver; on other fabrics it is ordinary memory. The rules of sending are the same: any
-   * view of the memory can be sent or received into, and a send's data may change once the send has resolved.
+   * Allocates memory for messages, zeroed. On `threads`, a message from it above the eager limit is copied once, by the
+   * receiver; on other fabrics it is ordinary memory. The rules of sending are the same: any view of the memory can be
+   * sent or received into, and a send's data may change once the send has resolved.
    *
    * Shapes: `alloc(sizeBytes)` returns a Uint8Array, `alloc(Float64Array, countElems)` an array of that type.
    *
-   * Ownership: this rank's alone, although the buffer may be a SharedArrayBuffer; other ranks get copies. It
-   * is freed like any array when nothing refers to it, at the latest when the world has ended.
+   * Ownership: the memory is this rank's alone, although the buffer may be a SharedArrayBuffer; other ranks get copies.
+   * It is freed like any array when nothing refers to it, at the latest when the world has ended.
    *
    * @throws ERR_COUNT unless the length is an integer from 0 for which there is memory; ERR_TYPE for another
    *   constructor
@@ -99,15 +99,15 @@ export abstract class RankCommunicator {
     return alloc(this, typeOrBytes, countElems)
   }
 
-  /** The name that `setName` gave this communicator; `world` for the world, else empty without one. */
+  /** The name that `setName` gave this communicator; otherwise `world` for the world, and empty for others. */
   get name(): string {
     const { label, made } = this.#state
     return label === '' && made === undefined ? 'world' : label
   }
 
   /**
-   * Names this communicator in messages, reports and `describe`. Local: the ranks of a process share it, and the
-   * last one counts. A communicator that is made of this one has no name.
+   * Names this communicator in messages, reports and `describe`. Local: the ranks of a process share the name, and the
+   * last call counts. A communicator that is made from this one has no name.
    *
    * @param name at most 127 characters, no control characters; empty: none
    * @throws ERR_ARGUMENT
@@ -131,7 +131,7 @@ export abstract class RankCommunicator {
     this.#state.runtime.abort(this.#state.worldRank(this.#localIndex), reason)
   }
 
-  /** Live counters of this rank and of the process that hosts it. */
+  /** The live counters of this rank and of the process that hosts it. */
   get counters(): { readonly rank: Readonly<RankCounters>; readonly process: Readonly<ProcessCounters> } {
     const { runtime } = this.#state
     return {
@@ -141,7 +141,8 @@ export abstract class RankCommunicator {
   }
 
   /**
-   * Time and memory of this communicator in this process: its split, its rank table, its look-ups; and its machine. Local.
+   * Describes the time and memory of this communicator in this process: its split, its rank table, its look-ups; and
+   * its machine. Local.
    */
   describe(): CommDescription {
     return describeComm(this.#state, this.givenMachine)

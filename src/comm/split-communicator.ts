@@ -16,7 +16,7 @@ import {
   splitAgreement,
 } from './split/split-plan.js'
 
-// These throw on invalid arguments; the methods of a communicator turn that into rejections.
+// These functions throw on invalid arguments; the methods of a communicator turn that into rejections.
 
 const maxColor = 0x7fffffff
 
@@ -31,7 +31,7 @@ export function split<H>(
 }
 
 /**
- * The split of all ranks of a process, without an object for each.
+ * Splits for all ranks of a process, without an object for each.
  *
  * @param colors by local index, as `keys`
  */
@@ -128,7 +128,7 @@ function run<H>(
   })
 }
 
-/** -1 for null. */
+/** Returns a valid color; -1 for null. */
 function checkColor(color: number | null): number {
   if (color !== null && (!Number.isInteger(color) || color < 0 || color > maxColor))
     throw wrongValue('ERR_COLOR', `split: expected a color from 0 to ${maxColor}, or null`, color)

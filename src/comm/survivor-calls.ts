@@ -5,9 +5,9 @@ import type { CommSeat } from './handle.js'
 import { noAuthorityError } from './survive/survivor-errors.js'
 import type { TableContext } from './table/table-context.js'
 
-// What the methods for survivors do; they are documented at `Communicator`.
+// These functions implement the methods for survivors, which are documented at `Communicator`.
 
-/** A seat on this communicator, whatever has become of it. */
+/** Returns a seat on this communicator, whatever its state. */
 export function survivorSeat(comm: FreeableHandle, name: string): CommSeat {
   const seat = comm.seatToFree()
   const { ended, fabric } = seat.state.runtime
@@ -16,7 +16,7 @@ export function survivorSeat(comm: FreeableHandle, name: string): CommSeat {
   return seat
 }
 
-/** Ranks of a communicator whose processes are known as lost here, ascending. */
+/** Returns the ranks of a communicator whose processes are known as lost here, ascending. */
 export async function lostRanks(state: TableContext): Promise<Int32Array> {
   if (state.losses.processes.length === 0) return new Int32Array(0)
   const table = await state.place()

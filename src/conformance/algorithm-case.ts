@@ -1,18 +1,18 @@
 import type { Communicator } from '../comm/communicator.js'
 import { isRankweaveError } from '../errors.js'
 
-/** How a call is to be done. */
+/** The algorithm and segments of a call under test. */
 export interface AlgorithmOptions {
   readonly algorithm: string
   readonly segments?: number
 }
 
-/** What is moved: data encode the slot, the ranks and the element. */
+/** The data that a call moves; they encode the slot, the ranks and the element. */
 export interface AlgorithmCase {
   readonly slot: number
-  /** Elements per block. */
+  /** The number of elements per block. */
   readonly length: number
-  /** Of rooted collectives. */
+  /** The root of rooted collectives. */
   readonly root: number
 }
 
@@ -23,7 +23,7 @@ export type AlgorithmCheck = (
   given: AlgorithmCase,
 ) => Promise<void>
 
-/** Undefined when the algorithm refuses the call, which it does alike on all ranks. */
+/** Returns undefined when the algorithm refuses the call, which it does alike on all ranks. */
 export async function unlessRefused<T>(call: Promise<T>): Promise<T | undefined> {
   try {
     return await call

@@ -5,18 +5,24 @@ import { movementChecks } from './movement-checks.js'
 import { reductionChecks } from './reduction-checks.js'
 import type { WorldCase } from './world-case.js'
 
-/** By collective: a check of one of its algorithms. */
+/** The checks of a collective's algorithms, by collective. */
 export const checkOfCollective: ReadonlyMap<string, AlgorithmCheck> = new Map([
   ...movementChecks,
   ...reductionChecks,
 ])
 
-/** Elements per block: none, fewer than segments, more; and more than an eager message holds. */
+/** The numbers of elements per block: none, fewer than segments, more; and more than an eager message holds. */
 const lengths = [0, 2, 33, 9000]
-/** Of larger worlds only the first lengths: each rank computes all results by itself. */
+/**
+ * The most ranks with which all lengths are checked. Larger worlds use only the first, because each rank computes all
+ * results by itself.
+ */
 const fewRanks = 5
 
-/** Every algorithm as a case, also at the bounds of its parameters. What one refuses on a world it is not checked for. */
+/**
+ * The algorithms as cases, also at the bounds of their parameters. Calls that an algorithm refuses on a world are not
+ * checked.
+ */
 export const algorithmChecks: readonly WorldCase[] = algorithms
   .flatMap(withBounds)
   .flatMap(({ id, collective }, index) => {
@@ -31,7 +37,7 @@ function withBounds(algorithm: Algorithm): readonly Algorithm[] {
   return [...new Set([algorithm, ...bound])]
 }
 
-/** Every other length; the others in the next round. */
+/** Checks every other length; the next round checks the others. */
 function caseOf(id: string, check: AlgorithmCheck, index: number): WorldCase {
   return {
     name: `algorithm ${id}`,

@@ -12,7 +12,7 @@ import { reorderChecks } from './reorder-checks.js'
 import type { WorldCase } from './world-case.js'
 import { worldChecks } from './world-checks.js'
 
-/** What every world must fulfil, on any fabric. A case is identified by its name. */
+/** The cases that every world must pass, on any fabric. A case is identified by its name. */
 export const allCases: readonly WorldCase[] = [
   ...worldChecks,
   ...messageChecks,

@@ -5,10 +5,7 @@ import { TestPeer } from './test-peer.js'
 
 const rounds = 20
 
-/**
- * Rules of `Authority`. Nothing is checked on a fabric without one; losses are what the fabric's own tests
- * inject.
- */
+/** The rules of `Authority`. Nothing is checked on a fabric without one; the fabric's own tests inject losses. */
 export const authorityCases: readonly ProcessCase[] = [
   {
     name: 'a decision is the same at every process: what each has contributed, in the order of members',
@@ -50,12 +47,12 @@ function decide(
 ): Promise<Decision> | undefined {
   const contribution = contributionOf(fabric.process, round)
   const decision = fabric.authority?.decide(key, members, contribution)
-  // What was contributed has been read.
+  // The contribution has been read when the call returns.
   contribution.fill(0)
   return decision
 }
 
-/** 64 bytes, the most there may be, and of some processes none. */
+/** Returns 64 bytes, the most that are allowed, or no bytes for some processes. */
 function contributionOf(process: number, round: number): Uint8Array {
   return new Uint8Array((process + round) % 3 === 2 ? 0 : 64).fill(process + 7 * round + 1)
 }

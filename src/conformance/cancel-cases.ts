@@ -4,10 +4,10 @@ import { expect, turns } from './frame-checks.js'
 import type { ProcessCase } from './process-cases.js'
 import { TestPeer } from './test-peer.js'
 
-/** How one side ends its transfer. */
+/** The way in which one side ends its transfer. */
 type Ending = 'cancel' | 'detach'
 
-/** Who ends a transfer, before the other side is cancelled too. */
+/** The sides that end a transfer, before the other side is cancelled too. */
 const scenarios: readonly { readonly roles: readonly BulkRole[]; readonly ending: Ending }[] = [
   { roles: ['receiver'], ending: 'cancel' },
   { roles: ['sender'], ending: 'cancel' },
@@ -16,13 +16,13 @@ const scenarios: readonly { readonly roles: readonly BulkRole[]; readonly ending
   { roles: ['sender'], ending: 'detach' },
 ]
 
-/** Larger than what any fabric has in flight at a time. */
+/** A size larger than what any fabric has in flight at a time. */
 const largeCancelledBytes = 80 * 2 ** 20
 
 const id = 7
 const [hasEnded, isOver] = [1, 2]
 
-/** Transfers that are cancelled. */
+/** The cases of transfers that are cancelled. */
 export const cancelCases: readonly ProcessCase[] = [
   {
     name: 'a cancelled bulk transfer releases its buffers, and its id can be used again',
@@ -33,7 +33,7 @@ export const cancelCases: readonly ProcessCase[] = [
       const [next, before] = [(process + 1) % processes, (process + processes - 1) % processes]
       const sizes = largeBytes > 2 ** 20 ? [largeCancelledBytes] : [0, 5, 3 * fabric.maxPayloadBytes + 5]
       let n = 0
-      /** What `peer` reports about round n. */
+      /** Waits for what `peer` reports about round n. */
       const report = async (peer: number, what: number) => {
         const round = n
         const is = (frame: { src: number; header: readonly number[] }) =>
@@ -98,7 +98,7 @@ export const cancelCases: readonly ProcessCase[] = [
       if (bulk !== undefined) {
         const sizeBytes = largeBytes > 2 ** 20 ? largeCancelledBytes : 3 * fabric.maxPayloadBytes + 5
         const isOut = (word: number) => () => me.received.some(({ header }) => header[0] === word)
-        // Receivers leave before their senders come.
+        // Receivers leave before their senders arrive.
         const left = new Side(bulk, 'receiver', before, sizeBytes, 0)
         left.end('cancel')
         await left.endedAs('cancel')
@@ -110,7 +110,7 @@ export const cancelCases: readonly ProcessCase[] = [
         await Promise.all([sender.settled, receiver.settled])
         receiver.expectFilled(byteOf(before, 1))
         left.expectFilled(overwritten)
-        // Senders leave before their receivers come.
+        // Senders leave before their receivers arrive.
         const leftSender = new Side(bulk, 'sender', next, sizeBytes, byteOf(process, 2))
         leftSender.end('cancel')
         await leftSender.endedAs('cancel')
@@ -157,10 +157,13 @@ export const cancelCases: readonly ProcessCase[] = [
 const cancelled = new RankweaveError('ERR_ABORTED', 'cancelled by a conformance case')
 const overwritten = 0xee
 
-/** What a sender sends in a round: never 0 and never what released buffers are overwritten with. */
+/**
+ * Returns the byte that a sender sends in a round: never 0, and never the one with which released buffers are
+ * overwritten.
+ */
 const byteOf = (process: number, round: number): number => 1 + ((process * 89 + round) % 200)
 
-/** One side of a transfer, and what became of it. */
+/** A side of a transfer, and its outcome. */
 class Side {
   readonly role: BulkRole
   readonly settled: Promise<void>
@@ -190,8 +193,8 @@ class Side {
   }
 
   /**
-   * Waits until a side that was cancelled has settled; a fabric may notice late that a buffer is detached, or
-   * not at all.
+   * Waits until a side that was cancelled has settled. A fabric may notice late that a buffer is detached, or not at
+   * all.
    */
   async endedAs(ending: Ending): Promise<void> {
     if (ending === 'detach') return
@@ -199,7 +202,7 @@ class Side {
     expect(this.error === undefined || this.error === cancelled, 'the error of cancel', this.error)
   }
 
-  /** The owner of a released buffer uses it for something else. */
+  /** Overwrites a released buffer, as its owner may. */
   overwrite(): void {
     this.#memory.fill(overwritten)
   }

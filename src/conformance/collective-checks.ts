@@ -19,12 +19,12 @@ import { oddTuning } from './odd-tuning.js'
 import { checkNaN, checkScalars } from './scalar-checks.js'
 import type { WorldCase } from './world-case.js'
 
-/** One collective on one communicator, compared with an oracle that every rank computes for itself. */
+/** A collective on one communicator, compared with an oracle that every rank computes for itself. */
 export interface CollectiveCheck {
   readonly name: string
   /**
-   * Throws when a result is wrong. Data encode (slot, source, destination, element). All calls are started
-   * before the first is awaited, so that several checks can run at once and still call in one order.
+   * Throws when a result is wrong. Data encode (slot, source, destination, element). All calls are started before the
+   * first is awaited, so that several checks can run at once and still call in one order.
    *
    * @param length elements per block, 0 included
    */
@@ -244,7 +244,7 @@ export const checkedCollectives: readonly CollectiveCheck[] = [
         (rank) => elements(BigInt64Array, slot, rank, 0, lengthOf(rank, length)) as BigInt64Array,
       )
       const counts = lengthsOf(blocks)
-      // Blocks in reverse order, one element apart.
+      // The blocks are in reverse order, one element apart.
       const displs = new Int32Array(comm.size)
       let end = 0
       for (let rank = comm.size - 1; rank >= 0; rank--) {
@@ -316,8 +316,8 @@ export const checkedCollectives: readonly CollectiveCheck[] = [
 const lengths = [0, 1, 5]
 
 /**
- * The collectives as cases. Each runs on the world, on its ranks reversed, distributed cyclically (no two
- * neighbors on one process), and on its odd and even halves, with blocks of 0, 1 and more elements.
+ * The collectives as cases. Each runs on the world, on its ranks reversed, distributed cyclically (no two neighbors on
+ * one process), and on its odd and even halves, with blocks of 0, 1 and more elements.
  */
 export const collectiveChecks: readonly WorldCase[] = [
   ...checkedCollectives.map(({ name, check }, slot) => ({ name, check: onLayouts(check, slot) })),
@@ -330,7 +330,7 @@ export const collectiveChecks: readonly WorldCase[] = [
   },
 ]
 
-/** Every other pair of a layout and a length; the others in the next round. */
+/** Checks every other pair of a layout and a length; the next round checks the others. */
 function onLayouts(check: CollectiveCheck['check'], firstSlot: number): WorldCase['check'] {
   return async (world, { seed, rounds }) => {
     const { rank, size } = world

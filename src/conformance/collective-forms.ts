@@ -7,12 +7,12 @@ import type { FormCase, FormCases } from './forms.js'
 /** Every collective call; one that is missing does not compile. */
 type CollectiveForms = Readonly<Record<keyof CollectiveCalls<'blocking'>, readonly FormCase[]>>
 
-/** Element i of what a rank passes in a round. */
+/** Returns element i of a rank's contribution in a round. */
 const term = (rank: number, i: number, round: number) => rank * 31 + i + round
-/** The sum of these over the ranks below `ranks`. */
+/** Returns the sum of these over the ranks below `ranks`. */
 const sum = (ranks: number, i: number, round: number) => (31 * ranks * (ranks - 1)) / 2 + ranks * (i + round)
 
-/** Elements of a rank's block where blocks vary; some have none. */
+/** Returns the elements of a rank's block if blocks vary; some have none. */
 const lengthOf = (rank: number) => (rank + 1) % 3
 const sumOf = (count: number, at: (i: number) => number) => {
   let total = 0
@@ -20,18 +20,18 @@ const sumOf = (count: number, at: (i: number) => number) => {
   return total
 }
 
-/** Element i of a result in a round. */
+/** Returns element i of a result in a round. */
 type At = (i: number, round: number) => number
 
 interface Layout {
   readonly place?: number
-  /** Elements that are filled. Default: all. */
+  /** The number of elements that are filled. Default: all. */
   readonly count?: number
-  /** Of the blocks of a result of varying blocks. */
+  /** The lengths of the blocks of a result of varying blocks. */
   readonly counts?: readonly number[]
 }
 
-/** What an array holds where nothing has been filled. */
+/** The value of array elements that nothing has filled. */
 const untouched = -1
 
 const put = (array: TypedArray, i: number, value: number) => {
@@ -39,7 +39,7 @@ const put = (array: TypedArray, i: number, value: number) => {
   else array[i] = value
 }
 
-/** An array to be filled. */
+/** Returns an array to be filled. */
 const room = (count: number, type: new (length: number) => TypedArray = Int32Array) => {
   const array = new type(count)
   for (let i = 0; i < count; i++) put(array, i, untouched)
@@ -47,10 +47,9 @@ const room = (count: number, type: new (length: number) => TypedArray = Int32Arr
 }
 
 /**
- * The cases of one rank on its own arrays, which `fill` fills with the data of a round.
+ * Returns the cases of one rank on its own arrays, which `fill` fills with the data of a round.
  *
- * @param length elements of equal blocks, and of the arrays of reductions and of a bcast; at least 3, or 1 for
- *   one rank
+ * @param length elements of equal blocks, and of the arrays of reductions and of a bcast; at least 3, or 1 for one rank
  */
 export function collectiveForms(comm: Communicator, length: number): FormCases {
   const { rank, size } = comm
@@ -66,20 +65,20 @@ export function collectiveForms(comm: Communicator, length: number): FormCases {
   const counts = Array.from(ranksOf(comm), lengthOf)
   const sumOfCounts = sumOf(size, lengthOf)
   const before = (r: number) => sumOf(r, lengthOf)
-  /** Blocks in the order of descending ranks. */
+  /** The displacements put blocks in the order of descending ranks. */
   const displs = Array.from(ranksOf(comm), (r) => sumOfCounts - before(r + 1))
   const pair = (src: number, dest: number) => (src + dest) % 3
   const pairs = Array.from(ranksOf(comm), (dest) => pair(rank, dest))
   const pairsTo = Array.from(ranksOf(comm), (src) => pair(src, rank))
   const received = sumOf(size, (src) => pair(src, rank))
-  /** Uneven blocks of a reduction: the first takes what the others leave. */
+  /** The uneven blocks of a reduction: the first takes what the others leave. */
   const shares = counts.with(0, length * size - (sumOfCounts - counts[0]))
   const shareStart = sumOf(rank, (r) => shares[r])
 
   /**
-   * A case by the arguments of its call, to which an init adds the array that it fills.
+   * Returns a case by the arguments of its call, to which an init adds the array that it fills.
    *
-   * @param into null where the rank gets nothing
+   * @param into null if the rank gets nothing
    * @param at elements of the result
    * @param place of `into` among the arguments of the init
    */
@@ -104,11 +103,11 @@ export function collectiveForms(comm: Communicator, length: number): FormCases {
       ...(counts === undefined ? {} : { counts }),
     }
   }
-  /** A case for the last rank as the root, and one for a rank between the first and the last. */
+  /** Returns a case for the last rank as the root, and one for a rank between the first and the last. */
   const rooted = (form: (root: number, atRoot: <T>(value: T) => T | null) => FormCase) =>
     [...new Set([size - 1, size >> 1])].map((root) => form(root, (value) => (rank === root ? value : null)))
 
-  /** What the rank at this place of a concatenation of varying blocks passed there. */
+  /** Returns the element at a place of a concatenation of varying blocks, as its rank passed it. */
   const varied: At = (i, round) => {
     let src = 0
     while (i >= before(src + 1)) src++

@@ -1,7 +1,8 @@
 import type { Communicator } from '../comm/communicator.js'
 import { type TypedArray, typedArrays } from '../messages/datatype/elements.js'
 
-// What the checks of collectives send and must receive: computed from the definitions, by one rank alone.
+// These functions compute what the checks of collectives send and must receive, from the definitions, by one rank
+// alone.
 
 export const types = typedArrays
 
@@ -14,14 +15,14 @@ export function ranksOf(comm: Communicator): number[] {
   return Array.from({ length: comm.size }, (_, rank) => rank)
 }
 
-/** The reduction tree by its definition: halves at multiples of powers of two. */
+/** Reduces along the tree by its definition: halves at multiples of powers of two. */
 export function tree<V>(ranks: readonly number[], leaf: (rank: number) => V, op: (a: V, b: V) => V): V {
   if (ranks.length === 1) return leaf(ranks[0])
   const half = 2 ** Math.ceil(Math.log2(ranks.length) - 1)
   return op(tree(ranks.slice(0, half), leaf, op), tree(ranks.slice(half), leaf, op))
 }
 
-/** The exclusive prefix of a rank: down the tree, each left half that is passed. */
+/** Returns the exclusive prefix of a rank: down the tree, each left half that is passed. */
 export function treePrefix<V>(
   size: number,
   rank: number,
@@ -51,7 +52,7 @@ export function addFloats<T extends Float32Array | Float64Array>(a: T, b: T): T 
   return sum
 }
 
-/** Random magnitudes, so that every other association of the sum gives other bits. */
+/** Returns floats of random magnitudes, so that every other association of the sum gives other bits. */
 export function floats(slot: number, rank: number, length: number): Float64Array {
   const start = mix(slot, rank)
   const array = new Float64Array(length)
@@ -77,7 +78,7 @@ export function elements(
     for (let i = 0; i < length; i++) array[i] = (BigInt(mixIn(start, i)) << 31n) | BigInt(src)
     return array
   }
-  // Converted by the array's constructor: a loop over arrays of eleven types takes ten times as long.
+  // The array's constructor converts them: a loop over arrays of eleven types takes ten times as long.
   const words = new Uint32Array(length)
   for (let i = 0; i < length; i++) words[i] = mixIn(start, i)
   return new (type as Uint32ArrayConstructor)(words)
@@ -91,7 +92,7 @@ export function lengthsOf(blocks: readonly TypedArray[]): Int32Array {
   return Int32Array.from(blocks, (block) => block.length)
 }
 
-/** Varying lengths, some of them 0. */
+/** Returns varying lengths, some of them 0. */
 export function lengthOf(rank: number, length: number): number {
   return (rank % 3) * length
 }
@@ -106,7 +107,7 @@ export function concatenatedBlocks(type: (typeof types)[number], blocks: readonl
   return all
 }
 
-/** 32 well mixed bits of some numbers. */
+/** Returns 32 well mixed bits of some numbers. */
 function mix(...numbers: readonly number[]): number {
   return numbers.reduce(mixIn, 0x9e3779b9)
 }

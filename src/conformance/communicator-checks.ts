@@ -98,7 +98,7 @@ function drawRows(ranks: number, pick: Draw): readonly Row[] {
   }))
 }
 
-/** The ranks with the color of one rank, in their new order, by MPI's definition. */
+/** Returns the ranks with the color of one rank, in their new order, by MPI's definition. */
 function groupOf(rows: readonly Row[], rank: number): readonly number[] {
   return [...rows.keys()]
     .filter((other) => rows[other].color === rows[rank].color)
@@ -109,7 +109,7 @@ async function splitTwice(world: Communicator, pick: Draw): Promise<void> {
   const rows = drawRows(world.size, pick)
   const { color, key } = rows[world.rank]
   const part = await world.split(color, key)
-  // All ranks draw the same, members or not.
+  // All ranks draw the same rows, members or not.
   const inner = drawRows(world.size, pick)
   same(part === null, color === null, 'membership')
   if (part === null) return
@@ -158,7 +158,7 @@ async function storm(world: Communicator, pick: Draw): Promise<void> {
     await waitall([sending])
   })
   await Promise.all(exchanges)
-  // The same order on every rank, as for every collective.
+  // Every rank frees in the same order, as for every collective.
   const frees = shuffled([...made.keys()], pick).map((n) => made[n])
   if (pick(2) === 0) await Promise.all(frees.map((comm) => comm.free()))
   else for (const comm of frees) await comm.free()

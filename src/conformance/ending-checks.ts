@@ -1,7 +1,7 @@
 import { RankweaveError } from '../errors.js'
 import type { WorldCase } from './world-case.js'
 
-/** Early ends of a world: each of these ends the world it runs in. */
+/** The early ends of a world: each case ends the world in which it runs. */
 export const endingChecks: readonly WorldCase[] = [
   {
     name: 'abort ends the world while its ranks wait in any call',

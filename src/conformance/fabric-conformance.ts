@@ -8,7 +8,7 @@ import { type FabricContext, processCases } from './process-cases.js'
 import { type ExpectedFabric, expectedFabric } from './process-identity.js'
 import { trafficCases } from './traffic-cases.js'
 
-/** One rule of the contract in `fabric.ts`, checked on its own session. */
+/** A rule of the contract in `fabric.ts`, checked on its own session. */
 export interface ConformanceCase {
   readonly name: string
   /** Throws an error with expected and actual values when the fabric breaks the rule. */
@@ -16,13 +16,13 @@ export interface ConformanceCase {
 }
 
 export interface FabricConformanceOptions {
-  /** What the fabric must be. Default: what the factory declares. */
+  /** The properties that the fabric must have. Default: what the factory declares. */
   readonly expected?: Partial<ExpectedFabric>
-  /** Seed of everything random. Default 1. */
+  /** The seed of everything random. Default 1. */
   readonly seed?: number
-  /** Repetitions of random cases, each drawn anew. Default 1. */
+  /** The number of repetitions of random cases, each drawn anew. Default 1. */
   readonly rounds?: number
-  /** Transfers of 256 MiB. Default false: the largest has 1 MiB. */
+  /** Whether transfers of 256 MiB are made. Default false: the largest has 1 MiB. */
   readonly large?: boolean
 }
 
@@ -31,11 +31,10 @@ const knownOptions: OptionTable<FabricConformanceOptions> = uncheckedOptions(
 )
 
 /**
- * The contract of a fabric as cases to run, under any test runner or none.
+ * Returns the contract of a fabric as cases to run, under any test runner or none.
  *
- * A session that hosts one process of several runs its part of each case: start the same case with the same
- * options in every process. A case opens one session after the other; the factory must be able to open
- * several.
+ * A session that hosts one process of several runs its part of each case: start the same case with the same options in
+ * every process. A case opens one session after the other; the factory must be able to open several.
  */
 export function fabricConformance(
   factory: FabricFactory,
@@ -180,7 +179,7 @@ const sessionCases: readonly SessionCase[] = [
   },
 ]
 
-/** Types of which more are active than before. */
+/** Returns the types of which more are active than before. */
 function startedSince(before: ReadonlyMap<string, number>): string[] {
   return [...handles()].filter(([type, count]) => count > (before.get(type) ?? 0)).map(([type]) => type)
 }

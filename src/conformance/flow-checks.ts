@@ -5,10 +5,10 @@ import { same } from './expect.js'
 import { flowSettings } from './message-checks.js'
 import type { WorldCase } from './world-case.js'
 
-/** Messages that each rank sends. */
+/** The number of messages that each rank sends. */
 const floodMessages = 200
 
-/** More data and messages than a fabric's buffers and the credits hold. */
+/** The cases with more data and messages than a fabric's buffers and the credits hold. */
 export const flowChecks: readonly WorldCase[] = [
   {
     name: 'a flood of unexpected messages delays neither its senders nor later collectives',
@@ -23,7 +23,7 @@ export const flowChecks: readonly WorldCase[] = [
       )
       await world.barrier()
       same(await world.allreduce(Int32Array.of(1), 'sum'), Int32Array.of(world.size), 'behind the flood')
-      // The latest first, so that all others remain unexpected.
+      // The latest message is received first, so that all others remain unexpected.
       for (const source of ranksOf(world)) {
         for (let n = floodPerPair - 1; n >= 0; n--) {
           same((await world.recv(source, n)).data, content(source, rank, n), `message ${n} of rank ${source}`)
@@ -37,7 +37,7 @@ export const flowChecks: readonly WorldCase[] = [
     settings: flowSettings,
     async check(world, { largeBytes }) {
       const { rank, size } = world
-      // An odd size, and not at the start of its buffer.
+      // The size is odd, and the data do not begin at the start of their buffer.
       const bytes = Math.min(largeBytes / 8, 8 * 2 ** 20) + 13
       const [to, from] = [(rank + 1) % size, (rank + size - 1) % size]
       const source = filled(new Uint8Array(bytes + 3), rank).subarray(3)
@@ -49,7 +49,7 @@ export const flowChecks: readonly WorldCase[] = [
       sameBytes(into, expected)
       await world.sendrecv(source, rank, rank, { into })
       sameBytes(into, source)
-      // Memory that a fabric may reach directly, into such memory and into ordinary memory, and back.
+      // Memory that a fabric may reach directly is sent into such memory and into ordinary memory, and back.
       const direct = world.alloc(bytes + 3).subarray(3)
       direct.set(source)
       const intoDirect = world.alloc(bytes + 5).subarray(5)
@@ -71,7 +71,7 @@ export const flowChecks: readonly WorldCase[] = [
       const { rank, size } = world
       const words = Math.ceil(largeBytes / 4)
       const last = size - 1
-      // Two ranks only: a copy for each of many would not fit in memory.
+      // Only two ranks take part: a copy for each of many would not fit in memory.
       const pair = await world.split(rank === 0 || rank === last ? 0 : null, rank)
       if (pair === null) return
       const data = filled(new Uint32Array(words), rank)
@@ -89,13 +89,13 @@ export const flowChecks: readonly WorldCase[] = [
   },
 ]
 
-/** Elements that encode their array and position. */
+/** Fills an array with elements that encode their array and position. */
 function filled<A extends TypedArray & { [index: number]: number }>(array: A, salt: number): A {
   for (let i = 0; i < array.length; i++) array[i] = mixed(i, salt)
   return array
 }
 
-/** Without a copy of what is expected: the largest message is most of the memory. */
+/** Compares without a copy of the expected array: the largest message is most of the memory. */
 function sameFill(array: Uint32Array, salt: number): void {
   for (let i = 0; i < array.length; i++) {
     const expected = mixed(i, salt)
@@ -103,7 +103,7 @@ function sameFill(array: Uint32Array, salt: number): void {
   }
 }
 
-/** Compared by the runtime: a loop over the elements would be most of the time of a suite. */
+/** Compares by the runtime: a loop over the elements would be most of the time of a suite. */
 function sameBytes(actual: Uint8Array, expected: Uint8Array): void {
   if (Buffer.compare(actual, expected) === 0) return
   const at = expected.findIndex((byte, i) => byte !== actual[i])

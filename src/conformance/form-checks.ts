@@ -5,12 +5,12 @@ import { checkCalls, checkPersistentStarts, checkStarts } from './forms.js'
 import { oddTuning } from './odd-tuning.js'
 import type { WorldCase } from './world-case.js'
 
-/** Elements. */
+/** The numbers of elements. */
 const lengths = [3, 300]
 
 /**
- * Each collective is called; then all are started and waited for together with messages. On the world and on
- * its ranks reversed.
+ * Calls each collective; then starts all and waits for them together with messages. Runs on the world and on its ranks
+ * reversed.
  */
 async function checkStarted(world: Communicator): Promise<void> {
   for (const comm of [world, await world.split(0, -world.rank)]) {
@@ -33,12 +33,15 @@ async function checkStarted(world: Communicator): Promise<void> {
   }
 }
 
-/** All persistent collectives are bound, and then started together with new data. */
+/** Binds all persistent collectives, and then starts them together with new data. */
 async function checkPersistent(world: Communicator): Promise<void> {
   for (const length of lengths) await checkPersistentStarts(world, collectiveForms(world, length), 3)
 }
 
-/** With all messages sent at once, with those of 300 elements offered, and by algorithms that the rule never chooses. */
+/**
+ * The settings: with all messages sent at once, with those of 300 elements offered, and by algorithms that the rule
+ * never chooses.
+ */
 const settings = [{}, { eagerLimitBytes: 1000, creditBytes: 100 }, { tuning: oddTuning() }]
 
 export const formChecks: readonly WorldCase[] = [

@@ -4,29 +4,33 @@ import type { Communicator } from '../comm/communicator.js'
 import { type Request, waitall } from '../messages/p2p/request.js'
 import { same } from './collective-oracles.js'
 
-/** One rank's part of a call in each of its forms. */
+/** The part of one rank in a call, in each of its forms. */
 export interface FormCase {
-  /** What the call takes, and the form whose name begins with `i`. */
+  /** The arguments of the call, and of the form whose name begins with `i`. */
   readonly call: readonly unknown[]
-  /** What the init takes. */
+  /** The arguments of the init. */
   readonly init: readonly unknown[]
-  /** The array of the init that starts fill or leave unchanged; null where the rank passes none. */
+  /** The array of the init that starts fill or leave unchanged; null if the rank passes none. */
   readonly filled: unknown
-  /** What the rank gets with the data of a round; null where it gets nothing. */
+  /** Returns the result of the rank with the data of a round; null if it gets nothing. */
   expected(round: number): unknown
-  /** What all of `filled` holds after a start. Default: what the rank gets. */
+  /** Returns all of `filled` after a start. Default: the result of the rank. */
   holds?(round: number): unknown
-  /** Elements of the blocks of a result of varying blocks. */
+  /** The numbers of elements of the blocks of a result of varying blocks. */
   readonly counts?: readonly number[]
 }
 
-/** Cases by the name of the call, and what fills their arrays with the data of a round. */
+/** The cases by the name of the call, and what fills their arrays with the data of a round. */
 export interface FormCases {
   readonly cases: Readonly<Record<string, readonly FormCase[]>>
   fill(round: number): void
 }
 
-/** Calls a method of a communicator. @throws when it has none of that name */
+/**
+ * Calls a method of a communicator.
+ *
+ * @throws when it has none of that name
+ */
 export function callByName(comm: Communicator, name: string, args: readonly unknown[]): unknown {
   const method: unknown = Reflect.get(comm, name)
   if (typeof method !== 'function') throw new Error(`expected a communicator to have a method ${name}`)
@@ -36,14 +40,14 @@ export function callByName(comm: Communicator, name: string, args: readonly unkn
 const listOf = ({ cases }: FormCases) =>
   Object.entries(cases).flatMap(([name, each]) => each.map((form) => ({ name, form })))
 
-/** Every call, one after the other. */
+/** Makes every call, one after the other. */
 export async function checkCalls(comm: Communicator, forms: FormCases): Promise<void> {
   forms.fill(0)
   for (const { name, form } of listOf(forms))
     checkResult(form, await callByName(comm, name, form.call), 0, name)
 }
 
-/** Every call is started, and all are waited for in one wait, together with other requests. */
+/** Starts every call, and waits for all in one wait, together with other requests. */
 export async function checkStarts(
   comm: Communicator,
   forms: FormCases,
@@ -56,7 +60,7 @@ export async function checkStarts(
   for (const [i, { name, form }] of list.entries()) checkResult(form, results[i], 0, `i${name}`)
 }
 
-/** Every call is bound, and all are started together with new data. */
+/** Binds every call, and starts all together with new data. */
 export async function checkPersistentStarts(
   comm: Communicator,
   forms: FormCases,
@@ -75,12 +79,12 @@ export async function checkPersistentStarts(
   for (const { request } of bound) request.free()
 }
 
-/** The whole array of an init after a start with the data of a round. */
+/** Checks the whole array of an init after a start with the data of a round. */
 export function checkFilled(form: FormCase, round: number, what: string): void {
   same(form.filled, form.holds?.(round) ?? form.expected(round), what)
 }
 
-/** What a call yields with the data of a round. */
+/** Checks the result of a call with the data of a round. */
 export function checkResult(form: FormCase, result: unknown, round: number, what: string): void {
   const gathered = form.counts === undefined ? null : (result as Gathered | null)
   if (gathered !== null) same([...gathered.counts], form.counts, `counts of ${what}`)

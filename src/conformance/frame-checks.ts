@@ -20,7 +20,7 @@ export async function turns(count: number): Promise<void> {
   for (let turn = 0; turn < count; turn++) await new Promise((resolve) => setImmediate(resolve))
 }
 
-/** Bytes that encode source, destination, frame and position, so that misrouting cannot pass. */
+/** Returns bytes that encode source, destination, frame and position, so that misrouting cannot pass. */
 export function patternBytes(src: number, dst: number, n: number, sizeBytes: number): Uint8Array {
   const bytes = new Uint8Array(sizeBytes)
   for (let i = 0; i < sizeBytes; i++) bytes[i] = src * 131 + dst * 31 + n * 7 + i + (i >>> 8)

@@ -11,7 +11,7 @@ import type { HostedCase } from './world-case.js'
 
 type Handles = readonly Communicator[]
 
-/** Elements. */
+/** The numbers of elements. */
 const lengths = [3, 300]
 
 /** The cases of all ranks of a process, which list the same calls in the same order. */
@@ -23,7 +23,9 @@ function roundOf(all: readonly FormCases[]): Round {
   )
 }
 
-/** Arguments of a call that each rank has for itself; those behind are the same, but for options. */
+/**
+ * The number of arguments of a call that each rank has for itself. Those behind are the same for all, except options.
+ */
 const lists: Readonly<Record<string, number>> = {
   barrier: 0,
   scatterv: 2,
@@ -31,7 +33,7 @@ const lists: Readonly<Record<string, number>> = {
   neighborAlltoallv: 2,
 }
 
-/** The arguments of a joint call: lists first, then what all ranks pass alike, and a list of options. */
+/** Returns the arguments of a joint call: lists first, then what all ranks pass alike, and a list of options. */
 function jointArguments(name: string, forms: readonly FormCase[]): unknown[] {
   const [first] = forms
   const own = lists[name] ?? 1
@@ -42,7 +44,7 @@ function jointArguments(name: string, forms: readonly FormCase[]): unknown[] {
 }
 
 /**
- * Every call, by all ranks of a process at once where `isJoint`, else by each. Processes may differ in that.
+ * Makes every call: by all ranks of a process at once if `isJoint`, otherwise by each. Processes may differ in that.
  *
  * @param handles of all ranks of a communicator here
  */
@@ -57,7 +59,7 @@ async function callForAll(handles: Handles, all: readonly FormCases[], isJoint: 
   }
 }
 
-/** Every call is bound; the requests of all ranks are started at once where `isJoint`. */
+/** Binds every call; the requests of all ranks are started at once if `isJoint`. */
 async function startForAll(
   handles: Handles,
   all: readonly FormCases[],
@@ -83,7 +85,10 @@ async function startForAll(
   for (const { requests } of bound) for (const request of requests) request.free()
 }
 
-/** On the world and on its ranks reversed; every second process calls for each rank in every second round. */
+/**
+ * Checks the collectives on the world and on its ranks reversed. Every second process calls for each rank in every
+ * second round.
+ */
 async function checkCollectives(worlds: Handles): Promise<void> {
   const { process } = worlds[0].location
   const keys = worlds.map(({ rank }) => -rank)
@@ -102,7 +107,7 @@ async function checkCollectives(worlds: Handles): Promise<void> {
   await Promise.all(reversed.map((comm) => comm.free()))
 }
 
-/** On a Moore neighborhood of all ranks, in which edges are numbered by their ends. */
+/** Checks neighborhood collectives on a Moore neighborhood of all ranks, in which edges are numbered by their ends. */
 async function checkNeighbors(worlds: Handles): Promise<void> {
   const { process } = worlds[0].location
   const { size } = worlds[0]
@@ -116,7 +121,7 @@ async function checkNeighbors(worlds: Handles): Promise<void> {
   await Promise.all(graphs.map((graph) => graph.free()))
 }
 
-/** No two edges of a grid that is not periodic have the same ends. */
+/** Returns the edges of a rank. No two edges of a grid that is not periodic have the same ends. */
 function edgesOf({ rank, size, sources, destinations }: TopologyCommunicator) {
   return {
     sent: Array.from(destinations, (to) => rank * size + to),
@@ -124,7 +129,7 @@ function edgesOf({ rank, size, sources, destinations }: TopologyCommunicator) {
   }
 }
 
-/** Ranks of several colors in one process, and one that gets none. */
+/** Checks splits with ranks of several colors in one process, and one that gets none. */
 async function checkSplits(worlds: Handles): Promise<void> {
   const { size } = worlds[0]
   const colorOf = (rank: number) => (rank === size - 1 ? null : rank % 3)
@@ -160,7 +165,7 @@ async function checkSplits(worlds: Handles): Promise<void> {
   )
 }
 
-/** All messages sent at once, and those of 300 elements offered. */
+/** The settings: all messages sent at once, and those of 300 elements offered. */
 const settings = [{}, { eagerLimitBytes: 1000, creditBytes: 100 }]
 
 export const hostedChecks: readonly HostedCase[] = [

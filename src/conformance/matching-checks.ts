@@ -7,7 +7,7 @@ import { type Draw, drawn, same, shuffled } from './expect.js'
 import { flowSettings } from './message-checks.js'
 import type { WorldCase } from './world-case.js'
 
-/** Messages of one draw. */
+/** The number of messages of one draw. */
 const messagesPerRank = 40
 const tags = 4
 
@@ -37,7 +37,7 @@ export const matchingChecks: readonly WorldCase[] = [
     async check(world) {
       const { rank, size } = world
       const each = 3
-      // All that rank 0 gets is unexpected: tag 1 comes last from every rank.
+      // All messages to rank 0 are unexpected: tag 1 comes last from every rank.
       for (let tag = each; tag > 0; tag--) await world.send(Int32Array.of(rank, tag), 0, tag)
       await world.barrier()
       if (rank === 0) {
@@ -83,7 +83,7 @@ interface Planned {
   readonly length: number
 }
 
-/** What every rank sends to every rank: all draw the same. */
+/** Draws what every rank sends to every rank; all ranks draw the same. */
 function draw(ranks: number, seed: number): readonly Planned[] {
   const pick = drawn(seed, ranks)
   return Array.from({ length: messagesPerRank * ranks }, (_, slot) => ({
@@ -114,8 +114,8 @@ async function send(world: Communicator, plan: readonly Planned[], seed: number)
 }
 
 /**
- * Receives what was drawn, by patterns that cannot match each other's messages: either all by one pattern, or
- * each tag by a separate one. All receive concurrently.
+ * Receives what was drawn, by patterns that cannot match each other's messages: either all by one pattern, or each tag
+ * by a separate one. All receive concurrently.
  */
 function receive(world: Communicator, plan: readonly Planned[], seed: number): Promise<void>[] {
   const pick = drawn(seed, world.rank, 2)
@@ -142,7 +142,7 @@ function receive(world: Communicator, plan: readonly Planned[], seed: number): P
   )
 }
 
-/** Receives of one pattern, and all messages that it matches. */
+/** The receives of one pattern, and all messages that it matches. */
 interface PatternClass {
   readonly source: number
   readonly tag: number

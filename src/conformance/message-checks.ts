@@ -8,14 +8,14 @@ import { elements, labeledText, ranksOf, types } from './collective-oracles.js'
 import { drawn, refused, same, shuffled } from './expect.js'
 import type { WorldCase, WorldSetting } from './world-case.js'
 
-/** Eager messages, rendezvous only, and little credit. */
+/** The settings: eager messages, rendezvous only, and little credit. */
 export const flowSettings: readonly WorldSetting[] = [
   {},
   { eagerLimitBytes: 0 },
   { eagerLimitBytes: 1000, creditBytes: 100 },
 ]
 
-/** Every point-to-point call. */
+/** The cases of every point-to-point call. */
 export const messageChecks: readonly WorldCase[] = [
   {
     name: 'every send call matches every receive call, within and between processes',
@@ -31,7 +31,7 @@ export const messageChecks: readonly WorldCase[] = [
             sending.push(send(world, elements(typeAt(slot), slot, rank, dest, lengthAt(slot)), dest, slot))
           })
         }
-        // In another order than that of the sends.
+        // Receives follow another order than the sends.
         for (const distance of distances.reverse()) {
           const source = (rank + size - distance) % size
           for (let slot = sends.length - 1; slot >= 0; slot--) {

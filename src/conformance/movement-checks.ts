@@ -176,7 +176,7 @@ async function checkAlltoall(
     )
 }
 
-/** By collective that combines nothing: a check of one of its algorithms. */
+/** The checks of algorithms that combine nothing, by collective. */
 export const movementChecks: readonly (readonly [string, AlgorithmCheck])[] = [
   ['barrier', checkBarrier],
   ['bcast', checkBcast],

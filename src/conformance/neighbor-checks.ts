@@ -15,7 +15,7 @@ import { type Draw, drawn, same, shuffled } from './expect.js'
 import { exchangeEdges, exchangeOnGrid } from './neighbor-exchange-checks.js'
 import type { WorldCase } from './world-case.js'
 
-/** Every kind of strategy; a new kind must have an entry here. */
+/** The strategies of every kind; a new kind must have an entry here. */
 const strategies: { readonly [K in Strategy['kind']]: readonly Extract<Strategy, { readonly kind: K }>[] } = {
   direct: [{ kind: 'direct' }],
   'common-neighbor': [
@@ -32,7 +32,7 @@ const strategies: { readonly [K in Strategy['kind']]: readonly Extract<Strategy,
     { kind: 'hierarchical', digits: 'offset', order: 'highest' },
   ],
   lanes: [{ kind: 'lanes' }, { kind: 'lanes', lanes: 1 }, { kind: 'lanes', widths: [2, 1], own: 'spread' }],
-  // Its graphs are grids: onMoore and onGrid.
+  // The graphs of this kind are grids: onMoore and onGrid.
   cartesian: [{ kind: 'cartesian' }],
   pipelined: [{ kind: 'pipelined' }, { kind: 'pipelined', steps: [1, 2] }],
   allgather: [{ kind: 'allgather' }, { kind: 'allgather', radices: [3, 5, 7, 11], first: 'lowest' }],
@@ -43,20 +43,17 @@ const everyStrategy: readonly (Strategy | AutoStrategy)[] = [
   { kind: 'auto', budget: 1 },
 ]
 
-/** Of the edges of a rank, in a hundred possible ones. */
+/** The edges of a rank, of a hundred possible ones. */
 const densities = [0, 5, 60]
 
-/**
- * How the collectives of a communicator of some size are carried out; `auto` chooses for nodes of three
- * cores.
- */
+/** Returns the options for a communicator of some size; `auto` chooses for nodes of three cores. */
 function optionsFor(strategy: Strategy | AutoStrategy, size: number): TopologyOptions {
   if (strategy.kind !== 'auto') return { strategy }
   const machine = cluster({ nodes: Math.ceil(size / 3), cores: 3, profile: simgridSlow })
   return { strategy, machine }
 }
 
-/** Neighborhood collectives by one strategy, on all kinds of graphs. */
+/** The neighborhood collectives by one strategy, on all kinds of graphs. */
 export const neighborChecks: readonly WorldCase[] = everyStrategy.map((strategy, n) => ({
   name: `neighbor collectives by ${strategy.kind === 'auto' ? formatAuto(strategy) : formatStrategy(strategy)}`,
   async check(world, { seed, rounds }) {
@@ -74,8 +71,8 @@ export const neighborChecks: readonly WorldCase[] = everyStrategy.map((strategy,
 }))
 
 /**
- * With self loops, parallel edges and isolated ranks: a rank sends nothing, a little or much, so every world
- * has all of them. Ranks that plan from the graph and from their neighbors make the same plan.
+ * Checks a graph with self loops, parallel edges and isolated ranks. A rank sends nothing, a little or much, so every
+ * world has all of them. Ranks that plan from the graph and from their neighbors make the same plan.
  */
 async function onMultigraph(
   comm: Communicator,
@@ -84,7 +81,7 @@ async function onMultigraph(
 ): Promise<void> {
   const { rank, size } = comm
   const edges: [number, number][] = []
-  // Of two or more ranks, one has no edges.
+  // A rank has no edges, if there are two or more.
   const isolated = size === 1 ? -1 : pick(size)
   for (let from = 0; from < size; from++) {
     const density = densities[pick(densities.length)]
@@ -108,7 +105,7 @@ async function onMultigraph(
     : await graph.dup()
   const [lines, twinLines] = await Promise.all([graph.planLines(0), twin.planLines(0)])
   same(twinLines?.join('\n'), lines?.join('\n'), 'the plan made from neighbors')
-  // Two in flight, each in its own context.
+  // Two collectives are in flight, each in its own context.
   await Promise.all([exchangeEdges(graph, { sent, received }, 4), exchangeEdges(twin, { sent, received }, 6)])
   await Promise.all([graph.free(), twin.free()])
 }
@@ -122,7 +119,7 @@ async function onGrid(comm: Communicator, strategy: Strategy | AutoStrategy): Pr
   if (grid === null) throw new Error('expected a place in a grid of all ranks, got null')
   const into = new Int32Array(grid.sources.length).fill(-1)
   const got = await grid.neighborAllgather(Int32Array.of(grid.rank), { into })
-  // Beyond a border there is no neighbor, and its block is not written.
+  // There is no neighbor beyond a border, and its block is not written.
   same(
     [...got],
     [...grid.sources].map((src) => (src === PROC_NULL ? -1 : src)),
@@ -135,7 +132,7 @@ async function onGrid(comm: Communicator, strategy: Strategy | AutoStrategy): Pr
 async function onMoore(comm: Communicator, strategy: Strategy | AutoStrategy): Promise<void> {
   const topology = mooreTopology({ dims: [...dimsCreate(comm.size, 2)], radius: 1, periodic: true })
   const graph = await comm.createTopology(topology, optionsFor(strategy, comm.size))
-  // An edge's number is its place among the destinations of all ranks.
+  // The number of an edge is its place among the destinations of all ranks.
   const { outStart, inStart } = topology
   const leaves = new Int32Array(topology.inRank.length)
   for (const [edge, place] of pairEdges(topology).entries()) leaves[place] = edge

@@ -6,7 +6,7 @@ import { same } from './expect.js'
 import { checkCalls, checkPersistentStarts, checkStarts } from './forms.js'
 import { type EdgesOfRank, neighborForms } from './neighbor-forms.js'
 
-/** Affine maps modulo a prime, composed from left to right: associative, not commutative. */
+/** Composes affine maps modulo a prime from left to right: associative, not commutative. */
 const compose = createOperation<Int32Array>(
   (left, right) => {
     for (let i = 0; i + 1 < left.length; i += 2) {
@@ -18,7 +18,7 @@ const compose = createOperation<Int32Array>(
   { name: 'compose' },
 )
 
-/** All neighborhood collectives of a graph, in every form. */
+/** Checks all neighborhood collectives of a graph, in every form. */
 export async function exchangeEdges(
   graph: TopologyCommunicator,
   edges: EdgesOfRank,
@@ -45,7 +45,7 @@ async function reduce(graph: TopologyCommunicator, slot: number): Promise<void> 
   same(await graph.neighborReduce(mine, compose), composed, 'neighborReduce in list order')
 }
 
-/** Block s arrives as block s ^ 1; beyond a border none does. */
+/** Checks that block s arrives as block s ^ 1, and that none arrives from beyond a border. */
 export async function exchangeOnGrid(grid: CartCommunicator): Promise<void> {
   const slots = grid.sources.length
   const data = Int32Array.from({ length: slots }, (_, slot) => grid.rank * slots + slot)

@@ -15,11 +15,11 @@ type NeighborForms = Readonly<Record<keyof NeighborCalls<'blocking'>, readonly F
 
 const types = [BigInt64Array, Uint8Array, Float32Array] as const
 
-/** Elements that a rank passes, or that travel along an edge, in a round. */
+/** Returns the elements that a rank passes, or that travel along an edge, in a round. */
 type Passed = (from: number, round: number) => TypedArray
 
 /**
- * The cases of one rank of a graph on its own arrays.
+ * Returns the cases of one rank of a graph on its own arrays.
  *
  * @param length elements of equal blocks; varying blocks have none, as many, or twice as many
  */
@@ -42,13 +42,13 @@ export function neighborForms(
     )
   const countsOf = (from: readonly number[]) => from.map((each) => lengthOf(each, length))
   const fills: ((round: number) => void)[] = []
-  /** An array that holds what is passed in a round. */
+  /** Returns an array that holds the elements to send in a round. */
   const sending = (passed: Passed, from: readonly number[]): TypedArray => {
     const array = joined(passed, from, 0)
     fills.push((round) => (array as Float64Array).set(joined(passed, from, round) as Float64Array))
     return array
   }
-  /** A case that fills an array with the blocks of what is received. */
+  /** Returns a case that fills an array with the received blocks. */
   const filling = (
     passed: Passed,
     from: readonly number[],

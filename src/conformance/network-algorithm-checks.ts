@@ -7,7 +7,10 @@ import { ranksOf } from './collective-oracles.js'
 import { type Draw, drawn, shuffled } from './expect.js'
 import type { WorldCase } from './world-case.js'
 
-/** Short extents, so that few processes have several dimensions; more cores than a world of a test has ranks. */
+/**
+ * A torus with short extents, so that few processes have several dimensions, and with more cores than a world of a test
+ * has ranks.
+ */
 const smallTorus = torus({ dims: [2, 2, 3, 4, 4, 4], cores: 1 })
 
 const lengths = [0, 1, 5, 40, 3000]
@@ -15,9 +18,9 @@ const lengths = [0, 1, 5, 40, 3000]
 const settingsPerRound = 6
 
 /**
- * The algorithms that follow the network with drawn settings, on the line of the processes and on a torus: orders of
- * bits, 1 to 6 ports, shuffles and doubling, for all ranks and for some in another order. What a network does not admit
- * is refused on all ranks.
+ * The algorithms that follow the network with drawn settings, on the line of the processes and on a torus. The settings
+ * are orders of bits, 1 to 6 ports, shuffles and doubling, for all ranks and for some in another order. Settings that a
+ * network does not admit are refused on all ranks.
  */
 export const networkAlgorithmChecks: readonly WorldCase[] = algorithms
   .filter(({ followsGrid }) => followsGrid === true)
@@ -49,7 +52,7 @@ export const networkAlgorithmChecks: readonly WorldCase[] = algorithms
     },
   }))
 
-/** @param processes as far as is known, at most */
+/** @param processes the most that are known */
 function drawnSetting({ id, parameters }: Algorithm, processes: number, ports: number, pick: Draw): string {
   const bits = Math.max(1, ceilLog2(processes) + pick(2))
   const order = [

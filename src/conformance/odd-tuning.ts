@@ -5,13 +5,13 @@ import { formatTuningFile, readTuningFile } from '../tuning/models/read-tuning-f
 import type { TuningFile } from '../tuning/models/tuning-file.js'
 import type { TuningSetting } from '../tuning/settings/setting.js'
 
-/** Without data to cut, or with lengths that not all ranks know. */
+/** The collectives without data to cut, or with lengths that not all ranks know. */
 const uncut: readonly Collective[] = ['barrier', 'scatter']
 
 /**
- * A tuning file that no measurement gives: every algorithm of a collective in turn, by bytes, also with a parameter
- * that differs from its default and segments of 24 bytes, and then one that no version has. So it chooses settings
- * that cannot serve, too.
+ * Returns a tuning file that no measurement gives. It names every algorithm of a collective in turn, by bytes, also
+ * with a parameter that differs from its default and segments of 24 bytes. Then it names one that no version has, so it
+ * also chooses settings that cannot serve.
  */
 export function oddTuning(): TuningFile {
   const collectives = [...new Set(algorithms.map(({ collective }) => collective))]

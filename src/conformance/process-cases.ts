@@ -3,19 +3,19 @@ import { equalWords, expect, expectBytes, expectRefused, patternBytes } from './
 import { type ExpectedFabric, misplaced, placeHere } from './process-identity.js'
 import { TestPeer } from './test-peer.js'
 
-/** One process's part of a case: it knows what every process sends, and hence what it must receive. */
+/** The part of one process in a case. It knows what every process sends, and hence what it must receive. */
 export interface ProcessCase {
   readonly name: string
   program(fabric: Fabric, session: FabricSession, context: FabricContext): Promise<void>
 }
 
-/** What all processes of a case know. */
+/** The facts that all processes of a case know. */
 export interface FabricContext {
   readonly expected: ExpectedFabric
-  /** Everything random follows from it. */
+  /** The seed of everything random. */
   readonly seed: number
   readonly rounds: number
-  /** The largest transfer. */
+  /** The size of the largest transfer. */
   readonly largeBytes: number
 }
 
@@ -110,7 +110,7 @@ export const processCases: readonly ProcessCase[] = [
       for (let peer = 0; peer < fabric.processes; peer++) {
         for (const header of headers) fabric.send(peer, header)
         for (const [n, size] of sizes.entries()) {
-          // A view somewhere inside a larger buffer, unaligned.
+          // The payload is a view somewhere inside a larger buffer, unaligned.
           const within = new Uint8Array(size + 6)
           within.set(patternBytes(fabric.process, peer, n, size), 3)
           fabric.send(peer, Int32Array.of(n), within.subarray(3, 3 + size))
@@ -205,7 +205,7 @@ export const processCases: readonly ProcessCase[] = [
       const last = rounds * fabric.processes
       const next = (fabric.process + 1) % fabric.processes
       const me = new TestPeer(fabric, session, (_src, header, payload) => {
-        // Forwards the memory that was lent.
+        // This forwards the memory that was lent.
         if (header[0] < last) fabric.send(next, Int32Array.of(header[0] + 1), payload)
       })
       if (fabric.process === 0) fabric.send(next, Int32Array.of(1), patternBytes(0, 0, 0, 100))

@@ -2,20 +2,19 @@ import { hostname } from 'node:os'
 import { threadId } from 'node:worker_threads'
 import type { FabricKind } from '../fabric/fabric.js'
 
-/**
- * Where the processes of a fabric run: all in one thread, each in its own thread, each in its own OS
- * process.
- */
+/** The places of a fabric's processes: all in one thread, each in its own thread, each in its own OS process. */
 export type ProcessLocation = 'one thread' | 'threads' | 'OS processes' | 'anywhere'
 
-/** What a fabric must be; stated by the caller, so that a silent fallback to another fabric fails. */
+/**
+ * The properties that a fabric must have. The caller states them, so that a silent fallback to another fabric fails.
+ */
 export interface ExpectedFabric {
   readonly kind: FabricKind
   readonly processes: number
   readonly places: ProcessLocation
 }
 
-/** Where each fabric's processes usually run. */
+/** The usual places of each fabric's processes. */
 const usualPlaces: Readonly<Record<FabricKind, ProcessLocation>> = {
   local: 'one thread',
   threads: 'threads',
@@ -36,7 +35,7 @@ export function expectedFabric(
   }
 }
 
-/** The identity of the calling thread in three words: host, OS process, thread. */
+/** Returns the identity of the calling thread in three words: host, OS process, thread. */
 export function placeHere(): Int32Array {
   let host = 0
   for (const char of hostname()) host = (Math.imul(host, 31) + char.codePointAt(0)!) | 0

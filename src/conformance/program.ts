@@ -1,4 +1,4 @@
-// What the workers of a world on threads load to run conformance cases.
+// The workers of a world on threads load this module to run conformance cases.
 import { installNeighborhood } from '../topology-communicator/install.js'
 
 installNeighborhood()

@@ -18,8 +18,8 @@ import {
 } from './collective-oracles.js'
 
 /**
- * The composition of affine maps on pairs of elements, which does not commute; integers wrap, so it is
- * associative exactly.
+ * The composition of affine maps on pairs of elements, which does not commute; integers wrap, so it is associative
+ * exactly.
  */
 const composition = createOperation<Int32Array>(
   (a, b) => {
@@ -70,11 +70,11 @@ interface Reduced {
   readonly composed: Int32Array
 }
 
-/** The latest: all ranks of a process, and all algorithms, ask for the same few. */
+/** The latest expected results. All ranks of a process, and all algorithms, need the same few. */
 const reductions = new Map<string, Reduced>()
 const mostReductions = 8
 
-/** What reductions over all ranks give, computed one rank after the other. */
+/** Returns the results of reductions over all ranks, computed one rank after the other. */
 function reducedOf(comm: Communicator, slot: number, length: number): Reduced {
   const key = [comm.size, slot, length].join()
   const found = reductions.get(key)
@@ -97,8 +97,7 @@ function reducedOf(comm: Communicator, slot: number, length: number): Reduced {
 }
 
 /**
- * A reduction of each kind: with the bits of the tree, of integers, and with an operation that does not
- * commute.
+ * Checks a reduction of each kind: with the bits of the tree, of integers, and with an operation that does not commute.
  */
 async function checkReductions(
   comm: Communicator,
@@ -138,7 +137,7 @@ function checkReduceScatter(
   const counts = ranksOf(comm).map((of) => lengthOf(of, 2))
   const first = counts.slice(0, rank).reduce((a, b) => a + b, 0)
   const total = counts.reduce((a, b) => a + b, 0)
-  // Of the length that is passed only what divides into blocks is given.
+  // The data are cut to a length that divides into blocks.
   const cut = <T extends Float64Array | Int32Array>(data: T) =>
     data.slice(0, data.length - (data.length % size)) as T
   const equal = checkReductions(
@@ -190,7 +189,7 @@ function checkExscan(comm: Communicator, options: AlgorithmOptions, given: Algor
   )
 }
 
-/** The combination of all ranks before this one, in the order of the tree. */
+/** Returns the combination of all ranks before this one, in the order of the tree. */
 function prefixOf<T>({ rank, size }: Communicator, leaf: (of: number) => T, op: (a: T, b: T) => T): T | null {
   return treePrefix(size, rank, leaf, op)
 }
@@ -207,7 +206,7 @@ function compose(a: Int32Array, b: Int32Array): Int32Array {
   return out
 }
 
-/** By reduction: a check of one of its algorithms. */
+/** The checks of reduction algorithms, by reduction. */
 export const reductionChecks: readonly (readonly [string, AlgorithmCheck])[] = [
   ['reduce', checkReduce],
   ['allreduce', checkAllreduce],

@@ -21,7 +21,7 @@ import type { WorldCase } from './world-case.js'
 
 type Edge = readonly [from: number, to: number]
 
-/** Nodes of three cores. */
+/** Returns a machine of nodes of three cores. */
 const machineFor = (ranks: number) => cluster({ nodes: Math.ceil(ranks / 3), cores: 3, profile: simgridSlow })
 
 const strategies = [
@@ -31,10 +31,13 @@ const strategies = [
   { kind: 'auto', budget: 1 },
 ] as const
 
-/** Far more cores than a world of a test has ranks; most nodes only pass messages on. */
+/** A machine with far more cores than a world of a test has ranks; most nodes only pass messages on. */
 const worldMachine = torus({ dims: [16, 16], cores: 3, profile: simgridSlow })
 
-/** Communicators with a topology whose ranks are renumbered: as the mapping says, and with the same results. */
+/**
+ * The cases of communicators with a topology whose ranks are renumbered: as the mapping says, and with the same
+ * results.
+ */
 const machineChecks: readonly WorldCase[] = mappingObjectives.map((objective, n) => ({
   name: `communicators reordered for ${objective}`,
   async check(world, { seed, rounds }) {
@@ -50,7 +53,7 @@ const machineChecks: readonly WorldCase[] = mappingObjectives.map((objective, n)
   },
 }))
 
-/** The same of communicators that hold some ranks of the world, in another order, where the world has a machine. */
+/** The case of communicators that hold some ranks of the world, in another order, if the world has a machine. */
 const worldMachineCheck: WorldCase = {
   name: 'communicators reordered on the machine of the world',
   settings: [{ machine: worldMachine }],
@@ -70,13 +73,13 @@ const worldMachineCheck: WorldCase = {
 
 export const reorderChecks: readonly WorldCase[] = [...machineChecks, worldMachineCheck]
 
-/** Where the ranks of a communicator are: the nodes that a reordering starts from, and how far they are apart. */
+/** The places of a communicator's ranks: the nodes that a reordering starts from, and how far apart they are. */
 interface Places {
   readonly nodeOfSlot: Int32Array
   readonly distance?: (nodeA: number, nodeB: number) => number
 }
 
-/** On the machine of the world; without one, the nodes of its processes. */
+/** Returns the places on the machine of the world; without a machine, the nodes of its processes. */
 async function placesInWorld(world: Communicator, comm: Communicator): Promise<Places> {
   const { from, text } = world.describe().machine
   const worldRanks = await comm.allgather(Int32Array.of(world.rank))
@@ -105,7 +108,7 @@ async function onPlaces(
     sources: edges.map(([from]) => from),
     destinations: edges.map(([, to]) => to),
   })
-  // By the strategy that is chosen on the machine, if the world has one with a profile, or by one that knows nodes.
+  // The strategy is the one chosen on the machine, if the world has one with a profile, or one that knows nodes.
   const { from, text } = comm.describe().machine
   const strategy = text?.includes('profile=') && pick(2) === 0 ? strategies[3] : strategies[1]
   const options = { strategy, reorder: { objective } }
@@ -113,7 +116,7 @@ async function onPlaces(
   await requirePlaces(comm, graph, topology, objective, places)
   same(graph.describe().machine.from, from, 'where the machine is from')
   await exchangeEdges(graph, { sent: sent(graph.rank), received: received(graph.rank) }, 4)
-  // A machine of the options counts more.
+  // A machine of the options takes precedence.
   const machine = machineFor(size)
   const other = await comm.createTopology(topology, { ...options, machine })
   await requirePlaces(comm, other, topology, objective)
@@ -124,7 +127,7 @@ async function onPlaces(
   await Promise.all([graph.free(), other.free(), row.free(), grid.free()])
 }
 
-/** Every rank is the partner of one that is far from it, and sends to a few others. */
+/** Returns edges in which every rank is the partner of one that is far from it, and sends to a few others. */
 function farEdges(size: number, pick: Draw): Edge[] {
   const half = size >> 1
   const partners = ranksUpTo(size).map((from): Edge => [from, (from + half) % size])
@@ -160,7 +163,7 @@ async function onGraphs(
   })
   for (const graph of [lists, given, spread]) {
     await requirePlaces(comm, graph, topology, objective)
-    // Another order of the same edges, where each rank passes its own.
+    // The other graph has the same edges in another order, and each rank passes its own.
     if (graph === spread) continue
     same(
       [...graph.destinations],
@@ -172,7 +175,9 @@ async function onGraphs(
   await fromNeighbors()
   await Promise.all([lists.free(), given.free(), spread.free()])
 
-  /** No process has the graph: the mapping is another, and not worse than none. */
+  /**
+   * Checks planning from neighbors, when no process has the graph. The mapping differs then, and is no worse than none.
+   */
   async function fromNeighbors(): Promise<void> {
     const strategy = options.strategy?.kind === 'auto' ? ({ kind: 'direct' } as const) : options.strategy!
     const inParts = { ...reordering, strategy, planFrom: 'neighbors' } as const
@@ -194,7 +199,7 @@ async function onGrids(
   options: TopologyOptions,
 ): Promise<void> {
   const { size } = comm
-  // Without a place for the last rank, where there is more than one.
+  // The grid has no place for the last rank, if there is more than one.
   const ranks = Math.max(1, size - 1)
   const dims = [...dimsCreate(ranks, 2)]
   const reordering = { ...options, machine: machineFor(size), reorder: { objective } }
@@ -219,7 +224,7 @@ async function onGrids(
   }
 }
 
-/** Index and edges of MPI_Graph_create: each rank has the ranks at half the way around. */
+/** Returns index and edges of MPI_Graph_create: each rank has the ranks at half the way around. */
 function ringLists(size: number) {
   const edges = ranksUpTo(size).flatMap((rank) => [
     (rank + (size >> 1)) % size,
@@ -234,7 +239,7 @@ function ringOf(size: number): ProcessTopology {
   return topologyFromLists({ ranks: size, inStart: start, inRank: edges, outStart: start, outRank: edges })
 }
 
-/** Rank v is where the mapping puts vertex v. */
+/** Checks that rank v is where the mapping puts vertex v. */
 async function requirePlaces(
   comm: Communicator,
   graph: TopologyCommunicator,
@@ -254,7 +259,7 @@ const costNames = {
   'busiest-node': 'busiestNode',
 } as const
 
-/** Every place has one vertex, and the objective is not worse than with vertex v at place v. */
+/** Checks that every place has one vertex, and that the objective is not worse than with vertex v at place v. */
 async function requireNoWorse(
   comm: Communicator,
   graph: TopologyCommunicator,

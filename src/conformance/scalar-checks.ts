@@ -2,8 +2,8 @@ import type { Communicator } from '../comm/communicator.js'
 import { elements, floats, ranksOf, same, tree } from './collective-oracles.js'
 
 /**
- * Reductions of one number or bigint per rank: the same type comes back, numbers with the bits that one
- * element has.
+ * Checks reductions of one number or bigint per rank: the same type comes back, numbers with the bits that one element
+ * has.
  */
 export async function checkScalars(comm: Communicator, slot: number): Promise<void> {
   await Promise.all([checkNumbers(comm, slot), checkBigints(comm, slot), checkBits(comm, slot)])
@@ -13,7 +13,7 @@ async function checkNumbers(comm: Communicator, slot: number): Promise<void> {
   const root = (slot * 3) % comm.size
   const leaf = (rank: number) => floats(slot, rank, 1)[0]
   const mine = leaf(comm.rank)
-  // Twice, because a call may be run again for the next of its kind.
+  // Each call is made twice, because a call may be run again for the next of its kind.
   const [sum, again, reduced, largest, through, before, one] = await Promise.all([
     comm.allreduce(mine, 'sum'),
     comm.allreduce(mine, 'sum'),
@@ -37,7 +37,7 @@ async function checkNumbers(comm: Communicator, slot: number): Promise<void> {
 
 async function checkBigints(comm: Communicator, slot: number): Promise<void> {
   const root = (slot * 3 + 1) % comm.size
-  // More bits than any element has.
+  // The values have more bits than any element.
   const leaf = (rank: number) => -(3n ** BigInt(50 + rank)) - BigInt(slot)
   const mine = leaf(comm.rank)
   const [sum, product, reduced, through, before] = await Promise.all([
@@ -57,7 +57,7 @@ async function checkBigints(comm: Communicator, slot: number): Promise<void> {
   same(before === (comm.rank === 0 ? null : sumOf(below)), true, 'exscan of a bigint')
 }
 
-/** Logical operations on numbers, and those on bits, which only bigints have. */
+/** Checks logical operations on numbers, and those on bits, which only bigints have. */
 async function checkBits(comm: Communicator, slot: number): Promise<void> {
   const flag = (rank: number) => elements(Uint8Array, slot, rank, 0, 1)[0] as number
   const bits = (rank: number) => BigInt(flag(rank)) << 60n
@@ -84,8 +84,8 @@ async function checkBits(comm: Communicator, slot: number): Promise<void> {
 const floatOperations = ['sum', 'prod', 'min', 'max', 'minloc', 'maxloc'] as const
 
 /**
- * NaN of either sign, NaN with other bits, and infinities whose sum is NaN: combined, they give the bits of
- * one NaN.
+ * Checks NaN of either sign, NaN with other bits, and infinities whose sum is NaN: combined, they give the bits of one
+ * NaN.
  */
 export async function checkNaN(comm: Communicator): Promise<void> {
   const { rank, size } = comm

@@ -1,19 +1,19 @@
 import type { Fabric, FabricCounters, FabricSession, FrameSink } from '../fabric/fabric.js'
 import { turns } from './frame-checks.js'
 
-/** A frame as the sink saw it: copies of what it was lent. */
+/** A frame as the sink saw it, with copies of the memory that it was lent. */
 export interface ReceivedFrame {
   readonly src: number
   readonly header: readonly number[]
   readonly payload: Uint8Array
 }
 
-/** Event-loop turns without a frame in flight after which missing frames count as lost. */
+/** The event-loop turns without a frame in flight after which missing frames count as lost. */
 const quietTurns = 200
-/** Time limit for fabrics that cannot see their peers; it only ends what would hang. */
+/** The time limit for fabrics that cannot see their peers; it only ends what would hang. */
 const timeoutMs = 60_000
 
-/** One process of a conformance case: records what it receives and waits for more. */
+/** A process of a conformance case: it records what it receives and waits for more. */
 export class TestPeer implements FrameSink {
   readonly fabric: Fabric
   readonly received: ReceivedFrame[] = []
@@ -68,12 +68,12 @@ export class TestPeer implements FrameSink {
     await this.until(() => this.#farewells >= this.fabric.processes, 'a farewell from every process')
   }
 
-  /** Frames delivered so far, farewells included. */
+  /** The number of frames delivered so far, farewells included. */
   get delivered(): number {
     return this.received.length + this.#farewells
   }
 
-  /** What arrived, without the farewells of processes that were faster. */
+  /** Returns the counters of arrived frames, without the farewells of processes that were faster. */
   countersOfCase(): Pick<FabricCounters, 'framesReceived' | 'bytesReceived'> {
     const { framesReceived, bytesReceived } = this.fabric.counters
     return {

@@ -4,7 +4,7 @@ import { expect, expectBytes, patternBytes, turns } from './frame-checks.js'
 import type { ProcessCase } from './process-cases.js'
 import { TestPeer } from './test-peer.js'
 
-/** Load: floods, random traffic, large transfers. */
+/** The cases under load: floods, random traffic, large transfers. */
 export const trafficCases: readonly ProcessCase[] = [
   {
     name: 'a flood of frames is neither rejected nor lost',
@@ -91,7 +91,7 @@ export const trafficCases: readonly ProcessCase[] = [
   {
     name: 'random traffic in bursts, from inside the sink and between polls arrives in order and complete',
     async program(fabric, session, { seed, rounds }) {
-      // Drawn per ordered pair, so every process knows what each sends to each.
+      // The plan is drawn per ordered pair, so every process knows what each sends to each.
       const planOf = (src: number, dst: number) => {
         const random = seededRandom((seed * 64 + src) * 64 + dst)
         const max = fabric.maxPayloadBytes

@@ -4,7 +4,7 @@ import { same } from './expect.js'
 import { misplaced, placeHere } from './process-identity.js'
 import type { WorldCase } from './world-case.js'
 
-/** Identity and counters of a world, and progress of its event loops. */
+/** The cases of identity and counters of a world, and of progress of its event loops. */
 export const worldChecks: readonly WorldCase[] = [
   {
     name: 'the world has the expected fabric, processes, threads and OS processes',
@@ -92,7 +92,7 @@ export const worldChecks: readonly WorldCase[] = [
   },
 ]
 
-/** Messages between the ranks of the fullest process when each sends one to each. */
+/** Returns the messages between the ranks of the fullest process when each sends one to each. */
 function maxInside(processes: Int32Array): number {
   const ranksOn = new Map<number, number>()
   for (const process of processes) ranksOn.set(process, (ranksOn.get(process) ?? 0) + 1)

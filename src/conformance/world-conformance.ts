@@ -14,25 +14,24 @@ import { type ExpectedFabric, expectedFabric } from './process-identity.js'
 import type { CaseContext, HostedCase, WorldCase, WorldSetting } from './world-case.js'
 
 export interface ConformanceOptions {
-  /** Ranks of every world. */
+  /** The number of ranks of every world. */
   readonly ranks: number
-  /** What the fabric must be. Default: what the factory declares. */
+  /** The properties that the fabric must have. Default: what the factory declares. */
   readonly expected?: Partial<ExpectedFabric>
-  /** Seed of everything random. Default 1. */
+  /** The seed of everything random. Default 1. */
   readonly seed?: number
   /**
-   * How often random cases are drawn anew. Every round takes another part of the graphs, layouts and lengths;
-   * three take all of them. Default 1.
+   * The number of times that random cases are drawn anew. Every round takes another part of the graphs, layouts and
+   * lengths; three take all of them. Default 1.
    */
   readonly rounds?: number
-  /** Messages of 256 MiB; they take 1 GiB of memory in all. Default false: the largest has 8 MiB. */
+  /** Whether messages of 256 MiB are sent; they take 1 GiB of memory in all. Default false: the largest has 8 MiB. */
   readonly large?: boolean
   /**
-   * Cases share worlds where they can, for fabrics that take long to start one. Default false: each has its
-   * own.
+   * Whether cases share worlds if they can, for fabrics that take long to start one. Default false: each has its own.
    */
   readonly sharedWorlds?: boolean
-  /** Of the matching queues of all worlds, unless a case chooses one. Default: `index`. */
+  /** The design of the matching queues of all worlds, unless a case chooses one. Default: `index`. */
   readonly matchingDesign?: MailboxDesign
 }
 
@@ -50,13 +49,12 @@ const largestBytes = 256 * 2 ** 20
 const usualLargestBytes = 8 * 2 ** 20
 
 /**
- * The guarantees of a world, as cases to run on any fabric, under any test runner or none: messages and their
- * matching, collectives, communicators, neighborhoods, counters, and how worlds end. Every rank compares its
- * results with an oracle that does not depend on processes, so passing on two layouts means the same bits on
- * both.
+ * Returns the guarantees of a world, as cases to run on any fabric, under any test runner or none: messages and their
+ * matching, collectives, communicators, neighborhoods, counters, and how worlds end. Every rank compares its results
+ * with an oracle that does not depend on processes, so passing on two layouts means the same bits on both.
  *
- * A case starts worlds by `run`. Where every process calls `run` itself (MPI), run the same cases with the
- * same options, in the same order, in every process.
+ * A case starts worlds by `run`. If every process calls `run` itself (MPI), run the same cases with the same options,
+ * in the same order, in every process.
  */
 export function collectiveConformance(
   factory: FabricFactory,
@@ -101,8 +99,9 @@ function isHosted(each: AnyCase): each is HostedCase {
 }
 
 /**
- * All cases that can share a world, but those of hosted programs, on a world that runs already: for a program of `rankweave run`, or any
- * other way to start one. Collective. Cases for other eager limits or credits run under those of the world.
+ * Runs all cases that can share a world, except those of hosted programs, on a world that runs already: for a program
+ * of `rankweave run`, or any other way to start one. Collective. Cases for other eager limits or credits run under
+ * those of the world.
  *
  * @returns the names of the cases, all of which hold
  * @throws Error of the first case that fails, with its name
@@ -118,7 +117,7 @@ export async function checkWorld(
   return names
 }
 
-/** The named cases on a world, one after the other, each on its own communicator. */
+/** Runs the named cases on a world, one after the other, each on its own communicator. */
 export async function checkCases(world: Communicator, { names, context }: ConformanceArgs): Promise<void> {
   for (const name of names) {
     const found = allCases.find((each) => each.name === name)
@@ -137,7 +136,7 @@ export async function checkCases(world: Communicator, { names, context }: Confor
   }
 }
 
-/** The named cases of hosted programs, for all ranks of this process. */
+/** Runs the named cases of hosted programs, for all ranks of this process. */
 export async function checkHostedCases(
   worlds: readonly Communicator[],
   { names, context }: ConformanceArgs,
@@ -199,7 +198,7 @@ async function runWorld(
   if (!isRankweaveError(error, fails)) throw described(error, `expected the world to fail with ${fails}, got`)
 }
 
-/** Cases with equal texts share a world where they may. */
+/** Returns a setting as text. Cases with equal texts share a world if they may. */
 function settingText(setting: WorldSetting): string {
   const { matching = {}, machine, tuning, ...others } = setting
   const given = Object.entries(others).map(([name, value]) => `${name} ${value}`)

@@ -30,7 +30,7 @@ export class ValueStore implements ProgramStore {
     })
     this.#bytes = new Array(count)
     this.#uses = Int32Array.from(valueTerm, (_, value) => fillStart[value + 1] - fillStart[value])
-    // One additional use protects the contributions of the ranks.
+    // An additional use protects the contributions of the ranks.
     if (!own.owned) this.#uses.fill(2, 0, own.values.length)
     for (const values of [send.value, combine.left, combine.right]) {
       for (const value of values) this.#uses[value]++

@@ -5,20 +5,20 @@ import { mergeRows, type SplitRows } from './sort/rows.js'
 import type { SplitMeter } from './split-meter.js'
 
 /**
- * What a group of processes has collected: all their rows, sorted, and the context counter that each process
+ * The data that a group of processes has collected: all their rows, sorted, and the context counter that each process
  * drew.
  */
 export interface Collected {
   readonly rows: SplitRows
-  /** By index in the group. */
+  /** The counters by index in the group. */
   readonly counters: Int32Array
 }
 
 /**
  * Collects the sorted rows of all processes of a group on each of them, merged as they arrive
- * (docs/split-algorithms.md#conventional-and-merging): with Bruck's distances for any number of processes. In
- * the step of distance d a process passes on what it has of the first c = min(d, m - d) contributors, itself
- * being the first; where c < d, those rows are picked out by their owner.
+ * (docs/split-algorithms.md#conventional-and-merging). It uses Bruck's distances for any number of processes. In the
+ * step of distance d a process passes on its rows of the first c = min(d, m - d) contributors, itself being the first.
+ * If c < d, those rows are picked out by their owner.
  *
  * @param place index in the group of a process
  */

@@ -10,22 +10,22 @@ import { type ColorRun, encodeEnds, hostsIn, joinEnds, runEnds, runOf, type Slic
 import { blockStart, type SorterLayout, shadowsOf, sorterBlockOf } from './sorter-layout.js'
 import type { SplitCall } from './split-call.js'
 
-/** What a process knows once the column has sorted. */
+/** The facts that a process knows once the column has sorted. */
 export interface ColumnOutcome {
   readonly bounds: SliceBounds
-  /** Whether any rank needs the table: none does if every communicator is regular or receives its rows. */
+  /** Whether any rank needs the table; none does if every communicator is regular or receives its rows. */
   readonly needsTable: boolean
-  /** Items of my ranks (`itemsIn`), one message per slice, in their order. */
+  /** The items of the ranks here (`itemsIn`), one message per slice, in their order. */
   readonly items: readonly Int32Array[]
 }
 
-/** No rank chose a color. */
+/** The outcome if no rank chose a color. */
 export const emptyOutcome: ColumnOutcome = { bounds: evenBounds(0, 1), needsTable: false, items: [] }
 
 /**
- * Sends all processes of the column the new ranks of their ranks (docs/split-algorithms.md#new-ranks). First
- * the sorters learn which colors span slices, by one allgather of a few words per sorter; then each sorter
- * sends to each process.
+ * Sends all processes of the column the new ranks of their ranks (docs/split-algorithms.md#new-ranks). First the
+ * sorters learn which colors span slices, by one allgather of a few words per sorter; then each sorter sends to each
+ * process.
  *
  * @param counters context counter of every process of the parent
  */
@@ -45,7 +45,7 @@ export async function distributeOutcome(
   const received = (await alltoallBytes(column, messages.map(bytesOf), exchangeSteps.items)).map(wordsOf)
   if (!isShadowed(call, layout))
     return { outcome: { bounds, needsTable, items: received }, ofShadow: emptyOutcome }
-  // Where blocks have shadows, a message has two parts: for the member, for its shadow.
+  // If blocks have shadows, a message has two parts: for the member, for its shadow.
   const parts = received.map((words) => unpackWords(bytesOf(words)))
   const items = (part: number) => parts.map((lists) => lists[part] ?? noWords)
   return {
@@ -63,7 +63,7 @@ class OutcomeWriter {
   readonly #processes: number
   readonly #ranksPerProcess: number
   readonly #tally: RunTally
-  /** Index after the last row of every run, and the runs. */
+  /** The index after the last row of every run, and the runs. */
   readonly #runEnds: Int32Array
   readonly #runs: ColorRun[]
 
@@ -79,7 +79,7 @@ class OutcomeWriter {
     this.#runs = Array.from(this.#runEnds, (end, i) => runOf(slice, this.#from(i), end, this.#processes))
   }
 
-  /** What the other sorters need about my first and last run. */
+  /** Returns what the other sorters need about the first and last run here. */
   ends(): Int32Array {
     const runs = this.#runs
     if (runs.length === 0) return noWords
@@ -106,7 +106,7 @@ class OutcomeWriter {
   }
 
   /**
-   * For every block: the items of its member in this column and, in the last column, of that one's shadow.
+   * Returns, for every block, the items of its member in this column and, in the last column, of the member's shadow.
    */
   messages(counters: Int32Array): Int32Array[] {
     const { sorters } = this.#layout
@@ -140,15 +140,15 @@ class OutcomeWriter {
   }
 
   /**
-   * Whether members of a run that store its rows themselves are sent them; with a replicated table every
-   * process has them.
+   * Tells whether members of a run that store its rows themselves are sent them. With a replicated table every process
+   * has them.
    */
   #pushesRows(run: ColorRun): boolean {
     return !run.isRegular && this.#call.plan.table === 'distributed'
   }
 
   /**
-   * Processes that are sent run i: those with rows of it here and, if each stores all rows, those with rows
+   * Returns the processes that are sent run i: those with rows of it here and, if each stores all rows, those with rows
    * in other slices.
    */
   #recipientsOf(run: ColorRun, i: number): readonly number[] {
@@ -157,10 +157,10 @@ class OutcomeWriter {
     return all ? hostsIn(run.hosts, this.#processes) : this.#tally.touched
   }
 
-  /** Whether a process stores the rows of run i, which has been counted, itself. */
+  /** Tells whether a process itself stores the rows of run i, which has been counted. */
   #keeps(run: ColorRun, i: number, process: number): boolean {
     const isWhole = sizeOf(run) === this.#runEnds[i] - this.#from(i)
-    // How many rows a process has of a run over several slices is not known here, but each has one at least.
+    // The number of rows that a process has of a run over several slices is not known here, but it has at least one.
     const own = isWhole ? this.#tally.rowsOf[process] : 1
     return selfHosts(sizeOf(run), own, this.#call.plan.selfHostRows, this.#ranksPerProcess)
   }
@@ -177,7 +177,7 @@ class OutcomeWriter {
   }
 }
 
-/** Whether messages of my column carry items of shadows. */
+/** Tells whether messages of this column carry items of shadows. */
 function isShadowed(call: SplitCall, { column, columns, sorters }: SorterLayout): boolean {
   return column === columns - 1 && shadowsOf(call.exchange.count, sorters) > 0
 }

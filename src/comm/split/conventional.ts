@@ -8,9 +8,9 @@ import type { SplitAlgorithm, SplitCall, SplitParent, SplitPart, SplitRequest } 
 type Done = (parts: readonly SplitPart[]) => void
 
 /**
- * Every process learns color and key of all ranks and sorts them for itself: O(n) words per process, whatever
- * the number of ranks it hosts (docs/split-algorithms.md#conventional-and-merging). The counter that names
- * the new contexts is in the same message, so ids cost no extra message
+ * Splits conventionally: every process learns color and key of all ranks and sorts them for itself. That takes O(n)
+ * words per process, whatever the number of ranks it hosts (docs/split-algorithms.md#conventional-and-merging). The
+ * counter that names the new contexts is in the same message, so ids cost no extra message
  * (docs/split-algorithms.md#names-of-communicators).
  */
 export const splitConventionally: SplitAlgorithm = (call, done) =>
@@ -28,12 +28,12 @@ function collect({ parent, exchange, request, meter }: SplitCall, done: Done): u
 }
 
 /**
- * What every process contributes: a counter, then color and key of its ranks, ascending by rank. My block is
- * first.
+ * The contributions of all processes: a counter, then color and key of the process's ranks, ascending by rank. The own
+ * block is first.
  */
 class Blocks {
   readonly words: Int32Array
-  /** Offset of each block, and the end. */
+  /** The offset of each block, and the end. */
   readonly startBytes: Int32Array
   readonly #parent: SplitParent
 
@@ -58,7 +58,7 @@ class Blocks {
     }
   }
 
-  /** Colors and keys by rank. */
+  /** Returns colors and keys by rank. */
   unpack(): SplitArguments {
     const { words } = this
     const { size, processes } = this.#parent
@@ -79,7 +79,7 @@ class Blocks {
     return { color, key }
   }
 
-  /** The context counter that a process drew. */
+  /** Returns the context counter that a process drew. */
   counter(process: number): number {
     return this.words[this.#at(process)]
   }
@@ -94,7 +94,7 @@ class Blocks {
   }
 }
 
-/** The communicators of the ranks hosted here. */
+/** Returns the communicators of the ranks hosted here. */
 function partsOf(parent: SplitParent, blocks: Blocks): SplitPart[] {
   const parentTable = parent.wholeTable
   const { start, members } = groupsOfTable(blocks.unpack())
@@ -119,7 +119,7 @@ function partsOf(parent: SplitParent, blocks: Blocks): SplitPart[] {
   return parts
 }
 
-/** The table of the parent's ranks `ranks[from .. to - 1]`. */
+/** Returns the table of the parent's ranks `ranks[from .. to - 1]`. */
 function selectedTable(parent: LocalRankTable, ranks: Int32Array, from: number, to: number): LocalRankTable {
   const first = parent.lookup(ranks[from])
   const stride = to - from > 1 ? parent.lookup(ranks[from + 1]) - first : 1

@@ -10,17 +10,17 @@ import { evenTargets, Seeker, SplitterOwner, verdictWords } from './sort/splitte
 
 const stepsPerRound = 128
 
-/** Where a column cuts its lists. */
+/** The places where a column cuts its lists. */
 export interface Cuts {
-  /** First row of every slice in my list, then its length: `sorters + 1` of them. */
+  /** The first row of every slice in the own list, then its length: `sorters + 1` of them. */
   readonly cuts: Int32Array
-  /** Where the slices begin in the whole table. */
+  /** The places where the slices begin in the whole table. */
   readonly bounds: SliceBounds
 }
 
 /**
- * Samples of all sorters together, where each has at least `leastSamples`; and rows in question that an owner
- * asks for.
+ * The number of samples of all sorters together, if each has at least `leastSamples`; then the limits of the rows in
+ * question that an owner requests.
  */
 const samplesInAll = 2048
 const leastSamples = 8
@@ -28,13 +28,13 @@ const mostFewRows = 8192
 const leastFewRows = 64
 
 /**
- * Cuts for slices that differ by at most one row, found by the search for exact splitters: regular samples
- * narrow it down first, then two exchanges per round halve what remains, until there are few rows.
+ * Cuts slices that differ by at most one row, found by the search for exact splitters. Regular samples narrow it down
+ * first; then two exchanges per round halve what remains, until there are few rows.
  */
 export async function exactCuts(column: Exchange, rows: SplitRows, total: number): Promise<Cuts> {
   const targets = evenTargets(total, column.count)
   const seeker = new Seeker(rows, targets)
-  // Windows of all splitters are no more than a share together.
+  // The windows of all splitters together are no more than a share.
   const fewRows = Math.max(leastFewRows, Math.min(mostFewRows, Math.ceil(total / column.count)))
   const owner = new SplitterOwner(targets[column.me], fewRows)
   const most = Math.floor(samplesInAll / column.count)

@@ -2,7 +2,7 @@ import { type RowWidth, rowWord, type SplitRows } from './sort/rows.js'
 import { sortRows } from './sort/sort-rows.js'
 import type { SplitCall } from './split-call.js'
 
-/** The rows of the ranks hosted here that chose a color, sorted or by rank. The meter counts them as held. */
+/** Returns the rows of the ranks hosted here that chose a color, sorted or by rank. The meter counts them as held. */
 export function localRows({ parent, request, meter }: SplitCall, width: RowWidth, sorted = true): SplitRows {
   const { color, key } = request
   let rows = 0

@@ -6,8 +6,8 @@ import { RowLocator } from './row-locator.js'
 import type { AwaitingAlgorithm } from './split-call.js'
 
 /**
- * Every process gets all rows, merged stage by stage as they arrive: O(n) time and memory, without the final
- * sort of the conventional split (docs/split-algorithms.md#conventional-and-merging).
+ * Splits by merging: every process gets all rows, merged stage by stage as they arrive. That takes O(n) time and
+ * memory, without the final sort of the conventional split (docs/split-algorithms.md#conventional-and-merging).
  */
 export const splitByMerging: AwaitingAlgorithm = async (call) => {
   const { parent, exchange, meter } = call

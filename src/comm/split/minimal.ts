@@ -12,11 +12,10 @@ import type { AwaitingAlgorithm } from './split-call.js'
 import type { SplitMeter } from './split-meter.js'
 
 /**
- * Split in minimal memory, after Siebert and Wolf 2010 (docs/split-algorithms.md#minimal): a quicksort of all
- * rows over all processes, each of which holds N / P positions. The processes of a segment of positions agree
- * on a pivot, divide their rows in place, and send both parts to their new positions; then both halves
- * proceed independently, until each is on one process. Besides its rows, a process holds what it receives,
- * and a few words per process of a segment.
+ * Splits in minimal memory, after Siebert and Wolf 2010 (docs/split-algorithms.md#minimal): a quicksort of all rows
+ * over all processes, each of which holds N / P positions. The processes of a segment of positions agree on a pivot,
+ * divide their rows in place, and send both parts to their new positions. Then both halves proceed independently, until
+ * each is on one process. Besides its rows, a process holds what it receives, and a few words per process of a segment.
  */
 export const splitMinimally: AwaitingAlgorithm = (call) =>
   splitBySorting(
@@ -39,13 +38,12 @@ export const splitMinimally: AwaitingAlgorithm = (call) =>
 const stepsPerRound = 256
 const step = { samples: 0, counts: 64, move: 128, few: 192 } as const
 
-/** Samples of all processes of a segment together, at least, and of one process at most. */
+/** The least number of samples of all processes of a segment together, and the most of one process. */
 const samplesInAll = 64
 const mostSamples = 16
 
 /**
- * Segments of a quarter of a share, and no more rows than this, are sorted by every process that has a part
- * of them.
+ * Segments of a quarter of a share, and no more rows than this, are sorted by every process that has a part of them.
  */
 const mostFewRows = 1024
 const leastFewRows = 16
@@ -56,7 +54,7 @@ class Quicksort {
   readonly #width: RowWidth
   readonly #meter: SplitMeter
   readonly #fewRows: number
-  /** Positions of this process: `#base` to `#limit - 1`. */
+  /** The positions of this process: `#base` to `#limit - 1`. */
   readonly #base: number
   readonly #limit: number
   /** The rows at these positions. */
@@ -74,8 +72,9 @@ class Quicksort {
   }
 
   /**
-   * The rows at my positions of the sorted table, in any order.
-   * @param own the rows that I contribute, overwritten
+   * Returns the rows at this process's positions of the sorted table, in any order.
+   *
+   * @param own the rows that this process contributes, overwritten
    */
   async sort(own: SplitRows): Promise<Int32Array> {
     const column = this.#column
@@ -125,8 +124,8 @@ class Quicksort {
   }
 
   /**
-   * A row that separates the segment near the boundary of processes next to its middle, from samples of all;
-   * never the greatest row, so that both halves are smaller.
+   * Returns a row that separates the segment near the boundary of processes next to its middle, from samples of all. It
+   * is never the greatest row, so that both halves are smaller.
    */
   async #choosePivot(
     group: Exchange,
@@ -143,7 +142,7 @@ class Quicksort {
     return pivotOf(samples, rows, this.#boundaryIn(start, end) - start)
   }
 
-  /** The boundary of two processes, of those inside a segment, that is closest to its middle. */
+  /** Returns the boundary of two processes, of those inside a segment, that is closest to its middle. */
   #boundaryIn(start: number, end: number): number {
     const middle = Math.floor((start + end) / 2)
     const slice = this.#bounds.sliceOf(middle)
@@ -152,7 +151,7 @@ class Quicksort {
     return after >= end || (before > start && middle - before < after - middle) ? before : after
   }
 
-  /** Every process with a part of the segment gets all of it, sorts it, and retains its own part. */
+  /** Sorts a small segment: every process with a part of it gets all of it, sorts it, and retains its own part. */
   async #sortFew(group: Exchange, start: number, end: number, at: number): Promise<void> {
     const [from, to] = this.#wordsIn(start, end)
     const parts = await allgatherBytes(group, bytesOf(this.#words.subarray(from, to)), at)
@@ -171,14 +170,14 @@ class Quicksort {
     this.#meter.hold(null, all, spare)
   }
 
-  /** Where my rows of a segment lie: the first word, and the one after the last. */
+  /** Returns the place of this process's rows of a segment: the first word, and the one after the last. */
   #wordsIn(start: number, end: number): [number, number] {
     const from = Math.max(start, this.#base)
     const to = Math.max(from, Math.min(end, this.#limit))
     return [(from - this.#base) * this.#width, (to - this.#base) * this.#width]
   }
 
-  /** How many positions of a segment a process has. */
+  /** Returns the number of positions of a segment that a process has. */
   #rowsOf(process: number, start: number, end: number): number {
     const { start: startOf } = this.#bounds
     return Math.max(0, Math.min(end, startOf(process + 1)) - Math.max(start, startOf(process)))

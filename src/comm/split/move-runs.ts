@@ -5,30 +5,30 @@ import type { SliceBounds } from '../table/slice-bounds.js'
 import type { RowWidth } from './sort/rows.js'
 import type { SplitMeter } from './split-meter.js'
 
-/** Rows of all processes of a group that go to consecutive positions, in the order of the processes. */
+/** The rows of all processes of a group that go to consecutive positions, in the order of the processes. */
 interface MovingRun {
-  /** Where mine begin. */
+  /** The word where this process's rows begin. */
   readonly word: number
-  /** Position of the first row of the first process. */
+  /** The position of the first row of the first process. */
   readonly start: number
-  /** Rows of every process. */
+  /** The number of rows of every process. */
   readonly counts: Int32Array
 }
 
-/** Where rows are stored by position. */
+/** The memory that holds rows by position. */
 interface Positions {
-  /** The rows at my positions. */
+  /** The rows at this process's positions. */
   readonly words: Int32Array
   readonly width: RowWidth
-  /** By process of the column, of which the group is processes `first` and up. */
+  /** The bounds by process of the column, of which the group is processes `first` and up. */
   readonly bounds: SliceBounds
   readonly first: number
 }
 
 /**
- * Moves runs to their positions: one message per run and pair of processes that has rows to move, whose
- * lengths both know from the counts. Rows of mine are taken from `from`, which may be `into.words`: nothing
- * is overwritten before all that is sent has been taken. Run i uses step `step + i`.
+ * Moves runs to their positions: one message per run and pair of processes that has rows to move; both know its length
+ * from the counts. The own rows are taken from `from`, which may be `into.words`: nothing is overwritten before
+ * everything to send has been taken. Run i uses step `step + i`.
  *
  * @param runs at most two, by position and by word
  */
@@ -44,7 +44,7 @@ export async function moveRuns(
   const { words, width, first, bounds } = into
   const base = bounds.start(first + me)
   const limit = bounds.start(first + me + 1)
-  /** My rows that stay: where they are, where they go, and how many words. */
+  /** The own rows that stay: where they are, where they go, and how many words. */
   const staying: { readonly at: number; readonly to: number; readonly length: number }[] = []
   runs.forEach(({ word, start, counts }, i) => {
     let position = start
@@ -73,9 +73,9 @@ export async function moveRuns(
   }
   const arrived = await Promise.all(arriving)
   for (const { rows } of arrived) meter.hold(rows)
-  // What has been sent is borrowed until its receivers have taken it.
+  // The sent memory is borrowed until its receivers have taken it.
   await allSent(group)
-  // Of two parts that move the same way, the one in front goes first.
+  // If two parts move the same way, the one in front goes first.
   if (staying.length === 2 && staying[0].to > staying[0].at) staying.reverse()
   for (const { at, to, length } of staying) {
     if (from !== words || at !== to) words.set(from.subarray(at, at + length), to)

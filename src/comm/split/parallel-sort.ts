@@ -27,13 +27,11 @@ import { abandonTable, tableOf } from './split-table.js'
 /** A sorter's part of the sorted table. */
 export interface SortedSlice {
   readonly rows: SplitRows
-  /** Where the slices of all sorters begin in the whole table. */
+  /** The places where the slices of all sorters begin in the whole table. */
   readonly bounds: SliceBounds
 }
 
-/**
- * How the sorters of a column turn their sorted lists, of `total` rows together (at least one), into slices.
- */
+/** Turns the sorted lists of a column's sorters, of `total` rows together (at least one), into slices. */
 export type SortColumn = (
   column: Exchange,
   lists: SplitRows,
@@ -42,10 +40,9 @@ export type SortColumn = (
 ) => Promise<SortedSlice>
 
 /**
- * Split by parallel sort (Sack 2011, chapter 2): the processes of a block merge their rows, the sorters of a
- * column cut theirs at the same splitters, exchange, and merge; each then holds one slice of the sorted
- * table, and sends the processes of its column their new ranks. O(p lg n + lg^2 n + (n/p) lg p) time, n/p
- * rows per process.
+ * Splits by parallel sort (Sack 2011, chapter 2). The processes of a block merge their rows. The sorters of a column
+ * cut theirs at the same splitters, exchange, and merge. Each then holds one slice of the sorted table, and sends the
+ * processes of its column their new ranks. O(p lg n + lg^2 n + (n/p) lg p) time, n/p rows per process.
  */
 export const splitByParallelSort: AwaitingAlgorithm = (call) =>
   splitBySorting(call, async (column, rows, total, meter) => {
@@ -54,8 +51,8 @@ export const splitByParallelSort: AwaitingAlgorithm = (call) =>
   })
 
 /**
- * @param lists order of the rows of one process before they are collected; `sort` gets them in any order if
- *   that is all it needs
+ * @param lists order of the rows of one process before they are collected; `sort` gets them in any order if that is all
+ *   it needs
  */
 export async function splitBySorting(
   call: SplitCall,
@@ -132,9 +129,7 @@ async function sortInColumn(
   return { ...distributed, slice }
 }
 
-/**
- * Agrees on the number of rows of all lists, and on the context counters of all processes, block by block.
- */
+/** Agrees on the number of rows of all lists, and on the context counters of all processes, block by block. */
 async function agreeOnTotal(
   column: Exchange,
   { rows, counters }: Collected,
@@ -149,7 +144,7 @@ async function agreeOnTotal(
   }
 }
 
-/** My slice of every sorter's list, merged in the order of the sorters. */
+/** Returns this sorter's slice of every list, merged in the order of the sorters. */
 async function exchangeAndMerge(
   column: Exchange,
   rows: SplitRows,
@@ -166,7 +161,7 @@ async function exchangeAndMerge(
   const bounds = [0]
   for (const run of received) bounds.push(bounds[bounds.length - 1] + run.length)
   const length = bounds[bounds.length - 1]
-  // Once my own list has been sent, its memory is reused for the slice: at most twice the slice is held at
+  // The memory of the own list is reused for the slice once the list has been sent: at most twice the slice is held at
   // any time.
   await allSent(column)
   received[column.me] = received[column.me].slice()

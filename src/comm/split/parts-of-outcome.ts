@@ -17,7 +17,7 @@ interface Gathered {
   hosted: number
 }
 
-/** The communicators of the ranks hosted here. */
+/** Returns the communicators of the ranks hosted here. */
 export function partsOfOutcome(
   call: SplitCall,
   outcome: ColumnOutcome,
@@ -37,7 +37,7 @@ export function partsOfOutcome(
   }
   const parts = [...byStart.values()].map((gathered) => partOf(call, gathered, table))
   if (table.kind === 'distributed') {
-    // Communicators retain it when they are made; if none does, it is released.
+    // Communicators retain the table when they are made; if none does, it is released.
     const uses = parts.some((part) => part.table.kind === 'distributed')
     if (!uses) table.slices.settle()
   }
@@ -60,8 +60,7 @@ function partOf({ parent, exchange }: SplitCall, gathered: Gathered, table: Spli
   if (isRegular) return { id, hosted, table: stridedTable(size, first, stride) }
   if (table.kind === 'replicated')
     return { id, hosted, table: rankTable(table.worldRanks.slice(start, start + size)) }
-  // One process may store the rows of a communicator and another look them up; both number its processes the
-  // same.
+  // A process may store the rows of a communicator while another looks them up; both number its processes the same.
   const leader = processOf(parent.runtime.layout, first)
   const members = hostsIn(hosts, exchange.count).map((process) => parent.processes.processes.at(process))
   const others = members.filter((process) => process !== leader)

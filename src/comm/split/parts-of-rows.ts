@@ -5,7 +5,7 @@ import type { RowLocator } from './row-locator.js'
 import { rowWord, type SplitRows } from './sort/rows.js'
 import type { SplitCall, SplitPart } from './split-call.js'
 
-/** The communicators with ranks here, on a process that has the whole sorted table. */
+/** Returns the communicators with ranks here, on a process that has the whole sorted table. */
 export function partsOfRows(
   { parent }: SplitCall,
   rows: SplitRows,

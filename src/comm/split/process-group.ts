@@ -2,7 +2,7 @@ import { packWords, unpackWords } from '../../base/packing.js'
 import type { Exchange } from '../../calls/exchange.js'
 
 /**
- * The exchange restricted to `members`, which include this process; a process is numbered by its index there.
+ * Returns the exchange restricted to `members`, which include this process; a process is numbered by its index there.
  */
 export function subgroup(exchange: Exchange, members: Int32Array): Exchange {
   return {
@@ -26,7 +26,7 @@ export function subgroup(exchange: Exchange, members: Int32Array): Exchange {
   }
 }
 
-/** The exchange restricted to processes `first` to `first + count - 1`, which include this one. */
+/** Returns the exchange restricted to processes `first` to `first + count - 1`, which include this one. */
 export function subrange(exchange: Exchange, first: number, count: number): Exchange {
   return {
     me: exchange.me - first,
@@ -50,9 +50,9 @@ export function subrange(exchange: Exchange, first: number, count: number): Exch
 }
 
 /**
- * All-to-all of small blocks in ceil(lg count) messages per process (Bruck et al. 1997): in round r, all
- * blocks whose remaining distance has bit r set move by that distance. Each block is sent up to lg count
- * times. Steps `step` to `step + 31`.
+ * Exchanges small blocks all-to-all in ceil(lg count) messages per process (Bruck et al. 1997). In round r, all blocks
+ * whose remaining distance has bit r set move by that distance. Each block is sent up to lg count times. Uses steps
+ * `step` to `step + 31`.
  */
 export async function alltoallWords(
   exchange: Exchange,
@@ -74,7 +74,7 @@ export async function alltoallWords(
   return blocks.map((_, peer) => held[(me - peer + count) % count])
 }
 
-/** First step number of every exchange of a split; patterns use up to 64 steps from there. */
+/** The first step number of every exchange of a split; patterns use up to 64 steps from there. */
 export const exchangeSteps = {
   collect: 2_000,
   agree: 2_100,

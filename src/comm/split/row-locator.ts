@@ -5,11 +5,11 @@ import type { SplitParent } from './split-call.js'
 
 /** Finds the world ranks of the rows of a split, and the parent's processes that host them. */
 export class RowLocator {
-  /** 4 if the parent's table was distributed: rows then carry their world ranks. */
+  /** The words per row: 4 if the parent's table was distributed, since rows then carry their world ranks. */
   readonly width: RowWidth
   readonly #parent: SplitParent
   readonly #table: CommTable
-  /** Index in the parent of every world process. */
+  /** The index in the parent of every world process. */
   readonly #indexOf: Int32Array
 
   constructor(parent: SplitParent) {
@@ -22,14 +22,14 @@ export class RowLocator {
     for (const process of parent.processes.processes) this.#indexOf[process] = index++
   }
 
-  /** World rank of the row at word `at`. */
+  /** Returns the world rank of the row at word `at`. */
   worldRank({ words, width }: SplitRows, at: number): number {
     return width === 4
       ? words[at + rowWord.worldRank]
       : (this.#table.lookup(words[at + rowWord.rank]) as number)
   }
 
-  /** Index in the parent of the process that hosts a world rank. */
+  /** Returns the index in the parent of the process that hosts a world rank. */
   process(worldRank: number): number {
     return this.#indexOf[processOf(this.#parent.runtime.layout, worldRank)]
   }

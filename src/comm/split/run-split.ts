@@ -29,14 +29,14 @@ async function load(name: Sorting): Promise<AwaitingAlgorithm> {
   return algorithm
 }
 
-/** The first call loads the algorithm: inside, so that calls keep their order. */
+/** Loads the algorithm with the first call: inside the call, so that calls keep their order. */
 const awaiting =
   (name: Sorting): SplitAlgorithm =>
   async (call, done): Promise<undefined> => {
     const algorithm = loaded.get(name) ?? (await load(name))
     const parts = await algorithm(call)
     if (!call.exchange.hasFailed) done(parts)
-    // No communicator will use it.
+    // No communicator will use the table.
     else for (const { table } of parts) if (table.kind === 'distributed') table.slices.settle()
   }
 
@@ -53,7 +53,11 @@ export interface SplitOutcome {
   readonly origin: SplitOrigin
 }
 
-/** Runs a planned split within a collective of the parent. @param done as with a {@link SplitAlgorithm} */
+/**
+ * Runs a planned split within a collective of the parent.
+ *
+ * @param done as with a {@link SplitAlgorithm}
+ */
 export function runSplit(
   parent: SplitParent,
   exchange: Exchange,

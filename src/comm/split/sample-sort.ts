@@ -18,8 +18,8 @@ import type { AwaitingAlgorithm } from './split-call.js'
 import type { SplitMeter } from './split-meter.js'
 
 /**
- * Like `parallel-sort`, with splitters from regular samples instead of a search
- * (docs/split-algorithms.md#sample-sort): two exchanges whatever the data, for slices of up to about 2 N / p
+ * Splits like `parallel-sort`, with splitters from regular samples instead of a search
+ * (docs/split-algorithms.md#sample-sort). It makes two exchanges whatever the data, for slices of up to about 2 N / p
  * rows, whose bounds must be stored. Received rows are merged while the rest is in flight.
  */
 export const splitBySampleSort: AwaitingAlgorithm = (call) =>
@@ -28,7 +28,7 @@ export const splitBySampleSort: AwaitingAlgorithm = (call) =>
     return { rows: await exchangeWhileMerging(column, rows, cuts, meter), bounds }
   })
 
-/** My slice of every sorter's list, merged in order of arrival. */
+/** Returns this sorter's slice of every list, merged in order of arrival. */
 async function exchangeWhileMerging(
   column: Exchange,
   rows: SplitRows,
@@ -53,12 +53,12 @@ async function exchangeWhileMerging(
 }
 
 /**
- * Sorted runs as one: those of about the same length are merged, so that every row is moved O(lg runs) times.
+ * Merges sorted runs into one. Runs of about the same length are merged, so that every row is moved O(lg runs) times.
  */
 class GrowingMerge {
   readonly #width: RowWidth
   readonly #meter: SplitMeter
-  /** Each less than half as long as the one before. */
+  /** The runs, each less than half as long as the one before. */
   readonly #runs: Int32Array[] = []
 
   constructor(width: RowWidth, meter: SplitMeter) {
@@ -93,7 +93,10 @@ class GrowingMerge {
   }
 }
 
-/** Every sorter contributes p rows at regular intervals; every p-th of all of them, sorted, is a splitter. */
+/**
+ * Cuts at samples: every sorter contributes p rows at regular intervals; every p-th of all of them, sorted, is a
+ * splitter.
+ */
 async function sampledCuts(column: Exchange, rows: SplitRows): Promise<Cuts> {
   const { count } = column
   const offered = (await allgatherBytes(column, bytesOf(sample(rows, count)), exchangeSteps.samples)).map(

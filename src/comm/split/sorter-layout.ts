@@ -1,23 +1,23 @@
 /**
- * Which processes sort together (docs/split-algorithms.md#sorters-and-columns), for any number n of processes
- * and 1 <= p <= n sorters. Block b holds the processes [floor(b n / p), floor((b + 1) n / p)), q or q + 1 of
- * them. Column j holds the j-th member of every block: its p members sort together, and the q columns perform
- * the same sort redundantly. A (q+1)-th member is the **shadow** of the one before it: it contributes its
- * rows to its block and is sent the result.
+ * The processes that sort together (docs/split-algorithms.md#sorters-and-columns), for any number n of processes and 1
+ * <= p <= n sorters. Block b holds the processes [floor(b n / p), floor((b + 1) n / p)), q or q + 1 of them. Column j
+ * holds the j-th member of every block: its p members sort together, and the q columns perform the same sort
+ * redundantly. A (q+1)-th member is the **shadow** of the one before it: it contributes its rows to its block and is
+ * sent the result.
  */
 export interface SorterLayout {
   readonly sorters: number
   readonly columns: number
   readonly block: number
-  /** Processes of my block: `blockStart` to `blockEnd - 1`. */
+  /** The processes of this process's block: `blockStart` to `blockEnd - 1`. */
   readonly blockStart: number
   readonly blockEnd: number
-  /** My column; a shadow has the column of the process before it. */
+  /** The column of this process; a shadow has the column of the process before it. */
   readonly column: number
   readonly isShadow: boolean
-  /** Processes of my column, by block. */
+  /** The processes of the column, by block. */
   readonly members: Int32Array
-  /** The process after me if it is my shadow, else -1. */
+  /** The next process if it is this one's shadow, otherwise -1. */
   readonly shadow: number
 }
 
@@ -41,27 +41,27 @@ export function sorterLayout(me: number, processes: number, sorters: number): So
   return { sorters, columns, block, blockStart: start, blockEnd: end, column, isShadow, members, shadow }
 }
 
-/** Process of column `column` in every block. */
+/** Returns the process of column `column` in every block. */
 function columnMembers(column: number, processes: number, sorters: number): Int32Array {
   return Int32Array.from({ length: sorters }, (_, b) => blockStart(b, processes, sorters) + column)
 }
 
-/** Shadows of the last column: blocks with one process more than there are columns. */
+/** Counts the shadows of the last column: blocks with one process more than there are columns. */
 export function shadowsOf(processes: number, sorters: number): number {
   return processes - sorters * Math.floor(processes / sorters)
 }
 
 /**
- * Columns whose sorters share one distributed table of about `tableGroup` slices, where those are more than
- * sorters.
+ * Returns the number of columns whose sorters share one distributed table of about `tableGroup` slices, if those are
+ * more than sorters.
  */
 export function columnsPerTable(tableGroup: number, sorters: number, processes: number): number {
   return Math.min(Math.ceil(tableGroup / sorters), Math.floor(processes / sorters))
 }
 
 /**
- * Slices of a distributed table: P', or, beyond the number of sorters, the next multiple of it that processes
- * have.
+ * Returns the number of slices of a distributed table: P', or, beyond the number of sorters, the next multiple of it
+ * that processes have.
  */
 export function sliceCount(tableGroup: number, sorters: number, processes: number): number {
   return tableGroup <= sorters ? tableGroup : sorters * columnsPerTable(tableGroup, sorters, processes)

@@ -10,9 +10,9 @@ import type { TableContext } from '../table/table-context.js'
 import type { SplitMeter } from './split-meter.js'
 import type { SplitOptions, SplitPlan } from './split-plan.js'
 
-/** What the ranks of one process passed to a split, by local index. */
+/** The arguments of the ranks of one process for a split, by local index. */
 export interface SplitRequest {
-  /** -1: not a member of any new communicator. */
+  /** The colors; -1: not a member of any new communicator. */
   readonly color: Int32Array
   readonly key: Int32Array
 }
@@ -21,10 +21,10 @@ export interface SplitRequest {
 export interface SplitPart {
   readonly id: ContextId
   readonly table: CommTable
-  /** Local indices, in the parent, of its ranks hosted here, in the order of their new ranks. */
+  /** The local indices, in the parent, of its ranks hosted here, in the order of their new ranks. */
   readonly hosted: Int32Array
   /**
-   * World processes that host its ranks, that of rank 0 first; only with a distributed table, which does not
+   * The world processes that host its ranks, that of rank 0 first; only with a distributed table, which does not
    * contain them.
    */
   readonly processes?: ProcessList
@@ -41,7 +41,7 @@ interface SplitPort extends ProcessPort {
   drawCounter(): number
 }
 
-/** One call of a split in one process. */
+/** A call of a split in one process. */
 export interface SplitCall {
   readonly parent: SplitParent
   readonly exchange: Exchange
@@ -51,8 +51,8 @@ export interface SplitCall {
 }
 
 /**
- * How the processes of a communicator compute the new communicators. Each passes `done` only the parts that
- * contain its ranks: at once or later, possibly after its promise has resolved.
+ * Computes the new communicators on the processes of a communicator. Each passes `done` only the parts that contain its
+ * ranks: at once or later, possibly after its promise has resolved.
  */
 export type SplitAlgorithm = (
   call: SplitCall,
@@ -68,13 +68,13 @@ export interface SplitOrigin {
   readonly meter: SplitMeter
 }
 
-/** What one rank passes to a split; color -1 means null. */
+/** The arguments of one rank for a split; color -1 means null. */
 export interface ColorAndKey {
   readonly color: number
   readonly key: number
 }
 
-/** The last split called on a communicator: ranks that pass the same options share its plan and its call. */
+/** The last split called on a communicator. Ranks that pass the same options share its plan and its call. */
 export interface PlannedSplit {
   readonly name: CollectiveName
   readonly isSame: (options: SplitOptions | undefined) => boolean

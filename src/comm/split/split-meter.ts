@@ -8,7 +8,7 @@ export interface PhaseCost {
   readonly bytes: number
 }
 
-/** Phases in the order in which they first began. */
+/** The phases in the order in which they first began. */
 export type PhaseCosts = Readonly<Record<string, PhaseCost>>
 
 interface Phase {
@@ -20,16 +20,16 @@ interface Phase {
 
 type Held = Pick<ArrayBufferView, 'byteLength'>
 
-/** Clock, message counter and memory account of one split in one process. */
+/** The clock, message counter and memory account of one split in one process. */
 export class SplitMeter {
-  /** Largest sum of array bytes that the split held at one time. */
+  /** The largest sum of array bytes that the split held at one time. */
   peakBytes = 0
   readonly #phases: Phase[] = []
   #current: Phase | undefined
   #since = 0
   #held = 0
 
-  /** Everything from here to the next call belongs to the phase `name`. */
+  /** Begins the phase `name`, to which everything until the next call belongs. */
   enter(name: string): void {
     this.leave()
     let phase = this.#phases.find((each) => each.name === name)
@@ -51,21 +51,21 @@ export class SplitMeter {
     return Object.fromEntries(this.#phases.map(({ name, ...cost }) => [name, cost]))
   }
 
-  /** Records that an array is held from now on, and others no longer are. */
+  /** Records that an array is held from now on, and that others no longer are. */
   hold(held: Held | null, ...dropped: readonly Held[]): void {
     this.#held += held?.byteLength ?? 0
     this.peakBytes = Math.max(this.peakBytes, this.#held)
     for (const { byteLength } of dropped) this.#held -= byteLength
   }
 
-  /** A message to another process. */
+  /** Counts a message to another process. */
   sent(sizeBytes: number): void {
     if (this.#current === undefined) return
     this.#current.messages++
     this.#current.bytes += sizeBytes
   }
 
-  /** The exchange, with what it sends counted in the current phase. */
+  /** Returns the exchange, with its messages counted in the current phase. */
   counting(exchange: Exchange): Exchange {
     return new CountingExchange(exchange, this)
   }

@@ -6,39 +6,38 @@ import { sliceCount } from './sorter-layout.js'
 
 export const splitAlgorithms = ['conventional', 'merging', 'parallel-sort', 'sample-sort', 'minimal'] as const
 
-/** How the processes sort the colors and keys of all ranks. */
+/** The name of the algorithm by which the processes sort the colors and keys of all ranks. */
 export type SplitAlgorithmName = (typeof splitAlgorithms)[number]
 
 export interface SplitOptions extends WaitOptions {
   /**
-   * `conventional`: every process gets all entries and sorts them. `merging`: the same, merged at every
-   * stage. `parallel-sort`: blocks of processes merge, sorters exchange by exact splitters. `sample-sort`: by
-   * sampled ones. `minimal`: every process stores only its own share. Default: `conventional`;
-   * `parallel-sort` if a distributed table, sorters or a table group is requested.
+   * The algorithm. `conventional`: every process gets all entries and sorts them. `merging`: the same, merged at every
+   * stage. `parallel-sort`: blocks of processes merge, sorters exchange by exact splitters. `sample-sort`: by sampled
+   * ones. `minimal`: every process stores only its own share. Default: `conventional`; `parallel-sort` if a distributed
+   * table, sorters or a table group is requested.
    */
   readonly algorithm?: SplitAlgorithmName
   /** Whether every process stores the world ranks of its communicators, or a slice of the whole table. */
   readonly table?: 'replicated' | 'distributed'
-  /** Sorters p of every group, 1 to the number of processes, of the two sorts. Default: all processes. */
+  /** The sorters p of every group, 1 to the number of processes, of the two sorts. Default: all processes. */
   readonly sorters?: number
-  /** Processes P' that share one distributed table. Default: as many as there are sorters. */
+  /** The number of processes P' that share one distributed table. Default: as many as there are sorters. */
   readonly tableGroup?: number
-  /**
-   * Communicators of at most this many ranks store their world ranks themselves. Default: max(64, N / P').
-   */
+  /** The most ranks of a communicator that stores its world ranks itself. Default: max(64, N / P'). */
   readonly selfHostRows?: number
-  /** World ranks that a process caches from look-ups in a distributed table. Default 1024. */
+  /** The number of world ranks that a process caches from look-ups in a distributed table. Default 1024. */
   readonly cacheRows?: number
   /**
-   * Rejects, before anything is allocated, a split that needs larger tables per process. Default: no limit.
+   * The most bytes of tables per process; a split that needs more is rejected before anything is allocated. Default: no
+   * limit.
    */
   readonly maxTableBytes?: number
 }
 
-/** What all processes do in one split: the same on each, since it depends on what all ranks share. */
+/** The settings of one split. They are the same on all processes, since they depend only on what all ranks share. */
 export type SplitPlan = Required<Omit<SplitOptions, 'maxTableBytes' | 'signal'>>
 
-/** The options, for a communicator of so many processes. */
+/** Returns the options for a communicator of so many processes. */
 function optionsFor(processes: number) {
   return {
     algorithm: wordOption(splitAlgorithms, {
@@ -119,7 +118,11 @@ export function planSplit(ranks: number, processes: number, options: SplitOption
   return plan
 }
 
-/** Checks the options of one rank. @throws ERR_ARGUMENT */
+/**
+ * Checks the options of one rank.
+ *
+ * @throws ERR_ARGUMENT
+ */
 export function checkSplitOptions(options: SplitOptions | undefined, processes: number): void {
   if (options === undefined) return
   checkOptions('split', optionsFor(processes), options)
@@ -131,9 +134,9 @@ export function checkSplitOptions(options: SplitOptions | undefined, processes: 
 }
 
 /**
- * Most bytes of tables that a process retains after this split, if ranks are distributed evenly over
- * processes: explicit rows of its own ranks and of small communicators, and its slice. Closed forms are not
- * counted, nor is what look-ups remember.
+ * Returns the most bytes of tables that a process retains after this split, if ranks are distributed evenly over
+ * processes. They are the explicit rows of its own ranks and of small communicators, and its slice. Closed forms and
+ * the cache of look-ups are not counted.
  */
 export function tableBytes(plan: SplitPlan, ranks: number, processes: number): number {
   if (plan.table === 'replicated') return 4 * ranks
@@ -159,7 +162,7 @@ function requireRoom(plan: SplitPlan, ranks: number, processes: number, maxTable
   )
 }
 
-/** Options that would need less memory, if any. */
+/** Returns options that would need less memory, if any. */
 function adviceOn(plan: SplitPlan, ranks: number, processes: number, needed: number): string {
   const spread = {
     ...plan,

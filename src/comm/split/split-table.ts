@@ -12,10 +12,10 @@ import type { SorterLayout } from './sorter-layout.js'
 import type { SplitCall } from './split-call.js'
 import { type TableLayout, tableLayout } from './table-layout.js'
 
-/** Where the members of irregular communicators look up ranks. */
+/** The table in which the members of irregular communicators look up ranks. */
 export type SplitTable =
   | { readonly kind: 'none' }
-  /** World ranks of all rows, by position. */
+  /** The world ranks of all rows, by position. */
   | { readonly kind: 'replicated'; readonly worldRanks: Int32Array }
   | { readonly kind: 'distributed'; readonly slices: SharedSlices }
 
@@ -61,12 +61,11 @@ export async function tableOf(
 }
 
 /**
- * A split has failed here before {@link tableOf}: other processes may have completed it, and host its slices
- * until every process has reported that it does not use them. So this one reports, and counts the others if
- * it is the home. Who does so follows from the plan alone.
+ * Reports that a failed split does not use its table. A split has failed here before {@link tableOf}, but other
+ * processes may have completed it. They host its slices until every process has reported that it does not use them. So
+ * this process reports, and counts the others if it is the home. The plan alone determines these roles.
  *
- * Where no rank needs a table, the home retains the count until the world ends: once per communicator, which
- * has failed.
+ * If no rank needs a table, the home retains the count until the world ends: once per communicator, which has failed.
  */
 export function abandonTable(call: SplitCall, sorting: SorterLayout): void {
   const { exchange, plan, parent } = call
@@ -88,7 +87,7 @@ function keepHome({ parent }: SplitCall, id: TableId, { users, hosts, host }: Ta
   parent.runtime.slices.keepHome(id, { users, hosts, host: (index) => processes.at(host(index)) })
 }
 
-/** The slice that this process hosts: part of the slice that it sorted, or several sorters' slices joined. */
+/** Returns the slice that this process hosts: part of the slice that it sorted, or several sorters' slices joined. */
 async function ownSlice(
   column: Exchange,
   { bounds, mine }: TableLayout,
@@ -100,7 +99,7 @@ async function ownSlice(
     const start = bounds.start(mine)
     return { start, worldRanks: worldRanks.slice(start - base, bounds.start(mine + 1) - base) }
   }
-  // All processes know who needs what, so no sizes are sent.
+  // All processes know which one needs which rows, so no sizes are sent.
   const { me, count } = column
   const sliceAt = (sorter: number) => Math.floor((sorter * bounds.slices) / count)
   const overlap = (sorter: number, slice: number): [number, number] => [

@@ -2,23 +2,23 @@ import { evenBounds, type SliceBounds } from '../table/slice-bounds.js'
 import { blockStart, columnsPerTable, type SorterLayout, shadowsOf } from './sorter-layout.js'
 
 /**
- * How the slices of a column, or of several, become one distributed table (docs/split-algorithms.md#tables).
- * Process numbers are the parent's.
+ * The layout in which the slices of a column, or of several, become one distributed table
+ * (docs/split-algorithms.md#tables). Process numbers are the parent's.
  */
 export interface TableLayout {
   readonly bounds: SliceBounds
   /**
-   * The process that this one asks for rows of a slice: in closed form, so that a table of many slices is
+   * Returns the process that this one asks for rows of a slice, in closed form, so that a table of many slices is
    * small.
    */
   server(slice: number): number
-  /** The slice I host; -1 for none. */
+  /** The slice that this process hosts; -1 for none. */
   readonly mine: number
   readonly home: number
-  /** Number of processes that use this table, and of those that host slices of it. */
+  /** The number of processes that use this table, and of those that host slices of it. */
   readonly users: number
   readonly hosts: number
-  /** One of the hosts, by a number below `hosts`. */
+  /** Returns one of the hosts, by a number below `hosts`. */
   host(index: number): number
 }
 
@@ -38,8 +38,8 @@ export function tableLayout(
 }
 
 /**
- * P' <= p: sorter k hosts slice floor(k P' / p), so a slice is hosted p / P' times; each process asks one of
- * these hosts.
+ * Lays out P' <= p slices: sorter k hosts slice floor(k P' / p), so a slice is hosted p / P' times; each process asks
+ * one of these hosts.
  */
 function withinColumn(
   layout: SorterLayout,
@@ -65,8 +65,8 @@ function withinColumn(
 }
 
 /**
- * P' > p: w neighboring columns each host 1/w of their sorters' slices; columns left over use the last full
- * group.
+ * Lays out P' > p slices: w neighboring columns each host 1/w of their sorters' slices; columns left over use the last
+ * full group.
  */
 function acrossColumns(
   layout: SorterLayout,

@@ -2,19 +2,19 @@ import { isRankweaveError, RankweaveError } from '../../errors.js'
 import type { Decision } from '../../fabric/fabric.js'
 import type { WorldLayout } from '../../messages/process/world-layout.js'
 
-/** What the ranks of one process contribute to a decision of a communicator's survivors. */
+/** The contribution of the ranks of one process to a decision of a communicator's survivors. */
 export interface SurvivorContribution {
-  /** What they called; `mixed` when they called different things. */
+  /** The call of the ranks; `mixed` when they called different things. */
   readonly kind: SurvivorCall
-  /** AND of their flags. */
+  /** The bitwise AND of their flags. */
   readonly flag: number
-  /** Losses of the communicator that each of them has acknowledged. */
+  /** The number of losses of the communicator that each of them has acknowledged. */
   readonly acknowledged: number
   /** A context counter drawn here, for the communicator of the survivors; 0: there will be none. */
   readonly counter: number
-  /** World rank of a rank here that has returned without calling; -1: there is none. */
+  /** The world rank of a rank here that has returned without calling; -1: there is none. */
   readonly returned: number
-  /** SHA-256 of the rows that this process will send (`SurvivorRows`), in hexadecimal digits; '' for none. */
+  /** The SHA-256 of the rows that this process will send (`SurvivorRows`), in hexadecimal digits; '' for none. */
   readonly rowsDigest: string
 }
 
@@ -36,15 +36,15 @@ export function encodeContribution(contribution: SurvivorContribution): Uint8Arr
   return bytes
 }
 
-/** Who has contributed, and to what. */
+/** The process that has contributed, and the context of its contribution. */
 export interface Contributor {
   readonly process: number
   readonly layout: Pick<WorldLayout, 'firstRank'>
-  /** Whether those who shrink add the digest of their rows. */
+  /** Whether processes that shrink add the digest of their rows. */
   readonly hasRows: boolean
 }
 
-/** @throws ERR_PROTOCOL, which names the process, for what it cannot contribute */
+/** @throws ERR_PROTOCOL, which names the process, for an impossible contribution */
 export function decodeContribution(bytes: Uint8Array, contributor: Contributor): SurvivorContribution {
   const { process, layout, hasRows } = contributor
   const { firstRank } = layout
@@ -72,18 +72,19 @@ export function decodeContribution(bytes: Uint8Array, contributor: Contributor):
   }
 }
 
-/** A decision of survivors, and who is lost for it. */
+/** A decision of survivors, and the processes that count as lost for it. */
 export interface SurvivorDecision {
-  /** In the order of the members; undefined for those that count as lost or have returned. */
+  /** The contributions in the order of the members; undefined for those that count as lost or have returned. */
   readonly contributions: readonly (SurvivorContribution | undefined)[]
-  /** Those that were lost before, and then those that have contributed what they cannot. */
+  /** The processes that were lost before, and then those whose contributions are impossible. */
   readonly lost: readonly number[]
 }
 
 /**
- * The same at every survivor: what a process cannot contribute makes it count as lost.
+ * Decodes a decision, with the same result at every survivor. A process whose contribution is impossible counts as
+ * lost.
  *
- * @param blame called with each process that has contributed what it cannot
+ * @param blame called with each process whose contribution is impossible
  */
 export function decodeDecision(
   { contributions, lost }: Decision,

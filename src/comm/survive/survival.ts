@@ -15,17 +15,17 @@ import {
 import { lostMembersError, mixedCallsError, repeatedNameError, returnedError } from './survivor-errors.js'
 import { rowsCall, SurvivorRows } from './survivor-rows.js'
 
-/** One agreement in progress: what the ranks of this process have passed, and the promise they share. */
+/** An agreement in progress: what the ranks of this process have passed, and the promise they share. */
 interface Call<S> {
   readonly seq: number
   kind: SurvivorCall
   flag: number
   acknowledged: number
-  /** Hosted indices of the ranks that wait. */
+  /** The hosted indices of the ranks that wait. */
   readonly joined: number[]
-  /** World rank of a rank here that has returned without joining; -1: there is none. */
+  /** The world rank of a rank here that has returned without joining; -1: there is none. */
   returned: number
-  /** Every rank here has joined or returned. */
+  /** Whether every rank here has joined or returned. */
   isComplete: boolean
   readonly outcome: Promise<Outcome<S>>
   settle(outcome: Outcome<S>): void
@@ -39,13 +39,12 @@ interface Outcome<S> {
 }
 
 /**
- * `agree` and `shrink` of one communicator in one process (User-Level Failure Mitigation, MPI Forum): the
- * n-th calls of all ranks belong together, whatever has become of the communicator, and the authority of the
- * fabric decides them. Calls of the ranks of a process become one contribution, once each has called or
- * returned.
+ * Runs `agree` and `shrink` of one communicator in one process (User-Level Failure Mitigation, MPI Forum). The n-th
+ * calls of all ranks belong together, whatever the state of the communicator, and the authority of the fabric decides
+ * them. Calls of the ranks of a process become one contribution, once each has called or returned.
  *
- * Uniform: what a call gets is a function of the decision alone, and the decision is the same at every
- * survivor. A process that contributes what it cannot counts as lost, at all of them.
+ * The outcome is uniform: it is a function of the decision alone, and the decision is the same at every survivor. A
+ * process whose contribution is impossible counts as lost, at all of them.
  */
 export class Survival<S> {
   readonly #state: TableContext
@@ -53,13 +52,13 @@ export class Survival<S> {
   readonly #reserve: (id: ContextId) => boolean
   readonly #drawCounter: () => number
   readonly #rows: SurvivorRows
-  /** By local index: number of the rank's next call. */
+  /** The number of each rank's next call, by local index. */
   readonly #next: Int32Array
   readonly #calls = new Map<number, Call<S>>()
 
   /**
    * @param open makes the communicator of the survivors in this process
-   * @param reserve its name; false where this process has a communicator of it
+   * @param reserve reserves its name; false if this process has a communicator of that name
    */
   constructor(
     state: TableContext,
@@ -75,17 +74,17 @@ export class Survival<S> {
     this.#next = new Int32Array(state.localRanks.length)
   }
 
-  /** Number of calls of each rank here, by local index. */
+  /** The number of calls of each rank here, by local index. */
   get calls(): Int32Array {
     return this.#next
   }
 
-  /** Calls that some rank here waits in. */
+  /** The calls that some rank here waits in. */
   get open(): readonly { readonly seq: number; readonly kind: SurvivorCall }[] {
     return [...this.#calls.values()]
   }
 
-  /** One line per call that ranks here wait in. */
+  /** Returns one line per call that ranks here wait in. */
   describeWaits(): string[] {
     const state = this.#state
     return this.open.map(({ seq, kind }) => {
@@ -110,8 +109,7 @@ export class Survival<S> {
   }
 
   frame(src: number, header: Int32Array, payload: Uint8Array): void {
-    // Rows follow the decision, to which this process has contributed; later ones are of processes that are
-    // lost.
+    // Rows follow the decision, to which this process has contributed. Later rows come from processes that are lost.
     if (this.#calls.has(rowsCall(header))) this.#rows.frame(src, header, payload)
   }
 
@@ -119,7 +117,7 @@ export class Survival<S> {
     this.#rows.check()
   }
 
-  /** The world has ended here: no rank agrees from now on. */
+  /** Fails all calls, because the world has ended here and no rank agrees from now on. */
   worldEnded(error: RankweaveError): void {
     for (const call of [...this.#calls.values()]) this.#settle(call, () => call.fail(error))
   }
@@ -139,7 +137,7 @@ export class Survival<S> {
     return call.outcome
   }
 
-  /** A rank hosted here has returned: no rank waits for it from now on. */
+  /** Checks the calls when a rank hosted here has returned, since no rank waits for it any longer. */
   readonly #rankEnded = () => {
     for (const call of [...this.#calls.values()]) this.#runIfComplete(call)
   }
@@ -147,7 +145,7 @@ export class Survival<S> {
   #runIfComplete(call: Call<S>): void {
     const { runtime, localRanks } = this.#state
     const missing = localRanks.length - call.joined.length
-    // The second condition spares a look at every rank each time that one returns.
+    // The second condition avoids visiting every rank each time that one returns.
     if (call.isComplete || missing > runtime.waits.endedRanks) return
     for (let index = 0; missing > 0 && index < localRanks.length; index++) {
       if (this.#next[index] > call.seq) continue
@@ -196,7 +194,7 @@ export class Survival<S> {
     }
   }
 
-  /** Whether processes commit to their rows before they send them: where they may run other programs. */
+  /** Whether processes commit to their rows before they send them, because they may run other programs. */
   get #hasRows(): boolean {
     return this.#state.wasDistributed && this.#state.runtime.fabric.blame !== undefined
   }
@@ -236,7 +234,7 @@ export class Survival<S> {
     return { flag, made: undefined }
   }
 
-  /** The communicator of the survivors, in this process. */
+  /** Returns the communicator of the survivors, in this process. */
   async #shrunk(
     { seq, joined, ...call }: Call<S>,
     authority: Authority,
@@ -254,8 +252,7 @@ export class Survival<S> {
         living.map((process) => [process, contributions[members.indexOf(process)]!.rowsDigest] as const),
       )
       await this.#rows.exchange(seq, living, this.#hasRows ? digests : new Map())
-      // Who was lost meanwhile is left out everywhere; the rows of all others are at everyone who
-      // contributes.
+      // A process that was lost meanwhile is left out everywhere; every contributor has the rows of all others.
       const key = `${this.#key({ seq, ...call })}.rows`
       const decision = await authority.decide(key, living, new Uint8Array(0))
       gone = new Set([...lost, ...decision.lost])
@@ -280,8 +277,8 @@ export class Survival<S> {
   }
 
   /**
-   * Whether no survivor has a communicator of this name. Asked only where the process that has named it may
-   * run another program: the others draw a new name each time.
+   * Tells whether no survivor has a communicator of this name. Asked only if the process that has named it may run
+   * another program; the others draw a new name each time.
    */
   async #isFreeForAll(
     id: ContextId,
@@ -296,7 +293,8 @@ export class Survival<S> {
     if (!isFree) this.#blame(namedBy, repeatedNameError(this.#state, namedBy).message)
     const { contributions } = await authority.decide(key, living, Uint8Array.of(isFree ? 1 : 0))
     const refusing = living.filter((_, at) => contributions[at]?.length === 1 && contributions[at][0] === 0)
-    // Who has drawn the name knows that it is new. One at a time: several would weigh against their reporter.
+    // The process that has drawn the name knows that it is new. It blames one process at a time, because several would
+    // weigh against their reporter.
     if (namedBy === process && refusing.length > 0)
       this.#blame(refusing[0], `process ${refusing[0]} has refused a name that is new`)
     return refusing.length === 0
@@ -307,7 +305,7 @@ export class Survival<S> {
     return `survivors ${leader}.${counter} #${seq}`
   }
 
-  /** Every rank here continues, once. */
+  /** Lets every rank here continue, once. */
   #settle(call: Call<S>, settle: () => void): void {
     if (this.#calls.get(call.seq) !== call) return
     this.#calls.delete(call.seq)

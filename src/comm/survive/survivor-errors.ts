@@ -3,7 +3,7 @@ import { RankweaveError } from '../../errors.js'
 import { ranksText } from '../../messages/process/world-layout.js'
 import type { TableContext } from '../table/table-context.js'
 
-/** The error of `agree`, the same at every survivor, when some of them have not acknowledged a loss. */
+/** Returns the error of `agree`, the same at every survivor, when some of them have not acknowledged a loss. */
 export function lostMembersError(
   state: Pick<TableContext, 'id' | 'size' | 'runtime'>,
   processes: readonly number[],
@@ -17,8 +17,8 @@ export function lostMembersError(
 }
 
 /**
- * The error of `shrink`, the same at every survivor, when the process of their first rank has named the new
- * communicator as another one.
+ * Returns the error of `shrink`, the same at every survivor, when the process of their first rank has given the new
+ * communicator the name of another one.
  */
 export function repeatedNameError(
   state: Pick<TableContext, 'id' | 'size' | 'runtime'>,
@@ -29,7 +29,7 @@ export function repeatedNameError(
   return new RankweaveError('ERR_PEER_LOST', message, { details: { process } })
 }
 
-/** Ranks called `agree` where others called `shrink`. */
+/** Returns the error when ranks called `agree` while others called `shrink`. */
 export function mixedCallsError(state: Pick<TableContext, 'id' | 'size'>, seq: number): RankweaveError {
   return new RankweaveError(
     'ERR_COLLECTIVE_MISMATCH',
@@ -39,8 +39,8 @@ export function mixedCallsError(state: Pick<TableContext, 'id' | 'size'>, seq: n
 }
 
 /**
- * The error of calls that cannot be complete, the same at every survivor: ranks that have returned make
- * no calls.
+ * Returns the error of calls that cannot complete, the same at every survivor, because ranks that have returned make no
+ * calls.
  */
 export function returnedError(
   state: Pick<TableContext, 'id' | 'size' | 'runtime'>,
@@ -61,10 +61,10 @@ export function returnedError(
   )
 }
 
-/** Processes and ranks that an error names. */
+/** The most processes and ranks that an error names. */
 const mostNamed = 16
 
-/** The error where no process can decide which one is lost. */
+/** Returns the error of a fabric on which no process can decide which one is lost. */
 export function noAuthorityError(name: string, fabric: string): RankweaveError {
   return new RankweaveError(
     'ERR_AUTHORITY',
@@ -73,7 +73,7 @@ export function noAuthorityError(name: string, fabric: string): RankweaveError {
   )
 }
 
-/** The error of every operation on a communicator that a rank has revoked. */
+/** Returns the error of every operation on a communicator that a rank has revoked. */
 export function revokedError(state: Pick<TableContext, 'id' | 'size'>, rank: number): RankweaveError {
   const message = `${describeContext(state)} is revoked: rank ${rank} called revoke`
   return new RankweaveError('ERR_REVOKED', message, { details: { rank } })

@@ -8,16 +8,16 @@ import type { TableContext } from '../table/table-context.js'
 const word = { seq: 3, total: 4, at: 5 } as const
 const headerWords = 6
 
-/** Which call the rows of a frame belong to. */
+/** Returns the call that the rows of a frame belong to. */
 export const rowsCall = (header: Int32Array): number => header[word.seq]
 
-/** Rows that a process has sent for one call, complete once `filled` is their length. */
+/** The rows that a process has sent for one call, complete once `filled` is their length. */
 interface Arriving {
   readonly pairs: Int32Array
   filled: number
-  /** Which ranks of the process they have named, by position among its ranks. */
+  /** The ranks of the process that they have named, by position among its ranks. */
   readonly named: Uint8Array
-  /** Whether they are those that it has committed to, once complete and compared. */
+  /** Whether they are the rows that it has committed to, once complete and compared. */
   isRight?: boolean
 }
 
@@ -29,16 +29,16 @@ interface Waiting {
 }
 
 /**
- * The survivors of a communicator with a distributed table tell each other which ranks they host, because the
- * slices of lost processes are lost: rank and world rank, pair by pair. A message from each to each, in
- * frames. Memory: the rows of the communicator, once per call in progress.
+ * Exchanges between the survivors of a communicator with a distributed table which ranks they host, because the slices
+ * of lost processes are lost. The rows are rank and world rank, pair by pair. Each sends a message to each, in frames.
+ * Memory: the rows of the communicator, once per call in progress.
  *
- * A process names its own ranks only, each once, in order, and none of a process that receives its rows. Where
- * it has committed to a digest before, it sends the same rows to all. So all survivors take the same rows.
+ * A process names its own ranks only, each once, in order, and none of a process that receives its rows. If it has
+ * committed to a digest before, it sends the same rows to all. So all survivors take the same rows.
  */
 export class SurvivorRows {
   readonly #state: TableContext
-  /** By call, then by process. */
+  /** The rows by call, then by process. */
   readonly #arrived = new Map<number, Map<number, Arriving>>()
   readonly #waiting = new Map<number, Waiting>()
 
@@ -46,7 +46,7 @@ export class SurvivorRows {
     this.#state = state
   }
 
-  /** Rank and world rank of the ranks hosted here. */
+  /** The rank and world rank of each rank hosted here. */
   get own(): Int32Array {
     const { localRanks } = this.#state
     const pairs = new Int32Array(localRanks.length * 2)
@@ -57,16 +57,15 @@ export class SurvivorRows {
     return pairs
   }
 
-  /** SHA-256 of the own rows, in hexadecimal digits. */
+  /** The SHA-256 of the own rows, in hexadecimal digits. */
   get ownDigest(): string {
     return digestOf(this.own)
   }
 
   /**
-   * Sends this process's rows to the others of `to`, and resolves when those of each of them are here, or it
-   * is lost.
+   * Sends this process's rows to the others of `to`, and resolves when the rows of each have arrived, or it is lost.
    *
-   * @param digests of the rows, by process, where it has committed to them
+   * @param digests of the rows, by process, if it has committed to them
    */
   exchange(seq: number, to: readonly number[], digests: ReadonlyMap<number, string>): Promise<void> {
     const { id, runtime } = this.#state
@@ -87,7 +86,7 @@ export class SurvivorRows {
   }
 
   /**
-   * Rows of another process for a call in progress here; they come in order.
+   * Adds rows of another process for a call in progress here; they come in order.
    *
    * @throws ERR_PROTOCOL for rows that the process cannot have
    */
@@ -126,13 +125,13 @@ export class SurvivorRows {
     if (named[worldRank - firstRank[src]]++ > 0) throw impossible(src, 'each world rank once', worldRank)
   }
 
-  /** The call has ended, or will not: what has arrived for it is dropped. */
+  /** Drops the rows of a call that has ended, or will not complete. */
   forget(seq: number): void {
     this.#arrived.delete(seq)
     this.#waiting.delete(seq)
   }
 
-  /** More has arrived, or a process is lost. */
+  /** Resolves the exchanges that wait no longer, because rows have arrived or a process is lost. */
   check(): void {
     for (const [seq, { from, digests, resolve }] of [...this.#waiting]) {
       const { runtime } = this.#state
@@ -143,7 +142,10 @@ export class SurvivorRows {
     }
   }
 
-  /** Rows that differ from what their process has committed to are not here: it will be lost. */
+  /**
+   * Tells whether the rows of a process have arrived. Rows that differ from what the process has committed to do not
+   * count: it will be lost.
+   */
   #isHere(seq: number, process: number, digest: string | undefined): boolean {
     const arriving = this.#arrived.get(seq)?.get(process)
     if (arriving === undefined || arriving.filled < arriving.pairs.length) return false
@@ -154,7 +156,7 @@ export class SurvivorRows {
     return false
   }
 
-  /** World ranks of the ranks of `processes`, in rank order, and forgets the call. */
+  /** Returns the world ranks of the ranks of `processes`, in rank order, and forgets the call. */
   take(seq: number, processes: readonly number[]): Int32Array {
     const { runtime } = this.#state
     const call = this.#arrived.get(seq)

@@ -2,22 +2,22 @@ const none = -1
 const leastRows = 8
 
 /**
- * World ranks looked up last, by position: at most `limit` of them; the least recently used is evicted first.
- * In typed arrays, 24 bytes a row, that double until they hold `limit` rows.
+ * The world ranks looked up last, by position: at most `limit` of them; the least recently used is evicted first. They
+ * are in typed arrays, 24 bytes a row, that double until they hold `limit` rows.
  */
 export class AddressCache {
   hits = 0
   misses = 0
   readonly #limit: number
   #size = 0
-  /** Rows of the arrays below. */
+  /** The number of rows of the arrays below. */
   #rows = 0
   #position = new Int32Array(0)
   #worldRank = new Int32Array(0)
-  /** First row of every chain of rows with the same hash, and the next row of each row's chain. */
+  /** The first row of every chain of rows with the same hash, and the next row of each row's chain. */
   #chain = new Int32Array(0)
   #next = new Int32Array(0)
-  /** Rows used before and after each row; the ends of this list. */
+  /** The rows used before and after each row; the ends of this list. */
   #older = new Int32Array(0)
   #newer = new Int32Array(0)
   #oldest = none

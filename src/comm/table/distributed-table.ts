@@ -5,42 +5,42 @@ import type { LocalRankTable, RankTable } from './rank-table.js'
 import type { SliceBounds } from './slice-bounds.js'
 import type { HostedSlice, SliceService, TableId } from './slice-service.js'
 
-/** Where the slices of a split's table are, as one of its processes sees it. */
+/** The places of the slices of a split's table, as one of its processes sees them. */
 export interface SlicePlaces {
   readonly id: TableId
   readonly bounds: SliceBounds
-  /** World process that serves a slice. */
+  /** Returns the world process that serves a slice. */
   server(slice: number): number
-  /** Bytes retained for that: the parent's list of processes. */
+  /** The bytes retained for {@link server}: the parent's list of processes. */
   readonly serverBytes: number
-  /** World process that counts the processes that still use the table. */
+  /** The world process that counts the processes that still use the table. */
   readonly home: number
   /** The slice that this process serves, if any. */
   readonly hosted: HostedSlice | undefined
 }
 
-/** What look-ups of this process in one table have cost. */
+/** The cost of this process's look-ups in one table. */
 export interface LookupStatistics {
   readonly hits: number
   readonly misses: number
-  /** Look-ups answered by the slice hosted here, which need no cache. */
+  /** The look-ups answered by the slice hosted here, which need no cache. */
   readonly own: number
-  /** Rows requested from other processes, and in how many messages. */
+  /** The rows requested from other processes, and the messages that took. */
   readonly asked: number
   readonly messages: number
-  /** Rows in the cache. */
+  /** The number of rows in the cache. */
   readonly cached: number
 }
 
 /**
- * The table of one split in one process: the communicators that it made here share its slice, its cache, and
- * the look-ups in progress. Reference-counted: the last communicator that is freed here releases it.
+ * The table of one split in one process. The communicators that it made here share its slice, its cache, and the
+ * look-ups in progress. Reference-counted: the last communicator that is freed here releases it.
  */
 export class SharedSlices {
   readonly places: SlicePlaces
   readonly #service: SliceService
   readonly #cache: AddressCache
-  /** Look-ups in progress, by position. */
+  /** The look-ups in progress, by position. */
   readonly #open = new Map<number, Promise<number>>()
   readonly #batches = new Map<number, { positions: number[]; rows: Promise<Int32Array> }>()
   #users = 0
@@ -56,7 +56,7 @@ export class SharedSlices {
     this.#cache = new AddressCache(cacheRows)
   }
 
-  /** Bytes retained here for all communicators of the split: slice, bounds, servers, cache. */
+  /** The bytes retained here for all communicators of the split: slice, bounds, servers, cache. */
   get sizeBytes(): number {
     const { hosted, bounds, serverBytes } = this.places
     return (hosted?.worldRanks.byteLength ?? 0) + bounds.sizeBytes + serverBytes + this.#cache.sizeBytes
@@ -74,7 +74,7 @@ export class SharedSlices {
     }
   }
 
-  /** World rank at a position of the sorted table. */
+  /** Returns the world rank at a position of the sorted table. */
   find(position: number): number | Promise<number> {
     const here = this.#here(position)
     if (here !== undefined) {
@@ -84,12 +84,14 @@ export class SharedSlices {
     return this.#cache.find(position) ?? this.#open.get(position) ?? this.#ask(position)
   }
 
-  /** Whether the row at a position is in the slice of this process. */
+  /** Tells whether the row at a position is in the slice of this process. */
   hosts(position: number): boolean {
     return this.#here(position) !== undefined
   }
 
-  /** World ranks at positions `from` to `from + count - 1`: one request per slice, no entry in the cache. */
+  /**
+   * Returns the world ranks at positions `from` to `from + count - 1`: one request per slice, no entry in the cache.
+   */
   async range(from: number, count: number): Promise<Int32Array> {
     const { id, bounds } = this.places
     const worldRanks = new Int32Array(count)
@@ -118,7 +120,7 @@ export class SharedSlices {
     return worldRanks
   }
 
-  /** World ranks at these positions: one request per server, no entry in the cache. */
+  /** Returns the world ranks at these positions: one request per server, no entry in the cache. */
   async gather(positions: Int32Array): Promise<Int32Array> {
     const { id, bounds } = this.places
     const worldRanks = new Int32Array(positions.length)
@@ -158,7 +160,7 @@ export class SharedSlices {
     return worldRanks
   }
 
-  /** Called by the split once its communicators retain the table: if none of them is here, it is released. */
+  /** Releases the table if no communicator here retains it. The split calls this once its communicators do. */
   settle(): void {
     this.#releaseWhenUnused()
   }
@@ -172,7 +174,10 @@ export class SharedSlices {
     this.#releaseWhenUnused()
   }
 
-  /** Replies of other processes may still be in flight: only after the last one is the table unused. */
+  /**
+   * Releases the table when it is unused. Replies of other processes may still be in flight: it is in use until the
+   * last one.
+   */
   #releaseWhenUnused(): void {
     if (this.#users > 0 || this.#asking > 0 || this.#isReleased) return
     this.#isReleased = true
@@ -191,7 +196,7 @@ export class SharedSlices {
     return hosted.worldRanks.subarray(from - hosted.start, to - hosted.start)
   }
 
-  /** Requests of one turn are sent together, one message per server. */
+  /** Requests the row at a position. Requests of one turn are sent together, one message per server. */
   #ask(position: number): Promise<number> {
     const { bounds } = this.places
     const server = this.places.server(bounds.sliceOf(position))
@@ -230,7 +235,7 @@ export class DistributedTable implements RankTable {
   readonly slices: SharedSlices
   readonly start: number
   readonly size: number
-  /** Ranks hosted here, ascending, and their world ranks: look-ups of them need no message. */
+  /** The ranks hosted here, ascending, and their world ranks. Look-ups of them need no message. */
   readonly localRanks: Int32Array
   readonly localWorldRanks: Int32Array
   #prefetched: PrefetchedRows | undefined
@@ -250,7 +255,7 @@ export class DistributedTable implements RankTable {
   }
 
   /**
-   * For this communicator alone; the slice and the cache are shared, see {@link SharedSlices.sizeBytes}. The
+   * The bytes for this communicator alone; the slice and the cache are shared, see {@link SharedSlices.sizeBytes}. The
    * ranks hosted here are not counted: every communicator retains them, whatever its table.
    */
   get sizeBytes(): number {
@@ -261,15 +266,14 @@ export class DistributedTable implements RankTable {
     return this.localWorldRank(rank) ?? this.#prefetched?.find(rank) ?? this.slices.find(this.start + rank)
   }
 
-  /** World ranks of many ranks: one message per server; nothing is retained. */
+  /** Returns the world ranks of many ranks: one message per server; nothing is retained. */
   lookupAll(ranks: Int32Array): Promise<Int32Array> {
     return this.slices.gather(ranks.map((rank) => this.start + rank))
   }
 
   /**
-   * Looks up the ranks that a `lookup` would have to ask for, with one message per server, and retains their
-   * addresses as long as the table: `lookup` then answers at once. At most {@link mostPrefetched}; of more
-   * ranks, the first.
+   * Looks up the ranks that a `lookup` would have to request, with one message per server, and retains their addresses
+   * as long as the table. Then `lookup` answers at once. At most {@link mostPrefetched}; of more ranks, the first.
    */
   async prefetch(ranks: ArrayLike<number>): Promise<void> {
     const room = mostPrefetched - (this.#prefetched?.size ?? 0)
@@ -286,13 +290,13 @@ export class DistributedTable implements RankTable {
     this.#prefetched.add(missing, worldRanks)
   }
 
-  /** World rank of a rank hosted here; undefined for others. */
+  /** Returns the world rank of a rank hosted here; undefined for others. */
   localWorldRank(rank: number): number | undefined {
     const index = indexIn(this.localRanks, rank)
     return index < 0 ? undefined : this.localWorldRanks[index]
   }
 
-  /** All world ranks, in rank order: O(size) memory and a message per slice. */
+  /** Returns all world ranks, in rank order: O(size) memory and a message per slice. */
   worldRanks(): Promise<Int32Array> {
     return this.slices.range(this.start, this.size)
   }

@@ -3,7 +3,7 @@ import { requireFixed, type TypedArray } from '../../messages/datatype/elements.
 import { PROC_NULL } from '../../messages/mailboxes/envelope.js'
 import { type LocalRankTable, rankTable, stridedTable, worldRanksOf } from './rank-table.js'
 
-/** Whether two tables hold the same world ranks, in the same order or at all. O(1) when both are strided. */
+/** Tells whether two tables hold the same world ranks, in the same order or at all. O(1) when both are strided. */
 export function compareTables(a: LocalRankTable, b: LocalRankTable): 'ident' | 'similar' | 'unequal' {
   if (a === b) return 'ident'
   if (a.size !== b.size) return 'unequal'
@@ -23,18 +23,15 @@ export function compareTables(a: LocalRankTable, b: LocalRankTable): 'ident' | '
 
 export type Comparison = 'ident' | 'congruent' | 'similar' | 'unequal'
 
-/**
- * Ranks `first`, `first + stride`, ... up to and including `last`, where it is met; strides may be negative.
- */
+/** The ranks `first`, `first + stride`, ... up to `last`, included if it is met; strides may be negative. */
 export type RankRange = readonly [first: number, last: number, stride: number]
 
 /**
- * An ordered set of world ranks, immutable (MPI-4.1 §7.3). Groups come from `communicator.group()`; set
- * operations make new ones, locally. Look-ups are async because a later version may store only part of a
- * group (decision 9).
+ * An ordered set of world ranks, immutable (MPI-4.1 §7.3). Groups come from `communicator.group()`; set operations make
+ * new ones, locally. Look-ups are async because a later version may store only part of a group (decision 9).
  */
 export class Group {
-  /** No ranks. MPI_GROUP_EMPTY. */
+  /** The group without ranks. MPI_GROUP_EMPTY. */
   static readonly EMPTY: Group = new Group(stridedTable(0))
 
   readonly #table: LocalRankTable
@@ -43,7 +40,7 @@ export class Group {
     this.#table = table
   }
 
-  /** @internal The group of a rank table's ranks. */
+  /** @internal Returns the group of a rank table's ranks. */
   static ofTable(table: LocalRankTable): Group {
     return table.size === 0 ? Group.EMPTY : new Group(table)
   }
@@ -57,14 +54,15 @@ export class Group {
     return this.#table
   }
 
-  /** World rank of every rank of the group, in order: a fresh array. */
+  /** Returns the world rank of every rank of the group, in order: a fresh array. */
   async worldRanks(): Promise<Int32Array> {
     return worldRanksOf(this.#table).slice()
   }
 
   /**
-   * Rank in this group of a world rank, or null when it is not a member. @throws ERR_RANK unless it is an
-   * integer
+   * Returns the rank in this group of a world rank, or null when it is not a member.
+   *
+   * @throws ERR_RANK unless it is an integer
    * @see MPI-4.1 §7.3.1 (MPI_Group_rank)
    */
   async rankOf(worldRank: number): Promise<number | null> {
@@ -74,7 +72,7 @@ export class Group {
   }
 
   /**
-   * Ranks of this group as ranks of `other`: null for those that are not members of it; PROC_NULL stays
+   * Returns ranks of this group as ranks of `other`: null for those that are not members of it; PROC_NULL stays
    * PROC_NULL.
    *
    * @throws ERR_RANK for a rank that is not in this group
@@ -90,7 +88,7 @@ export class Group {
   }
 
   /**
-   * `ident`: the same ranks in the same order; `similar`: in another order; else `unequal`.
+   * Compares two groups. `ident`: the same ranks in the same order; `similar`: in another order; otherwise `unequal`.
    *
    * @see MPI-4.1 §7.3.1
    */
@@ -98,7 +96,11 @@ export class Group {
     return compareTables(this.#table, requireGroup(other, 'compare').#table)
   }
 
-  /** The ranks of this group, then those of `other` that are not in it. @see MPI-4.1 §7.3.2 */
+  /**
+   * Returns the ranks of this group, then those of `other` that are not in it.
+   *
+   * @see MPI-4.1 §7.3.2
+   */
   union(other: Group): Group {
     const added = worldRanksOf(requireGroup(other, 'union').#table).filter(
       (worldRank) => this.#table.find(worldRank) < 0,
@@ -110,20 +112,28 @@ export class Group {
     return Group.#of(worldRanks)
   }
 
-  /** The ranks of this group that are also in `other`, in the order of this one. @see MPI-4.1 §7.3.2 */
+  /**
+   * Returns the ranks of this group that are also in `other`, in the order of this one.
+   *
+   * @see MPI-4.1 §7.3.2
+   */
   intersection(other: Group): Group {
     requireGroup(other, 'intersection')
     return this.#filter((worldRank) => other.#table.find(worldRank) >= 0)
   }
 
-  /** The ranks of this group that are not in `other`, in the order of this one. @see MPI-4.1 §7.3.2 */
+  /**
+   * Returns the ranks of this group that are not in `other`, in the order of this one.
+   *
+   * @see MPI-4.1 §7.3.2
+   */
   difference(other: Group): Group {
     requireGroup(other, 'difference')
     return this.#filter((worldRank) => other.#table.find(worldRank) < 0)
   }
 
   /**
-   * The given ranks of this group, in the given order.
+   * Returns the given ranks of this group, in the given order.
    *
    * @throws ERR_RANK for a rank out of range or given twice
    * @see MPI-4.1 §7.3.2
@@ -133,7 +143,7 @@ export class Group {
   }
 
   /**
-   * This group without the given ranks, in its own order.
+   * Returns this group without the given ranks, in its own order.
    *
    * @throws ERR_RANK for a rank out of range or given twice
    * @see MPI-4.1 §7.3.2
@@ -145,7 +155,7 @@ export class Group {
   }
 
   /**
-   * `incl` of the ranks that the ranges name, in their order.
+   * Returns `incl` of the ranks that the ranges name, in their order.
    *
    * @throws ERR_ARGUMENT for a stride of 0
    * @throws ERR_RANK for a rank out of range or named twice
@@ -155,7 +165,11 @@ export class Group {
     return this.incl(expandRanges(ranges, this.size))
   }
 
-  /** `excl` of the ranks that the ranges name; errors as for `rangeIncl`. @see MPI-4.1 §7.3.2 */
+  /**
+   * Returns `excl` of the ranks that the ranges name; errors as for `rangeIncl`.
+   *
+   * @see MPI-4.1 §7.3.2
+   */
   rangeExcl(ranges: readonly RankRange[]): Group {
     return this.excl(expandRanges(ranges, this.size))
   }
@@ -183,7 +197,7 @@ function requireGroup(other: Group, where: string): Group {
   throw wrongValue('ERR_GROUP', `${where}: expected a group`, other)
 }
 
-/** Whether an array can be as long. */
+/** Tells whether an array can be as long. */
 const isLength = (length: unknown) => Number.isInteger(length) && (length as number) >>> 0 === length
 
 /** @throws ERR_ARGUMENT */
@@ -219,7 +233,7 @@ function expandRanges(ranges: readonly RankRange[], size: number): number[] {
       const message = `range [${[first, last, stride].map(shown).join(', ')}]: expected a stride other than 0`
       throw new RankweaveError('ERR_ARGUMENT', message)
     }
-    // Checked before the loop, so that an absurd range is not expanded first.
+    // The ends are checked before the loop, so that an absurd range is not expanded first.
     checkRank(first, size, 'range')
     checkRank(last, size, 'range')
     for (let rank = first; stride > 0 ? rank <= last : rank >= last; rank += stride) ranks.push(rank)

@@ -1,11 +1,11 @@
 import { indexIn } from '../../base/search.js'
 
-/** Most rows that a process retains by prefetching for one communicator: 512 KiB. */
+/** The most rows that a process retains by prefetching for one communicator: 512 KiB. */
 export const mostPrefetched = 65_536
 
-/** World ranks of ranks that were looked up ahead, 8 bytes each, retained as long as the communicator. */
+/** The world ranks of ranks that were looked up ahead, 8 bytes each, retained as long as the communicator. */
 export class PrefetchedRows {
-  /** Ascending. */
+  /** The ranks, ascending. */
   #ranks = new Int32Array(0)
   #worldRanks = new Int32Array(0)
 

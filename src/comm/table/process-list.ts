@@ -1,20 +1,20 @@
 import { AscendingSet } from '../../base/ascending-set.js'
 
 /**
- * The world processes of a communicator by index, in the smallest of three forms: an arithmetic progression,
- * O(1); an ascending set with one of its processes moved to the front, a few bits per process; or a list. A
- * process retains the whole list and not only its own partners, because it has to know whether a process that
- * is lost hosts ranks of the communicator.
+ * The world processes of a communicator by index, in the smallest of three forms: an arithmetic progression, O(1); an
+ * ascending set with one of its processes moved to the front, a few bits per process; or a list. A process retains the
+ * whole list and not only its own partners, because it has to know whether a lost process hosts ranks of the
+ * communicator.
  */
 export class ProcessList {
   readonly count: number
   readonly #start: number
   readonly #stride: number
-  /** Position, in ascending order, of the process with index 0; 0 if the order is that of the indices. */
+  /** The position, in ascending order, of the process with index 0; 0 if the order is that of the indices. */
   readonly #first: number
   readonly #set: AscendingSet | undefined
   readonly #listed: Int32Array | undefined
-  /** The indices of the listed processes, in ascending order of these: made when the first is looked for. */
+  /** The indices of the listed processes, in ascending order of these; made by the first search. */
   #order: Int32Array | undefined
 
   /** @param processes distinct; retained if no other form is smaller */
@@ -32,12 +32,12 @@ export class ProcessList {
     else this.#listed = processes
   }
 
-  /** Bytes of its arrays. */
+  /** The bytes of its arrays. */
   get sizeBytes(): number {
     return (this.#set?.sizeBytes ?? 0) + (this.#listed?.byteLength ?? 0) + (this.#order?.byteLength ?? 0)
   }
 
-  /** World process with an index below `count`. */
+  /** Returns the world process with an index below `count`. */
   at(index: number): number {
     const listed = this.#listed
     if (listed !== undefined) return listed[index]
@@ -46,7 +46,7 @@ export class ProcessList {
     return set === undefined ? this.#start + position * this.#stride : set.at(position)
   }
 
-  /** Index of a world process, or -1. */
+  /** Returns the index of a world process, or -1. */
   indexOf(process: number): number {
     if (this.#listed !== undefined) return this.#indexListed(this.#listed, process)
     let position: number
@@ -83,7 +83,7 @@ export class ProcessList {
   }
 }
 
-/** Where the first of these would be if they were sorted; -1 if the others do not ascend. */
+/** Returns the place that the first of these would have if they were sorted; -1 if the others do not ascend. */
 function placeOfFirst(processes: Int32Array): number {
   let place = 0
   for (let index = 1; index < processes.length; index++) {
@@ -93,7 +93,7 @@ function placeOfFirst(processes: Int32Array): number {
   return place
 }
 
-/** With the first moved back to `place`. */
+/** Returns the processes with the first moved back to `place`. */
 function movedBack(processes: Int32Array, place: number): Int32Array {
   const ascending = processes.slice()
   ascending.copyWithin(0, 1, place + 1)

@@ -4,8 +4,8 @@ import { ProcessList } from './process-list.js'
 import type { LocalRankTable, ReplicatedTable, StridedTable } from './rank-table.js'
 
 /**
- * The processes of a communicator, and which of them hosts which ranks. Processes are numbered by the
- * smallest rank each hosts; with a distributed table only number 0 is certain to be that of rank 0.
+ * The processes of a communicator, and which of them hosts which ranks. Processes are numbered by the smallest rank
+ * each hosts. With a distributed table only number 0 is certain to be that of rank 0.
  */
 export class ProcessTable implements CommProcesses {
   readonly processes: ProcessList
@@ -20,7 +20,7 @@ export class ProcessTable implements CommProcesses {
     this.#layout = layout
   }
 
-  /** Number of processes that host at least one rank. */
+  /** The number of processes that host at least one rank. */
   get count(): number {
     return this.processes.count
   }
@@ -34,8 +34,8 @@ export class ProcessTable implements CommProcesses {
   }
 
   /**
-   * Bytes of its arrays. The runs are made, and retained, when a collective that gathers or scatters by rank
-   * needs them.
+   * The bytes of its arrays. The runs are made, and retained, when a collective that gathers or scatters by rank needs
+   * them.
    */
   get sizeBytes(): number {
     const runs = this.#runs
@@ -43,7 +43,7 @@ export class ProcessTable implements CommProcesses {
     return this.processes.sizeBytes + runBytes
   }
 
-  /** Rank after the run of consecutive ranks on one process that `rank` is in. */
+  /** Returns the rank after the run of consecutive ranks on one process that `rank` is in. */
   endOfRun(rank: number): number {
     const table = this.#placed()
     return endOfRun(table, rank, this.#layout, processOf(this.#layout, table.lookup(rank)))
@@ -61,7 +61,7 @@ export class ProcessTable implements CommProcesses {
 }
 
 /**
- * The processes of a table's ranks. O(runs lg processes) for strided tables, else O(size).
+ * Returns the processes of a table's ranks. O(runs lg processes) for strided tables, otherwise O(size).
  *
  * @param processes world processes by the index they have already, all of them that host ranks of the table
  */
@@ -73,14 +73,14 @@ export function processTable(
   return new ProcessTable(processes, table, layout)
 }
 
-/** World processes in the order in which the ranks of a table get to them. */
+/** Returns the world processes in the order in which the ranks of a table reach them. */
 export function processesOf(table: LocalRankTable, layout: WorldLayout): ProcessList {
   const found = new Set<number>()
   forEachRun(table, layout, (process) => found.add(process))
   return new ProcessList(Int32Array.from(found))
 }
 
-/** The ranks of a table that a process hosts, ascending. */
+/** Returns the ranks of a table that a process hosts, ascending. */
 export function ranksHostedBy(
   process: number,
   table: LocalRankTable,
@@ -130,14 +130,14 @@ function forEachRun(
   }
 }
 
-/** First rank after `rank` that `process`, which hosts `rank`, does not host. */
+/** Returns the first rank after `rank` that `process`, which hosts `rank`, does not host. */
 function endOfRun(table: LocalRankTable, rank: number, { firstRank }: WorldLayout, process: number): number {
   const from = firstRank[process]
   const to = firstRank[process + 1]
   return table.kind === 'strided' ? endInProgression(table, from, to) : endByWalk(table, rank, from, to)
 }
 
-/** First rank whose world rank is beyond [from, to), which the progression leaves at most once. */
+/** Returns the first rank whose world rank is beyond [from, to), which the progression leaves at most once. */
 function endInProgression({ size, start, stride }: StridedTable, from: number, to: number): number {
   const last = stride > 0 ? Math.floor((to - 1 - start) / stride) : Math.floor((start - from) / -stride)
   return Math.min(size, last + 1)

@@ -1,6 +1,6 @@
 import { indexIn } from '../../base/search.js'
 
-/** World rank -> rank for a table that has no closed form: world ranks ascending, and the rank of each. */
+/** Finds the rank of a world rank for a table that has no closed form: world ranks ascending, and the rank of each. */
 export class WorldRankIndex {
   readonly #worldRank: Int32Array
   readonly #rank: Int32Array
@@ -16,7 +16,7 @@ export class WorldRankIndex {
     return this.#worldRank.byteLength + this.#rank.byteLength
   }
 
-  /** -1 for world ranks that are not in the table. */
+  /** Returns the rank; -1 for world ranks that are not in the table. */
   find(worldRank: number): number {
     const index = indexIn(this.#worldRank, worldRank)
     return index < 0 ? -1 : this.#rank[index]
@@ -24,14 +24,14 @@ export class WorldRankIndex {
 }
 
 /**
- * Rank in a communicator -> world rank, shared by all ranks of a process. `lookup` may return a
- * promise: a distributed table has most rows on other processes (decision 9), so callers must handle both.
+ * Maps a rank in a communicator to its world rank, shared by all ranks of a process. `lookup` may return a promise: a
+ * distributed table has most rows on other processes (decision 9), so callers must handle both.
  */
 export interface RankTable {
   readonly kind: 'strided' | 'replicated' | 'distributed'
   readonly size: number
   lookup(rank: number): number | Promise<number>
-  /** Bytes this process retains for the table. */
+  /** The bytes that this process retains for the table. */
   readonly sizeBytes: number
 }
 
@@ -39,8 +39,8 @@ export interface RankTable {
 export type LocalRankTable = StridedTable | ReplicatedTable
 
 /**
- * Rank r is world rank `start + r * stride`: the world itself, its halves, rows and columns of grids. O(1)
- * memory.
+ * A table in which rank r is world rank `start + r * stride`: the world itself, its halves, rows and columns of grids.
+ * O(1) memory.
  */
 export class StridedTable implements RankTable {
   readonly kind = 'strided'
@@ -52,7 +52,7 @@ export class StridedTable implements RankTable {
   constructor(size: number, start: number, stride: number) {
     this.size = size
     this.start = start
-    // One form per content, so that equal tables compare equal field by field.
+    // A table has one form per content, so that equal tables compare equal field by field.
     this.stride = size > 1 ? stride : 1
   }
 
@@ -67,7 +67,7 @@ export class StridedTable implements RankTable {
   }
 }
 
-/** Every world rank listed. */
+/** A table that lists every world rank. */
 export class ReplicatedTable implements RankTable {
   readonly kind = 'replicated'
   #worldRanks: Int32Array
@@ -105,8 +105,8 @@ export class ReplicatedTable implements RankTable {
 }
 
 /**
- * Builds the smallest table for the given distinct world ranks: `strided` when they form an arithmetic
- * progression, else `replicated` (which retains `worldRanks` itself).
+ * Builds the smallest table for the given distinct world ranks: `strided` when they form an arithmetic progression,
+ * otherwise `replicated` (which retains `worldRanks` itself).
  */
 export function rankTable(worldRanks: Int32Array): LocalRankTable {
   const size = worldRanks.length
@@ -118,12 +118,12 @@ export function rankTable(worldRanks: Int32Array): LocalRankTable {
   return new StridedTable(size, start, stride)
 }
 
-/** World ranks `start`, `start + stride`, ... without listing them. */
+/** Returns the world ranks `start`, `start + stride`, ... without listing them. */
 export function stridedTable(size: number, start = 0, stride = 1): LocalRankTable {
   return new StridedTable(size, start, stride)
 }
 
-/** The world rank of every rank. A replicated table returns its own array: do not write to it. */
+/** Returns the world rank of every rank. A replicated table returns its own array: do not write to it. */
 export function worldRanksOf(table: LocalRankTable): Int32Array {
   if (table.kind === 'replicated') return table.worldRanks
   const { size, start, stride } = table

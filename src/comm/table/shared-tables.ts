@@ -2,16 +2,16 @@ import { roundUp } from '../../base/bytes.js'
 import type { CommContext } from '../../messages/process/comm-context.js'
 import { frameKind, headerWord } from '../../messages/process/frames.js'
 
-/** Smaller tables do not justify a message. */
+/** The least bytes of a table that is shared; smaller ones do not justify a message. */
 const worthBytes = 65_536
 
-/** Which of a communicator's tables; a word of both frames. */
+/** The names of a communicator's tables; the index of one is a word of both frames. */
 const names = ['ranks', 'topology', 'plan'] as const
 export type TableName = (typeof names)[number]
 
 /**
- * `table` also carries the location of its arrays; its payload is the record with its arrays as
- * {@link Place}s.
+ * The words of both frames. `table` also carries the location of its arrays; its payload is the record with its arrays
+ * as {@link Place}s.
  */
 const word = { name: 3, segment: 4, offset: 5, bytes: 6 } as const
 
@@ -28,19 +28,18 @@ interface Table {
 }
 
 /**
- * Large immutable tables of one communicator, of which its processes on one node retain one copy (decision 1,
- * across threads). Every process builds its table, so no process waits for another. Then all but the first
- * process of the node request that one's table, which it moves into shared memory at the first request; each
- * drops its own when the reply arrives. A table of a communicator that was freed meanwhile is dropped, so
- * nothing outlives the communicator.
+ * Large immutable tables of one communicator, of which its processes on one node retain one copy (decision 1, across
+ * threads). Every process builds its table, so no process waits for another. Then all but the first process of the node
+ * request that one's table, which it moves into shared memory at the first request. Each drops its own when the reply
+ * arrives. A table of a communicator that was freed meanwhile is dropped, so nothing outlives the communicator.
  */
 export class SharedTables {
   readonly #state: CommContext
-  /** World process that owns the tables of this node. */
+  /** The world process that owns the tables of this node. */
   readonly #owner: number
   readonly #tables = new Map<TableName, Table>()
   readonly #moved = new Map<TableName, MovedTable>()
-  /** World processes whose requests came before the table was built. */
+  /** The world processes whose requests came before the table was built. */
   readonly #askers = new Map<TableName, number[]>()
 
   constructor(state: CommContext) {
@@ -56,7 +55,7 @@ export class SharedTables {
   }
 
   /**
-   * A table of this process, equal in all processes of the communicator.
+   * Shares a table of this process, equal in all processes of the communicator.
    *
    * @param name which of the communicator's tables
    * @param record arrays, also in plain objects; all else in it must be structured-cloneable
@@ -77,7 +76,7 @@ export class SharedTables {
     for (const asker of askers) this.#give(asker, name)
   }
 
-  /** Frames of the communicator, so none arrives after it was dropped. */
+  /** Takes in frames of the communicator, so none arrives after it was dropped. */
   frame(src: number, header: Int32Array, payload: Uint8Array): void {
     const name = names[header[word.name]]
     if (header[headerWord.kind] === frameKind.table) this.#take(src, name, header, payload)
@@ -107,7 +106,7 @@ export class SharedTables {
     }
     const location = fabric.sharing!.locate(asker, moved.memory)
     const text = new TextEncoder().encode(JSON.stringify(moved.places))
-    // Then the asker retains its own copy.
+    // The process that asked then retains its own copy.
     if (location === undefined || text.length > fabric.maxPayloadBytes) return
     const { segment, byteOffset } = location
     const header = Int32Array.of(frameKind.table, id.leader, id.counter, names.indexOf(name), segment)
@@ -132,7 +131,7 @@ const isSharedMemory = (buffer: ArrayBufferLike) =>
 const isRecord = (value: unknown): value is object =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && !isNumbers(value)
 
-/** Bytes of the arrays of a record that are not shared yet, or of all. */
+/** Counts the bytes of the arrays of a record that are not shared yet, or of all. */
 function recordBytes(record: object, alsoShared = false): number {
   let bytes = 0
   for (const value of Object.values(record)) {

@@ -1,21 +1,21 @@
 import { rangeAt } from '../../base/search.js'
 /**
- * Where the slices of a distributed table begin: slice i holds positions `start(i)` to `start(i + 1) - 1`.
+ * The places where the slices of a distributed table begin: slice i holds positions `start(i)` to `start(i + 1) - 1`.
  */
 export interface SliceBounds {
   readonly slices: number
   readonly rows: number
   start(slice: number): number
-  /** The slice that holds a position below `rows`. */
+  /** Returns the slice that holds a position below `rows`. */
   sliceOf(position: number): number
-  /** Every slice divided into `parts` that differ by at most one row; even bounds stay even. */
+  /** Returns every slice divided into `parts` that differ by at most one row; even bounds stay even. */
   subdivided(parts: number): SliceBounds
-  /** Bytes retained for the bounds. */
+  /** The bytes retained for the bounds. */
   readonly sizeBytes: number
 }
 
 /**
- * Slice i begins at floor(i N / P'): sizes differ by 1 at most, nothing to keep
+ * Returns bounds at which slice i begins at floor(i N / P'): sizes differ by 1 at most, and nothing is stored
  * (docs/split-algorithms.md#look-ups-and-lifetime).
  */
 export function evenBounds(rows: number, slices: number): SliceBounds {
@@ -29,7 +29,7 @@ export function evenBounds(rows: number, slices: number): SliceBounds {
   }
 }
 
-/** Bounds of inexact splitters, ascending, `slices + 1` of them. */
+/** Returns the bounds of inexact splitters, ascending, `slices + 1` of them. */
 export function givenBounds(starts: Float64Array): SliceBounds {
   const slices = starts.length - 1
   return {

@@ -14,29 +14,29 @@ export interface TableId extends ContextId {
 export interface SlicePort extends FramePort {
   readonly credit: Pick<Credit, 'waits'>
   /**
-   * Whether a communicator of this process can no longer complete a collective: its splits host no further
-   * slice.
+   * Tells whether a communicator of this process can no longer complete a collective, so that its splits host no
+   * further slice.
    */
   hasFailed(id: ContextId): boolean
 }
 
 /** The part of a distributed table that this process serves. */
 export interface HostedSlice {
-  /** World ranks by position, from position `start`. */
+  /** The world ranks by position, from position `start`. */
   readonly worldRanks: Int32Array
   readonly start: number
 }
 
-/** What the home of a table needs to know before the slices of the table can be dropped. */
+/** The facts that the home of a table needs before the slices of the table can be dropped. */
 export interface TableHome {
-  /** Processes that use the table: each reports once that it no longer does. */
+  /** The number of processes that use the table; each reports once that it no longer does. */
   readonly users: number
-  /** Number of hosts, and the world process of each. */
+  /** The number of hosts, and the world process of each. */
   readonly hosts: number
   host(index: number): number
 }
 
-/** `refused` is in replies: 1 where the slice will never be there. */
+/** The words of the frames. `refused` is in replies: 1 if the slice will never be there. */
 const word = { leader: 1, counter: 2, seq: 3, request: 4, from: 5, count: 6, refused: 6 } as const
 const headerWords = 7
 
@@ -47,7 +47,7 @@ interface Pending {
   reject(error: RankweaveError): void
 }
 
-/** Rows at `positions`, or `count` rows from `from`. */
+/** A request for the rows at `positions`, or for `count` rows from `from`. */
 interface RowRequest {
   readonly src: number
   readonly request: number
@@ -59,23 +59,23 @@ interface RowRequest {
 interface Entry {
   readonly id: TableId
   slice: HostedSlice | undefined
-  /** The process that says when the slice is dropped. */
+  /** The process that decides when the slice is dropped. */
   dropper: number
   home: TableHome | undefined
-  /** Processes that no longer use it. */
+  /** The processes that no longer use it. */
   readonly released: Set<number>
-  /** Requests that came before the slice. */
+  /** The requests that came before the slice. */
   early: RowRequest[]
 }
 
 /**
- * One-sided gets for distributed tables, by service frames: a process answers from its slices whatever its
- * ranks are doing, so no rank of the host takes part (docs/split-algorithms.md#look-ups-and-lifetime). A
- * slice is retained until every process that uses its table has reported that it no longer does: they notify
- * the table's home, which notifies the hosts. Requests for a slice of a split that failed here are refused.
+ * Serves one-sided gets for distributed tables, by service frames. A process answers from its slices whatever its ranks
+ * are doing, so no rank of the host takes part (docs/split-algorithms.md#look-ups-and-lifetime). A slice is retained
+ * until every process that uses its table has reported that it no longer does. They notify the table's home, which
+ * notifies the hosts. Requests for a slice of a split that failed here are refused.
  *
- * Memory of what other processes send of tables that are not here yet: a request is stored as it came, and
- * each is charged to its sender ({@link waitCharge}), like a report that a table is no longer used.
+ * Other processes may send messages about tables that are not here yet, which take memory. A request is stored as it
+ * came, and each is charged to its sender ({@link waitCharge}), like a report that a table is no longer used.
  */
 export class SliceService {
   readonly #runtime: SlicePort
@@ -98,19 +98,19 @@ export class SliceService {
     })
   }
 
-  /** Tables of which this process retains a slice or the count of users. */
+  /** The number of tables of which this process retains a slice or the count of users. */
   get tables(): number {
     return this.#entries.size
   }
 
-  /** Rows of all slices that this process serves. */
+  /** The number of rows of all slices that this process serves. */
   get hostedRows(): number {
     let rows = 0
     for (const { slice } of this.#entries.values()) rows += slice?.worldRanks.length ?? 0
     return rows
   }
 
-  /** Begins to serve a slice of a table that process `home` counts the users of. */
+  /** Begins to serve a slice of a table whose users process `home` counts. */
   host(id: TableId, slice: HostedSlice, home: number): void {
     const entry = this.#entry(id)
     entry.slice = slice
@@ -119,8 +119,8 @@ export class SliceService {
   }
 
   /**
-   * The splits of this communicator that have hosted no slice here will not: a process that waits for one is
-   * refused.
+   * Refuses processes that wait for a slice of this communicator's splits, since splits that have hosted no slice here
+   * will not.
    */
   parentFailed({ leader, counter }: ContextId): void {
     if (this.#runtime.ended !== undefined) return
@@ -146,7 +146,7 @@ export class SliceService {
     else this.#runtime.send(home, headerOf(frameKind.tableRelease, id))
   }
 
-  /** World ranks at `positions`, of a slice that `process` hosts. */
+  /** Returns the world ranks at `positions`, of a slice that `process` hosts. */
   async get(id: TableId, process: number, positions: Int32Array): Promise<Int32Array> {
     const most = this.#runtime.fabric.maxPayloadBytes >>> 2
     if (positions.length <= most) return this.#ask(id, process, positions, 0, positions.length)
@@ -164,7 +164,7 @@ export class SliceService {
     return worldRanks
   }
 
-  /** World ranks at positions `from` to `from + count - 1`, all of a slice that `process` hosts. */
+  /** Returns the world ranks at positions `from` to `from + count - 1`, all of a slice that `process` hosts. */
   async getRange(id: TableId, process: number, from: number, count: number): Promise<Int32Array> {
     const most = this.#runtime.fabric.maxPayloadBytes >>> 2
     const worldRanks = new Int32Array(count)
@@ -220,7 +220,11 @@ export class SliceService {
     }
   }
 
-  /** Requests that no longer wait. @param isTaken default: all */
+  /**
+   * Takes out requests that no longer wait.
+   *
+   * @param isTaken default: all
+   */
   #takeEarly(entry: Entry, isTaken: (request: RowRequest) => boolean = () => true): RowRequest[] {
     const taken = entry.early.filter(isTaken)
     entry.early = entry.early.filter((request) => !isTaken(request))
@@ -228,7 +232,7 @@ export class SliceService {
     return taken
   }
 
-  /** What a lost process has sent of tables that are not here yet; its charges go with it. */
+  /** Forgets the messages of a lost process about tables that are not here yet; its charges go with them. */
   #forget(lost: number): void {
     for (const entry of this.#entries.values()) {
       this.#takeEarly(entry, ({ src }) => src === lost)
@@ -253,7 +257,9 @@ export class SliceService {
     this.#runtime.send(src, header)
   }
 
-  /** Rows that are not in the slice are refused: no process asks for them. */
+  /**
+   * Replies to a request. Rows that are not in the slice are refused, because a correct process does not request them.
+   */
   #reply(id: TableId, { worldRanks, start }: HostedSlice, asked: RowRequest): void {
     const { src, positions, from, count } = asked
     const isHere = (position: number) => position >= start && position < start + worldRanks.length
@@ -270,7 +276,7 @@ export class SliceService {
     this.#runtime.send(src, header, bytesOf(found))
   }
 
-  /** @throws ERR_PROTOCOL for the answer of another process, or with other rows than were asked for */
+  /** @throws ERR_PROTOCOL for the answer of another process, or with other rows than were requested */
   #answered(src: number, header: Int32Array, payload: Uint8Array): void {
     const pending = this.#pending.get(header[word.request])
     if (pending === undefined) return

@@ -3,11 +3,11 @@ import type { CommTable } from './distributed-table.js'
 import type { ProcessTable } from './process-table.js'
 import type { LocalRankTable } from './rank-table.js'
 
-/** One communicator in one process with its tables, as splits and survivors see it. */
+/** A communicator in one process with its tables, as splits and survivors see it. */
 export interface TableContext extends CommContext {
   readonly table: CommTable
   readonly processes: ProcessTable
-  /** The whole table, of a communicator that is placed. */
+  /** The whole table of a communicator that is placed. */
   readonly wholeTable: LocalRankTable
 
   place(): Promise<LocalRankTable>

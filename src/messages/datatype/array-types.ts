@@ -28,11 +28,11 @@ interface FreshArrays {
   BigUint64Array: BigUint64Array<ArrayBuffer>
 }
 
-/** An array with the element type of `T`, over any memory: what fits `into`, and what operations get. */
+/** An array with the element type of `T`, over any memory: it fits `into`, and operations get it. */
 export type SameElements<T extends TypedArray> = Arrays[T[typeof Symbol.toStringTag]]
 
 /**
- * What a call allocates for elements of `T`: a Buffer comes back as Uint8Array, shared memory as memory of
- * its own.
+ * The array that a call allocates for elements of `T`: a Buffer comes back as Uint8Array, shared memory as ordinary
+ * memory.
  */
 export type FreshArray<T extends TypedArray> = FreshArrays[T[typeof Symbol.toStringTag]]

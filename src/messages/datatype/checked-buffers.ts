@@ -2,39 +2,39 @@ import { bytesOf } from '../../base/bytes.js'
 import { requireFixed, type TypedArray, typeCodeOf } from './elements.js'
 
 /**
- * An array that was checked, and its bytes. Whether memory is of fixed length never changes; it can only be
- * detached, and then its bytes are empty.
+ * An array that was checked, and its bytes. Whether memory is of fixed length never changes. It can only be detached,
+ * and then its bytes are empty.
  */
 export interface CheckedBuffer {
   readonly type: number
   readonly bytes: Uint8Array
 }
 
-/** Arrays that are retained; a window of messages has as many. */
+/** The number of arrays that are retained; a window of messages has as many. */
 const mostArrays = 128
-/** Memory of more bytes is not retained just to save the next check; that of the longest array is. */
+/** The most bytes of an array that is retained for its check, and of the one longest array. */
 const mostBufferBytes = 8192
 const longestBytes = 65_536
 /** The place of an array that may have more memory. */
 const largePlace = 0
-/** So many arrays in a row that were not found, and only one search in so many is made. */
+/** The interval of searches after as many arrays in a row were not found. */
 const searchEvery = 64
 
 /**
- * Arrays that were checked lately: a check takes longer than the rest of a short message. Programs use the
- * same arrays in the same order again and again, so each array knows which one came after it.
+ * The arrays that were checked lately: a check takes longer than the rest of a short message. Programs use the same
+ * arrays in the same order repeatedly, so each array knows which one came after it.
  */
 export class CheckedBuffers {
   readonly #arrays: unknown[] = [undefined]
   readonly #checked: CheckedBuffer[] = [{ type: 0, bytes: new Uint8Array(0) }]
-  /** By place: the place of the array that came next. */
+  /** The place of the array that came next, by place. */
   readonly #next: number[] = [0]
   /** The place of the last array. */
   #at = 0
   #oldest = largePlace + 1
   #missed = 0
 
-  /** Undefined unless this array has been checked, still has its memory and is still known. */
+  /** Returns undefined unless this array has been checked, still has its memory and is still known. */
   find(array: unknown): CheckedBuffer | undefined {
     let at = this.#at
     if (this.#arrays[at] !== array) {
@@ -73,7 +73,7 @@ export class CheckedBuffers {
     return place
   }
 
-  /** Arrays that are used once are never found: the more of them, the fewer searches. */
+  /** Searches an array, less often the more arrays were not found: arrays that are used once are never found. */
   #search(array: unknown): number {
     const missed = ++this.#missed
     if ((missed & (missed - 1)) !== 0 && missed % searchEvery !== 0) return -1

@@ -16,7 +16,8 @@ export type TypedArray =
   | BigUint64Array
 
 /**
- * Wire codes of what a message carries; `value` is a structured clone. Part of every frame: never renumber.
+ * The wire codes of what a message carries; `value` is a structured clone. They are part of every frame: never
+ * renumber.
  */
 export const typeCode = {
   value: 0,
@@ -33,7 +34,7 @@ export const typeCode = {
   BigUint64Array: 11,
 } as const
 
-/** What ranks that reduce a single number or bigint compare instead; never the type of a payload. */
+/** The codes that ranks compare instead if they reduce a single number or bigint; never the type of a payload. */
 export const scalarCode = { number: 12, bigint: 13 } as const
 
 const typeNames: readonly string[] = [...Object.keys(typeCode), ...Object.keys(scalarCode)]
@@ -57,7 +58,7 @@ const constructors = [Uint8Array, ...typedArrays] as const
 
 const codeOfTag: Readonly<Record<string, number>> = typeCode
 
-/** Wire code of an element type; 0 for whatever is not a typed array (and so travels as a value). */
+/** Returns the wire code of an element type; 0 for anything that is not a typed array (and so travels as a value). */
 export function typeCodeOf(data: unknown): number {
   const tag = typedArrayName(data)
   return tag === undefined ? typeCode.value : (codeOfTag[tag] ?? unknownElementType(tag))
@@ -73,17 +74,17 @@ export function typeCodeOfConstructor(wanted: unknown): number {
   throw new RankweaveError('ERR_TYPE', message)
 }
 
-/** Name of a wire code, for messages: `Float64Array`, or `value`. */
+/** Returns the name of a wire code, for messages: `Float64Array`, or `value`. */
 export function typeName(type: number): string {
   return typeNames[type] ?? `type ${type}`
 }
 
-/** Bytes of one element; 1 for values, which travel as bytes. */
+/** Returns the bytes of one element; 1 for values, which travel as bytes. */
 export function elementSizeBytes(type: number): number {
   return constructors[type].BYTES_PER_ELEMENT
 }
 
-/** What every array of ours can be seen as bytes up to, on all versions of Node. */
+/** The largest array that can be viewed as bytes on all versions of Node. */
 const maxArrayBytes = 2 ** 32
 
 /**
@@ -109,12 +110,12 @@ export function newArray(
   throw noRoom(type, countElems)
 }
 
-/** From here on zeroing takes longer than a call of Node's allocator. */
+/** The least bytes for which zeroing takes longer than a call of Node's allocator. */
 const leastUnwrittenBytes = 4096
 
 /**
- * An array for what the caller receives: all of its bytes are written before a program sees it. Hence they are
- * not zeroed first.
+ * Makes an array for received data. All of its bytes are written before a program sees it, so they are not zeroed
+ * first.
  *
  * @throws ERR_COUNT for more than memory holds
  */
@@ -129,15 +130,15 @@ function noRoom(type: number, countElems: number, cause?: unknown): RankweaveErr
   return new RankweaveError('ERR_COUNT', message, { cause })
 }
 
-/** Up to so many bytes, V8 makes an array without a buffer, and the buffer when it is asked for. */
+/** The most bytes of an array that V8 makes without a buffer; it makes the buffer when it is requested. */
 const bufferlessBytes = 64
 const fewBytes = new Uint8Array(bufferlessBytes)
-/** By type and number of elements: views of `fewBytes`. */
+/** The views of `fewBytes`, by type and number of elements. */
 const fewElements: readonly (TypedArray | undefined)[][] = constructors.map(() => [])
 
 /**
- * A new array with a copy of the elements at `at` in `bytes`. To fill a small array through its buffer takes four
- * times as long as to copy another array.
+ * Makes a new array with a copy of the elements at `at` in `bytes`. Filling a small array through its buffer takes four
+ * times as long as copying another array.
  *
  * @throws ERR_COUNT for more than memory holds
  */
@@ -155,7 +156,7 @@ export function newArrayOf(type: number, bytes: Uint8Array, at: number, sizeByte
   return new TypedArrayOf(views[countElems] as never)
 }
 
-/** Elements of some type in `bytes`: a view where their alignment allows it, else a copy. */
+/** Returns elements of some type in `bytes`: a view if their alignment allows it, otherwise a copy. */
 export function elementsIn(type: number, bytes: Uint8Array): TypedArray {
   const sizeBytes = elementSizeBytes(type)
   const aligned = bytes.byteOffset % sizeBytes === 0 ? bytes : bytes.slice()
@@ -171,8 +172,8 @@ function unknownElementType(tag: string): never {
 }
 
 /**
- * Elements must stay where they are while a message is in flight; only buffers of fixed length guarantee
- * that.
+ * Refuses arrays whose elements may move while a message is in flight; only buffers of fixed length guarantee that they
+ * stay.
  *
  * @throws ERR_TYPE for a resizable or detached buffer, and for an array that states another memory than it has
  */
@@ -195,7 +196,7 @@ const prototypeOfName = new Map<string | undefined, object>(
 )
 const { hasOwnProperty: hasOwn } = Object.prototype
 
-/** Whether what an array says of its memory is read from its memory. */
+/** Tells whether the properties that describe an array's memory are the built-in ones. */
 function isUnmasked(array: TypedArray): boolean {
   return (
     prototypeOfName.get(typedArrayName(array)) === Object.getPrototypeOf(array) &&
@@ -209,7 +210,7 @@ function isUnmasked(array: TypedArray): boolean {
 
 function requireTrue(array: TypedArray): void {
   const type = typeCodeOf(array)
-  // A DataView is no list of elements: its callers say what they expect.
+  // A DataView is not a list of elements; its callers state what they expect.
   if (type === typeCode.value) return
   const { byteLength } = extentOf(array)
   const message = `expected an array whose length and offset are those of its ${byteLength} bytes, got one that states others`
@@ -234,8 +235,8 @@ function statesItsMemory(type: number, array: TypedArray): boolean {
 }
 
 /**
- * The array without its class, not copied: what a subclass overrides, its program would run, and fail, while
- * a frame arrives.
+ * Returns the array without its class, not copied. Otherwise methods that a subclass overrides would run, and fail,
+ * while a frame arrives.
  */
 export function plainArray(array: TypedArray): TypedArray {
   const TypedArrayOf = constructors[typeCodeOf(array)]
@@ -244,7 +245,7 @@ export function plainArray(array: TypedArray): TypedArray {
   return new TypedArrayOf(buffer, byteOffset, length)
 }
 
-/** Whether the buffer of an array has been transferred elsewhere. */
+/** Tells whether the buffer of an array has been transferred elsewhere. */
 export function isDetached({ length, buffer }: TypedArray): boolean {
   if (length > 0 || buffer.byteLength > 0) return false
   // Versions of Node before 22 do not have it.
@@ -259,7 +260,7 @@ export function isDetached({ length, buffer }: TypedArray): boolean {
 }
 
 /**
- * Before memory of a rank is read or written after its call has returned: the program may have transferred
+ * Checks memory of a rank before it is read or written after its call has returned. The program may have transferred
  * the buffer meanwhile, and such an array reads as empty.
  *
  * @throws ERR_FABRIC with `details.detached`, which calls report as ERR_TYPE
@@ -268,14 +269,14 @@ export function requireIntact(array: TypedArray): void {
   if (array.length === 0 && isDetached(array)) throw detachedError()
 }
 
-/** The error of a side whose buffer was detached while it was used. */
+/** Returns the error of a side whose buffer was detached while it was used. */
 export function detachedError(): RankweaveError {
   return new RankweaveError('ERR_FABRIC', 'a buffer was detached during its transfer', {
     details: { detached: true },
   })
 }
 
-/** What a value is, for messages about types. */
+/** Names the kind of a value, for messages about types. */
 export function kindOf(value: unknown): string {
   if (value === null) return 'null'
   if (typeof value !== 'object') return typeof value

@@ -1,17 +1,16 @@
 /**
  * Kernels of sums, products, minima and maxima of floats, whose NaN always has the bits of `Number.NaN`.
  *
- * Which NaN the processor returns depends on the order of its operands and on whether the operation made it,
- * and the compiler chooses the order: without this rule the sign bit of a NaN would depend on how often a
- * loop had run. Four elements at a time need one check, since a sum with a NaN is NaN; the loop is faster
- * than one without any check that takes the elements one by one.
+ * The NaN that the processor returns depends on the order of its operands and on whether the operation made it, and the
+ * compiler chooses the order. Without this rule the sign bit of a NaN would depend on how often a loop had run. Four
+ * elements at a time need one check, since a sum with a NaN is NaN. The loop is faster than one without any check that
+ * takes the elements one by one.
  */
 type Floats = Float64Array
 
 type FloatKernel = (out: Floats, left: Floats, right: Floats) => void
 
-// Each is a separate loop, so that each is compiled for its types. Stores follow loads: `out` may be an
-// operand.
+// Each kernel is a separate loop, so that each is compiled for its types. Stores follow loads: `out` may be an operand.
 
 function sum(out: Floats, left: Floats, right: Floats): void {
   const fours = out.length - (out.length % 4)

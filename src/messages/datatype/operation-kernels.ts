@@ -7,10 +7,10 @@ import {
   type PairOperation,
 } from './operation-names.js'
 
-/** `out[i] = left[i] op right[i]`; `out` may be either operand. All three have one type and length. */
+/** Computes `out[i] = left[i] op right[i]`; `out` may be either operand. All three have one type and length. */
 export type Kernel = (out: TypedArray, left: TypedArray, right: TypedArray) => void
 
-/** The kernel of an operation on elements of a type; undefined where there is none. */
+/** Returns the kernel of an operation on elements of a type; undefined if there is none. */
 export function builtinKernel(op: OperationName, type: number): Kernel | undefined {
   const isBig = type === typeCode.BigInt64Array || type === typeCode.BigUint64Array
   const isFloat = type === typeCode.Float32Array || type === typeCode.Float64Array
@@ -25,7 +25,7 @@ type Numbers = Float64Array
 type NumberKernel = (out: Numbers, left: Numbers, right: Numbers) => void
 type BigKernel = (out: BigInt64Array, left: BigInt64Array, right: BigInt64Array) => void
 
-// The operations that programs spend time in are loops of their own, so that each is compiled for its types.
+// The operations that programs spend time in are separate loops, so that each is compiled for its types.
 
 function sum(out: Numbers, left: Numbers, right: Numbers): void {
   for (let i = 0; i < out.length; i++) out[i] = left[i] + right[i]
@@ -79,7 +79,7 @@ const integerKernels: Readonly<Record<OperationName, NumberKernel>> = {
   maxloc: located((a, b) => a > b),
 }
 
-/** Built-in reductions of two bigints, which have any size: no result wraps. */
+/** The built-in reductions of two bigints, which have any size: no result wraps. */
 export const bigintOperations: Readonly<
   Record<Exclude<OperationName, PairOperation>, (a: bigint, b: bigint) => bigint>
 > = {

@@ -12,11 +12,11 @@ import { isOperationName, isPairOperation, type OperationName } from './operatio
  */
 export interface Operation<T = unknown> {
   readonly kind: 'operation'
-  /** What ranks compare to find that they call with different operations. */
+  /** The name that ranks compare to find that they call with different operations. */
   readonly name: string
   /**
-   * Whether `left` and `right` may be exchanged. By default reductions combine in rank order, so no operation
-   * needs to.
+   * Whether `left` and `right` may be exchanged. By default reductions combine in rank order, so no operation needs to
+   * commute.
    */
   readonly commutative: boolean
   readonly combine: (left: T, right: T) => T | undefined
@@ -32,11 +32,10 @@ const operationOptions: OptionTable<OperationOptions> = { name: textOption(), co
 /**
  * Makes a reduction out of an associative function. `left` comes from lower ranks than `right`.
  *
- * On typed arrays both arguments have the same type and length. The function returns the combined array:
- * `left`, which it may overwrite for that, or a fresh one of the same type and length; returning nothing
- * means `left`. On other values it returns the combined value, which must be structured-cloneable; it may
- * build on both arguments. It must not change `right`, must not wait, and must give equal results on all
- * processes.
+ * On typed arrays both arguments have the same type and length. The function returns the combined array: `left`, which
+ * it may overwrite for that, or a fresh one of the same type and length; returning nothing means `left`. On other
+ * values it returns the combined value, which must be structured-cloneable; it may build on both arguments. It must not
+ * change `right`, must not wait, and must give equal results on all processes.
  *
  * Defaults: `name` is the function's own name; not commutative.
  *
@@ -54,7 +53,7 @@ export function createOperation<T>(
   return { kind: 'operation', name, commutative, combine }
 }
 
-/** An operation that fits the data it is called with. */
+/** An operation that fits the data with which it is called. */
 export type ReadyOperation =
   | { readonly kind: 'kernel'; readonly name: string; readonly kernel: Kernel }
   | {

@@ -17,16 +17,14 @@ import {
 import { contiguous, type ReceiveBuffer, StridedView, unpack } from './strided-view.js'
 import { decodeValue, encodeValue } from './value-encoding.js'
 
-/** Largest payload of one message: sizes travel as unsigned 32-bit. */
+/** The largest payload of one message: sizes travel as unsigned 32-bit. */
 export const maxPayloadSizeBytes = 0xffffffff
 
-/**
- * What one message carries, checked and ready to be sent. `data` is still the user's, unless it is a value.
- */
+/** The content of one message, checked and ready to be sent. `data` is still the user's, unless it is a value. */
 export interface Payload {
   readonly type: number
   readonly data: TypedArray | StridedView
-  /** Elements; 1 for a value. */
+  /** The number of elements; 1 for a value. */
   readonly countElems: number
   readonly sizeBytes: number
 }
@@ -89,7 +87,7 @@ export function requireReceiveBuffer(into: unknown): void {
   requireFixed(into as TypedArray)
 }
 
-/** Why a message does not fit a receive buffer, if so; undefined when it does. */
+/** Returns the reason why a message does not fit a receive buffer; undefined when it does. */
 export function misfit(
   type: number,
   countElems: number,
@@ -116,9 +114,9 @@ export function misfit(
 }
 
 /**
- * What a receive makes of a message's bytes: `bytes` is where they go, `finish` is called when all are there.
- * Contiguous targets are written in place; strided ones through a packed copy. `finish` throws ERR_FABRIC
- * when the buffer has been detached.
+ * The destination of a message's bytes: they are written to `bytes`, and `finish` is called when all have arrived.
+ * Contiguous targets are written in place; strided ones through a packed copy. `finish` throws ERR_FABRIC when the
+ * buffer has been detached.
  */
 export interface Landing {
   readonly bytes: Uint8Array
@@ -153,15 +151,15 @@ export function landing(type: number, countElems: number, sizeBytes: number, int
 }
 
 /**
- * What a message can carry: a typed array (its elements travel, not its buffer), a strided view of one
+ * The data that a message can carry: a typed array (its elements travel, not its buffer), a strided view of one
  * (MPI_Type_vector), or any other value that the structured clone algorithm takes.
  */
 export type Sendable = TypedArray | StridedView | SendableValue
 
 /**
- * What travels as a structured clone: plain objects and arrays, maps, sets, dates, errors, numbers, strings
- * and so on. Functions, classes, symbols and promises do not compile; what lies deeper inside is checked when
- * it is sent (ERR_CLONE). A generic function takes `data: T & SendableValue`.
+ * The values that travel as a structured clone: plain objects and arrays, maps, sets, dates, errors, numbers, strings
+ * and so on. Functions, classes, symbols and promises do not compile; values deeper inside are checked when they are
+ * sent (ERR_CLONE). A generic function takes `data: T & SendableValue`.
  */
 export type SendableValue =
   | undefined
@@ -171,13 +169,13 @@ export type SendableValue =
   | bigint
   | string
   | (object & NotSent)
-  // For object literals, whose properties TypeScript wants to know.
+  // TypeScript needs this for object literals, whose properties it checks.
   | ({ readonly [property: string]: unknown } & NotSent)
 
 interface NotSent {
   /** Functions and classes have it, data does not. */
   readonly [Symbol.hasInstance]?: never
-  /** A promise, which lacks an `await`. */
+  /** The mark of a promise, which lacks an `await`. */
   readonly then?: never
   /** Typed arrays travel by their elements. */
   readonly BYTES_PER_ELEMENT?: never

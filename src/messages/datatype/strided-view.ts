@@ -12,24 +12,24 @@ import {
   typeCodeOf,
 } from './elements.js'
 
-/** Where the elements of a {@link StridedView} lie in its array, counted in elements. */
+/** The places of the elements of a {@link StridedView} in its array, counted in elements. */
 export interface StridedShape {
-  /** First element of the first block. Default 0. */
+  /** The first element of the first block. Default 0. */
   readonly offset?: number
-  /** Number of blocks. */
+  /** The number of blocks. */
   readonly count: number
-  /** Elements of a block. */
+  /** The number of elements of a block. */
   readonly blockLength: number
-  /** From the start of one block to the start of the next; may be negative. */
+  /** The distance from the start of one block to the start of the next; may be negative. */
   readonly stride: number
 }
 
 const knownOptions: OptionTable<StridedShape> = uncheckedOptions('offset', 'count', 'blockLength', 'stride')
 
 /**
- * Elements of a typed array at a regular distance (MPI_Type_vector, MPI-4.1 §5.1.2): `count` blocks of
- * `blockLength` elements, the first at `offset`, each `stride` elements after the one before. Blocks may
- * overlap in what is sent, not in what is received into.
+ * The elements of a typed array at a regular distance (MPI_Type_vector, MPI-4.1 §5.1.2): `count` blocks of
+ * `blockLength` elements, the first at `offset`, each `stride` elements after the one before. Blocks may overlap in a
+ * view that is sent, not in one that receives.
  */
 export class StridedView<T extends TypedArray = TypedArray> {
   readonly array: T
@@ -37,7 +37,7 @@ export class StridedView<T extends TypedArray = TypedArray> {
   readonly count: number
   readonly blockLength: number
   readonly stride: number
-  /** Elements in the view: `count * blockLength`. */
+  /** The number of elements in the view: `count * blockLength`. */
   readonly length: number
 
   /**
@@ -76,14 +76,14 @@ export class StridedView<T extends TypedArray = TypedArray> {
   }
 }
 
-/** Where a receive may put elements: a typed array, or a strided view that scatters them. */
+/** The buffer into which a receive may put elements: a typed array, or a strided view that scatters them. */
 export type ReceiveBuffer = TypedArray | StridedView
 
 /**
- * A strided view of `array`, to send or to receive into; the array is not copied.
+ * Returns a strided view of `array`, to send or to receive into; the array is not copied.
  *
- * @example column j of a row-major matrix:
- *   `strided(matrix, { offset: j, count: rows, blockLength: 1, stride: columns })`
+ * @example column j of a row-major matrix: `strided(matrix, { offset: j, count: rows, blockLength: 1, stride: columns
+ *   })`
  * @throws ERR_TYPE, ERR_COUNT as {@link StridedView}
  * @see MPI-4.1 §5.1.2
  */
@@ -91,7 +91,7 @@ export function strided<T extends TypedArray>(array: T, shape: StridedShape): St
   return new StridedView(array, shape)
 }
 
-/** The view as a plain typed array where its elements are contiguous, else the view itself. */
+/** Returns the view as a plain typed array if its elements are contiguous, otherwise the view itself. */
 export function contiguous(data: TypedArray | StridedView): TypedArray | StridedView {
   if (!(data instanceof StridedView)) return data
   const array = plainArray(data.array)
@@ -100,7 +100,7 @@ export function contiguous(data: TypedArray | StridedView): TypedArray | Strided
   return array.subarray(data.offset, data.offset + data.length)
 }
 
-/** A new array of the elements. One copy. */
+/** Returns a new array of the elements, by one copy. */
 export function pack(data: TypedArray | StridedView): TypedArray {
   if (!(data instanceof StridedView)) {
     const copy = newArray(typeCodeOf(data), data.length)
@@ -112,7 +112,7 @@ export function pack(data: TypedArray | StridedView): TypedArray {
   return packed
 }
 
-/** Writes packed elements to the start of `into`, which has room for them and their type. One copy. */
+/** Writes packed elements to the start of `into`, which has room for them and their type, by one copy. */
 export function unpack(elements: TypedArray, into: ReceiveBuffer): void {
   const target = contiguous(into)
   if (target instanceof StridedView) moveBlocks(target, 0, elements.length, elements, 'unpack')
@@ -124,12 +124,12 @@ export function copyElements(from: TypedArray | StridedView, into: ReceiveBuffer
   unpack(from instanceof StridedView ? pack(from) : from, into)
 }
 
-// All typed arrays move alike; TypeScript sees number and bigint arrays as having nothing in common.
+// All typed arrays move alike, but TypeScript sees number and bigint arrays as having nothing in common.
 function assign(into: TypedArray, from: TypedArray): void {
   ;(plainArray(into) as Float64Array).set(from as Float64Array)
 }
 
-/** Below this, a loop over elements beats `set` of a `subarray`. */
+/** The number of elements below which a loop beats `set` of a `subarray`. */
 const setElems = 32
 
 function moveBlocks(

@@ -2,13 +2,13 @@ import { RankweaveError, reasonText } from '../../errors.js'
 import { ValueReader } from './value-reader.js'
 import { ValueWriter } from './value-writer.js'
 
-/** Undefined while it encodes: a getter of the value may send another value. */
+/** The writer, or undefined while it encodes: a getter of the value may send another value. */
 let free: ValueWriter | undefined = new ValueWriter()
 
 /**
- * A copy of a value as bytes, the same bytes on Node and in browsers. What can be copied is in
- * docs/browser.md, "Values": it is what the structured clone algorithm takes, but shared memory is refused
- * even where it could be shared, so that a program behaves alike on every layout.
+ * Returns a copy of a value as bytes, the same bytes on Node and in browsers. The values that can be copied are in
+ * docs/browser.md, "Values": those that the structured clone algorithm takes. Shared memory is refused even where it
+ * could be shared, so that a program behaves alike on every layout.
  *
  * @param call what the value was passed to, for the message
  * @throws ERR_CLONE naming what cannot be cloned
@@ -27,7 +27,7 @@ export function encodeValue(value: unknown, call?: string): Uint8Array {
 }
 
 /**
- * The value in `bytes`, which it shares nothing with.
+ * Returns the value in `bytes`, which it shares nothing with.
  *
  * @throws ERR_CLONE for bytes that `encodeValue` has not made
  */

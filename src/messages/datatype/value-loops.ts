@@ -1,9 +1,9 @@
-// The long loops of values, in functions that read no field: inside a method the engine may give up compiling
+// The long loops of values are in functions that read no field, since inside a method the engine may give up compiling
 // them.
 
 export type Packing = 'integers' | 'doubles'
 
-/** How an array of numbers travels, if it is one and has no holes. */
+/** Returns how an array of numbers travels, if it is one and has no holes. */
 export function packingOf(values: readonly unknown[]): Packing | undefined {
   let packing: Packing = 'integers'
   for (let i = 0; i < values.length; i++) {
@@ -37,7 +37,7 @@ export function doublesOf(view: DataView, at: number, length: number): number[] 
 }
 
 export function utf16Text(view: DataView, at: number, length: number): string {
-  // As many arguments as any engine takes.
+  // The function takes as many arguments as any engine allows.
   const units = new Uint16Array(Math.min(length, 4096))
   let text = ''
   for (let done = 0; done < length; done += units.length) {

@@ -2,8 +2,8 @@ import { deepestValue, errorKinds, shortText, valueTag, viewKinds } from './valu
 import { doublesOf, integersOf, utf16Text } from './value-loops.js'
 
 /**
- * Decodes one value. Bytes of another process are not trusted: no count is believed that the bytes left could
- * not hold, so what is allocated is in proportion to them.
+ * Decodes one value. Bytes of another process are not trusted: no count is accepted that the remaining bytes could not
+ * hold, so allocations are in proportion to them.
  */
 export class ValueReader {
   readonly #bytes: Uint8Array
@@ -43,7 +43,7 @@ export class ValueReader {
     return value
   }
 
-  /** A count of things that take at least `bytesEach` of the bytes left. */
+  /** Reads a count of things that take at least `bytesEach` of the remaining bytes. */
   #countWithin(bytesEach: number): number {
     const count = this.#count()
     if (count * bytesEach > this.#bytes.length - this.#at) throw malformed('it ends early')
@@ -138,7 +138,7 @@ export class ValueReader {
     }
   }
 
-  /** Objects are numbered before what is in them, which may refer to them. */
+  /** Numbers an object before its content, which may refer to it. */
   #add<T>(object: T): T {
     this.#objects.push(object)
     return object

@@ -2,11 +2,11 @@ import { extentOf } from '../../base/bytes.js'
 import { deepestValue, errorKinds, shortText, valueTag, viewKinds } from './value-format.js'
 import { type Packing, packingOf, writeNumbers, writeUnits } from './value-loops.js'
 
-/** Kept between values; a larger encoding gets separate memory. */
+/** The bytes retained between values; a larger encoding gets separate memory. */
 const keptBytes = 4096
-/** From this length on, an array may be encoded by those of its elements that exist. */
+/** The least length of an array that may be encoded by those of its elements that exist. */
 const maybeSparse = 1 << 16
-/** From this length on, an array of numbers travels without what each of them is. */
+/** The least length of an array of numbers that travels without a tag for each of them. */
 const leastPacked = 4
 
 /** Encodes one value at a time, in the format of `value-format.ts`. Getters that it calls may not use it. */
@@ -16,7 +16,7 @@ export class ValueWriter {
   #view = new DataView(this.#kept.buffer)
   #at = 0
   #depth = 0
-  /** Number of every object whose encoding has begun. The first has none while it is the only one. */
+  /** The number of every object whose encoding has begun. The first has none while it is the only one. */
   #objects = 0
   #first: object | undefined
   #numbers: Map<object, number> | undefined
@@ -168,7 +168,7 @@ export class ValueWriter {
     this.#depth--
   }
 
-  /** The number of an object that came before, else undefined, and it has one from now on. */
+  /** Returns the number of an object that came before; otherwise numbers it and returns undefined. */
   #numberOf(value: object): number | undefined {
     if (this.#objects === 0) {
       this.#objects = 1
@@ -255,7 +255,7 @@ export class ValueWriter {
     this.#write(buffer)
   }
 
-  /** An object whose state is not in its properties, or of a class. */
+  /** Encodes an object whose state is not in its properties, or of a class. */
   #branded(value: object): void {
     const brand = brandOf(value)
     if (brand === 'Object') this.#properties(value)
@@ -277,7 +277,7 @@ export class ValueWriter {
   }
 
   #entries(map: ReadonlyMap<unknown, unknown>): void {
-    // Getters of what is encoded could change the map.
+    // Getters of the encoded value could change the map.
     const entries = [...Map.prototype.entries.call(map)]
     this.#byte(valueTag.map)
     this.#count(entries.length)
@@ -318,7 +318,7 @@ const viewNames = viewKinds.map(({ name }) => name)
 
 const encoder = new TextEncoder()
 
-/** What objects wrap that wrap a primitive: a class may define its own `valueOf`. */
+/** The functions that return the primitive which an object wraps: a class may define its own `valueOf`. */
 const primitiveOf: Readonly<Record<string, () => unknown>> = {
   Number: Number.prototype.valueOf,
   String: String.prototype.valueOf,
@@ -335,8 +335,8 @@ function notCloned(what: string): TypeError {
 }
 
 /**
- * Whether some of a long array's elements do not exist; sampled, since to look for a single hole would cost
- * as much as to encode.
+ * Tells whether some elements of a long array do not exist. It samples, since searching a single hole would cost as
+ * much as encoding.
  */
 function hasHoles(values: readonly unknown[]): boolean {
   const samples = 64

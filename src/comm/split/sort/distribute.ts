@@ -2,14 +2,13 @@ import { type RowWidth, rowWord } from './rows.js'
 import { insertRows } from './sort-rows.js'
 
 /**
- * Sorts the sorted runs that lie one after the other in `words`, run k in words `[edges[k], edges[k + 1])`,
- * into `spare` of the same length, by where their keys lie between the least and the greatest: rows are
- * distributed over half as many buckets as there are rows, which then hold few rows each, and an insertion
- * sort orders neighbors. This is done by parts of the range of values, each of as many rows as fit in the
- * cache; a run is cut in one place per part, and its rows fill the buckets from front to back.
+ * Sorts the sorted runs that lie one after the other in `words`, run k in words `[edges[k], edges[k + 1])`, into
+ * `spare` of the same length. Rows are distributed over half as many buckets as there are rows, by the place of their
+ * keys between the least and the greatest. Each bucket then holds few rows, and an insertion sort orders neighbors.
+ * This is done by parts of the range of values, each of as many rows as fit in the cache. A run is cut in one place per
+ * part, and its rows fill the buckets from front to back.
  *
- * Returns false, with `words` unchanged, if keys are spread so unevenly that some buckets would hold too many
- * rows.
+ * Returns false, with `words` unchanged, if keys are spread so unevenly that some buckets would hold too many rows.
  */
 export function distributeRuns(
   width: RowWidth,
@@ -49,41 +48,44 @@ export function distributeRuns(
   return true
 }
 
-/** The value of a row, `(color - leastColor) * keys + key - leastKey`, never falls as rows ascend. */
+/** The scale of the values of rows: `(color - leastColor) * keys + key - leastKey` never falls as rows ascend. */
 interface Scale {
   readonly leastColor: number
   readonly leastKey: number
-  /** Keys that a color may have, and values there are. */
+  /** The number of keys that a color may have, and the number of values. */
   readonly keys: number
   readonly values: number
 }
 
-/** A row's bucket is `floor((value - low) * factor)`. */
+/** The division into buckets: a row's bucket is `floor((value - low) * factor)`. */
 interface Bucketing extends Scale {
   readonly low: number
   readonly factor: number
   readonly buckets: number
 }
 
-/** Rows distributed together: 1.5 MiB. */
+/** The number of rows distributed together: 1.5 MiB. */
 const rowsPerPart = 2 ** 17
 /**
- * Rows per bucket on average: few enough that most are in order, enough that the counters stay in the cache.
+ * The average number of rows per bucket: few enough that most are in order, enough that the counters stay in the cache.
  */
 const rowsPerBucket = 2
-/** Limits the counters to 512 KiB, which is small compared with the rows. */
+/** The most buckets. It limits the counters to 512 KiB, which is small compared with the rows. */
 const mostBuckets = 2 ** 17
 
 function bucketsFor(rows: number): number {
   return Math.max(1, Math.min(mostBuckets, Math.ceil(rows / rowsPerBucket)))
 }
 
-/** Bytes that {@link distributeRuns} allocates temporarily. */
+/** Returns the bytes that {@link distributeRuns} allocates temporarily. */
 export function scratchBytes(rows: number): number {
   return 4 * bucketsFor(rows)
 }
 
-/** Runs are sorted, so only their ends are read for colors, and for keys if there is one color. */
+/**
+ * Returns the scale of the rows. Runs are sorted, so only their ends are read for colors, and for keys if there is one
+ * color.
+ */
 function scaleOf(width: RowWidth, words: Int32Array, edges: readonly number[]): Scale {
   let leastColor = words[0]
   let greatestColor = leastColor
@@ -110,11 +112,11 @@ function scaleOf(width: RowWidth, words: Int32Array, edges: readonly number[]): 
 
 function bucketingOf(rows: number, scale: Scale, low: number, values: number): Bucketing {
   const buckets = bucketsFor(rows)
-  // Slightly smaller, so that rounding never gives a bucket beyond the last.
+  // The factor is slightly smaller, so that rounding never gives a bucket beyond the last.
   return { ...scale, low, factor: (buckets * (1 - 2 ** -40)) / values, buckets }
 }
 
-/** The first word, of rows from `from` to `to`, of a row whose value is at least `value`. */
+/** Returns the first word, of rows from `from` to `to`, of a row whose value is at least `value`. */
 function firstAtLeast(
   width: RowWidth,
   words: Int32Array,
@@ -149,7 +151,7 @@ function count(
   }
 }
 
-/** Comparisons per row that the last pass may take; random keys take about one. */
+/** The most comparisons per row that the last pass may take; random keys take about one. */
 const mostComparisons = 8
 
 function isEven(rows: Int32Array, total: number): boolean {

@@ -3,12 +3,15 @@ import { sortRows } from './sort-rows.js'
 
 const arrays = new Map<string, Int32Array>()
 
-/** Longer arrays are allocated for each use, so that one large split does not retain memory. */
+/**
+ * The longest array that is retained; longer ones are allocated for each use, so that one large split does not retain
+ * memory.
+ */
 const longest = 4096
 
 /**
- * Scratch memory, valid until control returns to the event loop; not cleared. Allocating arrays of more than
- * a few words would dominate the cost of a small split.
+ * Returns scratch memory, valid until control returns to the event loop; not cleared. Allocating arrays of more than a
+ * few words would dominate the cost of a small split.
  */
 export function scratch(name: string, length: number): Int32Array {
   if (length > longest) return new Int32Array(length)
@@ -27,8 +30,8 @@ export interface SplitArguments {
 }
 
 /**
- * The resulting groups: group g has the ranks `members[start[g] .. start[g + 1] - 1]`, in the order of their
- * new ranks. Groups ascend by color.
+ * The resulting groups: group g has the ranks `members[start[g] .. start[g + 1] - 1]`, in the order of their new ranks.
+ * Groups ascend by color.
  */
 export interface SplitGroups {
   readonly start: Int32Array
@@ -36,9 +39,8 @@ export interface SplitGroups {
 }
 
 /**
- * Split by sorting the whole table in one place: by color, then key, then rank. O(n) time and memory; every
- * process does it for itself (docs/split-algorithms.md#conventional-and-merging; sorted once per process
- * instead of once per rank).
+ * Splits by sorting the whole table in one place: by color, then key, then rank. O(n) time and memory. Every process
+ * does it for itself, once instead of once per rank (docs/split-algorithms.md#conventional-and-merging).
  */
 export function groupsOfTable({ color, key }: SplitArguments): SplitGroups {
   let rows = 0

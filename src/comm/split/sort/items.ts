@@ -2,28 +2,27 @@ import { GrowingInt32Array } from '../../../base/growing-array.js'
 import { rowWord } from './rows.js'
 import type { ColorRun, Slice } from './runs.js'
 
-// What a sorter sends to the processes of its column: the new ranks of their ranks, in runs of one color
-// (docs/split-algorithms.md#new-ranks). A record is a head, the set of hosts unless it is that of the record
-// before, (rank, position) of every row of the process, and the world ranks of the run if the process stores
-// them itself.
-
-// Words of a head: start, size, first, leader's counter, regular, stride, whether hosts follow, rows, pushed.
+// A sorter sends the processes of its column the new ranks of their ranks, in runs of one color
+// (docs/split-algorithms.md#new-ranks). A record has a head and the set of hosts, unless it is that of the record
+// before. Then come (rank, position) of every row of the process, and the world ranks of the run if the process stores
+// them itself. The words of a head are start, size, first, leader's counter, regular, stride, whether hosts follow,
+// rows, pushed.
 const headWords = 9
 
-/** One run, as sent to one of its processes. */
+/** A run, as sent to one of its processes. */
 export interface Item {
-  /** Position of the color's first row, and its number of rows. */
+  /** The position of the color's first row, and its number of rows. */
   readonly start: number
   readonly size: number
-  /** World rank of new rank 0, and the context counter of its process. */
+  /** The world rank of new rank 0, and the context counter of its process. */
   readonly first: number
   readonly leaderCounter: number
   readonly isRegular: boolean
   readonly stride: number
   readonly hosts: Int32Array
-  /** Rank in the parent and position of every row of this process, in turns, by position. */
+  /** The rank in the parent and position of every row of this process, alternating, by position. */
   readonly rows: Int32Array
-  /** World ranks of this part of the run; empty if the process looks them up. */
+  /** The world ranks of this part of the run; empty if the process looks them up. */
   readonly pushed: Int32Array
 }
 
@@ -50,7 +49,7 @@ export class ItemWriter {
   }
 }
 
-/** The items in a message of {@link ItemWriter}, as views of it. */
+/** Yields the items in a message of {@link ItemWriter}, as views of it. */
 export function* itemsIn(words: Int32Array, processCount: number): Generator<Item> {
   const hostWords = (processCount + 31) >>> 5
   let hosts = new Int32Array(0)
@@ -82,10 +81,7 @@ export function* itemsIn(words: Int32Array, processCount: number): Generator<Ite
   }
 }
 
-/**
- * Rows of one run by the process that hosts them: in which order processes come up, and how many rows each
- * has.
- */
+/** Counts the rows of one run by the process that hosts them, and records the order in which processes occur. */
 export class RunTally {
   readonly rowsOf: Int32Array
   readonly touched: number[] = []
@@ -105,9 +101,9 @@ export class RunTally {
 }
 
 /**
- * Whether a process stores the world ranks of a communicator itself: always if all ranks are its own, else if
- * they are no more than its share of `selfHostRows`, in proportion to its ranks in it. So a process stores
- * about `selfHostRows` at most, over all communicators of a split.
+ * Tells whether a process stores the world ranks of a communicator itself. It does so if all ranks are its own, or if
+ * they are no more than its share of `selfHostRows`, in proportion to its ranks in it. So a process stores about
+ * `selfHostRows` at most, over all communicators of a split.
  *
  * @param ranksPerProcess of the parent, on average
  */
@@ -121,10 +117,7 @@ function sameWords(a: Int32Array, b: Int32Array): boolean {
   return true
 }
 
-/**
- * Writes rank in the parent and position of the rows of a run, each to its process's writer, where it has
- * one.
- */
+/** Writes rank in the parent and position of the rows of a run, each to its process's writer, if it has one. */
 export function writeRows(
   slice: Slice,
   from: number,

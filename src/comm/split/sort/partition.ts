@@ -3,8 +3,8 @@ import type { RowWidth } from './rows.js'
 import { sortRows } from './sort-rows.js'
 
 /**
- * Moves the rows in words `[from, to)` that come up to `pivot`, itself included, before the others, in place
- * and not stably. Returns the first word of the others.
+ * Moves the rows in words `[from, to)` that come up to `pivot`, itself included, before the others, in place and not
+ * stably. Returns the first word of the others.
  */
 export function partitionRows(
   width: RowWidth,
@@ -40,10 +40,10 @@ export function partitionRows(
   }
 }
 
-/** Color, key and rank. */
+/** The words of a sample: color, key and rank. */
 export const sampleWords = 3
 
-/** At most `most` of the rows in words `[from, to)`: one of each of as many equal parts, at random. */
+/** Samples at most `most` of the rows in words `[from, to)`: one of each of as many equal parts, at random. */
 export function sampleRows(
   width: RowWidth,
   words: Int32Array,
@@ -66,8 +66,8 @@ export function sampleRows(
 }
 
 /**
- * A row of several samples that about `wanted` rows come up to; never the greatest of two or more. Every
- * sample represents `rows` of its index.
+ * Returns a row of several samples that about `wanted` rows come up to; never the greatest of two or more. Every sample
+ * represents `rows` of its index.
  */
 export function pivotOf(samples: readonly Int32Array[], rows: readonly number[], wanted: number): Int32Array {
   const width = 4

@@ -1,12 +1,12 @@
 /**
- * The entries of a split as rows of 32-bit words in one array: color, key, rank in the parent, and, where the
- * parent's table has no closed form here, the world rank. Rows are ordered by (color, key, rank), which is
- * strict: no two rows have the same rank.
+ * The entries of a split as rows of 32-bit words in one array: color, key and rank in the parent. The world rank is the
+ * fourth word if the parent's table has no closed form here. Rows are ordered by (color, key, rank), which is strict:
+ * no two rows have the same rank.
  */
 export interface SplitRows {
-  /** Words per row: 3, or 4 with the world rank. */
+  /** The words per row: 3, or 4 with the world rank. */
   readonly width: RowWidth
-  /** `width` words per row. */
+  /** The rows, `width` words each. */
   readonly words: Int32Array
 }
 
@@ -18,13 +18,13 @@ export function countRows({ words, width }: SplitRows): number {
   return words.length / width
 }
 
-/** Rows `from` to `to - 1`: a view. */
+/** Returns rows `from` to `to - 1`: a view. */
 export function rowsBetween({ words, width }: SplitRows, from: number, to: number): Int32Array {
   return words.subarray(from * width, to * width)
 }
 
 /**
- * Below 0 where the row at word `i` of `a` comes before that at word `j` of `b`, 0 where they are the same.
+ * Compares rows: below 0 if the row at word `i` of `a` comes before that at word `j` of `b`, 0 if they are the same.
  */
 export function compareRows(a: Int32Array, i: number, b: Int32Array, j: number): number {
   if (a[i] !== b[j]) return a[i] < b[j] ? -1 : 1
@@ -32,7 +32,7 @@ export function compareRows(a: Int32Array, i: number, b: Int32Array, j: number):
   return a[i + 2] - b[j + 2]
 }
 
-/** How many rows come before the one at word `at` of `pivot`. O(lg rows). */
+/** Counts the rows that come before the one at word `at` of `pivot`. O(lg rows). */
 export function rowsBelow({ words, width }: SplitRows, pivot: Int32Array, at: number): number {
   const color = pivot[at]
   const key = pivot[at + 1]
@@ -52,8 +52,8 @@ export function rowsBelow({ words, width }: SplitRows, pivot: Int32Array, at: nu
 }
 
 /**
- * Merges the sorted rows in words `[i, iEnd)` of `a` and `[j, jEnd)` of `b` into `out` from word `o`. Returns
- * the word after the last one written. `out` may be `b` or `a` only where what is written has been read.
+ * Merges the sorted rows in words `[i, iEnd)` of `a` and `[j, jEnd)` of `b` into `out` from word `o`. Returns the word
+ * after the last one written. `out` may be `b` or `a` only if every word is read before it is overwritten.
  */
 export function mergeRows(
   width: RowWidth,

@@ -1,34 +1,31 @@
 import { rowWord, type SplitRows } from './rows.js'
 
-/**
- * One sorter's slice of the sorted table: rows at positions `base` and up, with their world ranks and
- * processes.
- */
+/** A sorter's slice of the sorted table: rows at positions `base` and up, with their world ranks and processes. */
 export interface Slice {
   readonly base: number
   readonly rows: SplitRows
   readonly worldRanks: Int32Array
-  /** Index in the parent of the process that hosts each row. */
+  /** The index in the parent of the process that hosts each row. */
   readonly processes: Int32Array
 }
 
 /** Consecutive rows of one color: of a slice, or, once joined, all of that color. */
 export interface ColorRun {
   readonly color: number
-  /** Positions `start` to `end - 1`. */
+  /** The positions `start` to `end - 1`. */
   readonly start: number
   readonly end: number
-  /** World ranks of the first and the last row. */
+  /** The world ranks of the first and the last row. */
   readonly first: number
   readonly last: number
   /** Whether world ranks are an arithmetic progression, and its difference (1 for a single row). */
   readonly isRegular: boolean
   readonly stride: number
-  /** Which of the parent's processes host rows: one bit per process. */
+  /** The parent's processes that host rows: one bit per process. */
   readonly hosts: Int32Array
 }
 
-/** End of each run of one color in a slice: row indices, ascending; the last is the number of rows. */
+/** Returns the end of each run of one color in a slice: row indices, ascending; the last is the number of rows. */
 export function runEnds({ rows: { words, width }, worldRanks }: Slice): Int32Array {
   const ends: number[] = []
   const rows = worldRanks.length
@@ -39,7 +36,7 @@ export function runEnds({ rows: { words, width }, worldRanks }: Slice): Int32Arr
   return Int32Array.from(ends)
 }
 
-/** The run of rows `from` to `to - 1` of a slice. */
+/** Returns the run of rows `from` to `to - 1` of a slice. */
 export function runOf(slice: Slice, from: number, to: number, processCount: number): ColorRun {
   const { base, rows, worldRanks, processes } = slice
   const hosts = new Int32Array((processCount + 31) >>> 5)
@@ -63,7 +60,7 @@ export function runOf(slice: Slice, from: number, to: number, processCount: numb
   }
 }
 
-/** Two neighboring runs of one color as one. */
+/** Joins two neighboring runs of one color. */
 function joinRuns(a: ColorRun, b: ColorRun): ColorRun {
   const sizeA = a.end - a.start
   const sizeB = b.end - b.start
@@ -82,7 +79,7 @@ function joinRuns(a: ColorRun, b: ColorRun): ColorRun {
   }
 }
 
-/** The processes in a set of hosts, ascending. */
+/** Returns the processes in a set of hosts, ascending. */
 export function hostsIn(bits: Int32Array, processes: number): number[] {
   const hosts: number[] = []
   for (let process = 0; process < processes; process++) {
@@ -93,7 +90,7 @@ export function hostsIn(bits: Int32Array, processes: number): number[] {
 
 const runWords = 7
 
-/** What a sorter sends to the others of its column: the runs that may continue in other slices. */
+/** Encodes the runs that may continue in other slices, which a sorter sends to the others of its column. */
 export function encodeEnds(lead: ColorRun, trail: ColorRun, needsTable: boolean): Int32Array {
   return Int32Array.from([needsTable ? 1 : 0, ...wordsOfRun(lead), ...wordsOfRun(trail)])
 }
@@ -112,13 +109,12 @@ function runIn(words: Int32Array, at: number, hostWords: number): ColorRun {
 }
 
 /**
- * The first and the last run of every slice, each joined with what it is part of; undefined for an empty
- * slice.
+ * The first and the last run of every slice, each joined with the whole run of its color; undefined for an empty slice.
  */
 export interface JoinedEnds {
   readonly lead: (ColorRun | undefined)[]
   readonly trail: (ColorRun | undefined)[]
-  /** Joined runs of more than one slice. */
+  /** The joined runs of more than one slice. */
   readonly spanning: ColorRun[]
   /** Whether a run inside some slice needs the table. */
   readonly needsTable: boolean

@@ -3,7 +3,7 @@ import { sortRows } from './sort-rows.js'
 
 const sampleWords = 3
 
-/** About `most` rows of a sorted list at regular distances. */
+/** Samples about `most` rows of a sorted list at regular distances. */
 export function regularSample(rows: SplitRows, most: number): Int32Array {
   const length = countRows(rows)
   const picked = Math.min(length, most)
@@ -15,21 +15,21 @@ export function regularSample(rows: SplitRows, most: number): Int32Array {
   return words
 }
 
-/** Row of a list of `length` rows that is sample i of `picked`. */
+/** Returns the row of a list of `length` rows that is sample i of `picked`. */
 function sampledRow(i: number, picked: number, length: number): number {
   return Math.floor(((2 * i + 1) * length) / (2 * picked))
 }
 
-/** Rows of my list, from one sample up to another, between which a splitter is. */
+/** The rows of the own list, from one sample up to another, between which a splitter is. */
 export interface Window {
   readonly from: number
   readonly to: number
 }
 
 /**
- * Where, in my list, splitters with `targets` rows of all lists below them are, from the regular samples of
- * all lists of `lengths` rows: a sample at row i of its list has i rows of that list below it, and of another
- * list those up to that one's last sample below, and at most those up to its next.
+ * Returns where, in the own list, splitters with `targets` rows of all lists below them are, from the regular samples
+ * of all lists of `lengths` rows. A sample at row i of its list has i rows of that list below it. Of another list it
+ * has at least the rows up to that list's last sample below, and at most those up to its next.
  *
  * @param targets ascending
  */
@@ -41,7 +41,7 @@ export function sampledWindows(
 ): Window[] {
   const sorted = inOrder(samples)
   const counts = samples.map((words) => words.length / sampleWords)
-  /** Of every list: how many of its samples are below the one at hand. */
+  /** The number of samples of every list that are below the current one. */
   const passed = new Int32Array(samples.length)
   const mostIn = (list: number) => {
     const next = passed[list]
@@ -49,7 +49,7 @@ export function sampledWindows(
   }
   const leastIn = (list: number) =>
     passed[list] === 0 ? 0 : sampledRow(passed[list] - 1, counts[list], lengths[list]) + 1
-  // Rows below the sample at hand: at most, and at least. Both ascend from sample to sample.
+  // The most and the least number of rows below the current sample. Both ascend from sample to sample.
   let most = 0
   let least = 0
   for (let list = 0; list < samples.length; list++) most += mostIn(list)
@@ -59,7 +59,7 @@ export function sampledWindows(
   let begun = 0
   for (let at = 0; at < sorted.length; at += sortedWords) {
     const list = sorted[at + sampleWords]
-    // Of its own list exactly the rows in front of it are below a sample.
+    // A sample has exactly the rows in front of it in its own list below it.
     const atLeast = least - leastIn(list) + mostIn(list)
     for (; begun < targets.length && most > targets[begun]; begun++) {
       if (at > 0) from[begun] = rowsBelow(mine, sorted, at - sortedWords)
@@ -79,7 +79,7 @@ export function sampledWindows(
   return Array.from(targets, (_, k) => ({ from: from[k], to: to[k] }))
 }
 
-/** A sample and the index of its list. */
+/** The words of a sample and the index of its list. */
 const sortedWords: RowWidth = 4
 
 function inOrder(samples: readonly Int32Array[]): Int32Array {

@@ -1,12 +1,12 @@
 import type { RowWidth } from './rows.js'
 
-/** Words that rows are ordered by: color and key, or rank as well. */
+/** The number of words that rows are ordered by: color and key, or rank as well. */
 export type LeadingWords = 2 | 3
 
 /**
- * Sorts rows by their first `leading` words, as signed numbers; the sort is stable. Radix sort that skips
- * bits in which all rows agree: many rows are cut into parts by their highest bits first, so that each part
- * is then sorted, lowest bits first, in the cache. O(rows) time.
+ * Sorts rows by their first `leading` words, as signed numbers; the sort is stable. It is a radix sort that skips bits
+ * in which all rows agree. Many rows are cut into parts by their highest bits first, so that each part is then sorted,
+ * lowest bits first, in the cache. O(rows) time.
  *
  * @param spare as long as `words`; its contents are undefined afterwards
  * @returns `words`
@@ -22,7 +22,7 @@ export function sortRows(
   return words
 }
 
-/** How often {@link sortRows} moves each row, at most. */
+/** Returns the number of times that {@link sortRows} moves each row, at most. */
 export function movesOf(width: RowWidth, words: Int32Array, leading: LeadingWords = 2): number {
   return digitsOf(spreadsOf({ width, leading }, words, 0, words.length), leading, bitsForFew).length
 }
@@ -32,7 +32,7 @@ interface Order {
   readonly leading: LeadingWords
 }
 
-/** Bits `shift` to `shift + bits - 1` of what a word of a row is above the least one. */
+/** The bits `shift` to `shift + bits - 1` of the difference between a row's word and the least one. */
 interface Digit {
   readonly word: number
   readonly least: number
@@ -40,22 +40,20 @@ interface Digit {
   readonly bits: number
 }
 
-/** Up to this many rows are sorted by insertion. */
+/** The most rows that are sorted by insertion. */
 const fewRows = 24
 /**
- * Parts of this many rows fit in the cache together with their destination; larger ones are cut into parts of
- * half as many.
+ * The number of rows that fit in the cache together with their destination; larger parts are cut into parts of half as
+ * many.
  */
 const cachedRows = 1 << 14
 const partRows = cachedRows / 2
-/** Bits of a digit: counters grow with their power of two, so fewer for few rows. */
+/** The most bits of a digit. Counters grow with their power of two, so there are fewer bits for few rows. */
 const mostBits = 11
 const bitsForFew = 8
 const manyRows = 1 << 12
 
-/**
- * Sorts words `start` to `end - 1` of `from`; the result is there or, if `moves`, at the same place of `to`.
- */
+/** Sorts words `start` to `end - 1` of `from`; the result is there or, if `moves`, at the same place of `to`. */
 function sortPart(
   order: Order,
   from: Int32Array,
@@ -97,9 +95,7 @@ function sortPart(
 
 const counters = new Int32Array(1 << mostBits)
 
-/**
- * Moves rows from `from` to `to` by one digit, stably; afterwards `next` has the end of each of its values.
- */
+/** Moves rows from `from` to `to` by one digit, stably; afterwards `next` has the end of each of its values. */
 function scatterByDigit(
   width: RowWidth,
   digit: Digit,
@@ -117,10 +113,9 @@ function scatterByDigit(
   scatterRows(width, digit, from, to, start, end, next)
 }
 
-// Loops move four rows per iteration: the engine checks each array's kind and length once per iteration,
-// which takes as long as moving a row. They are unrolled by hand, since whether the engine inlines a function
-// depends on when it compiles which. Loops are in functions of their own, so that each is compiled
-// separately.
+// Loops move four rows per iteration: the engine checks each array's kind and length once per iteration, which takes as
+// long as moving a row. They are unrolled by hand, since whether the engine inlines a function depends on when it
+// compiles which. Each loop is a separate function, so that it is compiled separately.
 
 function count(
   width: RowWidth,
@@ -215,7 +210,7 @@ function scatterRows(
   }
 }
 
-/** All digits of the leading words, from the lowest of the last to the highest of the first. */
+/** Returns all digits of the leading words, from the lowest of the last to the highest of the first. */
 function digitsOf(spreads: readonly Spread[], leading: LeadingWords, most: number): Digit[] {
   const digits: Digit[] = []
   for (let word = leading - 1; word >= 0; word--) {
@@ -230,7 +225,7 @@ function digitsOf(spreads: readonly Spread[], leading: LeadingWords, most: numbe
   return digits
 }
 
-/** The highest bits, `most` or fewer, of the first word that varies. */
+/** Returns the highest bits, `most` or fewer, of the first word that varies. */
 function highestDigit(spreads: readonly Spread[], most: number): Digit {
   const word = spreads.findIndex(({ lowest, end }) => lowest < end)
   const { least, lowest, end } = spreads[word]
@@ -238,16 +233,14 @@ function highestDigit(spreads: readonly Spread[], most: number): Digit {
   return { word, least, shift: end - bits, bits }
 }
 
-/**
- * What one word of several rows is like: bits `lowest` to `end - 1` of `value - least` tell the rows apart.
- */
+/** The spread of one word of several rows: bits `lowest` to `end - 1` of `value - least` tell the rows apart. */
 interface Spread {
   readonly least: number
   readonly lowest: number
   readonly end: number
 }
 
-/** Of the leading words. */
+/** Returns the spreads of the leading words. */
 function spreadsOf({ width, leading }: Order, words: Int32Array, start: number, end: number): Spread[] {
   const spreads: Spread[] = []
   for (let word = 0; word < leading; word++) spreads.push(spreadOf(width, words, start + word, end))
@@ -282,7 +275,7 @@ function isBelow(a: Int32Array, i: number, b: Int32Array, j: number, leading: Le
   return leading === 3 && a[i + 2] < b[j + 2]
 }
 
-/** Insertion sort of words `start` to `end - 1`, for few rows or rows nearly in order. */
+/** Sorts words `start` to `end - 1` by insertion, for few rows or rows nearly in order. */
 export function insertRows({ width, leading }: Order, words: Int32Array, start: number, end: number): void {
   for (let at = start + width; at < end; at += width) {
     const color = words[at]

@@ -3,13 +3,13 @@ import { mergeRows, type RowWidth, rowWord } from './rows.js'
 import { movesOf, sortRows } from './sort-rows.js'
 
 /**
- * Sorts the sorted runs that lie one after the other in `words`, run k in words `[bounds[k], bounds[k + 1])`,
- * with `spare` of the same length. Returns the one of the two that holds the result.
+ * Sorts the sorted runs that lie one after the other in `words`, run k in words `[bounds[k], bounds[k + 1])`, with
+ * `spare` of the same length. Returns the one of the two that holds the result.
  *
- * Chooses the method that moves rows least often. More than four runs of evenly spread keys are distributed
- * over buckets once. Else merging neighbors takes ceil(lg runs) passes of unpredictable branches; radix sort
- * takes one cheaper pass per 8 bits of the range of colors and of keys. The latter is stable, so it needs
- * runs whose ranks ascend from run to run: then equal rows of several runs are in order already.
+ * Chooses the method that moves rows least often. More than four runs of evenly spread keys are distributed over
+ * buckets once. Otherwise merging neighbors takes ceil(lg runs) passes of unpredictable branches; radix sort takes one
+ * cheaper pass per 8 bits of the range of colors and of keys. Radix sort is stable, so it needs runs whose ranks ascend
+ * from run to run: then equal rows of several runs are in order already.
  */
 export function sortRuns(
   width: RowWidth,
@@ -26,13 +26,13 @@ export function sortRuns(
     : mergeStages(width, words, edges, spare)
 }
 
-/** Below this many stages, or rows, merging wins, whatever the keys. */
+/** The least number of stages, and of rows, for which another method than merging may win. */
 const leastStages = 2
 const leastRows = 64
-/** Distribution takes about as long as three stages. */
+/** The least number of stages for which distribution wins: it takes about as long as three. */
 const leastStagesToDistribute = 3
 
-/** Neighbors in pairs, stage by stage; an odd run is carried. */
+/** Merges neighbors in pairs, stage by stage; an odd run is carried. */
 function mergeStages(
   width: RowWidth,
   words: Int32Array,
@@ -59,7 +59,7 @@ function mergeStages(
   return from
 }
 
-/** Whether ranks ascend from run to run. */
+/** Tells whether ranks ascend from run to run. */
 function doRanksAscend(width: RowWidth, words: Int32Array, edges: readonly number[]): boolean {
   let highest = -1
   for (let run = 0; run + 1 < edges.length; run++) {

@@ -2,45 +2,45 @@ import { compareRows, countRows, rowsBelow, type SplitRows } from './rows.js'
 import { sortRows } from './sort-rows.js'
 
 /**
- * Exact splitters by weighted medians (Saukas and Song; docs/split-algorithms.md#exact-splitters), as two
- * state machines without messages of their own. Every sorter has a sorted list; splitter k, owned by sorter
- * k, must have exactly `targets[k]` rows of all lists below it. A **seeker** answers for its list; an
- * **owner** decides for its splitter. One round is two exchanges: every seeker to every owner (`answers`),
- * every owner to all (`verdict`). When few rows remain in question, the owner asks for all of them, and the
- * next verdict is the last.
+ * Exact splitters by weighted medians (Saukas and Song; docs/split-algorithms.md#exact-splitters), as two state
+ * machines that send no messages themselves. Every sorter has a sorted list; splitter k, owned by sorter k, must have
+ * exactly `targets[k]` rows of all lists below it. A **seeker** answers for its list; an **owner** decides for its
+ * splitter. One round is two exchanges: every seeker to every owner (`answers`), every owner to all (`verdict`). When
+ * few rows remain in question, the owner requests all of them, and the next verdict is the last.
  */
 
-/** Words of a pivot, the part of a row that orders it. */
+/** The words of a pivot, the part of a row that orders it. */
 const pivotWords = 3
 
-/** What an owner sends to all: what to do with the window, then the next pivot. */
+/** The words that an owner sends to all: what to do with the window, then the next pivot. */
 const verdictWord = { status: 0, pivot: 1 } as const
 export const verdictWords = 1 + pivotWords
 
 /**
- * `probe`: the first pivot. `left`, `right`: its window was too far right, or left. `done`: the last pivot
- * was it.
+ * The status of a verdict. `probe`: the first pivot. `left`, `right`: its window was too far right, or left. `done`:
+ * the last pivot was the splitter.
  */
 const status = { probe: 0, left: 1, right: 2, done: 3, idle: 4 } as const
-/** Added to a status: the next answer is the window, without a pivot. */
+/** Added to a status if the next answer is the window, without a pivot. */
 const gathering = 8
 
 /**
- * What a seeker sends to an owner: rows below the pivot, whether it is mine, and a proposal for either half.
+ * The words that a seeker sends to an owner: rows below the pivot, whether the pivot is its own, and a proposal for
+ * either half.
  */
 const answerWord = { below: 0, left: 1, right: 1 + 1 + pivotWords } as const
 const answerWords = 1 + 2 * (1 + pivotWords)
 
-/** What all processes of a column search: splitter k has `targets[k]` rows below it; 0 to `sorters`. */
+/**
+ * Returns the targets that all processes of a column search: splitter k has `targets[k]` rows below it; 0 to `sorters`.
+ */
 export function evenTargets(rows: number, sorters: number): Float64Array {
   return Float64Array.from({ length: sorters + 1 }, (_, k) => Math.floor((k * rows) / sorters))
 }
 
 /** A sorter's list in the search for all splitters. */
 export class Seeker {
-  /**
-   * Row at which each slice begins in this list; the last is its length. Final once all splitters are done.
-   */
+  /** The row at which each slice begins in this list; the last is its length. Final once all splitters are done. */
   readonly cuts: Int32Array
   readonly #rows: SplitRows
   readonly #sorters: number
@@ -49,7 +49,7 @@ export class Seeker {
   readonly #below: Int32Array
   readonly #equal: Uint8Array
   readonly #open: Uint8Array
-  /** Splitters whose owner has asked for the window. */
+  /** The splitters whose owner has requested the window. */
   readonly #gathers: Uint8Array
 
   constructor(rows: SplitRows, targets: Float64Array) {
@@ -72,16 +72,13 @@ export class Seeker {
     return !this.#open.includes(1)
   }
 
-  /**
-   * Splitter k is known to be at or above row `from` of this list and below row `to`, before the first
-   * answers.
-   */
+  /** Narrows splitter k to rows of this list from `from` on and below `to`, before the first answers. */
   narrow(k: number, from: number, to: number): void {
     this.#low[k] = from
     this.#high[k] = to
   }
 
-  /** The answers to all owners, by splitter; empty for those that are done. */
+  /** Returns the answers to all owners, by splitter; empty for those that are done. */
   answers(): Int32Array[] {
     return Array.from({ length: this.#sorters }, (_, k) => {
       if (this.#open[k] === 0) return new Int32Array(0)
@@ -104,7 +101,7 @@ export class Seeker {
       const decision = word & ~gathering
       if (decision === status.done) {
         this.#open[k] = 0
-        // The pivot of the verdict before this one, or, of a window, this one's.
+        // The pivot is that of the verdict before this one or, for a window, this one's.
         this.cuts[k] =
           this.#gathers[k] === 1 ? rowsBelow(this.#rows, verdicts, at + verdictWord.pivot) : this.#below[k]
         continue
@@ -125,7 +122,7 @@ export class Seeker {
     }
   }
 
-  /** The first row of a window, then its rows. */
+  /** Returns the first row of a window, then its rows. */
   #window(k: number): Int32Array {
     const low = this.#low[k]
     const rows = Math.max(0, this.#high[k] - low)
@@ -139,7 +136,7 @@ export class Seeker {
     return answer
   }
 
-  /** Weight and median of rows `low` to `high - 1`. */
+  /** Writes weight and median of rows `low` to `high - 1`. */
   #propose(answer: Int32Array, at: number, low: number, high: number): void {
     const weight = Math.max(0, high - low)
     answer[at] = weight
@@ -150,25 +147,25 @@ export class Seeker {
   }
 }
 
-/** The decision on one splitter. */
+/** Decides on one splitter. */
 export class SplitterOwner {
-  /** Rounds of answers so far, without the first proposals. */
+  /** The rounds of answers so far, without the first proposals. */
   rounds = 0
-  /** Largest share of the rows in question that a round has left over; 3/4 at most. */
+  /** The largest share of the rows in question that a round has left over; 3/4 at most. */
   worstRemainder = 0
   readonly #target: number
   readonly #fewRows: number
   #state: 'idle' | 'begun' | 'probing' | 'gathering' | 'done'
   #weight = 0
 
-  /** @param fewRows asks for all rows in question once they are no more than this; 0: never */
+  /** @param fewRows requests all rows in question once they are no more than this; 0: never */
   constructor(target: number, fewRows = 0) {
     this.#target = target
     this.#fewRows = fewRows
     this.#state = target > 0 ? 'begun' : 'idle'
   }
 
-  /** The verdict on one answer of every seeker; seekers that are done have sent nothing. */
+  /** Returns the verdict on one answer of every seeker; seekers that are done have sent nothing. */
   decide(answers: readonly Int32Array[]): Int32Array {
     const verdict = new Int32Array(verdictWords)
     if (this.#state === 'idle' || this.#state === 'done') {
@@ -228,9 +225,7 @@ export class SplitterOwner {
   }
 }
 
-/**
- * The row with `target` rows below it, from all windows: what is below them counts, what is above does not.
- */
+/** Returns the row with `target` rows below it, from all windows. Rows below the windows count, rows above do not. */
 function splitterIn(windows: readonly Int32Array[], target: number): Int32Array {
   let below = 0
   let length = 0
