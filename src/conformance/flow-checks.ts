@@ -71,7 +71,7 @@ export const flowChecks: readonly WorldCase[] = [
       const { rank, size } = world
       const words = Math.ceil(largeBytes / 4)
       const last = size - 1
-      // Only two ranks take part: a copy for each of many would not fit in memory.
+      // The data go between two ranks only: a copy for each of many would not fit in memory.
       const pair = await world.split(rank === 0 || rank === last ? 0 : null, rank)
       if (pair === null) return
       const data = filled(new Uint32Array(words), rank)
