@@ -41,6 +41,24 @@ const ofRanks = async (algorithm: string) =>
 
 const clos = 'clos:radix=40,levels=2,taper=4,nodes=1024,profile=simgrid-fast'
 
+const mappedOn = 'torus:dims=4x4,cores=16,profile=simgrid-fast'
+
+/** A row of what mapping and combining gain, of a study. */
+function fourWaysRow(way: number, length: string): FigureLine {
+  return {
+    ...{ page: 'placement.md', isLong: true },
+    line: `| ${length} | {} us | {} us | {} us | {} us |`,
+    values: async () => {
+      const words = `moore:16x16:r=2 --map auto --machine ${mappedOn} --bytes 64,4096`
+      const study = JSON.parse(await printed(`study ${words} --json`)) as {
+        mapped: { ways: Readonly<Record<string, { timeUs: number }>>[] }
+      }
+      const { [way]: found } = study.mapped.ways
+      return ['neither', 'mapping', 'combining', 'both'].map((name) => rounded(found[name].timeUs))
+    },
+  }
+}
+
 function halvingWithFreeCopiesUs(): number {
   const machine = parseMachine(clos)
   const memory = { copyNsPerByte: 0, copyBlockNs: 0, reduceNsPerByte: 0 }
@@ -107,8 +125,7 @@ export const docsFigures: readonly FigureLine[] = [
     page: 'placement.md',
     line: 'Without `--map auto` it takes {} us simulated, with {} messages between nodes.',
     values: async () => {
-      const machine = 'torus:dims=4x4,cores=16,profile=simgrid-fast'
-      const direct = `moore:16x16:r=2 --strategy direct --machine ${machine} --bytes 4096`
+      const direct = `moore:16x16:r=2 --strategy direct --machine ${mappedOn} --bytes 4096`
       const { timeUs, messages } = await simulated(direct)
       return [rounded(timeUs), figure(messages['network'])]
     },
@@ -140,6 +157,8 @@ export const docsFigures: readonly FigureLine[] = [
     line: '| the same if copies took no time | {} us | 188 us |',
     values: async () => [figure(halvingWithFreeCopiesUs())],
   },
+  fourWaysRow(0, '64 B'),
+  fourWaysRow(1, '4 KiB'),
   learnedRow('8 B on 16 x 32'),
   learnedRow('8 B on 8 x 1'),
 ]
