@@ -19,7 +19,7 @@ export const baselineDesign = 'list'
 export const openMpiDesign = 'source-lists'
 export const ownDesign = 'index'
 
-/** Replays of a trace with one design: at least so many, unless one takes long, and at most so many. */
+/** Replays of a trace with one design: at least so many, unless they would take longer than one may, and at most so many. */
 const [fewestReplays, mostReplays] = [3, 21]
 /** In which a design is replayed again and again. */
 const repeatedMs = 200
@@ -125,14 +125,22 @@ function measured(
   limit: ReplayLimit,
   next: (design: NamedDesign) => void,
 ): Pick<ComparedDesign, 'operations' | 'nsPerOperation' | 'replays'>[] {
-  const all = designs.map((design) => ({ design, ns: [] as number[], ms: 0, operations: trace.length }))
+  const all = designs.map((design) => ({
+    design,
+    ns: [] as number[],
+    ms: 0,
+    lastMs: 0,
+    operations: trace.length,
+  }))
   for (let round = 0; round < mostReplays; round++) {
     for (const one of all) {
-      if (one.ms >= (round < fewestReplays ? limit.mostMs : repeatedMs)) continue
+      if (one.ms + one.lastMs > limit.mostMs) continue
+      if (round >= fewestReplays && one.ms >= repeatedMs) continue
       next(one.design)
       const replay = timedReplay(trace, one.design, facts, limit)
       one.operations = replay.operations
       one.ms += replay.ms
+      one.lastMs = replay.ms
       one.ns.push((1e6 * replay.ms) / Math.max(1, replay.operations))
     }
   }

@@ -15,8 +15,9 @@ export interface ReplayLimit {
 
 /** Elements are made for so many operations at a time, outside of what is timed. */
 const batchOperations = 8192
-/** Operations between two readings of the clock in a timed replay. */
+/** Operations between two readings of the clock in a timed replay: half of them after so many that took long. */
 const strideOperations = 256
+const longStrideMs = 50
 
 export interface TimedReplay {
   /** Operations until it ended, or was stopped. */
@@ -35,14 +36,16 @@ export function timedReplay(
   const queues = new PackedQueues(trace, design, facts)
   let ms = 0
   let done = 0
+  let stride = strideOperations
   while (done < trace.length && ms < mostMs) {
     const elements = queues.elementsFrom(done, Math.min(done + batchOperations, trace.length))
     let begin = clock()
     for (let i = 0; i < elements.length; i++, done++) {
       queues.apply(done, elements[i])
-      if (i % strideOperations !== strideOperations - 1) continue
+      if (i % stride !== stride - 1) continue
       const now = clock()
       ms += now - begin
+      if (now - begin > longStrideMs && stride > 1) stride /= 2
       begin = now
       if (ms >= mostMs) return { operations: done + 1, ms }
     }
@@ -109,6 +112,7 @@ export function meteredReplay(
   const distance = Math.max(1, Math.ceil(trace.length / mostSamples))
   const counts = { posted: new QueueLengths(), unexpected: new QueueLengths() }
   const end = clock() + mostMs
+  let isOver = false
   let matches = 0
   let done = 0
   // The elements that were added last; one that has been removed has no neighbors.
@@ -122,7 +126,9 @@ export function meteredReplay(
     const before = observe === undefined ? 0 : searched.counters().traversals
     const begin = clock()
     const found = searched.peek(key)
-    const took = clock() - begin
+    const now = clock()
+    const took = now - begin
+    if (now >= end) isOver = true
     if (took < longestMs + size * longestMsPerEntry) {
       times.searches[lengthClass(size)]++
       times.ms[lengthClass(size)] += took
@@ -137,10 +143,10 @@ export function meteredReplay(
     )
     return found
   }
-  while (done < trace.length && (done === 0 || clock() < end)) {
+  while (done < trace.length && !isOver) {
     const elements = queues.elementsFrom(done, Math.min(done + batchOperations, trace.length))
     for (let i = 0; i < elements.length; i++, done++) {
-      if (i % strideOperations === 0 && clock() >= end) break
+      if (isOver) break
       const kind = trace.kind(done)
       const element = elements[i]
       if (element === undefined) queues.cancel(trace.cancelOf(done))

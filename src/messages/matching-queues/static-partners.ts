@@ -7,9 +7,12 @@ import { noLevels, type RoutingCounters, type SourceRouting } from './routed-des
 import type { SourceCounts } from './source-counts.js'
 import { SourceKeys } from './source-keys.js'
 
+/** Partners that have lists: rows of the perfect hash are placed in a time that grows with their square. */
+export const mostStaticPartners = 2 ** 15
+
 /**
  * A list for each partner, a source that has added more elements than others in an earlier run, and one list for
- * all other sources.
+ * all other sources. Of more than 2^15 partners those with most elements have lists.
  *
  * @see Ghazimirsaeed 2019 algorithm 4.2 (PNP-static: partner/non-partner lists)
  */
@@ -22,7 +25,8 @@ export class StaticPartners<E extends MatchingElement> implements SourceRouting<
 
   constructor(counts: SourceCounts, processes: number, rule: EdgeRule) {
     this.#keys = new SourceKeys(processes, counts.keys())
-    const partners = partnerKeys(countsByKey(counts, this.#keys), this.#keys.population, rule)
+    const byKey = countsByKey(counts, this.#keys)
+    const partners = mostFrequent(partnerKeys(byKey, this.#keys.population, rule), byKey)
     this.#hash = perfectHash(partners)
     this.#partners = partners.map(() => new Chain<E>())
     const lists: (Chain<E> | undefined)[] = Array.from(this.#hash.keys, () => undefined)
@@ -54,6 +58,13 @@ export class StaticPartners<E extends MatchingElement> implements SourceRouting<
     const place = placeOfKey(this.#hash, this.#keys.knownKeyOf(key))
     return place < 0 ? this.#others : this.#listOfPlace[place]!
   }
+}
+
+/** Ascending again; of equal counts the lower keys. */
+function mostFrequent(partners: number[], counts: ReadonlyMap<number, number>): readonly number[] {
+  if (partners.length <= mostStaticPartners) return partners
+  const byCount = partners.sort((a, b) => counts.get(b)! - counts.get(a)! || a - b)
+  return byCount.slice(0, mostStaticPartners).sort((a, b) => a - b)
 }
 
 function countsByKey(counts: SourceCounts, keys: SourceKeys): Map<number, number> {

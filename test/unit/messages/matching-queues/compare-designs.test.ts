@@ -16,9 +16,9 @@ import { randomTrace } from '../../../support/matching-traces.js'
 import { workloadTrace } from '../../../support/matching-workloads.js'
 
 /** A clock that advances by a tick a reading: times count readings, and tests do not depend on the machine. */
-function ticking(): () => number {
-  let ms = 0
-  return () => ms++
+function ticking(tickMs = 1): () => number {
+  let ticks = 0
+  return () => tickMs * ticks++
 }
 
 const limit = () => ({ clock: ticking(), mostMs: 1e9 })
@@ -77,6 +77,22 @@ describe('replays of a packed trace', () => {
     const metered = meteredReplay(trace, { name: 'list' }, { processes: 8 }, slow)
     expect(metered.operations).toBeGreaterThan(0)
     expect(metered.operations).toBeLessThan(20_000)
+  })
+})
+
+describe('a replay whose operations take long', () => {
+  const trace = packed(randomTrace({ operations: 4096, processes: 8, wildcards: 0, seed: 7 }), 8)
+
+  it('reads its clock more often, and is stopped soon', () => {
+    const slow = { clock: ticking(100), mostMs: 300 }
+    expect(timedReplay(trace, { name: 'list' }, { processes: 8 }, slow).operations).toBe(256 + 128 + 64)
+  })
+
+  it('is repeated only within its limit', () => {
+    const { ms } = timedReplay(trace, { name: 'list' }, { processes: 8 }, limit())
+    const timed = { clock: ticking(), mostMs: 1.5 * ms }
+    const { designs } = compareRank(0, trace, [{ name: 'list' }], { ...limits(), timed })
+    expect(designs).toMatchObject([{ replays: 1, operations: trace.length, stopped: false }])
   })
 })
 

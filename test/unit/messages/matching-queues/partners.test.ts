@@ -17,6 +17,10 @@ import { perfectHash, placeOfKey } from '../../../../src/messages/matching-queue
 import { replayTrace } from '../../../../src/messages/matching-queues/replay.js'
 import { RoutedDesign } from '../../../../src/messages/matching-queues/routed-design.js'
 import { SourceKeys } from '../../../../src/messages/matching-queues/source-keys.js'
+import {
+  mostStaticPartners,
+  StaticPartners,
+} from '../../../../src/messages/matching-queues/static-partners.js'
 import { reverseSearch } from '../../../support/matching-microbenchmarks.js'
 import { elementOf, passedBy } from '../../../support/matching-traces.js'
 
@@ -28,6 +32,24 @@ const unbounded: DynamicPartnersRule = {
   ...rule(),
   ...{ threshold: 8, slots: Number.POSITIVE_INFINITY, retry: 'later' },
 }
+
+it('static partners have lists for those with most elements, of too many', () => {
+  const counts = new Map([[0, Int32Array.from({ length: 40_000 }, (_, source) => (source < 9_000 ? 2 : 3))]])
+  const partners = new StaticPartners(counts, 80_000, rule())
+  expect(partners.chains()).toHaveLength(1 + mostStaticPartners)
+  const [others] = partners.chains()
+  for (const [source, isOther] of [
+    [1_767, false],
+    [1_768, true],
+    [8_999, true],
+    [9_000, false],
+    [39_999, false],
+  ] as const) {
+    const before = others!.length
+    partners.append(elementOf(source))
+    expect(others!.length - before, String(source)).toBe(isOther ? 1 : 0)
+  }
+})
 
 describe('the edge of partners', () => {
   const counts = [1, 1, 2, 3, 5, 20]
