@@ -9,7 +9,7 @@ import type { MpiName } from './mpi-command.js'
 
 const libraryName = 'librankweave_shim.so'
 
-/** `RW_MPI` makes the runtime call the functions below those that the library intercepts. */
+/** The compiler's flags. `RW_MPI` makes the runtime call the functions below those that the library intercepts. */
 const flags = [
   '-std=c99',
   '-O2',
@@ -22,9 +22,9 @@ const flags = [
 ]
 
 export interface CompiledLibrary {
-  /** Path of the shared library. */
+  /** The path of the shared library. */
   readonly library: string
-  /** Path of the folder with its sources. */
+  /** The path of the folder with its sources. */
   readonly sources: string
   /** The MPI for which it is compiled; null for one that is neither. */
   readonly mpi: MpiName | null
@@ -35,8 +35,8 @@ export interface CompiledLibrary {
  *
  * @param mpicc the compiler of the MPI with which the programs were compiled that are to use it
  * @param extra more options of the compiler
- * @throws ERR_SHIM where a C source of the package is missing, the folder cannot be written, or the compiler
- *   is missing or fails; its own message is in the error's
+ * @throws ERR_SHIM if a C source of the package is missing, the folder cannot be written, or the compiler is missing or
+ *   fails; its own message is in the error's
  */
 export function compileLibrary(
   folder: string,
@@ -58,13 +58,13 @@ export function compileLibrary(
   return { library, sources, mpi: mpiOfMacros(macros) }
 }
 
-/** Which MPI a header `mpi.h` belongs to, by the macros that it defines. */
+/** Returns the MPI to which a header `mpi.h` belongs, by the macros that it defines. */
 function mpiOfMacros(macros: string): MpiName | null {
   if (/^#define OPEN_MPI\b/m.test(macros)) return 'Open MPI'
   return /^#define MPICH_VERSION\b/m.test(macros) ? 'MPICH' : null
 }
 
-/** Returns what the compiler prints. @throws ERR_SHIM where it is missing or fails */
+/** Returns what the compiler prints. @throws ERR_SHIM if it is missing or fails */
 export function runCompiler(mpicc: string, args: readonly string[]): string {
   const { error, signal, status, stderr, stdout } = spawnSync(mpicc, args, {
     encoding: 'utf8',
@@ -79,7 +79,7 @@ export function runCompiler(mpicc: string, args: readonly string[]): string {
   throw new RankweaveError('ERR_SHIM', `${mpicc} failed (${how}):\n${stderr.trim()}`)
 }
 
-/** The C sources of the package that the library consists of. */
+/** Returns the C sources of the package that form the library. */
 export function ownSources(): readonly { readonly name: string; readonly text: string }[] {
   try {
     return [

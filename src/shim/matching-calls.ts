@@ -1,6 +1,6 @@
 import { fileError } from '../text/whole-file.js'
 
-/** What a record of the preloaded library says; `c/matching.h` has the same. */
+/** The kinds of records of the preloaded library; `c/matching.h` has the same. */
 export const callRecordKind = {
   header: 1,
   communicator: 2,
@@ -21,36 +21,36 @@ export const cancelledPeer = -2
 const recordBytes = 32
 const version = 2
 
-/** Communicators that a process records at most. */
+/** The most communicators that a process records. */
 const mostCommunicators = 65_536
 
 /** The records of one process, as `RANKWEAVE_SHIM=matching:FOLDER` writes them. */
 export interface CallRecords {
-  /** Its name, for errors. */
+  /** The name of the file, for errors. */
   readonly file: string
-  /** Equal in the records of all processes of a run, and in no other. */
+  /** The id of the run, equal in the records of all its processes, and in no other. */
   readonly run: string
-  /** World rank. */
+  /** The world rank. */
   readonly rank: number
-  /** Ranks of the world. */
+  /** The number of ranks of the world. */
   readonly ranks: number
   readonly records: number
-  /** Whether the process came to `MPI_Finalize`. */
+  /** Whether the process reached `MPI_Finalize`. */
   readonly isEnded: boolean
-  /** ns at which the process had recorded as many operations as it may, on the clock of rank 0; null: never. */
+  /** The ns at which the process had recorded as many operations as it may, on the clock of rank 0; null: never. */
   readonly boundAt: number | null
-  /** Operations on communicators without a number, which are not recorded. */
+  /** The number of operations on communicators without a number, which are not recorded. */
   readonly leftOut: number
   kind(record: number): number
-  /** ns, on the clock of rank 0 as measured at both ends. */
+  /** Returns the ns on the clock of rank 0, as measured at both ends. */
   time(record: number): number
   communicator(record: number): number
   peer(record: number): number
   tag(record: number): number
   value(record: number): number
-  /** Source and tag of what a probe has found; null: nothing. */
+  /** Returns source and tag of the message that a probe has found; null: none. */
   found(record: number): readonly [source: number, tag: number] | null
-  /** The name of a communicator that is equal in all processes. */
+  /** Returns the name of a communicator, which is equal in all processes. */
   name(record: number): string
 }
 
@@ -63,7 +63,7 @@ export interface CallRecords {
 export function readCallRecords(file: string, bytes: Uint8Array): CallRecords {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const word = (record: number, at: number) => view.getInt32(record * recordBytes + at, true)
-  /** Integers above 2^53 lose their last bits: nanoseconds after 104 days. */
+  /** Reads an integer. Integers above 2^53 lose their last bits: nanoseconds after 104 days. */
   const long = (record: number, at: number) =>
     word(record, at + 4) * 2 ** 32 + view.getUint32(record * recordBytes + at, true)
   const kind = (record: number) => word(record, 16)

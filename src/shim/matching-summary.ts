@@ -3,27 +3,27 @@ import { MatchingReplay } from '../messages/matching-queues/replay.js'
 import { traceLines } from '../messages/matching-queues/trace-lines.js'
 import type { RecordedProcess } from './recorded-matching.js'
 
-/** What a trace of a recorded process has. */
+/** The counts of a trace of a recorded process. */
 export interface MatchingSummary {
   readonly operations: number
   readonly receives: number
-  /** Messages, all with an inferred time of arrival. */
+  /** The number of messages, all with an inferred time of arrival. */
   readonly arrivals: number
   readonly posted: QueueReport
   readonly unexpected: QueueReport
-  /** Receives that get another message in the trace than in the program: several could have matched. */
+  /** The number of receives that get another message in the trace than in the program: several could have matched. */
   readonly otherMatches: number
 }
 
-/** The lines of a trace, and what is in those that have been taken. */
+/** The lines of a trace, and a summary of those that have been taken. */
 export interface SummarizedTrace {
-  /** With their ends; to be taken once. */
+  /** The lines with their ends; to be taken once. */
   readonly lines: Iterable<string>
   summary(): MatchingSummary
 }
 
 /**
- * The trace of a process. Memory grows with the queues, and with the receives by the messages that they get.
+ * Makes the trace of a process. Memory grows with the queues, and with the receives by the messages that they get.
  *
  * @param isBounded whether traces end before the program does, which the last line says
  */

@@ -8,11 +8,11 @@ export type MpiName = 'Open MPI' | 'MPICH'
 
 type Variables = Readonly<Record<string, string>>
 
-/** How a launcher hands variables of the environment to the processes of a program, and not to itself. */
+/** A launcher's way to hand variables of the environment to the processes of a program, and not to itself. */
 interface Launcher {
   readonly name: MpiName | 'Slurm'
   readonly version: RegExp
-  /** Whether each program of a command, divided by `:`, has its own. */
+  /** Whether each program of a command, divided by `:`, has separate variables. */
   readonly perProgram: boolean
   options(variables: Variables): readonly string[]
 }
@@ -38,7 +38,7 @@ const launchers: readonly Launcher[] = [
   },
 ]
 
-/** A comma ends a variable of `srun --export`. @throws ERR_SHIM */
+/** Writes a variable for `srun --export`, where a comma would end it. @throws ERR_SHIM */
 function exported([name, value]: readonly [string, string]): string {
   if (!value.includes(',')) return `${name}=${value}`
   throw new RankweaveError('ERR_SHIM', `srun: expected a value of ${name} without commas, got ${value}`)
@@ -46,19 +46,19 @@ function exported([name, value]: readonly [string, string]): string {
 
 const launcherName = /^(mpirun|mpiexec|orterun)(?=\.|$)/
 
-/** Where the compiler of a launcher is looked for. */
+/** The machine on which the compiler of a launcher is looked for. */
 export interface CompilerSite {
   isFile(path: string): boolean
-  /** Compilers of MPI that the machine has, of each one path. */
+  /** Returns the compilers of MPI on the machine, one path of each. */
   compilers(): readonly string[]
 }
 
 /**
- * The compiler that belongs to the launcher of a command. Of `mpirun` and its like it is in the same folder:
- * `mpicc.mpich` of `mpirun.mpich`, `mpicc` of `mpiexec.hydra`, which is named by how it starts processes. Another
- * launcher, such as `srun`, does not show its MPI: then it is the only compiler of the machine.
+ * Returns the compiler that belongs to the launcher of a command. The compiler of `mpirun` and similar launchers is in
+ * the same folder: `mpicc.mpich` of `mpirun.mpich`, `mpicc` of `mpiexec.hydra`, which is named by how it starts
+ * processes. Another launcher, such as `srun`, does not show its MPI: then it is the only compiler of the machine.
  *
- * @throws ERR_SHIM where the launcher does not show its MPI, and the machine has none or several
+ * @throws ERR_SHIM if the launcher does not show its MPI, and the machine has none or several
  */
 export function compilerOfCommand(
   [launcher = '']: readonly string[],
@@ -85,7 +85,7 @@ const thisMachine: CompilerSite = {
   compilers: () => compilersOfPath(process.env['PATH']),
 }
 
-/** Files `mpicc` and `mpicc.NAME` of the folders of PATH, those that are the same program once. */
+/** Lists files `mpicc` and `mpicc.NAME` of the folders of PATH, each program once. */
 export function compilersOfPath(path = ''): readonly string[] {
   const byProgram = new Map<string, string>()
   for (const folder of path.split(delimiter).filter((name) => name !== '')) {
@@ -98,7 +98,7 @@ export function compilersOfPath(path = ''): readonly string[] {
   return [...byProgram.values()]
 }
 
-/** In order, so that `mpicc` comes before `mpicc.mpich`; none of a folder that cannot be read. */
+/** Lists names in order, so that `mpicc` comes before `mpicc.mpich`; none of a folder that cannot be read. */
 function namesIn(folder: string): readonly string[] {
   try {
     return readdirSync(folder).sort()
@@ -107,21 +107,21 @@ function namesIn(folder: string): readonly string[] {
   }
 }
 
-/** The launcher that belongs to a compiler: `mpirun.mpich` of `mpicc.mpich`. */
+/** Returns the launcher that belongs to a compiler: `mpirun.mpich` of `mpicc.mpich`. */
 function launcherOfCompiler(mpicc: string): string {
   const name = basename(mpicc).startsWith('mpicc') ? basename(mpicc).replace('mpicc', 'mpirun') : 'mpirun'
   return mpicc.includes('/') ? join(dirname(mpicc), name) : name
 }
 
-/** Where a program is to be launched. */
+/** The machine and user for whom a program is launched. */
 export interface LaunchSite {
   readonly cores: number
   readonly isRoot: boolean
 }
 
 /**
- * A line for a shell that starts `./program` on so many processes, with variables of the environment. Open
- * MPI starts more processes than cores, and processes of root, only when an option permits it.
+ * Returns a line for a shell that starts `./program` on so many processes, with variables of the environment. Open MPI
+ * starts more processes than cores, and processes of root, only when an option permits it.
  */
 export function launchLine(
   mpi: MpiName,
@@ -141,10 +141,10 @@ export function launchLine(
 }
 
 /**
- * A command that starts an MPI program, with variables of the environment for its processes.
+ * Returns a command that starts an MPI program, with variables of the environment for its processes.
  *
- * @param versionOf what a launcher prints of itself; null where it does not start
- * @throws ERR_SHIM where the command does not begin with `mpirun` or `mpiexec` of Open MPI or MPICH or with `srun`, or
+ * @param versionOf what a launcher prints of itself; null if it does not start
+ * @throws ERR_SHIM if the command does not begin with `mpirun` or `mpiexec` of Open MPI or MPICH or with `srun`, or
  *   sets one of the variables itself, or any by `srun --export`
  */
 export function withVariables(

@@ -10,9 +10,9 @@ const version = 1
 const headerWords = 4
 
 /**
- * The file from which a preloaded library takes the plan of a neighbor allgather; every process reads its own
- * part only. 32-bit words in the order of this machine; what they mean is at the head of `c/plan-file.c`. The
- * schedule should have been verified.
+ * Writes the file from which a preloaded library takes the plan of a neighbor allgather; every process reads only its
+ * own part. The file consists of 32-bit words in the order of this machine; the head of `c/plan-file.c` explains them.
+ * The schedule should have been verified.
  *
  * @throws ERR_SHIM for a schedule of another collective, and for one with waits
  * @throws ERR_SCHEDULE as `lower`
@@ -51,7 +51,7 @@ export function planWords(schedule: Schedule): Int32Array {
   return words
 }
 
-/** FNV-1a, over words. */
+/** Computes FNV-1a over words. */
 function checksum(words: Int32Array): number {
   let sum = 2_166_136_261
   for (const word of words) sum = Math.imul(sum ^ word, 16_777_619)

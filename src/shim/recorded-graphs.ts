@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
 import { RankweaveError } from '../errors.js'
 
-/** Calls of one function on communicators of one graph. */
+/** The calls of one function on communicators of one graph. */
 export interface RecordedCalls {
   readonly calls: number
-  /** Bytes of the shortest and of the longest block; null where there was none. */
+  /** The bytes of the shortest and of the longest block; null if there was none. */
   readonly blocks: readonly [shortest: number, longest: number] | null
 }
 
@@ -14,27 +14,27 @@ export interface RecordedGraph {
   readonly edges: number
   readonly communicators: number
   /**
-   * Nodes and the ranks of each, as `cores` of a cluster reads them: `2x16+8`; null where the library did not say. Ranks
-   * of a node need not be consecutive.
+   * The nodes and the ranks of each, as `cores` of a cluster reads them: `2x16+8`; null if the library did not record
+   * them. Ranks of a node need not be consecutive.
    */
   readonly nodes: string | null
-  /** By function of MPI, of every form: `MPI_Neighbor_allgather`, `MPI_Ineighbor_alltoallv`. */
+  /** The calls by function of MPI, of every form: `MPI_Neighbor_allgather`, `MPI_Ineighbor_alltoallv`. */
   readonly functions: Readonly<Record<string, RecordedCalls>>
-  /** A file with it, and the lines about calls of all communicators. */
+  /** A file with the graph, and the lines about calls of all communicators. */
   readonly file: string
   readonly comments: readonly string[]
 }
 
-/** Lines about communicators that a graph keeps. */
+/** The most lines about communicators that a graph keeps. */
 const mostComments = 64
 
 /**
- * The graphs of a run, those with most calls first: communicators of the same graph are one.
+ * Returns the graphs of a run, those with most calls first: communicators of the same graph are one.
  *
  * @param files names of files that the library has written
  * @param read their text; one at a time is in memory
- * @throws ERR_SHIM for a file that the library has not written, or that cannot be read, for instance because
- *   it is longer than a text can be
+ * @throws ERR_SHIM for a file that the library has not written, or that cannot be read, for instance because it is
+ *   longer than a text can be
  */
 export function recordedGraphs(files: readonly string[], read: (file: string) => string): RecordedGraph[] {
   const byGraph = new Map<string, RecordedGraph>()
@@ -48,7 +48,7 @@ export function recordedGraphs(files: readonly string[], read: (file: string) =>
   return [...byGraph.values()].sort((a, b) => calls(b) - calls(a))
 }
 
-/** The graph of a file of the library: what `rankweave plan edges:FILE` reads, without comments. */
+/** Returns the graph of a file of the library: the lines that `rankweave plan edges:FILE` reads, without comments. */
 export function graphLines(text: string): string {
   return text.replace(/^(#.*\n)*/, '')
 }
@@ -92,7 +92,7 @@ function graphOf(file: string, text: string): OneGraph {
   }
 }
 
-/** Without a list of lines: a file may be nearly as long as a text can be. */
+/** Counts line ends without a list of lines: a file may be nearly as long as a text can be. */
 function lineEnds(text: string): number {
   let count = 0
   for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) count++

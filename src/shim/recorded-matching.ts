@@ -4,32 +4,32 @@ import type { TraceHeader } from '../messages/matching-queues/trace-lines.js'
 import { fileError } from '../text/whole-file.js'
 import { type CallRecords, callRecordKind, cancelledPeer } from './matching-calls.js'
 
-/** What has become of one process of a recorded program. */
+/** The trace of one process of a recorded program. */
 export interface RecordedProcess {
   readonly header: TraceHeader
-  /** Whether it came to `MPI_Finalize`. */
+  /** Whether it reached `MPI_Finalize`. */
   readonly isEnded: boolean
-  /** In order. Messages arrive in the order that {@link recordedMatching} infers. */
+  /** The operations in order. Messages arrive in the order that {@link recordedMatching} infers. */
   readonly operations: Iterable<MatchingOperation>
   /**
-   * For each receive and each matched probe that has a message, in order: the number of the receive, -1 of a probe,
-   * and the number of the message among the arrivals of the trace. Known after `operations` has been read.
+   * The partners of each receive and each matched probe that has a message, in order: the number of the receive, -1 of
+   * a probe, and the number of the message among the arrivals of the trace. Known after `operations` has been read.
    */
   readonly partners: ReadonlyMap<number, number>
 }
 
-/** The traces of a program, made of what its processes have recorded. */
+/** The traces of a program, made from the records of its processes. */
 export interface RecordedMatching {
   readonly processes: number
   /** Whether a process has recorded as many operations as it may: all traces end at that time. */
   readonly isBounded: boolean
-  /** Messages to processes that never used their communicator: they are in no trace. */
+  /** The number of messages to processes that never used their communicator: they are in no trace. */
   readonly lostMessages: number
-  /** Operations on communicators that are not traced. */
+  /** The number of operations on communicators that are not traced. */
   readonly leftOut: number
-  /** The trace of one process; it reads the records of that process. */
+  /** Returns the trace of one process; it reads the records of that process. */
   process(rank: number): RecordedProcess
-  /** Contexts of the traces by the numbers that communicators have in the records of a process. */
+  /** Returns contexts of the traces by the numbers that communicators have in the records of a process. */
   contextsOf(rank: number): readonly number[]
 }
 
@@ -86,7 +86,7 @@ export function recordedMatching(ranks: number, read: (rank: number) => CallReco
 interface Communicator {
   readonly context: number
   readonly ranks: number
-  /** World ranks of its ranks; -1 of those that never used it. */
+  /** The world ranks of its ranks; -1 of those that never used it. */
   readonly worldRanks: Int32Array
 }
 
@@ -98,10 +98,10 @@ interface OwnCommunicator {
   readonly communicator: Communicator
 }
 
-/** By their numbers in the records of a process. */
+/** The communicators by their numbers in the records of a process. */
 type OwnCommunicators = readonly (OwnCommunicator | undefined)[]
 
-/** That of a record. @throws ERR_FILE where there was none of this number */
+/** Returns the communicator of a record. @throws ERR_FILE if there was none of this number */
 function ownCommunicator(own: OwnCommunicators, calls: CallRecords, record: number): OwnCommunicator {
   const found = own[calls.communicator(record)]
   if (found !== undefined) return found
@@ -144,10 +144,10 @@ class Contexts {
   }
 }
 
-/** Of a message: ns when its send starts, context, source, tag, bytes. */
+/** The number of fields of a message: ns when its send starts, context, source, tag, bytes. */
 const fields = 5
 
-/** Returns how many messages have no destination. */
+/** Adds messages, and returns how many have no destination. */
 function addMessages(
   messages: readonly GrowingFloat64Array[],
   calls: CallRecords,
@@ -196,7 +196,7 @@ function recordedProcess(
   }
 }
 
-/** What has become of posts, by their numbers: the record with their status, and that of their cancel; 0: none. */
+/** The outcomes of posts, by their numbers: the record with their status, and that of their cancel; 0: none. */
 interface Outcomes {
   readonly done: Uint32Array
   readonly cancel: Uint32Array
@@ -215,13 +215,13 @@ function receiveOutcomes(calls: CallRecords): Outcomes {
   return outcomes
 }
 
-/** Messages of one context, source and tag that no receive has taken yet. */
+/** The messages of one context, source and tag that no receive has taken yet. */
 interface Waiting {
   readonly messages: number[]
   next: number
 }
 
-/** The times before which messages have arrived, and the posts that got them: -1 without. */
+/** Returns the times before which messages have arrived, and the posts that got them: -1 without. */
 function deadlinesOf(
   calls: CallRecords,
   messages: Float64Array,
@@ -270,9 +270,9 @@ function deadlinesOf(
 }
 
 interface Arrivals {
-  /** Numbers of messages in the order in which they arrive. */
+  /** The numbers of messages in the order in which they arrive. */
   readonly order: Uint32Array
-  /** ns, by message. */
+  /** The ns, by message. */
   readonly times: Float64Array
 }
 

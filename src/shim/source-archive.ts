@@ -7,10 +7,10 @@ import { ownSources } from './library.js'
 const block = 512
 
 /**
- * The C sources of the library with a Makefile and a manual page, as a gzip-compressed ustar archive of one
+ * Packs the C sources of the library with a Makefile and a manual page, as a gzip-compressed ustar archive of one
  * folder. The same sources give the same bytes.
  *
- * @throws ERR_SHIM where a file of the package is missing, or has a name that ustar cannot hold
+ * @throws ERR_SHIM if a file of the package is missing, or has a name that ustar cannot hold
  */
 export function sourceArchive(folder: string): Uint8Array {
   const others = ['Makefile', 'rankweave_shim.7'].map((name) => ({ name, text: textOf(name) }))
@@ -31,7 +31,7 @@ function textOf(name: string): string {
   }
 }
 
-/** A header of POSIX ustar; the time is 0, so that archives are repeatable. */
+/** Makes a header of POSIX ustar; the time is 0, so that archives are repeatable. */
 function headerOf(path: string, length: number): Buffer {
   if (Buffer.byteLength(path) > 100) {
     throw new RankweaveError(

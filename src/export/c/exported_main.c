@@ -217,8 +217,10 @@ static int64_t check_plan(struct rank *r) {
   return on_all_ranks(wrong);
 }
 
-/* MPI libraries differ in the order of blocks along parallel edges, so results with such edges are not
- * compared. */
+/*
+ * MPI libraries differ in the order of blocks along parallel edges, so results with such edges are not
+ * compared.
+ */
 static int is_library_comparable(const struct rank *r) {
   int64_t repeated = 0;
   if (!has_library() || exported_collective != exported_neighbor_alltoall) return has_library();

@@ -5,8 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The bringer of a value: a receive, `receives + c` for combination c, or the number of bringers for an own
- * block. */
+/*
+ * The bringer of a value: a receive, `receives + c` for combination c, or the number of bringers for an own
+ * block.
+ */
 static int32_t bringer_of(const rw_request *r, const int32_t *receive_of, int32_t value) {
   const struct rw_program *p = r->program;
   if (value < p->own) return r->bringers;
@@ -103,8 +105,10 @@ static void find_first_slots(const struct rw_program *p, int32_t values, int32_t
   for (int32_t s = p->slots - 1; s >= 0; s--) first_slot[p->slot_value[s]] = s;
 }
 
-/* Returns whether the first slots of values are one run of the receive buffer; *bytes becomes their total
- * length. */
+/*
+ * Returns whether the first slots of values are one run of the receive buffer; *bytes becomes their total
+ * length.
+ */
 static int are_run_of_slots(const rw_request *r, const int32_t *first_slot, int32_t value, int32_t end, size_t *bytes) {
   *bytes = 0;
   for (int32_t v = value; v < end; v++) {

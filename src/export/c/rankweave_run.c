@@ -49,8 +49,10 @@ static int post_receive(rw_request *r, int32_t k) {
                    : RW_MPI(Start)(&r->requests[k]);
 }
 
-/* Runs a task and those that thereby become ready. The results of combinations and gates are available at
- * once. */
+/*
+ * Runs a task and those that thereby become ready. The results of combinations and gates are available at
+ * once.
+ */
 static int run_task(rw_request *r, int32_t first) {
   const struct rw_program *p = r->program;
   int32_t done = 0, count = 0, first_post = p->combinations + p->gates;

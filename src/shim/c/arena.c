@@ -1,12 +1,10 @@
 /*
- * Memory that the processes of a node share: a region for each, in which it alone allocates and writes.
- *
- * A region has lines and space behind them. Lines of one number are next to each other for all processes:
- * they mostly serve the same communicator, so the lines that a process polls share few pages.
- *
- * It is made once, in MPI_Init. After that a process publishes without an agreement: it makes an entry for a
- * communicator, and others find it by the communicator's number. Entries never become anything else, so a
- * process may read one that belongs to another communicator by now; it looks at the key again afterwards.
+ * Memory that the processes of a node share: each process has a region, in which it alone allocates and writes. A
+ * region has lines and space behind them. Lines of one number are adjacent for all processes. They mostly serve the
+ * same communicator, so the lines that a process polls share few pages. The memory is made once, in MPI_Init. After
+ * that a process publishes without an agreement: it makes an entry for a communicator, and others find it by the
+ * communicator's number. An entry's memory never holds anything else. So a process may read an entry that belongs
+ * to another communicator by now, and it checks the key again afterwards.
  */
 #include "shim.h"
 
@@ -21,17 +19,17 @@
 #include <unistd.h>
 
 enum { NAME = 64, BUCKET = 8, BUCKETS = 32, STEP = 1 << 16, TAGS = 4, FIRST_TAG = 4 };
-/* Lines by number: what is known, a bucket of keys each, entries; then those that can be taken. */
+/* The layout of lines by number: known numbers, a bucket of keys each, entries; then the lines that can be taken. */
 enum { ENTRY = 1 + RW_COLLECTIVES, FIRST_ENTRY = 1 + BUCKETS, FIRST_FREE = FIRST_ENTRY + BUCKETS * BUCKET * ENTRY, REFUSED = 4 };
 
 typedef struct {
-  /* The last number of either kind for which the process has an entry or was refused one, and one more. */
+  /* The last number of either kind for which the process has an entry or was refused one, plus one. */
   uint64_t known[2];
-  uint64_t refusals; /* and the numbers of the first ones */
+  uint64_t refusals; /* followed by the numbers of the first ones */
   uint64_t refused[REFUSED];
 } head;
 
-/* What is taken of the own region, and reserved of the file. */
+/* The units taken of the own region, and the units reserved of the file. */
 typedef struct {
   unsigned char *is_taken; /* units of 64 bytes */
   size_t units, reserved;
@@ -43,7 +41,7 @@ static part lines, space;
 static int file = -1;
 static uint64_t next_number[2];
 static int most_number;
-static int64_t *ids; /* of the processes of the node, as the system counts */
+static int64_t *ids; /* the system's ids of the node's processes */
 
 const rw_arena *rw_arena_of_process(void) { return arena.is_there ? &arena : NULL; }
 
@@ -57,7 +55,7 @@ static char *space_of_process(int process) {
   return rw_line_of(0, lines.units) + (size_t)process * space.units * RW_LINE;
 }
 
-/* Memory of the own part up to a unit. Lines are those of all processes. */
+/* Reserves memory of the own part up to a unit. Lines are those of all processes. */
 static int reserve(part *of, size_t end) {
   size_t each = of == &lines ? (size_t)arena.processes * RW_LINE : RW_LINE;
   size_t start = of == &lines ? 0 : (size_t)(space_of_process(arena.process) - arena.memory);
@@ -70,7 +68,7 @@ static int reserve(part *of, size_t end) {
   return 1;
 }
 
-/* A new name that nothing else has; -1 if there is no memory. */
+/* Creates memory under a new unique name; returns -1 if there is none. */
 static int create_memory(char name[NAME], size_t bytes) {
   struct timespec now;
   clock_gettime(CLOCK_REALTIME, &now);
@@ -85,7 +83,10 @@ static int create_memory(char name[NAME], size_t bytes) {
   return -1;
 }
 
-/* Whether all processes of the world have their region. The name is removed as soon as they do. Collective. */
+/*
+ * Maps the memory, and finds whether all processes of the world have their region. The name is removed as soon as
+ * they do. Collective.
+ */
 static int map_memory(MPI_Comm node, int *is_there) {
   char name[NAME] = "";
   size_t bytes = arena.region * (size_t)arena.processes;
@@ -124,8 +125,9 @@ int rw_arena_fetch(int process, uint64_t address, char *to, size_t bytes) {
 }
 
 /*
- * Whether all processes can read in the next one of their node: the system may forbid it, or count processes apart in
- * containers that share memory. So they look for a number that only the right process has. Collective.
+ * Finds whether every process can read the next one of its node. The system may forbid it, or number processes
+ * separately in containers that share memory. So they look for a number that only the right process has.
+ * Collective.
  */
 static int try_lending(MPI_Comm node, int is_wanted) {
   static uint64_t number;
@@ -147,7 +149,7 @@ static int try_lending(MPI_Comm node, int is_wanted) {
   return code;
 }
 
-/* Ranks of a node: as MPI says, or for tests so many in a row. */
+/* Determines the ranks of a node as MPI reports them, or, for tests, so many in a row. */
 static int make_node(int rank, int cores, int lends) {
   MPI_Comm node;
   int code = cores > 0 ? PMPI_Comm_split(MPI_COMM_WORLD, rank / cores, rank, &node)
@@ -169,7 +171,7 @@ static void read_tags(void) {
   most_number = ((is_there ? *most : 32767) - FIRST_TAG) / TAGS;
 }
 
-/* What all processes have to agree on, the least of each: threads and a route that is named are negative. */
+/* Agrees on the least of each value over all processes: threads and a named route are negative. */
 static int agree(int rank, double values[7]) {
   const rw_settings *own = rw_own_settings();
   int threads = MPI_THREAD_SINGLE;
@@ -212,9 +214,9 @@ void rw_arena_make(void) {
 }
 
 /*
- * Calls on MPI_COMM_WORLD have one order, so all processes count its children alike, also those that get
- * none. Children of others have odd numbers: the highest that is free in all its processes. Several threads
- * might take the same one. A process of another world may have an arena where this one has none.
+ * Numbers communicators. Calls on MPI_COMM_WORLD have one order, so all processes count its children alike, also
+ * processes that get none. Children of others have odd numbers: the highest that is free in all its processes.
+ * Several threads might take the same one. A process of another world may have an arena where this one has none.
  */
 int rw_arena_number(MPI_Comm old, MPI_Comm comm) {
   const uint64_t none = UINT32_MAX;
@@ -279,7 +281,7 @@ rw_entry *rw_entry_find(int process, int number) {
   return key == NULL ? NULL : entry_of(process, number, (int)(key - keys_of(process, bucket_of(number))));
 }
 
-/* What is stored where the entry was must not be seen before its key is gone. */
+/* Readers must see that the key is gone before other data is stored in the entry. */
 void rw_entry_remove(int number) {
   uint64_t *key = key_of(arena.process, number);
   if (key == NULL) return;
@@ -301,9 +303,9 @@ int rw_entry_may_be_refused(int process, int number) {
 
 char *rw_space_of(int process, size_t unit) { return space_of_process(process) + unit * RW_LINE; }
 
-/* The first place that is large enough. */
+/* Takes the first place that is large enough. */
 static size_t take(part *of, size_t wanted) {
-  size_t found = 0, at = of == &lines ? FIRST_FREE : 1; /* unit 0 means nothing */
+  size_t found = 0, at = of == &lines ? FIRST_FREE : 1; /* unit 0 stands for failure */
   pthread_mutex_lock(&lock);
   while (at < of->units && found < wanted) found = of->is_taken[at++] ? 0 : found + 1;
   int ok = found == wanted && wanted > 0 && reserve(of, at);

@@ -1,4 +1,4 @@
-/* Bytes from and to the buffers of a user, of any datatype. */
+/* This file moves bytes from and to the buffers of a user, of any datatype. */
 #include "shim.h"
 
 #include <string.h>
@@ -36,8 +36,8 @@ int rw_buffer_count(const rw_buffer *buffer, int block) {
 int64_t rw_buffer_bytes(const rw_buffer *buffer, int block) { return (int64_t)rw_buffer_count(buffer, block) * buffer->size; }
 
 /*
- * Elements of a type that has addresses, from MPI_BOTTOM on, as one element at an address: MPICH neither packs nor unpacks at
- * none.
+ * Turns elements of a type with absolute addresses, from MPI_BOTTOM on, into one element at an address: MPICH
+ * neither packs nor unpacks at a null address.
  */
 static int place(char **at, int *count, MPI_Datatype *type) {
   MPI_Aint low, extent, back;

@@ -1,6 +1,6 @@
 /*
- * A file of calls while it is written: under another name, so that it appears whole or not at all, and two runs never
- * write one file. Its checksum is FNV-1a, as src/tuning/settings/fnv-hash.ts computes it.
+ * A file of calls while it is written: under another name, so that it appears whole or not at all, and two runs
+ * never write one file. Its checksum is FNV-1a, as src/tuning/settings/fnv-hash.ts computes it.
  */
 #include "shim.h"
 
@@ -17,14 +17,14 @@
 enum { PATH = 4096, ROOM = 1 << 16 };
 
 struct rw_call_file {
-  int descriptor, error; /* of the system, the first one */
+  int descriptor, error; /* first error of the system */
   uint64_t sum;
   size_t used;
   struct sigaction before;
   char path[PATH], part[PATH + 8], room[ROOM];
 };
 
-/* The time and eight digits that another run of this second does not have. */
+/* Names a file by the time and eight digits that another run of this second does not have. */
 static void name(char *path, const char *folder) {
   struct timespec now;
   struct tm parts;
@@ -45,7 +45,7 @@ rw_call_file *rw_call_file_open(const char *folder) {
   file->used = 0;
   name(file->path, folder);
   snprintf(file->part, sizeof file->part, "%s.part", file->path);
-  /* A file that grows beyond a limit would end the process. */
+  /* A file that grows beyond a limit would end the process, so the signal is ignored. */
   struct sigaction ignoring = {.sa_handler = SIG_IGN};
   sigaction(SIGXFSZ, &ignoring, &file->before);
   file->descriptor = open(file->part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
@@ -75,7 +75,7 @@ void rw_call_file_put(rw_call_file *file, const void *bytes, size_t count) {
   }
 }
 
-/* So that the name is there after a crash of the machine, too. */
+/* Flushes the folder, so that the name survives a crash of the machine. */
 static void flush_folder(const char *path) {
   char folder[PATH];
   snprintf(folder, sizeof folder, "%.*s", (int)(strrchr(path, '/') - path), path);

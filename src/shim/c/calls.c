@@ -1,4 +1,4 @@
-/* The blocking neighborhood collectives: by plan where a communicator has one, else by the library. */
+/* The blocking neighborhood collectives, by plan if a communicator has one, else by the library. */
 #include "shim.h"
 
 typedef rw_call call;
@@ -30,7 +30,7 @@ static int has_negative(const int *counts, int count, int one) {
   return 0;
 }
 
-/* What the library refuses, it refuses itself. */
+/* Arguments that the library refuses are left to it. */
 int rw_call_is_wrong(const call *c, const rw_lists *lists, int is_v_send, int is_v_receive) {
   if (c->send_type == MPI_DATATYPE_NULL || c->receive_type == MPI_DATATYPE_NULL) return 1;
   if (c->from == MPI_IN_PLACE || c->to == MPI_IN_PLACE) return 1;
@@ -55,7 +55,7 @@ static double longest_of(const rw_buffer *from, int blocks) {
   return longest;
 }
 
-/* What became of a call that MPI carries out. */
+/* Returns why a call is carried out by MPI. */
 static rw_outcome why_by_library(const rw_plan *plan) {
   switch (plan->phase) {
     case RW_PHASE_TRIAL: return RW_IN_TRIAL;
@@ -66,8 +66,8 @@ static rw_outcome why_by_library(const rw_plan *plan) {
 }
 
 /*
- * Counts of calls are equal on all ranks, so all of them run the plan or the library in the same call; after an
- * error too.
+ * Performs a planned call. Counts of calls are equal on all ranks, also after an error, so all of them run the plan
+ * or the library in the same call.
  */
 static int perform_planned(rw_state *state, int collective, rw_function function, const call *c, library *by_library) {
   rw_plan *plan = &state->plans[collective];

@@ -1,4 +1,7 @@
-/* Which route is cheapest for blocks of a few bytes, by a rule that all ranks apply to the same numbers. */
+/*
+ * This file chooses the cheapest route for blocks of a few bytes, by a rule that all ranks apply to the same
+ * numbers.
+ */
 #include "shim.h"
 
 #include <stdio.h>
@@ -13,7 +16,7 @@ typedef struct {
   char name[RW_NAME];
 } candidate;
 
-/* The route that the user names on rank 0, if any: all ranks must have the same. */
+/* Reads the route that the user names on rank 0, if any: all ranks must have the same. */
 static int read_named(MPI_Comm comm, const rw_lists *lists, const rw_layout *layout, candidate *named, int *is_named) {
   const char *text = rw_strategy();
   memset(named, 0, sizeof *named);
@@ -34,7 +37,7 @@ static int read_named(MPI_Comm comm, const rw_lists *lists, const rw_layout *lay
               whole, named->name);
     return code;
   }
-  /* A name does not make memory. */
+  /* Naming shared memory does not create it. */
   if (layout->nodes == 1 && strcmp(named->name, "shared") == 0) return code;
   if (lists->rank == 0)
     fprintf(stderr,
@@ -74,7 +77,7 @@ static int list_candidates(candidate *all, int ranks, const rw_layout *layout) {
   return count;
 }
 
-/* Most messages that a rank can have in a hop, whatever the graph. */
+/* Returns the most messages that a rank can have in a hop, whatever the graph. */
 static int most_messages(const rw_route *route, int h) {
   int is_between = h < route->between.steps;
   const rw_digits *digits = is_between ? &route->between : &route->inside;
@@ -83,7 +86,7 @@ static int most_messages(const rw_route *route, int h) {
   return ratio - 1;
 }
 
-/* Of an average rank, with all that share a core with it. */
+/* Estimates the time of an average rank and of all that share its core. */
 static double cost(const rw_settings *settings, const rw_route *route, const double *blocks, double crowd) {
   double us = 0;
   for (int h = 0; h < rw_route_hops(route); h++) {
@@ -96,8 +99,8 @@ static double cost(const rw_settings *settings, const rw_route *route, const dou
 }
 
 /*
- * Blocks that an average rank sends in every hop of every candidate, its destinations, and the ranks per
- * core.
+ * Measures the blocks that an average rank sends in every hop of every candidate, its destinations, and the ranks
+ * per core.
  */
 static int measure_load(MPI_Comm comm, const rw_lists *lists, int collective, const rw_layout *layout,
                         const candidate *all, int count, double *load) {

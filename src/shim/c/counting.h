@@ -1,13 +1,8 @@
-/*
- * Which function was called how often, and what became of the calls. Part of shim.h.
- */
+/* Counts of calls by function and outcome. Part of shim.h. */
 #ifndef RANKWEAVE_COUNTING_H
 #define RANKWEAVE_COUNTING_H
 
-/*
- * --- report.c
- * --------------------------------------------------------------------------------------------------------
- */
+/* report.c implements the declarations below. */
 
 /* The functions whose calls are counted. Large counts (`_c`) count as the function. */
 typedef enum {
@@ -21,7 +16,7 @@ typedef enum {
   RW_INEIGHBOR_ALLTOALL,
   RW_INEIGHBOR_ALLTOALLV,
   RW_INEIGHBOR_ALLTOALLW,
-  RW_NEIGHBOR_ALLGATHER_INIT, /* a call is an initialization */
+  RW_NEIGHBOR_ALLGATHER_INIT, /* the initialization counts as a call */
   RW_NEIGHBOR_ALLGATHERV_INIT,
   RW_NEIGHBOR_ALLTOALL_INIT,
   RW_NEIGHBOR_ALLTOALLV_INIT,
@@ -29,7 +24,7 @@ typedef enum {
   RW_FUNCTIONS
 } rw_function;
 
-/* What became of a call, with the words of the report. The first two are served; the others are left to MPI. */
+/* The outcomes of calls, with the words of the report. The first two are served; the others are left to MPI. */
 #define RW_ALL_OUTCOMES(X)                                                          \
   X(RW_BY_PLAN, "by plan")                                                          \
   X(RW_SENT_DIRECTLY, "sent directly")                                              \
@@ -52,53 +47,50 @@ typedef enum {
 
 #define RW_NAME_OF(outcome, text) outcome,
 typedef enum { RW_ALL_OUTCOMES(RW_NAME_OF) RW_OUTCOMES } rw_outcome;
-/* Outcomes before this one: the library itself sent the blocks. */
+/* Outcomes before this one were served: the library itself sent the blocks. */
 enum { RW_SERVED = RW_TOO_EARLY };
 
 typedef struct rw_state rw_state;
 typedef struct rw_plan rw_plan;
 
 /*
- * A call of a function, once; the state is NULL for communicators that have none. Of a persistent form the
- * initialization is a call.
+ * Counts a call of a function, once; the state is NULL for communicators that have none. For a persistent form, the
+ * initialization counts as the call.
  */
 void rw_count(rw_state *state, rw_function function, rw_outcome outcome);
-/* Why all calls on a communicator are left to MPI; 0 if they are not. */
+/* Returns why all calls on a communicator are left to MPI; 0 if they are not. */
 rw_outcome rw_why_left(const rw_state *state);
-/* The lines of a communicator, when it is freed or at the end. */
+/* Prints the lines of a communicator, when it is freed or at the end. */
 void rw_report_state(const rw_state *state);
-/* A plan file that is not used. */
+/* Reports a plan file that is not used. */
 void rw_report_refused(const char *path, const char *reason);
-/* Another line. */
+/* Adds a line to the report. */
 void rw_report_line(const char *text);
 void rw_report_print(void);
-/* The name of a function, as MPI has it. */
+/* Returns the name of a function, as MPI has it. */
 const char *rw_function_name(rw_function function);
 
-/*
- * --- record.c
- * --------------------------------------------------------------------------------------------------------
- */
+/* record.c implements the declarations below. */
 
-/* What is recorded of a function: the number of the first call among all, bytes of blocks. */
+/* The record of a function: its calls, the number of its first call among all, and the bytes of blocks. */
 typedef struct {
   unsigned calls, first_call;
   int has_blocks;
   double shortest, longest;
 } rw_recorded;
 
-/* Collective. */
+/* Gathers the graph on rank 0. Collective. */
 int rw_record_gather(MPI_Comm comm, rw_state *state);
 void rw_record_call(rw_state *state, rw_function function);
-/* A call of a function and the blocks that this rank sends in it. */
+/* Records a call of a function and the blocks that this rank sends in it. */
 void rw_record(rw_state *state, rw_function function, int collective, const rw_call *call);
-/* A block that this rank sends in a call, or in every start of a persistent request. */
+/* Records a block that this rank sends in a call, or in every start of a persistent request. */
 void rw_record_block(rw_state *state, rw_function function, double bytes);
-/* A persistent request of MPI: its starts are calls from now on, until it is freed. */
+/* Records a persistent request of MPI: its starts are calls from now on, until it is freed. */
 void rw_record_request(MPI_Request request, rw_state *state, rw_function function);
 void rw_record_start(MPI_Request request);
 void rw_record_forget(MPI_Request request);
-/* Forgets its requests, too. */
+/* Writes the graph, and forgets the requests of the communicator. */
 void rw_record_write(const rw_state *state);
 
 #endif

@@ -1,7 +1,7 @@
-/* The creation of topology communicators. */
+/* This file intercepts the creation of topology communicators. */
 #include "shim.h"
 
-/* A communicator that exists is handed over even if the shim fails on it: its calls fall through. */
+/* Attaches a state. A communicator that exists is handed over even if the shim fails on it: its calls fall through. */
 static int attached(MPI_Comm old, int code, MPI_Comm comm, int is_off) {
   if (code != MPI_SUCCESS) return code;
   rw_matching_created(code, &comm);
@@ -11,7 +11,7 @@ static int attached(MPI_Comm old, int code, MPI_Comm comm, int is_off) {
   return own == MPI_SUCCESS ? code : rw_raise(comm, own);
 }
 
-/* After the constructor; `before` is the code of what was done to reorder ranks. */
+/* Finishes a creation after the constructor; `before` is the code of reordering ranks. */
 static int created(rw_creation *creation, MPI_Comm old, int before, int code, const MPI_Comm *comm, int is_off) {
   rw_reorder_end(creation);
   if (before != MPI_SUCCESS) return rw_raise(old, before);
@@ -51,7 +51,10 @@ RW_EXPORT int MPI_Cart_create(MPI_Comm old, int dimensions, const int extents[],
   return created(&c, old, before, code, comm, 0);
 }
 
-/* A copy has the same lists; its plans are its own, as its calls are. That of a communicator left alone is, too. */
+/*
+ * A copy has the same lists, but separate plans and calls. The copy of a communicator left alone is left alone,
+ * too.
+ */
 RW_EXPORT int MPI_Comm_dup(MPI_Comm old, MPI_Comm *comm) {
   int code = rw_next.Comm_dup(old, comm);
   rw_matching_created(code, comm);

@@ -1,6 +1,6 @@
 /*
- * Whether a buffer is in the memory of a device, by the libraries of CUDA or HIP, if the process has loaded one.
- * The processor cannot read such memory; the functions of an MPI for devices can.
+ * Finds whether a buffer is in the memory of a device, by the libraries of CUDA or HIP, if the process has loaded
+ * one. The processor cannot read such memory; the functions of an MPI for devices can.
  */
 #include "shim.h"
 
@@ -9,14 +9,20 @@
 #include <pthread.h>
 #include <string.h>
 
-/* CU_POINTER_ATTRIBUTE_MEMORY_TYPE of cuda.h, HIP_POINTER_ATTRIBUTE_MEMORY_TYPE of hip_runtime_api.h. */
+/*
+ * The value is CU_POINTER_ATTRIBUTE_MEMORY_TYPE of cuda.h and HIP_POINTER_ATTRIBUTE_MEMORY_TYPE of
+ * hip_runtime_api.h.
+ */
 enum { MEMORY_TYPE = 2 };
-/* CU_MEMORYTYPE_HOST. hipMemoryTypeDevice is 1 before HIP 6, where hipMemoryTypeHost is; all above 0 is MPI's. */
+/*
+ * CUDA_HOST is CU_MEMORYTYPE_HOST. A type of 1 is hipMemoryTypeDevice before HIP 6, and hipMemoryTypeHost from
+ * then on, so buffers of all types above 0 are left to MPI.
+ */
 enum { CUDA_HOST = 1, HIP_HOST = 0 };
 
 typedef int attribute_of(void *data, int attribute, uintptr_t pointer);
 
-/* Libraries are sought again when the process has loaded more. */
+/* The count of loaded libraries at the last search: the search is repeated when the process has loaded more. */
 static unsigned long long sought_at;
 static attribute_of *cuda, *hip;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -44,7 +50,7 @@ static int note_path(struct dl_phdr_info *info, size_t size, void *found) {
   return 0;
 }
 
-/* The library stays loaded: its handle is not closed. */
+/* Returns the function of a loaded library. The library stays loaded, because its handle is not closed. */
 static attribute_of *function_of(const char *path, const char *name) {
   void *library = path[0] == '\0' ? NULL : dlopen(path, RTLD_LAZY | RTLD_NOLOAD);
   void *found = library == NULL ? NULL : dlsym(library, name);

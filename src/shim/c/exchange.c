@@ -1,11 +1,9 @@
 /*
- * Calls of a neighborhood collective by a publisher.
- *
- * Both ends of an edge know the bytes of its block. On a node a block up to the limit is published, or sent
- * as a message if there is no place for it. A longer one is lent: its readers copy it from the memory of the
- * program. Where readers do not come to read in every call of MPI, only short blocks are published. All others,
- * and every block for another node, are sent from the buffer of the program into that of its neighbor, as MPI
- * would. So no call needs an agreement.
+ * Calls of a neighborhood collective by a publisher. Both ends of an edge know the bytes of its block. On a node a
+ * block up to the limit is published, or sent as a message if there is no place for it. A longer one is lent: its
+ * readers copy it from the memory of the program. If readers do not read in every call of MPI, only short blocks
+ * are published. All other blocks, and every block for another node, are sent from the buffer of the program into
+ * that of its neighbor, as MPI would. So no call needs an agreement.
  */
 #include "publish.h"
 
@@ -13,16 +11,17 @@
 #include <sched.h>
 #include <stdlib.h>
 
-/* Polls before the core is given to others, and between calls of MPI. */
+/* The polls before the core is yielded to others, and between calls of MPI. */
 enum { SPINS = 256, PROGRESS = 16 };
-/* Bytes of a message that MPI sends without waiting for its receiver. */
+/* The bytes of a message that MPI sends without waiting for its receiver. */
 enum { EAGER = 1024 };
 
 static int block_of(const rw_publisher *p, const rw_end *reader) { return p->collective == RW_ALLGATHER ? 0 : reader->slot; }
 
 /*
- * Bytes of the longest block that readers fetch, in place or for want of one as a message without a posted receive. One
- * who starts calls and waits for something else may not come, so that message may not wait for its receiver.
+ * Returns the bytes of the longest block that readers fetch, in place or, for want of a place, as a message without
+ * a posted receive. A reader that starts calls and waits for something else may never come, so that message must
+ * not wait for its receiver.
  */
 static int64_t longest_of(const rw_publisher *p, int do_readers_come) {
   const rw_arena *arena = rw_arena_of_process();
@@ -32,12 +31,15 @@ static int64_t longest_of(const rw_publisher *p, int do_readers_come) {
 
 static void enter(rw_publisher *p) { pthread_mutex_lock(&p->lock); }
 
-/* MPI advances requests in calls that are made in here, too; then it comes again. */
+/* MPI also advances requests in calls that are made in here; if the lock is taken, it tries again later. */
 static int try_to_enter(rw_publisher *p) { return pthread_mutex_trylock(&p->lock) == 0; }
 
 static void leave(rw_publisher *p) { pthread_mutex_unlock(&p->lock); }
 
-/* Of blocks that do not come through memory. Another rank may wait for the rest of a call that failed. */
+/*
+ * Posts receives for blocks that do not come through memory. Another rank may wait for the rest of a call that
+ * failed.
+ */
 static int receive_apart(rw_exchange *x) {
   rw_publisher *p = x->publisher;
   int tag = rw_arena_tag(p->number, p->collective, 1), code = MPI_SUCCESS;
@@ -53,7 +55,10 @@ static int receive_apart(rw_exchange *x) {
   return code;
 }
 
-/* Without a place it is announced, and received in its turn; else its receive is posted. */
+/*
+ * Sends a block as a message. For want of a place it is announced, and received in its turn; else its receive is
+ * posted.
+ */
 static int send_apart(rw_exchange *x, const rw_buffer *from, const rw_end *reader, int is_announced) {
   rw_publisher *p = x->publisher;
   int block = block_of(p, reader), tag = rw_arena_tag(p->number, p->collective, !is_announced);
@@ -78,7 +83,7 @@ static int publish(rw_exchange *x, const rw_buffer *from, int reader, char **pac
   return code;
 }
 
-/* Bytes of the longest block of the call that is copied, and of all that are lent. */
+/* Measures the bytes of the longest block of the call that is copied, and of all that are lent. */
 static int64_t measure(const rw_exchange *x, const rw_buffer *from, int64_t *lent) {
   const rw_publisher *p = x->publisher;
   int64_t longest = 0, limit = (int64_t)p->limit;
@@ -93,7 +98,7 @@ static int64_t measure(const rw_exchange *x, const rw_buffer *from, int64_t *len
   return longest;
 }
 
-/* Whether there is a place for the blocks of the call, and memory for those that have to be packed. */
+/* Finds whether there is a place for the blocks of the call, and memory for those that have to be packed. */
 static int has_place(rw_exchange *x, const rw_buffer *from) {
   int64_t lent, longest = measure(x, from, &lent);
   if (!rw_publisher_has_place(x->publisher, x->call, longest)) return 0;
@@ -130,7 +135,7 @@ static int send_on_node(rw_exchange *x, const rw_buffer *from) {
   return code;
 }
 
-/* Requests have to suffice for a message to or from every end. */
+/* Begins a call. Requests have to suffice for a message to or from every end. */
 static void begin(rw_exchange *x, rw_publisher *p, const rw_buffer *from, const rw_buffer *to, int do_readers_come) {
   x->publisher = p;
   x->longest = longest_of(p, do_readers_come);
@@ -153,7 +158,7 @@ static void begin(rw_exchange *x, rw_publisher *p, const rw_buffer *from, const 
   p->last = x;
 }
 
-/* Every test lets MPI make progress, so the first that is not done ends this. */
+/* Every test lets MPI make progress, so the first incomplete request ends the loop. */
 int rw_exchange_test_all(rw_exchange *x, int first, int end) {
   int is_done = 1;
   for (int i = first; is_done && i < end; i++) {
@@ -191,7 +196,7 @@ int rw_exchange_advance(rw_exchange *x, int *is_done) {
   return x->code;
 }
 
-/* MPI gets to work now and then: what this process has begun there, others may wait for. */
+/* MPI makes progress now and then, because others may wait for messages that this process has begun. */
 int rw_exchange_wait(rw_exchange *x) {
   const rw_arena *arena = rw_arena_of_process();
   int is_done, polls = 0, spins = arena->is_crowded ? 0 : SPINS;
@@ -212,7 +217,7 @@ int rw_exchange_wait(rw_exchange *x) {
 }
 
 int rw_exchange_start(rw_publisher *p, const rw_buffer *from, const rw_buffer *to, rw_exchange **started) {
-  /* One message at most for each end. */
+  /* Each end has one message at most. */
   size_t requests = (size_t)(p->all_sources + p->all_readers);
   rw_exchange *x = malloc(sizeof *x + sizeof *x->request * requests + (size_t)p->sources);
   MPI_Datatype type = MPI_DATATYPE_NULL;

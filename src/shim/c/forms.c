@@ -1,7 +1,7 @@
 /* Forms without plans are counted and recorded, and left to MPI. */
 #include "shim.h"
 
-/* What a rank sends in a call. Counts and types NULL: blocks are equal. */
+/* The blocks that a rank sends in a call. Counts and types are NULL if blocks are equal. */
 typedef struct {
   rw_function function;
   int count;
@@ -22,7 +22,7 @@ static void record_blocks(rw_state *state, const sent *s) {
   }
 }
 
-/* The state, if calls on the communicator are recorded. */
+/* Counts a call, and returns the state if calls on the communicator are recorded. */
 static rw_state *count(MPI_Comm comm, const sent *s) {
   rw_state *state = rw_state_of(comm);
   rw_outcome why = rw_why_left(state);
@@ -55,7 +55,7 @@ RW_EXPORT int MPI_Ineighbor_alltoallw(ALLTOALLW_PARAMETERS, MPI_Request *request
   return rw_next.Ineighbor_alltoallw(ALLTOALLW_VALUES, request);
 }
 
-/* Open MPI has its own in persistent.c. */
+/* Open MPI's forms are in persistent.c. */
 #if MPI_VERSION >= 4 && !defined(OPEN_MPI)
 #define ALLGATHER_PARAMETERS const void *from, int send_count, MPI_Datatype send_type, void *to, int receive_count, \
                              MPI_Datatype receive_type, MPI_Comm comm

@@ -1,7 +1,7 @@
 /*
- * Entry points of Fortran. Open MPI's own call PMPI_ functions, so nothing above sees them; f08 modules call
- * those named ompi_. Creation is the library's, with its treatment of Fortran's constants; calls on
- * communicators without plans are, too.
+ * Entry points of Fortran. Open MPI's own call PMPI_ functions, so nothing above sees them; f08 modules call those
+ * named ompi_. The library creates communicators, because it treats Fortran's constants; it also performs calls on
+ * communicators without plans.
  */
 #include "shim.h"
 
@@ -41,7 +41,7 @@ static const int *weights_of(MPI_Fint *given) {
   return is_constant(&unweighted, given) ? MPI_UNWEIGHTED : is_constant(&empty, given) ? MPI_WEIGHTS_EMPTY : (const int *)given;
 }
 
-/* Whether the library's function of C makes a topology: it places the ranks. Logical values are 0 if false. */
+/* Returns whether the library's C function makes the topology: it places the ranks. Logical values are 0 if false. */
 static int places_ranks(const MPI_Fint *old, const MPI_Fint *reorder) {
   return *reorder != 0 && sizeof(MPI_Fint) == sizeof(int) && rw_reorder_serves(MPI_Comm_f2c(*old));
 }
@@ -55,7 +55,7 @@ static void attach(const MPI_Fint *old, const MPI_Fint *comm, int is_off, MPI_Fi
   MPI_Comm made = MPI_Comm_f2c(*comm);
   rw_matching_created(*code, &made);
 #ifdef OPEN_MPI
-  /* That of MPICH calls the function of C, which has done so. */
+  /* MPICH's constructor calls the C function, which has done so. */
   *code = rw_tune_created(MPI_Comm_f2c(*old), *code, made);
   if (*code != MPI_SUCCESS) return;
 #endif
@@ -63,7 +63,7 @@ static void attach(const MPI_Fint *old, const MPI_Fint *comm, int is_off, MPI_Fi
   if (own != MPI_SUCCESS) *code = rw_raise(MPI_Comm_f2c(*comm), own);
 }
 
-/* The library's function of a name. */
+/* Finds the library's function of a name. */
 static void find(void *function, const char *name) {
   void *found = dlsym(RTLD_NEXT, name);
   memcpy(function, &found, sizeof found);
@@ -128,7 +128,7 @@ ALLTOALL(ompi_neighbor_alltoall_f)
 ALLTOALLV(mpi_neighbor_alltoallv_)
 ALLTOALLV(ompi_neighbor_alltoallv_f)
 
-/* Requests in Fortran are numbers. */
+/* Converts a request to Fortran's number. */
 static int handed_out(int code, MPI_Request made, MPI_Fint *request) {
   if (code == MPI_SUCCESS) *request = MPI_Request_c2f(made);
   return code;
@@ -183,9 +183,7 @@ START_ALLGATHERV(ompi_ineighbor_allgatherv_f)
 START_ALLTOALLV(mpi_ineighbor_alltoallv_)
 START_ALLTOALLV(ompi_ineighbor_alltoallv_f)
 
-/*
- * Open MPI's persistent requests, made in C or here, are started and freed through this library.
- */
+/* Open MPI's persistent requests, made in C or here, are started and freed through this library. */
 #ifdef OPEN_MPI
 
 #define ON_REQUEST(name, function)                              \
@@ -313,7 +311,7 @@ CART(mpi_cart_create_)
 CART(ompi_cart_create_f)
 CART(pmpi_cart_create_)
 
-/* MPI's own may call PMPI_Init, so that the function of C is not seen. */
+/* MPI's own entry point may call PMPI_Init, which bypasses the C function. */
 #define INIT(name, parameters, arguments)                       \
   RW_EXPORT void name parameters;                               \
   void name parameters {                                        \

@@ -1,14 +1,14 @@
 /*
  * `rankweave=off` in the info of a communicator leaves it to MPI. MPI demands equal info on all ranks of a
- * collective call, so nothing is agreed when a communicator is created. MPI_Comm_set_info synchronizes anyway;
- * there ranks agree.
+ * collective call, so creating a communicator needs no agreement. MPI_Comm_set_info synchronizes anyway; there
+ * ranks agree.
  */
 #include "shim.h"
 
 #include <string.h>
 
 enum { VALUE = 8 };
-/* In order of precedence among ranks. */
+/* The wishes in order of precedence among ranks. */
 enum { OFF, UNCHANGED, ON };
 
 static int wish_of(MPI_Info info) {
@@ -21,7 +21,7 @@ static int wish_of(MPI_Info info) {
 
 int rw_info_is_off(MPI_Info info) { return wish_of(info) == OFF; }
 
-/* Off if one rank says so, on if all do. Collective. */
+/* Turns the library off if one rank wants that, on if all do. Collective. */
 int rw_info_change(MPI_Comm comm, MPI_Info info) {
   rw_state *state = rw_state_of(comm);
   int wish = wish_of(info);

@@ -1,4 +1,4 @@
-/* Strict JSON (RFC 8259) of bounded length and depth. Names of members are compared by those who read them. */
+/* This file reads strict JSON (RFC 8259) of bounded length and depth. Its users compare the names of members. */
 #include "shim.h"
 
 #include <fcntl.h>
@@ -18,7 +18,7 @@ static const char *const NO_MEMORY = "there is no memory for it", *const CUT_OFF
 
 char *rw_json_text(const char *path, size_t *length, const char **wrong) {
   struct stat status;
-  /* A pipe without a writer would be waited for. */
+  /* A pipe without a writer would block the open. */
   int file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
   int is_regular = file >= 0 && fstat(file, &status) == 0 && S_ISREG(status.st_mode);
   FILE *opened = is_regular ? fdopen(file, "rb") : NULL;
@@ -44,7 +44,7 @@ static void skip_space(reader *r) {
   while (!is_end(r) && memchr(" \t\n\r", here(r), 4) != NULL) r->at++;
 }
 
-/* The number of a new value; 0 is the first one, UINT32_MAX no memory. */
+/* Adds a value and returns its number; 0 is the first one, UINT32_MAX means no memory. */
 static uint32_t add(reader *r, rw_json_kind kind) {
   rw_json *json = r->json;
   if (json->count == json->room) {
@@ -199,7 +199,7 @@ static unsigned code_unit(const char *at) {
   return unit;
 }
 
-/* In UTF-8. */
+/* Writes a character in UTF-8. */
 static size_t put(unsigned point, char out[4]) {
   if (point < 0x80) return out[0] = (char)point, 1;
   size_t more = point < 0x800 ? 1 : point < 0x10000 ? 2 : 3;
@@ -243,7 +243,7 @@ int rw_json_is(const rw_json *json, uint32_t value, const char *text) {
   return rw_json_string(json, value, own, sizeof own) && strcmp(own, text) == 0;
 }
 
-/* Whatever the program's language is. */
+/* The number is read in the same way whatever the program's locale is. */
 int rw_json_number(const rw_json *json, uint32_t value, double *read) {
   const rw_json_value *v = &json->values[value];
   char text[64];

@@ -1,6 +1,6 @@
 /*
- * The neighbor lists of a communicator, as the library has them: after a reordering of ranks, and with the
- * ends of grids.
+ * The neighbor lists of a communicator, as the library reports them: after a reordering of ranks, and with the ends
+ * of grids.
  */
 #include "shim.h"
 
@@ -64,7 +64,7 @@ static int read_grid(MPI_Comm comm, rw_lists *lists) {
   return code;
 }
 
-/* Below 0: no memory. */
+/* Returns whether a list has a rank twice; below 0 means no memory. */
 static int has_twice(const int *list, int count, int ranks) {
   char *is_seen = calloc((size_t)ranks + 1, 1);
   int found = is_seen == NULL ? -1 : 0;

@@ -1,6 +1,6 @@
 /*
- * Long blocks of a call, which readers copy from the memory of the program. A place has the address of the block and
- * counts its readers; its sender ends the call when all have read.
+ * Long blocks of a call, which readers copy from the memory of the program. A place has the address of the block
+ * and counts its readers; its sender ends the call when all have read.
  */
 #include "publish.h"
 
@@ -9,7 +9,7 @@
 
 /* The data of a place whose block is lent. */
 typedef struct {
-  uint32_t reads; /* by readers, the only thing that they write */
+  uint32_t reads; /* count of reads, the only field that readers write */
   char address[sizeof(uint64_t)];
 } loan;
 
@@ -54,7 +54,7 @@ int rw_loans_are_read(rw_exchange *x) {
   uint32_t reads = p->collective == RW_ALLGATHER ? (uint32_t)p->readers : 1;
   for (int i = 0; x->loans > 0 && i < places; i++) {
     const rw_place *place = rw_publisher_place_of(p, i, x->call);
-    /* A place that a later call has is one that all have read. */
+    /* A place that holds a later call has been read by all. */
     if (place->calls != x->call + 1 || place->length <= p->limit) continue;
     if (__atomic_load_n(&loan_of(place)->reads, __ATOMIC_ACQUIRE) < reads) return 0;
   }

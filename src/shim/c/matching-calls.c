@@ -1,4 +1,7 @@
-/* Sends, receives and probes of C. Messages of the library itself are sent by `PMPI_` functions and not recorded. */
+/*
+ * This file intercepts sends, receives and probes of C. The library's own messages are sent by `PMPI_` functions
+ * and not recorded.
+ */
 #include "shim.h"
 
 #define SEND(name)                                                                                            \
@@ -111,7 +114,7 @@ RW_EXPORT int MPI_Iprobe(int source, int tag, MPI_Comm comm, int *flag, MPI_Stat
   return code;
 }
 
-/* One that waits is a receive. The receive of its message no longer matches anything. */
+/* A blocking matched probe counts as a receive. The receive of its message no longer matches anything. */
 RW_EXPORT int MPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message *message, MPI_Status *status) {
   MPI_Status own;
   if (!rw_matching_is_on) return rw_next.Mprobe(source, tag, comm, message, status);

@@ -1,6 +1,6 @@
 /*
- * Clocks of different machines begin anywhere. The first process of each node asks rank 0 for its time, a few times; the
- * answer that came soonest is taken to be given half way.
+ * This file measures the clocks of machines, which begin anywhere. The first process of each node asks rank 0 for
+ * its time, a few times; the fastest answer is assumed to be given half way.
  */
 #include "shim.h"
 
@@ -14,7 +14,7 @@ static int make_node(const rw_settings *world, int rank, MPI_Comm *node) {
   return PMPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, node);
 }
 
-/* On the first process of the first node. */
+/* Answers a leader's questions on the first process of the first node. */
 static void answer(MPI_Comm leaders, int leader) {
   for (int i = 0; i < QUESTIONS; i++) {
     PMPI_Recv(NULL, 0, MPI_BYTE, leader, TAG, leaders, MPI_STATUS_IGNORE);
@@ -62,7 +62,7 @@ int64_t rw_matching_offset(void) {
   return offset;
 }
 
-/* The time of day and the process, mixed so that runs of a moment differ. */
+/* Mixes the time of day and the process, so that simultaneous runs differ. */
 int64_t rw_matching_run(void) {
   struct timespec now;
   clock_gettime(CLOCK_REALTIME, &now);

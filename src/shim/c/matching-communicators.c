@@ -1,14 +1,14 @@
 /*
- * Numbers of communicators. A communicator is known to all its processes by a digest of its members and by how many of the
- * same members were made before it: all members make them in the same order. So nothing is sent. One whose creation is not
- * intercepted counts when it is first used.
+ * Numbers of communicators. All processes know a communicator by a digest of its members and by how many of the
+ * same members were made before it: all members make them in the same order. So nothing is sent. One whose creation
+ * is not intercepted counts when it is first used.
  */
 #include "shim.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 
-/* Communicators of a process that are recorded, and sets of members. */
+/* The most communicators of a process that are recorded, and the most sets of members. */
 enum { MOST = 65536, SETS = 4096 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -27,7 +27,7 @@ static int remove_number(MPI_Comm comm, int keyval, void *hung, void *extra) {
   return MPI_SUCCESS;
 }
 
-/* FNV-1a of the world ranks of the members; 0: one is of another world, or there is no memory. */
+/* Returns FNV-1a of the world ranks of the members; 0 if one is of another world, or there is no memory. */
 static uint64_t digest_of(MPI_Comm comm, int size) {
   uint64_t digest = 14695981039346656037u;
   MPI_Group own, all;
@@ -47,7 +47,7 @@ static uint64_t digest_of(MPI_Comm comm, int size) {
   return digest & INT64_MAX;
 }
 
-/* How many of the same members were there before; -1: too many sets. */
+/* Returns how many communicators of the same members existed before; -1 if there are too many sets. */
 static int64_t count_of(uint64_t digest) {
   int i = 0;
   while (i < set_count && sets[i].digest != digest) i++;

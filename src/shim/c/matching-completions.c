@@ -1,4 +1,4 @@
-/* Calls of C that complete or cancel receives. */
+/* This file intercepts calls of C that complete or cancel receives. */
 #include "shim.h"
 
 static MPI_Status *given(MPI_Status *status) { return status == MPI_STATUS_IGNORE ? NULL : status; }
@@ -60,7 +60,7 @@ static int note_any(rw_completion *c, int index, int code, const MPI_Status *sta
   return code;
 }
 
-/* They have one status, however many requests there are. */
+/* These calls have one status, however many requests there are. */
 RW_EXPORT int MPI_Waitany(int count, MPI_Request requests[], int *index, MPI_Status *status) {
   rw_completion c;
   MPI_Status own;

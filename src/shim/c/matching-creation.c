@@ -1,4 +1,7 @@
-/* Creations of communicators that no plan is for: those of the same members are numbered in this order. */
+/*
+ * This file intercepts creations of communicators that no plan is for: those of the same members are numbered in
+ * this order.
+ */
 #include "shim.h"
 
 #define CREATE(name, parameters, arguments, made)            \
@@ -7,7 +10,7 @@
     rw_matching_created(code, comm);                         \
     return made;                                             \
   }
-/* By all members of the old one, or by others. */
+/* All members of the old communicator make the new one, or only some processes do. */
 #define CREATE_BY_ALL(name, parameters, arguments) \
   CREATE(name, parameters, arguments, rw_tune_created(old, code, code == MPI_SUCCESS ? *comm : MPI_COMM_NULL))
 #define CREATE_BY_OTHERS(name, parameters, arguments) CREATE(name, parameters, arguments, code)

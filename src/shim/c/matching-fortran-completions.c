@@ -1,11 +1,11 @@
-/* Calls of Fortran that complete or cancel receives. Indices count from 1. */
+/* This file intercepts calls of Fortran that complete or cancel receives. Indices count from 1. */
 #include "matching-fortran.h"
 
 #include <stdlib.h>
 
 #ifdef OPEN_MPI
 
-/* Requests as those of C, and statuses of the program, or ones that stand in where it wants none. */
+/* The requests in C form, and the statuses of the program, or substitutes if it wants none. */
 typedef struct {
   rw_completion c;
   MPI_Request few[RW_AWAITED], *requests;
@@ -14,7 +14,10 @@ typedef struct {
 
 static int is_seen(void) { return rw_matching_is_on && rw_matching_awaits(); }
 
-/* `results`: how many statuses the call writes. Without memory nothing is recorded. */
+/*
+ * Begins a completion; `results` is the number of statuses that the call writes. Without memory nothing is
+ * recorded.
+ */
 static void begin(completion *f, int count, const MPI_Fint *requests, int results, MPI_Fint *statuses) {
   f->made = NULL;
   f->requests = count > RW_AWAITED ? malloc(sizeof *f->requests * (size_t)count) : f->few;
@@ -32,7 +35,7 @@ static void begin(completion *f, int count, const MPI_Fint *requests, int result
   rw_completion_begin(&f->c, count, f->requests, f->c.own);
 }
 
-/* That request `i` is complete, with status `s` of those written. */
+/* Notes that request `i` is complete, with status `s` of those written. */
 static void note(const completion *f, int i, int s) {
   MPI_Status status;
   if (f->c.all != NULL && PMPI_Status_f2c(f->statuses + s * RW_FORTRAN_STATUS, &status) == MPI_SUCCESS)

@@ -1,4 +1,4 @@
-/* Sends, receives, probes and creations of Fortran. */
+/* This file intercepts sends, receives, probes and creations of Fortran. */
 #include "matching-fortran.h"
 
 #include <dlfcn.h>
@@ -66,7 +66,7 @@ INIT(ssend_init, 0)
 INIT(rsend_init, 0)
 INIT(recv_init, 1)
 
-/* A status of the program, or one that stands in where it wants none. */
+/* A status of the program, or a substitute if it wants none. */
 #define STATUS                                               \
   MPI_Fint own[RW_FORTRAN_STATUS];                           \
   if (rw_matching_is_on && rw_fortran_ignores(status)) status = own
@@ -158,7 +158,7 @@ static void created_by_all(const MPI_Fint *old, const MPI_Fint *comm, MPI_Fint *
   *code = rw_tune_created(MPI_Comm_f2c(*old), *code, *code == MPI_SUCCESS ? MPI_Comm_f2c(*comm) : MPI_COMM_NULL);
 }
 
-/* By all members of the old one. */
+/* All members of the old communicator make the new one. */
 #define CREATE(name, parameters, arguments)                    \
   RW_ENTRIES(name, parameters, arguments, {                    \
     library arguments;                                         \

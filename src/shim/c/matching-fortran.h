@@ -1,13 +1,13 @@
 /*
- * Entry points of Fortran of the calls that are recorded. Open MPI's own call `PMPI_` functions, so those of C are not
- * seen; those of MPICH call functions of C.
+ * Entry points of Fortran of the calls that are recorded. Open MPI's own call `PMPI_` functions, so those of C are
+ * not seen; those of MPICH call functions of C.
  */
 #ifndef RANKWEAVE_MATCHING_FORTRAN_H
 #define RANKWEAVE_MATCHING_FORTRAN_H
 
 #include "shim.h"
 
-/* An entry point with what is done besides: `library()` is MPI's own call. */
+/* An entry point with additional work: `library()` is MPI's own call. */
 #define RW_ENTRY(name, parameters, arguments, body)             \
   RW_EXPORT void name parameters;                               \
   void name parameters {                                        \
@@ -20,19 +20,19 @@
     body                                                        \
   }
 
-/* By the name of `mpif.h` and `use mpi`, and by that behind `use mpi_f08`. */
+/* The entry points have the name of `mpif.h` and `use mpi`, and that behind `use mpi_f08`. */
 #define RW_ENTRIES(name, parameters, arguments, body)           \
   RW_ENTRY(mpi_##name##_, parameters, arguments, body)          \
   RW_ENTRY(ompi_##name##_f, parameters, arguments, body)
 
-/* With logical arguments those behind `use mpi_f08` call another one. */
+/* If there are logical arguments, the names behind `use mpi_f08` call another entry point. */
 #define RW_LOGICAL_ENTRIES(name, parameters, arguments, body)   \
   RW_ENTRY(pmpi_##name##_, parameters, arguments, body)         \
   RW_ENTRIES(name, parameters, arguments, body)
 
 enum { RW_FORTRAN_STATUS = sizeof(MPI_Status) / sizeof(MPI_Fint) };
 
-/* Whether an address stands for no status, or for no statuses. */
+/* Returns whether an address stands for no status, or for no statuses. */
 int rw_fortran_ignores(const MPI_Fint *status);
 
 #endif

@@ -1,6 +1,7 @@
 /*
- * Lengths of the queues as MPI itself has them, where it offers performance variables: Open MPI's messages by ob1. They are
- * read in calls that are recorded, at most once in some milliseconds, and never while threads may change the queues.
+ * Samples the lengths of MPI's own queues, if MPI offers them as performance variables: Open MPI does for messages
+ * by ob1. They are read in calls that are recorded, at most once in some milliseconds, and never while threads may
+ * change the queues.
  */
 #include "shim.h"
 
@@ -12,7 +13,7 @@ enum { COMMUNICATORS = 16, SAMPLES = 10000, QUEUES = 2 };
 static const char *const names[QUEUES] = {"pml_ob1_unexpected_msgq_length", "pml_ob1_posted_recvq_length"};
 
 typedef struct {
-  int is_there, length; /* values of a variable: one for each rank */
+  int is_there, length; /* number of values of a variable: one for each rank */
   MPI_T_pvar_handle handles[QUEUES];
 } watched;
 
@@ -49,7 +50,7 @@ void rw_matching_queues_add(MPI_Comm comm, int number) {
   PMPI_Comm_size(comm, &size);
   for (int q = 0; q < QUEUES; q++) {
     if (MPI_T_pvar_handle_alloc(session, index_of[q], &comm, &w->handles[q], &w->length) != MPI_SUCCESS) return;
-    /* One that counts all the time cannot be started. */
+    /* A variable that counts continuously cannot be started. */
     MPI_T_pvar_start(session, w->handles[q]);
   }
   if (w->length > room) {

@@ -1,6 +1,6 @@
 /*
- * Requests of receives that are in progress, and persistent ones. Whatever completes a request of another kind in between
- * is not seen, so a request that is made forgets an older one with the same handle.
+ * Requests of receives that are in progress, and persistent ones. Completions of requests of other kinds are not
+ * seen, so a new request makes the library forget an older one with the same handle.
  */
 #include "shim.h"
 
@@ -28,7 +28,7 @@ static request **bucket_of(MPI_Request handle) {
   return &buckets[(bits * 0x9E3779B97F4A7C15u) >> 48 & (BUCKETS - 1)];
 }
 
-/* With the lock. */
+/* The caller holds the lock. */
 static request **find(MPI_Request handle) {
   request **at = bucket_of(handle);
   while (*at != NULL && (*at)->handle != handle) at = &(*at)->after;
@@ -44,7 +44,7 @@ static void take_out(request **at) {
   live--;
 }
 
-/* Without memory the completion is not recorded. */
+/* If there is no memory, the completion is not recorded. */
 static request *put_in(MPI_Request handle) {
   take_out(find(handle));
   request *r = unused != NULL ? unused : malloc(sizeof *r);

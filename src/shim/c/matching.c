@@ -1,7 +1,7 @@
 /*
- * Records of the calls that post, match, complete and cancel receives, and of sends. They are written where the file is
- * mapped into memory, so what a process has recorded is in the file even if the process is killed. A process records a
- * limited number of operations.
+ * Records of the calls that post, match, complete and cancel receives, and of sends. They are written to a file
+ * mapped into memory, so they are in the file even if the process is killed. A process records a limited number of
+ * operations.
  */
 #include "shim.h"
 
@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Records that are mapped at a time: 1 MiB. */
+/* The records that are mapped at a time: 1 MiB. */
 enum { WINDOW = 32768 };
 
 int rw_matching_is_on;
@@ -38,7 +38,7 @@ static void say(const char *what, int error) {
           error ? strerror(error) : "");
 }
 
-/* Space is taken before it is mapped: without it a write would end the process. */
+/* Space is reserved before it is mapped: without it a write would end the process. */
 static int map_next(void) {
   size_t bytes = WINDOW * sizeof *window;
   off_t at = (off_t)(records / WINDOW) * (off_t)bytes;
@@ -54,7 +54,7 @@ static int map_next(void) {
   return 1;
 }
 
-/* The kind comes last: a record without one is not read. */
+/* The kind is written last: a record without one is not read. */
 static void append(int kind, int64_t time, int communicator, int peer, int tag, int64_t value) {
   if (records % WINDOW == 0 && !map_next()) {
     __atomic_store_n(&rw_matching_is_on, 0, __ATOMIC_RELAXED);
@@ -69,7 +69,7 @@ static void append(int kind, int64_t time, int communicator, int peer, int tag, 
   __atomic_store_n(&r->kind, kind, __ATOMIC_RELEASE);
 }
 
-/* Whether there is room for an operation. With the lock. */
+/* Returns whether there is room for an operation. The caller holds the lock. */
 static int takes_more(int64_t time) {
   if (!rw_matching_is_on) return 0;
   if (operations < most) return ++operations;
@@ -175,7 +175,7 @@ static int hang_end(void) {
   int key = MPI_KEYVAL_INVALID;
   int code = PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, at_end, &key, NULL);
   if (code == MPI_SUCCESS) code = PMPI_Comm_set_attr(MPI_COMM_SELF, key, NULL);
-  /* It lives as long as the attribute. */
+  /* The key lives as long as the attribute. */
   return code == MPI_SUCCESS ? PMPI_Comm_free_keyval(&key) : code;
 }
 

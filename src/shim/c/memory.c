@@ -1,10 +1,8 @@
 /*
- * States of communicators, and graphs that are remembered when their communicators are freed: the next one of
- * the same processes with the same lists has their plans, and all that was learned of them. What is remembered
- * belongs to one communicator at a time.
- *
- * Numbers of graphs are agreed, and grow in every process. So if all ranks of a communicator have remembered
- * the same number for its processes and lists, they mean the same plans.
+ * States of communicators, and graphs that are remembered when their communicators are freed. The next communicator
+ * of the same processes with the same lists gets their plans, and all that was learned of them. A remembered graph
+ * belongs to one communicator at a time. Numbers of graphs are agreed, and grow in every process. So if all ranks
+ * of a communicator have remembered the same number for its processes and lists, they mean the same plans.
  */
 #include "shim.h"
 
@@ -13,8 +11,8 @@
 #include <string.h>
 
 /*
- * States for times without memory: ranks that have one count calls, so that none waits for this one in an
- * agreement. Graphs that have numbers at a time, with communicators or without.
+ * SPARE: states for times without memory. Ranks that have one count calls, so that none waits for this one in an
+ * agreement. GRAPHS: graphs that have numbers at a time, with communicators or without.
  */
 enum { SPARE = 16, GRAPHS = 16 };
 
@@ -124,10 +122,13 @@ static rw_state *take(double id) {
   return taken;
 }
 
-/* What is counted for the report remains that of the communicator. */
+/* The counts for the report remain those of the communicator. */
 void rw_graph_take(rw_state *state, double id) {
   rw_state *other = take(id);
-  /* Agreed, also whether a rank has a neighbor twice: those read now may not say so for want of memory. */
+  /*
+   * The remembered lists were agreed on, also whether a rank has a neighbor twice; for want of memory, the new
+   * lists may not state it.
+   */
   rw_lists_free(&state->lists);
   state->lists = other->lists;
   for (int c = 0; c < RW_COLLECTIVES; c++) {
@@ -149,7 +150,10 @@ void rw_graph_take(rw_state *state, double id) {
   release(other);
 }
 
-/* In the order of numbers, which is the same in all processes: freeing a communicator may be collective. */
+/*
+ * Frees graphs in the order of numbers, which is the same in all processes: freeing a communicator may be
+ * collective.
+ */
 void rw_graphs_forget(void) {
   while (remembered != NULL) {
     double least = remembered->id;

@@ -1,7 +1,4 @@
-/*
- * Who moves which block to whom. The source of a block finds the ways of it, and tells both ends of every
- * move.
- */
+/* The moves of blocks between ranks. The source of a block finds its ways, and tells both ends of every move. */
 #include "shim.h"
 
 #include <stdlib.h>
@@ -20,8 +17,8 @@ static int add(rw_own_moves *moves, rw_own_move move) {
 }
 
 /*
- * The ways of one block to all destinations form a tree: a rank gets the block in the first hop in which it
- * is on a way, and only if it is a destination or passes the block on.
+ * The ways of one block to all destinations form a tree: a rank gets the block in the first hop in which it is on a
+ * way, and only if it is a destination or passes the block on.
  */
 static int find_tree(const rw_lists *lists, const rw_route *route, rw_own_moves *moves) {
   int source = lists->rank, hops = rw_route_hops(route);
@@ -64,7 +61,7 @@ static int find_tree(const rw_lists *lists, const rw_route *route, rw_own_moves 
   return ok;
 }
 
-/* The way of the block for one destination; a way that comes back to a rank has rested there. */
+/* Finds the way of the block to one destination; a way that returns to a rank has rested there. */
 static int find_way(const rw_lists *lists, const rw_route *route, int part, rw_own_moves *moves) {
   int way[2 * RW_MAX_STEPS + 1], since[2 * RW_MAX_STEPS + 1];
   int length = 0, hops = rw_route_hops(route);

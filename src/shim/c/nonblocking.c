@@ -1,7 +1,7 @@
-/* The non-blocking neighborhood collectives: by MPI at first, then by exchanges that publish blocks. */
+/* The non-blocking neighborhood collectives, by MPI at first, then by exchanges that publish blocks. */
 #include "shim.h"
 
-/* Calls on a communicator that MPI performs before anything is spent on it. */
+/* The calls on a communicator that MPI performs before the library spends anything on it. */
 enum { FIRST_CALL = 32 };
 
 typedef int library(const rw_call *given, MPI_Request *request);
@@ -27,16 +27,16 @@ static int library_alltoallv(const rw_call *c, MPI_Request *request) {
 }
 
 /*
- * No rank of the communicator has a neighbor twice, and all know it: from a grid, or from an agreement in a
- * blocking call. A start cannot agree.
+ * Returns whether all ranks know that none has a neighbor twice: from a grid, or from an agreement in a blocking
+ * call. A start cannot agree.
  */
 static int is_simple(const rw_state *state) {
   return !state->lists.is_ambiguous && (state->is_agreed || state->lists.is_grid);
 }
 
 /*
- * Whether MPI has the call, and why. Counts of calls are equal on all ranks, so all of them come to their first
- * exchange in the same call.
+ * Returns why MPI performs the call, or RW_BY_PLAN. Counts of calls are equal on all ranks, so all of them reach
+ * their first exchange in the same call.
  */
 static rw_outcome why_by_library(rw_state *state, int collective, rw_publisher **publisher) {
   const rw_settings *world = rw_world_settings();
@@ -69,7 +69,7 @@ static int start(const rw_call *c, MPI_Request *request, rw_function function, l
     return leave(state, function, RW_WRONG, c, request, by_library);
   if (state->settings.records > 0) rw_record(state, function, collective, c);
   if (why == RW_BY_PLAN) why = why_by_library(state, collective, &publisher);
-  /* Others publish, and cannot know that this rank has no memory to read. */
+  /* Other ranks publish, and cannot know that this rank has no memory to read. */
   if (why == RW_NO_PLAN && state->publishers == NULL && rw_arena_of_process() != NULL)
     return rw_raise(c->comm, MPI_ERR_NO_MEM);
   if (publisher == NULL) return leave(state, function, why, c, request, by_library);

@@ -1,4 +1,4 @@
-/* Which setting a call takes, as GridSelection of src/tuning/online/grid-selection.ts chooses it. */
+/* Chooses the setting of a call, as GridSelection of src/tuning/online/grid-selection.ts does. */
 #include "shim.h"
 
 #include <stdlib.h>
@@ -52,7 +52,7 @@ static void take_all_alike(rw_online_cell *cell, const rw_online_choice *choice)
   if (cell->count > 0) cell->sums[cell->count - 1] = 1;
 }
 
-/* In proportion to performances, which `weights` has; without any, all alike. */
+/* Chooses in proportion to the performances in `weights`; with none above 0, all settings are equally likely. */
 static void take_known(rw_online_cell *cell, const rw_online_choice *choice, double *weights) {
   int best = 0;
   double sum = 0;
@@ -65,14 +65,14 @@ static void take_known(rw_online_cell *cell, const rw_online_choice *choice, dou
     return;
   }
   if (choice->eligible == 0) return;
-  /* Nothing is known of those that may serve this call, though it is of others. */
+  /* The known performances are of other settings than those that may serve this call. */
   for (int i = 0; i < choice->eligible && !(sum > 0); i++) weights[i] = 1;
   cell->count = choice->eligible;
   memcpy(cell->numbers, choice->numbers, (size_t)cell->count * sizeof *cell->numbers);
   rw_online_sums(weights, cell->count, cell->sums);
 }
 
-/* 0: no memory. */
+/* Prepares the cell of an interval; 0: no memory. */
 static int prepare(rw_online_choice *choice, int interval) {
   const rw_grid *grid = choice->grid;
   rw_online_cell cell = {0, NULL, NULL};

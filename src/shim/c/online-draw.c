@@ -1,12 +1,12 @@
 /*
- * What the ranks of a call draw alike without a message, and how probable each setting is: bit by bit as
+ * Draws alike on all ranks of a call without a message, and computes how probable each setting is: bit by bit as
  * src/tuning/online/call-draw.ts and probabilities.ts.
  */
 #include "shim.h"
 
 
 static const int functions[RW_ONLINE_FUNCTIONS] = {RW_TUNE_ALLREDUCE, RW_TUNE_BCAST, RW_TUNE_ALLGATHER, RW_TUNE_ALLTOALL};
-/* Names of files of calls, in the order of src/schedule/specification.ts. */
+/* The names in files of calls, in the order of src/schedule/specification.ts. */
 static const char *const names[] = {"neighbor-allgather", "barrier", "bcast", "scatter", "gather", "allgather", "reduce",
                                     "allreduce", "reduce-scatter", "scan", "exscan", "alltoall", "neighbor-alltoall",
                                     "neighbor-reduce"};
@@ -53,7 +53,7 @@ static double sum_of(const double *shares, int count, double scale, double low, 
   return sum;
 }
 
-/* The scale at which shares within bounds have sum 1. */
+/* Returns the scale at which shares within bounds have sum 1. */
 static double scale_of_sum_one(const double *shares, int count, double least, double most) {
   double low = 0, high = 1;
   while (sum_of(shares, count, high, least, most) < 1 && high < 1152921504606846976.0) high *= 2;

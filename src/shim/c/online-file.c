@@ -1,7 +1,7 @@
 /*
- * The file of a run, as src/tuning/online/call-file.ts defines it. Rank 0 takes the records of one process after the
- * other and writes them, so it needs memory for those of one. Processes number communicators in the order in which
- * they use them; in the file they have one number each.
+ * The file of a run, as src/tuning/online/call-file.ts defines it. Rank 0 takes the records of one process after
+ * the other and writes them, so it needs memory for those of one. Processes number communicators in the order in
+ * which they use them; in the file they have one number each.
  */
 #include "shim.h"
 
@@ -15,22 +15,22 @@
 
 enum { COMMUNICATORS, RECORDS, COUNTS };
 enum { TAG = 0 };
-/* As callFileLimits of src/tuning. */
+/* The limits are callFileLimits of src/tuning. */
 static const int64_t most_records = 1 << 22, most_header = 1 << 24;
 
-/* What rank 0 has of all processes. */
+/* The data of all processes on rank 0. */
 typedef struct {
   int ranks;
   int (*counts)[COUNTS];
   int *written; /* records of each process that the file has */
-  rw_online_communicator *own; /* of all processes, one behind the other */
-  int32_t *places;             /* of each of them: its number in the file */
-  int32_t *first;              /* by number in the file: where it is first */
-  int64_t total;               /* of them */
+  rw_online_communicator *own; /* communicators of all processes, one behind the other */
+  int32_t *places;             /* number in the file of each of them */
+  int32_t *first;              /* first place of each number of the file */
+  int64_t total;               /* number of own communicators */
   int communicators;
-  uint32_t *table; /* by key: 0, or a number in the file plus 1 */
+  uint32_t *table; /* hash table by key: 0, or a number in the file plus 1 */
   size_t slots;
-  rw_online_record *records; /* of one process */
+  rw_online_record *records; /* records of one process */
 } gathered;
 
 /* The header, which may not fit. */
@@ -59,7 +59,7 @@ __attribute__((format(printf, 2, 3))) static void add(header *h, const char *for
   }
 }
 
-/* The text has no control characters. */
+/* Appends a string without control characters. */
 static void add_string(header *h, const char *text) {
   add(h, "\"");
   for (; *text != '\0'; text++) add(h, *text == '"' || *text == '\\' ? "\\%c" : "%c", *text);
@@ -89,7 +89,7 @@ static void add_head(header *h, const rw_online_run *run, int ranks) {
   add_string(h, machine);
   add(h, "},\"mode\":\"%s\",\"model\":\"%s\",\"seed\":%.0f,\"processes\":%d,", run->words.mode == RW_ONLINE_TUNED ? "tuned" : "tuning",
       run->model.checksum, run->words.seed, ranks);
-  /* Nanoseconds as a fraction of microseconds, whatever the program's language is. */
+  /* Nanoseconds are written as a fraction of microseconds, independent of the program's locale. */
   add(h, "\"clock\":{\"name\":\"CLOCK_MONOTONIC\",\"tickUs\":%ld.%03ld},\"settings\":[",
       (long)tick.tv_sec * 1000000 + tick.tv_nsec / 1000, tick.tv_nsec % 1000);
   add_settings(h, run->tuning);
@@ -114,7 +114,7 @@ static void add_lists(header *h, const gathered *all) {
   add(h, "]}\n");
 }
 
-/* One number for all communicators of a key. */
+/* Gives all communicators of a key one number. */
 static void number(gathered *all) {
   for (int64_t i = 0; i < all->total; i++) {
     size_t slot = (size_t)(all->own[i].key ^ all->own[i].key >> 32) & (all->slots - 1);
@@ -128,7 +128,7 @@ static void number(gathered *all) {
   }
 }
 
-/* Memory for all that comes; 0: there is none. Records beyond the bound are left out: of the last processes. */
+/* Allocates memory for all records; 0: there is none. Records of the last processes beyond the bound are left out. */
 static int provide(gathered *all) {
   int64_t records = 0, longest = 0;
   for (int r = 0; r < all->ranks; r++) {
@@ -163,14 +163,14 @@ static int send(MPI_Comm comm, const void *data, int count, size_t size) {
   return count == 0 ? MPI_SUCCESS : PMPI_Send(data, count * (int)size, MPI_BYTE, 0, TAG, comm);
 }
 
-/* From a process, rank 0 itself among them. */
+/* Receives from a process, rank 0 itself among them. */
 static int take(MPI_Comm comm, int from, const void *own, void *to, int count, size_t size) {
   if (count == 0) return MPI_SUCCESS;
   if (from == 0) return memcpy(to, own, (size_t)count * size), MPI_SUCCESS;
   return PMPI_Recv(to, count * (int)size, MPI_BYTE, from, TAG, comm, MPI_STATUS_IGNORE);
 }
 
-/* Little-endian, as the file has it. */
+/* Writes a record in little-endian order, as the file has it. */
 static void put_record(rw_call_file *file, const rw_online_record *record, const int32_t *places) {
   const uint32_t words[] = {(uint32_t)places[record->communicator], record->call, record->bytes, record->packed};
   unsigned char bytes[sizeof *record];
@@ -181,7 +181,7 @@ static void put_record(rw_call_file *file, const rw_online_record *record, const
   rw_call_file_put(file, bytes, sizeof bytes);
 }
 
-/* NULL, or what is wrong with the file. */
+/* Writes the file; returns NULL or the reason of a failure. */
 static const char *write_all(MPI_Comm comm, const rw_online_run *run, gathered *all, rw_call_file *file,
                              const rw_online_record *own, const rw_online_communicator *communicators) {
   header h = {malloc(4096), 0, 4096, 1};

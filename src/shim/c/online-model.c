@@ -1,6 +1,6 @@
 /*
- * What rank 0 knows before the first call: settings that the library may take, and what `rankweave learn` learned of
- * them. Settings of the model keep their numbers; what it lacks comes after them.
+ * The knowledge of rank 0 before the first call: settings that the library may take, and what `rankweave learn`
+ * learned of them. Settings of the model keep their numbers; those that it lacks follow.
  */
 #include "shim.h"
 
@@ -13,19 +13,22 @@
 
 enum { PATH = 4096, MOST_SETTINGS = 4095 };
 
-/* Settings of all collectives so far. */
+/* The settings of all collectives so far. */
 typedef struct {
   rw_tuning head;
   rw_tune_setting *items;
   int room;
 } table;
 
-/* An algorithm of Open MPI with what it is tried at: lengths of segments, or values of a parameter. -1: without. */
+/*
+ * An algorithm of Open MPI with the values at which it is tried: lengths of segments, or values of a parameter. -1:
+ * without.
+ */
 typedef struct {
   int collective;
   const char *algorithm, *parameter;
   int64_t values[4];
-  int count, is_cut; /* by segments too */
+  int count, is_cut; /* is_cut: by segments too */
 } variants;
 
 static const int64_t segments[] = {0, 1 << 10, 1 << 16, 1 << 20};
@@ -63,13 +66,13 @@ static void set(rw_tune_setting *setting, const char *name, int64_t value) {
   setting->values[i] = value;
 }
 
-/* A segment of 0 bytes is no segment. */
+/* Adds a variant; a segment of 0 bytes means no segment. */
 static int add_variant(table *t, const rw_tune_setting *plain, const variants *v, int64_t value, int64_t segment) {
   rw_tune_setting setting = *plain;
   int is_segment = v->parameter != NULL && strcmp(v->parameter, "segment") == 0;
   if (v->parameter != NULL && !(is_segment && value == 0)) set(&setting, v->parameter, value);
   if (segment > 0) set(&setting, "segment", segment);
-  /* MPICH has no parameters. */
+  /* MPICH's algorithms have no parameters. */
   return !rw_tune_library_has(&setting) || add(t, &setting);
 }
 
@@ -87,7 +90,7 @@ static int add_algorithm(table *t, int collective, const char *algorithm) {
   return add(t, &plain);
 }
 
-/* 0: no memory. */
+/* Fills the table; 0: no memory. */
 static int fill(table *t, const rw_tuning *read, const rw_tune_model *model) {
   char algorithm[RW_TUNE_NAME];
   for (int place = 0; place < RW_ONLINE_FUNCTIONS; place++) {
@@ -111,7 +114,7 @@ static rw_tuning *packed(const table *t) {
   return tuning;
 }
 
-/* With the folders above it. 0, or an error of the system. */
+/* Makes a folder with those above it. Returns 0, or an error of the system. */
 static int make_folder(const char *folder) {
   char path[PATH];
   struct stat status;
@@ -146,7 +149,7 @@ void rw_online_machine(char *name, size_t room) {
     if (*at < ' ' || *at > '~') *at = '?';
 }
 
-/* The model of the folder; 1: it is right, or there is none. */
+/* Reads the model of the folder; 1: it is valid, or there is none. */
 static int read_model(const char *folder, int mode, rw_tuning **read, rw_tune_model *model, char *wrong, size_t room) {
   char path[PATH], why[512] = "", machine[RW_TUNE_MACHINE];
   if ((size_t)snprintf(path, sizeof path, "%s/model.json", folder) >= sizeof path) return 1;

@@ -1,11 +1,11 @@
-/* Words of RANKWEAVE_SHIM for online tuning: online:FOLDER, and options of it. */
+/* This file reads the words of RANKWEAVE_SHIM for online tuning: online:FOLDER, and its options. */
 #include "shim.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* As onlineLimits of src/tuning. */
+/* The limits are onlineLimits of src/tuning. */
 static const double most_calls = 1048576, most_processes = 4194304, most_seed = 4294967295.0;
 
 static const char *folder, *option;

@@ -1,7 +1,7 @@
 /*
- * Online tuning of one process. A choice depends on the call's number, its bytes and the communicator only, so members
- * choose alike without a message. A communicator that is made from another one gets half of the calls that this
- * one has left: all members of both know how many.
+ * Online tuning of one process. A choice depends on the call's number, its bytes and the communicator only, so
+ * members choose alike without a message. A communicator that is made from another one gets half of the calls that
+ * this one has left: all members of both know how many.
  */
 #include "shim.h"
 
@@ -11,9 +11,9 @@
 
 struct rw_online {
   uint64_t key;
-  int64_t left; /* calls that may still be recorded, and chosen where the run explores */
+  int64_t left; /* calls that may still be recorded, and chosen if the run explores */
   uint32_t calls, made; /* calls that were chosen; communicators that were made from it */
-  int place;            /* among those that are recorded; -1: it is not yet */
+  int place;            /* place among recorded communicators; -1: none yet */
   rw_online_communicator shape;
   rw_online_choice choices[RW_ONLINE_FUNCTIONS];
   char is_ready[RW_ONLINE_FUNCTIONS];
@@ -59,7 +59,7 @@ void rw_online_free(rw_online *online) {
   free(online);
 }
 
-/* Every bit of the result depends on every bit of the word. */
+/* Mixes a word so that every bit of the result depends on every bit of the word. */
 static uint64_t mixed(uint64_t word) {
   word = (word ^ word >> 30) * 0xbf58476d1ce4e5b9u;
   word = (word ^ word >> 27) * 0x94d049bb133111ebu;
@@ -84,7 +84,7 @@ rw_online_call rw_online_count(rw_online *online) {
   return call;
 }
 
-/* Settings that serve calls of the function on so many ranks. 0: no memory. */
+/* Prepares the choice among settings that serve calls of the function on so many ranks. 0: no memory. */
 static int make_ready(rw_online *online, const rw_tune_call *shape, int place) {
   int collective = rw_online_function(place), count = 0;
   const rw_tree *tree = &run.tuning->trees[collective];
@@ -108,7 +108,7 @@ int rw_online_setting(rw_online *online, const rw_tune_call *shape, int function
   return rw_online_choose(&online->choices[place], bytes, drawn);
 }
 
-/* -1: no memory. */
+/* Adds a communicator and returns its place; -1: no memory. */
 static int add_communicator(const rw_online *online) {
   if (communicator_count == communicator_room) {
     int room = communicator_room == 0 ? 16 : 2 * communicator_room;
@@ -152,7 +152,7 @@ void rw_online_stop(void) {
   MPI_Comm world = MPI_COMM_NULL;
   if (!is_on) return;
   is_on = 0;
-  /* Without the attributes that the program has set, whose copying it would see. */
+  /* The communicator must not copy the program's attributes, because the program would see that. */
   PMPI_Comm_group(MPI_COMM_WORLD, &all);
   if (PMPI_Comm_create(MPI_COMM_WORLD, all, &world) == MPI_SUCCESS) {
     PMPI_Comm_set_errhandler(world, MPI_ERRORS_RETURN);

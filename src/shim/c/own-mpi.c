@@ -1,6 +1,6 @@
 /*
- * Handles and constants of MPI differ between Open MPI and MPICH, so a program of the other one is ended
- * before any of its handles arrives here: they could not even be passed on.
+ * Ends a program of another MPI before any of its handles arrives here. Handles and constants of MPI differ between
+ * Open MPI and MPICH, so they could not even be passed on.
  */
 #include "shim.h"
 
@@ -25,12 +25,15 @@ enum { IS_KNOWN = 0, IS_OPEN_MPI = 0 };
 #define COMPILED_FOR "another MPI"
 #endif
 
-/* An exit code: EX_CONFIG of sysexits.h. Bytes of a version: MPICH's may have 8,192. */
+/*
+ * WRONG_MPI is an exit code: EX_CONFIG of sysexits.h. LONGEST_VERSION is the bytes of a version: MPICH's may have
+ * 8,192.
+ */
 enum { WRONG_MPI = 78, LONGEST_VERSION = 1 << 14 };
 
 typedef int get_version(char *, int *);
 
-/* Whether the object, with what it is linked with, has another MPI; then that one's version. */
+/* Returns whether the object, with the libraries that it is linked with, has another MPI, and writes its version. */
 static int has_another(void *object, char *version) {
   int length = 0;
   void *found = dlsym(object, "PMPI_Get_library_version");
@@ -40,7 +43,7 @@ static int has_another(void *object, char *version) {
   return get(version, &length) == MPI_SUCCESS;
 }
 
-/* The first words of a version, on one line. */
+/* Shortens a version to its first words, on one line. */
 static void shorten(char *version) {
   version[strcspn(version, "\n,")] = '\0';
   for (char *at = version; *at != '\0'; at++)
@@ -60,8 +63,8 @@ static void refuse(char *version) {
 }
 
 /*
- * Every object is asked for itself: for all together the MPI of this library may hide the program's. The
- * first object is the program; the libraries with which it is linked follow.
+ * Checks each object separately, because for all together the MPI of this library may hide the program's. The first
+ * object is the program; the libraries with which it is linked follow.
  */
 static void require_own_mpi(void) {
   static char version[LONGEST_VERSION];
@@ -81,7 +84,7 @@ static void require_own_mpi(void) {
 /* A program that is linked with MPI has it from the start. */
 __attribute__((constructor)) static void at_load(void) { require_own_mpi(); }
 
-/* An interpreter loads it with an extension, which calls one of these. */
+/* An interpreter loads MPI with an extension, which calls one of these. */
 RW_EXPORT int MPI_Init(int *argc, char ***argv) {
   require_own_mpi();
   rw_tune_library_before();

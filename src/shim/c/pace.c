@@ -1,9 +1,8 @@
 /*
- * When ranks plan, try and change their minds. Counts of calls are equal on all ranks, and so is everything
- * that is agreed; so all of them meet here in calls of the same number.
- *
- * Nothing is spent before the calls seen are worth it: planning is to take at most a part of their time, and so
- * is a trial that the plan loses. An agreement of few numbers comes at most once in 32 calls, later in 128.
+ * Decides when ranks plan, try and change their minds. Counts of calls are equal on all ranks, and so is everything
+ * that is agreed. So all ranks meet here in calls of the same number. Nothing is spent before the calls seen are
+ * worth it: planning may take only a part of their time, and so may a trial that the plan loses. An agreement of
+ * few numbers comes at most once in 32 calls, later in 128.
  */
 #include "shim.h"
 
@@ -11,21 +10,21 @@
 #include <string.h>
 
 /*
- * Calls before the first agreement; between agreements while a plan is in use or rests, and such agreements per
+ * The calls before the first agreement; between agreements while a plan is in use or rests, and such agreements per
  * sample; between a lost trial and the next, least and most.
  */
 enum { FIRST = 32, CHECK = 128, CHECKS = 4, PAUSE = 1024, GROWTH = 4, LONGEST_PAUSE = 1 << 16 };
 /* A trial that the plan loses may take this part of the time of the calls before. */
 enum { PART_OF_TRIAL = 32 };
-/* Calls that planning takes as long as, as long as this process has not planned. */
+/* Before the first plan, planning is assumed to take as long as so many calls. */
 enum { UNKNOWN = 64 };
-/* Blocks were too long in this part of the calls since the last agreement. */
+/* Blocks count as too long if they were so in this part of the calls since the last agreement. */
 enum { LONG_PART = 8 };
 
 /* Figures are added in such parts, as integers: sums of doubles may differ between ranks in their last bits. */
 enum { PARTS = 1 << 14 };
 
-/* Us of planning in this process: the last one. */
+/* The duration in us of the last planning in this process. */
 static double planning_us;
 
 int rw_plan_exists(const rw_plan *plan) { return plan->publisher != NULL || plan->part != NULL; }
@@ -65,7 +64,7 @@ static void try(rw_plan *plan, int pairs) {
   enter(plan, RW_PHASE_TRIAL, (uint64_t)pairs * RW_PAIR);
 }
 
-/* With a limit for the blocks of now. */
+/* Begins a trial with a limit for the present blocks. */
 static int begin_trial(rw_state *state, int collective, double longest) {
   rw_plan *plan = &state->plans[collective];
   int code = rw_state_limit(state, collective, longest);
@@ -89,7 +88,7 @@ static int plan_and_try(rw_state *state, int collective, double longest) {
   return code;
 }
 
-/* What a rank says of its blocks. */
+/* The kinds of blocks that a rank reports. */
 enum { SHORT, TOO_LONG, ON_DEVICE };
 
 static double kind_of_blocks(double longest, const rw_publisher *publisher) {
@@ -98,9 +97,9 @@ static double kind_of_blocks(double longest, const rw_publisher *publisher) {
 }
 
 /*
- * Calls so far, and the time of one, against the time of planning. If they do not suffice, the next agreement
- * comes when they probably do; it comes later if a block is too long. The graph may be known from a
- * communicator that is freed: then its plans are taken, and the calls on it count.
+ * Compares the calls so far, and the time of one, with the time of planning. If they do not suffice, the next
+ * agreement comes when they probably do; it comes later if a block is too long. The graph may be known from a freed
+ * communicator: then its plans are taken, and the calls on it count.
  */
 static int consider(rw_state *state, int collective, double longest) {
   rw_plan *plan = &state->plans[collective];
@@ -141,7 +140,7 @@ static void lose(rw_plan *plan) {
   if (plan->pause < LONGEST_PAUSE) plan->pause *= GROWTH;
 }
 
-/* The end of a batch. Too long blocks cost more by the plan, so they are looked at first. */
+/* Judges a batch at its end. Blocks that are too long cost more by the plan, so they are checked first. */
 static int judge(rw_state *state, int collective) {
   rw_plan *plan = &state->plans[collective];
   rw_trial *trial = &plan->trial;
@@ -172,8 +171,8 @@ static int judge(rw_state *state, int collective) {
 }
 
 /*
- * Ranks learn here that blocks have become longer, or short again. One that is longer than the limit is sent
- * directly besides what the plan sends, so the plan gets a new limit or rests.
+ * Finds out that blocks have become longer, or short again. A block above the limit is sent directly in addition to
+ * the plan's messages, so the plan gets a new limit or rests.
  */
 static int review(rw_state *state, int collective, double longest) {
   rw_plan *plan = &state->plans[collective];

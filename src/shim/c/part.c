@@ -1,10 +1,10 @@
-/* One rank's part of a plan, from the moves of which the rank is an end. */
+/* The part of one rank in a plan, made of the moves that begin or end at the rank. */
 #include "shim.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Where a value is found by its block. */
+/* The place of a value, found by its block. */
 typedef struct {
   int source, part, is_last, value;
 } held;
@@ -21,7 +21,7 @@ static int value_of(const held *table, int count, int source, int part) {
   return found == NULL ? -1 : found->value;
 }
 
-/* Consecutive moves of a hop and a peer are a message. Returns how many messages. */
+/* Groups consecutive moves of a hop and a peer into messages. Returns the number of messages. */
 static int group(const rw_moves *moves, int first, int32_t *peer, int32_t *start) {
   int count = 0;
   for (int i = 0; i < moves->count; i++) {
@@ -34,7 +34,7 @@ static int group(const rw_moves *moves, int first, int32_t *peer, int32_t *start
   return count;
 }
 
-/* The table of all values, by block. Values of this rank that it does not send to others are among them. */
+/* Makes the table of all values, by block. It includes values of this rank that it does not send to others. */
 static held *make_table(const rw_lists *lists, int own, const rw_moves *receives) {
   held *table = malloc(sizeof *table * (size_t)(own + receives->count + 1));
   if (table == NULL) return NULL;
@@ -51,7 +51,7 @@ static held *make_table(const rw_lists *lists, int own, const rw_moves *receives
   return table;
 }
 
-/* The part of an alltoall's source that is for this rank: at most one, since no rank is listed twice. */
+/* Returns the part of an alltoall's source that is for this rank: at most one, since no rank is listed twice. */
 static int part_for(const held *table, int count, int source) {
   int low = 0, high = count;
   while (low < high) {
@@ -64,7 +64,7 @@ static int part_for(const held *table, int count, int source) {
   return -1;
 }
 
-/* The part of an alltoall that this rank sends to itself. */
+/* Returns the part of an alltoall that this rank sends to itself. */
 static int own_part(const rw_lists *lists) {
   int part = 0;
   while (part < lists->out_count && lists->out[part] != lists->rank) part++;
@@ -99,7 +99,7 @@ static int compare_sources(const void *left, const void *right) {
   return *a < *b ? -1 : *a > *b;
 }
 
-/* Without tables and lists; `words` of memory. */
+/* Allocates a part with `words` of memory, without tables and lists. */
 static rw_part *allocate(const rw_lists *lists, size_t words) {
   rw_part *part = calloc(1, sizeof *part);
   if (part == NULL) return NULL;
@@ -112,7 +112,7 @@ static rw_part *allocate(const rw_lists *lists, size_t words) {
   return NULL;
 }
 
-/* The tables one after the other, so that they outlive their program. */
+/* Copies the tables one after the other, so that they outlive their program. */
 static void copy_tables(struct rw_program *program, int32_t *words) {
   struct {
     const int32_t **table;

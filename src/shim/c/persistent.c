@@ -1,9 +1,8 @@
 /*
  * Persistent neighborhood collectives. The request that a program gets is a persistent receive of this process from
  * itself; a message without bytes completes it. So it is MPI's own wherever it is completed, and only starts are
- * intercepted. That takes an MPI that advances exchanges while it waits for a receive: Open MPI.
- *
- * Persistent operations may be started in any order, so each has its own publishers.
+ * intercepted. This requires an MPI that advances exchanges while it waits for a receive: Open MPI. Persistent
+ * operations may be started in any order, so each has separate publishers.
  */
 #include "shim.h"
 
@@ -17,7 +16,7 @@
 typedef struct persistent {
   struct persistent *after;
   MPI_Request request;
-  MPI_Comm self; /* with the error handler of the program's communicator */
+  MPI_Comm self; /* has the error handler of the program's communicator */
   rw_publishers *publishers;
   rw_publisher *publisher;
   rw_buffer from, to;
@@ -28,7 +27,7 @@ typedef struct persistent {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static persistent *all;
 
-/* If another tool has the starts of this process first, it may hand them to MPI. */
+/* Another tool that has the starts of this process first may hand them to MPI. */
 static int starts_are_seen(void) { return rw_is_first("MPI_Start") && rw_is_first("MPI_Startall"); }
 
 static void release(persistent *p) {
@@ -45,7 +44,7 @@ static int keep_type(rw_buffer *buffer, MPI_Datatype *kept) {
   return code;
 }
 
-/* Memory, and a receive; all that needs no other rank. */
+/* Prepares memory and a receive: everything that needs no other rank. */
 static int prepare(persistent *p, const rw_call *c, const rw_lists *lists) {
   MPI_Errhandler handler;
   p->publishers = rw_publishers_allocate(lists);
@@ -63,8 +62,8 @@ static int prepare(persistent *p, const rw_call *c, const rw_lists *lists) {
 }
 
 /*
- * NULL on all ranks alike if one of them has no memory, or the communicator no publishers: MPI's own request, then.
- * Collective, as the initialization is.
+ * Makes a request; NULL on all ranks alike if one of them has no memory, or the communicator has no publishers.
+ * Then MPI's own request serves. Collective, as the initialization is.
  */
 static persistent *make(const rw_state *state, const rw_call *c, int collective) {
   persistent *p = calloc(1, sizeof *p);
@@ -110,7 +109,7 @@ static void complete(void *with, int code) {
   if (is_freed) release(p);
 }
 
-/* After MPI has started the receive. */
+/* Starts the exchange after MPI has started the receive. */
 static int start_exchange(MPI_Request request) {
   if (__atomic_load_n(&all, __ATOMIC_ACQUIRE) == NULL) return MPI_SUCCESS;
   pthread_mutex_lock(&lock);
@@ -136,7 +135,7 @@ RW_EXPORT int MPI_Startall(int count, MPI_Request requests[]) {
   return code;
 }
 
-/* One that is active completes all the same. */
+/* An active request still completes. */
 RW_EXPORT int MPI_Request_free(MPI_Request *request) {
   persistent *p = NULL;
   int is_active = 0;
@@ -167,7 +166,7 @@ typedef int uneven(const void *, int, MPI_Datatype, void *, const int[], const i
 typedef int uneven_both(const void *, const int[], const int[], MPI_Datatype, void *, const int[], const int[],
                         MPI_Datatype, MPI_Comm, MPI_Info, MPI_Request *);
 
-/* MPI's own request. `name` may not be there: an older MPI has other names. */
+/* Initializes MPI's own request. `name` may be missing: an older MPI has other names. */
 static int init_by_library(const char *name, const rw_call *c, MPI_Info info, MPI_Request *request) {
   void *found = dlsym(RTLD_DEFAULT, name);
   equal *both_equal;

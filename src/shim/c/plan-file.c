@@ -1,10 +1,9 @@
 /*
- * Plans that were made before, one file each. A rank reads its own part only. Words of 32 bits in the order
- * of the machine:
- *
- *   magic, version, ranks, name of the plan, then where the part of every rank begins and the last one ends,
- *   in words (two words each, low one first); a part is its checksum, the numbers of its sources and
- *   destinations, the sources by slot, the destinations, and the words of its program (rankweave_program.h)
+ * Plans that were made before, one file each. A rank reads only its own part. The file consists of words of 32 bits
+ * in the order of the machine: magic, version, ranks, name of the plan. Then come the beginnings of the parts of
+ * all ranks and the end of the last one, in words (two words each, low one first). A part is its checksum, the
+ * numbers of its sources and destinations, the sources by slot, the destinations, and the words of its program
+ * (rankweave_program.h).
  */
 #include "shim.h"
 
@@ -14,7 +13,7 @@
 
 enum { MAGIC = 0x4e505752, VERSION = 1, HEADER = 4 };
 
-/* FNV-1a, over words. */
+/* Computes FNV-1a over words. */
 static uint32_t checksum(const int32_t *words, size_t count) {
   uint32_t sum = 2166136261u;
   for (size_t i = 0; i < count; i++) sum = (sum ^ (uint32_t)words[i]) * 16777619u;
@@ -30,7 +29,7 @@ static int compare_ranks(const void *left, const void *right) {
   return *a < *b ? -1 : *a > *b;
 }
 
-/* Whether two lists have the same ranks, in any order. */
+/* Returns whether two lists have the same ranks, in any order. */
 static int has_ranks(const int *list, int count, const int32_t *wanted, int wanted_count) {
   int *both = malloc(sizeof *both * (size_t)(count + wanted_count + 1)), found = 0;
   if (both == NULL) return 0;
@@ -44,7 +43,7 @@ static int has_ranks(const int *list, int count, const int32_t *wanted, int want
   return same;
 }
 
-/* What is wrong with a file for this rank; NULL: it fits, and `words` is the part. */
+/* Reads the part of this rank into `words`. Returns NULL, or why the file does not fit. */
 static const char *read_part(FILE *file, const rw_lists *lists, int32_t **words, size_t *count, uint32_t *name) {
   int32_t head[HEADER];
   uint32_t ends[4];

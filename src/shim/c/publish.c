@@ -1,9 +1,8 @@
 /*
- * Rings of places in which a process publishes its blocks, call after call.
- *
- * A block is written into place n mod K when all readers have consumed call n - K. If they have not, or the
- * region has no room, the blocks are sent as messages: no start waits. When a communicator is
- * freed, its ring and entry remain until all readers are done with them.
+ * Rings of places in which a process publishes its blocks, call after call. A block is written into place n mod K
+ * when all readers have consumed call n - K. If they have not, or the region has no room, the blocks are sent as
+ * messages: no start waits. When a communicator is freed, its ring and entry remain until all readers are done with
+ * them.
  */
 #include "publish.h"
 
@@ -11,16 +10,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Ranks that a group translates at a time; calls until a region without room is asked again. */
+/* CHUNK: ranks that a group translates at a time. RETRY: calls until a region without room is asked again. */
 enum { CHUNK = 64, RETRY = 64 };
 /*
- * Blocks up to so many times the limit are copied, and so large a part of the region: those of an allgather are written
- * once for all readers, those of an alltoall up to what MPI would send without waiting for a reader.
+ * The multiples of the limit up to which blocks are copied; PART is the part of the region that bounds them. Blocks
+ * of an allgather are written once for all readers; those of an alltoall are copied up to what MPI would send
+ * without waiting for a reader.
  */
 static const size_t longer[RW_COLLECTIVES] = {32, 4};
 enum { PART = 32 };
 /*
- * Places of a ring, and calls for which there is space. A rank that waits for few others runs ahead of its
+ * The places of a ring, and calls for which there is space. A rank that waits for few others runs ahead of its
  * readers, and a place costs less than a message.
  */
 static const uint64_t places_of[RW_COLLECTIVES][RW_KINDS] = {{32, 16, 4, 32}, {4, 4, 2, 4}};
@@ -60,7 +60,7 @@ rw_publishers *rw_publishers_allocate(const rw_lists *lists) {
   return NULL;
 }
 
-/* Units of a block of a kind. */
+/* Returns the units of a block of a kind. */
 static size_t units_of(const rw_publisher *p, int kind) {
   size_t bytes = kind == RW_SHORT ? rw_arena_of_process()->limit : p->limit;
   return (bytes + RW_LINE - 1) / RW_LINE;
@@ -87,7 +87,10 @@ static void free_all(rw_publishers *all) {
   free(all);
 }
 
-/* A process makes its entry in the order of numbers, so one that is known and not there was removed. */
+/*
+ * Returns whether a reader is done. A process makes its entries in the order of numbers, so a known entry that is
+ * missing was removed.
+ */
 static int is_done(const rw_publisher *p, rw_end *reader) {
   if (!rw_entry_is_known(reader->process, p->number)) return 0;
   const rw_entry *entry = rw_entry_find(reader->process, p->number);
@@ -104,7 +107,7 @@ static int are_done(rw_publishers *all) {
   return 1;
 }
 
-/* Those that wait for readers are at most as many as a region has entries. */
+/* Frees closed publishers whose readers are done. Those that wait are at most as many as a region has entries. */
 static void sweep(void) {
   pthread_mutex_lock(&lock);
   for (rw_publishers **at = &closed; *at != NULL;) {
@@ -144,7 +147,7 @@ void rw_publishers_leave(rw_publishers *all) {
   __atomic_sub_fetch(&all->users, 1, __ATOMIC_ACQ_REL);
 }
 
-/* Ranks in another group, MPI_UNDEFINED where they are not in it. */
+/* Translates ranks to those in another group, MPI_UNDEFINED if they are not in it. */
 static void translate(MPI_Group from, MPI_Group to, rw_end *ends, int count, int is_process) {
   int ranks[CHUNK], found[CHUNK];
   for (int first = 0; first < count; first += CHUNK) {
@@ -159,7 +162,7 @@ static void translate(MPI_Group from, MPI_Group to, rw_end *ends, int count, int
   }
 }
 
-/* How many of a communicator's ranks are in a group. */
+/* Counts the ranks of a communicator that are in a group. */
 static int count_common(MPI_Group own, int size, MPI_Group group) {
   int ranks[CHUNK], found[CHUNK], common = 0;
   for (int first = 0; first < size; first += CHUNK) {
@@ -171,7 +174,10 @@ static int count_common(MPI_Group own, int size, MPI_Group group) {
   return common;
 }
 
-/* Ends on the node first, in the order of the list. Returns how many; `ends` has room for as many again. */
+/*
+ * Sets the ends, those on the node first, in the order of the list. Returns how many; `ends` has room for as many
+ * again.
+ */
 static int set_ends(MPI_Group group, const int *list, int count, rw_end *ends, int *all) {
   const rw_arena *arena = rw_arena_of_process();
   int n = 0;
@@ -222,7 +228,10 @@ double rw_publisher_limit(const rw_publisher *publisher) {
 
 enum { WORDS = RW_LINE / sizeof(int) };
 
-/* A word of the table in front of the places of an alltoall: the number of readers, then the process of each. */
+/*
+ * Returns a word of the table in front of the places of an alltoall: the number of readers, then the process of
+ * each.
+ */
 static int *word_of(int process, size_t ring, int word) {
   return (int *)(void *)rw_line_of(process, ring + (size_t)word / WORDS) + (size_t)word % WORDS;
 }
@@ -263,20 +272,20 @@ static int make_room(rw_publisher *p, int kind) {
   return 0;
 }
 
-/* For blocks of a kind; those of an alltoall may be shorter, too. */
+/* Returns whether there is room for blocks of a kind; those of an alltoall may also be shorter. */
 static int has_room(rw_publisher *p, int longest) {
   for (int kind = p->collective == RW_ALLTOALL ? RW_IN_LINE : longest; kind <= longest; kind++)
     if ((p->ring == 0 || (needs_space(kind) && p->space[kind] == 0)) && !make_room(p, kind)) return 0;
   return 1;
 }
 
-/* Calls that a reader has consumed, as far as is known. */
+/* Returns the calls that a reader has consumed, as far as is known. */
 static uint64_t consumed_by(const rw_publisher *p, rw_end *reader) {
   if (reader->entry == NULL) reader->entry = rw_entry_find(reader->process, p->number);
   return reader->entry == NULL ? 0 : __atomic_load_n(rw_entry_consumed(reader->entry, p->collective), __ATOMIC_ACQUIRE);
 }
 
-/* Whether all readers have consumed so many calls. */
+/* Returns whether all readers have consumed so many calls. */
 static int have_consumed(rw_publisher *p, uint64_t calls) {
   if (calls <= p->consumed || p->readers == 0) return 1;
   if (consumed_by(p, &p->reader[p->slowest]) < calls) return 0;
@@ -298,7 +307,7 @@ int rw_publisher_has_place(rw_publisher *p, uint64_t call, int64_t bytes) {
   return call < places || have_consumed(p, call - places + 1);
 }
 
-/* The number of a reader's block among those of a kind. */
+/* Returns the number of a reader's block among those of a kind. */
 static size_t number_of(const rw_publisher *p, int kind, int reader, uint64_t call) {
   size_t number = (size_t)(call % places_of[p->collective][kind]) * p->blocks;
   return p->collective == RW_ALLTOALL ? number + (size_t)reader : number;

@@ -1,15 +1,15 @@
 /*
- * Reading the blocks of calls: from the places of their senders, from the memory of their programs, or as messages.
+ * Reads the blocks of calls: from the places of their senders, from the memory of their programs, or as messages.
  */
 #include "publish.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Polls between looks for what only a wrong program sends. */
+/* The polls between checks for messages that only a wrong program sends. */
 enum { RARELY = 64 };
 
-/* Whether the sender of a block may wait until this rank has read it: MPI sends short ones without. */
+/* Returns whether the sender of a block may wait until this rank has read it: MPI sends short ones without waiting. */
 static int may_be_awaited(const rw_exchange *x, const rw_end *source) {
   return !rw_is_apart(x, &x->to, source->slot) && rw_buffer_bytes(&x->to, source->slot) > (int64_t)rw_arena_of_process()->limit;
 }
@@ -29,8 +29,8 @@ static int write_block(rw_exchange *x, const rw_end *source, const char *data, i
 }
 
 /*
- * A block that came as a message instead. One above the limit is longer than its room: it is received whole,
- * because Open MPI 4.1 writes behind a buffer that is too short for a message of a process to itself.
+ * Receives a block that came as a message instead. One above the limit is longer than its room. It is received
+ * whole, because Open MPI 4.1 writes behind a buffer that is too short for a message of a process to itself.
  */
 static int receive_message(rw_exchange *x, const rw_end *source, int is_apart) {
   rw_publisher *p = x->publisher;
@@ -51,8 +51,8 @@ static int receive_message(rw_exchange *x, const rw_end *source, int is_apart) {
 }
 
 /*
- * A process that is to have an entry and has none was refused one: it sends messages only, and what it has
- * sent cannot be removed before it is read.
+ * Reads a message from a process that was refused an entry: it sends only messages, and what it has sent cannot be
+ * removed before it is read.
  */
 static int read_message(rw_exchange *x, rw_end *source) {
   rw_publisher *p = x->publisher;
@@ -84,8 +84,8 @@ static int read_block(rw_exchange *x, rw_end *source) {
 }
 
 /*
- * A program whose room for a published block is above the limit is wrong, and MPI gets it its data. The
- * receive is cancelled then.
+ * A program whose room for a published block is above the limit is wrong, and its data comes by MPI. The receive is
+ * then cancelled.
  */
 static void read_for_long_room(rw_exchange *x) {
   rw_publisher *p = x->publisher;
@@ -107,7 +107,7 @@ static int has_received(rw_exchange *x) {
   return is_done;
 }
 
-/* Whether the block of a source is here now, or comes by a receive that is posted. */
+/* Returns whether the block of a source is read now, or comes by a posted receive. */
 static int read_now(rw_exchange *x, int source) {
   rw_end *end = &x->publisher->source[source];
   if (x->has_read[source] || rw_is_apart(x, &x->to, end->slot)) return 1;
@@ -123,8 +123,8 @@ static int has_read_all(rw_exchange *x) {
 }
 
 /*
- * Reads what is there before its turn, that of a process in the order in which it was sent: who sends or lends a long
- * block waits until it is read, and is not to wait for other sources of this rank, which may wait for it.
+ * Reads blocks before their turn, those of a process in the order in which it sent them. The sender of a long block
+ * waits until it is read. It must not wait for other sources of this rank, which may wait for it.
  */
 static void read_ahead(rw_publisher *p) {
   int awaited = 0;

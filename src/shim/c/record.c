@@ -1,8 +1,7 @@
 /*
- * Writes the graph of every topology communicator to a file that `rankweave plan edges:FILE` reads, with what
- * was called as comments. The first rank of a communicator holds the graph until the communicator is freed or
- * the program ends. A process records a limited number of communicators: a program may make one in every
- * step.
+ * Writes the graph of every topology communicator to a file that `rankweave plan edges:FILE` reads, with the calls
+ * as comments. The first rank of a communicator holds the graph until the communicator is freed or the program
+ * ends. A process records a limited number of communicators: a program may make one in every step.
  */
 #include "shim.h"
 
@@ -11,7 +10,7 @@
 #include <stdlib.h>
 
 /*
- * Destinations of all ranks, on rank 0. MPI_ERR_NO_MEM on all ranks if there is no memory for them.
+ * Gathers the destinations of all ranks on rank 0. MPI_ERR_NO_MEM on all ranks if there is no memory for them.
  * Collective.
  */
 static int gather(MPI_Comm comm, rw_state *state) {
@@ -41,7 +40,7 @@ static int gather(MPI_Comm comm, rw_state *state) {
   return code;
 }
 
-/* The nodes in their order, as `rankweave` reads `cores` of a cluster: `2x16+8`. Collective. */
+/* Names the nodes in their order, as `rankweave` reads `cores` of a cluster: `2x16+8`. Collective. */
 static void name_nodes(MPI_Comm comm, rw_state *state) {
   rw_layout layout;
   size_t used = 0;
@@ -57,7 +56,7 @@ static void name_nodes(MPI_Comm comm, rw_state *state) {
   rw_layout_free(&layout);
 }
 
-/* A program continues where its graph is too large to be recorded. */
+/* A program continues if its graph is too large to be recorded. */
 int rw_record_gather(MPI_Comm comm, rw_state *state) {
   int code = gather(comm, state);
   if (code == MPI_SUCCESS) name_nodes(comm, state);
@@ -109,7 +108,7 @@ void rw_record(rw_state *state, rw_function function, int collective, const rw_c
   for (int i = 0; i < blocks; i++) rw_record_block(state, function, (double)rw_buffer_count(&from, i) * from.size);
 }
 
-/* Persistent requests that are recorded; starts of more than these are not. */
+/* The most persistent requests that are recorded; starts of further ones are not. */
 enum { REQUESTS = 1024 };
 
 static struct {
@@ -117,11 +116,11 @@ static struct {
   rw_state *state; /* NULL: the place is free */
   rw_function function;
 } requests[REQUESTS];
-/* Places that were ever used: without any, a start costs one comparison. */
+/* The number of places that were ever used: without any, a start costs one comparison. */
 static int used;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* The place of a request; that of a free one for NULL. */
+/* Returns the place of a request; that of a free one for NULL. */
 static int place_of(MPI_Request request, int is_used) {
   int i = 0;
   while (i < used && !((requests[i].state != NULL) == is_used && (!is_used || requests[i].request == request))) i++;
@@ -156,7 +155,7 @@ void rw_record_forget(MPI_Request request) {
   pthread_mutex_unlock(&lock);
 }
 
-/* A communicator may be freed before requests on it. */
+/* Forgets a state: a communicator may be freed before requests on it. */
 static void forget_state(const rw_state *state) {
   pthread_mutex_lock(&lock);
   for (int i = 0; i < used; i++)
@@ -165,8 +164,8 @@ static void forget_state(const rw_state *state) {
 }
 
 /*
- * The first communicator of the first rank of the world has the name itself, others have rank and number
- * behind it.
+ * The first communicator of the first rank of the world gets the plain name; the names of others end in rank and
+ * number.
  */
 void rw_record_write(const rw_state *state) {
   char path[4096], part[4096 + 8];

@@ -1,6 +1,6 @@
 /*
- * Which process a vertex gets: rank 0 decides, by a file or by mapping the graph itself, and tells every rank what becomes of
- * it.
+ * Decides which process a vertex gets: rank 0 reads a file or maps the graph itself, and tells every rank its new
+ * rank.
  */
 #include "shim.h"
 
@@ -9,15 +9,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What rank 0 maps itself, and holds for that. */
+/* The largest graph that rank 0 maps, and holds for that. */
 enum { MOST_RANKS = 1 << 20, MOST_EDGES = 1 << 24 };
 
-/* Of communicators whose rank 0 is this process. */
+/* The counts of communicators whose rank 0 is this process. */
 static uint64_t reordered, in_order, as_given, pairs_before, pairs_after;
 
 static void count(uint64_t *counter, uint64_t by) { __atomic_fetch_add(counter, by, __ATOMIC_RELAXED); }
 
-/* The first time only: programs make a communicator in every step. */
+/* Warnings are printed once, because programs make a communicator in every step. */
 static int is_first_time(int *is_said) { return __atomic_exchange_n(is_said, 1, __ATOMIC_RELAXED) == 0; }
 
 static rw_mapping *mapping;
@@ -29,7 +29,7 @@ static void read_mapping(void) {
   if (mapping == NULL) fprintf(stderr, "rankweave shim: the mapping %s is not used: %s\n", rw_reorder_path(), wrong);
 }
 
-/* On rank 0, which has its own rank for every rank in `keys`. */
+/* Chooses by a file on rank 0, where `keys` initially holds each rank's own number. */
 static int choose_by_file(const rw_graph_given *given, int *keys) {
   static int is_said;
   pthread_once(&read_once, read_mapping);
@@ -48,7 +48,7 @@ static int choose_by_file(const rw_graph_given *given, int *keys) {
   return is_order ? RW_IN_ORDER : RW_REORDERED;
 }
 
-/* All edges on rank 0, in memory that the caller frees. MPI_ERR_NO_MEM on all ranks alike. Collective. */
+/* Gathers all edges on rank 0, in memory that the caller frees. MPI_ERR_NO_MEM on all ranks alike. Collective. */
 static int gather(const rw_graph_given *given, int **pairs) {
   int is_first = given->rank == 0, own = 2 * given->edges->count, *counts = NULL, *places = NULL;
   *pairs = NULL;
@@ -68,7 +68,7 @@ static int gather(const rw_graph_given *given, int **pairs) {
   return code;
 }
 
-/* On rank 0. */
+/* Maps the gathered graph on rank 0. */
 static int map_gathered(const rw_graph_given *given, const rw_layout *layout, const int *pairs, int *keys) {
   int64_t before, after;
   int vertices = given->edges->ranks;
@@ -85,7 +85,7 @@ static int map_gathered(const rw_graph_given *given, const rw_layout *layout, co
   return after < before ? RW_REORDERED : RW_IN_ORDER;
 }
 
-/* Alike on all ranks; with keys on rank 0 that are its own. Collective. */
+/* Makes the same choice on all ranks, with keys on rank 0. Collective. */
 static int choose_by_graph(const rw_graph_given *given, int *keys, int *choice) {
   static int is_said;
   rw_layout layout;
@@ -113,7 +113,7 @@ int rw_reorder_choose(const rw_graph_given *given, int *choice, int *key) {
   int *keys = is_first ? malloc(sizeof(int) * (size_t)given->size) : NULL;
   int code = rw_agree_on_memory(given->comm, !is_first || keys != NULL);
   *choice = RW_AS_GIVEN;
-  /* Ranks beyond a grid keep theirs. */
+  /* Ranks beyond a grid keep their numbers. */
   for (int r = 0; code == MPI_SUCCESS && is_first && r < given->size; r++) keys[r] = r;
   if (code == MPI_SUCCESS && rw_world_settings()->reorders < RW_REORDER_BY_FILE) code = choose_by_graph(given, keys, choice);
   else if (code == MPI_SUCCESS && is_first) *choice = choose_by_file(given, keys);

@@ -1,4 +1,4 @@
-/* The edges of a graph that a rank knows, and what identifies all of them. */
+/* The edges of a graph that a rank knows, and the digest of all of them. */
 #include "shim.h"
 
 #include <limits.h>
@@ -44,7 +44,10 @@ int rw_edges_of_lists(rw_edges *edges, int count, const int sources[], const int
   return 1;
 }
 
-/* The rank of the neighbor at a distance of one in a dimension, whose extent and number of ranks in a step are given. */
+/*
+ * Returns the rank of the neighbor at a distance of one in a dimension, whose extent and number of ranks in a step
+ * are given.
+ */
 static int beside(int rank, int step, int extent, int is_periodic, int by) {
   int at = rank / step % extent, to = at + by;
   if (is_periodic) to = (to + extent) % extent;

@@ -1,4 +1,4 @@
-/* A mapping file. What is wrong with one is said with the member. */
+/* This file reads a mapping file. Errors name the member. */
 #include "shim.h"
 
 #include <inttypes.h>
@@ -11,7 +11,7 @@ enum { FORMAT, VERSION, TOPOLOGY, GRAPH, OBJECTIVE, COST, IDENTITY_COST, SLOTS }
 static const char *const names[MEMBERS] = {"format",    "version", "topology",     "graph",
                                            "objective", "cost",    "identityCost", "slotOf"};
 
-/* The values of the members, all of them and no others. NULL, or what is wrong. */
+/* Finds the values of the members, all of them and no others. Returns NULL, or what is wrong. */
 static const char *find_members(const rw_json *json, uint32_t found[MEMBERS]) {
   const rw_json_value *whole = json->values;
   if (whole->kind != RW_JSON_OBJECT) return "expected an object";
@@ -37,7 +37,7 @@ static int read_digest(const rw_json *json, uint32_t value, uint32_t graph[RW_LA
   return 1;
 }
 
-/* The slots of a list of values without values inside; 0 unless it is a permutation. */
+/* Reads the slots of a list of plain values; 0 unless it is a permutation. */
 static int read_slots(const rw_json *json, uint32_t list, rw_mapping *mapping, char *is_taken) {
   for (int v = 0; v < mapping->ranks; v++) {
     double slot;
@@ -49,7 +49,7 @@ static int read_slots(const rw_json *json, uint32_t list, rw_mapping *mapping, c
   return 1;
 }
 
-/* NULL, with what is wrong. */
+/* Returns the mapping, or NULL with the error in `wrong`. */
 static rw_mapping *read_whole(const rw_json *json, char *wrong, size_t room) {
   uint32_t found[MEMBERS];
   double version;

@@ -1,6 +1,6 @@
 /*
- * Maps the vertices of a graph onto ranks: the best of several starts, refined by exchanges of vertices between nodes
- * (simulated annealing, Kirkpatrick 1983), as src/topology/mapping/swaps.ts.
+ * Maps the vertices of a graph onto ranks: the best of several starts, refined by exchanges of vertices between
+ * nodes (simulated annealing, Kirkpatrick 1983), as src/topology/mapping/swaps.ts.
  */
 #include "shim.h"
 
@@ -8,25 +8,28 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Starts that are refined; candidates on the other node, of which the best is tried. */
+/* REFINED: starts that are refined. CANDIDATES: vertices on the other node, of which the best is tried. */
 enum { REFINED = 2, CANDIDATES = 4 };
-/* Steps of all refinements together, and at most for every vertex and edge. */
+/* The steps of all refinements together, and the most for every vertex and edge. */
 static const int64_t MOST_WORK = 1 << 27, WORK_EACH = 10000;
-/* At the start a swap that costs as much is accepted once in e times; at the end a twentieth of it is. */
+/*
+ * A swap that raises the cost by TEMPERATURE is accepted once in e times at the start. At the end this holds for
+ * that raise divided by COOLING.
+ */
 static const double TEMPERATURE = 0.6, COOLING = 20;
 
-/* The vertices of every node, for a draw of any of them. */
+/* The vertices of every node, from which any can be drawn. */
 typedef struct {
   int *start, *member, *at;
 } members;
 
-/* Swaps since the least cost. */
+/* The swaps since the least cost. */
 typedef struct {
   int *both;
   size_t count, room;
 } swaps;
 
-/* Mulberry32 (Ettinger 2017). */
+/* Draws by Mulberry32 (Ettinger 2017). */
 static uint32_t draw(uint32_t *seed) {
   uint32_t x = *seed += 0x6d2b79f5u;
   x = (x ^ x >> 15) * (x | 1);
@@ -83,7 +86,7 @@ static void take_back(rw_placed *placed, const swaps *s) {
   }
 }
 
-/* The node of one of its neighbors; -1: it has none. */
+/* Returns the node of a random neighbor; -1: the vertex has none. */
 static int node_of_neighbor(const rw_placed *placed, int v, uint32_t *seed) {
   const rw_rows *out = &placed->relations->out, *in = &placed->relations->in;
   int sent = out->start[v + 1] - out->start[v], received = in->start[v + 1] - in->start[v];
@@ -103,7 +106,7 @@ static int best_candidate(rw_placed *placed, const members *m, int node, int to,
   return best;
 }
 
-/* Tries to move a vertex to the node of a neighbor; the vertex that came back for it, or -1. */
+/* Tries to move a vertex to the node of a neighbor; returns the vertex that came back for it, or -1. */
 static int try_swap(rw_placed *placed, members *m, int v, double temperature, uint32_t *seed) {
   int own = placed->node_of[v], target = node_of_neighbor(placed, v, seed);
   placed->work++;
@@ -121,7 +124,7 @@ static int try_swap(rw_placed *placed, members *m, int v, double temperature, ui
   return w;
 }
 
-/* Ends at the fewest pairs that it met. Without memory for more swaps it ends early. */
+/* Refines a mapping, and ends at the fewest pairs that it met. Without memory for more swaps it ends early. */
 static int64_t refine(rw_placed *placed, members *m, int64_t work) {
   swaps since = {0};
   uint32_t seed = 1;
@@ -146,7 +149,7 @@ static int64_t refine(rw_placed *placed, members *m, int64_t work) {
   return least;
 }
 
-/* The same with members and counts made for it; negative: no memory, and `node_of` is as before. */
+/* Refines with fresh members and counts; negative: no memory, and `node_of` is unchanged. */
 static int64_t refined(const rw_places *places, int *node_of, int64_t work) {
   rw_placed placed;
   members m;
@@ -158,7 +161,7 @@ static int64_t refined(const rw_places *places, int *node_of, int64_t work) {
   return pairs;
 }
 
-/* A mapping, the better the fewer pairs. */
+/* A mapping with its pairs; fewer are better. */
 typedef struct {
   int *node_of;
   int64_t pairs;
@@ -173,7 +176,7 @@ static int is_among(const candidate best[REFINED], const int *node_of, size_t by
   return is_there;
 }
 
-/* The best starts and what is there, in order; that comes first at the beginning. 0: no memory. */
+/* Finds the best starts, among them the given mapping, in order; on ties the given one is first. 0: no memory. */
 static int find_starts(const rw_places *places, candidate best[REFINED], int *given) {
   size_t bytes = sizeof(int) * (size_t)places->relations->vertices;
   for (int s = 0; s < STARTS; s++) {
@@ -193,7 +196,7 @@ static int find_starts(const rw_places *places, candidate best[REFINED], int *gi
   return 1;
 }
 
-/* Vertices of a node are in ascending order on its slots. `next` has a place for each node. */
+/* Assigns the vertices of a node to its slots in ascending order. `next` has a place for each node. */
 static void find_slots(const rw_to_map *given, const int *node_of, int *next, int *slots, int *slot_of) {
   memset(next, 0, sizeof(int) * ((size_t)given->nodes + 1));
   for (int s = 0; s < given->vertices; s++) next[given->node_of_slot[s] + 1]++;

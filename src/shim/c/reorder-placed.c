@@ -1,6 +1,6 @@
 /*
- * Vertices on nodes, and pairs of a vertex and another node. As src/topology/mapping/placed-pairs.ts, which maps more
- * objectives.
+ * Vertices on nodes, and pairs of a vertex and another node. src/topology/mapping/placed-pairs.ts does the same for
+ * more objectives.
  */
 #include "shim.h"
 
@@ -9,12 +9,12 @@
 
 static int *zeros(int64_t count) { return calloc((size_t)count + 1, sizeof(int)); }
 
-/* Numbers of neighbors become where they begin. */
+/* Turns numbers of neighbors into the starts of their lists. */
 static void accumulate(int *start, int vertices) {
   for (int v = 0; v < vertices; v++) start[v + 1] += start[v];
 }
 
-/* The vertices whose rows have v, for each v, in ascending order. `at` has a place for each vertex. */
+/* Lists, for each v, the vertices whose rows have v, in ascending order. `at` has a place for each vertex. */
 static void transpose(const rw_rows *rows, int vertices, rw_rows *to, int *at) {
   memset(to->start, 0, sizeof(int) * ((size_t)vertices + 1));
   for (int e = 0; e < rows->start[vertices]; e++) to->start[rows->list[e] + 1]++;
@@ -24,7 +24,7 @@ static void transpose(const rw_rows *rows, int vertices, rw_rows *to, int *at) {
     for (int e = rows->start[v]; e < rows->start[v + 1]; e++) to->list[at[rows->list[e]]++] = v;
 }
 
-/* Sources of every vertex, with repetitions, in the order of the pairs. */
+/* Lists the sources of every vertex, with repetitions, in the order of the pairs. */
 static void fill_sources(rw_rows *in, int vertices, int64_t edges, const int *pairs, int *at) {
   for (int64_t e = 0; e < edges; e++) in->start[pairs[2 * e + 1] + 1] += pairs[2 * e] != pairs[2 * e + 1];
   accumulate(in->start, vertices);
@@ -33,7 +33,7 @@ static void fill_sources(rw_rows *in, int vertices, int64_t edges, const int *pa
     if (pairs[2 * e] != pairs[2 * e + 1]) in->list[at[pairs[2 * e + 1]]++] = pairs[2 * e];
 }
 
-/* Repetitions in ascending rows go. */
+/* Removes repetitions in ascending rows. */
 static void make_distinct(rw_rows *rows, int vertices) {
   int used = 0, from = 0;
   for (int v = 0; v < vertices; v++) {
@@ -69,7 +69,7 @@ void rw_relations_free(rw_relations *relations) {
 }
 
 int64_t rw_pairs_of(const rw_relations *relations, int nodes, const int *node_of) {
-  int *seen_by = zeros(nodes); /* the last vertex with a destination there, and 1 */
+  int *seen_by = zeros(nodes); /* the last vertex with a destination there, plus 1 */
   int64_t pairs = 0;
   if (seen_by == NULL) return -1;
   for (int v = 0; v < relations->vertices; v++) {
@@ -84,7 +84,7 @@ int64_t rw_pairs_of(const rw_relations *relations, int nodes, const int *node_of
   return pairs;
 }
 
-/* Where a vertex has the count of a node; -1: it has no destination there. */
+/* Returns the place of a node's count in a vertex's list; -1: the vertex has no destination there. */
 static int find(rw_placed *placed, int vertex, int node) {
   int first = placed->relations->out.start[vertex], held = placed->held[vertex];
   for (int i = first; i < first + held; i++)
@@ -106,7 +106,7 @@ static void add(rw_placed *placed, int vertex, int node) {
   placed->count[at]++;
 }
 
-/* The last node takes the place of one without destinations. */
+/* Removes a destination; the last node takes the place of one without destinations. */
 static void take(rw_placed *placed, int vertex, int node) {
   int at = find(placed, vertex, node);
   if (--placed->count[at] > 0) return;

@@ -1,4 +1,4 @@
-/* Mappings to begin with. Each fills every node to its capacity. */
+/* The mappings to begin with. Each fills every node to its capacity. */
 #include "shim.h"
 
 #include <limits.h>
@@ -12,7 +12,7 @@ int rw_start_blocks(const rw_places *places, int *node_of) {
   return 1;
 }
 
-/* Vertices of a step in a dimension. */
+/* Returns the number of vertices in a step along a dimension. */
 static int step_of(const rw_places *places, int dimension) {
   int step = 1;
   for (int d = dimension + 1; d < places->dimensions; d++) step *= places->extents[d];
@@ -23,7 +23,7 @@ static int coordinate(const rw_places *places, int vertex, int dimension, int st
   return vertex / step % places->extents[dimension];
 }
 
-/* Sides of equal boxes, and the part of vertices at a surface of theirs. */
+/* The sides of equal boxes, and the fraction of vertices at their surface. */
 typedef struct {
   int sides[RW_MAX_STEPS], best[RW_MAX_STEPS];
   double least;
@@ -46,7 +46,7 @@ static void try_sides(const rw_places *places, boxes *b, int dimension, int left
   }
 }
 
-/* Those of least surface: a grid sends along its dimensions. */
+/* Chooses the boxes of least surface, because a grid sends along its dimensions. */
 int rw_start_boxes(const rw_places *places, int *node_of) {
   boxes b = {.least = RW_MAX_STEPS + 1};
   int capacity = places->capacity[0], vertices = places->relations->vertices;
@@ -62,11 +62,11 @@ int rw_start_boxes(const rw_places *places, int *node_of) {
   return 1;
 }
 
-/* Halves of a grid on their way to nodes. */
+/* Halves of a grid that are being assigned to nodes. */
 typedef struct {
   const rw_places *places;
   int *node_of, *before; /* vertices of the nodes before */
-  int64_t *part;         /* the vertices of a node are together; a key is above each while they are sorted */
+  int64_t *part;         /* vertices, those of a node together; while sorted, each has its key above */
 } halves;
 
 static int longest_side(const halves *h, int first, int end) {
@@ -122,7 +122,10 @@ int rw_start_halves(const rw_places *places, int *node_of) {
   return has_memory ? 1 : -1;
 }
 
-/* A vertex that borders on a region: neighbors in it when this was noted, and its turn among those of the region. */
+/*
+ * A vertex that borders on a region: its neighbors in the region when this was noted, and its turn among the
+ * vertices of the region.
+ */
 typedef struct {
   int neighbors, turn, vertex;
 } border;
@@ -131,8 +134,8 @@ typedef struct {
 typedef struct {
   border *heap;
   size_t count, room;
-  int *neighbors, *turn; /* of vertices; of the present region */
-  int *region, turns;    /* for which these are */
+  int *neighbors, *turn; /* entries of vertices, for the present region */
+  int *region, turns;    /* region for which the above hold */
 } growth;
 
 static int comes_before(const border *a, const border *b) {
@@ -166,7 +169,7 @@ static border pop(growth *g) {
   return first;
 }
 
-/* The vertex of most neighbors in the region that has no node yet; -1: none borders on it. */
+/* Returns the vertex without a node that has most neighbors in the region; -1: none borders on it. */
 static int next_of(growth *g, const int *node_of) {
   while (g->count > 0) {
     border b = pop(g);

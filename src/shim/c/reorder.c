@@ -1,14 +1,14 @@
 /*
- * Constructors of topologies that may reorder ranks. Vertex v becomes rank v of a communicator on which MPI then makes the
- * topology in that order. What the rank of a vertex gives is sent to the process that gets it, so MPI sees the arguments of
- * a program that was started so.
+ * Constructors of topologies that may reorder ranks. Vertex v becomes rank v of a communicator on which MPI then
+ * makes the topology in that order. The arguments of a vertex's rank are sent to the process that gets the vertex.
+ * So MPI sees the arguments of a program that was started in that order.
  */
 #include "shim.h"
 
 #include <stdlib.h>
 
 enum { TAG = 0 };
-/* What stands for an array in a message about lengths. */
+/* The length that stands for MPI_UNWEIGHTED in a message about lengths. */
 enum { UNWEIGHTED = -1 };
 
 int rw_reorder_serves(MPI_Comm comm) {
@@ -20,7 +20,7 @@ int rw_reorder_serves(MPI_Comm comm) {
 
 static int length_in_message(const rw_creation *c, int i) { return c->array[i] == MPI_UNWEIGHTED ? UNWEIGHTED : c->length[i]; }
 
-/* The arrays of the rank whose number this process now has. Collective on `comm`. */
+/* Gets the arrays of the rank whose number this process now has. Collective on `comm`. */
 static int exchange(rw_creation *c, MPI_Comm comm, int old_rank) {
   int sent[RW_ARRAYS], received[RW_ARRAYS], from = MPI_PROC_NULL, has_memory = 1;
   MPI_Status status;
@@ -38,20 +38,20 @@ static int exchange(rw_creation *c, MPI_Comm comm, int old_rank) {
   for (int i = 0; i < RW_ARRAYS && code == MPI_SUCCESS; i++) {
     code = PMPI_Sendrecv(c->array[i], sent[i] < 0 ? 0 : sent[i], MPI_INT, old_rank, TAG + 1 + i, c->memory[i],
                          received[i] < 0 ? 0 : received[i], MPI_INT, from, TAG + 1 + i, comm, MPI_STATUS_IGNORE);
-    /* Of an array without elements no address is needed, but that of no weights is. */
+    /* An empty array needs no address, but MPI_UNWEIGHTED needs its own. */
     c->array[i] = received[i] == UNWEIGHTED ? MPI_UNWEIGHTED : received[i] == 0 ? MPI_WEIGHTS_EMPTY : c->memory[i];
     c->length[i] = received[i] < 0 ? 0 : received[i];
   }
   return code;
 }
 
-/* Takes back what has been changed. */
+/* Restores the arguments that have been changed. */
 static void give_back(rw_creation *c, const rw_creation *given) {
   rw_reorder_end(c);
   *c = *given;
 }
 
-/* Makes the communicator in the new order. `has_arrays`: each rank has its own. Collective. */
+/* Makes the communicator in the new order. `has_arrays`: ranks have separate arrays. Collective. */
 static int reorder(rw_creation *c, int rank, int key, int has_arrays) {
   const rw_creation given = *c;
   int code = PMPI_Comm_split(given.comm, 0, key, &c->made);
@@ -63,7 +63,7 @@ static int reorder(rw_creation *c, int rank, int key, int has_arrays) {
   return code;
 }
 
-/* Of a graph whose edges this rank has if `is_right`. */
+/* Places a graph whose edges this rank has if `is_right`. */
 static int place(rw_creation *c, const rw_edges *edges, int is_right, int dimensions, const int extents[]) {
   rw_graph_given given = {.comm = c->comm, .edges = edges, .dimensions = dimensions, .extents = extents};
   uint64_t sums[2 + RW_LANES] = {!is_right, 0};
@@ -85,7 +85,7 @@ static int place(rw_creation *c, const rw_edges *edges, int is_right, int dimens
   return code == MPI_SUCCESS && choice == RW_REORDERED ? reorder(c, given.rank, key, dimensions == 0) : code;
 }
 
-/* Whether an array of weights is one, or says that there are none. */
+/* Returns whether an array of weights is valid, or a constant that stands for no weights. */
 static int are_weights(const rw_creation *c, int i) {
   return c->array[i] == MPI_UNWEIGHTED || c->length[i] == 0 || (c->array[i] != NULL && c->array[i] != MPI_WEIGHTS_EMPTY);
 }
@@ -106,14 +106,14 @@ int rw_reorder_lists(rw_creation *c) {
   rw_edges edges = {0};
   PMPI_Comm_size(c->comm, &edges.ranks);
   int is_right = rw_edges_of_lists(&edges, c->length[0], c->array[0], c->array[1], c->array[2]);
-  /* As many destinations as edges. */
+  /* The arrays of destinations and weights have one element per edge. */
   c->length[2] = c->length[3] = is_right ? edges.count : 0;
   int code = place(c, &edges, is_right && are_weights(c, 3), 0, NULL);
   rw_edges_free(&edges);
   return code;
 }
 
-/* The ranks of a grid; 0 if MPI refuses it. */
+/* Returns the ranks of a grid; 0 if MPI refuses it. */
 static int ranks_of(int dimensions, const int extents[], int most) {
   int64_t ranks = 1;
   for (int d = 0; d < dimensions; d++) {

@@ -1,4 +1,4 @@
-/* What the library did and what it left to MPI, printed at the end by the first rank of the world. */
+/* The report of what the library did and what it left to MPI, printed at the end by the first rank of the world. */
 #include "shim.h"
 
 #include <inttypes.h>
@@ -10,7 +10,7 @@ enum { LINES = 256, LENGTH = 480 };
 
 static char lines[LINES][LENGTH];
 static int line_count, missing_lines;
-/* Of communicators without state, in several threads. */
+/* The calls on communicators that have no state; several threads may add to it. */
 static uint64_t others[RW_FUNCTIONS][RW_OUTCOMES];
 
 #define TEXT_OF(outcome, text) text,
@@ -26,7 +26,7 @@ static const char *const names[RW_FUNCTIONS] = {
 
 const char *rw_function_name(rw_function function) { return names[function]; }
 
-/* Calls on one communicator do not overlap: MPI orders collective calls. */
+/* Counts a call. Calls on one communicator do not overlap: MPI orders collective calls. */
 void rw_count(rw_state *state, rw_function function, rw_outcome outcome) {
   if (state != NULL) state->counts[function][outcome]++;
   else if (__atomic_fetch_add(&others[function][outcome], 1, __ATOMIC_RELAXED) == 0) rw_state_make_keys();
@@ -84,7 +84,10 @@ static void report_plan(const rw_state *state, int collective, const rw_plan *pl
   if (rw_trial_ratio(&plan->trial, &low, &middle, &high))
     append(line, "; in the last trial a call took %.2f times as long by the plan as by MPI (95%%: %.2f to %.2f)%s", middle,
            low, high, is_lost ? ", and is left to MPI" : "");
-  /* The verdict goes by ratios, in which a rank that lost its core counts once: the mean of the times may differ. */
+  /*
+   * The verdict depends on ratios, in which a rank that lost its core counts once: the mean of the times may
+   * differ.
+   */
   if (calls > 0 && !is_lost && rw_trial_saving(&plan->trial, &low, &middle, &high))
     append(line, "; a call by the plan saved %.1f us (95%%: %.1f to %.1f), all of them %.3f ms (95%%: %.3f to %.3f)", middle,
            low, high, calls * middle / 1e3, calls * low / 1e3, calls * high / 1e3);

@@ -1,11 +1,9 @@
 /*
- * Requests of non-blocking calls that this library performs.
- *
- * They are generalized requests, so handles, arrays of requests of any kind, statuses and threads are MPI's
- * own. MPI itself advances them wherever they are completed, in whatever language and by whatever tool: Open
- * MPI by its progress engine, which calls registered functions, MPICH by the poll function of a generalized
- * request. No call that completes a request has to be intercepted, so none can be missed. Only MPICH's
- * MPI_Request_get_status does not poll.
+ * Requests of non-blocking calls that this library performs. They are generalized requests, so handles, arrays of
+ * requests of any kind, statuses and threads are MPI's own. MPI itself advances them wherever they are completed,
+ * in whatever language and by whatever tool. Open MPI does so by its progress engine, which calls registered
+ * functions, MPICH by the poll function of a generalized request. No call that completes a request has to be
+ * intercepted, so none can be missed. Only MPICH's MPI_Request_get_status does not poll.
  */
 #include "shim.h"
 
@@ -16,10 +14,10 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Vain polls of MPICH in a row: before the core is given to others, and between calls that let MPI progress. */
+/* The unsuccessful polls of MPICH in a row before the core is yielded, and between calls that let MPI progress. */
 enum { SPINS = 16, PROGRESS = 16 };
 
-/* One that is not complete is in a list, in the order of starts. */
+/* A request that is not complete is in a list, in the order of starts. */
 typedef struct pending {
   struct pending *after;
   rw_exchange *exchange;
@@ -30,7 +28,7 @@ typedef struct pending {
   int users; /* the list and MPI; the last one frees it */
 } pending;
 
-/* Of ROMIO, for MPICH and what is derived from it; it is no part of MPI. */
+/* The types belong to an extension of ROMIO, for MPICH and its derivatives; they are not part of MPI. */
 typedef int poll_function(void *, MPI_Status *);
 typedef int wait_function(int, void **, double, MPI_Status *);
 typedef int start_polled(MPI_Grequest_query_function *, MPI_Grequest_free_function *, MPI_Grequest_cancel_function *,
@@ -44,7 +42,7 @@ static int is_registered;
 static pthread_once_t looked_up = PTHREAD_ONCE_INIT;
 
 /*
- * MPI may call what is below at any time, also while this thread has the lock; so that only tries to take it.
+ * MPI may call the functions below at any time, also while this thread has the lock, so they only try to take it.
  */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pending *first, **last = &first;
@@ -73,8 +71,8 @@ static void release(pending *p) {
 }
 
 /*
- * Takes those that are done out of the list. Once a request is complete another thread may free it, so its
- * exchange is freed before.
+ * Takes completed requests out of the list. Once a request is complete another thread may free it, so its exchange
+ * is freed before.
  */
 static pending *take_done(void) {
   pending *done = NULL, **end_of_done = &done;
@@ -109,7 +107,7 @@ static int complete(pending *done) {
   return count;
 }
 
-/* Requests completed; 0 also if another thread, or this one further up, is in here. */
+/* Returns the requests completed; 0 also if another thread, or this one further up, is in here. */
 static int advance(void) {
   if (__atomic_load_n(&first, __ATOMIC_RELAXED) == NULL || pthread_mutex_trylock(&lock) != 0) return 0;
   pending *done = take_done();
@@ -119,7 +117,7 @@ static int advance(void) {
 
 void rw_requests_advance(void) { (void)advance(); }
 
-/* MPICH's MPI_Wait only polls: what this process sends, others may wait for before they come here. */
+/* Polls once. MPICH's MPI_Wait only polls: others may wait for this process's messages before they come here. */
 static int poll_once(void *given, MPI_Status *status) {
   static unsigned vain;
   (void)given;
@@ -161,7 +159,7 @@ static int cancel(void *given, int is_complete) {
   return MPI_SUCCESS;
 }
 
-/* The first one needs the function registered; it remains, since others may be calling it. */
+/* Registers the function for the first request; it remains, since others may be calling it. */
 static int register_once(void) {
   if (!is_registered && add_progress(advance) != 0) return MPI_ERR_INTERN;
   is_registered = 1;
@@ -180,7 +178,7 @@ static void append(pending *p) {
   last = &p->after;
 }
 
-/* The request of an exchange that is not done; 0: there is no memory for it. */
+/* Makes the request of an exchange that is not complete; 0: there is no memory for it. */
 static int keep(rw_exchange *exchange, MPI_Request *request) {
   pending *p = calloc(1, sizeof *p);
   if (p == NULL) return 0;
@@ -198,8 +196,8 @@ static int keep(rw_exchange *exchange, MPI_Request *request) {
 }
 
 /*
- * The end of an exchange that is done at its start, or gets no request and is waited for. MPI has one complete request
- * for all receives from no process.
+ * Ends an exchange that is complete at its start, or gets no request and is waited for. MPI has one complete
+ * request for all receives from no process.
  */
 static int end_at_start(rw_exchange *exchange, MPI_Request *request) {
   int code = rw_exchange_wait(exchange);

@@ -1,6 +1,6 @@
 /*
- * Routes that need only arithmetic: through which ranks a block travels. The same as
- * src/neighborhood/strategies.
+ * The routes that need only arithmetic, which determine the ranks through which a block travels. They equal those
+ * of src/neighborhood/strategies.
  */
 #include "shim.h"
 
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Further digits have the last radix. */
+/* Sets digits; those beyond the given radices repeat the last one. */
 static void set_digits(rw_digits *digits, const int *radices, int given, int count) {
   digits->steps = 0;
   digits->weights[0] = 1;
@@ -20,7 +20,7 @@ static void set_digits(rw_digits *digits, const int *radices, int given, int cou
   }
 }
 
-/* `name=2.3.4` among options with commas between, in any order. 2 as often as needed unless it is given. */
+/* Parses `name=2.3.4` among options separated by commas, in any order. The default is 2 as often as needed. */
 static int parse_radices(const char *options, const char *name, int count, rw_digits *digits) {
   int radices[RW_MAX_STEPS] = {2}, given = 0;
   size_t length = strlen(name);
@@ -44,7 +44,7 @@ static int parse_radices(const char *options, const char *name, int count, rw_di
   return 1;
 }
 
-/* Whether every option has one of the names. */
+/* Returns whether every option has one of the names. */
 static int are_options(const char *options, const char *one, const char *other) {
   for (const char *at = options; *at != '\0';) {
     size_t length = strcspn(at, "=,");
@@ -57,7 +57,7 @@ static int are_options(const char *options, const char *one, const char *other) 
   return 1;
 }
 
-/* The options of a kind; NULL for another kind. */
+/* Returns the options of a kind; NULL for another kind. */
 static const char *options_of(const char *text, const char *kind) {
   size_t length = strlen(kind);
   if (strncmp(text, kind, length) != 0) return NULL;
@@ -100,8 +100,8 @@ void rw_route_name(const rw_route *route, char *name, size_t room) {
 }
 
 /*
- * A number past the last one stands for the number with the highest digit one lower, so the notation suits
- * any count.
+ * Corrects a digit. A number past the last one stands for the number with the highest digit one lower, so the
+ * notation suits any count.
  */
 int rw_digits_step(const rw_digits *digits, int step, int from, int to, int count) {
   const int *weights = digits->weights;
@@ -123,14 +123,14 @@ int rw_route_hop(const rw_route *route, int h, int source, int destination) {
   int last = layout->node[destination];
   int at = is_between ? rw_digits_step(&route->between, h, layout->node[source], last, layout->nodes) : last;
   int size = layout->start[at + 1] - layout->start[at];
-  /* On a node with fewer ranks several stand for one of this number. */
+  /* On a node with fewer ranks, one rank may stand for several numbers. */
   int number = layout->local[source] % size;
   if (!is_between)
     number = rw_digits_step(&route->inside, h - route->between.steps, number, layout->local[destination], size);
   return layout->ranks[layout->start[at] + number];
 }
 
-/* The node of every rank is named by its first rank. */
+/* Names the node of every rank by its first rank. */
 static int name_nodes(MPI_Comm comm, int cores, int rank, int *node) {
   int own = rank;
   int code = MPI_SUCCESS;

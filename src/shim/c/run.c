@@ -1,27 +1,26 @@
 /*
- * Runs one rank's part of a plan for one call of a collective.
- *
- * The runtime moves values of equal length: the length of a block, then its bytes up to an agreed limit. So
- * ranks need not know what others contribute, and no call needs an agreement. A source sends a longer block
- * directly to its destinations; what travels along the route in its place is a mark, by which a destination
- * knows that it has to receive directly. Memory is bounded, and no receive is too short.
+ * Runs one rank's part of a plan for one call of a collective. The runtime moves values of equal length: the length
+ * of a block, then its bytes up to an agreed limit. So ranks need not know what others contribute, and no call
+ * needs an agreement. A source sends a longer block directly to its destinations. A mark travels along the route in
+ * its place, by which a destination knows that it has to receive directly. Memory is bounded, and no receive is too
+ * short.
  */
 #include "shim.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* A length that stands for a block its source sends itself. */
+/* The length DIRECT stands for a block its source sends itself. */
 enum { DIRECT = -1, HEAD = sizeof(int32_t), PLAN_TAG = 1 };
 
 struct rw_runner {
   const rw_part *part;
-  const int *sources; /* of the receive buffer */
+  const int *sources; /* sources by block of the receive buffer */
   MPI_Comm comm;
   int limit;
   size_t stride;
   unsigned direct_calls;
-  int was_direct; /* the last call */
+  int was_direct; /* whether the last call sent a block directly */
   char *own, *slots; /* values */
   rw_request *request;
   MPI_Request *direct; /* receives, then sends */
@@ -62,7 +61,7 @@ void rw_runner_free(rw_runner *runner) {
   free(runner);
 }
 
-/* Whether the block of an edge has not been met with an earlier edge: edges are in the order of blocks. */
+/* Returns whether the block of an edge has not occurred with an earlier edge: edges are in the order of blocks. */
 static int is_first(const rw_part *part, int edge) { return edge == 0 || part->block[edge] != part->block[edge - 1]; }
 
 int rw_run_was_direct(const rw_runner *runner) { return runner->was_direct; }
@@ -75,7 +74,7 @@ unsigned rw_direct_calls(rw_runner *runner) {
 
 static int first_error(int first, int second) { return first == MPI_SUCCESS ? second : first; }
 
-/* Blocks without a destination are no memory of the user that MPI may touch; they keep the length 0. */
+/* Reads own blocks. MPI must not touch blocks without a destination, which keep the length 0. */
 static int read_own(rw_runner *runner, const rw_buffer *from) {
   const rw_part *part = runner->part;
   int code = MPI_SUCCESS;
@@ -102,7 +101,7 @@ static int32_t length_of(const char *value) {
 }
 
 /*
- * Blocks above the limit, edge by edge: those between the same two ranks arrive in the order of their edges.
+ * Moves blocks above the limit, edge by edge: those between the same two ranks arrive in the order of their edges.
  */
 static int move_direct(rw_runner *runner, const rw_buffer *from, const rw_buffer *to) {
   const rw_part *part = runner->part;
@@ -129,8 +128,8 @@ static int move_direct(rw_runner *runner, const rw_buffer *from, const rw_buffer
 }
 
 /*
- * An error of this rank's own buffers keeps no message back: others wait for it, or would take it for one of
- * the next call.
+ * An error of this rank's own buffers keeps no message back: others wait for it, or would take it for one of the
+ * next call.
  */
 int rw_run(rw_runner *runner, const rw_buffer *from, const rw_buffer *to) {
   const rw_part *part = runner->part;

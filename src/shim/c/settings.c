@@ -1,4 +1,4 @@
-/* What a user sets by environment variables. */
+/* The settings that a user makes by environment variables. */
 #include "shim.h"
 
 #include <limits.h>
@@ -14,7 +14,7 @@ static pthread_once_t once = PTHREAD_ONCE_INIT, paths_once = PTHREAD_ONCE_INIT;
 static int wants_report;
 static const char *record_path, *tune_path, *reorder_path, *matching_path;
 
-/* As many lines as there is room for. */
+/* The complaints: as many lines as there is room for. */
 static char complaints[2048];
 static size_t complained;
 
@@ -38,7 +38,7 @@ static double figure(const char *name, double otherwise) {
   return otherwise;
 }
 
-/* One word of RANKWEAVE_SHIM. */
+/* Reads a word of RANKWEAVE_SHIM. */
 static void read_mode(char *word) {
   if (strcmp(word, "off") == 0) own.enabled = 0;
   else if (strcmp(word, "always") == 0) own.always = 1;
@@ -65,7 +65,7 @@ static void read_all(void) {
     for (char *word = strtok_r(modes, ",", &rest); word != NULL; word = strtok_r(NULL, ",", &rest)) read_mode(word);
   }
   rw_online_end_of_words();
-  /* What is recorded is what MPI does for the program. */
+  /* Recorded calls are those that MPI performs for the program. */
   if (own.matches && !own.records && !own.tunes && !own.reorders && !own.always) own.enabled = 0;
   own.matching_operations = figure("RANKWEAVE_SHIM_MATCHING_OPERATIONS", 1e6);
   own.matching_sample_ms = figure("RANKWEAVE_SHIM_MATCHING_SAMPLE_MS", 10);

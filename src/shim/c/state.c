@@ -1,6 +1,6 @@
 /*
- * What hangs on a topology communicator, as an attribute: it goes with the communicator and is not copied
- * with it.
+ * The state of a topology communicator is an attribute: it is freed with the communicator and is not copied with
+ * it.
  */
 #include "shim.h"
 
@@ -10,16 +10,16 @@
 #include <string.h>
 
 /*
- * Bytes of the shortest limit; of the blocks of a plan; and what a value takes besides its block at most: its length, and 7 bytes of
- * padding.
+ * The bytes of the shortest limit; of the blocks of a plan; and of what a value takes in addition to its block at
+ * most: its length, and 7 bytes of padding.
  */
 enum { LEAST_LIMIT = 16, MEMORY = 32 << 20, BESIDES = 11 };
-/* Communicators of a process whose graphs are recorded. */
+/* The most communicators of a process whose graphs are recorded. */
 enum { MOST_RECORDED = 256 };
 
 static int key = MPI_KEYVAL_INVALID, end_key = MPI_KEYVAL_INVALID;
 static int created;
-/* States of communicators that are not freed; communicators may be made in several threads. */
+/* The states of communicators that are not freed; communicators may be made in several threads. */
 static rw_state *live;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -65,7 +65,10 @@ int rw_raise(MPI_Comm comm, int code) {
   return code;
 }
 
-/* A program of sessions alone has no world, though MPICH calls it initialized; nor has one that has finalized it. */
+/*
+ * Returns whether there is a world. A program of sessions alone has none, though MPICH calls it initialized; nor
+ * has one that has finalized it.
+ */
 static int has_world(void) {
   int is_begun = 0, is_over = 0;
   PMPI_Initialized(&is_begun);
@@ -80,7 +83,7 @@ int rw_state_make_keys(void) {
   if (key == MPI_KEYVAL_INVALID) {
     code = PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, at_end, &end_key, NULL);
     if (code == MPI_SUCCESS) code = PMPI_Comm_set_attr(MPI_COMM_SELF, end_key, NULL);
-    /* It lives as long as the attribute. */
+    /* The key lives as long as the attribute. */
     if (code == MPI_SUCCESS) code = PMPI_Comm_free_keyval(&end_key);
     if (code == MPI_SUCCESS) code = PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, delete_state, &key, NULL);
   }
@@ -104,7 +107,7 @@ static int hang(MPI_Comm comm, rw_state *state) {
   return PMPI_Comm_set_attr(comm, key, state);
 }
 
-/* The first file whose plan fits on all ranks; `parts` are those of this rank. */
+/* Takes the first file whose plan fits on all ranks; `parts` are those of this rank. */
 static void take_planned(rw_state *state, const double names[RW_FILES], rw_part *parts[RW_FILES]) {
   for (int i = 0; i < RW_FILES; i++) {
     rw_plan *plan = &state->plans[RW_ALLGATHER];
@@ -128,7 +131,7 @@ int rw_is_of_world(MPI_Comm comm) {
   return count == 0;
 }
 
-/* Whether all ranks agreed on settings in MPI_Init, and one of them changes what is done from the start. */
+/* Returns whether all ranks agreed on settings in MPI_Init, and one of them changes what is done from the start. */
 static int sets_apart(MPI_Comm comm) {
   const rw_settings *world = rw_world_settings();
   if (world == NULL || (world->enabled > 0 && world->always < 1 && world->records < 1)) return 0;
@@ -136,8 +139,8 @@ static int sets_apart(MPI_Comm comm) {
 }
 
 /*
- * Settings of all ranks, and whether all have their lists: without, no rank plans. A rank that fails takes part
- * all the same: no other rank must wait for it. Collective.
+ * Agrees on the settings of all ranks, and whether all have their lists: otherwise no rank plans. A rank that fails
+ * still takes part: no other rank must wait for it. Collective.
  */
 static int agree(rw_state *state) {
   rw_settings settings = *rw_own_settings();
@@ -157,7 +160,7 @@ static int agree(rw_state *state) {
   return code;
 }
 
-/* Without memory for them the first agreement says so. */
+/* If memory for the lists is missing, the first agreement finds out. */
 static int read_lists(MPI_Comm comm, rw_state *state, int number) {
   if (rw_lists_read(comm, &state->lists) != MPI_SUCCESS) return rw_lists_count(comm, &state->lists);
   state->publishers = rw_publishers_allocate(&state->lists);
@@ -201,14 +204,14 @@ rw_state *rw_state_of(MPI_Comm comm) {
   return state;
 }
 
-/* A communicator for messages of plans: they never meet those of the user. */
+/* Makes a communicator for messages of plans: they never meet those of the user. */
 static int make_shadow(rw_state *state) {
   if (state->shadow != MPI_COMM_NULL) return MPI_SUCCESS;
   int code = PMPI_Comm_dup(state->comm, &state->shadow);
   return code == MPI_SUCCESS ? PMPI_Comm_set_errhandler(state->shadow, MPI_ERRORS_RETURN) : code;
 }
 
-/* A part whose values move by messages, on ways that sources find. */
+/* Makes a part whose values move by messages, on ways that sources find. */
 static int make_moves(rw_state *state, int collective, const rw_route *route, rw_plan *plan) {
   rw_own_moves own;
   rw_moves sends, receives;
@@ -236,7 +239,7 @@ static int make_part(rw_state *state, int collective, rw_plan *plan) {
   return code;
 }
 
-/* What memory permits on every rank; nothing if a rank has no part. */
+/* Agrees on what memory permits on every rank; nothing if a rank has no part. */
 static int agree_on_most(rw_state *state, rw_plan *plan) {
   plan->most = 0;
   if (plan->part != NULL) {
@@ -257,7 +260,7 @@ static void give_up(rw_plan *plan) {
   plan->is_shared = 0;
 }
 
-/* So that blocks may grow. */
+/* Rounds up, so that blocks may grow. */
 static double rounded_up(const rw_plan *plan, double longest) {
   double limit = LEAST_LIMIT;
   while (limit < 2 * longest && limit < plan->most) limit *= 2;
@@ -310,9 +313,7 @@ int rw_state_plan(rw_state *state, int collective) {
   }
   if (code == MPI_SUCCESS) code = make_shadow(state);
   if (code == MPI_SUCCESS) {
-    /*
-     * A rank that fails has no part, and takes part in the agreement all the same: then no rank has a plan.
-     */
+    /* A rank that fails has no part, but takes part in the agreement: then no rank has a plan. */
     if (plan->part == NULL) (void)make_part(state, collective, plan);
     code = agree_on_most(state, plan);
   }

@@ -1,4 +1,4 @@
-/* The ends of moves learn of them: one exchange among all ranks of a communicator. */
+/* Tells the ends of moves about them in one exchange among all ranks of a communicator. */
 #include "shim.h"
 
 #include <stdlib.h>
@@ -6,7 +6,7 @@
 
 enum { FIELDS = 6 };
 
-/* What both ends learn of a move: these fields, and whether the receiver of the record sends. */
+/* The record that both ends get of a move: these fields, and whether the receiver of the record sends. */
 typedef struct {
   rw_move move;
   int is_send;
@@ -15,8 +15,8 @@ typedef struct {
 static int compare_ints(int a, int b) { return a < b ? -1 : a > b; }
 
 /*
- * `peer` counts from the rank on while moves are sorted, so that ranks do not all send to the same one at the
- * same time.
+ * While moves are sorted, `peer` counts from the rank on, so that ranks do not all send to the same one at the same
+ * time.
  */
 static int compare_moves(const void *left, const void *right) {
   const rw_move *a = left, *b = right;
@@ -32,7 +32,7 @@ static void sort_moves(rw_moves *moves, int rank, int ranks) {
   for (int i = 0; i < moves->count; i++) moves->items[i].peer = (moves->items[i].peer + rank) % ranks;
 }
 
-/* Counts and offsets, in ints, of the records for every rank; returns the number of ints. */
+/* Computes counts and offsets, in ints, of the records for every rank; returns the number of ints. */
 static int64_t offsets(const int *counts, int *starts, int ranks) {
   int64_t all = 0;
   for (int r = 0; r < ranks; r++) {

@@ -1,7 +1,7 @@
 /*
- * Other tools with MPI's profiling interface. They intercept `MPI_` functions, and call `PMPI_` ones. One that
- * is preloaded behind this library sees what this library leaves to MPI. One before it sees every call, and
- * this library none of them.
+ * Other tools with MPI's profiling interface. They intercept `MPI_` functions, and call `PMPI_` ones. One that is
+ * preloaded behind this library sees what this library leaves to MPI. One before it sees every call, and this
+ * library none of them.
  */
 #include "shim.h"
 
@@ -20,7 +20,7 @@ static void find(void *function, const char *name) {
 #define FIND(name) find(&rw_next.name, "MPI_" #name);
 __attribute__((constructor)) static void find_all(void) { RW_PASSED_ON(FIND) RW_TUNED(FIND) RW_MATCHED(FIND) }
 
-/* The file of the object that has a function first; NULL if it is this library. */
+/* Returns the file of the object that has a function first; NULL if it is this library. */
 static const char *other_with(const char *function) {
   Dl_info own, other;
   void *found = dlsym(RTLD_DEFAULT, function);
@@ -33,7 +33,7 @@ int rw_is_first(const char *function) { return other_with(function) == NULL; }
 #define QUOTED(name) "MPI_" #name,
 static const char *const functions[] = {RW_PASSED_ON(QUOTED)}, *const tuned[] = {RW_TUNED(QUOTED)}, *const matched[] = {RW_MATCHED(QUOTED)};
 
-/* One line for each of them: they are few. */
+/* Each function gets a line: they are few. */
 static void report_those_of(const char *const *names, size_t count) {
   for (size_t f = 0; f < count; f++) {
     const char *other = other_with(names[f]);

@@ -1,10 +1,8 @@
-/*
- * Other tools that intercept MPI's functions. Part of shim.h.
- */
+/* Other tools that intercept MPI's functions. Part of shim.h. */
 #ifndef RANKWEAVE_TOOLS_H
 #define RANKWEAVE_TOOLS_H
 
-/* Those for which a tuning file may decide. */
+/* The functions for which a tuning file may decide. */
 #define RW_TUNED(X)            \
   X(Barrier)                   \
   X(Bcast)                     \
@@ -19,7 +17,7 @@
   X(Scan)                      \
   X(Exscan)
 
-/* Those by which messages are matched. */
+/* The functions by which messages are matched. */
 #define RW_MATCHED(X)          \
   X(Send)                      \
   X(Bsend)                     \
@@ -96,8 +94,8 @@
 #endif
 
 /*
- * `rw_next.Neighbor_allgather` is the function of the next tool that is preloaded behind this library, or
- * MPI's. Messages of the library itself are sent by `PMPI_` functions: no tool counts them.
+ * `rw_next.Neighbor_allgather` is the function of the next tool that is preloaded behind this library, or MPI's.
+ * The library's own messages are sent by `PMPI_` functions: no tool counts them.
  */
 #define RW_NEXT(name) __typeof__(&MPI_##name) name;
 typedef struct {
@@ -107,7 +105,7 @@ typedef struct {
 } rw_next_functions;
 extern rw_next_functions rw_next;
 
-/* Whether calls of a function reach this library first; else another tool has them, which may hand them on. */
+/* Returns whether calls of a function reach this library first; else another tool has them, which may hand them on. */
 int rw_is_first(const char *function);
 /* Prints which functions another tool has first. */
 void rw_report_tools(void);

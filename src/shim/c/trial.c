@@ -1,8 +1,8 @@
 /*
- * Whether a plan is faster than the library is measured, in the calls themselves: pairs of turns, one of the
- * plan and one of the library, which take turns in coming first. Only ratios within a pair count, so a machine
- * that becomes slower disturbs both sides; and their order, not their size, so that outliers count once. Over
- * the ranks the average is that of logarithms: a rank that loses its core in a call counts as one rank.
+ * This file measures whether a plan is faster than the library in the calls themselves: pairs of turns, one of the
+ * plan and one of the library, which alternate in coming first. Only ratios within a pair count, so a machine that
+ * becomes slower disturbs both sides. Their order counts, not their size, so that outliers count once. The average
+ * over ranks is that of logarithms: a rank that loses its core in a call counts as one rank.
  */
 #include "shim.h"
 
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Fewer pairs have no interval. */
+/* The least number of pairs that have an interval. */
 enum { LEAST = 6 };
 
 void rw_trial_begin(rw_trial *trial) {
@@ -24,7 +24,7 @@ void rw_trial_batch(rw_trial *trial, int pairs) {
   trial->is_odd = trial->pairs % 2;
 }
 
-/* Plan, library, library, plan, plan, ... */
+/* The order is plan, library, library, plan, plan, ... */
 int rw_trial_runs_plan(const rw_trial *trial) {
   int turn = trial->tried / RW_TURN, pair = turn / 2 + trial->is_odd;
   return turn % 2 == pair % 2;
@@ -36,9 +36,8 @@ static int compare(const void *left, const void *right) {
 }
 
 /*
- * The first call of a turn is not counted. It opens connections; and it waits for ranks that are still in the
- * call before, in which a library may poll until its time slice ends, so that what the library costs would be
- * counted as the plan's.
+ * The first call of a turn is not counted. It opens connections. It also waits for ranks that are still in the call
+ * before, in which a library may poll until its time slice ends, so that its cost would count as the plan's.
  */
 void rw_trial_note(rw_trial *trial, double us) {
   int call = trial->tried % RW_TURN, pair = trial->tried / RW_PAIR, is_library = !rw_trial_runs_plan(trial);
@@ -58,8 +57,8 @@ void rw_trial_agree(rw_trial *trial, double batch[RW_BATCH][RW_FIGURES]) {
 static int count_of(const rw_trial *trial) { return trial->pairs < RW_PAIRS ? trial->pairs : RW_PAIRS; }
 
 /*
- * Median and interval: between the k-th lowest and the k-th highest of n values the median of their
- * distribution is with a probability of at least 95%, for k = n / 3 - 1 and n = 6, 9, ..., 24 (sign test).
+ * Finds median and interval. With a probability of at least 95%, the median of the distribution of n values lies
+ * between the k-th lowest and the k-th highest, for k = n / 3 - 1 and n = 6, 9, ..., 24 (sign test).
  */
 static void find_interval(double *values, int count, double *low, double *middle, double *high) {
   int k = count / 3 - 1;

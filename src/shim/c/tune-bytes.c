@@ -1,17 +1,20 @@
 /*
- * Broadcasts and gathers as bytes. Open MPI cuts data by the datatype of each rank, so ranks that describe equal data
- * differently would cut it at different places; bytes are cut alike. Data with gaps, or in another order than their
- * datatype, are copied.
+ * Broadcasts and gathers as bytes. Open MPI cuts data by the datatype of each rank, so ranks that describe equal
+ * data differently would cut it at different places; bytes are cut alike. Data with gaps, or in another order than
+ * their datatype, are copied.
  */
 #include "shim.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Bytes of a broadcast that are sent at once: the bound of a copy of gapped data, besides one element. */
+/* The bytes of a broadcast that are sent at once: the bound of a copy of gapped data, plus one element. */
 enum { PIECE = 1 << 24 };
 
-/* Whether packed elements are the bytes that lie in memory. A datatype that is composed otherwise may have any order. */
+/*
+ * Returns whether packed elements are the bytes in memory. A datatype that is composed otherwise may have any
+ * order.
+ */
 static int is_dense(MPI_Datatype type) {
   int integers, addresses, types, combiner, values[1];
   MPI_Count size, lower, extent;
@@ -29,7 +32,7 @@ static int is_dense(MPI_Datatype type) {
   return is_inner_dense;
 }
 
-/* Of elements that lie one behind the other. */
+/* Returns the address of an element in an array. */
 static char *element(const void *data, int64_t index, MPI_Datatype type) {
   MPI_Count lower, extent = 0;
   PMPI_Type_get_extent_x(type, &lower, &extent);
@@ -84,7 +87,7 @@ int rw_tune_bcast(const rw_turn *turn, void *data, int count, MPI_Datatype type,
   return is_dense(type) ? bcast_bytes(data, bytes, root, turn->comm) : bcast_copy(data, count, type, bytes, root, turn->comm);
 }
 
-/* A copy of the elements as bytes. NULL, with the code: there is no memory, or MPI refuses. */
+/* Copies the elements as bytes. NULL, with the code: there is no memory, or MPI refuses. */
 static void *packed(const void *data, int count, MPI_Datatype type, int64_t bytes, MPI_Comm comm, int *code) {
   int position = 0;
   void *copy = malloc((size_t)bytes);
@@ -94,7 +97,7 @@ static void *packed(const void *data, int count, MPI_Datatype type, int64_t byte
   return NULL;
 }
 
-/* At the root: blocks with gaps are received as a copy. */
+/* Receives blocks with gaps at the root as a copy. */
 static int gather_copies(const void *from, void *to, int count, MPI_Datatype type, int64_t bytes, int root, MPI_Comm comm) {
   int ranks, code = PMPI_Comm_size(comm, &ranks), position = 0;
   char *copies = code == MPI_SUCCESS ? malloc((size_t)(bytes * ranks)) : NULL;

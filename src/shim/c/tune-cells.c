@@ -1,4 +1,7 @@
-/* Cells of a grid, in one block: the grid, the edges of its axes, the best settings, the performances, the excluded settings. */
+/*
+ * The cells of a grid, in one block: the grid, the edges of its axes, the best settings, the performances, the
+ * excluded settings.
+ */
 #include "shim.h"
 
 static int all_edges(const rw_grid *grid) {

@@ -1,6 +1,6 @@
 /*
- * A tuning file, as src/tuning/models/tuning-file.ts defines it. What is wrong with one is said with the member. Only
- * one process of a job reads it.
+ * A tuning file, as src/tuning/models/tuning-file.ts defines it. Errors name the member. Only one process of a job
+ * reads it.
  */
 #include "tune-file.h"
 
@@ -46,7 +46,7 @@ static int source(rw_file *f, uint32_t object) {
   return 1;
 }
 
-/* FNV-1a of what is before the last member, without space outside of strings. */
+/* Computes FNV-1a of the text before the last member, without space outside of strings. */
 static uint64_t checksum(const char *text, size_t length) {
   uint64_t sum = 14695981039346656037u;
   int is_string = 0;

@@ -1,13 +1,13 @@
 /*
- * The grid of a collective in a tuning file, as src/tuning/models/check-decision-grid.ts defines it. Its best settings become
- * tests, as src/tuning/models/grid-tree.ts makes them: calls are decided alike.
+ * Reads the grid of a collective in a tuning file, as src/tuning/models/check-decision-grid.ts defines it. Its best
+ * settings become tests, as src/tuning/models/grid-tree.ts makes them: calls are decided alike.
  */
 #include "tune-file.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* As gridLimits and callLimits of src/tuning. */
+/* The limits are gridLimits and callLimits of src/tuning. */
 enum { MOST_SETTINGS = 4095, MOST_EDGES = 64, MOST_CELLS = 1 << 16 };
 static const char *const axis_names[RW_GRID_AXES] = {"bytes", "nodes", "processesPerNode"};
 static const double first_edges[RW_GRID_AXES] = {0, 1, 1};
@@ -28,7 +28,7 @@ static int no_edges(rw_file *f, int axis) {
                       last_edges[axis]);
 }
 
-/* How many there are; 0: they are wrong. */
+/* Returns the number of edges; 0: they are wrong. */
 static int edges_of(rw_file *f, uint32_t list, int axis, double edges[MOST_EDGES]) {
   const rw_json_value *whole = rw_file_value(f, list);
   int count = 0;
@@ -43,7 +43,7 @@ static int edges_of(rw_file *f, uint32_t list, int axis, double edges[MOST_EDGES
   return count > 0 ? count : no_edges(f, axis);
 }
 
-/* The grid of its axes, with room for all it has. NULL, with what is wrong. */
+/* Makes the grid of its axes, with room for all it has. NULL, with the error. */
 static rw_grid *grid_of(rw_file *f, uint32_t object, int settings, int has_performances) {
   double edges[RW_GRID_AXES][MOST_EDGES];
   rw_grid head = {.settings = settings, .has_performances = has_performances};
@@ -68,7 +68,7 @@ static int sextet(char c) {
   return found == NULL ? -1 : (int)(found - letters);
 }
 
-/* Words of 32 bits, the low byte first, from base64 with or without its padding; 0: what is wrong. */
+/* Reads words of 32 bits, the low byte first, from base64 with or without its padding; 0, with the error. */
 static int words_of(rw_file *f, uint32_t value, uint32_t *words, size_t count) {
   const rw_json_value *text = rw_file_value(f, value);
   size_t bytes = 0, ends = 0;
@@ -78,7 +78,7 @@ static int words_of(rw_file *f, uint32_t value, uint32_t *words, size_t count) {
   memset(words, 0, count * sizeof *words);
   for (uint32_t at = text->from; at < text->to; at++) {
     char c = f->json.text[at];
-    /* JSON may have a slash behind another one. */
+    /* JSON may escape a slash with a backslash. */
     if (c == '\\' && f->json.text[at + 1] == '/') continue;
     ends += c == '=';
     if (c == '=' && ends <= 2) continue;
@@ -132,7 +132,7 @@ static int excluded_of(rw_file *f, uint32_t list, const rw_grid *grid) {
   return is_right || rw_file_fail(f, "expected numbers from 1 to %d, each once", grid->settings);
 }
 
-/* 1 or 0; -1: it is neither true nor false. */
+/* Reads 1 or 0; -1: it is neither true nor false. */
 static int truth(const rw_file *f, uint32_t value) {
   const rw_json_value *v = rw_file_value(f, value);
   if (v->kind != RW_JSON_OTHER) return -1;
@@ -140,12 +140,12 @@ static int truth(const rw_file *f, uint32_t value) {
   return first == 't' ? 1 : first == 'f' ? 0 : -1;
 }
 
-/* Cells from the first to before the last, along each axis. */
+/* A range of cells from the first to before the last, along each axis. */
 typedef struct {
   int from[RW_GRID_AXES], to[RW_GRID_AXES];
 } range;
 
-/* What its leaf takes, counted among the settings of the collective; -1: cells differ. */
+/* Returns what the leaf of a range takes, counted among the settings of the collective; -1: cells differ. */
 static int setting_in(const rw_grid *grid, const range *r, int by_default) {
   const int32_t *best = rw_grid_best(grid);
   int found = -1;
@@ -160,7 +160,7 @@ static int setting_in(const rw_grid *grid, const range *r, int by_default) {
   return found;
 }
 
-/* Halves the axis that varies least often first. Sizes are integers: at most one less than an edge. */
+/* Makes tests by halving the axis that varies least often first. Sizes are integers: at most one less than an edge. */
 static int tests_of(rw_file *f, const rw_tree *tree, const rw_grid *grid, const range *r, int by_default, int32_t *packed) {
   static const int attributes[RW_GRID_AXES] = {RW_TEST_BYTES, RW_TEST_NODES, RW_TEST_PER_NODE};
   int setting = setting_in(grid, r, by_default), axis = RW_GRID_PER_NODE;
@@ -176,7 +176,7 @@ static int tests_of(rw_file *f, const rw_tree *tree, const rw_grid *grid, const 
   return *packed >= 0 || rw_file_fail(f, "there is no memory for it");
 }
 
-/* The setting that leaves a call to MPI, which may be a further one; -1: no memory. */
+/* Returns the setting that leaves a call to MPI, which may be a further one; -1: no memory. */
 static int default_of(rw_file *f, int collective) {
   rw_tree *tree = &f->head.trees[collective];
   for (int i = 0; i < tree->settings; i++)

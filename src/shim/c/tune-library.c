@@ -1,6 +1,6 @@
 /*
- * How a setting is given to the library of MPI, by control variables. Open MPI's component `tuned` reads its
- * variables when a communicator is made, but for the radix of trees; MPICH reads them in every call.
+ * Sets control variables of the MPI library by a setting. Open MPI's component `tuned` reads its variables when a
+ * communicator is made, except for the radix of trees; MPICH reads them in every call.
  */
 #include "shim.h"
 
@@ -16,16 +16,16 @@ enum { IS_OPEN_MPI = 1 };
 enum { IS_OPEN_MPI = 0 };
 #endif
 
-/* Without it the component ignores all that settings say. With it and no setting it decides as without. */
+/* The variable makes the component follow settings. With it and no setting it decides as without. */
 #define DYNAMIC "coll_tuned_use_dynamic_rules"
 
-/* Of a function, by what a setting says. */
+/* The kinds of variables of a function, by the words of a setting. */
 enum { ALGORITHM, SEGMENT, CHAIN, TREE, REQUESTS, RADIX, DEVICE, KINDS };
-/* Bytes of a description and of a name. */
+/* The bytes of a description and of a name. */
 enum { LONGEST = 1 << 14, NAME = 128 };
-/* Bytes of a block that are cut: their counts are integers. */
+/* The most bytes of a block that are cut: their counts are integers. */
 enum { MOST_CUT = 1 << 30 };
-/* Open MPI multiplies it by ranks, as an int. */
+/* The greatest radix: Open MPI multiplies it by ranks, as an int. */
 enum { GREATEST_RADIX = 1024 };
 
 /* An integer of the library. */
@@ -39,7 +39,10 @@ static const char *const functions[RW_TUNE_FUNCTIONS] = {
     "scan", "exscan", "reduce_scatter_block",
 };
 static variable variables[RW_TUNE_FUNCTIONS][KINDS];
-/* Of every setting: the number of its algorithm for its collective, and of reduce-scatter for equal blocks; -1: none. */
+/*
+ * The numbers of every setting: of its algorithm for its collective, and of reduce-scatter for equal blocks; -1:
+ * none.
+ */
 static int (*numbers)[2];
 static const rw_tune_setting *settings;
 static int setting_count, is_threaded;
@@ -92,7 +95,7 @@ static int has_rules_file(void) {
   return is_there;
 }
 
-/* The program does not change it: it can be set before MPI_Init only. */
+/* The program does not change this variable: it can be set before MPI_Init only. */
 static int is_dynamic(void) {
   variable rules;
   int is_set = 0;
@@ -104,8 +107,8 @@ static int is_dynamic(void) {
 }
 
 /*
- * A variable of the environment that names a file of rules or an algorithm, and is in effect only where rules are
- * dynamic; NULL: there is none.
+ * Returns a variable of the environment that names a file of rules or an algorithm, and has an effect only where
+ * rules are dynamic; NULL: there is none.
  */
 static const char *waiting_variable(void) {
   static const char tuned[] = "OMPI_MCA_coll_tuned_", file[] = "dynamic_rules_filename=";
@@ -155,14 +158,14 @@ const char *rw_tune_library_begin(int threads) {
   return wrong;
 }
 
-/* Names of MPICH's algorithms, so that they are found in descriptions. */
+/* The names of MPICH's algorithms, so that they are found in descriptions. */
 static const char *const mpich_names[] = {
     "auto", "binomial", "brucks", "dissemination", "nb", "noncommutative", "pairwise", "pairwise_sendrecv_replace",
     "recursive_doubling", "recursive_halving", "reduce_scatter_allgather", "reduce_scatter_gather", "ring", "scattered",
     "scatter_recursive_doubling_allgather", "scatter_ring_allgather", "smp",
 };
 
-/* The longest of the names with which the text ends; NULL: none. */
+/* Returns the longest of the names with which the text ends; NULL: none. */
 static const char *name_at_end(const char *text, size_t length) {
   const char *found = NULL;
   for (size_t i = 0; i < sizeof mpich_names / sizeof *mpich_names; i++) {
@@ -175,8 +178,8 @@ static const char *name_at_end(const char *text, size_t length) {
 }
 
 /*
- * MPICH's variables are integers. Their descriptions name all values in order, without a space between:
- * `algorithmauto - Internal selectionbinomial - Force binomial algorithm`.
+ * Parses a description. MPICH's variables are integers. Their descriptions name all values in order, without a
+ * space between: `algorithmauto - Internal selectionbinomial - Force binomial algorithm`.
  */
 static int described(const char *description, const char *wanted) {
   int count = 0;
@@ -189,7 +192,7 @@ static int described(const char *description, const char *wanted) {
   return -1;
 }
 
-/* What a variable says of its values: a list of names, or a description. 0: nothing. */
+/* Reads the information on a variable's values: a list of names, or a description. 0: neither. */
 static int information(const variable *v, MPI_T_enum *values, char description[LONGEST]) {
   static char name[LONGEST];
   int name_length = sizeof name, length = LONGEST, verbosity, binding, scope;
@@ -199,7 +202,7 @@ static int information(const variable *v, MPI_T_enum *values, char description[L
                                             &binding, &scope) == MPI_SUCCESS;
 }
 
-/* The value of a name. */
+/* Returns the value of a name. */
 static int number_of(const variable *v, const char *wanted) {
   static char name[LONGEST], description[LONGEST];
   int name_length = sizeof name, count = 0;
@@ -244,7 +247,7 @@ static int64_t parameter(const rw_tune_setting *setting, const char *name, int64
   return otherwise;
 }
 
-/* Whether the function has what the parameters name. */
+/* Returns whether the function has the variables that the parameters name. */
 static int has_parameters(const rw_tune_setting *setting, const variable *own) {
   for (int i = 0; i < setting->parameters; i++) {
     const char *name = setting->names[i];
@@ -287,7 +290,7 @@ uint32_t rw_tune_library_sum(void) {
 
 static int is_named(int setting, const char *algorithm) { return strcmp(settings[setting].algorithm, algorithm) == 0; }
 
-/* MPICH's `noncommutative` ends the job unless ranks are a power of two. */
+/* MPICH's `noncommutative` ends the job unless the number of ranks is a power of two. */
 int rw_tune_library_knows(int setting, int function, int ranks) {
   if (is_named(setting, "two_proc") && ranks != 2) return 0;
   if (is_named(setting, "noncommutative") && (ranks & (ranks - 1)) != 0) return 0;
@@ -317,7 +320,7 @@ static int change(variable *v, int value) {
 
 static int restore(variable *v) { return MPI_T_cvar_write(v->handle, &v->before) == MPI_SUCCESS; }
 
-/* The variables of a setting when a communicator is made, with their values: how many. */
+/* Lists the variables of a setting when a communicator is made, with their values; returns how many. */
 static int on_creation(int setting, variable *changed[], int values[]) {
   const rw_tune_setting *own = &settings[setting];
   int count = 0;
@@ -344,7 +347,7 @@ static int in_call(int setting, int function, variable *changed[], int values[])
   }
   changed[count] = &of[ALGORITHM];
   values[count++] = numbers[setting][function == RW_TUNE_REDUCE_SCATTER_BLOCK];
-  /* Else an algorithm of the device may take the call. */
+  /* Otherwise an algorithm of the device may take the call. */
   if (of[DEVICE].is_there) changed[count] = &of[DEVICE], values[count++] = 0;
   return count;
 }

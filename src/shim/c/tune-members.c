@@ -1,4 +1,4 @@
-/* Members of a tuning file, with settings and tests that are read so far. */
+/* The members of a tuning file, with the settings and tests read so far. */
 #include "tune-file.h"
 
 #include <stdarg.h>
@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* As settingLimits of src/tuning. */
+/* The limit is that of settingLimits in src/tuning. */
 static const double greatest = 1099511627776.0; /* 2^40 */
 
-/* 0, with what is wrong. */
+/* Returns 0, with the error. */
 int rw_file_fail(rw_file *f, const char *format, ...) {
   char text[RW_JSON_PATH];
   va_list values;
@@ -20,7 +20,7 @@ int rw_file_fail(rw_file *f, const char *format, ...) {
   return 0;
 }
 
-/* The member that is read; the length of the path before, for `leave`. */
+/* Enters a member; returns the length of the path before, for `leave`. */
 size_t rw_file_enter(rw_file *f, const char *format, ...) {
   size_t before = strlen(f->path);
   va_list values;

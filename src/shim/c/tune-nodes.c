@@ -1,9 +1,9 @@
-/* The tree of a collective in a tuning file. */
+/* Reads the tree of a collective in a tuning file. */
 #include "tune-file.h"
 
 #include <string.h>
 
-/* As treeLimits of src/tuning. */
+/* The limits are treeLimits of src/tuning. */
 enum { DEEPEST = 24, MOST_NODES = 1 << 16, MOST_SETTINGS = 4096, MOST_WORDS = 256, MOST_CASES = 1 << 20 };
 
 static int node(rw_file *f, uint32_t value, const rw_tree *tree, int depth, int32_t *packed);
@@ -19,7 +19,7 @@ static int leaf(rw_file *f, uint32_t object, const rw_tree *tree, int32_t *packe
   return 1;
 }
 
-/* An attribute of this kind, or -1. */
+/* Returns an attribute of this kind, or -1. */
 static int attribute(rw_file *f, uint32_t value, int are_words) {
   char name[RW_TUNE_PARAMETER];
   int found = rw_json_string(&f->json, value, name, sizeof name) ? rw_tune_attribute(name) : -1;
@@ -51,7 +51,7 @@ static int threshold(rw_file *f, uint32_t object, const rw_tree *tree, int depth
   return *packed >= 0 || rw_file_fail(f, "there is no memory for it");
 }
 
-/* Whether the text may be a word of the attribute. */
+/* Returns whether the text may be a word of the attribute. */
 static int is_word(int tested, const char *text) {
   if (tested >= RW_TEST_SHARED) return (tested == RW_TEST_SHARED || text[0] != '\0') && rw_tune_word(tested, text) >= 0;
   return text[0] == '\0' || (text[0] >= 'a' && rw_file_is_name(text, "-"));
@@ -106,7 +106,7 @@ static int words(rw_file *f, uint32_t object, const rw_tree *tree, int depth, in
   return 1;
 }
 
-/* Its kind may follow its other members. */
+/* The kind of a node may follow its other members. */
 static int node(rw_file *f, uint32_t value, const rw_tree *tree, int depth, int32_t *packed) {
   const rw_json_value *whole = rw_file_value(f, value);
   uint32_t kind = UINT32_MAX;

@@ -1,4 +1,4 @@
-/* What became of calls of collectives that are tuned, for the report. */
+/* The outcomes of calls of tuned collectives, for the report. */
 #include "shim.h"
 
 #include <inttypes.h>

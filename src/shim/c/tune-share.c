@@ -1,4 +1,4 @@
-/* What all processes must have alike before calls are tuned. */
+/* Shares what all processes must have alike before calls are tuned. */
 #include "shim.h"
 
 #include <limits.h>
@@ -40,7 +40,7 @@ int rw_online_is_wanted(void) {
   return is_wanted;
 }
 
-/* NULL, or what is wrong with the words of the processes. Collective. */
+/* Returns NULL, or what is wrong with the words of the processes. Collective. */
 static const char *agree_on_words(rw_online_words *words) {
   enum { WORDS = sizeof *words / sizeof(double) };
   *words = *rw_online_own_words();
@@ -61,7 +61,7 @@ static const char *agree_on_words(rw_online_words *words) {
   return NULL;
 }
 
-/* Grids and the checksum. 0: a process has no memory. Collective. */
+/* Spreads grids and the checksum. 0: a process has no memory. Collective. */
 static int spread_model(int rank, rw_tune_model *model) {
   PMPI_Bcast(model->checksum, sizeof model->checksum, MPI_CHAR, 0, MPI_COMM_WORLD);
   for (int place = 0; place < RW_ONLINE_FUNCTIONS; place++) {

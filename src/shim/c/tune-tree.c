@@ -1,4 +1,7 @@
-/* Decisions of a tuning file, as binary tests in one block of memory: the same as src/tuning/models/packed-tree.ts. */
+/*
+ * The decisions of a tuning file, as binary tests in one block of memory: the same as
+ * src/tuning/models/packed-tree.ts.
+ */
 #include "shim.h"
 
 #include <inttypes.h>
@@ -37,7 +40,7 @@ int rw_tune_word(int attribute, const char *word) {
   return FIND(answers, word);
 }
 
-/* In the order of their names. */
+/* The operations are in the order of their names. */
 int rw_tune_operation(MPI_Op op) {
   const MPI_Op known[] = {MPI_SUM, MPI_PROD, MPI_MIN,  MPI_MAX,  MPI_LAND,   MPI_LOR,
                           MPI_LXOR, MPI_BAND, MPI_BOR, MPI_BXOR, MPI_MINLOC, MPI_MAXLOC};
@@ -83,13 +86,13 @@ int rw_tune_decide(const rw_tuning *tuning, const rw_tune_call *call) {
   return tree->first_setting + ~at;
 }
 
-/* Whether a test depends on what differs between calls on one communicator. */
+/* Returns whether a test depends on what differs between calls on one communicator. */
 static int is_open(int attribute) {
   return attribute == RW_TEST_BYTES || attribute == RW_TEST_TOTAL || attribute == RW_TEST_NODE_BYTES ||
          attribute == RW_TEST_DISTRIBUTED || attribute == RW_TEST_OPERATION || attribute == RW_TEST_ORDER;
 }
 
-/* Tests of a word in a row are one test of the file, so they are no deeper here. */
+/* Consecutive tests of a word are one test of the file, so they are no deeper here. */
 static void reach(const rw_tune_test *tests, int32_t at, const rw_tune_call *call, char *is_reached) {
   while (at >= 0) {
     const rw_tune_test *test = &tests[at];

@@ -1,11 +1,10 @@
 /*
- * Calls in the settings of a tuning file. All ranks of a communicator choose alike, because they choose by what
- * MPI demands to be equal: the bytes of a call, its operation, and the nodes of the communicator.
- *
- * Open MPI gives settings to communicators when they are made. So a communicator gets a shadow of the same ranks
- * for each setting in use, in a call that all ranks make. Where several threads call MPI, another one could make
- * a communicator meanwhile, which would get the setting on some of its ranks. There only MPI_COMM_WORLD has
- * shadows, made in MPI_Init_thread.
+ * Calls in the settings of a tuning file. All ranks of a communicator choose alike, because they choose by what MPI
+ * demands to be equal: the bytes of a call, its operation, and the nodes of the communicator. Open MPI gives
+ * settings to communicators when they are made. So a communicator gets a shadow of the same ranks for each setting
+ * in use, in a call that all ranks make. If several threads call MPI, another one could make a communicator
+ * meanwhile, which would get the setting on some of its ranks. In that case only MPI_COMM_WORLD has shadows, made
+ * in MPI_Init_thread.
  */
 #include "shim.h"
 
@@ -20,31 +19,34 @@ typedef struct {
   rw_tune_outcome known; /* RW_TUNE_EARLY until it is decided */
 } seat;
 
-/* What hangs on a communicator that has called. */
+/* The state of a communicator that has called. */
 typedef struct {
   MPI_Comm comm;
-  rw_tune_call call; /* what all its calls share */
+  rw_tune_call call; /* values that all its calls share */
   int ranks, shadows, leader; /* the world's rank of its first one */
   int is_left; /* all calls are MPI's */
-  seat *seats; /* by setting */
+  seat *seats; /* seats by setting */
   rw_online *online; /* NULL: calls are decided by a file */
 } tuned;
 
 static const rw_tuning *tuning;
 static int is_on, is_used, is_online, is_threaded, key = MPI_KEYVAL_INVALID;
-/* The thread carries out a call of a setting: a tool behind this library may call more in it, which no one chooses. */
+/*
+ * Whether the thread carries out a call of a setting: a tool behind this library may make further calls in it,
+ * which must not be chosen.
+ */
 static __thread int is_inside;
-static int shadows; /* of the process */
+static int shadows; /* shadow communicators of the process */
 static int *world_node, world_ranks, nodes;
 static MPI_Group world_group;
-/* The communicator of the last call; of several threads MPI_COMM_WORLD's, the only one. */
+/* The communicator of the last call; with several threads MPI_COMM_WORLD's, the only one. */
 static tuned *recent;
 
 int rw_tune_is_on(void) { return is_on; }
 int rw_tune_is_used(void) { return is_used; }
 
 static void destroy(tuned *t) {
-  /* That of MPI_COMM_WORLD may be deleted when MPI is no longer there. */
+  /* The attribute of MPI_COMM_WORLD may be deleted when MPI is no longer there. */
   for (int i = 0; is_on && t->seats != NULL && i < tuning->settings; i++) {
     if (t->seats[i].shadow == MPI_COMM_NULL) continue;
     shadows--;
@@ -64,7 +66,10 @@ static int delete_tuned(MPI_Comm comm, int keyval, void *hung, void *extra) {
   return MPI_SUCCESS;
 }
 
-/* Nodes and processes on them, of which the largest number counts. 0: a rank is not of this world, or no memory. */
+/*
+ * Counts nodes and processes on them, of which the largest number counts. 0: a rank is not of this world, or no
+ * memory.
+ */
 static int spread(MPI_Comm comm, tuned *t) {
   MPI_Group group;
   int *own = malloc(((size_t)t->ranks * 2 + (size_t)nodes) * sizeof *own), *world = own + t->ranks, *on_node = world + t->ranks;
@@ -94,7 +99,7 @@ static int spread(MPI_Comm comm, tuned *t) {
   return is_known;
 }
 
-/* NULL: there is no memory. Local. */
+/* Attaches a state. NULL: there is no memory. Local. */
 static tuned *attach(MPI_Comm comm) {
   int is_inter = 0;
   tuned *t = calloc(1, sizeof *t);
@@ -111,7 +116,7 @@ static tuned *attach(MPI_Comm comm) {
   return NULL;
 }
 
-/* `is_there` becomes 0 without memory. */
+/* Finds a state; `is_there` becomes 0 without memory. */
 static tuned *find(MPI_Comm comm, int *is_there) {
   void *hung;
   int is_hung = 0;
@@ -124,7 +129,7 @@ static tuned *find(MPI_Comm comm, int *is_there) {
   return recent;
 }
 
-/* A communicator of the same ranks. It has no attributes of the user, whose copying the user would see. */
+/* Makes a communicator of the same ranks. It has no attributes of the user, whose copying the user would see. */
 static int make(MPI_Comm comm, int setting, MPI_Comm *shadow) {
   MPI_Group group;
   if (PMPI_Comm_group(comm, &group) != MPI_SUCCESS) return 0;
@@ -136,7 +141,10 @@ static int make(MPI_Comm comm, int setting, MPI_Comm *shadow) {
   return is_made && code == MPI_SUCCESS && PMPI_Comm_set_errhandler(*shadow, MPI_ERRORS_RETURN) == MPI_SUCCESS;
 }
 
-/* On all ranks of the communicator or on none: processes have different numbers of shadows. Collective. */
+/*
+ * Makes the shadow on all ranks of the communicator or on none: processes have different numbers of shadows.
+ * Collective.
+ */
 static rw_tune_outcome provide(tuned *t, int setting) {
   seat *s = &t->seats[setting];
   int has_room = t->shadows < tuning->per_communicator && shadows < tuning->per_process;
@@ -182,10 +190,13 @@ int rw_tune_serves(MPI_Comm comm, int function) {
   return t->is_left ? leave(function, RW_LEFT_COMMUNICATOR) : 1;
 }
 
-/* What becomes of a call that is to have a setting. What the library reads in each call is set afterwards. Collective in some calls. */
+/*
+ * Prepares a call that is to have a setting, and returns its outcome. Variables that the library reads in each call
+ * are set afterwards. Collective in some calls.
+ */
 static rw_tune_outcome take(tuned *t, int setting, int function, int64_t bytes, MPI_Datatype type) {
   rw_tune_outcome became = decide(t, setting, function);
-  /* Of the two functions of reduce-scatter one may lack it. */
+  /* The setting may lack one of the two functions of reduce-scatter. */
   if (became == RW_TUNE_BY_SETTING &&
       !(rw_tune_library_knows(setting, function, t->ranks) && rw_tune_library_takes(setting, bytes, type)))
     became = RW_TUNE_UNKNOWN;
@@ -201,7 +212,7 @@ static MPI_Comm comm_of(const tuned *t, int setting) {
   return rw_tune_library_needs_shadows() ? t->seats[setting].shadow : t->comm;
 }
 
-/* As rw_tune_begin, of a call that is counted. */
+/* Begins a call that is counted, as rw_tune_begin. */
 static int begin_online(rw_turn *turn, tuned *t, rw_online_call counted, int function, int64_t bytes, MPI_Datatype type) {
   rw_tune_outcome became = RW_TUNE_BY_DEFAULT;
   if (!counted.is_chosen) return 0;
@@ -209,7 +220,7 @@ static int begin_online(rw_turn *turn, tuned *t, rw_online_call counted, int fun
   if (number < 0) return -1;
   int setting = tuning->trees[function].first_setting + number - 1;
   if (number > 0) became = take(t, setting, function, bytes, type);
-  /* It says nothing of a setting that did not serve it. */
+  /* The call says nothing of a setting that did not serve it. */
   if (became != RW_TUNE_BY_SETTING && became != RW_TUNE_BY_DEFAULT) number = 0;
   int is_own = became != RW_TUNE_BY_SETTING;
   *turn = (rw_turn){t->comm, is_own ? t->comm : comm_of(t, setting), setting, function, -1, is_own};
@@ -222,7 +233,7 @@ int rw_tune_begin(rw_turn *turn, MPI_Comm comm, int function, int64_t bytes, MPI
   int collective = collective_of(function), is_commutative = 1, is_there;
   rw_online_call counted = {0};
   tuned *t = find(comm, &is_there);
-  /* Before anything that may differ between ranks. */
+  /* Count before anything that may differ between ranks. */
   if (is_online) counted = rw_online_count(t->online);
   if (bytes < 0)
     return leave(function, bytes == RW_BYTES_IN_PLACE  ? RW_LEFT_IN_PLACE
@@ -270,7 +281,7 @@ int rw_tune_created(MPI_Comm old, int code, MPI_Comm comm) {
   return code;
 }
 
-/* NULL, or why no process is tuned: alike on all. Collective. */
+/* Returns NULL, or why no process is tuned: alike on all. Collective. */
 static const char *prepare(void) {
   rw_layout layout;
   const char *wrong = rw_tune_library_begin(is_threaded);
@@ -294,7 +305,7 @@ static const char *prepare(void) {
   return NULL;
 }
 
-/* Before any other thread can call MPI. Collective. */
+/* Makes the shadows of MPI_COMM_WORLD before any other thread can call MPI. Collective. */
 static void provide_world(void) {
   char *is_reached = calloc((size_t)tuning->settings + 1, 1);
   tuned *t = attach(MPI_COMM_WORLD);
@@ -318,7 +329,7 @@ static void provide_world(void) {
   free(is_reached);
 }
 
-/* What rank 0 reads, with limits of its own settings. NULL: `wrong` says why. */
+/* Reads the file on rank 0, with limits of its own settings. NULL: `wrong` says why. */
 static rw_tuning *read_file(const char *path, char *wrong, size_t room) {
   const rw_settings *own = rw_own_settings();
   rw_tuning *read = path == NULL ? NULL : rw_tune_read(path, NULL, wrong, room);
@@ -335,7 +346,7 @@ static void say(const char *what, const char *path, const char *why) {
   fprintf(stderr, "rankweave shim: %s%s%s is not used: %s\n", what, path == NULL ? "" : " ", path == NULL ? "" : path, why);
 }
 
-/* NULL, or why calls are MPI's. Rank 0 knows. Collective. */
+/* Returns NULL, or the reason, known to rank 0, why calls are MPI's. Collective. */
 static const char *share_online(int rank) {
   static rw_online_run run;
   const char *why = rw_online_share(&run, rank, is_threaded);

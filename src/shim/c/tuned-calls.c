@@ -1,6 +1,6 @@
 /*
- * Collectives that a tuning file may decide for. Bytes are what MPI demands to be equal on all ranks: datatypes
- * and counts may differ. Of a gather the root says what it receives, since it may send in place, and of a scatter
+ * Collectives that a tuning file may decide for. Bytes are what MPI demands to be equal on all ranks: datatypes and
+ * counts may differ. In a gather the root passes what it receives, since it may send in place, and in a scatter
  * what it sends. Arguments are read only where MPI reads them: the others need not be valid.
  */
 #include "shim.h"
@@ -18,7 +18,7 @@ static int is_root(int root, MPI_Comm comm) {
   return rank == root;
 }
 
-/* The library's own call, or that of the setting. Of calls that cannot have one, the bytes are not asked. */
+/* Makes the library's own call, or that of the setting. The bytes of calls that cannot have one are not computed. */
 #define TUNED(comm, function, bytes, op, own, in_setting) REDUCED(comm, function, bytes, op, MPI_DATATYPE_NULL, own, in_setting)
 #define REDUCED(comm, function, bytes, op, type, own, in_setting)                 \
   rw_turn turn;                                                                   \

@@ -1,4 +1,7 @@
-/* Entry points of Fortran of the collectives that a tuning file may decide for. Without a file they are the library's. */
+/*
+ * Entry points of Fortran of the collectives that a tuning file may decide for. Without a file they are the
+ * library's.
+ */
 #include "shim.h"
 
 #define CALL(name, parameters, arguments, own)                     \
@@ -26,7 +29,7 @@
   CALL(name, (void *to, MPI_Fint *count, MPI_Fint *type, MPI_Fint *root, MPI_Fint *comm, MPI_Fint *code), \
        (to, count, type, root, comm, code), MPI_Bcast(TO, *count, TYPE(type), *root, COMM))
 
-/* With a root. */
+/* The functions with a root. */
 #define ROOTED(name, function)                                                                              \
   CALL(name,                                                                                                \
        (void *from, MPI_Fint *sent, MPI_Fint *send_type, void *to, MPI_Fint *received, MPI_Fint *receive_type, \
@@ -34,7 +37,7 @@
        (from, sent, send_type, to, received, receive_type, root, comm, code),                               \
        function(FROM, *sent, TYPE(send_type), TO, *received, TYPE(receive_type), *root, COMM))
 
-/* Of all to all. */
+/* The functions that exchange data between all ranks. */
 #define WHOLE(name, function)                                                                               \
   CALL(name,                                                                                                \
        (void *from, MPI_Fint *sent, MPI_Fint *send_type, void *to, MPI_Fint *received, MPI_Fint *receive_type, \
