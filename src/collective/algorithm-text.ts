@@ -7,12 +7,15 @@ import type { Algorithm, ParameterValue } from './patterns/algorithm.js'
 import { shapeLimits } from './patterns/check-shape.js'
 import { parsedSettings } from './patterns/parameterized.js'
 
-/** An algorithm with its parameters, and how it cuts every unit of data. At most one of both is given. */
+/**
+ * An algorithm with its parameters, and the segments of every unit of data. At most one of `segments` and
+ * `segmentBytes` is given.
+ */
 export interface AlgorithmSetting {
   readonly algorithm: Algorithm
-  /** Segments of every unit. */
+  /** The number of segments of every unit. */
   readonly segments?: number
-  /** Bytes of a segment; {@link segmentsOf} says how many segments that are. */
+  /** The bytes of a segment; {@link segmentsOf} converts them to a number of segments. */
   readonly segmentBytes?: number
 }
 
@@ -21,17 +24,17 @@ const cuts = {
   segmentBytes: bytesOption({ least: 1, word: 'segment', help: 'bytes of a segment' }),
 }
 
-/** Settings that are retained by their text: calls pass the same few again and again. */
+/** So many settings are retained by their text, because calls pass the same few again and again. */
 const mostRetained = 64
 const retained = new Map<string, AlgorithmSetting>()
 
 /**
- * An algorithm from its line of text: its id, then a colon and settings in any order, joined by commas:
- * `bcast-binomial`, `bcast-chain:fanout=4,segment=1KiB`, `allreduce-ring:segments=8`. Parameters that are left
- * out have their defaults.
+ * Parses an algorithm from its line of text: its id, then a colon and settings in any order, joined by commas:
+ * `bcast-binomial`, `bcast-chain:fanout=4,segment=1KiB`, `allreduce-ring:segments=8`. Omitted parameters have their
+ * defaults.
  *
- * @param collective that it must be of. Default: any.
- * @throws ERR_ARGUMENT saying what was expected and what arrived
+ * @param collective the collective that the algorithm must serve. Default: any.
+ * @throws ERR_ARGUMENT with what was expected and what arrived
  */
 export function parseAlgorithm(text: string, collective?: Collective): AlgorithmSetting {
   const known = retained.get(text)
@@ -56,12 +59,12 @@ function parsed(text: string, collective: Collective | undefined): AlgorithmSett
   throw wrongValue('ERR_ARGUMENT', 'expected segments or segment, not both', text)
 }
 
-/** The line of text that {@link parseAlgorithm} reads as this setting; equal settings have equal texts. */
+/** Returns the line of text that {@link parseAlgorithm} reads as this setting; equal settings have equal texts. */
 export function formatAlgorithm({ algorithm, segments, segmentBytes }: AlgorithmSetting): string {
   return algorithmText(algorithm.id, { segments, segmentBytes })
 }
 
-/** The same of an id with its parameters. */
+/** Returns the line of text of an id with its settings. */
 export function algorithmText(
   id: string,
   {
@@ -74,12 +77,12 @@ export function algorithmText(
 }
 
 /**
- * Into how many segments a unit of data is cut. With bytes of a segment: so many that no part of the unit that
- * travels by itself is longer, and at most 4,096; a multiple of the algorithm's sections.
+ * Returns the number of segments into which a unit of data is cut, a multiple of the algorithm's sections. Given the
+ * bytes of a segment, no part of the unit that travels by itself is longer, unless that takes more than 4,096 segments.
  *
- * @param unitBytes what MPI's count describes
+ * @param unitBytes the bytes that MPI's count describes
  * @param ranks participants: some algorithms cut a unit into a part for each, and these into segments
- * @returns undefined where the setting does not say it
+ * @returns undefined if the setting gives neither
  */
 export function segmentsOf(
   { algorithm, segments, segmentBytes }: AlgorithmSetting,
@@ -92,9 +95,9 @@ export function segmentsOf(
 }
 
 /**
- * The same of a unit that is cut into a part for each of some ranks first.
+ * Returns the number of segments of a unit that is first cut into a part for each of some ranks.
  *
- * @param sections of which the number of segments is a multiple
+ * @param sections a divisor of the number of segments
  */
 export function segmentsOfParts(
   unitBytes: number,

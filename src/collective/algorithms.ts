@@ -68,7 +68,7 @@ import { scanTree } from './scan-tree.js'
 import { scatterBinomial } from './scatter-binomial.js'
 import { scatterLinear } from './scatter-linear.js'
 
-/** Every algorithm, by collective. */
+/** All algorithms, by collective. */
 export const algorithms: readonly Algorithm[] = Object.freeze([
   barrierLinear,
   barrierDissemination,
@@ -140,11 +140,10 @@ export const algorithms: readonly Algorithm[] = Object.freeze([
 const byId: ReadonlyMap<string, Algorithm> = new Map(algorithms.map((algorithm) => [algorithm.id, algorithm]))
 
 /**
- * The algorithm of an id, with its parameters: `bcast-binomial`, `bcast-knomial:radix=8`.
+ * Returns the algorithm of an id, with its parameters: `bcast-binomial`, `bcast-knomial:radix=8`.
  *
- * @param text the id, then a colon and `name=value` for each parameter that is not to have its default,
- *   joined by commas
- * @param collective that it must be of. Default: any.
+ * @param text the id, then a colon and `name=value` for each parameter without its default, joined by commas
+ * @param collective the collective that the algorithm must serve. Default: any.
  * @throws ERR_ARGUMENT naming the known algorithms, or the parameters of this one with their bounds
  */
 export function algorithmOf(text: string, collective?: Collective): Algorithm {
@@ -154,7 +153,9 @@ export function algorithmOf(text: string, collective?: Collective): Algorithm {
   return family.with?.(values) ?? family
 }
 
-/** The algorithm that a line of text begins with, and what follows the colon. @throws ERR_ARGUMENT */
+/**
+ * Splits a line of text into the algorithm with which it begins and the settings after the colon. @throws ERR_ARGUMENT
+ */
 export function familyOf(
   text: string,
   collective?: Collective,

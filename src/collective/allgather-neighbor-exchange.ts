@@ -2,9 +2,9 @@ import type { Algorithm } from './patterns/algorithm.js'
 import { onlyEven } from './patterns/rank-counts.js'
 
 /**
- * Allgather by exchanges with both neighbors in turn: first of own blocks, then of the two blocks that came
- * last. Only for even numbers of ranks. P / 2 phases for one segment, and each further segment follows a phase
- * later; P^2 / 2 messages per segment between neighbors only.
+ * Allgather by exchanges with both neighbors in turn: first of own blocks, then of the two blocks that came last. It
+ * serves only even numbers of ranks. P / 2 phases for one segment, and each further segment follows a phase later; P^2
+ * / 2 messages per segment between neighbors only.
  *
  * @see Pjesivac-Grbovic 2007 §4.1, table 4.6 (neighbor exchange)
  */
@@ -45,9 +45,9 @@ export const allgatherNeighborExchange: Algorithm = {
 }
 
 /**
- * The neighbor of a step, and the first of the two blocks that a rank has of it then. Even ranks begin with the
- * one after, odd ones with the one before; the blocks are of a pair that is a pair further on its side every
- * second step.
+ * Returns the neighbor of a step, and the first of the two blocks that a rank gets from it. Even ranks begin with the
+ * neighbor after, odd ones with the one before. Every second step the blocks belong to a pair that is one pair further
+ * on its side.
  */
 function exchangeOf(
   ranks: number,

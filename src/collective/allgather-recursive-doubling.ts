@@ -2,9 +2,8 @@ import type { Algorithm } from './patterns/algorithm.js'
 import { onlyPowersOfTwo } from './patterns/rank-counts.js'
 
 /**
- * Allgather by exchanges: in step k a rank and the one whose number differs in bit k send each other what
- * they have, 2^k consecutive blocks. Only for powers of two. lg P phases of P messages per segment; every
- * rank receives P - 1 blocks.
+ * Allgather by exchanges: in step k a rank and the one whose number differs in bit k exchange their 2^k consecutive
+ * blocks. It serves only powers of two. lg P phases of P messages per segment; every rank receives P - 1 blocks.
  *
  * @see Pjesivac-Grbovic 2007 §4.1, table 4.6 (recursive doubling)
  */

@@ -12,14 +12,14 @@ import {
 } from './patterns/reduce-by-halving.js'
 
 /**
- * Allreduce of long data by halving and doubling. The data is cut into C pieces, C the largest power of two
- * that is at most P; they are reduced by recursive halving and gathered by the same exchanges backwards. 2 lg
- * C phases of C messages per segment; every rank sends and receives the data twice, less 2 / C. Where P is no
- * power of two, 2 phases more, of all the data, to fold the ranks beyond it. Combines in rank order; for 2^a
- * - 2^b ranks the bits of `order: 'tree'`.
+ * Allreduce of long data by halving and doubling. The data is cut into C pieces, C the largest power of two that is at
+ * most P; they are reduced by recursive halving and gathered by the same exchanges backwards. 2 lg C phases of C
+ * messages per segment; every rank sends and receives the data twice, less 2 / C. If P is not a power of two, 2 more
+ * phases, of all the data, fold the ranks beyond it. Combines in rank order; for 2^a - 2^b ranks the result has the
+ * bits of `order: 'tree'`.
  *
- * @see Pjesivac-Grbovic 2007 §4.1, table 4.10 (Rabenseifner); Rabenseifner 2004, Optimization of Collective
- *   Reduction Operations
+ * @see Pjesivac-Grbovic 2007 §4.1, table 4.10 (Rabenseifner); Rabenseifner 2004, Optimization of Collective Reduction
+ *   Operations
  */
 export const allreduceRabenseifner: Algorithm = {
   id: 'allreduce-rabenseifner',
@@ -41,8 +41,7 @@ export const allreduceRabenseifner: Algorithm = {
     for (let segment = 0; segment < segments; segment++) {
       const totalOf = (part: number): number => operations.slot(rank, part)
       if (ranks === 1) operations.copy(rank, segment).add(segment, segment, totalOf(segment))
-      // What a rank sends is a run of pieces because a piece's number is that of its rank with the bits
-      // reversed.
+      // A rank sends a run of pieces, because a piece's number is that of its rank with the bits reversed.
       const partsOf = (member: number): number[] => [segment * core + reversed(member, steps)]
       const add = (parts: readonly number[]): void => {
         for (const part of parts) operations.add(partialResult(part), totalOf(part))

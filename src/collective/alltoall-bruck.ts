@@ -2,13 +2,13 @@ import type { Algorithm } from './patterns/algorithm.js'
 import { ceilLog2 } from './patterns/values.js'
 
 /**
- * All-to-all by forwarding: a block that has to travel t ranks onward moves by 2^k in step k if bit k of t is
- * set, together with all others at its rank that do. ceil(lg P) phases of P messages per segment, each of
- * about P / 2 blocks: every block is sent up to lg P times, so this is for short ones. Blocks keep their
- * places, so nothing is rotated.
+ * All-to-all by forwarding: a block that has to travel t ranks onward moves by 2^k in step k if bit k of t is set,
+ * together with all other such blocks at its rank. ceil(lg P) phases of P messages per segment, each of about P / 2
+ * blocks: every block is sent up to lg P times, so it suits short ones. Blocks keep their places, so nothing is
+ * rotated.
  *
- * @see Pjesivac-Grbovic 2007 §4.1, table 4.7 (Bruck); Bruck, Ho, Kipnis, Upfal, Weathersby 1997, Efficient
- *   Algorithms for All-to-All Communications in Multiport Message-Passing Systems
+ * @see Pjesivac-Grbovic 2007 §4.1, table 4.7 (Bruck); Bruck, Ho, Kipnis, Upfal, Weathersby 1997, Efficient Algorithms
+ *   for All-to-All Communications in Multiport Message-Passing Systems
  */
 export const alltoallBruck: Algorithm = {
   id: 'alltoall-bruck',
@@ -23,7 +23,7 @@ export const alltoallBruck: Algorithm = {
   emit({ ranks, segments = 1 }, rank, operations, { partStart }) {
     for (let segment = 0; segment < segments; segment++) {
       const onward = (from: number, distance: number): number => (from + distance + ranks) % ranks
-      /** Where the block is that still has to travel, by the whole way that it travels. */
+      /** By the whole distance that a block travels, the place of the block that still has to travel. */
       const places = new Int32Array(ranks)
       for (let way = 0; way < ranks; way++) places[way] = onward(rank, way) * segments + segment
       const own = places[0]

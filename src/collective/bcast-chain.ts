@@ -3,10 +3,9 @@ import type { Algorithm } from './patterns/algorithm.js'
 import { parameterized } from './patterns/parameterized.js'
 
 /**
- * Broadcast along chains of ranks that begin at the root, as many as `fanout` says, their lengths equal within
- * one: as many phases for one segment as the longest chain has ranks. Each further segment follows a phase
- * later, so that every link carries the data once and all links carry it at the same time. The default is one
- * chain of all ranks.
+ * Broadcast along `fanout` chains of ranks that begin at the root, their lengths equal within one. It has as many
+ * phases for one segment as the longest chain has ranks. Each further segment follows a phase later, so that every link
+ * carries the data once and all links carry it at the same time. The default is one chain of all ranks.
  *
  * @see Pjesivac-Grbovic 2007 §4.1, table 4.3 (pipeline); appendix A.1.2 (k-chain)
  */
@@ -27,7 +26,7 @@ export const bcastChain: Algorithm = parameterized({
     const others = ranks - 1
     const chains = Math.min(fanout, others)
     const longest = Math.ceil(others / chains)
-    /** Chains of the longest length come first. */
+    /** The number of chains of the longest length, which come first. */
     const long = others - chains * (longest - 1)
     const rankOf = (vrank: number): number => (vrank + root) % ranks
     const headOf = (chain: number): number => 1 + chain * longest - Math.max(0, chain - long)

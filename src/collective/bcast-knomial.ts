@@ -29,7 +29,8 @@ export const bcastKnomial: Algorithm = parameterized({
     while (widest < ranks) widest *= radix
     for (let segment = 0; segment < segments; segment++) {
       const place = vrank === 0 ? segment : operations.slot(rank, segment)
-      // A subtree has `size` ranks, and its parts, whose first ranks receive in this phase, a radix-th of them.
+      // A subtree has `size` ranks. Its parts have a radix-th of them each, and their first ranks receive in this
+      // phase.
       for (let [phase, size] = [segment, widest]; size > 1; phase++, size /= radix) {
         const part = size / radix
         const within = vrank % size

@@ -3,12 +3,12 @@ import { piecesScattered, scatterPieces } from './patterns/scattered-pieces.js'
 import { ceilLog2 } from './patterns/values.js'
 
 /**
- * Broadcast of P pieces: the root scatters them down a binomial tree, then they go around the ring, but for
- * those that a rank forwarded in the tree and so has. ceil(lg P) + P - 1 phases; every rank receives the data
- * once, and the root sends it twice, less 2 / P.
+ * Broadcast of P pieces: the root scatters them down a binomial tree, then they go around the ring, except those that a
+ * rank forwarded in the tree and so has. ceil(lg P) + P - 1 phases; every rank receives the data once, and the root
+ * sends it twice, less 2 / P.
  *
- * @see Barnett, Gupta, Payne, Shuler, van de Geijn, Watts 1994, Interprocessor Collective Communication
- *   Library; Thakur, Rabenseifner, Gropp 2005, Optimization of Collective Communication Operations in MPICH
+ * @see Barnett, Gupta, Payne, Shuler, van de Geijn, Watts 1994, Interprocessor Collective Communication Library;
+ *   Thakur, Rabenseifner, Gropp 2005, Optimization of Collective Communication Operations in MPICH
  */
 export const bcastScatterAllgather: Algorithm = {
   id: 'bcast-scatter-allgather',
@@ -37,7 +37,7 @@ export const bcastScatterAllgather: Algorithm = {
       const next = (vrank + 1) % ranks
       for (let step = 0; step < ranks - 1; step++) {
         const phase = segment + levels + step
-        // Both count down from the rank's own piece; of the ranks after it, it has as many as it forwarded.
+        // The pieces count down from the rank's own one. It has those of as many ranks after it as it forwarded.
         if (ranks - 1 - step >= piecesScattered(ranks, next)) {
           operations.send(rank, phase, peer(next))
           addPieces((vrank - step + ranks) % ranks, 1)

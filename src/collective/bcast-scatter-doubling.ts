@@ -3,12 +3,12 @@ import { scatterPieces } from './patterns/scattered-pieces.js'
 import { ceilLog2 } from './patterns/values.js'
 
 /**
- * Broadcast of P pieces: the root scatters them down a binomial tree, then groups of 2^k ranks exchange what they
- * have, but for what a rank forwarded in the tree and so has. 2 ceil(lg P) phases for one segment, and each further
+ * Broadcast of P pieces: the root scatters them down a binomial tree, then groups of 2^k ranks exchange their pieces,
+ * except those that a rank forwarded in the tree and so has. 2 ceil(lg P) phases for one segment, and each further
  * segment follows a phase later; about P ceil(lg P) messages; every rank receives the data once.
  *
- * Any number of ranks, none of them folded: where the last group of a step is smaller than the one it exchanges
- * with, not all ranks there have a partner. Those that have hand on what they got, by halving, in k phases more.
+ * It serves any number of ranks, and folds none. If the last group of a step is smaller than its partner group, some
+ * ranks of that have no partner. Those with a partner hand on what they got, by halving, in k more phases.
  *
  * @see Thakur, Rabenseifner, Gropp 2005, Optimization of Collective Communication Operations in MPICH; Open MPI's
  *   `scatter_allgather`
@@ -45,7 +45,7 @@ export const bcastScatterDoubling: Algorithm = {
       scatterPieces(operations, { ranks, rank, vrank, phase: segment }, peer, add)
       let phase = segment + ceilLog2(ranks)
       for (let size = 1; size < ranks; size *= 2) {
-        // The lower group, from `low` on, has all its ranks; the upper one, from `high` on, perhaps not.
+        // The lower group, from `low` on, has all its ranks; the upper one, from `high` on, may lack some.
         const low = vrank - (vrank % (2 * size))
         const high = low + size
         const upper = Math.min(ranks - high, size)

@@ -2,10 +2,10 @@ import type { Algorithm } from './patterns/algorithm.js'
 import { binaryTreePlace } from './patterns/rank-tree.js'
 
 /**
- * Broadcast of long data in two halves, one down each subtree of a balanced binary tree; then ranks of both
- * subtrees exchange them in pairs. Where there is a rank more in the first subtree, the root sends it the
- * other half. floor(lg P) + 1 phases for one segment of each half, and each further segment follows a phase
- * later; 2(P - 1) messages of half the data, and no rank sends more than one and a half times the data.
+ * Broadcast of long data in two halves, one down each subtree of a balanced binary tree; then ranks of both subtrees
+ * exchange them in pairs. If the first subtree has a rank more, the root sends that rank the other half. floor(lg P) +
+ * 1 phases for one segment of each half, and each further segment follows a phase later; 2(P - 1) messages of half the
+ * data, and no rank sends more than one and a half times the data.
  *
  * @see Pjesivac-Grbovic 2007 §4.1, equations 4.8 to 4.10 (split-binary)
  */
@@ -25,7 +25,7 @@ export const bcastSplitBinary: Algorithm = {
     const { level, parent, children } = binaryTreePlace(ranks, vrank)
     const exchange = 31 - Math.clz32(ranks)
     const rankOf = (other: number): number => (other + root) % ranks
-    /** The half that a rank gets down the tree: odd ranks the first. */
+    /** Returns the half that a rank gets down the tree: odd ranks get the first. */
     const halfOf = (other: number): number => (other % 2 === 1 ? 0 : segments)
     const placeOf = (part: number): number => (parent === -1 ? part : operations.slot(rank, part))
     const isUnpaired = (other: number): boolean => other % 2 === 1 && other === ranks - 1

@@ -3,24 +3,24 @@ import type { Collective } from '../schedule/specification.js'
 import { formatAlgorithm, parseAlgorithm } from './algorithm-text.js'
 import { atDefaults } from './patterns/parameterized.js'
 
-/** How Open MPI's component `tuned` is to carry out a collective. */
+/** A setting with which Open MPI's component `tuned` executes a collective. */
 export interface TunedSetting {
   readonly collective: TunedCollective
   /** A name that `coll_tuned_COLLECTIVE_algorithm` takes; its numbers differ between versions. */
   readonly algorithm: string
-  /** `..._algorithm_segmentsize`, bytes. Default 0: no segments. */
+  /** The bytes of `..._algorithm_segmentsize`. Default 0: no segments. */
   readonly segmentBytes?: number
-  /** `..._algorithm_chain_fanout` of `chain`. Default 4, as Open MPI's. */
+  /** The fan-out of `chain`, `..._algorithm_chain_fanout`. Default 4, as in Open MPI. */
   readonly fanout?: number
-  /** `..._algorithm_knomial_radix` of `knomial`. Default 4. */
+  /** The radix of `knomial`, `..._algorithm_knomial_radix`. Default 4. */
   readonly radix?: number
-  /** `..._algorithm_max_requests` of `linear_sync`. Default 0: all at once. */
+  /** The requests of `linear_sync`, `..._algorithm_max_requests`. Default 0: all at once. */
   readonly requests?: number
 }
 
 export type TunedCollective = keyof typeof tunedAlgorithms
 
-/** An algorithm of Open MPI as one of the library. */
+/** An algorithm of Open MPI in terms of one of the library. */
 interface TunedAlgorithm {
   readonly id: string
   /** Whether it cuts the data; others ignore the size of segments. */
@@ -37,10 +37,10 @@ interface TunedAlgorithm {
  * The algorithms of Open MPI 4.1, by its names.
  *
  * - `pipeline` is a `chain` of fan-out 1, and `linear` of alltoall is `linear_sync` with 0 requests.
- * - `nonoverlapping` is a reduction and a broadcast, `linear` of allgather a gather and a broadcast. Open MPI
- *   chooses both by size; here they go along binomial trees.
+ * - `nonoverlapping` is a reduction and a broadcast, `linear` of allgather a gather and a broadcast. Open MPI chooses
+ *   both by size; these go along binomial trees.
  * - `basic_linear`, `scatter_allgather` and `scatter_allgather_ring` cut no segments, whatever their size.
- * - Where an algorithm cannot serve a call, Open MPI takes another one; here the call is refused.
+ * - If an algorithm cannot serve a call, Open MPI takes another one; Rankweave refuses the call.
  */
 const tunedAlgorithms = {
   allreduce: {
@@ -112,7 +112,7 @@ function tunedAlgorithm({ collective, algorithm }: TunedSetting): TunedAlgorithm
 }
 
 /**
- * The line of text of the algorithm that a setting of Open MPI names. Settings that do the same have one text.
+ * Returns the line of text of the algorithm that a setting of Open MPI names. Equivalent settings have one text.
  *
  * @throws ERR_ARGUMENT for another name, and for values that the algorithm does not take
  */
@@ -128,7 +128,7 @@ export function textOfTuned(setting: TunedSetting): string {
 }
 
 /**
- * The setting by which Open MPI does what a line of text says; null where it has none, as for a number of
+ * Returns the setting of Open MPI that is equivalent to a line of text; null if it has none, as for a number of
  * segments.
  *
  * @throws ERR_ARGUMENT for a text that names no algorithm
@@ -138,7 +138,7 @@ export function tunedOfText(text: string): TunedSetting | null {
   const family = atDefaults(algorithm)
   const collective = algorithm.collective as TunedCollective
   const rows = Object.entries(byCollective[collective] ?? {}).filter(([, { id }]) => id === family.id)
-  // Of two names the one without a parameter is that of the defaults.
+  // The name without a parameter stands for the defaults if there are two names.
   const isPlain = algorithm === family && rows.some(([, { parameter }]) => parameter === undefined)
   const row = rows.find(([, { parameter }]) => (parameter === undefined) === isPlain)
   if (row === undefined || segments !== undefined) return null
@@ -152,7 +152,7 @@ export function tunedOfText(text: string): TunedSetting | null {
   }
 }
 
-/** The parameters of Open MPI that make a setting: values of `--mca NAME VALUE`, or of `OMPI_MCA_NAME`. */
+/** Returns the parameters of Open MPI that make a setting: values of `--mca NAME VALUE`, or of `OMPI_MCA_NAME`. */
 export function tunedParameters(setting: TunedSetting): Readonly<Record<string, string>> {
   const { isSegmented, parameter } = tunedAlgorithm(setting)
   const name = `coll_tuned_${setting.collective}_algorithm`
@@ -169,11 +169,11 @@ export function tunedParameters(setting: TunedSetting): Readonly<Record<string, 
 const [kiB, miB, eightMiB] = [2 ** 10, 2 ** 20, 2 ** 23]
 
 /**
- * The settings among which the tuner of Steiner chooses: 8 of allreduce, 22 of bcast, 5 of allgather, 7 of
- * alltoall, in its order.
+ * The settings among which the tuner of Steiner chooses: 8 of allreduce, 22 of bcast, 5 of allgather, 7 of alltoall, in
+ * its order.
  *
- * @see Steiner 2023, Online Algorithm Selection of MPI Collective Communication Operations, tables A.1 to A.4;
- *   the numbers of broadcasts in table A.2 are one too small from 5 on
+ * @see Steiner 2023, Online Algorithm Selection of MPI Collective Communication Operations, tables A.1 to A.4; the
+ *   numbers of broadcasts in table A.2 are one too small from 5 on
  */
 export const tunedSettings: readonly TunedSetting[] = Object.freeze([
   ...named('allreduce', 'basic_linear', 'nonoverlapping', 'recursive_doubling', 'ring'),

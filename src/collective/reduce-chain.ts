@@ -3,11 +3,11 @@ import type { Algorithm } from './patterns/algorithm.js'
 import { combineReceived } from './patterns/values.js'
 
 /**
- * Reduction along two chains that meet at the root: one from rank 0 up, one from the last rank down. As many
- * phases as the longer chain has messages, and each further segment follows a phase later; P - 1 messages per
- * segment, the data once over every link. Combines in rank order.
+ * Reduction along two chains that meet at the root: one from rank 0 up, one from the last rank down. As many phases as
+ * the longer chain has messages, and each further segment follows a phase later; P - 1 messages per segment, the data
+ * once over every link. Combines in rank order.
  *
- * @see Pjesivac-Grbovic 2007 §4.1, table 4.8 (pipeline); there one chain, which has no order
+ * @see Pjesivac-Grbovic 2007 §4.1, table 4.8 (pipeline); it has one chain, which keeps no order
  */
 export const reduceChain: Algorithm = {
   id: 'reduce-chain',
@@ -21,8 +21,7 @@ export const reduceChain: Algorithm = {
   },
   order: () => 'ranks',
   emit({ ranks, root = 0, segments = 1 }, rank, operations) {
-    // What comes to a rank: from how many ranks by which neighbor, the chain that arrives first before the
-    // other.
+    // Each chain brings the values of some ranks by one neighbor; the chain that arrives first comes before the other.
     const chains = [
       { length: rank, source: rank - 1 },
       { length: ranks - 1 - rank, source: rank + 1 },

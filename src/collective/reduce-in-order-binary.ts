@@ -8,8 +8,8 @@ import { combineReceived } from './patterns/values.js'
  * further segment follows a phase later; P - 1 messages per segment, and no rank receives the data more than twice.
  * Combines in rank order.
  *
- * @see Pjesivac-Grbovic 2007 §4.1.1 and table 4.8 (in-order binary); there the last rank is the root of the tree
- *   and sends the result to another root, here any root is that of the tree
+ * @see Pjesivac-Grbovic 2007 §4.1.1 and table 4.8 (in-order binary); its tree has the last rank as root, which sends
+ *   the result to another root; this tree has any root
  */
 export const reduceInOrderBinary: Algorithm = {
   id: 'reduce-in-order-binary',

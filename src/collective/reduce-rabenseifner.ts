@@ -12,15 +12,14 @@ import {
 } from './patterns/reduce-by-halving.js'
 
 /**
- * Reduction of long data by halving and gathering. The data is cut into C pieces, C the largest power of two
- * that is at most P; they are reduced by recursive halving and gathered at the root by the same exchanges
- * backwards. 2 lg C phases and C lg C + C - 1 messages per segment; no rank sends or receives the data more
- * than twice. Where P is no power of two, a phase more, of all the data, to fold the ranks beyond it, and
- * another one if the root is among them. Combines in rank order; for 2^a - 2^b ranks the bits of `order:
- * 'tree'`.
+ * Reduction of long data by halving and gathering. The data is cut into C pieces, C the largest power of two that is at
+ * most P; they are reduced by recursive halving and gathered at the root by the same exchanges backwards. 2 lg C phases
+ * and C lg C + C - 1 messages per segment; no rank sends or receives the data more than twice. If P is not a power of
+ * two, one more phase, of all the data, folds the ranks beyond it. Another one follows if the root is among them.
+ * Combines in rank order; for 2^a - 2^b ranks the result has the bits of `order: 'tree'`.
  *
- * @see Pjesivac-Grbovic 2007 §4.1, table 4.8 (Rabenseifner); Rabenseifner 2004, Optimization of Collective
- *   Reduction Operations
+ * @see Pjesivac-Grbovic 2007 §4.1, table 4.8 (Rabenseifner); Rabenseifner 2004, Optimization of Collective Reduction
+ *   Operations
  */
 export const reduceRabenseifner: Algorithm = {
   id: 'reduce-rabenseifner',
@@ -56,7 +55,7 @@ export const reduceRabenseifner: Algorithm = {
       let phase = segment + halvingPhases(ranks)
       const distance = index ^ target
       for (let size = core / 2; size >= 1; size /= 2, phase++) {
-        // Those that have sent what they had are done.
+        // Ranks that have sent their pieces are done.
         if (index < 0 || distance >= 2 * size) continue
         const peer = index ^ size
         const isSender = (distance & size) !== 0

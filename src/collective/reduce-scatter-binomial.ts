@@ -6,9 +6,9 @@ import { reduceTree } from './reduce-tree.js'
 import { scatterBinomial } from './scatter-binomial.js'
 
 /**
- * Reduce-scatter by rank 0: `reduce-tree` of all blocks, then `scatter-binomial`. 2 ceil(lg P) phases for one
- * segment, and each further segment follows a phase later; 2(P - 1) messages per segment, the fewest possible. The
- * bits of `order: 'tree'`.
+ * Reduce-scatter by rank 0: `reduce-tree` of all blocks, then `scatter-binomial`. 2 ceil(lg P) phases for one segment,
+ * and each further segment follows a phase later; 2(P - 1) messages per segment, the fewest possible. The result has
+ * the bits of `order: 'tree'`.
  *
  * @see Pjesivac-Grbovic 2007 §4.1 (reduce and scatter)
  */
@@ -28,7 +28,7 @@ export const reduceScatterBinomial: Algorithm = {
     const { ranks, segments = 1 } = whole
     const shape = { ...whole, root: 0 }
     const partOf = (segment: number, owner: number): number => owner * segments + segment
-    // Totals at rank 0: its own are its result, the others leave from temporary places.
+    // Rank 0 has the totals. Its own are its result; the others leave from temporary places.
     const others = rank === 0 ? operations.stage(rank, (ranks - 1) * segments) - segments : 0
     const totalOf = (part: number): number => (part < segments ? operations.slot(rank, part) : others + part)
     const reduction = {

@@ -4,13 +4,12 @@ import { foldsLikeTree } from './patterns/rank-tree.js'
 import { coreIndex, foldedRanks, halvingPhases, reduceByHalving } from './patterns/reduce-by-halving.js'
 
 /**
- * Reduce-scatter by recursive halving. lg P phases of P messages per segment, the k-th of P / 2^k blocks;
- * where P is no power of two, 2 phases more to fold the ranks beyond it, the first of all blocks. Neighbors
- * combine first, so in rank order, and what they exchange are not runs of blocks; for 2^a - 2^b ranks the
- * bits of `order: 'tree'`.
+ * Reduce-scatter by recursive halving. lg P phases of P messages per segment, the k-th of P / 2^k blocks; if P is not a
+ * power of two, 2 more phases fold the ranks beyond it, the first of them with all blocks. Neighbors combine first, and
+ * thus in rank order, so they do not exchange runs of blocks. For 2^a - 2^b ranks the result has the bits of `order:
+ * 'tree'`.
  *
- * @see Pjesivac-Grbovic 2007 §4.1, table 4.9 (recursive halving); there ranks that are far apart combine
- *   first
+ * @see Pjesivac-Grbovic 2007 §4.1, table 4.9 (recursive halving); its distant ranks combine first
  */
 export const reduceScatterRecursiveHalving: Algorithm = {
   id: 'reduce-scatter-recursive-halving',

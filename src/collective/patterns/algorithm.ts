@@ -4,102 +4,98 @@ import type { ParticipantGrid } from './participant-grid.js'
 import type { RankOperations } from './rank-operations.js'
 
 /**
- * What an algorithm is planned for. Lengths of blocks are not part of it: they are bound when a schedule
+ * The shape for which an algorithm is planned. It does not include lengths of blocks, which are bound when a schedule
  * runs.
  */
 export interface Shape {
-  /** Participants; they are the ranks of the schedule. */
+  /** The number of participants, which are the ranks of the schedule. */
   readonly ranks: number
-  /** Of rooted collectives. Default 0. */
+  /** The root of a rooted collective. Default 0. */
   readonly root?: number
   /**
-   * Segments into which every unit of data is cut, to be sent one after the other. Default: as many as the algorithm has
-   * sections, 1 of most.
+   * The number of segments into which every unit of data is cut, to be sent one after the other. Default: the sections
+   * of the algorithm, mostly 1.
    */
   readonly segments?: number
   /**
-   * The first rank of every participant where participants are runs of consecutive ranks, and the number of
-   * ranks: length `ranks + 1`, ascending. Only for the order in which floating-point numbers are combined.
-   * Default: one rank each.
+   * The first rank of every participant, if participants are runs of consecutive ranks, and the number of ranks: length
+   * `ranks + 1`, ascending. It only affects the order in which floating-point numbers are combined. Default: one rank
+   * each.
    */
   readonly firstRank?: Int32Array
-  /** Where the participants are in a network. Default: in a row, one after the other. */
+  /** The places of the participants in a network. Default: a row in their order. */
   readonly grid?: ParticipantGrid
 }
 
 /**
- * How contributions are combined; each includes those after it.
+ * The order in which contributions are combined; each order satisfies those after it.
  *
- * - `tree`: associated like the library's tree over ranks, so with the same floating-point bits as
- *   `order: 'tree'`;
- * - `ranks`: in rank order, as operations demand that are not commutative;
+ * - `tree`: associated like the library's tree over ranks, which gives the floating-point bits of `order: 'tree'`;
+ * - `ranks`: in rank order, which operations that are not commutative demand;
  * - `any`: for operations that are associative and commutative.
  */
 export type CombinationOrder = 'tree' | 'ranks' | 'any'
 
 /**
- * What docs/collective-algorithms.md says of an algorithm. Its formulas are those of the page: of P ranks, root 0,
- * one segment and default parameters, where `about`, `at most` and `below` may come first. A test compares them
- * with schedules.
+ * The entry of docs/collective-algorithms.md on an algorithm. Its formulas hold for P ranks, root 0, one segment and
+ * default parameters; `about`, `at most` and `below` may come first. A test compares them with schedules.
  */
 export interface CatalogueEntry {
-  /** Where it is published. Absent: the library's own. */
+  /** The publication. Absent for the library's own algorithms. */
   readonly source?: string
   readonly phases: string
   readonly messages: string
-  /** By the rank that sends most, in units of what MPI's count describes. Absent: no data. */
+  /** The data sent by the rank that sends most, in units of what MPI's count describes. Absent if there are no data. */
   readonly sent?: string
-  /** What it is for, in a few words. */
+  /** The purpose, in a few words. */
   readonly serves: string
 }
 
-/** Of a parameter: a number, or a line of text such as an order of bits. */
+/** The value of a parameter: a number, or a line of text such as an order of bits. */
 export type ParameterValue = number | string
 
 /**
- * An algorithm of a collective: for every rank of a shape its operations, a function of the shape and the
- * rank alone. So a process plans its own ranks without the others, and the whole is a schedule that `verify`
- * decides on. Both ends of a message must be in the same phase.
+ * An algorithm of a collective. The operations of a rank depend only on the shape and the rank, so a process plans its
+ * own ranks without the others. `verify` checks the whole schedule. Both ends of a message must be in the same phase.
  */
 export interface Algorithm {
   /**
-   * Name of the algorithm and of its file, e.g. `bcast-binomial`; then the parameters that differ from their
+   * The name of the algorithm and of its file, e.g. `bcast-binomial`; then the parameters that differ from their
    * defaults, `bcast-knomial:radix=3`.
    */
   readonly id: string
   readonly collective: Collective
-  /** Every algorithm of the library has one. */
+  /** The entry in the catalogue; every algorithm of the library has one. */
   readonly catalogue?: CatalogueEntry
-  /** What it can be given besides a shape, with bounds and defaults. Absent: nothing. */
+  /** The parameters besides the shape, with bounds and defaults. Absent if there are none. */
   readonly parameters?: NamedOptions
   /** The values of all its parameters, by name, in the order of the table. */
   readonly values?: Readonly<Record<string, ParameterValue>>
   /**
-   * The same algorithm with these values, and with the defaults of all others.
-   * @throws ERR_ARGUMENT for a parameter that it does not have, and a value out of bounds
+   * Returns the same algorithm with these values, and with the defaults of all others.
+   * @throws ERR_ARGUMENT for an unknown parameter and a value out of bounds
    */
   with?(values: Readonly<Record<string, ParameterValue>>): Algorithm
   /**
-   * Every unit of data is cut into a multiple of so many segments, because they travel in different ways. Default 1.
+   * The number of sections that travel in different ways: every unit of data is cut into a multiple of so many
+   * segments. Default 1.
    */
   readonly sections?: number
-  /** Whether its messages depend on where the participants are: on the grid of a shape. */
+  /** Whether its messages depend on the grid of a shape. */
   readonly followsGrid?: true
   /**
-   * Parts into which what each rank contributes is cut, if not by the segments alone. Not where it is cut by
-   * rank.
+   * Returns the number of parts into which each rank's contribution is cut. Absent if it is cut by segments alone, or
+   * by rank.
    */
   parts?(shape: Shape): number
-  /** Why it cannot serve a shape, e.g. a number of ranks that is no power of two. Default: it serves all. */
+  /** Returns why it cannot serve a shape, e.g. a number of ranks that is not a power of two. Default: it serves all. */
   refuses?(shape: Shape): string | null
   /**
-   * Every participant exchanges messages only with those that own the other halves on its path of the tree
-   * over ranks (`treePath`), so it need not know where all others begin.
+   * Whether every participant exchanges messages only with the owners of the other halves on its path of the tree over
+   * ranks (`treePath`). It need not know where all others begin then.
    */
   readonly isAlongPath?: true
-  /**
-   * How it combines, which `verify` proves. Only of reductions; a barrier, which combines nothing, has none.
-   */
+  /** Returns its order of combination, which `verify` proves. Only reductions have one; a barrier combines nothing. */
   order?(shape: Shape): CombinationOrder
   /** Opens the operations of one rank. */
   emit(shape: Shape, rank: number, operations: RankOperations, specification: Specification): void

@@ -3,16 +3,16 @@ import type { Algorithm, Shape } from './algorithm.js'
 import { requireGrid } from './participant-grid.js'
 
 /**
- * Largest shapes: what a schedule holds is numbered with 32 bits, and its phases end at 2^24; `held` bounds
- * the blocks of all rows.
+ * The largest shapes. Schedules number their contents with 32 bits, and their phases end at 2^24; `held` bounds the
+ * blocks of all rows.
  */
 export const shapeLimits = { ranks: 2 ** 22, segments: 4096, blocks: 2 ** 31 - 1, held: 2 ** 28 } as const
 
 /**
  * Refuses a shape that no algorithm, or not this one, can serve.
  *
- * @throws ERR_ARGUMENT for a number of ranks or segments out of range, first ranks that do not ascend, and a
- *   shape that the algorithm refuses; for what is no algorithm, and no shape
+ * @throws ERR_ARGUMENT for a number of ranks or segments out of range, first ranks that do not ascend, and a shape that
+ *   the algorithm refuses; for values that are not an algorithm and a shape
  * @throws ERR_RANK for a root out of range
  */
 export function checkShape(algorithm: Algorithm, shape: Shape): void {
@@ -32,7 +32,7 @@ export function checkShape(algorithm: Algorithm, shape: Shape): void {
 }
 
 /**
- * @throws ERR_ARGUMENT for what is no shape, and a number of ranks or segments out of range
+ * @throws ERR_ARGUMENT for a value that is not a shape, and a number of ranks or segments out of range
  * @throws ERR_RANK for a root out of range
  */
 export function requireShape(what: string, shape: Shape): void {
@@ -46,7 +46,7 @@ export function requireShape(what: string, shape: Shape): void {
 }
 
 /**
- * @throws ERR_ARGUMENT for what is no list
+ * @throws ERR_ARGUMENT unless they are a list
  * @throws ERR_RANK for a rank that the shape does not have
  */
 export function* ranksWithin({ ranks }: Shape, asked: Iterable<number>): Iterable<number> {

@@ -3,27 +3,27 @@ import type { Specification } from '../../schedule/specification.js'
 import type { Algorithm, Shape } from './algorithm.js'
 import type { RankOperations } from './rank-operations.js'
 
-/** How an algorithm is a component of another one: what its phases, names and places are there. */
+/** An algorithm as a component of another one, with its phases, names and places in that. */
 export interface Component {
   readonly algorithm: Algorithm
   readonly shape: Shape
-  /** Its phase 0. */
+  /** The phase of the whole that is its phase 0. */
   readonly phase: number
-  /** Names that each of its names stands for; they travel and are combined together. Default 1. */
+  /** The number of names that each of its names stands for; they travel and are combined together. Default 1. */
   readonly width?: number
-  /** The i-th name that a block or `partialResult(part)` stands for. */
+  /** Returns the i-th name that a block or `partialResult(part)` stands for. */
   nameOf(name: number, i: number): number
-  /** Where the i-th of the names is that a rank contributes in a place. */
+  /** Returns the place of the i-th name that a rank contributes in a place. */
   ownPlace(place: number, i: number): number
-  /** Where the i-th name of a result is to be. */
+  /** Returns the place where the i-th name of a result belongs. */
   slotPlace(slot: number, i: number): number
 }
 
 /**
- * Opens the operations of a rank of a component among those of the whole. A component states its blocks by the
- * shape alone: the specification that it is given is that of the whole.
+ * Opens the operations of a rank of a component among those of the whole. A component derives its blocks from the shape
+ * alone, because the specification that it gets is that of the whole.
  *
- * A copy to the place that a block is in is none.
+ * A copy of a block to its present place is left out.
  */
 export function emitComponent(
   operations: RankOperations,
@@ -35,16 +35,16 @@ export function emitComponent(
   algorithm.emit(shape, rank, new ComponentOperations(operations, component), specification)
 }
 
-/** Slots of a component are numbered from here on, its temporary places from twice this number on. */
+/** The first number of a component's slots; its temporary places are numbered from twice this on. */
 const firstSlot = 2 ** 30
 
 class ComponentOperations implements RankOperations {
   readonly #whole: RankOperations
   readonly #component: Component
   readonly #width: number
-  /** Of all temporary places of the component, which are reserved in turn: the first of the whole's. */
+  /** The places in the whole of the component's temporary places, which are reserved in turn. */
   readonly #staged: number[] = []
-  /** Opens the copy that has been asked for: not before it has an entry. */
+  /** Opens the requested copy once it has an entry. */
   #openCopy: (() => void) | undefined
 
   constructor(whole: RankOperations, component: Component) {

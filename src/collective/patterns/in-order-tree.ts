@@ -1,17 +1,17 @@
 /**
- * A rank in an in-order binary tree: every subtree is a run of ranks, so that values are combined in rank order.
- * The root of a subtree is its first rank, and the others are cut into two halves of which the first may have a
- * rank more. The root of the whole is any rank: from a rank at an end hang two halves, too, from another one what
- * is before it and what is after it.
+ * A rank in an in-order binary tree: every subtree is a run of ranks, so that values are combined in rank order. The
+ * root of a subtree is its first rank, and the others form two halves of which the first may have a rank more. The root
+ * of the whole may be any rank. If it is at an end, the others form two halves as well; otherwise they are the ranks
+ * before it and those after it.
  *
- * @see Pjesivac-Grbovic 2007 §4.1.1 (in-order binary tree); there the root of all is the last rank
+ * @see Pjesivac-Grbovic 2007 §4.1.1 (in-order binary tree); its root of all is the last rank
  */
 export interface InOrderPlace {
-  /** Messages between the rank and the root. */
+  /** The number of messages between the rank and the root. */
   readonly depth: number
-  /** -1 for the root. */
+  /** The parent; -1 for the root. */
   readonly parent: number
-  /** In the order in which they are to be combined with the rank: neighbors in rank order come first. */
+  /** The children in the order in which they are combined with the rank: neighbors in rank order come first. */
   readonly children: readonly number[]
 }
 
@@ -33,7 +33,7 @@ export function inOrderPlace(ranks: number, root: number, rank: number): InOrder
   }
 }
 
-/** Messages between the root and the rank that is furthest from it. */
+/** Returns the number of messages between the root and the rank that is furthest from it. */
 export function inOrderDepth(ranks: number, root: number): number {
   return halvesOf(0, ranks, root).reduce(
     (depth, { start, end }) => Math.max(depth, 32 - Math.clz32(end - start)),
@@ -43,11 +43,11 @@ export function inOrderDepth(ranks: number, root: number): number {
 
 interface Run {
   readonly start: number
-  /** Exclusive. */
+  /** The end, exclusive. */
   readonly end: number
 }
 
-/** What hangs from a node of a run: none, one or two runs, ascending. */
+/** Returns the runs that hang from a node of a run: none, one or two, ascending. */
 function halvesOf(start: number, end: number, node: number): readonly Run[] {
   const isInside = start < node && node < end - 1
   const first = node === start ? start + 1 : start

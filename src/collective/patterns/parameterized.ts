@@ -5,7 +5,7 @@ import type { Specification } from '../../schedule/specification.js'
 import type { Algorithm, CombinationOrder, ParameterValue, Shape } from './algorithm.js'
 import type { RankOperations } from './rank-operations.js'
 
-/** The parameters of an algorithm, each with the values that it takes, its default and what it means. */
+/** The parameters of an algorithm, each with its values, its default and its meaning. */
 export type ParameterTable = Readonly<
   Record<
     string,
@@ -17,7 +17,7 @@ export type ParameterValues<Table extends ParameterTable> = {
   readonly [Name in keyof Table]: Table[Name]['default'] extends number ? number : string
 }
 
-/** An {@link Algorithm} whose functions are given the values of its parameters as well. */
+/** An {@link Algorithm} whose functions also take the values of its parameters. */
 export interface AlgorithmFamily<Table extends ParameterTable>
   extends Pick<Algorithm, 'id' | 'collective' | 'catalogue' | 'isAlongPath' | 'followsGrid'> {
   readonly parameters: Table
@@ -34,10 +34,10 @@ export interface AlgorithmFamily<Table extends ParameterTable>
   ): void
 }
 
-/** Algorithms of a family that are retained, the one at the defaults excepted: it always is. */
+/** So many algorithms of a family are retained, besides the one at the defaults, which always is. */
 const mostRetained = 64
 
-/** The algorithm of a family at the defaults of its parameters. */
+/** Returns the algorithm of a family at the defaults of its parameters. */
 export function parameterized<Table extends ParameterTable>(family: AlgorithmFamily<Table>): Algorithm {
   const { parts, refuses, order, sections, emit, ...facts } = family
   const { id, parameters } = facts
@@ -83,18 +83,18 @@ function sectionsRefusal(shape: Shape, sections: number): string | null {
   return `the number of segments must be a multiple of ${sections}, which travel in different ways, got ${segments}`
 }
 
-/** The algorithm at the defaults of its parameters, as the registry has it. */
+/** Returns the algorithm at the defaults of its parameters, as the registry has it. */
 export function atDefaults(algorithm: Algorithm): Algorithm {
   return algorithm.id.includes(':') ? algorithm.with!({}) : algorithm
 }
 
 /**
- * What the settings in a line of text give, by name.
+ * Parses the settings in a line of text, by name.
  *
  * @param text the whole line
- * @param settings what follows its colon
- * @param more what it may give besides the parameters
- * @throws ERR_ARGUMENT saying what was expected and what arrived
+ * @param settings the text after its colon
+ * @param more the settings that it may have besides the parameters
+ * @throws ERR_ARGUMENT with what was expected and what arrived
  */
 export function parsedSettings(
   { id, parameters = {} }: Algorithm,

@@ -1,24 +1,24 @@
 import { wrongValue } from '../../errors.js'
 
 /**
- * Where the participants of a collective are: nodes in a grid, and places of equally many participants at each node. The
- * grid may have places without a participant.
+ * The places of the participants of a collective: nodes in a grid, each with equally many places for participants. Some
+ * places may have no participant.
  */
 export interface ParticipantGrid {
-  /** Nodes per dimension; the first varies fastest with the number of a node. */
+  /** The nodes per dimension; the first dimension varies fastest with the number of a node. */
   readonly dims: readonly number[]
-  /** Whether a dimension's last node is linked to its first. */
+  /** Marks the dimensions whose last node is linked to its first. */
   readonly wraps: readonly boolean[]
-  /** Places of every node: node n has those from `n * perNode` on. Default 1. */
+  /** The places of every node: node n has those from `n * perNode` on. Default 1. */
   readonly perNode?: number
-  /** Place of every participant, each another one. Default: participant i is at place i. */
+  /** The place of every participant, no two the same. Default: participant i is at place i. */
   readonly place?: Int32Array
 }
 
-/** Places of a grid are below this number. */
+/** The number of places of a grid is below this. */
 export const mostPlaces = 2 ** 24
 
-/** @throws ERR_ARGUMENT unless every participant has a place in the grid that no other has */
+/** @throws ERR_ARGUMENT unless every participant has its own place in the grid */
 export function requireGrid(what: string, grid: ParticipantGrid, ranks: number): void {
   const fail = (expected: string, got: unknown): never => {
     throw wrongValue('ERR_ARGUMENT', `${what}: grid: expected ${expected}`, got)
@@ -46,7 +46,7 @@ export function requireGrid(what: string, grid: ParticipantGrid, ranks: number):
   }
 }
 
-/** Places, with participants or without. */
+/** Counts the places, with participants or without. */
 export function placesOfGrid({ dims, perNode = 1 }: ParticipantGrid): number {
   return dims.reduce((product, extent) => product * extent, perNode)
 }

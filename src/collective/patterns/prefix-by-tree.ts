@@ -5,11 +5,11 @@ import { treeLevels, treePath } from './rank-tree.js'
 import { combineReceived } from './values.js'
 
 /**
- * The operations of a rank that yield the combination of all ranks before it, of one part. Up the tree over
- * ranks a node learns the value of its left half; down, its right half is given what precedes it: what
- * precedes the node, combined with its left half. 2 ceil(lg P) phases; fewer than 2(P - 1) messages.
+ * Emits the operations of a rank that yield the combination of all ranks before it, of one part. Up the tree over ranks
+ * a node learns the value of its left half. Down the tree its right half gets the combination of all before the node
+ * with its left half. 2 ceil(lg P) phases; fewer than 2(P - 1) messages.
  *
- * @param to place of the result; a temporary one unless given
+ * @param to the place of the result; by default a temporary one
  * @returns the place of the result, -1 for rank 0, which no rank precedes
  */
 export function prefixByTree(
@@ -20,12 +20,12 @@ export function prefixByTree(
 ): number {
   const path = treePath(shape, rank)
   const name = partialResult(part)
-  // Values of the left halves of the path's nodes: only of its last node may the left half be another's.
+  // The values of the left halves of the path's nodes; only the left half of the last node may belong to another rank.
   const lefts: number[] = []
   let held = part
   for (const { level, left, right, isLast } of path) {
     if (left === rank) lefts.push(held)
-    // No rank needs the value of a node that no rank follows.
+    // A node that no rank follows needs to pass on no value.
     if (isLast) continue
     if (left !== rank) operations.send(rank, phase + level, left).add(name, held)
     else held = combineReceived(operations, rank, phase + level, right, { part, held })

@@ -1,7 +1,7 @@
 import type { Shape } from './algorithm.js'
 import { ceilLog2 } from './values.js'
 
-// Why an algorithm cannot serve a number of ranks; null where it can.
+// These functions return why an algorithm cannot serve a number of ranks; null if it can.
 
 export function onlyTwo({ ranks }: Shape): string | null {
   return ranks === 2 ? null : `the number of ranks must be 2, got ${ranks}`

@@ -4,35 +4,33 @@ import type { RankOperations } from './rank-operations.js'
 import { ceilLog2 } from './values.js'
 
 /**
- * The library's one order of combination: a binary tree over ranks 0 to n - 1 whose node (l, i) covers the
- * ranks `[i * 2^l, (i + 1) * 2^l)` below n; its value is `left op right` of its two halves, or that of the
- * left half where the right one is empty. A participant that is a run of ranks contributes their value, so it
- * must be a node itself.
+ * The library's one order of combination: a binary tree over ranks 0 to n - 1 whose node (l, i) covers the ranks `[i *
+ * 2^l, (i + 1) * 2^l)` below n; its value is `left op right` of its two halves, or that of the left half if the right
+ * one is empty. A participant that is a run of ranks contributes their value, so it must be a node itself.
  *
- * Every half belongs to one of its participants, its owner: the root where it is among them, else the first.
+ * Every half belongs to one of its participants, its owner: the root if it is among them, else the first.
  */
 export interface TreeNode {
-  /** Nodes of one level are combined in the same phase; those below come first. */
+  /** The level. Nodes of one level are combined in the same phase; those below come first. */
   readonly level: number
-  /** Owner of the left half. */
+  /** The owner of the left half. */
   readonly left: number
-  /** Owner of the right half. */
+  /** The owner of the right half. */
   readonly right: number
-  /** Owner of the node, one of them. */
+  /** The owner of the node, one of these two. */
   readonly owner: number
   /** Whether no rank precedes those of the node, and whether none follows them. */
   readonly isFirst: boolean
   readonly isLast: boolean
 }
 
-/** Levels of the tree: those of nodes are below this number. */
+/** Returns the number of levels of the tree; those of nodes are below it. */
 export function treeLevels(shape: Shape): number {
   return ceilLog2(rankCount(shape))
 }
 
 /**
- * The nodes one half of which a participant owns, from the lowest on: it owns all of them but perhaps the
- * last.
+ * Lists the nodes of which a participant owns a half, from the lowest on. It owns all of them except perhaps the last.
  */
 export function treePath(shape: Shape, participant: number, root = 0): readonly TreeNode[] {
   const path: TreeNode[] = []
@@ -58,7 +56,7 @@ export function treePath(shape: Shape, participant: number, root = 0): readonly 
 /**
  * Combines one value of every participant in the order of the tree.
  *
- * @param places where the values are, by participant; at least two
+ * @param places the place of every participant's value; at least two
  */
 export function combineTree(
   operations: RankOperations,
@@ -85,7 +83,7 @@ export function combineTree(
 }
 
 /**
- * Why the tree cannot be followed, or null: a participant's ranks have no one value where they are not a
+ * Returns why the tree cannot be followed, or null. The ranks of a participant have a single value only if they are a
  * node.
  */
 export function refusesPieces({ ranks, firstRank }: Shape): string | null {
@@ -100,8 +98,8 @@ export function refusesPieces({ ranks, firstRank }: Shape): string | null {
 }
 
 /**
- * Whether combining pairs as `foldedRanks` does, then aligned groups of 2^k, follows the tree over ranks: it
- * does for 2^a - 2^b participants of the same 2^c ranks, of which the last may have fewer.
+ * Whether combining pairs as `foldedRanks` does, and then aligned groups of 2^k, follows the tree over ranks. It does
+ * for 2^a - 2^b participants of the same 2^c ranks, of which the last may have fewer.
  */
 export function foldsLikeTree({ ranks, firstRank }: Shape): boolean {
   const end = ranks + (ranks & -ranks)
@@ -133,16 +131,16 @@ function participantOf({ firstRank }: Shape, rank: number): number {
 }
 
 /**
- * The binary tree of broadcasts, by distance from the root. On level l are the ranks from 2^l - 1 on; such a
- * rank has the children 2^l and 2^(l + 1) further on. Below the root's first child are the odd ranks, below
- * its second the even ones, and both subtrees have equally many ranks, or the first one more.
+ * The binary tree of broadcasts, by distance from the root. The ranks from 2^l - 1 on are on level l; such a rank has
+ * the children 2^l and 2^(l + 1) further on. The odd ranks are below the root's first child, the even ones below its
+ * second. Both subtrees have equally many ranks, or the first has one more.
  *
  * @see Pjesivac-Grbovic 2007 §4.1.1 (balanced binary tree)
  */
 export interface BinaryTreePlace {
-  /** Also the phase after which a rank on it has its data. */
+  /** The level, which is also the phase after which a rank on it has its data. */
   readonly level: number
-  /** -1 for the root. */
+  /** The parent; -1 for the root. */
   readonly parent: number
   readonly children: readonly number[]
 }
@@ -152,7 +150,7 @@ export function binaryTreePlace(ranks: number, vrank: number): BinaryTreePlace {
   const above = 2 ** (level - 1)
   const firstAbove = above - 1
   const near = vrank - above
-  // Of both ranks that could have it as a child, the one on the level above.
+  // Two ranks could have it as a child; its parent is the one on the level above.
   const parent = vrank === 0 ? -1 : near >= firstAbove && near < 2 ** level - 1 ? near : vrank - 2 * above
   const children = [vrank + 2 ** level, vrank + 2 ** (level + 1)].filter((child) => child < ranks)
   return { level, parent, children }

@@ -3,11 +3,11 @@ import type { RankOperations } from './rank-operations.js'
 import { combineReceived } from './values.js'
 
 /**
- * The operations of a rank in a reduction of P pieces, at least two, around the ring: piece i starts at the
- * rank after i, gathers a contribution at every rank, and ends at rank i. P - 1 phases.
+ * Emits the operations of a rank in a reduction of P pieces, at least two, around the ring: piece i starts at the rank
+ * after i, gathers a contribution at every rank, and ends at rank i. P - 1 phases.
  *
- * @param partOf the part that a piece is, 0 to P - 1
- * @param to place of the rank's own piece, combined
+ * @param partOf returns the part of a piece, 0 to P - 1
+ * @param to the place of the rank's own piece, combined
  */
 export function reduceAroundRing(
   operations: RankOperations,

@@ -2,17 +2,17 @@ import { partialResult } from '../../schedule/ir.js'
 import type { RankOperations } from './rank-operations.js'
 
 /**
- * How algorithms for powers of two serve any number of ranks. The core is the largest power of two; for every
- * rank beyond it, one pair of the first ranks is folded: the even rank of a pair hands what it has to the odd
+ * The folding by which algorithms for powers of two serve any number of ranks. The core is the largest power of two.
+ * For every rank beyond it, one pair of the first ranks is folded: the even rank of a pair hands its data to the odd
  * one, which takes part for both. Adjacent ranks are folded, so that the order of ranks remains.
  *
  * @see Pjesivac-Grbovic 2007 §4.1; Thakur, Rabenseifner, Gropp 2005, Optimization of Collective Communication
  *   Operations in MPICH
  */
 export interface FoldedRanks {
-  /** A power of two. */
+  /** The number of ranks of the core, a power of two. */
   readonly core: number
-  /** Pairs folded. */
+  /** The number of folded pairs. */
   readonly pairs: number
 }
 
@@ -21,38 +21,37 @@ export function foldedRanks(ranks: number): FoldedRanks {
   return { core, pairs: ranks - core }
 }
 
-/** The number of a rank in the core; -1 if another rank takes part for it. */
+/** Returns the number of a rank in the core; -1 if another rank takes part for it. */
 export function coreIndex({ pairs }: FoldedRanks, rank: number): number {
   if (rank >= 2 * pairs) return rank - pairs
   return rank % 2 === 1 ? (rank - 1) / 2 : -1
 }
 
-/** The rank that takes part as the core's `index`. */
+/** Returns the rank that takes part as the core's `index`. */
 export function coreRank({ pairs }: FoldedRanks, index: number): number {
   return index < pairs ? 2 * index + 1 : index + pairs
 }
 
-/** The phase in which the core starts, counted from that in which pairs are folded, if there are any. */
+/** Returns the phase in which the core starts, counted from that in which pairs are folded, if there are any. */
 export function coreStart({ pairs }: FoldedRanks): number {
   return pairs > 0 ? 1 : 0
 }
 
-/** What is reduced: for every rank of the core the parts whose totals it is to get. */
+/** The parts whose totals every rank of the core gets, and their places. */
 export interface Halving {
   readonly phase: number
-  /** Parts for a rank of the core, by its number in it. */
+  /** Returns the parts for a rank of the core, by its number in it. */
   partsOf(index: number): readonly number[]
-  /** The place of a total; a temporary one unless given. */
+  /** Returns the place of a total; undefined for a temporary one. */
   placeOf(part: number): number | undefined
 }
 
 /**
- * The operations of a rank in a reduction by recursive halving: in step k a rank of the core and the one
- * whose number differs in bit k send each other the parts that the other is to continue with, those for ranks
- * that agree with it in the bits up to k. So neighbors combine first and rank order remains. As many phases
- * as {@link halvingPhases}.
+ * Emits the operations of a rank in a reduction by recursive halving. In step k a rank of the core and the one whose
+ * number differs in bit k exchange parts: each sends those for ranks that agree with the other in the bits up to k. So
+ * neighbors combine first and rank order remains. It takes {@link halvingPhases} phases.
  *
- * @returns where the totals are, by part
+ * @returns the places of the totals, by part
  */
 export function reduceByHalving(
   operations: RankOperations,
@@ -92,13 +91,13 @@ export function reduceByHalving(
   return held
 }
 
-/** ceil(lg ranks), or one more. */
+/** Returns ceil(lg ranks), or one more. */
 export function halvingPhases(ranks: number): number {
   const folded = foldedRanks(ranks)
   return Math.log2(folded.core) + coreStart(folded)
 }
 
-/** Parts for all ranks of the core that are congruent to an index, ascending. */
+/** Lists the parts for all ranks of the core that are congruent to an index, ascending. */
 export function partsFor(
   core: number,
   partsOf: (index: number) => readonly number[],
@@ -113,8 +112,8 @@ export function partsFor(
 }
 
 /**
- * The lowest bits of a number in reverse order: pieces so numbered are runs where those of a group of ranks are
- * gathered.
+ * Returns the lowest bits of a number in reverse order. Pieces with such numbers are runs where those of a group of
+ * ranks are gathered.
  */
 export function reversed(number: number, bits: number): number {
   let result = 0

@@ -5,8 +5,8 @@ import { treePath } from './rank-tree.js'
 import { combineReceived } from './values.js'
 
 /**
- * The operations of a rank in the reduction of one part, of at least two ranks, up the tree: the node of
- * level l in phase `phase + l`. The total is stored in the root's slot for the part.
+ * Emits the operations of a rank in the reduction of one part, of at least two ranks, up the tree: the node of level l
+ * in phase `phase + l`. The total is stored in the root's slot for the part.
  */
 export function reduceUpTree(
   operations: RankOperations,

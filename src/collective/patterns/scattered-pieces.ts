@@ -1,17 +1,17 @@
 import type { RankOperations } from './rank-operations.js'
 import { ceilLog2 } from './values.js'
 
-/** How many pieces a rank has after {@link scatterPieces}, its own first: those of its subtree. */
+/** Returns the number of pieces that a rank has after {@link scatterPieces}, its own first: those of its subtree. */
 export function piecesScattered(ranks: number, vrank: number): number {
   return vrank === 0 ? ranks : Math.min(vrank & -vrank, ranks - vrank)
 }
 
 /**
- * The operations of a rank in a scatter of P pieces from the root down a binomial tree whose subtrees are runs of
+ * Emits the operations of a rank in a scatter of P pieces from the root down a binomial tree whose subtrees are runs of
  * ranks, the largest first. ceil(lg P) phases.
  *
  * @param vrank distance from the root
- * @param peer the rank at a distance from the root
+ * @param peer returns the rank at a distance from the root
  * @param add adds so many pieces to the operation opened last, from the first on
  */
 export function scatterPieces(

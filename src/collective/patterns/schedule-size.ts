@@ -7,31 +7,31 @@ import type { Algorithm, Shape } from './algorithm.js'
 import { checkShape, ranksWithin } from './check-shape.js'
 import { requireHeld, specificationOf } from './specification-of.js'
 
-/** Schedules of fewer ranks are not estimated. */
+/** The least number of ranks whose schedules are estimated. */
 export const leastEstimated = 1024
 const samples = 64
 /**
- * Of these, the smallest count: what few ranks do, like a root or the inner ranks of a tree, is not taken for
- * all.
+ * The number of smallest counts that are used. So the work of few ranks, like a root or the inner ranks of a tree, is
+ * not assumed for all.
  */
 const counted = 48
-/** Operations, and entries, after which sampling ends. */
+/** The number of operations, and of entries, after which sampling ends. */
 const mostSampled = 2 ** 22
 
-/** Of all ranks whose operations are emitted; the true numbers are larger, usually by a third. */
+/** The size for all ranks whose operations are emitted; the true numbers are larger, usually by a third. */
 export interface ScheduleSize {
   readonly operations: number
   readonly entries: number
-  /** Blocks that ranks contribute or have slots for. */
+  /** The number of blocks that ranks contribute or have slots for. */
   readonly held: number
 }
 
 /**
- * Refuses a schedule that is much too large before it is emitted: if the 48 smallest of 64 sampled ranks
- * alone, each standing for as many others, exceed a limit. So what is refused here is too large; what is up
- * to a third too large is refused when the limit is reached.
+ * Refuses a much too large schedule before it is emitted: one in which the 48 smallest of 64 sampled ranks alone, each
+ * standing for as many others, exceed a limit. Every refused schedule is too large. Schedules that are up to a third
+ * too large are refused when they reach the limit.
  *
- * @param rows ranks whose operations are to be emitted; undefined: all
+ * @param rows ranks whose operations are to be emitted; undefined for all
  * @throws ERR_SCHEDULE for too many operations or entries; ERR_ARGUMENT for too many blocks
  */
 export function requireSize(algorithm: Algorithm, shape: Shape, rows: readonly number[] | undefined): void {
@@ -41,7 +41,7 @@ export function requireSize(algorithm: Algorithm, shape: Shape, rows: readonly n
   if (entries > operationLimits.entries) throw tooMany('entries', operationLimits.entries)
 }
 
-/** What a schedule has at least, as far as the sample tells. The same sample for the same number of ranks. */
+/** Bounds the size of a schedule from below by a sample. The sample is the same for the same number of ranks. */
 export function leastSize(
   algorithm: Algorithm,
   shape: Shape,
@@ -81,14 +81,14 @@ function leastTotal(ofSampled: readonly number[], ranks: number): number {
   return Math.floor((smallest.reduce((sum, number) => sum + number, 0) * ranks) / ofSampled.length)
 }
 
-/** Thrown out of an algorithm whose operations need not be counted further. */
+/** Thrown to leave an algorithm whose operations need not be counted further. */
 const enough = Symbol('enough')
 
 /**
- * Gives the operations of some ranks to a counter, until it is full.
+ * Passes the operations of some ranks to a counter until it is full.
  *
  * @param specification with the rows of these ranks
- * @param counted after each rank, the last one perhaps in part
+ * @param counted called after each rank, the last one perhaps in part
  */
 export function countOperations(
   algorithm: Algorithm,
@@ -110,7 +110,7 @@ export function countOperations(
   }
 }
 
-/** Counts what it is given instead of holding it. */
+/** Counts operations instead of holding them. */
 export class OperationCounter extends OperationLog {
   opened = 0
   added = 0
@@ -133,20 +133,18 @@ export class OperationCounter extends OperationLog {
 }
 
 /**
- * The schedule of an algorithm.
+ * Builds the schedule of an algorithm.
  *
- * @param ranks whose operations are emitted; what the specification says of others is left empty too.
- *   Default: all.
- * @throws ERR_ARGUMENT when the shape is out of range or the algorithm refuses it, and for values of other
- *   types
+ * @param ranks whose operations are emitted; the specification of others is left empty too. Default: all.
+ * @throws ERR_ARGUMENT when the shape is out of range or the algorithm refuses it, and for values of other types
  * @throws ERR_RANK when the root or one of `ranks` is out of range
- * @throws ERR_SCHEDULE for more than 2^27 operations or 2^28 entries, with 1,024 ranks or more before they
- *   are emitted unless it is by less than a third
+ * @throws ERR_SCHEDULE for more than 2^27 operations or 2^28 entries; with 1,024 ranks or more it is thrown before they
+ *   are emitted, unless the excess is less than a third
  */
 export function scheduleOf(algorithm: Algorithm, given: Shape, ranks?: Iterable<number>): Schedule {
   checkShape(algorithm, given)
   const { root = 0, segments = algorithm.sections ?? 1 } = given
-  // What an algorithm retains of a shape is found again.
+  // The given object is reused, so that what an algorithm retains of a shape is found again.
   const isWhole = given.root !== undefined && given.segments !== undefined
   const shape = isWhole ? given : { ...given, root, segments }
   const rows = ranks === undefined ? undefined : rowsOf(shape, ranks)
@@ -158,7 +156,7 @@ export function scheduleOf(algorithm: Algorithm, given: Shape, ranks?: Iterable<
   return builder.build()
 }
 
-/** What tells a reader of the schedule on which grid it is; nothing where no message depends on one. */
+/** Returns the parameters that show a reader of the schedule its grid; none if no message depends on a grid. */
 function gridParameters({ followsGrid }: Algorithm, { grid }: Shape): Parameters {
   if (followsGrid !== true || grid === undefined) return {}
   const { dims, wraps, perNode = 1 } = grid
@@ -166,7 +164,7 @@ function gridParameters({ followsGrid }: Algorithm, { grid }: Shape): Parameters
   return { dims: dims.join('x'), ...wrap, ...(perNode === 1 ? {} : { perNode }) }
 }
 
-/** Distinct, ascending. */
+/** Returns the distinct rows, ascending. */
 function rowsOf(shape: Shape, asked: Iterable<number>): readonly number[] {
   return [...new Set(ranksWithin(shape, asked))].sort((a, b) => a - b)
 }

@@ -1,16 +1,16 @@
 import type { Collective, NeighborCollective } from '../../schedule/specification.js'
 
-/** What the algorithms of a collective carry out: the same calls by each of them. */
+/** The calls that the algorithms of a collective serve, the same for each of them. */
 export interface ServedCalls {
-  /** Methods of a communicator; each has a form that starts it, and a persistent one. */
+  /** The methods of a communicator; each also has a form that starts it and a persistent one. */
   readonly calls: readonly string[]
-  /** Of these, those whose blocks may differ in length. */
+  /** The calls among these whose blocks may differ in length. */
   readonly uneven: readonly string[]
   /** Whether a result may lie where the data are, as with MPI_IN_PLACE. */
   readonly inPlace: boolean
 }
 
-/** Of every collective that has algorithms. */
+/** The calls of every collective that has algorithms. */
 export const servedCalls: Readonly<Record<Exclude<Collective, NeighborCollective>, ServedCalls>> = {
   barrier: { calls: ['barrier'], uneven: [], inPlace: false },
   bcast: { calls: ['bcast'], uneven: [], inPlace: true },

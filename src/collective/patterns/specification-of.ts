@@ -11,24 +11,21 @@ import type { Algorithm, Shape } from './algorithm.js'
 import { ranksWithin, requireShape, shapeLimits } from './check-shape.js'
 
 /**
- * What an algorithm's collective demands for a shape (MPI-4.1 chapter 6). The unit of data is what MPI's
- * count describes: cut into the algorithm's number of parts, or else into segments.
+ * Returns what an algorithm's collective demands for a shape (MPI-4.1 chapter 6). The unit of data is what MPI's count
+ * describes, cut into the algorithm's number of parts, or else into segments.
  *
- * | collective | contributes | slots |
- * |---|---|---|
- * | bcast | the root its parts | of every other rank: the parts |
- * | scatter | the root for every rank its segments | of every rank: its segments |
- * | gather, allgather | every rank its segments | of the root, of every rank: all, by rank |
- * | alltoall | every rank for every rank its segments | of every rank: what is for it, by rank |
- * | reduce, allreduce | every rank its parts | of the root, of every rank: the parts combined over all ranks |
- * | reduce-scatter | every rank for every rank its segments | of every rank: its segments combined over all ranks |
- * | scan, exscan | every rank its parts | of every rank: the parts combined up to it, or before it (rank 0: none) |
- * | barrier | every rank one empty block | of every rank: all combined, each at least once |
+ * | collective | contributes | slots | |---|---|---| | bcast | the root its parts | of every other rank: the parts | |
+ * scatter | the root for every rank its segments | of every rank: its segments | | gather, allgather | every rank its
+ * segments | of the root, of every rank: all, by rank | | alltoall | every rank for every rank its segments | of every
+ * rank: what is for it, by rank | | reduce, allreduce | every rank its parts | of the root, of every rank: the parts
+ * combined over all ranks | | reduce-scatter | every rank for every rank its segments | of every rank: its segments
+ * combined over all ranks | | scan, exscan | every rank its parts | of every rank: the parts combined up to it, or
+ * before it (rank 0: none) | | barrier | every rank one empty block | of every rank: all combined, each at least once |
  *
- * @param rows the ranks whose rows are filled, ascending; reductions that only others need are left out. Then
- *   memory is in proportion to the ranks and to what these rows hold. Default: all.
- * @throws ERR_ARGUMENT when there would be 2^31 blocks or more, or the rows would hold more than 2^28; for a
- *   shape out of range, and a collective that is specified by a topology
+ * @param rows the ranks whose rows are filled, ascending; reductions that only others need are left out. Memory is
+ *   proportional to the ranks and the contents of these rows. Default: all.
+ * @throws ERR_ARGUMENT when there would be 2^31 blocks or more, or the rows would hold more than 2^28; for a shape out
+ *   of range, and a collective that is specified by a topology
  * @throws ERR_RANK for a root or a row out of range
  */
 export function specificationOf(
@@ -74,13 +71,13 @@ export function specificationOf(
   }
 }
 
-/** One row of the table above. */
+/** A row of the table above. */
 interface Demand {
-  /** How many parts a rank contributes. */
+  /** Returns the number of parts that a rank contributes. */
   partsOf(rank: number): number
-  /** Blocks of a rank's slots; in a reduction their parts. */
+  /** Returns the blocks of a rank's slots; in a reduction their parts. */
   slotsOf(rank: number): Int32Array
-  /** Over how many ranks, from 0 on, the slots of a rank are reduced. Only in reductions. */
+  /** Returns the number of ranks, from 0 on, over which the slots of a rank are reduced. Only reductions have it. */
   reduces?(rank: number): number
 }
 
@@ -136,16 +133,14 @@ function demandOf(
   }
 }
 
-/**
- * Reductions of one part over the ranks from 0 on, numbered as they are asked for: each is one run of blocks.
- */
+/** Reductions of one part over the ranks from 0 on, numbered as they are requested. Each is one run of blocks. */
 class ReductionTable {
   readonly #parts: number
   readonly #first: number[] = []
   readonly #count: number[] = []
   readonly #numbers = new Map<number, number>()
 
-  /** @param parts of every rank */
+  /** @param parts the number of parts of every rank */
   constructor(parts: number) {
     this.#parts = parts
   }

@@ -1,11 +1,11 @@
 import { partialResult } from '../../schedule/ir.js'
 import type { RankOperations } from './rank-operations.js'
 
-/** A value of a part that a rank holds, and where it is to store the result of combining it. */
+/** A value of a part that a rank holds, and the place for the result of combining it. */
 export interface HeldValue {
   readonly part: number
   readonly held: number
-  /** Default: a new temporary place. */
+  /** The place of the result. Default: a new temporary place. */
   readonly to?: number | undefined
 }
 
@@ -23,7 +23,7 @@ export function receiveStaged(
 }
 
 /**
- * Receives a value of a part and combines it with the one held; that of the lower rank is the left operand.
+ * Receives a value of a part and combines it with the held one; that of the lower rank is the left operand.
  *
  * @returns the place of the result
  */
@@ -40,7 +40,7 @@ export function combineReceived(
   return to
 }
 
-/** ceil(lg n) of a positive integer. */
+/** Returns ceil(lg n) of a positive integer. */
 export function ceilLog2(n: number): number {
   return 32 - Math.clz32(n - 1)
 }

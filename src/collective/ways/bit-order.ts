@@ -3,8 +3,8 @@ import { ceilLog2 } from '../patterns/values.js'
 import type { BoxExtents } from './box.js'
 
 /**
- * In what order the bits of positions are taken. Positions are numbered with a field of bits for each dimension, the
- * first dimension's the lowest, so that no extent needs to be a power of two.
+ * The order of the bits of positions. Position numbers have a field of bits for each dimension, that of the first
+ * dimension the lowest. So no extent needs to be a power of two.
  *
  * - `network`: the bits that cost most first, while there is little data ({@link bitsByCost});
  * - `doubling`, `halving`: the lowest first, the highest first;
@@ -25,7 +25,7 @@ export const bitOrderOption: Option<string> & { readonly default: string } = {
   format: String,
 }
 
-/** More bits no grid has. */
+/** The most bits in an order; no grid has more. */
 const longestOrder = 48
 
 function isOrder(text: string): boolean {
@@ -35,7 +35,7 @@ function isOrder(text: string): boolean {
   return bits.length <= longestOrder && new Set(bits).size === bits.length
 }
 
-/** Bits of the position in every dimension, and the number of the first. */
+/** The number of bits of the position in every dimension, and the number of the first. */
 export interface BitFields {
   readonly widths: readonly number[]
   readonly firsts: readonly number[]
@@ -53,7 +53,7 @@ export function bitFields(dims: readonly number[]): BitFields {
   return { widths, firsts, bits }
 }
 
-/** The dimension of a bit, and its height there: 0 for the lowest. */
+/** Returns the dimension of a bit, and its height there: 0 for the lowest. */
 export function placeOfBit(
   { firsts }: BitFields,
   bit: number,
@@ -63,7 +63,7 @@ export function placeOfBit(
   return { d, height: bit - firsts[d] }
 }
 
-/** Why an order does not suit a box; null where it does. */
+/** Returns why an order does not suit a box; null if it does. */
 export function orderRefusal(order: string, { dims }: BoxExtents): string | null {
   if ((words as readonly string[]).includes(order)) return null
   const { bits } = bitFields(dims)
@@ -72,7 +72,7 @@ export function orderRefusal(order: string, { dims }: BoxExtents): string | null
   return `the order must be of the bits 0 to ${bits - 1}, got ${order}`
 }
 
-/** The bit of every stage. */
+/** Returns the bit of every stage. */
 export function bitsInOrder(order: string, box: BoxExtents): readonly number[] {
   const { bits } = bitFields(box.dims)
   const ascending = Array.from({ length: bits }, (_, bit) => bit)
@@ -90,9 +90,10 @@ export function bitsInOrder(order: string, box: BoxExtents): readonly number[] {
 }
 
 /**
- * Bits by how many messages meet on a link when all exchange at that distance, most first: 2^j for bit j of a
- * dimension, a quarter of the extent for the highest bit of one that wraps, for these messages take both ways round.
- * Bits inside a node come last. Of equal bits, the higher of its dimension is first, then the later dimension.
+ * Orders bits by the number of messages that meet on a link when all exchange at that distance, most first. It is 2^j
+ * for bit j of a dimension. For the highest bit of one that wraps it is a quarter of the extent, because these messages
+ * take both ways round. Bits inside a node come last. The higher bit of its dimension breaks ties, then the later
+ * dimension.
  *
  * @see Sack 2011 §3.4.1
  */

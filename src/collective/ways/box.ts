@@ -2,25 +2,25 @@ import { upTo } from '../../schedule/specification.js'
 import { type ParticipantGrid, placesOfGrid } from '../patterns/participant-grid.js'
 
 /**
- * Participants that fill a grid of positions, each position one. Position 0 has all coordinates 0, and the first
+ * Participants that fill a grid of positions, one at each position. Position 0 has all coordinates 0, and the first
  * dimension varies fastest.
  */
 export interface Box {
-  /** No extent is 1; a single participant has no dimension. */
+  /** The extents. None is 1; a single participant has no dimension. */
   readonly dims: readonly number[]
   readonly wraps: readonly boolean[]
   /** Whether the first dimension is that of the places of a node. */
   readonly isFirstInside: boolean
-  /** Participant at every position. */
+  /** The participant at every position. */
   readonly at: Int32Array
-  /** Position of every participant. */
+  /** The position of every participant. */
   readonly of: Int32Array
 }
 
-/** Extents of a {@link Box}, and what they mean. */
+/** The extents of a {@link Box}, and their meaning. */
 export type BoxExtents = Pick<Box, 'dims' | 'wraps' | 'isFirstInside'>
 
-/** The grid of all participants, where they fill it; else the line along a path through their nodes. */
+/** Returns the grid of all participants, if they fill it; else the line along a path through their nodes. */
 export function boxOf(grid: ParticipantGrid | undefined, ranks: number): Box {
   if (grid === undefined) return lineOf(upTo(ranks))
   if (placesOfGrid(grid) !== ranks) return pathBox(grid, ranks, 0)
@@ -32,7 +32,7 @@ export function boxOf(grid: ParticipantGrid | undefined, ranks: number): Box {
   return { ...boxExtents(grid, ranks), at, of: place }
 }
 
-/** The extents of {@link boxOf}, without its participants. */
+/** Returns the extents of {@link boxOf}, without its participants. */
 export function boxExtents(grid: ParticipantGrid | undefined, ranks: number): BoxExtents {
   if (grid === undefined || placesOfGrid(grid) !== ranks) return lineExtents(ranks)
   const { dims, wraps, perNode = 1 } = grid
@@ -53,11 +53,11 @@ export function lineExtents(ranks: number): BoxExtents {
 }
 
 /**
- * The line of participants along a path that passes every node of the grid once, from neighbor to neighbor: to and fro
- * in the first dimension, then in the next. Positions without a participant are left out, so that the distance along
- * the line is at most the distance along the path.
+ * Returns the line of participants along a path that passes every node of the grid once, from neighbor to neighbor: to
+ * and fro in the first dimension, then in the next. Positions without a participant are left out, so that the distance
+ * along the line is at most the distance along the path.
  *
- * @param turn so many dimensions later than the first one is the dimension that the path takes first
+ * @param turn the number of dimensions from the first one to the one that the path takes first
  * @see Sack 2011 chapter 3 (irregular partitions)
  */
 export function pathBox(grid: ParticipantGrid | undefined, ranks: number, turn: number): Box {
@@ -80,7 +80,7 @@ export function pathBox(grid: ParticipantGrid | undefined, ranks: number, turn: 
   return lineOf(upTo(ranks).sort((a, b) => keys[a] - keys[b]))
 }
 
-/** @param at participant at every position */
+/** @param at the participant at every position */
 function lineOf(at: Int32Array): Box {
   const of = new Int32Array(at.length)
   at.forEach((participant, position) => {
@@ -89,7 +89,7 @@ function lineOf(at: Int32Array): Box {
   return { ...lineExtents(at.length), at, of }
 }
 
-/** How far apart positions are whose coordinate differs by one, by dimension. */
+/** Returns the distance between positions whose coordinate differs by one, by dimension. */
 export function stridesOf(dims: readonly number[]): readonly number[] {
   const strides: number[] = []
   let stride = 1

@@ -6,25 +6,24 @@ import { eachOf } from './gather-along.js'
 import { reduceAlong } from './reduce-along.js'
 import { exchangesOf, type GatherWay, stagesOf, waitBefore } from './way.js'
 
-/** A collective of one vector: in a part for each rank, way and further segment. */
+/** A collective of one vector that is cut into a part for each rank, way and further segment. */
 export interface ComposedAlong {
   readonly ways: readonly GatherWay[]
-  /** A multiple of the number of ways. */
+  /** The number of segments, a multiple of the number of ways. */
   readonly segments: number
-  /** Default 0. */
   readonly root?: number
 }
 
 /**
- * Parts in the order of the ways' results, so that every message carries runs of the vector: nothing is shuffled, for no
- * rank cares which part it has in between.
+ * Orders parts by the ways' results, so that every message carries runs of the vector. Nothing is shuffled, because it
+ * does not matter which part a rank has in between.
  */
 function partsOfRound(ways: readonly GatherWay[], round: number) {
   const ranks = ways[0].originAt.length
   return (way: number, offset: number): number => (round * ways.length + way) * ranks + offset
 }
 
-/** The operations of a rank in an allreduce: a reduce-scatter along the ways and back, without a shuffle. */
+/** Emits the operations of a rank in an allreduce: a reduce-scatter along the ways and back, without a shuffle. */
 export function allreduceAlong(
   operations: RankOperations,
   rank: number,
@@ -49,8 +48,9 @@ export function allreduceAlong(
 }
 
 /**
- * The operations of a rank in a broadcast: the root scatters the parts down a binomial tree over the first way's result,
- * everyone's own; then they are gathered along the ways, but for what a rank forwarded in the tree and so has.
+ * Emits the operations of a rank in a broadcast. The root scatters the parts down a binomial tree over the first way's
+ * result, one section to each rank. Then an allgather along the ways brings the rest, except what a rank forwarded in
+ * the tree and so has.
  */
 export function bcastAlong(
   operations: RankOperations,
@@ -86,7 +86,10 @@ export function bcastAlong(
   }
 }
 
-/** The operations of a rank in a reduction: a reduce-scatter along the ways, then a gather up the tree of a broadcast. */
+/**
+ * Emits the operations of a rank in a reduction: a reduce-scatter along the ways, then a gather up the tree of a
+ * broadcast.
+ */
 export function reduceToRootAlong(
   operations: RankOperations,
   rank: number,
@@ -110,7 +113,9 @@ export function reduceToRootAlong(
   }
 }
 
-/** A gather up a binomial tree. @param add adds the sections of so many ranks, from a distance from the root on */
+/**
+ * Emits a gather up a binomial tree. @param add adds the sections of so many ranks, from a distance from the root on
+ */
 function gatherUp(
   operations: RankOperations,
   rank: number,
@@ -133,7 +138,7 @@ function gatherUp(
   }
 }
 
-/** Sections of so many ranks in a tree, by way. */
+/** Visits the sections of so many ranks in a tree, by way. */
 function eachSection(
   ways: readonly GatherWay[],
   { rankAt }: TreeAlong,

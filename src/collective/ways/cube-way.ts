@@ -5,8 +5,8 @@ import { Cube } from './cube.js'
 import { type GatherWay, resultOrder, type WayMessage } from './way.js'
 
 /**
- * Ways by recursive doubling along an order of bits, at most one for each dimension. Those after the first prefer the
- * next dimension wherever two bits cost the same; on a path they take the next dimension first.
+ * Returns ways by recursive doubling along an order of bits, at most one for each dimension. Ways after the first
+ * prefer the next dimension if two bits cost the same; on a path they take the next dimension first.
  *
  * @see Sack 2011 chapter 3
  */
@@ -23,18 +23,18 @@ export function cubeWays(
   })
 }
 
-/** How many ways {@link cubeWays} has. */
+/** Returns the number of ways that {@link cubeWays} has. */
 export function mostCubeWays(grid: ParticipantGrid | undefined, ranks: number, order: string): number {
   if (order === 'path') return grid?.dims.length ?? 1
   return Math.max(1, boxExtents(grid, ranks).dims.length)
 }
 
-/** The same order with the dimensions in turn: each bit of the dimension that comes so many later. */
+/** Returns the order with the dimensions rotated: each bit moves to the dimension that comes so many later. */
 function turned(box: Box, bits: readonly number[], turn: number): readonly number[] {
   if (turn === 0) return bits
   const { dims } = box
   const fields = bitFields(dims)
-  // Bits of equal rank in their dimensions trade places; others stay where they are.
+  // Bits of equal rank in their dimensions trade places; others stay.
   const rounds: number[][] = []
   const taken = new Int32Array(dims.length)
   for (const bit of bits) {

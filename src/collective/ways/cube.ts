@@ -1,7 +1,7 @@
 import { bitFields, placeOfBit } from './bit-order.js'
 import { type Box, stridesOf } from './box.js'
 
-/** Sections that a position sends another in a stage, as a run of the result of a {@link Cube}. */
+/** The sections that a position sends another in a stage, as a run of the result of a {@link Cube}. */
 export interface CubeMessage {
   readonly stage: number
   readonly peer: number
@@ -13,12 +13,12 @@ export interface CubeMessage {
 /**
  * Recursive doubling along an order of bits in some dimensions of a box, at the same time in every part of it in which
  * the coordinates of the other dimensions are equal. In stage s a corner of the cube and the one that differs in the
- * s-th bit of the order exchange what they have. Corners beyond an extent have no data; the position whose coordinate
- * has the highest bit cleared acts for them, and no message brings what its receiver has. So it sends at most two
- * messages in a stage of a dimension.
+ * s-th bit of the order exchange their sections. Corners beyond an extent have no data. The position whose coordinate
+ * has the highest bit cleared acts for them, and no message brings what its receiver has. So a position sends at most
+ * two messages in a stage of a dimension.
  *
- * Corners are named by their place in the order: bit s of x is the corner's bit `order[s]`. So what a corner has before
- * stage s are those that agree with it in the bits of x from s on: a run.
+ * Corners are named by their place in the order: bit s of x is the corner's bit `order[s]`. So the corners whose
+ * sections it has before stage s agree with it in the bits of x from s on: a run.
  *
  * @see Sack 2011 §3.4.1
  */
@@ -29,13 +29,13 @@ export class Cube {
   readonly #widths: readonly number[]
   readonly #inCube: readonly number[]
   readonly #order: readonly number[]
-  /** Dimension and height of the bit of every stage. */
+  /** The dimension and height of the bit of every stage. */
   readonly #places: readonly { readonly d: number; readonly height: number }[]
-  /** Number of the positions with a smaller x. Length 2^bits + 1. */
+  /** The number of positions with a smaller x. Length 2^bits + 1. */
   readonly #before: Int32Array
   readonly #hosted: (readonly number[] | undefined)[] = []
 
-  /** @param order bits of the fields of some dimensions, all of each */
+  /** @param order the bits of the fields of some dimensions, all of each */
   constructor({ dims }: Box, order: readonly number[]) {
     const fields = bitFields(dims)
     const { widths, firsts } = fields
@@ -55,12 +55,12 @@ export class Cube {
     return this.#order.length
   }
 
-  /** Positions in each part of the box. */
+  /** The number of positions in each part of the box. */
   get size(): number {
     return this.#before[this.#before.length - 1]
   }
 
-  /** Offset of a position in the result of its part. */
+  /** Returns the offset of a position in the result of its part. */
   offsetOf(position: number): number {
     return this.#before[this.#cornerOf(position)]
   }
@@ -87,8 +87,8 @@ export class Cube {
   }
 
   /**
-   * Whether a position that acts for some corners, x among them, is sent in a stage what x's partner has: x is the
-   * first of its corners that have the same, and no other has that.
+   * Whether a position that acts for some corners, x among them, gets in a stage what x's partner has. It does if x is
+   * the first of its corners with the same sections, and no other corner has those of the partner.
    */
   #lacks(corners: readonly number[], x: number, stage: number): boolean {
     const part = x >>> stage
@@ -96,7 +96,7 @@ export class Cube {
     return isFirst && !corners.some((other) => other >>> stage === (part ^ 1))
   }
 
-  /** Corners that a position acts for, its own first. */
+  /** Lists the corners for which a position acts, its own first. */
   #hostedBy(position: number): readonly number[] {
     const own = this.#cornerOf(position)
     const known = this.#hosted[own]
@@ -120,7 +120,7 @@ export class Cube {
     return corner
   }
 
-  /** The position that acts for a corner, in the part of the box in which a position is. */
+  /** Returns the position that acts for a corner, in the part of the box that contains a position. */
   #hostOf(corner: number, near: number): number {
     const coordinates = this.#coordinatesOf(corner)
     let host = near
@@ -138,7 +138,7 @@ export class Cube {
     return this.#inCube.every((d) => coordinates[d] < this.#dims[d])
   }
 
-  /** By dimension; 0 in those that the cube does not have. */
+  /** Returns the coordinates by dimension; 0 in those that the cube does not have. */
   #coordinatesOf(corner: number): number[] {
     const coordinates = new Array<number>(this.#dims.length).fill(0)
     for (const [s, { d, height }] of this.#places.entries()) coordinates[d] |= ((corner >>> s) & 1) << height

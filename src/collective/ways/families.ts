@@ -7,7 +7,7 @@ import { mixedWays } from './mixed-way.js'
 import { ringWays } from './ring-way.js'
 import type { GatherWay } from './way.js'
 
-/** More ways than a grid may have dimensions and directions. */
+/** The most ways; a grid has fewer dimensions and directions. */
 const mostPorts = 48
 
 const ports = integerOption({
@@ -17,7 +17,7 @@ const ports = integerOption({
   help: 'messages of a rank at once, each in another way',
 })
 
-/** Of allgathers and reduce-scatters: others need no shuffle. */
+/** The parameter of allgathers and reduce-scatters; other collectives need no shuffle. */
 export const shuffleParameter = {
   shuffle: integerOption({
     least: 0,
@@ -51,7 +51,7 @@ interface BucketValues {
   readonly doubling: number
 }
 
-/** Rings, a dimension after the other. @see Sack 2011 §3.4.2 */
+/** Rings, one dimension after the other. @see Sack 2011 §3.4.2 */
 export const buckets = {
   parameters: {
     ports,
@@ -79,12 +79,12 @@ export const buckets = {
     }),
 }
 
-/** An algorithm for data that are not cut: with one way, where it would have several. */
+/** Returns the algorithm for data that are not cut: with one way if it would have several. */
 export function inOneWay(algorithm: Algorithm): Algorithm {
   return (algorithm.sections ?? 1) === 1 ? algorithm : algorithm.with!({ ...algorithm.values, ports: 1 })
 }
 
-/** The ways of a shape are the same for all its ranks. */
+/** The ways of shapes, which are the same for all ranks. */
 const retained = new WeakMap<Shape, Map<string, readonly GatherWay[]>>()
 
 function retainedWays(shape: Shape, key: string, make: () => readonly GatherWay[]): readonly GatherWay[] {
@@ -96,7 +96,7 @@ function retainedWays(shape: Shape, key: string, make: () => readonly GatherWay[
   return ways
 }
 
-/** Corners of a cube take four bytes each. */
+/** The most bits of a cube; its corners take four bytes each. */
 const mostBits = 26
 
 function bitsRefusal(dims: readonly number[]): string | null {

@@ -5,16 +5,16 @@ import { exchangesOf, type GatherWay, type Run, waitBefore } from './way.js'
 /** An allgather or reduce-scatter of units, each cut into segments. */
 export interface AlongWays {
   readonly ways: readonly GatherWay[]
-  /** A multiple of the number of ways. */
+  /** The number of segments, a multiple of the number of ways. */
   readonly segments: number
   /** Whether data are exchanged first, or at the end, so that every message is a run of the result. */
   readonly isShuffled: boolean
 }
 
 /**
- * The operations of a rank in an allgather along ways, in as many phases as these have stages, and one more for a
+ * Emits the operations of a rank in an allgather along ways, in as many phases as these have stages, and one more for a
  * shuffle. Each further round follows a phase later. With a shuffle a rank's own sections come back to it like those of
- * others, unless it is their home: so all messages of a stage are runs of the result, and equally long.
+ * others, unless it is their home. So all messages of a stage are equally long runs of the result.
  *
  * @see Sack 2011 §3.4
  */
@@ -53,7 +53,7 @@ function gatherRound(
   for (const { begin, stage, peer, isSent, runs } of exchangesOf(ways, rank)) {
     if (isSent) operations.send(rank, start + stage, peer)
     else operations.receive(rank, start + stage, peer)
-    // A shuffle ends at another time for each rank, so that ranks would drift apart with one way, too.
+    // A shuffle ends at another time for each rank, so ranks would drift apart even with one way.
     operations.after(isShuffled ? start + begin - 1 : waitBefore(ways, begin, start + begin))
     eachOf(runs, (way, offset) => {
       const block = blockOf(way, offset)
@@ -68,15 +68,21 @@ export function eachOf(runs: readonly Run[], visit: (way: number, offset: number
     for (let offset = first; offset < first + count; offset++) visit(way, offset)
 }
 
-/** What a participant sends another so that every section is where its way has it at first, or gets from it. */
+/**
+ * The sections that a participant sends another, or gets from it, so that every section is at the home that its way
+ * expects.
+ */
 export interface ShuffleMessage {
   readonly peer: number
   readonly isSent: boolean
-  /** Alike at both ends. */
+  /** The sections, in the same order at both ends. */
   readonly sections: readonly { readonly way: number; readonly offset: number }[]
 }
 
-/** From units to ways; the other way round at the end of a reduce-scatter. By number of the section. */
+/**
+ * Returns the messages from units to ways, by number of the section. At the end of a reduce-scatter they go the other
+ * way.
+ */
 export function shuffleOf(ways: readonly GatherWay[], participant: number): ShuffleMessage[] {
   const found = new Map<string, ShuffleMessage & { readonly sections: { way: number; offset: number }[] }>()
   const move = (peer: number, isSent: boolean, way: number, offset: number): void => {

@@ -8,12 +8,13 @@ import { stridesOf } from './box.js'
 type NodeGrid = Pick<ParticipantGrid, 'dims' | 'wraps'>
 
 /**
- * Where the participants of a collective are on a machine: the grid of a torus or mesh; of a cluster and a Clos network
- * their nodes in a row, which is depth first. Every node has as many places as the most participants on one, and those
- * of a node have its first places, in the order of their cores. Participants that fill a part of a torus that is a grid
- * itself are on that, which wraps where it is as long as the torus. Time: proportional to participants and nodes.
+ * Returns the grid of a collective's participants on a machine. A torus or mesh has its own grid; the nodes of a
+ * cluster and a Clos network form a row, depth first. Every node has as many places as the most participants on one.
+ * Those of a node have its first places, in the order of their cores. Participants that fill a part of a torus that is
+ * a grid get that grid, which wraps in dimensions that are as long as the torus. Time: proportional to participants and
+ * nodes.
  *
- * @param coreOf core of every participant, perhaps of several; null: participant i is on core i
+ * @param coreOf the core of every participant, perhaps of several; null if participant i is on core i
  * @returns undefined for more than 2^24 places
  * @throws ERR_MACHINE for a core that the machine does not have
  */
@@ -52,7 +53,7 @@ function usedNodes(countOf: Int32Array): number {
   return countOf.reduce((used, count) => used + (count > 0 ? 1 : 0), 0)
 }
 
-/** The nodes of the grid, and which of them each node of the machine is. */
+/** Returns the nodes of the grid, and the grid node of each node of the machine. */
 function nodesInGrid(
   machine: Machine,
   countOf: Int32Array,
@@ -69,7 +70,7 @@ function nodesInGrid(
   return { dims: [before[countOf.length]], wraps: [false], indexOf: (node) => before[node] }
 }
 
-/** The least part of a grid that has all nodes with participants; null where it has others too. */
+/** Returns the least part of a grid that has all nodes with participants; null if it has other nodes too. */
 function filledPart({ dims, wraps }: NodeGrid, countOf: Int32Array) {
   const strides = stridesOf(dims)
   const coordinate = (node: number, d: number): number => Math.floor(node / strides[d]) % dims[d]

@@ -6,9 +6,9 @@ import { type RingPhase, ringMessages, ringTurns } from './ring-way.js'
 import { type GatherWay, resultOrder } from './way.js'
 
 /**
- * The ways of {@link ringWays} with recursive doubling in place of all rings but those in the last dimension. In every
- * stage each way doubles along another dimension, so that few meet. Two ways that differ in direction only double
- * together, in one message.
+ * Returns the ways of {@link ringWays} with recursive doubling in place of all rings except those in the last
+ * dimension. In every stage each way doubles along another dimension, so that few meet. Two ways that differ only in
+ * direction double together, in one message.
  *
  * @see Sack 2011 chapter 3 (hybrid)
  */
@@ -26,7 +26,10 @@ export function mixedWays(box: Box, ports: number): readonly GatherWay[] {
   return lasts.map((ring) => mixedWay(box, cubes.get(ring.dimension)!, { ...ring, begin, stages: steps }))
 }
 
-/** Bits of all dimensions but one: in turn a bit of each, from the one after it on, the costliest first. */
+/**
+ * Orders the bits of all dimensions but one: a bit of each in turn, from the dimension after it on, the costliest
+ * first.
+ */
 function staggeredBits(box: Box, ringDimension: number): readonly number[] {
   const { dims } = box
   const { widths, firsts } = bitFields(dims)

@@ -4,19 +4,19 @@ import { type AlongWays, eachOf, shuffleOf } from './gather-along.js'
 import { ownSections, shuffledSections } from './sections.js'
 import { exchangesOf, type GatherWay, type Run, stagesOf, waitBefore } from './way.js'
 
-/** Which part of the data is a section of a way, where its total is to be, and the first phase. */
+/** The parts of the data that are the sections of ways, the places of their totals, and the first phase. */
 export interface ReducedParts {
   readonly start: number
   partOf(way: number, offset: number): number
-  /** Default: a temporary place. */
+  /** Returns the place of a part's total. Default: a temporary place. */
   placeOf(part: number): number | undefined
 }
 
 /**
- * The operations of a rank in a reduce-scatter along ways: the messages of the allgather in the other direction, the
- * last first. Everyone gets the totals of its sections. As many phases as the ways have stages.
+ * Emits the operations of a rank in a reduce-scatter along ways: the messages of the allgather in the other direction,
+ * the last first. Every rank gets the totals of its sections. It takes as many phases as the ways have stages.
  *
- * @returns where the totals are, by part
+ * @returns the places of the totals, by part
  * @see Sack 2011 §3.4.4
  */
 export function reduceAlong(
@@ -64,7 +64,7 @@ export function reduceAlong(
   return held
 }
 
-/** The operations of a rank in a reduce-scatter, in which part `unit * segments + s` is for rank `unit`. */
+/** Emits the operations of a rank in a reduce-scatter, in which part `unit * segments + s` is for rank `unit`. */
 export function reduceScatterAlong(operations: RankOperations, rank: number, along: AlongWays): void {
   const { ways, segments } = along
   if (ways[0].originAt.length === 1) {

@@ -5,16 +5,16 @@ import { type GatherWay, resultOrder, type WayMessage } from './way.js'
 /** Rings of positions along a dimension. */
 export interface RingPhase {
   readonly dimension: number
-  /** The first stage, and how many there are: at least the steps of the ring, which take equally many each. */
+  /** The first stage; below, the number of stages: at least the steps of the ring, which take equally many each. */
   readonly begin: number
   readonly stages: number
-  /** 1: to the position before; -1: to the position after. */
+  /** The direction: 1 to the position before, -1 to the position after. */
   readonly step: 1 | -1
 }
 
 /**
- * The messages of a position in a ring, through which all pass what they have: a run of `size` sections for each
- * coordinate, the first at `base`. In step s a position sends what the one s steps ahead had to the one behind.
+ * Yields the messages of a position in a ring, through which all pass their sections: a run of `size` for each
+ * coordinate, the first at `base`. In step s a position sends the sections of the one s steps ahead to the one behind.
  *
  * @see Sack 2011 chapter 3 (ring)
  */
@@ -55,16 +55,16 @@ function around(coordinate: number, extent: number): number {
   return ((coordinate % extent) + extent) % extent
 }
 
-/** Dimension of every phase, and the direction of its rings. */
+/** The dimension of every phase, and the direction of its rings. */
 export interface RingTurn {
   readonly dimensions: readonly number[]
   readonly step: 1 | -1
 }
 
 /**
- * Ways of rings, a dimension after the other: each passes on what it got in those before. Way b begins with dimension b
- * where there are at most as many as dimensions; with twice as many, ways 2b and 2b + 1 do, in both directions. In
- * every phase the ways take other dimensions, so that they meet on no link.
+ * Returns ways of rings, one dimension after the other: each ring passes on what those before brought. Way b begins
+ * with dimension b if there are at most as many ways as dimensions. With twice as many, ways 2b and 2b + 1 do, in both
+ * directions. In every phase the ways take different dimensions, so that they meet on no link.
  *
  * @see Sack 2011 §3.4.2
  */
@@ -80,8 +80,8 @@ export function ringTurns(dimensions: number, ports: number): readonly RingTurn[
 }
 
 /**
- * Every phase has as many stages as its longest ring has steps. Shorter rings, whose messages are longer where extents
- * differ, spread their steps over them: so a phase takes as long as the slowest of its rings.
+ * Returns ways in which every phase has as many stages as its longest ring has steps. Shorter rings, whose messages are
+ * longer if extents differ, spread their steps over the stages. So a phase takes as long as the slowest of its rings.
  */
 export function ringWays(box: Box, ports: number): readonly GatherWay[] {
   const { dims } = box
@@ -98,7 +98,7 @@ export function ringWays(box: Box, ports: number): readonly GatherWay[] {
 
 type RingSpan = Pick<RingPhase, 'begin' | 'stages'>
 
-/** @param spans stages of every phase */
+/** @param spans the stages of every phase */
 function ringWay(box: Box, { dimensions, step }: RingTurn, spans: readonly RingSpan[]): GatherWay {
   const { dims, at, of } = box
   const strides = stridesOf(dims)

@@ -1,16 +1,16 @@
 import type { GatherWay } from './way.js'
 
-/** Which data a section of a way is: a segment of some participant's unit. */
+/** The data of a way's section: a segment of some participant's unit. */
 export interface Sections {
-  /** Participant whose unit it is. */
+  /** Returns the participant whose unit it is. */
   unitOf(way: number, offset: number): number
   segmentOf(way: number, offset: number): number
 }
 
 /**
- * Segments are dealt to the ways in turn; as many as there are ways are a round, which follows the one before a phase
- * later. In round r the section of a participant in way b is the b-th segment of the round of its own unit. So messages
- * carry what lies apart in the result.
+ * Deals segments to the ways in turn. As many segments as there are ways form a round, which follows the one before a
+ * phase later. In round r the section of a participant in way b is the b-th segment of the round of its own unit. So
+ * messages carry segments that lie apart in the result.
  */
 export function ownSections(ways: readonly GatherWay[], round: number): Sections {
   return {
@@ -20,9 +20,9 @@ export function ownSections(ways: readonly GatherWay[], round: number): Sections
 }
 
 /**
- * The segments of a round are numbered through all units in order, and each way has a run of them in the order of its
- * result, so that every message carries a run of the result where there is one round. A participant's section is then
- * part of another one's unit.
+ * Numbers the segments of a round through all units in order, and gives each way a run of them in the order of its
+ * result. So every message carries a run of the result if there is one round. A participant's section is then part of
+ * another one's unit.
  *
  * @see Sack 2011 §3.4.1 and §3.4.2 (shuffle, section mapping)
  */
@@ -34,7 +34,7 @@ export function shuffledSections(ways: readonly GatherWay[], round: number): Sec
   }
 }
 
-/** The participant that has a section of a unit at first, where they are shuffled. */
+/** Returns the participant that first has a section of a unit after the shuffle. */
 export function shuffledHome(ways: readonly GatherWay[], unit: number, section: number): SectionPlace {
   const ranks = ways[0].originAt.length
   const number = ways.length * unit + section

@@ -1,34 +1,34 @@
 /**
- * One way in which every participant's section of data gets to all others: an allgather as a list of messages, none of
- * which brings what its receiver has. Backwards it is a reduce-scatter. The way orders its result: what a message
- * carries is a run of it.
+ * A way by which every participant's section of data gets to all others: an allgather as a list of messages, none of
+ * which brings what its receiver has. Backwards it is a reduce-scatter. The way orders its result so that every message
+ * carries a run of it.
  *
  * @see Sack 2011 §3.3 and §3.4
  */
 export interface GatherWay {
-  /** Stages of its messages are below this number. */
+  /** The number of stages; those of its messages are below it. */
   readonly stages: number
-  /** Of which participant the section is, by offset in the result. */
+  /** The participant of each section, by offset in the result. */
   readonly originAt: Int32Array
-  /** Offset of every participant's section. */
+  /** The offset of every participant's section. */
   readonly offsetOf: Int32Array
-  /** Messages that a participant sends and receives, by stage. */
+  /** Yields the messages that a participant sends and receives, by stage. */
   messages(participant: number): Iterable<WayMessage>
 }
 
 export interface WayMessage {
-  /** The first and the last stage that it may take. */
+  /** The first stage that it may take; below, the last one. */
   readonly begin: number
   readonly stage: number
-  /** Participant at the other end. */
+  /** The participant at the other end. */
   readonly peer: number
   readonly isSent: boolean
-  /** Offset of the first section that it carries, and how many. */
+  /** The offset of the first section that it carries; below, the number of sections. */
   readonly first: number
   readonly count: number
 }
 
-/** The order of a way's result. @param at participant at every position */
+/** Returns the order of a way's result. @param at the participant at every position */
 export function resultOrder(
   at: Int32Array,
   offsetAt: (position: number) => number,
@@ -43,23 +43,25 @@ export function resultOrder(
   return { originAt, offsetOf }
 }
 
-/** A message of several ways: what one participant sends another in a stage. */
+/** A message of several ways, from one participant to another in a stage. */
 export interface WayExchange extends Pick<WayMessage, 'begin' | 'stage' | 'peer' | 'isSent'> {
-  /** By way, then offset: alike at both ends. */
+  /** The runs by way, then offset: the same at both ends. */
   readonly runs: readonly Run[]
 }
 
-/** Sections of a way from an offset on. */
+/** The sections of a way from an offset on. */
 export interface Run {
   readonly way: number
   readonly first: number
   readonly count: number
 }
 
-/** Of each list of ways, for the participant that was asked for last: an algorithm asks twice for a rank. */
+/**
+ * The exchanges of each list of ways for the last requested participant, because an algorithm asks twice for a rank.
+ */
 const last = new WeakMap<readonly GatherWay[], { participant: number; exchanges: readonly WayExchange[] }>()
 
-/** What a participant sends and receives in all ways at once, by last stage. */
+/** Returns the messages of a participant in all ways at once, by last stage. */
 export function exchangesOf(ways: readonly GatherWay[], participant: number): readonly WayExchange[] {
   const known = last.get(ways)
   if (known?.participant === participant) return known.exchanges
@@ -87,17 +89,17 @@ function joinedExchanges(ways: readonly GatherWay[], participant: number): WayEx
 }
 
 /**
- * The phase up to which a rank has completed everything before it begins a message; -1: it waits for its data alone.
- * With several ways it has as many messages in flight as there are ways, and the ways do not meet on a link.
+ * Returns the phase up to which a rank completes everything before it begins a message; -1 if it waits only for its
+ * data. With several ways it has as many messages in flight as there are ways, which do not meet on a link.
  *
  * @param begin the first stage that the message may take
- * @param phase the first one of that stage
+ * @param phase the first phase of that stage
  */
 export function waitBefore(ways: readonly GatherWay[], begin: number, phase: number): number {
   return ways.length > 1 && begin > 0 ? phase - 1 : -1
 }
 
-/** Stages of all ways together. */
+/** Returns the number of stages of all ways together. */
 export function stagesOf(ways: readonly GatherWay[]): number {
   return ways.reduce((most, { stages }) => Math.max(most, stages), 0)
 }
