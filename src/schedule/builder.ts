@@ -10,30 +10,26 @@ import { type NeighborCollective, neighborSpecification, type Specification } fr
 /** A schedule without its operations. */
 export interface ScheduleHeader {
   readonly specification: Specification
-  /** Of a neighborhood collective. Default null. */
+  /** The topology of a neighborhood collective. Default null. */
   readonly topology?: ProcessTopology | null
   readonly strategy: string
   readonly parameters?: Parameters
-  /** Least number of phases of the schedule, if it is not to follow from the operations. */
+  /** The least number of phases, if it does not follow from the operations. */
   readonly phases?: number
 }
 
-/** Phases are below this number. */
+/** The most phases of a schedule. */
 export const maxPhases = 2 ** 24
 
 /**
  * Collects operations in any order and builds the schedule. Open an operation, then add its entries:
  *
- * ```ts
- * builder.send(p, 0, q).add(p, 0)
- * builder.receive(q, 0, p).add(p, builder.slot(q, 0))
- * builder.combine(q, 0, part, left, right, to)
- * ```
+ * ```ts builder.send(p, 0, q).add(p, 0) builder.receive(q, 0, p).add(p, builder.slot(q, 0)) builder.combine(q, 0, part,
+ * left, right, to) ```
  *
- * Operations of one rank, phase and class keep the order in which they were opened, which decides what
- * matches and what a copy or combination reads; within a phase the schedule lists sends, then receives, then
- * copies and combinations. The builder checks ranks, peers and phases; `verify` checks what the operations
- * mean. A builder builds once.
+ * Operations of one rank, phase and class keep the order in which they were opened, which decides what matches and what
+ * a copy or combination reads; within a phase the schedule lists sends, then receives, then copies and combinations.
+ * The builder checks ranks, peers and phases; `verify` checks the meaning of the operations. A builder builds once.
  */
 export class ScheduleBuilder {
   readonly specification: Specification
@@ -44,7 +40,7 @@ export class ScheduleBuilder {
   #openPhase = 0
 
   /**
-   * @param log what operations are appended to; the library counts them so
+   * @param log the log to which operations are appended; the library counts them that way
    * @throws ERR_SCHEDULE when `phases` is not an integer from 0 to 2^24
    */
   constructor(head: ScheduleHeader, log?: OperationLog) {
@@ -59,7 +55,7 @@ export class ScheduleBuilder {
     this.#log = log ?? new OperationLog(specification.ranks)
   }
 
-  /** The place of the l-th block of a rank's receive buffer. */
+  /** Returns the place of the l-th block of a rank's receive buffer. */
   slot(rank: number, index: number): number {
     const { ownStart } = this.specification
     return ownStart[rank + 1] - ownStart[rank] + index
@@ -73,13 +69,13 @@ export class ScheduleBuilder {
     return first
   }
 
-  /** Opens a send; add its blocks with the places they are read from. @throws ERR_SCHEDULE */
+  /** Opens a send; add its blocks with the places from which they are read. @throws ERR_SCHEDULE */
   send(rank: number, phase: number, destination: number, tag = 0): this {
     this.#checkPeer(destination)
     return this.#open(rank, phase, opKind.send, destination, tag)
   }
 
-  /** Opens a receive; add its blocks with the places they are written to. @throws ERR_SCHEDULE */
+  /** Opens a receive; add its blocks with the places to which they are written. @throws ERR_SCHEDULE */
   receive(rank: number, phase: number, source: number, tag = 0): this {
     this.#checkPeer(source)
     return this.#open(rank, phase, opKind.receive, source, tag)
@@ -91,7 +87,7 @@ export class ScheduleBuilder {
   }
 
   /**
-   * Combines what two places hold of a part in a third place: left operand `op` right operand.
+   * Combines the values of a part in two places into a third place: left operand `op` right operand.
    * @throws ERR_SCHEDULE
    */
   combine(rank: number, phase: number, part: number, left: number, right: number, to: number): this {
@@ -110,8 +106,8 @@ export class ScheduleBuilder {
   }
 
   /**
-   * The send or receive opened last starts only when all messages of its rank in phases up to `phase` are
-   * complete. Below 0 it waits for its data alone, which is the default.
+   * Delays the send or receive opened last until all messages of its rank in phases up to `phase` are complete. Below
+   * 0, the default, it waits only for its data.
    *
    * @throws ERR_SCHEDULE unless a send or receive of a later phase is open
    */

@@ -2,8 +2,8 @@ import { opKind, type Schedule } from './ir.js'
 import { rankOfOperations } from './walk.js'
 
 /**
- * Matches sends with receives: first in, first out per (source, destination, tag). Peers must be in range;
- * all else may be wrong.
+ * Matches sends with receives: first in, first out per (source, destination, tag). Peers must be in range; everything
+ * else may be wrong.
  *
  * @param ranks the rank of every operation
  * @returns the partner of every operation, -1 for copies, combinations and for operations without a match.
@@ -13,7 +13,7 @@ export function pairMessages(schedule: Schedule, ranks: Int32Array = rankOfOpera
   const partner = new Int32Array(opPeer.length).fill(-1)
   const rankOf = (op: number): number => ranks[op]
 
-  // Both lists by (destination, source, order); operations are already stored by rank and order.
+  // Both lists are sorted by (destination, source, order); operations are already stored by rank and order.
   const sends = stableSort(operationsOfKind(schedule, opKind.send), (op) => opPeer[op], specification.ranks)
   const bySource = stableSort(
     operationsOfKind(schedule, opKind.receive),
@@ -58,7 +58,7 @@ export function pairMessages(schedule: Schedule, ranks: Int32Array = rankOfOpera
   return partner
 }
 
-/** Sorts a range of operations by tag; most are already. Those of equal tag keep their order. */
+/** Sorts a range of operations by tag; most are sorted already. Those of equal tag keep their order. */
 function sortByTag({ opTag }: Schedule, ops: Int32Array, from: number, end: number): void {
   for (let i = from + 1; i < end; i++) {
     if (opTag[ops[i]] >= opTag[ops[i - 1]]) continue
@@ -75,7 +75,7 @@ function operationsOfKind(schedule: Schedule, kind: number): Int32Array {
   return ops
 }
 
-/** Counting sort of operations by a key from 0 to `keys - 1`; equal keys keep their order. */
+/** Sorts operations by a key from 0 to `keys - 1` (counting sort); equal keys keep their order. */
 function stableSort(ops: Int32Array, key: (op: number) => number, keys: number): Int32Array {
   const next = new Int32Array(keys + 1)
   for (const op of ops) next[key(op) + 1]++

@@ -4,7 +4,7 @@ import { RankweaveError } from '../errors.js'
 import { rowStarts } from '../topology/compressed-rows.js'
 import { opKind, type Schedule } from './ir.js'
 
-/** The operations of a schedule, and how many phases they need. */
+/** The operations of a schedule, and the number of phases that they need. */
 export type Operations = Pick<
   Schedule,
   | 'phases'
@@ -21,7 +21,7 @@ export type Operations = Pick<
   | 'entryTo'
 >
 
-/** Sends, then receives, then copies and combinations, which keep their order. */
+/** The classes of operations: sends, then receives, then copies and combinations, which keep their order. */
 const classes = 3
 const classOf = (kind: number): number => (kind < opKind.copy ? kind : opKind.copy)
 
@@ -30,12 +30,12 @@ interface OperationLimits {
   readonly entries: number
 }
 
-/** Most operations, and most entries, of a schedule: together about 7 GB. */
+/** The most operations, and the most entries, of a schedule: together about 7 GB. */
 export const operationLimits: OperationLimits = { operations: 2 ** 27, entries: 2 ** 28 }
 
 /**
- * Operations appended in any order and returned by rank, phase and class (sends, receives, copies and
- * combinations); those of one rank, phase and class keep their order. Nothing is checked.
+ * Operations are appended in any order and returned by rank, phase and class (sends, receives, copies and
+ * combinations). Those of one rank, phase and class keep their order. The log checks nothing.
  */
 export class OperationLog {
   readonly #ranks: number
@@ -49,9 +49,9 @@ export class OperationLog {
   readonly #blocks = new GrowingInt32Array(4096)
   readonly #froms = new GrowingInt32Array(4096)
   readonly #tos = new GrowingInt32Array(4096)
-  /** Empty until a combination is opened; then one per entry. */
+  /** The right operands: empty until a combination is opened; then one per entry. */
   readonly #rights = new GrowingInt32Array(16)
-  /** Empty until an operation waits; then one per operation. */
+  /** The waits: empty until an operation waits; then one per operation. */
   readonly #afters = new GrowingInt32Array(16)
   #hasCombinations = false
   #isSorted = true
@@ -65,7 +65,7 @@ export class OperationLog {
     this.#limits = limits
   }
 
-  /** @throws ERR_SCHEDULE for more operations than a schedule has */
+  /** @throws ERR_SCHEDULE for more operations than a schedule can have */
   open(rank: number, phase: number, kind: number, peer: number, tag: number): void {
     const classOfKind = classOf(kind)
     const isInOrder =
@@ -87,7 +87,7 @@ export class OperationLog {
     if (kind === opKind.combine) this.#hasCombinations = true
   }
 
-  /** Adds an entry to the operation opened last. @throws ERR_SCHEDULE for more entries than a schedule has */
+  /** Adds an entry to the operation opened last. @throws ERR_SCHEDULE for more entries than a schedule can have */
   add(block: number, from: number, to: number, right = -1): void {
     if (this.#blocks.length === this.#limits.entries) throw tooMany('entries', this.#limits.entries)
     if (this.#hasCombinations) {
@@ -99,7 +99,7 @@ export class OperationLog {
     this.#tos.push(to)
   }
 
-  /** The operation opened last waits for the phases up to this one. */
+  /** Lets the operation opened last wait for the phases up to this one. */
   wait(after: number): void {
     this.#padAfters(this.#kinds.length - 1)
     this.#afters.push(after)
@@ -113,7 +113,7 @@ export class OperationLog {
     while (this.#rights.length < this.#blocks.length) this.#rights.push(-1)
   }
 
-  /** Ends the log. */
+  /** Ends the log and returns its operations. */
   operations(): Operations {
     if (this.#hasCombinations) this.#padRights()
     if (this.#afters.length > 0) this.#padAfters(this.#kinds.length)
@@ -179,7 +179,7 @@ export class OperationLog {
     return columns
   }
 
-  /** Stable counting sorts by class, then phase, then rank. */
+  /** Sorts by class, then phase, then rank (stable counting sorts). */
   #order(opStart: Int32Array): Int32Array {
     const [ranks, phases, kinds] = [this.#rankOf.view(), this.#phaseOf.view(), this.#kinds.view()]
     const count = kinds.length
@@ -190,7 +190,7 @@ export class OperationLog {
     for (let op = 0; op < count; op++) byClass[next[classOf(kinds[op])]++] = op
 
     const byPhase = new Int32Array(count)
-    // Few operations may be in phases far apart: memory is in proportion to the operations.
+    // Few operations may be in phases far apart, so phases are numbered to keep memory proportional to operations.
     const [steps, stepOf] = this.#phases > count ? numbered(phases) : [this.#phases, phases]
     const nextOfStep = rowStarts(steps, stepOf)
     for (const op of byClass) byPhase[nextOfStep[stepOf[op]]++] = op
@@ -202,7 +202,7 @@ export class OperationLog {
   }
 }
 
-/** How many distinct values there are, and for each value its number in ascending order. */
+/** Returns the number of distinct values, and for each value its number in ascending order. */
 function numbered(values: Int32Array): [count: number, numbers: Int32Array] {
   const distinct = values.slice().sort()
   let count = 0
@@ -211,7 +211,7 @@ function numbered(values: Int32Array): [count: number, numbers: Int32Array] {
   return [count, values.map((value) => indexIn(ascending, value))]
 }
 
-/** The error of a schedule with more of something than it can hold. */
+/** Returns the error of a schedule with more of something than it can hold. */
 export function tooMany(what: string, most: number): RankweaveError {
   const message = `a schedule has at most ${most} ${what}: plan fewer ranks or segments, or some ranks alone`
   return new RankweaveError('ERR_SCHEDULE', message, { details: { [what]: most } })

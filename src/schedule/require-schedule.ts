@@ -4,8 +4,8 @@ import type { Schedule } from './ir.js'
 import type { Reductions, Specification } from './specification.js'
 
 /**
- * Whether a value has the fields of a schedule, of their types; how long they are and what is in them is for
- * `verify`. Takes constant time, so that every function that users call with a schedule may ask.
+ * Checks that a value has the fields of a schedule, of their types, but not their lengths and contents, which `verify`
+ * checks. Takes constant time, so that every function that users call with a schedule can afford it.
  *
  * @throws ERR_SCHEDULE; ERR_TOPOLOGY for an invalid topology
  */
@@ -27,7 +27,7 @@ export function requireSchedule(value: unknown): asserts value is Schedule {
   if (topology !== null) requireTopology(topology)
 }
 
-/** As {@link requireSchedule}. @throws ERR_SCHEDULE */
+/** Checks a specification as {@link requireSchedule} checks a schedule. @throws ERR_SCHEDULE */
 export function requireSpecification(value: unknown): asserts value is Specification {
   if (isSpecification(value)) return
   throw wrongValue('ERR_SCHEDULE', 'expected the specification of a collective', value)

@@ -3,7 +3,7 @@ import { requireTopology } from '../topology/check-topology.js'
 import { pairEdges } from '../topology/neighbors.js'
 import type { ProcessTopology } from '../topology/process-topology.js'
 
-/** What a schedule is for: a name for readers. What it must do is in the {@link Specification}. */
+/** The collectives of schedules: names for readers. The {@link Specification} has what a schedule must do. */
 export const collectives = [
   'neighbor-allgather',
   'barrier',
@@ -23,10 +23,10 @@ export const collectives = [
 
 export type Collective = (typeof collectives)[number]
 
-/** Those in which one rank, the root, has all data before or after. */
+/** The collectives in which one rank, the root, has all data before or after. */
 export const rootedCollectives: readonly Collective[] = ['bcast', 'scatter', 'gather', 'reduce']
 
-/** Those over a topology, from which their specification follows. */
+/** The collectives over a topology, from which their specification follows. */
 export const neighborCollectives = ['neighbor-allgather', 'neighbor-alltoall', 'neighbor-reduce'] as const
 
 export type NeighborCollective = (typeof neighborCollectives)[number]
@@ -36,19 +36,18 @@ export function isNeighborCollective(collective: Collective): collective is Neig
 }
 
 /**
- * What every rank holds before a collective and must hold after it. Complete in itself: no topology,
- * communicator or algorithm is needed to read it.
+ * The data that every rank holds before a collective and must hold after it. It can be read without a topology,
+ * communicator or algorithm.
  *
- * **Blocks** are the units of data, of any length. What rank o contributes is cut into parts: its p-th part
- * is block `partStart[o] + p`, and `partStart` has length `ranks + 1`. A broadcast in 4 segments has 4 parts
- * at the root and none elsewhere; in an alltoall part p of origin o is what o sends to p, in a neighbor
- * alltoall to its p-th destination; in a reduction all ranks have equally many parts, and parts of one index
- * are combined.
+ * **Blocks** are the units of data, of any length. The contribution of rank o is cut into parts: its p-th part is block
+ * `partStart[o] + p`, and `partStart` has length `ranks + 1`. A broadcast in 4 segments has 4 parts at the root and
+ * none elsewhere; in an alltoall part p of origin o is what o sends to p, in a neighbor alltoall to its p-th
+ * destination; in a reduction all ranks have equally many parts, and parts of one index are combined.
  *
  * **Before**, rank r holds `ownBlock[ownStart[r]]` up to the next in its own places.
  *
- * **After**, the l-th slot of rank r must hold `slotTerm[slotStart[r] + l]`: a block where it is at least 0,
- * else the reduction numbered `~slotTerm`.
+ * **After**, the l-th slot of rank r must hold `slotTerm[slotStart[r] + l]`: a block where it is at least 0, else the
+ * reduction numbered `~slotTerm`.
  */
 export interface Specification {
   readonly collective: Collective
@@ -66,7 +65,7 @@ export interface Specification {
  * order. Run j is the blocks `first[j] + n * stride[j]` for n from 0 to `count[j] - 1`.
  */
 export interface Reductions {
-  /** Whether a block may be combined in more than once, as in a barrier: what counts is that it is in. */
+  /** Whether a block may be combined in more than once, as in a barrier, where only its presence counts. */
   readonly isIdempotent: boolean
   /** Length: reductions + 1. */
   readonly runStart: Int32Array
@@ -77,7 +76,7 @@ export interface Reductions {
 
 const none = new Int32Array(0)
 
-/** Of a specification whose slots are all blocks. */
+/** The reductions of a specification whose slots are all blocks. */
 export const noReductions: Reductions = Object.freeze({
   isIdempotent: false,
   runStart: new Int32Array(1),
@@ -87,7 +86,7 @@ export const noReductions: Reductions = Object.freeze({
 })
 
 /**
- * A neighbor allgather: rank r contributes block r; its l-th slot must hold the block of its l-th source
+ * Specifies a neighbor allgather: rank r contributes block r; its l-th slot must hold the block of its l-th source
  * (MPI-4.1 §8.6). Shares the arrays of the topology.
  */
 export function neighborAllgatherSpecification(topology: ProcessTopology): Specification {
@@ -107,9 +106,9 @@ export function neighborAllgatherSpecification(topology: ProcessTopology): Speci
 }
 
 /**
- * A neighbor alltoall: part j of rank r is what it sends to its j-th destination; its l-th slot must hold
- * what the edge that is paired with its l-th source brings (MPI-4.1 §8.6). Blocks are numbered like the
- * edges. Shares the arrays of the topology.
+ * Specifies a neighbor alltoall: part j of rank r goes to its j-th destination; its l-th slot must hold the block of
+ * the edge that is paired with its l-th source (MPI-4.1 §8.6). Blocks are numbered like the edges. Shares the arrays of
+ * the topology.
  */
 export function neighborAlltoallSpecification(topology: ProcessTopology): Specification {
   requireTopology(topology)
@@ -130,7 +129,7 @@ export function neighborAlltoallSpecification(topology: ProcessTopology): Specif
 }
 
 /**
- * A neighbor reduction: rank r contributes block r; the slot of a rank with sources must hold the combination
+ * Specifies a neighbor reduction: rank r contributes block r; the slot of a rank with sources must hold the combination
  * of their blocks in list order, each as often as it is listed. Not in MPI.
  */
 export function neighborReduceSpecification(topology: ProcessTopology): Specification {
@@ -162,7 +161,7 @@ export function neighborReduceSpecification(topology: ProcessTopology): Specific
   }
 }
 
-/** What a neighborhood collective demands over a topology. */
+/** Specifies a neighborhood collective over a topology. */
 export function neighborSpecification(
   collective: NeighborCollective,
   topology: ProcessTopology,
@@ -190,12 +189,12 @@ export function isSameSpecification(a: Specification, b: Specification): boolean
   )
 }
 
-/** Blocks are numbered 0 to this minus one. */
+/** Returns the number of blocks. */
 export function blockCount({ partStart, ranks }: Specification): number {
   return partStart[ranks]
 }
 
-/** 0 to count - 1; `Int32Array.from` takes over ten times as long. */
+/** Returns 0 to count - 1; `Int32Array.from` takes over ten times as long. */
 export function upTo(count: number): Int32Array {
   const numbers = new Int32Array(count)
   for (let i = 0; i < count; i++) numbers[i] = i

@@ -16,17 +16,17 @@ export function isMessage(schedule: Schedule, op: number): boolean {
   return schedule.opKind[op] <= opKind.receive
 }
 
-/** The phases up to which an operation waits for the messages of its rank; -1 if it waits for its data alone. */
+/** Returns the phases up to which an operation waits for the messages of its rank; -1 if it waits only for its data. */
 export function waitsAfter({ opAfter }: Schedule, op: number): number {
   return opAfter.length === 0 ? -1 : opAfter[op]
 }
 
-/** Operations of a rank in all phases: a half-open range. */
+/** Returns the operations of a rank in all phases: a half-open range. */
 export function operationsOfRank(schedule: Schedule, rank: number): readonly [from: number, to: number] {
   return [schedule.opStart[rank], schedule.opStart[rank + 1]]
 }
 
-/** The end of the operations from `op` on, before `end`, that are in the same phase. */
+/** Returns the end of the operations from `op` on, before `end`, that are in the same phase. */
 export function endOfPhase({ opPhase }: Schedule, op: number, end: number): number {
   let next = op + 1
   while (next < end && opPhase[next] === opPhase[op]) next++
@@ -47,7 +47,7 @@ export function forEachOperation(
   }
 }
 
-/** The rank of every operation. Length: operations. */
+/** Returns the rank of every operation. Length: operations. */
 export function rankOfOperations({ opStart, opKind: kinds }: Schedule): Int32Array {
   const ranks = new Int32Array(kinds.length)
   for (let rank = 0; rank + 1 < opStart.length; rank++) {
@@ -56,14 +56,13 @@ export function rankOfOperations({ opStart, opKind: kinds }: Schedule): Int32Arr
   return ranks
 }
 
-/** The rank of one operation. */
 export function rankOfOperation({ opStart }: Schedule, op: number): number {
   return rangeAt(opStart, op)
 }
 
 /** The phases of every rank in which it has operations, one row each: by rank, then phase. */
 export interface PhaseRows {
-  /** Operations of a row: `opStart[row]` up to the next. Length rows + 1. */
+  /** The operations of a row: `opStart[row]` up to the next. Length rows + 1. */
   readonly opStart: Int32Array
   readonly rank: Int32Array
   readonly phase: Int32Array
@@ -104,7 +103,7 @@ export function forEachPhase(
   }
 }
 
-/** The messages of a schedule, and their blocks, counted once per message that carries them. */
+/** Counts the messages of a schedule, and their blocks once per message that carries them. */
 export function countMessages(schedule: Schedule): { readonly messages: number; readonly blocks: number } {
   requireSchedule(schedule)
   let messages = 0

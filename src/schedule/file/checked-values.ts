@@ -1,7 +1,7 @@
 import { wrongValue } from '../../errors.js'
 import type { Reject } from './reject.js'
 
-/** Checks of parsed JSON, by hand because a rank line has one object per message. */
+/** Checks of parsed JSON are written by hand, because a rank line has one object per message. */
 export type Json = Readonly<Record<string, unknown>>
 
 /** Integers of a file are below this. */
@@ -12,7 +12,7 @@ export function objectOf(value: unknown, where: string, reject: Reject): Json {
   return value as Json
 }
 
-/** An object with exactly these keys. */
+/** Checks that a value is an object with exactly these keys. */
 export function objectWith(value: unknown, keys: readonly string[], where: string, reject: Reject): Json {
   const object = objectOf(value, where, reject)
   let expected = 0
@@ -29,7 +29,7 @@ export function arrayOf(value: unknown, where: string, reject: Reject): readonly
   return value as readonly unknown[]
 }
 
-/** An integer from 0 to `end - 1`. */
+/** Checks that a value is an integer from 0 to `end - 1`. */
 export function integer(value: unknown, end: number, where: string, reject: Reject): number {
   if (!isIntegerBelow(value, end)) reject(where, `an integer from 0 to ${end - 1}`, value)
   return value as number
@@ -48,7 +48,7 @@ export function isIntegerBelow(value: unknown, end: number): boolean {
   return Number.isInteger(value) && (value as number) >= 0 && (value as number) < end
 }
 
-/** @throws ERR_ARGUMENT unless the values of `lines` can be taken one after the other */
+/** @throws ERR_ARGUMENT unless `lines` is iterable */
 export function requireLines(where: string, lines: unknown): void {
   const { [Symbol.iterator]: next, [Symbol.asyncIterator]: nextLater } = Object(lines) as Partial<
     Iterable<string> & AsyncIterable<string>

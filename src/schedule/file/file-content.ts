@@ -9,22 +9,22 @@ import type { Reject } from './reject.js'
 import { RankRows } from './rows.js'
 import { SpecificationRows } from './specification-rows.js'
 
-/** What the lines of a schedule file hold, collected rank by rank in any order. */
+/** The contents of a schedule file's lines, collected rank by rank in any order. */
 export class FileContent {
   readonly header: ScheduleFileHeader
   readonly topologyFacts: TopologyFacts | null
   readonly #bounds: LineBounds
   readonly #log: OperationLog
   readonly #staging: Int32Array
-  /** By rank: 1 if its line may come, 2 if it has come. */
+  /** The state of each rank: 1 if its line may come, 2 if it has come. */
   readonly #state: Uint8Array
-  /** Neighbors; null without a topology. */
+  /** The neighbors; null without a topology. */
   readonly #out: RankRows | null
   readonly #in: RankRows | null
-  /** Null in a neighbor allgather, whose specification follows from the topology even of a slice. */
+  /** The specification; null in a neighbor allgather, whose specification follows from the topology even of a slice. */
   readonly #specification: SpecificationRows | null
   #found = 0
-  /** Elements of lists of ranks, blocks and slots in all lines; they are counted with 32 bits. */
+  /** The number of elements in the lists of ranks, blocks and slots of all lines, which are counted with 32 bits. */
   #listed = 0
 
   constructor(header: ScheduleFileHeader) {
@@ -61,7 +61,7 @@ export class FileContent {
     this.#in?.set(rank, line.in)
   }
 
-  /** Why the lines are not complete; null if they are. */
+  /** Returns why the lines are not complete; null if they are. */
   missing(): string | null {
     const expected = this.header.slice?.length ?? this.header.ranks
     if (this.#found === expected) return null

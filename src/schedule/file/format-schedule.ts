@@ -8,8 +8,8 @@ import { rankLine } from './write-rank-line.js'
 
 export interface FormatOptions {
   /**
-   * Version of the format (docs/schedule-format.md). Default: 3 of a schedule in which operations wait, else 2.
-   * Version 1 expresses neighbor allgathers only; tools that know no other version read it.
+   * The version of the format (docs/schedule-format.md). Default: 3 for a schedule in which operations wait, else 2.
+   * Version 1 expresses only neighbor allgathers; tools that know no other version read it.
    */
   readonly version?: FormatVersion
 }
@@ -17,9 +17,8 @@ export interface FormatOptions {
 const knownOptions: OptionTable<FormatOptions> = uncheckedOptions('version')
 
 /**
- * A schedule as JSON Lines, one string per line without its line end: the header, then every rank. Generated
- * rank by rank, so that the text of a large schedule need not fit in memory. Weights of the topology are left
- * out.
+ * Yields a schedule as JSON Lines, one string per line without its line end: the header, then every rank. It generates
+ * rank by rank, so that the text of a large schedule need not fit in memory. Weights of the topology are left out.
  *
  * @throws ERR_SCHEDULE_VERSION when the version cannot express the schedule
  */

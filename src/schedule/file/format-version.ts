@@ -7,15 +7,15 @@ import { neighborAllgatherSpecification } from '../specification.js'
 export const formatVersions = [1, 2, 3] as const
 export type FormatVersion = (typeof formatVersions)[number]
 
-/** The version that is written of schedules that need no later one, unless another is asked for. */
+/** The version of schedules that need no later one. */
 export const currentVersion: FormatVersion = 2
 
-/** The version that is written unless another is asked for: version 3 is for waits. */
+/** Returns the default version of a schedule: waits need version 3. */
 export function versionFor({ opAfter }: Schedule): FormatVersion {
   return opAfter.length > 0 ? 3 : currentVersion
 }
 
-/** @throws ERR_SCHEDULE_VERSION for a version that is not written */
+/** @throws ERR_SCHEDULE_VERSION for a version that cannot be written */
 export function requireVersion(version: FormatVersion): void {
   if (formatVersions.includes(version)) return
   const expected = `expected version ${formatVersions.join(', ')} of the schedule format`
@@ -23,10 +23,10 @@ export function requireVersion(version: FormatVersion): void {
 }
 
 /**
- * Checks that a version of the format can express a schedule: version 1 knows neighbor allgathers of one
- * block per rank over a topology, and neither combinations nor partial results; version 3 alone knows waits.
+ * Checks that a version of the format can express a schedule: version 1 has only neighbor allgathers of one block per
+ * rank over a topology, without combinations and partial results; only version 3 has waits.
  *
- * @throws ERR_SCHEDULE_VERSION with the reason, and for versions that are not written
+ * @throws ERR_SCHEDULE_VERSION with the reason, and for versions that cannot be written
  */
 export function requireExpressible(schedule: Schedule, version: FormatVersion): void {
   requireVersion(version)

@@ -6,7 +6,7 @@ import type { FormatVersion } from './format-version.js'
 /** The format name in every header (docs/schedule-format.md). */
 export const formatName = 'rankweave-schedule'
 
-/** The first line. */
+/** The first line of a file. */
 export type ScheduleFileHeader = HeaderVersion1 | Header
 
 interface AnyHeader {
@@ -16,7 +16,7 @@ interface AnyHeader {
   readonly parameters: Parameters
   readonly ranks: number
   readonly phases: number
-  /** Ranks of a slice, ascending; null for a whole schedule. */
+  /** The ranks of a slice, ascending; null for a whole schedule. */
   readonly slice: readonly number[] | null
 }
 
@@ -26,24 +26,24 @@ export interface HeaderVersion1 extends AnyHeader, Omit<TopologyFacts, 'hash'> {
   readonly topologyHash: string
 }
 
-/** Of version 2, and of version 3, in which operations may wait. */
+/** The header of version 2, and of version 3, in which operations may wait. */
 export interface Header extends AnyHeader {
   readonly version: 2 | 3
   readonly collective: Collective
-  /** For runs of consecutive ranks, how many ranks and how many parts each of them contributes. */
+  /** The number of ranks in each run of consecutive ranks, and the number of parts that each of them contributes. */
   readonly parts: readonly (readonly [ranks: number, parts: number])[]
   readonly idempotent: boolean
   readonly topology: TopologyFacts | null
 }
 
-/** What the rank lines do not state of a topology. */
+/** The facts of a topology that the rank lines do not state. */
 export interface TopologyFacts {
   readonly hash: string
   readonly pairing: 'occurrence' | 'cartesian'
   readonly cart: { readonly dims: readonly number[]; readonly periods: readonly boolean[] } | null
 }
 
-/** The header of a whole schedule. */
+/** Returns the header of a whole schedule. */
 export function headerOf(schedule: Schedule, version: FormatVersion): ScheduleFileHeader {
   const { specification, strategy, parameters, phases } = schedule
   const { collective, partStart, ranks, reductions } = specification
@@ -89,7 +89,7 @@ function topologyFacts({ topology }: Schedule): TopologyFacts | null {
   }
 }
 
-/** The topology's facts in a header of any version; null where the schedule has no topology. */
+/** Returns the topology's facts in a header of any version; null if the schedule has no topology. */
 export function topologyFactsIn(header: ScheduleFileHeader): TopologyFacts | null {
   if (header.version !== 1) return header.topology
   return { hash: header.topologyHash, pairing: header.pairing, cart: header.cart }
@@ -106,13 +106,13 @@ function runsOfParts(partStart: Int32Array): [ranks: number, parts: number][] {
   return runs
 }
 
-/** How many blocks a schedule is about. */
+/** Returns the number of blocks of a schedule. */
 export function blocksIn(header: ScheduleFileHeader): number {
   if (header.version === 1) return header.ranks
   return header.parts.reduce((sum, [ranks, each]) => sum + ranks * each, 0)
 }
 
-/** The first block of every rank, and the number of blocks. Length: ranks + 1. */
+/** Returns the first block of every rank, and the number of blocks. Length: ranks + 1. */
 export function partStartOf({ parts, ranks }: Header): Int32Array {
   const starts = new Int32Array(ranks + 1)
   let rank = 0

@@ -58,7 +58,7 @@ const parts: Field = [
   isListOf((run) => Array.isArray(run) && run.length === 2 && run[0] !== 0 && run.every(isCount)),
 ]
 
-/** These are checked first, because the others depend on them. */
+/** These fields are checked first, because the others depend on them. */
 const leading = {
   format: [`"${formatName}"`, (value) => value === formatName],
   version: [
@@ -67,7 +67,7 @@ const leading = {
   ],
 } satisfies Record<string, Field>
 
-/** From version 2 on. */
+/** The fields from version 2 on. */
 const currentFields: Readonly<Record<string, Field>> = {
   ...leading,
   collective: [
@@ -88,8 +88,8 @@ const currentFields: Readonly<Record<string, Field>> = {
 }
 
 /**
- * What each field must be. Checked by hand, not by the schema library of the command line: every thread of a
- * world loads this module, and that library would take longer to load than all other modules together.
+ * The checks of each field. They are written by hand, not with the schema library of the command line. Every thread of
+ * a world loads this module, and that library would take longer to load than all other modules together.
  */
 const fieldsOf: { readonly [V in FormatVersion]: Readonly<Record<string, Field>> } = {
   1: {
@@ -108,7 +108,6 @@ const fieldsOf: { readonly [V in FormatVersion]: Readonly<Record<string, Field>>
   3: currentFields,
 }
 
-/** Checks a header. */
 export function readScheduleHeader(value: unknown, reject: Reject): ScheduleFileHeader {
   const given = isRecord(value) ? value : {}
   requireFields(given, leading, reject)
@@ -135,7 +134,7 @@ function requireFields(
   }
 }
 
-/** Whether the fields about parts fit the others, and the blocks their numbers. */
+/** Checks that the fields about parts fit the others, and the blocks their numbers. */
 function checkSpecification(header: Header, reject: Reject): void {
   const { collective, idempotent, parts, ranks, topology } = header
   let described = 0

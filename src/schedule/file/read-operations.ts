@@ -27,7 +27,7 @@ export function readList(
   if (list === undefined) return
   if (!Array.isArray(list)) reject(where(), 'an array', list)
   for (let i = 0; i < list.length; i++) {
-    // The place in the line is only formatted for an error.
+    // The place in the line is formatted only for an error.
     read(list[i], target, (at, expected, got) =>
       reject(`${where()}[${i}]${at === '' ? '' : '.'}${at}`, expected, got),
     )
@@ -58,7 +58,7 @@ function earlierPhase(after: unknown, phase: number, reject: Reject): number {
   return after as number
 }
 
-/** A copy of version 1. */
+/** Reads a copy of version 1. */
 export const readCopy = copyReader('blocks')
 
 const readNamedCopy = copyReader('copy')
@@ -78,7 +78,7 @@ function copyReader(name: string): ReadOperation {
 
 const combineKeys = ['combine', 'left', 'right', 'write']
 
-/** A copy or a combination. */
+/** Reads a copy or a combination. */
 export const readLocal: ReadOperation = (value, target, reject) => {
   const isCombination = typeof value === 'object' && value !== null && Object.hasOwn(value, 'combine')
   if (!isCombination) return readNamedCopy(value, target, reject)
@@ -92,7 +92,7 @@ export const readLocal: ReadOperation = (value, target, reject) => {
   for (let e = 0; e < parts.length; e++) log.add(partialResult(parts[e]), left[e], to[e], right[e])
 }
 
-/** Blocks and, from version 2 on, partial results. */
+/** Reads blocks and, from version 2 on, partial results. */
 function readBlocks(operation: Json, name: string, target: PhaseTarget, reject: Reject): readonly number[] {
   const list = operation[name]
   if (target.version === 1 || !Array.isArray(list)) return integers(list, limit, name, reject)

@@ -5,7 +5,7 @@ import { type PhaseTarget, readCopy, readList, readLocal, readReceive, readSend 
 import type { Reject } from './reject.js'
 import type { BlockRun, SlotTerm } from './specification-rows.js'
 
-/** A rank line without its operations; what the version or the lack of a topology leaves out is empty. */
+/** A rank line without its operations. Lists that the version or the lack of a topology excludes are empty. */
 export interface RankLine {
   readonly rank: number
   readonly staging: number
@@ -15,7 +15,7 @@ export interface RankLine {
   readonly slots: readonly SlotTerm[]
 }
 
-/** Facts of the header that rank lines are checked against. */
+/** The facts of the header against which rank lines are checked. */
 export type LineBounds = Pick<ScheduleFileHeader, 'version' | 'ranks' | 'phases' | 'collective'> & {
   readonly hasTopology: boolean
   readonly blocks: number
@@ -43,7 +43,7 @@ export function readRankLine(line: unknown, bounds: LineBounds, log: OperationLo
   const own = version === 1 ? [rank] : integers(object['own'], blocks, 'own', reject)
   const slots = version === 1 ? sources : readSlots(object['slots'], blocks, reject)
   const staging = integer(object['staging'], limit, 'staging', reject)
-  // What other collectives demand follows from several lines.
+  // The demands of other collectives follow from several lines.
   if (hasTopology && collective === 'neighbor-allgather') {
     requireSame(own, [rank], 'own', 'the block of the rank, as there is a topology', reject)
     requireSame(slots, sources, 'slots', 'the sources in "in", as there is a topology', reject)
@@ -53,7 +53,7 @@ export function readRankLine(line: unknown, bounds: LineBounds, log: OperationLo
   return { rank, staging, out, in: sources, own, slots }
 }
 
-/** Version 1: an object for each phase of the header. */
+/** Reads version 1, which has an object for each phase of the header. */
 function readAllPhases(
   list: unknown,
   rank: number,
@@ -77,7 +77,7 @@ function readAllPhases(
   }
 }
 
-/** Phases in which the rank has operations, ascending. */
+/** Reads the phases in which the rank has operations, ascending. */
 function readPhases(
   value: unknown,
   rank: number,

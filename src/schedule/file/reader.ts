@@ -17,8 +17,8 @@ import { readScheduleHeader } from './read-header.js'
 import { failAtLine, parseLine, type Reject, shownJson } from './reject.js'
 
 /**
- * Reads a schedule line by line: give every line to `line`, then call `schedule` or `slice`. Blank lines are
- * skipped; rank lines may come in any order.
+ * Reads a schedule line by line: pass every line to `line`, then call `schedule` or `slice`. Blank lines are skipped;
+ * rank lines may come in any order.
  */
 export class ScheduleReader {
   readonly #source: string
@@ -42,10 +42,9 @@ export class ScheduleReader {
   }
 
   /**
-   * The whole schedule.
+   * Returns the whole schedule.
    *
-   * @throws ERR_SCHEDULE_FORMAT when ranks are missing, it is a slice, a block is held by no rank, or the
-   *   hash is wrong
+   * @throws ERR_SCHEDULE_FORMAT when ranks are missing, it is a slice, no rank holds a block, or the hash is wrong
    */
   schedule(): Schedule {
     const content = this.#complete()
@@ -62,7 +61,7 @@ export class ScheduleReader {
     return schedule
   }
 
-  /** The ranks of a slice; of a whole schedule, all. @throws ERR_SCHEDULE_FORMAT when ranks are missing */
+  /** Returns the ranks of a slice; of a whole schedule, all. @throws ERR_SCHEDULE_FORMAT when ranks are missing */
   slice(): ScheduleSlice {
     const content = this.#complete()
     const { slice, ranks } = content.header
@@ -109,7 +108,7 @@ export class ScheduleReader {
 }
 
 /**
- * The first block that no rank holds at the start; null if there is none. Memory in proportion to the own
+ * Returns the first block that no rank holds at the start; null if there is none. Memory is proportional to the own
  * blocks.
  */
 function blockOfNoRank(specification: Specification): number | null {
@@ -131,7 +130,7 @@ export function parseSchedule(lines: Iterable<string>, source?: string): Schedul
   return reader.schedule()
 }
 
-/** {@link parseSchedule} of an asynchronous stream of lines. */
+/** Reads a schedule as {@link parseSchedule} does, from an asynchronous stream of lines. */
 export async function parseScheduleStream(lines: AsyncIterable<string>, source?: string): Promise<Schedule> {
   const reader = new ScheduleReader(source)
   requireLines('parseScheduleStream', lines)
@@ -146,7 +145,7 @@ export function parseScheduleSlice(lines: Iterable<string>, source?: string): Sc
   return reader.slice()
 }
 
-/** A text is a list of characters too, which no caller means. */
+/** Refuses a text, which is an iterable of characters but never a list of lines. */
 function linesOf(lines: Iterable<string>): Iterable<string> {
   requireLines('lines of a schedule', lines)
   return typeof lines === 'string' ? lines.split('\n') : lines

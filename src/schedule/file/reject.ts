@@ -5,13 +5,13 @@ import { printable } from '../../text/printable.js'
 /** Rejects a line: what was expected, what was found, and where in the line. */
 export type Reject = (where: string, expected: string, got: unknown) => never
 
-/** An error with source and line, as `plan.jsonl:17: message`. @throws ERR_SCHEDULE_FORMAT */
+/** Throws an error with source and line, as `plan.jsonl:17: message`. @throws ERR_SCHEDULE_FORMAT */
 export function failAtLine(source: string, line: number, message: string, cause?: unknown): never {
   const text = `${source}:${line}: ${message}`
   throw new RankweaveError('ERR_SCHEDULE_FORMAT', text, { details: { source, line }, cause })
 }
 
-/** The value as JSON, truncated for a message. */
+/** Returns the value as JSON, truncated for a message. */
 export function shownJson(got: unknown): string {
   const text = typeof got === 'string' ? `"${got}"` : (JSON.stringify(got) ?? 'nothing')
   return text.length > 120 ? `${text.slice(0, 120)}...` : text
@@ -31,7 +31,10 @@ export function parseLine(text: string, source: string, line: number): unknown {
   }
 }
 
-/** How files of other formats begin, and what to do with them; the first two bytes of gzip, decoded as UTF-8. */
+/**
+ * The beginnings of files of other formats, and what to do with them. The first is the first two bytes of gzip, decoded
+ * as UTF-8.
+ */
 const foreign = [
   ['\u001f\ufffd', 'gzip-compressed data; run gunzip first'],
   ['%%MatrixMarket', 'a Matrix Market file; its topology is mtx:FILE:ranks=RANKS'],

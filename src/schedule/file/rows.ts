@@ -3,7 +3,7 @@ import { GrowingInt32Array } from '../../base/growing-array.js'
 /** A row of integers for each rank, given in any order; ranks without one have an empty row. */
 export class RankRows {
   readonly #values = new GrowingInt32Array()
-  /** Where the row of a rank begins in the values. */
+  /** The start of each rank's row in the values. */
   readonly #first: Int32Array
   readonly #length: Int32Array
   #isAscending = true
@@ -14,7 +14,7 @@ export class RankRows {
     this.#length = new Int32Array(ranks)
   }
 
-  /** At most once for each rank. */
+  /** Sets the row of a rank, at most once for each. */
   set(rank: number, row: readonly number[]): void {
     this.#first[rank] = this.#values.length
     this.#length[rank] = row.length
@@ -23,7 +23,7 @@ export class RankRows {
     this.#last = rank
   }
 
-  /** Compressed rows: those of rank r are `start[r]` up to the next. */
+  /** Returns compressed rows: those of rank r are `start[r]` up to the next. */
   compressed(): [start: Int32Array, values: Int32Array] {
     const length = this.#length
     const start = new Int32Array(length.length + 1)

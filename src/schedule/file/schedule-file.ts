@@ -23,7 +23,7 @@ export async function writeScheduleFile(
   await writeWholeFile(path, scheduleText(schedule, options))
 }
 
-/** A schedule as JSON Lines, line by line. @throws ERR_SCHEDULE_VERSION */
+/** Yields a schedule as JSON Lines, line by line. @throws ERR_SCHEDULE_VERSION */
 export function scheduleText(schedule: Schedule, options: FormatOptions = {}): Iterable<string> {
   return withLineEnds(formatSchedule(schedule, options))
 }
@@ -49,7 +49,7 @@ export async function readScheduleFile(
 function* linesOf(source: ByteSource): Generator<string, void, undefined> {
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
   const buffer = new Uint8Array(chunkBytes)
-  let pieces: string[] = [] // of a line that spans chunks
+  let pieces: string[] = [] // the pieces of a line that spans chunks
   for (let count = source.read(buffer); count > 0; count = source.read(buffer)) {
     const lines = decoder.decode(buffer.subarray(0, count), { stream: true }).split('\n')
     pieces.push(lines[0])

@@ -35,7 +35,7 @@ class LineSlicer {
     this.#missing = new Set(this.#wanted)
   }
 
-  /** The line in the slice, or nothing. */
+  /** Returns the line in the slice, or nothing. */
   take(text: string): readonly string[] {
     this.#lineNumber++
     requireText('line of a schedule', text)
@@ -67,7 +67,7 @@ class LineSlicer {
     return JSON.stringify({ ...header, slice: [...this.#wanted].sort((a, b) => a - b) })
   }
 
-  /** The rank of a line; not parsed if it begins as `formatSchedule` writes it. */
+  /** Returns the rank of a line, which is not parsed if it begins as `formatSchedule` writes it. */
   #rankOf(text: string): number {
     const quick = /^\{"rank":(\d+),/.exec(text)
     if (quick !== null) return Number(quick[1])

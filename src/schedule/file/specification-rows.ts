@@ -3,10 +3,10 @@ import type { Reductions, Specification } from '../specification.js'
 import { type Header, partStartOf } from './header.js'
 import { RankRows } from './rows.js'
 
-/** Blocks `first`, `first + stride` and so on. */
+/** The blocks `first`, `first + stride` and so on. */
 export type BlockRun = readonly [first: number, count: number, stride: number]
 
-/** What a slot must hold: a block, or the reduction of runs. */
+/** The demand on a slot: a block, or the reduction of runs. */
 export type SlotTerm = number | readonly BlockRun[]
 
 /**
@@ -19,7 +19,7 @@ export class SpecificationRows {
   readonly #slots: RankRows
   readonly #numbers = new Map<string, number>()
   readonly #runStart = new GrowingInt32Array()
-  /** Three numbers for each run. */
+  /** Each run has three numbers. */
   readonly #runs = new GrowingInt32Array()
 
   constructor(header: Header) {
@@ -55,7 +55,7 @@ export class SpecificationRows {
     return { collective, ranks, partStart, ownStart, ownBlock, slotStart, slotTerm, reductions }
   }
 
-  /** The number of a reduction, in the order in which the lines name them. */
+  /** Returns the number of a reduction, in the order in which the lines name them. */
   #numberOf(runs: readonly BlockRun[]): number {
     const key = runs.join()
     const known = this.#numbers.get(key)

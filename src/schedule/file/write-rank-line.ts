@@ -2,7 +2,7 @@ import { opKind, partialResult, type Schedule } from '../ir.js'
 import { endOfPhase, waitsAfter } from '../walk.js'
 import type { FormatVersion } from './format-version.js'
 
-/** The line of one rank. */
+/** Returns the line of one rank. */
 export function rankLine(schedule: Schedule, rank: number, version: FormatVersion): string {
   const fields = [`"rank":${rank}`]
   if (schedule.topology !== null) {
@@ -32,7 +32,7 @@ function slotsText({ specification }: Schedule, from: number, to: number): strin
   })
 }
 
-/** The phases in which a rank has operations; in version 1 all phases. */
+/** Lists the phases in which a rank has operations; in version 1 all phases. */
 function phaseTexts(schedule: Schedule, rank: number, version: FormatVersion): string[] {
   const phases: string[] = version === 1 ? new Array(schedule.phases).fill('{}') : []
   const to = schedule.opStart[rank + 1]
@@ -88,7 +88,7 @@ function waitText(schedule: Schedule, op: number): string {
   return after === -1 ? '' : `,"after":${after}`
 }
 
-/** Numbers of at least 0 as they are, others as `nameOf` writes them. */
+/** Writes numbers of at least 0 as numbers, others by `nameOf`. */
 function list(values: Int32Array, from: number, to: number, nameOf: (value: number) => string): string {
   let negative = from
   while (negative < to && values[negative] >= 0) negative++

@@ -3,21 +3,22 @@ import type { ProcessProgram } from './program.js'
 import { area, memoryOptionsOf, type ValueMemory, valueMemory } from './value-memory.js'
 
 /**
- * What a process copies while it runs a program. It follows from where the values of the schedule are in the
- * buffers of its ranks, so runners, simulators and exports agree on it.
+ * The copies that a process makes while it runs a program. They follow from the places of the schedule's values in the
+ * buffers of its ranks, so runners, simulators and exports agree on them.
  */
 export interface Copies {
-  /** 1 for a frame that is sent from where its values are; 0 for one that is packed. By send frame. */
+  /** By send frame, 1 for a frame that is sent from the place of its values, 0 for one that is packed. */
   readonly isSentInPlace: Uint8Array
-  /** 1 for a frame that is received where its values belong; 0 for one that is unpacked. By receive frame. */
+  /** By receive frame, 1 for a frame that is received in the place of its values, 0 for one that is unpacked. */
   readonly isReceivedInPlace: Uint8Array
-  /** Values that are copied into slots, as often as they are. */
+  /** The values that are copied into slots, once for each copy. */
   readonly toSlots: Int32Array
 }
 
 /**
- * A frame whose values lie next to each other in memory, in its order, needs no copy at this end; one of at most
- * one value never does. Ends are independent: one may pack what the other receives in place.
+ * Computes the copies of a program. A frame whose values lie next to each other in memory, in its order, needs no copy
+ * at this end; one of at most one value never does. Ends are independent: one may pack a frame that the other receives
+ * in place.
  *
  * In neighborhood collectives, frames of several values are packed and unpacked.
  */
@@ -51,7 +52,7 @@ function runsOf(valueStart: Int32Array, follows: (at: number) => boolean): Uint8
   return isRun
 }
 
-/** Whether a value begins where another ends. What two ranks contribute is in two buffers. */
+/** Whether a value begins where another ends. The contributions of two ranks are in two buffers. */
 function followsIn({ ownStart }: ProcessProgram, memory: ValueMemory) {
   const firsts = new Set(ownStart)
   return (before: number, value: number): boolean =>
@@ -60,7 +61,10 @@ function followsIn({ ownStart }: ProcessProgram, memory: ValueMemory) {
     !(memory.area[value] === area.own && firsts.has(memory.index[value]))
 }
 
-/** A value that arrives is received in its first slot, what a rank contributes in none. */
+/**
+ * Returns the slots besides the first ones. An arriving value is received in its first slot; the contribution of a rank
+ * is in none.
+ */
 function besideFirstSlots({ fillStart, ownStart, valueTerm }: ProcessProgram): Int32Array {
   const owns = ownStart[ownStart.length - 1]
   const copied: number[] = []

@@ -1,13 +1,13 @@
 import type { Combinations, Dependencies, Gates, ReceiveFrames, SendFrames } from './program.js'
 
-/** Where kinds of tasks and of bringers begin, which are numbered as {@link Dependencies} says. */
+/** The starts of the kinds of tasks and of bringers, which are numbered as in {@link Dependencies}. */
 export interface TaskNumbers {
   readonly firstGate: number
-  /** The posts of receive frames: there are none without gates. */
+  /** The posts of receive frames; there are none without gates. */
   readonly firstPost: number
   readonly combined: number
   readonly opened: number
-  /** Send frames that are complete; none without gates. */
+  /** The completions of send frames; there are none without gates. */
   readonly sent: number
 }
 
@@ -25,8 +25,8 @@ export function taskNumbers(
 }
 
 /**
- * What every send frame, every combination and every gate waits for: each receive frame or combination once,
- * however many of its values.
+ * Computes what every send frame, every combination and every gate waits for: each receive frame or combination once,
+ * however many of its values they need.
  */
 export function dependenciesOf(
   send: SendFrames,
@@ -43,7 +43,7 @@ export function dependenciesOf(
   const needs = new Int32Array(hasGates ? firstPost + receives : firstPost)
   const bringerCount = hasGates ? sent + sends : sent
   const useStart = new Int32Array(bringerCount + 1)
-  /** The last task that was found to wait for a bringer. */
+  /** By bringer, the last task that was found to wait for it. */
   const marked = new Int32Array(receives + combinations).fill(-1)
 
   const forEach = (visit: (task: number, bringer: number) => void): void => {
@@ -63,7 +63,7 @@ export function dependenciesOf(
     }
     if (hasGates) forEachOfGates(visit)
   }
-  /** A gate waits for the one before it and for its frames that this one does not have. */
+  /** Visits the waits of gates: each waits for the one before it and for the frames that it adds. */
   const forEachOfGates = (visit: (task: number, bringer: number) => void): void => {
     let [s, r] = [0, 0]
     for (let gate = 0; gate < gates.sends.length; gate++) {
@@ -90,7 +90,7 @@ export function dependenciesOf(
   return { needs, useStart, use }
 }
 
-/** The receive frame of a value, `receive frames + c` for combination c, -1 for what ranks contribute. */
+/** Returns the receive frame of a value, `receive frames + c` for combination c, -1 for contributions. */
 function bringers({ peer, valueStart }: ReceiveFrames, firstCombined: number): (value: number) => number {
   const first = valueStart[0]
   const frameOf = new Int32Array(firstCombined - first)

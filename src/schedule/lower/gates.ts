@@ -5,7 +5,7 @@ import type { Gates } from './program.js'
 const none = new Int32Array(0)
 export const noGates: Gates = { sends: none, receives: none, ofSend: none, ofReceive: none }
 
-/** The gates of a process: one for each set of frames that others wait for. */
+/** Lists the gates of a process: one for each set of frames that others wait for. */
 export function gatesOf(sent: Frames, received: Frames): Gates {
   const bounds = [...new Set([...sent.after, ...received.after])].sort((a, b) => a - b)
   const sends: number[] = []
@@ -32,7 +32,7 @@ export function gatesOf(sent: Frames, received: Frames): Gates {
   }
 }
 
-/** Frames of rounds up to one. */
+/** Counts the frames of rounds up to one. */
 function framesUpTo({ round }: Frames, last: number): number {
   return firstNotBelow(round, last + 1, 0, round.length)
 }

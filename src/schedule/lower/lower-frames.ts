@@ -9,11 +9,11 @@ export interface Frames {
   readonly round: Int32Array
   readonly peer: Int32Array
   readonly messages: Int32Array
-  /** The round up to which frame j waits for those of its process; -1: for none. Length 0 where none waits. */
+  /** The round up to which frame j waits for those of its process; -1 for none. The length is 0 if none waits. */
   readonly after: Int32Array
-  /** What frame j holds: `term[termStart[j]]` up to the next. Length frames + 1. */
+  /** The contents of frame j are `term[termStart[j]]` up to the next. Length frames + 1. */
   readonly termStart: Int32Array
-  /** Blocks, ascending, then partial results. */
+  /** The blocks, ascending, then partial results. */
   readonly term: Int32Array
   /** The entry of a partial result; -1 for a block, which several entries may share. */
   readonly entry: Int32Array
@@ -28,9 +28,9 @@ export function framesReceived(context: LoweringContext, process: number, ranks:
 }
 
 /**
- * Collects the messages with ranks of other processes in frames. Both ends see the same messages, and the
- * contents of a frame depend only on these, on the earlier frames of the pair and on the placement, so both
- * ends find the same frames.
+ * Collects the messages with ranks of other processes in frames. Both ends see the same messages. The contents of a
+ * frame depend only on these, on the earlier frames of the pair and on the placement, so both ends compute the same
+ * frames.
  */
 function frames(context: LoweringContext, process: number, ranks: Int32Array, kind: number): Frames {
   const { schedule, placement, awaited } = context
@@ -39,8 +39,8 @@ function frames(context: LoweringContext, process: number, ranks: Int32Array, ki
   const processes = context.processStart.length - 1
   const ops = messagesByPeer(context, process, ranks, kind)
 
-  // Pair by pair, round by round, without the blocks of the pair's earlier frames. A column holds all frames: most
-  // have a block or two, and an object each would cost more than the rest.
+  // This goes pair by pair, round by round, without the blocks of the pair's earlier frames. A column holds all frames:
+  // most have a block or two, and an object each would cost more than the rest.
   const first = new Int32Array(ops.length + 1)
   const after = new Int32Array(awaited.length > 0 ? ops.length : 0).fill(-1)
   const blockEnd = new Int32Array(ops.length)
@@ -72,7 +72,8 @@ function frames(context: LoweringContext, process: number, ranks: Int32Array, ki
     partialEnd[count] = partials.length
   }
 
-  // Ascending peers would have all processes send to the same ones at the same time (docs/decisions/0033).
+  // Peers begin after the process, because ascending peers would have all processes send to the same ones at the same
+  // time (docs/decisions/0033).
   const firstPeer = kind === opKind.send ? process + 1 : 0
   const peerOf = (frame: number): number => placement[opPeer[ops[first[frame]]]]
   const roundOf = (frame: number): number => ofOperation[ops[first[frame]]]
@@ -107,7 +108,9 @@ function frames(context: LoweringContext, process: number, ranks: Int32Array, ki
   }
 }
 
-/** The messages with ranks of other processes, by peer, then round; those of one round in the order of the ranks. */
+/**
+ * Lists the messages with ranks of other processes, by peer, then round; those of one round in the order of the ranks.
+ */
 function messagesByPeer(
   { schedule, placement, rounds }: LoweringContext,
   process: number,
@@ -129,8 +132,8 @@ function messagesByPeer(
 }
 
 /**
- * Adds the entries of partial results of a frame's messages: by sender, receiver, tag and order, which sorting keeps;
- * the operations are by own rank and order.
+ * Adds the entries of partial results of a frame's messages by sender, receiver, tag and order. Sorting keeps the
+ * order; the operations are by own rank and order.
  */
 function addPartials(
   schedule: Schedule,

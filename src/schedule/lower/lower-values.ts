@@ -11,21 +11,21 @@ import type { LoweringContext } from './lowering-context.js'
 import { HeldValues } from './places.js'
 import type { Combinations } from './program.js'
 
-/** The values of a process: who contributes, brings or makes them, and where they go. */
+/** The values of a process: their contributors, bringers or makers, and their destinations. */
 export interface Values {
   readonly valueTerm: Int32Array
   readonly ownStart: Int32Array
-  /** Values of the send frames, side by side. */
+  /** The values of the send frames, side by side. */
   readonly sent: Int32Array
   readonly combine: Combinations
-  /** Value of every slot of every hosted rank, side by side. */
+  /** The value of every slot of every hosted rank, side by side. */
   readonly ofSlot: Int32Array
 }
 
 /**
- * Numbers the values of a process and finds which of them every frame, combination and slot takes. A block
- * that one of the ranks has, all have: it is the first value that brings it, or their own; the own value until a frame
- * brings it back. Partial results are followed from place to place.
+ * Numbers the values of a process and finds which of them every frame, combination and slot takes. All ranks share a
+ * block that one of them has. It is the first value that brings it, or their own; the own value until a frame brings it
+ * back. Partial results are followed from place to place.
  *
  * @throws ERR_SCHEDULE when the process lacks a value that it needs
  */
@@ -47,7 +47,7 @@ class ValueFinder {
   readonly #received: Frames
   readonly #ownStart: Int32Array
   readonly #ownTerm: Int32Array
-  /** First value that frames bring. */
+  /** The first value that frames bring. */
   readonly #firstArrival: number
   readonly #firstCombined: number
   /** The first value that holds each block. */
@@ -98,7 +98,7 @@ class ValueFinder {
     }
   }
 
-  /** Whether the hosted ranks move or need any: else nothing has to be traced. */
+  /** Whether the hosted ranks move or need any partial results; otherwise nothing has to be traced. */
   #hasPartials(): boolean {
     const { schedule } = this.#context
     const { entryStart, entryBlock } = schedule
@@ -120,7 +120,7 @@ class ValueFinder {
     }
   }
 
-  /** The value of a block that is there when a round begins. */
+  /** Returns the value of a block that is there when a round begins. */
   #blockBefore(block: number, round: number): number {
     const value = this.#valueOfBlock.get(block)
     if (value !== undefined && this.#roundOf(value) < round) return value
@@ -129,7 +129,7 @@ class ValueFinder {
     return own
   }
 
-  /** The round in which a value is contributed (-1) or arrives. */
+  /** Returns the round in which a value is contributed (-1) or arrives. */
   #roundOf(value: number): number {
     if (value < this.#firstArrival) return -1
     const { termStart, round } = this.#received
@@ -152,7 +152,7 @@ class ValueFinder {
     return values.toArray()
   }
 
-  /** Follows partial results, round by round: what the operations leave in every place. */
+  /** Follows partial results, round by round: the results of the operations in every place. */
   #trace(): Traced {
     const { schedule, placement, rounds } = this.#context
     const { opPeer, entryStart, entryBlock, entryFrom, entryRight, entryTo } = schedule
@@ -164,7 +164,7 @@ class ValueFinder {
     const right = new GrowingInt32Array()
     const combinedTerm = new GrowingInt32Array()
     const partner = rounds.partner ?? pairMessages(schedule)
-    // What local messages carry, from their send to their receive.
+    // The contents of local messages, from their send to their receive.
     const carried = new Map<number, Int32Array>()
 
     const read = (i: number, place: number, e: number): number => {
@@ -225,8 +225,8 @@ class ValueFinder {
   }
 
   /**
-   * The operations of the hosted ranks and the index of the rank of each: by round, and in it sends,
-   * receives, then copies and combinations.
+   * Returns the operations of the hosted ranks and the index of the rank of each: by round, and in it sends, receives,
+   * then copies and combinations.
    */
   #inOrder(): { readonly ops: Int32Array; readonly hosted: Int32Array } {
     const { schedule, rounds } = this.#context
@@ -267,7 +267,7 @@ interface Traced {
   readonly combinedTerm: Int32Array
 }
 
-/** Where in its frame's list a partial result is, by entry. */
+/** Returns the place of a partial result in its frame's list, by entry. */
 function entryIndex({ entry }: Frames): (entry: number) => number {
   let [least, most] = [Number.POSITIVE_INFINITY, -1]
   for (const e of entry) {

@@ -19,14 +19,13 @@ import type { LoweredSchedule, ProcessProgram } from './program.js'
 import { type MessageRounds, messageRounds } from './rounds.js'
 
 /**
- * The programs of all processes.
+ * Lowers a schedule to the programs of all processes.
  *
- * @param placement process of every rank, 0 to `processes - 1`.
+ * @param placement the process of every rank, 0 to `processes - 1`.
  * @param processes their number, at most 2^24; by default one more than the largest in `placement`.
- * @throws ERR_PLACEMENT when `placement` does not give every rank a process, or there are fewer processes
- *   than it names, or too many.
- * @throws ERR_SCHEDULE when a message has only one end, ranks wait for each other, or a process lacks a value
- *   it needs.
+ * @throws ERR_PLACEMENT when `placement` does not give every rank a process, or there are fewer processes than it
+ *   names, or too many.
+ * @throws ERR_SCHEDULE when a message has only one end, ranks wait for each other, or a process lacks a value it needs.
  */
 export function lower(schedule: Schedule, placement: Int32Array, processes?: number): LoweredSchedule {
   requireSchedule(schedule)
@@ -44,16 +43,15 @@ export function lower(schedule: Schedule, placement: Int32Array, processes?: num
 }
 
 /**
- * The program of one process, from the schedule and the placement alone: sender and receiver find the same
- * frames without communication. Every schedule that verifies can be lowered; in others not every fault is
- * detected.
+ * Lowers a schedule to the program of one process, from the schedule and the placement alone. So sender and receiver
+ * compute the same frames without communication. Every schedule that verifies can be lowered; in others some faults are
+ * not detected.
  *
- * @param rounds of messages. `messageRounds` makes them once for several processes. `roundsByPhase` makes them
- *   where a process knows the operations of its own ranks only, and all other ranks have none; then no rank
- *   may hold blocks of other origins before
+ * @param rounds of messages. `messageRounds` makes them once for several processes. `roundsByPhase` makes them if a
+ *   process knows only the operations of its own ranks, and all other ranks have none. No rank may hold blocks of other
+ *   origins before then
  * @throws ERR_PLACEMENT when `placement` does not give every rank a process.
- * @throws ERR_SCHEDULE when a message has only one end, ranks wait for each other, or a process lacks a value
- *   it needs.
+ * @throws ERR_SCHEDULE when a message has only one end, ranks wait for each other, or a process lacks a value it needs.
  */
 export function lowerInRounds(
   schedule: Schedule,
@@ -113,7 +111,7 @@ function programOf(context: LoweringContext, process: number): ProcessProgram {
   }
 }
 
-/** The slots by value, from the values by slot. */
+/** Returns the slots by value, from the values by slot. */
 function fills({ schedule }: LoweringContext, ranks: Int32Array, values: number, ofSlot: Int32Array) {
   const { slotStart } = schedule.specification
   const fillStart = rowStarts(values, ofSlot)

@@ -6,30 +6,30 @@ import type { Schedule } from '../ir.js'
 import type { Specification } from '../specification.js'
 import { type MessageRounds, roundsAwaited } from './rounds.js'
 
-/** A schedule and a placement, with what the lowering of all processes shares. */
+/** A schedule and a placement, with the facts that the lowering of all processes shares. */
 export interface LoweringContext {
   readonly schedule: Schedule
   readonly placement: Int32Array
   readonly rounds: MessageRounds
-  /** As {@link roundsAwaited} says. */
+  /** The rounds that messages await, see {@link roundsAwaited}. */
   readonly awaited: Int32Array
-  /** Ranks sorted by process, then rank, and where each process begins. */
+  /** The ranks sorted by process, then rank; below, the start of each process. */
   readonly rankByProcess: Int32Array
   readonly processStart: Int32Array
   /**
-   * Whether ranks hold no blocks of other origins before: then a block need not be sent to where its origin
-   * lives. Collectives of one rank per process keep such blocks: a schedule sends them so that messages are runs.
+   * Whether ranks hold no blocks of other origins before. If so, a block need not be sent to the process of its origin.
+   * Collectives of one rank per process keep such blocks: a schedule sends them so that messages are runs.
    */
   readonly hasHomes: boolean
 }
 
-/** @throws ERR_PLACEMENT for what is no placement at all */
+/** @throws ERR_PLACEMENT unless it is an Int32Array */
 export function requirePlacement(placement: unknown): asserts placement is Int32Array {
   if (placement instanceof Int32Array) return
   throw wrongValue('ERR_PLACEMENT', 'expected the process of every rank as an Int32Array', placement)
 }
 
-/** One more than the largest process. */
+/** Returns the largest process plus one. */
 export function processCount(placement: Int32Array): number {
   return placement.reduce((most, process) => Math.max(most, process + 1), 0)
 }
@@ -82,11 +82,11 @@ export function hostedRanks({ processStart, rankByProcess }: LoweringContext, pr
     : new Int32Array(0)
 }
 
-/** The process that has a block from the start, because it hosts the origin; -1 where that is not sure. */
+/** Returns the process that has a block from the start, because it hosts the origin; -1 if that is uncertain. */
 export function homeOfBlock({ schedule, placement, hasHomes }: LoweringContext, block: number): number {
   if (!hasHomes) return -1
   const { partStart, ranks } = schedule.specification
-  // A guess that is right where all ranks have equally many parts.
+  // This guess is right if all ranks have equally many parts.
   let origin = Math.floor((block * ranks) / partStart[ranks])
   if (block < partStart[origin] || block >= partStart[origin + 1]) origin = rangeAt(partStart, block)
   return placement[origin]

@@ -6,7 +6,7 @@ export class HeldValues {
   readonly #value: Int32Array
   readonly #ownCount: Int32Array
 
-  /** @param ownStart values that the i-th hosted rank contributes: from there up to the next */
+  /** @param ownStart the values that the i-th hosted rank contributes: from there up to the next */
   constructor({ specification, staging }: Schedule, ranks: Int32Array, ownStart: Int32Array) {
     const { slotStart } = specification
     this.#start = new Int32Array(ranks.length + 1)
@@ -23,7 +23,7 @@ export class HeldValues {
     }
   }
 
-  /** The value in a place of the i-th hosted rank; -1 if there is none. */
+  /** Returns the value in a place of the i-th hosted rank; -1 if there is none. */
   get(i: number, place: number): number {
     const at = this.#start[i] + place
     return place >= 0 && at < this.#start[i + 1] ? this.#value[at] : -1

@@ -1,37 +1,33 @@
 import type { Schedule } from '../ir.js'
 
 /**
- * What one process does to run a schedule for all the ranks it hosts (decision 6). Messages and copies
- * between its ranks disappear: they are names of values. What it sends to another process in a round is one
- * frame.
+ * The program by which one process runs a schedule for all the ranks it hosts (decision 6). Messages and copies between
+ * its ranks disappear: they are names of values. It sends at most one frame to another process in a round.
  *
- * **Values** are assigned once and numbered: first what its ranks contribute (by hosted rank, then own
- * place), then what frames bring, in the order of the receive frames and within a frame in its order, then
- * what combinations make, in their order.
+ * **Values** are assigned once and numbered: first the contributions of its ranks (by hosted rank, then own place),
+ * then those that frames bring, in the order of the receive frames and within a frame in its order, then the results of
+ * combinations, in their order.
  *
- * **Frames** hold blocks first, ascending, each once, then partial results by sender, receiver, tag and
- * order. A block is left out of a frame when an earlier frame of the same two processes carries it or the
- * receiver hosts its origin; so a frame may hold no value; it is sent nevertheless. Two processes exchange at
- * most one frame each way per round.
+ * **Frames** hold blocks first, ascending, each once, then partial results by sender, receiver, tag and order. A block
+ * is left out of a frame when an earlier frame of the same two processes carries it or the receiver hosts its origin;
+ * so a frame may hold no value, and is sent nevertheless. Two processes exchange at most one frame each way per round.
  *
- * **Running it.** Receives may be posted at any time. A frame leaves when its values are there, a combination
- * is made when its operands are there; {@link ProcessProgram.dependencies} count what is missing. Where the
- * schedule has waits, frames leave and receives are posted behind {@link Gates} also. What depends on what has
- * no cycle across all processes: a frame depends on frames of earlier rounds only.
+ * **Running it.** Receives may be posted at any time. A frame leaves when its values are there, and a combination is
+ * made when its operands are there; {@link ProcessProgram.dependencies} count the missing ones. If the schedule has
+ * waits, {@link Gates} also delay frames and the posts of receives. Dependencies have no cycle across all processes,
+ * because a frame depends only on frames of earlier rounds.
  */
 export interface ProcessProgram {
   readonly process: number
-  /** Hosted ranks, ascending. */
+  /** The hosted ranks, ascending. */
   readonly ranks: Int32Array
-  /** Rounds are below this number; few of them need have frames. */
+  /** The number of rounds; few of them need have frames. */
   readonly rounds: number
   /**
-   * What every value is: a block, or `~p` for a partial result of part p. It gives the length of the value.
+   * The term of every value: a block, or `~p` for a partial result of part p. It determines the length of the value.
    */
   readonly valueTerm: Int32Array
-  /**
-   * Values that the i-th hosted rank contributes: `ownStart[i]` up to the next. Length `ranks.length + 1`.
-   */
+  /** The values that the i-th hosted rank contributes: `ownStart[i]` up to the next. Length `ranks.length + 1`. */
   readonly ownStart: Int32Array
   readonly send: SendFrames
   readonly receive: ReceiveFrames
@@ -39,30 +35,30 @@ export interface ProcessProgram {
   readonly gates: Gates
   readonly dependencies: Dependencies
   /**
-   * Slots to fill from value v: `fillStart[v]` up to the next. Every slot of every hosted rank occurs once,
-   * at the first value that holds its block or at its reduction. Length `values + 1`.
+   * The slots to fill from value v: `fillStart[v]` up to the next. Every slot of every hosted rank occurs once, at the
+   * first value that holds its block or at its reduction. Length `values + 1`.
    */
   readonly fillStart: Int32Array
-  /** Index into `ranks`. */
+  /** The index into `ranks`. */
   readonly fillRank: Int32Array
-  /** Index of the block in that rank's receive buffer. */
+  /** The index of the block in that rank's receive buffer. */
   readonly fillSlot: Int32Array
   readonly counts: ProcessCounts
 }
 
-/** By round, then peer, beginning with the process after this one. */
+/** The frames to send, by round, then peer, beginning with the process after this one. */
 export interface SendFrames {
   readonly round: Int32Array
-  /** Process at the other end. */
+  /** The process at the other end. */
   readonly peer: Int32Array
-  /** Messages of the schedule that this frame carries, at least 1. */
+  /** The number of messages of the schedule that this frame carries, at least 1. */
   readonly messages: Int32Array
-  /** Values of frame j in order: `value[valueStart[j]]` up to the next. Length frames + 1. */
+  /** The values of frame j, in order: `value[valueStart[j]]` up to the next. Length frames + 1. */
   readonly valueStart: Int32Array
   readonly value: Int32Array
 }
 
-/** By round, then peer. */
+/** The frames to receive, by round, then peer. */
 export interface ReceiveFrames {
   readonly round: Int32Array
   readonly peer: Int32Array
@@ -79,35 +75,35 @@ export interface Combinations {
 }
 
 /**
- * What frames wait for besides their values. Gate g is open when the first `sends[g]` send frames are
- * complete, their memory free again, and the first `receives[g]` receive frames have arrived. A later gate has
- * at least the frames of those before. All lists are empty in most programs: no message of their ranks waits.
+ * The waits of frames besides those for their values. Gate g is open when the first `sends[g]` send frames are
+ * complete, their memory free again, and the first `receives[g]` receive frames have arrived. A later gate has at least
+ * the frames of those before. All lists are empty in most programs, because no message of their ranks waits.
  */
 export interface Gates {
   readonly sends: Int32Array
   readonly receives: Int32Array
-  /** The gate that a send frame waits for before it leaves; -1: none. By frame. */
+  /** By send frame, the gate for which it waits before it leaves; -1 for none. */
   readonly ofSend: Int32Array
-  /** The gate that a receive frame waits for before it is posted; -1: none. By frame. */
+  /** By receive frame, the gate for which it waits before it is posted; -1 for none. */
   readonly ofReceive: Int32Array
 }
 
 /**
- * What waits for what. Tasks are the send frames, then the combinations; what brings values are the receive
- * frames, then the combinations. What ranks contribute is there at the start.
+ * The dependencies between tasks and bringers. Tasks are the send frames, then the combinations; bringers of values are
+ * the receive frames, then the combinations. Contributions are there at the start.
  *
- * With gates, these are tasks, too, which take no time, and so is posting each receive frame; and gates and
- * send frames, when they are complete, bring others on.
+ * With gates, the gates are tasks, too, which take no time, and so is posting each receive frame. Complete gates and
+ * send frames are then bringers as well.
  */
 export interface Dependencies {
   /**
-   * How many bringers each task waits for. Length: send frames + combinations; with gates, then the gates and
-   * the receive frames.
+   * The number of bringers for which each task waits. Length: send frames + combinations; with gates, then the gates
+   * and the receive frames.
    */
   readonly needs: Int32Array
   /**
-   * Tasks that wait for the i-th receive frame, or for combination c at `receive frames + c`: `useStart[i]`
-   * up to the next, each once. With gates, then for each gate and each send frame.
+   * The tasks that wait for the i-th receive frame, or for combination c at `receive frames + c`: `useStart[i]` up to
+   * the next, each once. With gates, then those of each gate and each send frame.
    */
   readonly useStart: Int32Array
   readonly use: Int32Array
@@ -116,18 +112,18 @@ export interface Dependencies {
 export interface ProcessCounts {
   readonly framesSent: number
   readonly framesReceived: number
-  /** Messages of the schedule that leave the process in frames. */
+  /** The number of messages of the schedule that leave the process in frames. */
   readonly messagesSent: number
-  /** Messages of the schedule between ranks of the process. */
+  /** The number of messages of the schedule between ranks of the process. */
   readonly messagesInside: number
-  /** Blocks and partial results in the frames sent. */
+  /** The number of blocks and partial results in the frames sent. */
   readonly blocksSent: number
 }
 
 export interface LoweredSchedule {
   readonly schedule: Schedule
-  /** Process of every rank. */
+  /** The process of every rank. */
   readonly placement: Int32Array
-  /** One per process, including those without ranks. */
+  /** The programs of all processes, including those without ranks. */
   readonly programs: readonly ProcessProgram[]
 }

@@ -5,22 +5,19 @@ import { pairMessages } from '../message-pairs.js'
 import { isMessage, type PhaseRows, phaseRows, rankOfOperations } from '../walk.js'
 
 export interface MessageRounds {
-  /** Messages travel in rounds 0 to `rounds - 1`. */
+  /** The number of rounds in which messages travel. */
   readonly rounds: number
-  /**
-   * The round of every operation: copies and combinations follow the receives of their round. Length:
-   * operations.
-   */
+  /** The round of every operation; copies and combinations follow the receives of their round. Length: operations. */
   readonly ofOperation: Int32Array
-  /** What `pairMessages` found; null if it has not been asked. */
+  /** The result of `pairMessages`; null if it was not called. */
   readonly partner: Int32Array | null
 }
 
 /**
- * The round in which every message travels, so that processes can proceed round by round: what a rank sends
- * in round i it has from the start or from earlier rounds. When every message is sent and received in the
- * same phase, rounds are phases. Otherwise a rank enters its next phase in the round after the last of this
- * phase's messages, and a message travels in the round in which its sender enters the phase of the send.
+ * Returns the round in which every message travels, so that processes can proceed round by round: the data that a rank
+ * sends in round i are there from the start or from earlier rounds. When every message is sent and received in the same
+ * phase, rounds are phases. Otherwise a rank enters its next phase in the round after the last of this phase's
+ * messages, and a message travels in the round in which its sender enters the phase of the send.
  *
  * @throws ERR_SCHEDULE when a message has only one end or ranks wait for each other: verify the schedule.
  */
@@ -61,8 +58,8 @@ export function messageRounds(schedule: Schedule): MessageRounds {
 }
 
 /**
- * Every operation in the round of its phase: for schedules that receive every message in the phase in which
- * it is sent. The operations of some ranks are enough.
+ * Puts every operation in the round of its phase. The schedule must receive every message in the phase in which it is
+ * sent. The operations of some ranks suffice.
  */
 export function roundsByPhase(schedule: Schedule): MessageRounds {
   const { phases, opPhase } = schedule
@@ -70,11 +67,11 @@ export function roundsByPhase(schedule: Schedule): MessageRounds {
 }
 
 /**
- * The round up to which every message waits for those of its process, -1 where it waits for its data alone.
- * Length: operations; 0 in a schedule in which none waits.
+ * Returns the round up to which every message waits for those of its process, -1 if it waits only for its data. Length:
+ * operations; 0 in a schedule in which none waits.
  *
- * It is below the round of the message, so waits of processes form no cycle. A receive of a late phase may be
- * that of an early round: it waits for the rounds before that one.
+ * It is below the round of the message, so waits of processes form no cycle. A receive of a late phase may travel in an
+ * early round: it waits for the rounds before that one.
  */
 export function roundsAwaited(schedule: Schedule, { ofOperation }: MessageRounds): Int32Array {
   const { opAfter, opPhase, opStart } = schedule
@@ -95,14 +92,14 @@ export function roundsAwaited(schedule: Schedule, { ofOperation }: MessageRounds
   return awaited
 }
 
-/** The round in which every rank enters every phase: longest paths, in topological order. */
+/** Returns the round in which every rank enters every phase: longest paths, in topological order. */
 function roundsOfRows(schedule: Schedule, rows: PhaseRows, partner: Int32Array): Int32Array {
   const { opStart, rank, ofOperation } = rows
   const count = rank.length
   const entered = new Int32Array(count)
   const isFirst = (row: number): boolean => row === 0 || rank[row - 1] !== rank[row]
   const isLast = (row: number): boolean => row + 1 === count || rank[row + 1] !== rank[row]
-  // A row waits for its rank's row before it and for the senders of what that one receives.
+  // A row waits for its rank's row before it and for the senders of the messages that that row receives.
   const waits = new Int32Array(count)
   const ready: number[] = []
   for (let row = 0; row < count; row++) {

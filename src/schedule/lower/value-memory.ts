@@ -3,63 +3,62 @@ import { rowStarts } from '../../topology/compressed-rows.js'
 import type { Collective } from '../specification.js'
 import type { ProcessProgram } from './program.js'
 
-/** Where a value is while its program runs. */
+/** The memory areas of values while their program runs. */
 export const area = {
-  /** In what its rank contributes. */
+  /** The contribution of its rank. */
   own: 0,
-  /** In the receive buffer: where the first slot is that it fills. */
+  /** The receive buffer, at the first slot that the value fills. */
   slot: 1,
-  /** In memory that only the run needs. */
+  /** Memory that only the run needs. */
   scratch: 2,
 } as const
 
 /**
- * The memory of a program's values. Values are assigned once, memory is not: what is combined goes where an
- * operand was, and a partial result that arrives may use the slot that its part fills later.
+ * The memory of a program's values. Values are assigned once, but memory is reused: a combination goes to the place of
+ * an operand, and an arriving partial result may use the slot that its part fills later.
  */
 export interface ValueMemory {
-  /** {@link area} of every value. */
+  /** The {@link area} of every value. */
   readonly area: Uint8Array
-  /** Own place, slot or piece of scratch memory, by value. */
+  /** The own place, slot or piece of scratch memory, by value. */
   readonly index: Int32Array
   /**
-   * Own places that are copied into their slots before the run: `ownCopy[i]` into the slot numbered
-   * `ownCopyTo[i]`.
+   * The own places that are copied into their slots before the run: `ownCopy[i]` into the slot numbered `ownCopyTo[i]`.
    */
   readonly ownCopy: Int32Array
   readonly ownCopyTo: Int32Array
   /** The i-th copy after the run: value `copy[i]` into the slot numbered `copyTo[i]`. */
   readonly copy: Int32Array
   readonly copyTo: Int32Array
-  /**
-   * Slots of the i-th hosted rank are numbered `slotStart[i]` up to the next; all from 0 where ranks share
-   * them.
-   */
+  /** The slots of the i-th hosted rank are numbered `slotStart[i]` up to the next; all from 0 if ranks share them. */
   readonly slotStart: Int32Array
   /**
-   * What each slot holds in the end, and each piece of scratch memory: a block, or `~p`. It gives the length.
+   * The final contents of each slot, and of each piece of scratch memory below: a block, or `~p`. They determine the
+   * length.
    */
   readonly slotTerm: Int32Array
   readonly scratchTerm: Int32Array
-  /** Whether slots may be the memory of own places with the same number, as where a call is in place. */
+  /** Whether slots may be the memory of own places with the same number, as when a call is in place. */
   readonly isSafeInPlace: boolean
 }
 
 export interface MemoryOptions {
-  /** The slots with one number of all hosted ranks are one, which holds the same for all of them. */
+  /** Whether the slots with one number of all hosted ranks are one, which holds the same for all of them. */
   readonly isShared?: boolean
-  /** In a reduction: parts that every rank contributes. */
+  /** The number of parts that every rank contributes to a reduction. */
   readonly parts?: number
-  /** Every reduction combines what all ranks contribute. */
+  /** Whether every reduction combines the contributions of all ranks. */
   readonly isTotal?: boolean
-  /** Slots are the memory of own places with the same number: nothing else may be written there early. */
+  /**
+   * Whether slots are the memory of own places with the same number, so that nothing else may be written there early.
+   */
   readonly isInPlace?: boolean
 }
 
 /**
- * How calls of a collective lay out their memory.
+ * Returns how calls of a collective lay out their memory.
  *
- * @param parts that every rank contributes to a reduction
+ * @param parts the number of parts that every rank contributes to a reduction
  */
 export function memoryOptionsOf(collective: Collective, parts: number): MemoryOptions {
   const isTotal = collective === 'allreduce' || collective === 'reduce'
@@ -68,9 +67,9 @@ export function memoryOptionsOf(collective: Collective, parts: number): MemoryOp
 }
 
 /**
- * Decides where values are. Frames that are large are read until their receiver has them, so memory that a
- * frame sends is written again only by what cannot exist before it has been received: the combination of all
- * ranks' contributions, where the frame was the only way for this rank's own to get there.
+ * Decides the places of values. Large frames are read until their receiver has them. So memory that a frame sends is
+ * rewritten only by a value that cannot exist before the frame has been received. That is the combination of all ranks'
+ * contributions, if the frame was the only way for this rank's own to get there.
  */
 export function valueMemory(program: ProcessProgram, options: MemoryOptions = {}): ValueMemory {
   return new Assignment(program, options).memory()
@@ -81,16 +80,16 @@ class Assignment {
   readonly #options: MemoryOptions
   readonly #area: Uint8Array
   readonly #index: Int32Array
-  /** How many frames send a value, and how many combinations read it. */
+  /** The number of frames that send a value; below, the number of combinations that read it. */
   readonly #sends: Int32Array
   readonly #reads: Int32Array
   /** The last combination that reads a value; -1 if none does. */
   readonly #reader: Int32Array
   readonly #slotStart: Int32Array
-  /** The value that a slot holds in the end. */
+  /** The final value of each slot. */
   readonly #filler: Int32Array
   readonly #scratchTerm = new GrowingInt32Array(8)
-  /** By part: the first slot that its combination fills, and the own value of that part. */
+  /** By part, the first slot that its combination fills. */
   readonly #slotOfPart = new Map<number, number>()
   readonly #isTaken: Uint8Array
 
@@ -178,7 +177,7 @@ class Assignment {
     return Int32Array.from(fillers)
   }
 
-  /** The first slot that a value fills and that holds nothing else; -1 if there is none. */
+  /** Returns the first slot that a value fills and that holds nothing else; -1 if there is none. */
   #firstSlot(value: number): number {
     const { fillStart, fillRank, fillSlot } = this.#program
     for (let f = fillStart[value]; f < fillStart[value + 1]; f++) {
@@ -202,7 +201,7 @@ class Assignment {
     }
   }
 
-  /** Over an operand that nothing else reads. */
+  /** Places a combination over an operand that nothing else reads. */
   #placeCombination(value: number): void {
     const { combine } = this.#program
     const c = value - combine.firstValue
@@ -220,7 +219,7 @@ class Assignment {
     this.#scratchTerm.push(this.#program.valueTerm[value])
   }
 
-  /** The slot in which a partial result that arrives can be combined; -1 if it needs separate memory. */
+  /** Returns the slot in which an arriving partial result can be combined; -1 if it needs separate memory. */
   #earlySlot(arrival: number): number {
     const { combine } = this.#program
     const slot = this.#slotOfPart.get(this.#partOf(arrival)) ?? -1
@@ -241,7 +240,7 @@ class Assignment {
     }
   }
 
-  /** -1 of a block that is not combined. */
+  /** Returns the part of a value; -1 for a block that is not combined. */
   #partOf(value: number): number {
     const term = this.#program.valueTerm[value]
     if (term < 0) return ~term
@@ -258,8 +257,8 @@ class Assignment {
   }
 
   /**
-   * Whether every slot may be the own place with its number: the own value is in its slot anyway, or has one
-   * use, after which alone the slot can be filled.
+   * Whether every slot may be the own place with its number. The own value must be in its slot anyway, or have one use,
+   * after which alone the slot can be filled.
    */
   #isSafeInPlace(owns: number): boolean {
     const { ranks, combine } = this.#program

@@ -8,33 +8,33 @@ import { requireSchedule } from '../require-schedule.js'
 import { forEachPhase, isMessage } from '../walk.js'
 import { type MessageRounds, messageRounds, roundsAwaited } from './rounds.js'
 
-/** Sends that a rank may have in progress, at most. */
+/** The most sends that a rank may have in progress. */
 export const mostSendsAtOnce = 2 ** 16
 
 /**
- * An equal schedule in which no rank has more than `ports` sends to other ranks in progress: it starts a send only when
- * enough of those before it are complete. Messages, their contents and their order per pair and tag are the same, and
- * so is what places hold at the end.
+ * Returns an equivalent schedule in which no rank has more than `ports` sends to other ranks in progress: it starts a
+ * send only when enough of those before it are complete. Messages, their contents, their order per pair and tag, and
+ * the final contents of places are the same.
  *
- * A phase in which a rank sends more becomes several, its turns. A rank's sends take turns in the order of their
- * peers, beginning with the rank after it, so that not all ranks send to one (docs/decisions/0033). Each receive is in
- * the turn of its send, copies and combinations follow the last message of the rank. A send waits (`opAfter`) for the
+ * A phase in which a rank sends more becomes several, its turns. A rank's sends take turns in the order of their peers,
+ * beginning with the rank after it, so that not all ranks send to one (docs/decisions/0033). Each receive is in the
+ * turn of its send, copies and combinations follow the last message of the rank. A send waits (`opAfter`) for the
  * latest phase up to which all sends have to be complete, so that at most `ports` remain; then the receives of these
  * phases are complete, too.
  *
- * **Why places are right.** A place is written once, and what a send reads was written in a phase before its own. So
- * it reads the same in a later turn.
+ * **Why places are right.** A place is written once, and a send reads places that were written in a phase before its
+ * own. So it reads the same in a later turn.
  *
- * **Why no cycle arises.** Both ends of every message are in one phase of the result: where they are not in the
- * schedule, its rounds are the phases, in which messages travel when it is lowered. A message then needs only what
- * ranks did in phases before its own, and waits for messages of these phases alone. By induction over phases all
- * messages of a phase complete, whatever the order in which ranks start those that may start. Nothing waits for a
- * message of its own phase, so it does not matter how many ranks one process runs.
+ * **Why no cycle arises.** Both ends of every message are in one phase of the result. If they are not in the schedule,
+ * the phases are its rounds, in which messages travel when it is lowered. A message then needs only the work of phases
+ * before its own, and waits only for messages of these phases. By induction over phases all messages of a phase
+ * complete, in whatever order ranks start those that may start. No operation waits for a message of its own phase, so
+ * the number of ranks that one process runs does not matter.
  *
- * Memory and time: in proportion to operations and entries.
+ * Memory and time: proportional to operations and entries.
  *
  * @param ports 1 to 2^16
- * @returns the same object where no rank has more sends in progress by its phases alone
+ * @returns the same object if its phases alone keep every rank within `ports`
  * @throws ERR_ARGUMENT for other ports; ERR_SCHEDULE for a message with one end, ranks that wait for each other, and
  *   beyond 2^24 phases
  */
@@ -69,7 +69,7 @@ function isSendOut({ opKind: kinds, opPeer }: Schedule, rank: number, op: number
   return kinds[op] === opKind.send && opPeer[op] !== rank
 }
 
-/** The turn of every operation in its round. */
+/** Returns the turn of every operation in its round. */
 function turnsOf(schedule: Schedule, { ofOperation, partner }: MessageRounds, ports: number): Int32Array {
   const { opKind: kinds, opPeer, specification } = schedule
   const turn = new Int32Array(kinds.length)
@@ -78,7 +78,7 @@ function turnsOf(schedule: Schedule, { ofOperation, partner }: MessageRounds, po
     for (let op = first; op < end; op++) if (isSendOut(schedule, rank, op)) sends.push(op)
     if (sends.length <= ports) return
     const { ranks } = specification
-    // Sends of one peer keep their order, by which they are matched.
+    // Sends to one peer keep their order, by which they are matched.
     const order = stableOrder(sends.length, (i) => (opPeer[sends[i]] - rank - 1 + ranks) % ranks)
     for (const [place, i] of order.entries()) turn[sends[i]] = Math.floor(place / ports)
   })
@@ -99,13 +99,13 @@ function turnsOf(schedule: Schedule, { ofOperation, partner }: MessageRounds, po
 }
 
 interface NumberedPhases {
-  /** Phase of the result, by operation. */
+  /** The phase of the result, by operation. */
   readonly phaseOf: Int32Array
-  /** The last phase of the rounds up to one; -1 where there are none. */
+  /** Returns the last phase of the rounds up to one; -1 if there are none. */
   phaseUpTo(round: number): number
 }
 
-/** Rounds with operations, as many phases each as they have turns. @throws ERR_SCHEDULE */
+/** Numbers the phases: rounds with operations, as many phases each as they have turns. @throws ERR_SCHEDULE */
 function numberedPhases(ofOperation: Int32Array, turn: Int32Array): NumberedPhases {
   const sorted = ofOperation.slice().sort()
   const distinct = sorted.filter((round, i) => i === 0 || round !== sorted[i - 1])
@@ -125,7 +125,7 @@ function numberedPhases(ofOperation: Int32Array, turn: Int32Array): NumberedPhas
   }
 }
 
-/** What operations of the schedule wait for, in phases of the result. */
+/** Returns the phases of the result for which operations of the schedule wait. */
 function awaitedPhases(
   schedule: Schedule,
   rounds: MessageRounds,
@@ -138,7 +138,7 @@ function awaitedPhases(
 }
 
 /**
- * Has sends wait where more than `ports` of their rank would be in progress.
+ * Delays sends when more than `ports` of their rank would be in progress.
  * @returns whether any waits longer than before
  */
 function limitSends(schedule: Schedule, phaseOf: Int32Array, ports: number, after: Int32Array): boolean {
@@ -149,7 +149,7 @@ function limitSends(schedule: Schedule, phaseOf: Int32Array, ports: number, afte
     for (let op = opStart[rank]; op < opStart[rank + 1]; op++)
       if (isSendOut(schedule, rank, op)) sends.push(op)
     sends.sort((a, b) => phaseOf[a] - phaseOf[b])
-    /** Sends before this one are complete when those from it on may be in progress. */
+    /** The sends before this one are complete when those from it on may be in progress. */
     let first = 0
     for (let next = 0; next < sends.length; ) {
       let end = next + 1
@@ -166,7 +166,7 @@ function limitSends(schedule: Schedule, phaseOf: Int32Array, ports: number, afte
   return isLimited
 }
 
-/** The first of sends, by phase, that is in a later phase than one. */
+/** Returns the first of sends, by phase, that is in a later phase than one. */
 function endOfTurn(sends: readonly number[], phaseOf: Int32Array, from: number): number {
   let end = from + 1
   while (end < sends.length && phaseOf[sends[end]] === phaseOf[sends[from]]) end++

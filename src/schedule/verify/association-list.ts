@@ -2,7 +2,7 @@ import { type Association, combined, formatHash, hashOfAll, leaf } from './assoc
 import type { ReductionCheck } from './reduction-check.js'
 import type { TermTable } from './term-table.js'
 
-/** How the reductions of the slots of a schedule are associated, by the ranks that they are over. */
+/** The associations of the reductions in a schedule's slots, by the ranks that they combine. */
 export class AssociationList {
   readonly #terms: TermTable
   readonly #check: ReductionCheck
@@ -17,7 +17,7 @@ export class AssociationList {
     this.#ranks = ranks
   }
 
-  /** Adds a slot that holds the reduction that it demands. */
+  /** Adds a slot that holds the demanded reduction. */
   add(term: number, reduction: number): void {
     const [low, high] = [this.#terms.hashOf(term, 0), this.#terms.hashOf(term, 1)]
     const demand = this.#demandOf(reduction)
@@ -27,14 +27,14 @@ export class AssociationList {
   }
 
   /**
-   * The hash of the association if all reductions are over the same ranks; a hash of those of all if they are
-   * over several; null if there are none, or if two over the same ranks differ.
+   * Returns the hash of the association if all reductions are over the same ranks, or a hash of all if they are over
+   * several sets. Returns null if there are none, or if two over the same ranks differ.
    */
   hash(): string | null {
     return this.#isOne ? hashOfAll(this.#known.values()) : null
   }
 
-  /** Equal for reductions of any part over the same ranks in the same order. */
+  /** Returns a key that is equal for reductions of any part over the same ranks in the same order. */
   #demandOf(reduction: number): number | string {
     const span = this.#check.spanOf(reduction)
     if (span > 0) return this.#check.firstOf(reduction) * (this.#ranks + 1) + span

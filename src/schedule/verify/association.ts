@@ -1,32 +1,33 @@
 import { mixed } from '../../base/multiset-digest.js'
 
 /**
- * Hashes of how contributors are associated: of a contributor by its rank, of a combination by those of its
- * operands in their order. Of 64 bits, in two halves; equal by accident with probability 2^-64.
+ * Hashes a contributor by its rank. Hashes show how contributors are associated: that of a combination follows from
+ * those of its operands in their order. They have 64 bits, in two halves, and are equal by accident with probability
+ * 2^-64.
  */
 
 export function leafHash(origin: number, half: 0 | 1): number {
   return mixed(origin ^ seeds[half], factors[half])
 }
 
-/** @param left hash of the left operand, the same half */
+/** @param left the hash of the left operand, the same half */
 export function combinationHash(left: number, right: number, half: 0 | 1): number {
   return mixed(mixed(left ^ seeds[2 + half], factors[half]) + right, factors[half])
 }
 
-/** The hash of one association; of several, which the order does not influence. Null of none. */
+/** Returns the hash of one association, or of several in any order; null of none. */
 export function hashOfAll(associations: Iterable<Association>): string | null {
   const all = [...associations].sort((a, b) => a.high - b.high || a.low - b.low)
   if (all.length === 0) return null
   return formatHash(all.reduce(combined))
 }
 
-/** As 16 hexadecimal digits. */
+/** Formats a hash as 16 hexadecimal digits. */
 export function formatHash({ low, high }: Association): string {
   return [high, low].map((half) => (half >>> 0).toString(16).padStart(8, '0')).join('')
 }
 
-/** Two halves of a hash. */
+/** The two halves of a hash. */
 export interface Association {
   readonly low: number
   readonly high: number

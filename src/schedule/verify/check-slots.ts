@@ -10,14 +10,14 @@ import type { ViolationList } from './violations.js'
 export interface SlotProof {
   /** Whether every known reduction combines its contributors in the demanded order, each once. */
   readonly isOrdered: boolean
-  /** {@link Verification.association} if no violation is found. */
+  /** The {@link Verification.association} if no violation is found. */
   readonly association: string | null
 }
 
 /**
- * Whether every slot ends with what the specification demands, and no temporary place is written for nothing.
+ * Checks that every slot ends with what the specification demands, and that no temporary place is written without use.
  *
- * @param ranks whose places are checked
+ * @param the ranks whose places are checked
  * @param demandsOrder whether a reduction in another order is a violation
  */
 export function checkSlots(

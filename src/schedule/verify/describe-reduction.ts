@@ -3,16 +3,16 @@ import { blocksOf, contributorsOf, formatRanks } from './describe-term.js'
 import type { ReductionCheck } from './reduction-check.js'
 import type { TermTable } from './term-table.js'
 
-/** Contributors listed where their order is described. */
+/** The most contributors that are listed where their order is described. */
 const mostInOrder = 12
 
-/** E.g. `the reduction of part 1 over ranks 0-7`. */
+/** Returns for example `the reduction of part 1 over ranks 0-7`. */
 export function describeReduction(terms: TermTable, check: ReductionCheck, reduction: number): string {
   const ranks = demandedRanks(terms, check, reduction).keys()
   return `the reduction of part ${check.partOf(reduction)} over ${formatRanks(ranks)}`
 }
 
-/** What a slot holds in place of a reduction, e.g. `combines ranks 0-2, 4 (missing 3)`. */
+/** Describes the contents of a slot that should hold a reduction, e.g. `combines ranks 0-2, 4 (missing 3)`. */
 export function describeDifference(
   { reductions }: Specification,
   terms: TermTable,
@@ -41,7 +41,7 @@ export function describeDifference(
   return `combines ${formatRanks(held.keys())} (${listed.join('; ')})`
 }
 
-/** The contributors of a term from left to right, e.g. `2, 0, 1`. */
+/** Lists the contributors of a term from left to right, e.g. `2, 0, 1`. */
 export function describeOrder(terms: TermTable, term: number): string {
   const shown: number[] = []
   for (const block of blocksOf(terms, term)) {

@@ -1,9 +1,9 @@
 import { empty, type TermTable } from './term-table.js'
 
-/** Ranges listed in a message; further ones are only counted. */
+/** The most ranges that a message lists; further ones are only counted. */
 const mostRanges = 8
 
-/** E.g. `block 7`, or `a partial result of part 1 over ranks 0-2, 4`. */
+/** Returns for example `block 7`, or `a partial result of part 1 over ranks 0-2, 4`. */
 export function describeTerm(terms: TermTable, term: number): string {
   if (term === empty) return 'nothing'
   if (term >= 0) return `block ${term}`
@@ -11,7 +11,7 @@ export function describeTerm(terms: TermTable, term: number): string {
   return terms.isUnknown(term) ? what : `${what} over ${formatRanks(contributorsOf(terms, term).keys())}`
 }
 
-/** The blocks of a term from left to right; no operand in it may be unknown. */
+/** Yields the blocks of a term from left to right; no operand in it may be unknown. */
 export function* blocksOf(terms: TermTable, term: number): Generator<number> {
   const pending = [term]
   while (pending.length > 0) {
@@ -22,12 +22,12 @@ export function* blocksOf(terms: TermTable, term: number): Generator<number> {
 }
 
 /**
- * The ranks that contribute to a term, each with how often. Time and memory in proportion to the different
- * combinations in it. Counts above 2^53 are rounded.
+ * Counts how often each rank contributes to a term. Time and memory are proportional to the different combinations in
+ * it. Counts above 2^53 are rounded.
  */
 export function contributorsOf(terms: TermTable, term: number): Map<number, number> {
   const ranks = new Map<number, number>()
-  // Operands have lower numbers than what is made of them, so what is first in this order is complete.
+  // Operands have lower numbers than their combinations, so the counts of the first in this order are complete.
   const times = new Map<number, number>([[term, 1]])
   const pending = reached(terms, term)
   for (const combination of pending) {
@@ -42,7 +42,7 @@ export function contributorsOf(terms: TermTable, term: number): Map<number, numb
   return ranks
 }
 
-/** The combinations in a term, each before its operands. */
+/** Lists the combinations in a term, each before its operands. */
 export function reached(terms: TermTable, term: number): Int32Array {
   const seen = new Set<number>()
   const pending = term < 0 ? [term] : []
@@ -62,7 +62,7 @@ function addTo(counts: Map<number, number>, key: number, count: number): void {
   counts.set(key, (counts.get(key) ?? 0) + count)
 }
 
-/** E.g. `ranks 0-2, 4`. */
+/** Returns for example `ranks 0-2, 4`. */
 export function formatRanks(ranks: Iterable<number>): string {
   const ascending = Int32Array.from(ranks).sort()
   const ranges = rangesOf(ascending)

@@ -5,26 +5,23 @@ import { HeldTerms } from './places.js'
 import { empty, TermTable } from './term-table.js'
 import type { ViolationList } from './violations.js'
 
-/** What the places of all ranks hold at the end. */
+/** The final contents of the places of all ranks. */
 export interface Contents {
   readonly places: HeldTerms
   readonly terms: TermTable
-  /**
-   * Partial results received in messages that are not known: of which another check finds fault, or whose
-   * sender is absent.
-   */
+  /** The number of partial results in messages that `checkMessages` reports, or whose sender is absent. */
   readonly unknownReceived: number
 }
 
 /**
- * Executes a schedule on terms: what each place holds, row by row.
+ * Executes a schedule on terms, row by row, and follows the contents of each place.
  *
- * A receive and a copy write the blocks that they name: their reads are checked, and another check proves
- * that both ends of a message name the same. A partial result has no name but its part, so it is followed
- * from the place where its sender reads it.
+ * A receive and a copy write the blocks that they name: their reads are checked, and another check proves that both
+ * ends of a message name the same. The name of a partial result is only its part, so it is followed from the place
+ * where its sender reads it.
  *
- * @param order of the rows: each after those of its rank before it and after those that precede the sends
- *   that it receives
+ * @param order of the rows: each after those of its rank before it and after those that precede the sends that it
+ *   receives
  * @param partner of every operation
  */
 export function followTerms(
@@ -36,7 +33,7 @@ export function followTerms(
 ): Contents {
   const follower = new Follower(schedule, rows, partner, found)
   follower.enterAll()
-  // Without partial results ranks are independent of each other, and one after the other is faster.
+  // Ranks without partial results are independent of each other, and one after the other is faster.
   if (follower.hasPartialResults) for (const row of order) follower.finish(row)
   else for (let row = 0; row < rows.rank.length; row++) follower.finish(row)
   return follower
@@ -51,7 +48,7 @@ class Follower implements Contents {
   readonly #partner: Int32Array
   readonly #found: ViolationList
   /**
-   * What each entry of a send reads, `empty` before it is executed. Of length 0 if there are no partial
+   * The term that each entry of a send reads, `empty` before it is executed. The length is 0 if there are no partial
    * results.
    */
   readonly #sent: Int32Array
@@ -96,7 +93,7 @@ class Follower implements Contents {
     if (row + 1 < rank.length && rank[row + 1] === rank[row]) this.#enter(row + 1)
   }
 
-  /** Sends read what the places hold when the phase begins. */
+  /** Executes the sends, which read the contents that places have when the phase begins. */
   #enter(row: number): void {
     const { opKind: kinds, entryStart, entryBlock, entryFrom } = this.#schedule
     const { opStart, rank } = this.#rows
@@ -119,8 +116,7 @@ class Follower implements Contents {
   }
 
   /**
-   * The partial result that an entry of a receive gets; an unknown one where another check finds fault with
-   * the message.
+   * Returns the partial result that an entry of a receive gets; an unknown one if another check reports the message.
    */
   #received(op: number, e: number, part: number): number {
     const { entryStart, entryBlock } = this.#schedule
@@ -157,14 +153,17 @@ class Follower implements Contents {
     }
   }
 
-  /** What a place holds of the block or part that is named; if it is something else, what the name says. */
+  /**
+   * Returns the contents of a place for the named block or part. If the place holds something else, it returns what the
+   * name says.
+   */
   #read(op: number, rank: number, name: number, place: number): number {
     const term = name >= 0 ? this.#block(op, rank, name, place) : this.#operand(op, rank, name, place)
     if (term !== empty) return term
     return name >= 0 ? name : this.terms.unknown(~name)
   }
 
-  /** A block, `empty` if the place holds something else. */
+  /** Returns a block, or `empty` if the place holds something else. */
   #block(op: number, rank: number, block: number, place: number): number {
     const { places, terms } = this
     const index = places.at(rank, place)
@@ -178,7 +177,7 @@ class Follower implements Contents {
     return empty
   }
 
-  /** A block or partial result of a part, `empty` if the place holds something else. */
+  /** Returns a block or partial result of a part, or `empty` if the place holds something else. */
   #operand(op: number, rank: number, name: number, place: number): number {
     const { places, terms } = this
     const index = places.at(rank, place)
@@ -231,7 +230,7 @@ class Follower implements Contents {
     })
   }
 
-  /** Of a send: the operation of its phase that writes the place; -1 if there is none. */
+  /** Returns the operation in the phase of a send that writes a place; -1 if there is none. */
   #writerInPhase(op: number, rank: number, place: number): number {
     const { entryStart, entryTo, opStart, opKind: kinds } = this.#schedule
     if (kinds[op] !== opKind.send) return -1

@@ -3,8 +3,8 @@ import { opKind, type Schedule } from '../ir.js'
 import { operationsOfRank } from '../walk.js'
 
 /**
- * Messages that ranks send, less those that they receive: zero over all ranks of a schedule that fits
- * together.
+ * The digest of the messages that ranks send, minus that of those that they receive: zero over all ranks of a
+ * consistent schedule.
  */
 export interface MessageBalance {
   readonly low: number
@@ -14,12 +14,12 @@ export interface MessageBalance {
 }
 
 /**
- * The balance of the messages of some ranks. A message is its source, destination, tag, place among those of
- * equal tag, phase, and its blocks in order. If the balances of all ranks add up to zero, then, but for one
- * chance in 2^64, every receive has its send, in the same phase and with the same blocks in the same order.
+ * Computes the balance of the messages of some ranks. A message is its source, destination, tag, place among those of
+ * equal tag, phase, and its blocks in order. If the balances of all ranks add up to zero, every receive has its send,
+ * in the same phase and with the same blocks in the same order, up to one chance in 2^64.
  *
- * @param ranks whose operations are counted
- * @param rankOf the rank that a number of the schedule stands for, where they differ
+ * @param the ranks whose operations are counted
+ * @param rankOf the rank that a number of the schedule stands for, if they differ
  * @param isCounted whether to count messages with a peer, a number of the schedule. Default: all
  */
 export function messageBalance(

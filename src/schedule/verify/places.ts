@@ -2,20 +2,20 @@ import type { Schedule } from '../ir.js'
 import { empty } from './term-table.js'
 
 /**
- * What every place of every rank holds, and whether it is read. A rank may claim any number of temporary
- * places: memory is bounded by the specification and by what its operations touch.
+ * The contents of every place of every rank, and whether it is read. A rank may claim any number of temporary places,
+ * but memory is bounded by the specification and by the places that its operations touch.
  */
 export class HeldTerms {
-  /** Terms, by index of place. */
+  /** The terms, by index of place. */
   readonly holds: Int32Array
   readonly isRead: Uint8Array
-  /** Index of the first place of every rank. Length ranks + 1. */
+  /** The index of the first place of every rank. Length ranks + 1. */
   readonly start: Int32Array
   /** Places of a rank below this have consecutive indices; the others have an entry in `#sparse`. */
   readonly #dense: Int32Array
   readonly #sparse: (ReadonlyMap<number, number> | undefined)[] = []
 
-  /** Own places hold their blocks, the others nothing. */
+  /** Fills own places with their blocks; the others hold nothing. */
   constructor(schedule: Schedule) {
     const { ranks, ownStart, ownBlock, slotStart } = schedule.specification
     this.start = new Int32Array(ranks + 1)
@@ -41,12 +41,12 @@ export class HeldTerms {
     }
   }
 
-  /** The index of a place of a rank. */
+  /** Returns the index of a place of a rank. */
   at(rank: number, place: number): number {
     return place < this.#dense[rank] ? this.start[rank] + place : this.#sparse[rank]!.get(place)!
   }
 
-  /** The place that an index stands for. */
+  /** Returns the place that an index stands for. */
   placeAt(rank: number, index: number): number {
     const place = index - this.start[rank]
     if (place < this.#dense[rank]) return place
@@ -55,13 +55,13 @@ export class HeldTerms {
   }
 }
 
-/** Every entry touches at most three places. */
+/** Whether a rank may use all of its temporary places: an entry touches at most three. */
 function usesItsStaging({ staging, opStart, entryStart }: Schedule, rank: number): boolean {
   const entries = entryStart[opStart[rank + 1]] - entryStart[opStart[rank]]
   return staging[rank] <= 3 * entries
 }
 
-/** Indices of the temporary places that a rank reads or writes. */
+/** Returns the temporary places that a rank reads or writes. */
 function touchedPlaces(
   { opStart, entryStart, entryFrom, entryRight, entryTo }: Schedule,
   rank: number,

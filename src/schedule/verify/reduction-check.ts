@@ -3,34 +3,34 @@ import { reached } from './describe-term.js'
 import type { TermTable } from './term-table.js'
 
 /**
- * Whether a term is the reduction that a slot demands; `unordered`: but for the order of its contributors.
+ * The verdicts on whether a term is the reduction that a slot demands; `unordered` means that only the order of its
+ * contributors differs.
  */
 export const verdicts = { wrong: 0, unordered: 1, ordered: 2 } as const
 
 /**
- * Compares terms with the reductions of a specification: which contributors, how often each, and in which
- * order.
+ * Compares terms with the reductions of a specification by their contributors, how often each occurs, and their order.
  *
- * O(1) where the contributors of both are consecutive ranks, counted cyclically: trees, chains, rings, scans,
- * exchanges at growing distances. Else O(demanded contributors) for every different pair of a term and a
- * reduction, because a term of another number of blocks is wrong without a look at them; where contributors
- * may be repeated, O(combinations in the term).
+ * A comparison takes O(1) if the contributors of both are consecutive ranks, counted cyclically: trees, chains, rings,
+ * scans, exchanges at growing distances. Otherwise it takes O(demanded contributors) for every different pair of a term
+ * and a reduction, because a term with another number of blocks is always wrong. If contributors may be repeated, it
+ * takes O(combinations in the term).
  */
 export class ReductionCheck {
   readonly #specification: Specification
   readonly #terms: TermTable
-  /** Contributors of every reduction. */
+  /** The number of contributors of every reduction. */
   readonly #blocks: Int32Array
   readonly #part: Int32Array
   /**
-   * The contributors as an interval of ranks, counted cyclically: the first, and how many; 0 if they are
-   * none.
+   * The first rank of the contributors as an interval, counted cyclically; below, the length of the interval, 0 if they
+   * form none.
    */
   readonly #first: Int32Array
   readonly #span: Int32Array
-  /** Of every rank; all 0 between two checks. */
+  /** The awaited contributions of every rank; all 0 between two checks. */
   readonly #awaited: Int32Array
-  /** The last verdict on a combination that takes time, after 4 times its reduction. */
+  /** The last verdict on a combination that takes time, added to 4 times the number of its reduction. */
   readonly #last = new Map<number, number>()
 
   constructor(specification: Specification, terms: TermTable) {
@@ -50,12 +50,12 @@ export class ReductionCheck {
     return this.#part[reduction]
   }
 
-  /** The first of its contributors if these are consecutive ranks, counted cyclically. */
+  /** Returns the first of its contributors if these are consecutive ranks, counted cyclically. */
   firstOf(reduction: number): number {
     return this.#first[reduction]
   }
 
-  /** How many contributors it has if these are consecutive ranks, counted cyclically; else 0. */
+  /** Returns the number of contributors if these are consecutive ranks, counted cyclically; else 0. */
   spanOf(reduction: number): number {
     return this.#span[reduction]
   }
@@ -95,7 +95,7 @@ export class ReductionCheck {
       blocks += count[run]
     }
     this.#blocks[reduction] = blocks
-    // With more blocks than ranks some are repeated.
+    // Some ranks are repeated if there are more blocks than ranks.
     if (isInterval && blocks <= ranks) this.#span[reduction] = blocks
   }
 
@@ -109,7 +109,7 @@ export class ReductionCheck {
     return verdict
   }
 
-  /** A term of as many blocks as are demanded. */
+  /** Compares a term that has the demanded number of blocks. */
   #inSequence(term: number, reduction: number): number {
     const terms = this.#terms
     const awaited = this.#awaited
@@ -133,7 +133,7 @@ export class ReductionCheck {
     return verdict
   }
 
-  /** Contributors count once. */
+  /** Compares sets of contributors, each of which counts once. */
   #asSet(term: number, reduction: number): number {
     const terms = this.#terms
     const awaited = this.#awaited

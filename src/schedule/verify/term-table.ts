@@ -3,12 +3,12 @@ import type { Specification } from '../specification.js'
 import { combinationHash, leafHash } from './association.js'
 
 /**
- * Origin and part of every block. O(1) where all ranks have equally many parts, as in every reduction; else
- * O(lg ranks).
+ * The origin and part of every block. Look-ups take O(1) if all ranks have equally many parts, as in every reduction;
+ * else O(lg ranks).
  */
 export class Parts {
   readonly #partStart: Int32Array
-  /** Parts of every rank, 0 where they differ. */
+  /** The number of parts of every rank, 0 if they differ. */
   readonly perRank: number
 
   constructor({ partStart, ranks }: Specification) {
@@ -29,30 +29,31 @@ export class Parts {
   }
 }
 
-/** What a place holds before anything is written to it. */
+/** The contents of a place before anything is written to it. */
 export const empty = -(2 ** 31)
 
 const mostBlocks = 2 ** 30
-/** Combinations for which there is room at first; a power of two. */
+/** The number of combinations for which there is room at first; a power of two. */
 const fewest = 1024
 
 /**
- * What places hold: **terms**. A term is a block, numbered as in the specification, or a combination of two
- * terms of the same part, the i-th of which is `~i`. Combinations of the same operands in the same order are
- * one term. An unknown term is what a place holds of a part when it cannot be known.
+ * The contents of places: **terms**. A term is a block, numbered as in the specification, or a combination of two terms
+ * of the same part, the i-th of which is `~i`. Combinations of the same operands in the same order are one term. An
+ * unknown term stands for a value of a part that cannot be determined.
  *
- * Of every term it is known without looking at its operands: its part, how many blocks it combines, a hash of
- * how they are associated, and, where its contributors are consecutive ranks, counted cyclically, which and
- * whether in ascending order.
+ * The table knows of every term, without reading its operands: its part, the number of blocks it combines, and a hash
+ * of their association. If its contributors are consecutive ranks, counted cyclically, it also knows them and whether
+ * they ascend.
  *
- * Time of every operation O(1) on average, memory O(different combinations).
+ * Every operation takes O(1) time on average; memory is O(different combinations).
  */
 export class TermTable {
   readonly parts: Parts
   readonly #ranks: number
   readonly #isIdempotent: boolean
   /**
-   * Open addressing: i + 1 for combination i, 0 where free. A power of two, at least twice the combinations.
+   * The slots of open addressing: i + 1 for combination i, 0 for a free one. Their number is a power of two, at least
+   * twice the combinations.
    */
   #slots = new Int32Array(2 * fewest)
   #left = new Int32Array(fewest)
@@ -60,7 +61,8 @@ export class TermTable {
   #part = new Int32Array(fewest)
   #blocks = new Int32Array(fewest)
   /**
-   * Contributors as an interval of ranks, counted cyclically: the first, and how many; 0 if they are none.
+   * The first rank of the contributors as an interval, counted cyclically; below, the length of the interval, 0 if they
+   * form none.
    */
   #first = new Int32Array(fewest)
   #span = new Int32Array(fewest)
@@ -75,14 +77,14 @@ export class TermTable {
     this.#isIdempotent = specification.reductions.isIdempotent
   }
 
-  /** A term of a part of which nothing else is known. */
+  /** Returns a term of a part of which nothing else is known. */
   unknown(part: number): number {
     const term = this.#find(empty, part)
     if (this.#isNew(term)) this.#part[this.#count++] = part
     return term
   }
 
-  /** Operands of the same part. */
+  /** Returns the combination of operands of the same part. */
   combined(left: number, right: number): number {
     const term = this.#find(left, right)
     if (this.#isNew(term)) this.#describe(this.#count++, left, right)
@@ -105,20 +107,20 @@ export class TermTable {
     return term < 0 ? this.#part[~term] : this.parts.partOf(term)
   }
 
-  /** How many blocks it combines, repetitions counted, but at most 2^30; 0 if unknown. */
+  /** Returns the number of blocks it combines, repetitions counted, but at most 2^30; 0 if unknown. */
   blocksIn(term: number): number {
     return term < 0 ? this.#blocks[~term] : 1
   }
 
   /**
-   * How many contributors it has if they are consecutive ranks, counted cyclically, and, but for idempotent
-   * reductions, each contributes once; else 0.
+   * Returns the number of contributors if they are consecutive ranks, counted cyclically, and each contributes once,
+   * which idempotent reductions need not; else 0.
    */
   spanOf(term: number): number {
     return term < 0 ? this.#span[~term] : 1
   }
 
-  /** The first of the consecutive ranks. */
+  /** Returns the first of the consecutive ranks. */
   firstOf(term: number): number {
     return term < 0 ? this.#first[~term] : this.parts.originOf(term)
   }
@@ -128,12 +130,12 @@ export class TermTable {
     return term >= 0 || this.#isAscending[~term] === 1
   }
 
-  /** A half of the hash of how its contributors are associated. */
+  /** Returns a half of the hash of how its contributors are associated. */
   hashOf(term: number, half: 0 | 1): number {
     return term < 0 ? (half === 0 ? this.#low : this.#high)[~term] : leafHash(this.parts.originOf(term), half)
   }
 
-  /** The term, or the next free number if there is none yet. */
+  /** Returns the term, or the next free number if there is none yet. */
   #find(left: number, right: number): number {
     const mask = this.#slots.length - 1
     let slot = combinationHash(left, right, 0) & mask
@@ -186,12 +188,12 @@ export class TermTable {
     if (this.spanOf(left) > 0 && this.spanOf(right) > 0) this.#join(i, left, right)
   }
 
-  /** The union of two intervals, if it is one. */
+  /** Records the union of two intervals, if it is one. */
   #join(i: number, left: number, right: number): void {
     const ranks = this.#ranks
     const [a, b] = [this.firstOf(left), this.firstOf(right)]
     const [spanA, spanB] = [this.spanOf(left), this.spanOf(right)]
-    const fromA = b >= a ? b - a : b - a + ranks // where the right one begins, counted from the left one's first
+    const fromA = b >= a ? b - a : b - a + ranks // the start of the right one, counted from the left one's first
     const fromB = fromA === 0 ? 0 : ranks - fromA
     const isDisjoint = spanA + spanB <= ranks
     if (isDisjoint && fromA === spanA) {

@@ -4,18 +4,17 @@ import { RankweaveError, wrongValue } from '../../errors.js'
 import type { Collective } from '../specification.js'
 import { type Association, combined, hashOfAll, leaf } from './association.js'
 
-/** Participants: as many as the largest topology has ranks. */
+/** The most participants: the ranks of the largest topology. */
 const mostRanks = 2 ** 24
 
 export interface TreeOptions {
   /**
-   * The first rank of every participant where participants are runs of consecutive ranks, and the number of
-   * ranks: length `ranks + 1`, ascending. A participant is then where its first rank is. Default: one rank
-   * each.
+   * The first rank of every participant, if participants are runs of consecutive ranks, and the number of ranks: length
+   * `ranks + 1`, ascending. The first rank of a participant is its place in the tree. Default: one rank each.
    */
   readonly firstRank?: Int32Array
   /**
-   * A `scan` or `exscan` has a result for every rank; of the other reductions there is one. Default
+   * The collective. A `scan` or `exscan` has a result for every rank; the other reductions have one. Default
    * `allreduce`.
    */
   readonly collective?: Collective
@@ -24,16 +23,15 @@ export interface TreeOptions {
 const knownOptions: OptionTable<TreeOptions> = uncheckedOptions('firstRank', 'collective')
 
 /**
- * The association of the tree that `order: 'tree'` follows: its node (l, i) combines the nodes (l - 1, 2i)
- * and (l - 1, 2i + 1), which cover the ranks `[i * 2^l, (i + 1) * 2^l)`, or is the only one of them that has
- * a rank. Prefixes come down the tree: what precedes a right half is what precedes the node, combined with
- * its left half.
+ * Returns the association of the tree that `order: 'tree'` follows: its node (l, i) combines the nodes (l - 1, 2i) and
+ * (l - 1, 2i + 1), which cover the ranks `[i * 2^l, (i + 1) * 2^l)`, or is the only one of them that has a rank.
+ * Prefixes come down the tree: the prefix of a right half is that of the node, combined with its left half.
  *
  * A schedule whose `verify(schedule).association` equals it yields the same bits.
  *
- * @param ranks participants of the schedule
+ * @param ranks the number of participants of the schedule
  * @throws ERR_ARGUMENT for invalid participants or first ranks
- * @returns null where nothing is combined: of an exscan of one rank
+ * @returns null if nothing is combined, as in an exscan of one rank
  */
 export function treeAssociation(ranks: number, options: TreeOptions = {}): string | null {
   requireKnownOptions('treeAssociation', options, knownOptions)
@@ -57,7 +55,7 @@ export function treeAssociation(ranks: number, options: TreeOptions = {}): strin
 class Tree {
   readonly #ranks: number
   readonly #firstRank: Int32Array | undefined
-  /** Numbers covered by the root: a power of two. */
+  /** The number of ranks covered by the root: a power of two. */
   readonly #size: number
 
   constructor(ranks: number, firstRank: Int32Array | undefined) {
@@ -71,7 +69,7 @@ class Tree {
     return this.#node(0, this.#ranks, 0, this.#size)
   }
 
-  /** What precedes every participant; null for the first. */
+  /** Returns the association before every participant; null for the first. */
   prefixes(): (Association | null)[] {
     const all: (Association | null)[] = []
     const descend = (
@@ -97,7 +95,7 @@ class Tree {
     return all
   }
 
-  /** The node of a size whose first number is given: it has the participants from `from` to `to - 1`. */
+  /** Returns the node of a size whose first number is given: it has the participants from `from` to `to - 1`. */
   #node(from: number, to: number, first: number, size: number): Association {
     if (to - from === 1) return leaf(from)
     const half = size / 2
@@ -107,7 +105,7 @@ class Tree {
     return combined(this.#node(from, middle, first, half), this.#node(middle, to, first + half, half))
   }
 
-  /** The first participant among those from `from` to `to - 1` that is not below a number; else `to`. */
+  /** Returns the first participant among those from `from` to `to - 1` that is not below a number; else `to`. */
   #below(number: number, from: number, to: number): number {
     let [low, high] = [from, to]
     while (low < high) {

@@ -2,11 +2,11 @@ import { opKind, type Schedule } from '../ir.js'
 import type { ViolationList } from './violations.js'
 
 /**
- * Whether every send has its receive and both name the same blocks in the same order.
+ * Checks that every send has its receive and that both name the same blocks in the same order.
  *
  * @param ranks the rank of every operation
- * @param isPresent ranks that a slice has; messages with others are skipped. Null: all.
- * @returns how many messages were skipped.
+ * @param isPresent the ranks that a slice has; messages with others are skipped. Null for all.
+ * @returns the number of skipped messages
  */
 export function checkMessages(
   schedule: Schedule,
@@ -46,7 +46,7 @@ export function checkMessages(
       }
       continue
     }
-    if (kind === opKind.receive) continue // reported once, at the sender
+    if (kind === opKind.receive) continue // the sender reports it, once
     const length = entryStart[op + 1] - entryStart[op]
     let same = entryStart[other + 1] - entryStart[other] === length
     for (let i = 0; same && i < length; i++) {

@@ -4,10 +4,10 @@ import type { PhaseRows } from '../walk.js'
 import type { ViolationList } from './violations.js'
 
 /**
- * Whether every rank finishes if a send completes only after its receive is posted.
+ * Checks that every rank finishes if a send completes only after its receive is posted.
  *
- * @returns all rows, each after those of its rank before it and after those that precede the rows at the
- *   other ends of its messages; of ranks that wait forever, the others' rows come first.
+ * @returns all rows, each after those of its rank before it and after those that precede the rows at the other ends of
+ *   its messages; if ranks wait forever, the rows of the other ranks come first.
  */
 export function checkProgress(
   schedule: Schedule,
@@ -32,7 +32,9 @@ export function checkProgress(
   return order
 }
 
-/** When every message is sent and received in the same phase, all ranks finish phase after phase. */
+/**
+ * Orders rows by phase: if every message is sent and received in the same phase, all ranks finish phase after phase.
+ */
 function byPhase({ phases }: Schedule, { phase }: PhaseRows): Int32Array {
   return entriesByRow(rowStarts(phases, phase), phase)
 }
@@ -46,17 +48,16 @@ function isAligned({ opPhase, opKind: kinds }: Schedule, partner: Int32Array): b
 }
 
 /**
- * Which rows finish under rendezvous. A rank finishes a phase when it has finished the one before and every
- * rank that shares a message of this phase has entered the phase in which it lists the message. Linear in
- * operations.
+ * Finds the rows that finish under rendezvous. A rank finishes a phase when it has finished the one before and every
+ * rank that shares a message of this phase has entered the phase in which it lists the message. Linear in operations.
  *
- * @param waits gets for how many rows each still waits
- * @param order gets the rows that finish, in an order in which they can
- * @returns how many finish
+ * @param waits receives the number of rows for which each still waits
+ * @param order receives the rows that finish, in a possible order
+ * @returns the number of rows that finish
  */
 function finishedRows(rows: PhaseRows, partner: Int32Array, waits: Int32Array, order: Int32Array): number {
   const count = rows.rank.length
-  // waits[row]: rows before it that must finish first; dependents are found through the same partners.
+  // `waits[row]` counts the rows before it that must finish first; dependents are found through the same partners.
   forEachWait(rows, partner, (row) => waits[row]++)
   const dependentStart = new Int32Array(count + 1)
   forEachWait(rows, partner, (_, on) => dependentStart[on + 1]++)
@@ -80,8 +81,8 @@ function finishedRows(rows: PhaseRows, partner: Int32Array, waits: Int32Array, o
 }
 
 /**
- * A row waits for the row of its rank before it, and for those before the rows at the other ends of its
- * messages.
+ * Visits the waits of rows: a row waits for the row of its rank before it, and for those before the rows at the other
+ * ends of its messages.
  */
 function forEachWait(
   { opStart, rank, ofOperation }: PhaseRows,
@@ -99,7 +100,7 @@ function forEachWait(
   }
 }
 
-/** Every unfinished row waits for an unfinished one, so following the waits reaches a cycle. */
+/** Finds a cycle: every unfinished row waits for an unfinished one, so following the waits reaches it. */
 function cycleAmong(rows: PhaseRows, partner: Int32Array, waits: Int32Array): Int32Array {
   const waitsFor = new Map<number, number>()
   forEachWait(rows, partner, (row, on) => {

@@ -3,8 +3,8 @@ import { Parts } from './term-table.js'
 import type { ViolationList } from './violations.js'
 
 /**
- * Whether the arrays form a specification: lengths, ascending rows, blocks and reductions in range, and every
- * reduction over at least one rank, all with the same part and, but in neighbor reductions, each rank once.
+ * Checks that the arrays form a specification: lengths, ascending rows, blocks and reductions in range. Every reduction
+ * must be over at least one rank, of one part, and, except in neighbor reductions, with each rank once.
  */
 export function checkSpecification(specification: Specification, found: ViolationList): boolean {
   const before = found.count
@@ -91,7 +91,7 @@ function checkReductions(specification: Specification, complain: Complain): void
   }
 }
 
-/** What is wrong with the number of blocks of a reduction, or with their range. */
+/** Returns what is wrong with the number of blocks of a reduction, or with their range; null if nothing is. */
 function reductionFault(
   { reductions, ranks, partStart }: Specification,
   reduction: number,
@@ -113,8 +113,8 @@ function reductionFault(
 }
 
 /**
- * Whether the blocks are the same part of their ranks, and of different ranks where `seenIn`, a mark for each
- * rank, is given. O(runs) for reductions of one run where all ranks have equally many parts, else O(blocks).
+ * Whether the blocks are the same part of their ranks, and of different ranks if `seenIn`, a mark for each rank, is
+ * given. Takes O(runs) for reductions of one run if all ranks have equally many parts, else O(blocks).
  */
 function isOfOnePart(
   { runStart, first, count, stride }: Reductions,

@@ -5,8 +5,8 @@ import { ascendsFromZeroTo, checkSpecification } from './verify-specification.js
 import type { ViolationList } from './violations.js'
 
 /**
- * Whether the arrays form a schedule: lengths, ascending rows, and kinds, peers, tags, blocks and places in
- * range. The other checks rely on this one and are skipped when it fails.
+ * Checks that the arrays form a schedule: lengths, ascending rows, and kinds, peers, tags, blocks and places in range.
+ * The other checks rely on this one and are skipped when it fails.
  */
 export function checkStructure(schedule: Schedule, specification: Specification, found: ViolationList): void {
   if (checkSpecification(specification, found) && checkRows(schedule, found))
@@ -82,7 +82,7 @@ function checkOperations(schedule: Schedule, specification: Specification, found
   }
 }
 
-/** As the arrays have it: any of these numbers may be what is wrong. */
+/** Describes an operation by the numbers in the arrays, any of which may be wrong. */
 function described(schedule: Schedule, op: number): string {
   const phase = `in phase ${schedule.opPhase[op]} (operation ${op})`
   const [kind, peer, tag] = [schedule.opKind[op], schedule.opPeer[op], schedule.opTag[op]]
@@ -91,7 +91,7 @@ function described(schedule: Schedule, op: number): string {
   return `${operationKind(schedule, op)} ${kind === opKind.send ? 'to' : 'from'} rank ${peer} with tag ${tag} ${phase}`
 }
 
-/** Numbers of all ranks, of a rank's places, of all blocks, and of the parts of the rank that has most. */
+/** The numbers of all ranks, of a rank's places, of all blocks, and of the parts of the rank that has most. */
 interface Ranges {
   readonly ranks: number
   places: number
@@ -99,7 +99,7 @@ interface Ranges {
   readonly parts: number
 }
 
-/** @param before phase of the operation before it at its rank */
+/** @param before the phase of the operation before it at its rank */
 function operationFault(schedule: Schedule, op: number, before: number, { ranks }: Ranges): string | null {
   const phase = schedule.opPhase[op]
   if (phase < before || phase >= schedule.phases)

@@ -22,11 +22,11 @@ import { checkStructure } from './verify-structure.js'
 import { type Verification, ViolationList } from './violations.js'
 
 export interface VerifyOptions {
-  /** Most violations to describe; the others are only counted. Default 100. */
+  /** The most violations to describe; the others are only counted. Default 100. */
   readonly limit?: number
   /**
-   * Whether reductions must combine their contributors in the demanded order, as operations need that are not
-   * commutative. Default false.
+   * Whether reductions must combine their contributors in the demanded order, which operations that are not commutative
+   * need. Default false.
    */
   readonly ordered?: boolean
 }
@@ -34,20 +34,20 @@ export interface VerifyOptions {
 const knownOptions: OptionTable<VerifyOptions> = uncheckedOptions('limit', 'ordered')
 
 /**
- * Decides whether a schedule does what its collective demands: every send has its receive and both name the
- * same blocks in the same order, every read finds its block, no place is written twice, every slot ends with
- * exactly its block or with the reduction of exactly its contributors, each combined in once, no delivery is
- * unused, and no rank waits forever even if a send completes only after its receive is posted.
+ * Decides whether a schedule does what its collective demands. Every send has its receive and both name the same blocks
+ * in the same order. Every read finds its block, and no place is written twice. Every slot ends with exactly its block,
+ * or with the reduction of exactly its contributors, each combined in once. No delivery is unused, and no rank waits
+ * forever even if a send completes only after its receive is posted.
  *
- * Partial results are followed as terms through messages, copies and combinations, so it is also known in
- * which order and how contributors are associated (`isOrdered`, `association`).
+ * Partial results are followed as terms through messages, copies and combinations, so the result also shows the order
+ * and association of contributors (`isOrdered`, `association`).
  *
- * Pure. Time and memory linear in the specification, operations and entries, but for slots whose contributors
- * are not consecutive ranks: those take O(demanded contributors) for each different term, and in a barrier
+ * Pure. Time and memory are linear in the specification, operations and entries, except for slots whose contributors
+ * are not consecutive ranks. Those take O(demanded contributors) for each different term, and in a barrier
  * O(combinations).
  *
  * @param topology the topology that the schedule must be for; by default its own.
- * @throws ERR_SCHEDULE, ERR_TOPOLOGY, ERR_ARGUMENT for what is no schedule, topology or options at all
+ * @throws ERR_SCHEDULE, ERR_TOPOLOGY, ERR_ARGUMENT for values that are not a schedule, topology or options
  */
 export function verify(
   schedule: Schedule,
@@ -71,9 +71,9 @@ export function verify(
 }
 
 /**
- * Decides what can be decided of a slice: all that {@link verify} checks of single ranks, and of messages
- * whose two ranks are both in the slice. A partial result from another rank is taken at its word: of its
- * part, whatever it combines. `unproven` names the rest; it is empty when the slice has all ranks.
+ * Decides what can be decided of a slice: everything that {@link verify} checks of single ranks, and of messages whose
+ * two ranks are both in the slice. A partial result from another rank is assumed to be of its part, whatever it
+ * combines. `unproven` names the rest; it is empty when the slice has all ranks.
  */
 export function verifySlice(slice: ScheduleSlice, options: VerifyOptions = {}): Verification {
   requireKnownOptions('verifySlice', options, knownOptions)
@@ -102,9 +102,9 @@ export function verifySlice(slice: ScheduleSlice, options: VerifyOptions = {}): 
 interface Proof {
   readonly isOrdered: boolean
   readonly association: string | null
-  /** Messages with ranks outside the slice. */
+  /** The number of messages with ranks outside the slice. */
   readonly skipped: number
-  /** Partial results from there. */
+  /** The number of partial results from such ranks. */
   readonly unknown: number
 }
 
@@ -147,7 +147,7 @@ function topologyDifference(schedule: Schedule, expected: ProcessTopology | null
   return null
 }
 
-/** The specification of a schedule with a topology follows from it. */
+/** Whether the specification of a schedule with a topology follows from the topology. */
 function demandsNeighbors(specification: Specification, topology: ProcessTopology): boolean {
   const { collective } = specification
   if (!isNeighborCollective(collective)) return false

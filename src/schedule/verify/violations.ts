@@ -1,4 +1,4 @@
-/** Every way in which a schedule can be wrong. `docs/schedule-format.md` explains each. */
+/** The codes of all ways in which a schedule can be wrong. `docs/schedule-format.md` explains each. */
 export const violationCodes = [
   'structure',
   'topology-differs',
@@ -28,31 +28,30 @@ export interface Violation {
 
 export interface Verification {
   readonly ok: boolean
-  /** Number of violations. */
+  /** The number of violations. */
   readonly count: number
-  /** The first of them, in the order of the checks. */
+  /** The first violations, in the order of the checks. */
   readonly violations: readonly Violation[]
-  /** What was not checked and why; empty for a whole schedule. */
+  /** The parts that were not checked and why; empty for a whole schedule. */
   readonly unproven: readonly string[]
   /**
-   * Whether every reduction combines its contributors in the demanded order, each once, so that the schedule
-   * serves operations that are not commutative. True if there are no reductions, false where it is not
-   * proved.
+   * Whether every reduction combines its contributors in the demanded order, each once, so that the schedule serves
+   * operations that are not commutative. True if there are no reductions, false if it is not proved.
    */
   readonly isOrdered: boolean
   /**
-   * A hash of how contributors are associated, which does not depend on parts, segments, places, peers, tags
-   * and phases. Two schedules of equal hash apply an operation to the same operands in the same order, so
-   * their results have the same bits, but for one chance in 2^64. Null if there are no reductions, if two
-   * over the same ranks are associated differently, and where it is not proved.
+   * A hash of how contributors are associated, which does not depend on parts, segments, places, peers, tags and
+   * phases. Two schedules of equal hash apply an operation to the same operands in the same order, so their results
+   * have the same bits, up to one chance in 2^64. Null if there are no reductions, if two over the same ranks are
+   * associated differently, and if it is not proved.
    */
   readonly association: string | null
 }
 
-/** What a verification reports besides violations, if there are none. */
+/** The results of a verification besides violations, if there are none. */
 type Proof = Partial<Pick<Verification, 'unproven' | 'isOrdered' | 'association'>>
 
-/** Counts every violation and records the first ones: messages are only formatted for those recorded. */
+/** Counts every violation and records the first ones. Messages are formatted only for those recorded. */
 export class ViolationList {
   readonly #limit: number
   readonly #recorded: Violation[] = []
