@@ -1,12 +1,12 @@
 import { RankweaveError, wrongValue } from '../errors.js'
 
-/** Why `signal` is not a valid signal, if it is not. */
+/** Returns why `signal` is not a valid signal; undefined if it is. */
 export function misfitSignal(signal: unknown): RankweaveError | undefined {
   if (signal === undefined || signal instanceof AbortSignal) return undefined
   return wrongValue('ERR_ARGUMENT', 'expected an AbortSignal as signal', signal)
 }
 
-/** The error of a wait or an operation that `signal` ended, or, without one, `cancel`. */
+/** Returns the error of a wait or an operation that `signal` ended, or, without one, `cancel`. */
 export function abortedError(what: string, signal?: AbortSignal): RankweaveError {
   if (signal === undefined) return new RankweaveError('ERR_ABORTED', `${what} was cancelled`)
   return new RankweaveError('ERR_ABORTED', `${what} was aborted`, { cause: signal.reason })
@@ -19,7 +19,7 @@ export function requireNotAborted(what: string, signal: AbortSignal | undefined)
   if (signal?.aborted) throw abortedError(what, signal)
 }
 
-/** The same steps; looks at `signal` before each of them. @throws as {@link requireNotAborted} */
+/** Yields the same steps, and reads `signal` before each of them. @throws as {@link requireNotAborted} */
 export function* untilAborted<T>(
   what: string,
   steps: Generator<void, T>,

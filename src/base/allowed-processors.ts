@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 
 /**
- * The processors (hardware threads) on which the calling thread may run, as Linux reports them: "0-3,8"; empty where
- * that is unknown.
+ * Returns the processors (hardware threads) on which the calling thread may run, as Linux reports them: "0-3,8"; empty
+ * if that is unknown.
  */
 export function allowedProcessors(): string {
   try {
@@ -12,7 +12,7 @@ export function allowedProcessors(): string {
   }
 }
 
-/** The numbers in a list of Linux: [0, 1, 2, 3, 8] of "0-3,8". */
+/** Returns the numbers in a list of Linux: [0, 1, 2, 3, 8] for "0-3,8". */
 export function processorsIn(list: string): number[] {
   return list.split(',').flatMap((range) => {
     const [first, last = first] = range.split('-').map(Number) as [number, number?]

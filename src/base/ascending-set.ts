@@ -1,26 +1,25 @@
-/** Ones in a 32-bit word. */
+/** Counts the ones in a 32-bit word. */
 export function ones(word: number): number {
   let bits = word - ((word >>> 1) & 0x55555555)
   bits = (bits & 0x33333333) + ((bits >>> 2) & 0x33333333)
   return Math.imul((bits + (bits >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24
 }
 
-/** One in this many elements has the word of its upper part noted. */
+/** Every element whose index is a multiple of this has the word of its upper part noted. */
 const noted = 128
 
 /**
- * Ascending integers from 0 in about 2 + lg(largest / count) bits each (Elias 1974, Fano 1971): the lowest
- * bits of each side by side; the rest in unary, as one bit per element, at place `upper part + index` of a
- * bit map.
+ * Ascending integers from 0 in about 2 + lg(largest / count) bits each (Elias 1974, Fano 1971). The lowest bits of each
+ * are side by side. The rest is in unary, as one bit per element, at place `upper part + index` of a bit map.
  */
 export class AscendingSet {
   readonly count: number
   readonly #lowBits: number
   readonly #low: Int32Array
   readonly #high: Int32Array
-  /** Word of `#high` that has the bit of element 0, 128, 256, ... */
+  /** The word of `#high` that has the bit of element 0, 128, 256, ... */
   readonly #wordOf: Int32Array
-  /** Elements whose bits are in earlier words, for each of these. */
+  /** For each of these, the number of elements whose bits are in earlier words. */
   readonly #before: Int32Array
 
   /** @param elements ascending, without repetitions, at least one */
@@ -53,7 +52,7 @@ export class AscendingSet {
     return this.#low.byteLength + this.#high.byteLength + this.#wordOf.byteLength + this.#before.byteLength
   }
 
-  /** The element with this index. */
+  /** Returns the element with this index. */
   at(index: number): number {
     const note = Math.floor(index / noted)
     let word = this.#wordOf[note]
@@ -68,7 +67,7 @@ export class AscendingSet {
     return (place - index) * 2 ** this.#lowBits + this.#lowOf(index)
   }
 
-  /** The index of an element, or -1. O(lg count). */
+  /** Returns the index of an element, or -1. O(lg count). */
   indexOf(element: number): number {
     let low = 0
     let high = this.count

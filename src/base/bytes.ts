@@ -1,11 +1,11 @@
 import { bufferFill } from './node-process.js'
 
-/** Where the memory of a view lies, whatever its class says. */
+/** The memory of a view, whatever its class reports. */
 export interface Extent {
   readonly buffer: ArrayBuffer
   readonly byteOffset: number
   readonly byteLength: number
-  /** Elements; of a DataView bytes. */
+  /** The number of elements; for a DataView that of bytes. */
   readonly length: number
 }
 
@@ -24,14 +24,14 @@ const viewOffsetOf = getterOf(DataView.prototype, 'byteOffset')
 const viewLengthOf = getterOf(DataView.prototype, 'byteLength')
 
 /**
- * The name of the class that made a typed array, across realms, whatever it says or inherits now;
- * `Uint8Array` for a Buffer, undefined for what is no typed array.
+ * Returns the name of the class that made a typed array, across realms, whatever it reports or inherits now. It is
+ * `Uint8Array` for a Buffer, undefined for other values.
  */
 export function typedArrayName(value: unknown): string | undefined {
   return tagOf.call(value as ArrayBufferView) as string | undefined
 }
 
-/** By the getters of %TypedArray% and DataView: a subclass may override the properties. */
+/** Reads the extent by the getters of %TypedArray% and DataView, because a subclass may override the properties. */
 export function extentOf(view: ArrayBufferView): Extent {
   if (tagOf.call(view) === undefined) {
     const byteLength = viewLengthOf.call(view) as number
@@ -50,7 +50,7 @@ export function extentOf(view: ArrayBufferView): Extent {
   }
 }
 
-/** The bytes of a typed array, not copied. */
+/** Returns the bytes of a typed array, not copied. */
 export function bytesOf(array: ArrayBufferView): Uint8Array {
   if (Object.getPrototypeOf(array) === Uint8Array.prototype && typedArrayName(array) === 'Uint8Array')
     return array as Uint8Array
@@ -58,7 +58,7 @@ export function bytesOf(array: ArrayBufferView): Uint8Array {
   return new Uint8Array(buffer, byteOffset, byteLength)
 }
 
-/** A size rounded up to a multiple. */
+/** Rounds a size up to a multiple. */
 export function roundUp(sizeBytes: number, multiple: number): number {
   return Math.ceil(sizeBytes / multiple) * multiple
 }
@@ -73,17 +73,16 @@ export function overlap(a: ArrayBufferView, b: ArrayBufferView): boolean {
 }
 
 /**
- * The 32-bit words of bytes that start at a multiple of 4 in their buffer, as those of a frame do; not
- * copied.
+ * Returns the 32-bit words of bytes that start at a multiple of 4 in their buffer, as those of a frame do; not copied.
  */
 export function wordsOf(bytes: Uint8Array): Int32Array {
   return new Int32Array(bytes.buffer, bytes.byteOffset, bytes.byteLength >>> 2)
 }
 
 /**
- * Copies `source` to `target` from `at` on; the two do not overlap. `TypedArray.set` copies to and from
- * shared memory word by word, and byte by byte when their alignments differ; `Buffer.fill` with an array as
- * pattern is one `memcpy`; browsers do not have it.
+ * Copies `source` to `target` from `at` on; the two do not overlap. `TypedArray.set` copies to and from shared memory
+ * word by word, and byte by byte when their alignments differ; `Buffer.fill` with an array as pattern is one `memcpy`,
+ * but browsers do not have it.
  */
 export function copyBytes(target: Uint8Array, at: number, source: Uint8Array): void {
   const size = source.byteLength
@@ -92,7 +91,7 @@ export function copyBytes(target: Uint8Array, at: number, source: Uint8Array): v
   else bufferFill.call(target, source, at, at + size)
 }
 
-/** Up to this many bytes, a loop is faster than any call. */
+/** A loop is faster than any call for so many bytes, or fewer. */
 const smallBytes = 32
-/** Below this many bytes, the call into native code costs more than it saves. */
+/** The call into native code costs more than it saves for fewer bytes. */
 const filledFromBytes = 2048

@@ -4,23 +4,23 @@ import { cancelTurn, inLaterTurn } from './turn.js'
 /** The timers of a world; tests pass their own. */
 export interface Clock {
   /**
-   * Calls `run` once after a delay, unless the returned function is called first. Does not keep the event
-   * loop alive.
+   * Calls `run` once after a delay, unless the returned function is called first. It does not keep the event loop
+   * alive.
    */
   later(delayMs: number, run: () => void): () => void
 }
 
 /**
- * As they are when this module is loaded: a test that replaces the timers of its program does not stop the
- * library.
+ * The timers are retained when this module is loaded, so a test that replaces the timers of its program does not stop
+ * the library.
  */
 const { setTimeout, clearTimeout } = globalThis
 
 const { hrtime } = nodeProcess ?? {}
 
 /**
- * Microseconds by a clock that never goes back; only differences within one process count. In Node it takes half as long
- * as `performance.now()`, and no BigInt.
+ * Reads microseconds from a clock that never goes back; only differences within one process count. In Node it takes
+ * half as long as `performance.now()`, and needs no BigInt.
  */
 export const clockUs: () => number =
   hrtime === undefined
@@ -30,28 +30,27 @@ export const clockUs: () => number =
         return time[0] * 1e6 + time[1] / 1000
       }
 
-/** What {@link clockUs} reads. */
+/** The clock that {@link clockUs} reads. */
 export const clockName = hrtime === undefined ? 'performance.now' : 'process.hrtime'
 
 export const realClock: Clock = {
   later(delayMs, run) {
     const timer = setTimeout(run, delayMs)
-    // A browser's timer is a number, and keeps nothing alive.
+    // Timers of browsers are numbers and keep nothing alive.
     ;(timer as { unref?(): void }).unref?.()
     return () => clearTimeout(timer)
   },
 }
 
 /**
- * How often the event loop polls between the end of a time limit and what it ends. Timers that are due run
- * before the network is read, and a step of an introduction takes up to four turns: a TLS handshake does, and
- * so does a proof.
+ * The number of polls of the event loop between the end of a time limit and its effect. Due timers run before the
+ * network is read, and a step of an introduction takes up to four turns: a TLS handshake does, and so does a proof.
  */
 export const pollsAfterLimit = 8
 
 /**
- * As `clock.later`, for limits of what a peer sends: a process that computes in slices first reads what has
- * come, whatever a slice takes.
+ * Limits the time of data that a peer sends, as `clock.later` does. A process that computes in slices first reads the
+ * data that have arrived, however long a slice takes.
  */
 export function limitTime(clock: Clock, delayMs: number, expired: () => void): () => void {
   let cancel: () => void

@@ -4,19 +4,16 @@ let mostBytes = Number.POSITIVE_INFINITY
 let boundedBy = ''
 
 /**
- * Bounds every growing list of this thread, for good: for threads that work on untrusted input.
+ * Bounds every growing list of this thread for good, for threads that work on untrusted input.
  *
- * @param by what sets the bound, for errors
+ * @param by the origin of the bound, for errors
  */
 export function boundGrowingArrays(bytes: number, by: string): void {
   mostBytes = bytes
   boundedBy = by
 }
 
-/**
- * A growing list of 32-bit integers in one typed array: appending costs amortized constant time and no
- * boxing.
- */
+/** A growing list of 32-bit integers in one typed array: appending takes amortized constant time and boxes nothing. */
 export class GrowingInt32Array {
   length = 0
   #items: Int32Array<ArrayBuffer>
@@ -37,7 +34,7 @@ export class GrowingInt32Array {
     this.length = length
   }
 
-  /** The item at an index below `length`. */
+  /** Returns the item at an index below `length`. */
   get(index: number): number {
     return this.#items[index]
   }
@@ -46,12 +43,12 @@ export class GrowingInt32Array {
     this.#items[index] = value
   }
 
-  /** A view of the items, valid until the next `push` or `append`. */
+  /** Returns a view of the items, valid until the next `push` or `append`. */
   view(): Int32Array<ArrayBuffer> {
     return this.#items.subarray(0, this.length)
   }
 
-  /** A copy of exactly the items. */
+  /** Returns a copy of exactly the items. */
   toArray(): Int32Array<ArrayBuffer> {
     return this.#items.slice(0, this.length)
   }
@@ -67,14 +64,14 @@ export class GrowingFloat64Array {
     this.#items[this.length++] = value
   }
 
-  /** A copy of exactly the items. */
+  /** Returns a copy of exactly the items. */
   toArray(): Float64Array<ArrayBuffer> {
     return this.#items.slice(0, this.length)
   }
 }
 
 /**
- * The items in an array of at least `needed` elements, twice as long as before where the bound permits.
+ * Returns the items in an array of at least `needed` elements, twice as long as before if the bound permits.
  * @throws ERR_LIMIT
  */
 function enlarged<A extends Int32Array | Float64Array>(

@@ -1,7 +1,6 @@
 /**
- * The function through the points (`at[i]`, `values[i]`), linear between neighbors. Before the first it is
- * constant; beyond the last it rises as between the last two, and never falls. `at` ascends strictly and is not
- * empty.
+ * Returns the function through the points (`at[i]`, `values[i]`), linear between neighbors. Before the first it is
+ * constant; beyond the last it rises as between the last two, and never falls. `at` ascends strictly and is not empty.
  */
 export function interpolated(at: readonly number[], values: readonly number[]): (x: number) => number {
   const last = at.length - 1

@@ -1,11 +1,12 @@
-/** Deepest nesting in files: graphs, schedules, plans and profiles nest less. */
+/** The deepest nesting in files; graphs, schedules, plans and profiles nest less. */
 export const mostJsonDepth = 64
 
 /**
- * Deepest nesting of arrays and objects in a text, as JSON; of a text that is not JSON, at least as deep as a
- * parser would get. `JSON.parse` takes up to 50 bytes per open bracket, so texts of others are looked at first.
+ * Returns the deepest nesting of arrays and objects in a JSON text; for a text that is not JSON, at least the depth
+ * that a parser would reach. `JSON.parse` takes up to 50 bytes per open bracket, so this runs first on texts of other
+ * programs.
  *
- * @param most where counting may end: deeper texts give `most + 1`
+ * @param most the depth at which counting may end: deeper texts give `most + 1`
  */
 export function jsonDepth(text: string, most = Infinity): number {
   let depth = 0
@@ -22,9 +23,9 @@ export function jsonDepth(text: string, most = Infinity): number {
 }
 
 /**
- * Commas between members and elements of a text, as JSON.
+ * Counts the commas between members and elements of a JSON text.
  *
- * @param most where counting may end: a text with more gives `most + 1`
+ * @param most the number at which counting may end: a text with more gives `most + 1`
  */
 export function jsonCommas(text: string, most: number): number {
   let commas = 0
@@ -39,8 +40,8 @@ export function jsonCommas(text: string, most: number): number {
 }
 
 /**
- * Where the first object or list begins that has more than `most` characters, of the elements of lists of the
- * document and of its members that are objects; null where none has. Such a text is not parsed, as `{}` takes 20
+ * Returns the start of the first object or list with more than `most` characters; null without one. It examines the
+ * elements of the document's lists and its members that are objects. Such a text is not parsed, because `{}` takes 20
  * times its characters.
  */
 export function longMemberAt(text: string, most: number): number | null {

@@ -41,9 +41,9 @@ export function requireKnownOptions(
 }
 
 /**
- * Lists with an entry for every process.
+ * Checks that lists have an entry for every process.
  *
- * @param lists by the names of their options
+ * @param lists the lists by the names of their options
  * @throws ERR_WORLD naming the first list of another length
  */
 export function requireEntries(
@@ -61,7 +61,7 @@ export function requireEntries(
 /** Longer names are not compared. */
 const longestName = 64
 
-/** The name that the fewest edits make of another, unless they change half of it or more. */
+/** Returns the name that the fewest edits turn into another, unless they change half of it or more. */
 function nearest(name: string, known: readonly string[]): string | undefined {
   if (name.length > longestName) return undefined
   let best: string | undefined
@@ -76,7 +76,7 @@ function nearest(name: string, known: readonly string[]): string | undefined {
   return best
 }
 
-/** Letters to insert, delete or replace (Levenshtein). */
+/** Counts the letters to insert, delete or replace (Levenshtein). */
 function editsBetween(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, j) => j)
   for (let i = 1; i <= a.length; i++) {

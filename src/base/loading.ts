@@ -1,8 +1,8 @@
 let loads = 0
 
 /**
- * Loads modules inside a call. Ranks wait meanwhile, and Node does not name what brings a module where a hook or
- * another thread finds it: without a count, they would seem stuck.
+ * Loads modules inside a call. Ranks wait meanwhile. If a hook or another thread finds a module, Node reports no active
+ * resource, so without a count the ranks would seem stuck.
  */
 export async function whileLoading<T>(load: () => Promise<T>): Promise<T> {
   loads++

@@ -1,4 +1,4 @@
-/** The value of a key; where it has none, a new one, which the map then has. Not for what every message does. */
+/** Returns the value of a key. If it has none, the map gets a new one. It is too slow for work per message. */
 export function getOrAdd<K, V>(
   map: { get(key: K): V | undefined; set(key: K, value: V): unknown },
   key: K,

@@ -1,8 +1,8 @@
 /**
- * A digest of a multiset of integer sequences, of 64 bits: the sum, modulo 2^32 each, of two hashes of every
- * sequence. Sums of several digests add up to that of all their sequences, in any order, and what is removed
- * cancels what was added. Not for adversaries: two multisets that differ by accident have the same digest
- * with probability 2^-64.
+ * A digest of 64 bits of a multiset of integer sequences: the sum, modulo 2^32 each, of two hashes of every sequence.
+ * Sums of several digests add up to that of all their sequences, in any order, and a removed sequence cancels an added
+ * one. It does not resist adversaries: two multisets that differ by accident have the same digest with probability
+ * 2^-64.
  */
 export class MultisetDigest {
   low = 0
@@ -34,7 +34,7 @@ export class MultisetDigest {
   }
 }
 
-/** A hash of a word: one-to-one for an odd factor. */
+/** Hashes a word; the hash is one-to-one for an odd factor. */
 export function mixed(word: number, factor: number): number {
   let hash = Math.imul(word ^ (word >>> 15), factor)
   hash = Math.imul(hash ^ (hash >>> 13), 0x9e3779b1)

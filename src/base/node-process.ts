@@ -1,9 +1,9 @@
-// Not imported from `node:process`: a module that does opens standard input, which makes it non-blocking for
-// all.
-//
-// Code that also runs in browsers imports no module of Node and names none of its globals, but for this file.
+// A module that imports `node:process` opens standard input, which makes it non-blocking for all processes that share
+// it. So nothing imports it.
+// 
+// Code that also runs in browsers imports no module of Node, and only this file names Node's globals.
 
-/** What such code uses of Node where it is there. */
+/** The parts of Node that such code uses if they exist. */
 export interface NodeProcess {
   readonly stdout: unknown
   readonly stderr: unknown
@@ -12,13 +12,13 @@ export interface NodeProcess {
   readonly env: Readonly<Record<string, string | undefined>>
   nextTick(run: () => void): void
   cwd(): string
-  /** Seconds and nanoseconds by a clock that never goes back. */
+  /** Returns seconds and nanoseconds by a clock that never goes back. */
   hrtime(): readonly [seconds: number, ns: number]
   getActiveResourcesInfo(): readonly string[]
   on(event: 'unhandledRejection', listener: (reason: unknown) => void): void
   off(event: 'unhandledRejection', listener: (reason: unknown) => void): void
   listenerCount(event: string): number
-  /** Since Node 20.16. */
+  /** The function exists since Node 20.16. */
   getBuiltinModule?: {
     (name: 'node:crypto'): NodeCrypto
     (name: string): unknown
@@ -43,11 +43,11 @@ interface NodeBuffer {
 
 const globals = globalThis as { readonly process?: NodeProcess; readonly Buffer?: NodeBuffer }
 
-/** Undefined in browsers, also where a bundler has put a `process` with an environment only. */
+/** Node's `process`; undefined in browsers, also if a bundler has added a `process` that has only an environment. */
 export const nodeProcess: NodeProcess | undefined =
   typeof globals.process?.getActiveResourcesInfo === 'function' ? globals.process : undefined
 
-/** Node's flags of the command line and of the environment; none in browsers. */
+/** Returns Node's flags from the command line and the environment; none in browsers. */
 export function nodeFlags(): readonly string[] {
   return [
     ...(nodeProcess?.execArgv ?? []),
@@ -56,7 +56,7 @@ export function nodeFlags(): readonly string[] {
 }
 
 /**
- * A buffer whose bytes are what the memory held before, for a caller that writes all of them; undefined where
+ * Returns a buffer that still holds the former contents of its memory, for a caller that writes all bytes. Undefined if
  * every new buffer is zeroed.
  */
 export function unwrittenBuffer(sizeBytes: number): ArrayBufferLike | undefined {
@@ -64,6 +64,6 @@ export function unwrittenBuffer(sizeBytes: number): ArrayBufferLike | undefined 
   return buffer?.byteLength === sizeBytes ? buffer : undefined
 }
 
-/** `Buffer.prototype.fill`, whose pattern may be an array. */
+/** The function `Buffer.prototype.fill`, whose pattern may be an array. */
 export const bufferFill: Fill | undefined =
   nodeProcess === undefined ? undefined : globals.Buffer?.prototype.fill

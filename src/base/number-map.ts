@@ -1,13 +1,13 @@
 /**
- * A map by number for few entries that come and go all the time. A `Map` gives memory back with every
- * deletion that leaves it nearly empty and allocates it again for the next entry; this one gives it back when
- * it is empty and was large.
+ * A map by number for few entries that come and go all the time. A `Map` frees memory with every deletion that leaves
+ * it nearly empty, and allocates it again for the next entry. This map frees memory when it becomes empty after it was
+ * large.
  *
- * Open addressing with linear probing (Knuth, The Art of Computer Programming 3, 6.4, algorithms L and R).
+ * It uses open addressing with linear probing (Knuth, The Art of Computer Programming 3, 6.4, algorithms L and R).
  */
 export class NumberMap<T> {
   #keys = new Float64Array(fewestPlaces)
-  /** Undefined where a place is free. */
+  /** The values; undefined marks a free place. */
   #values: (T | undefined)[] = new Array(fewestPlaces).fill(undefined)
   #size = 0
 
@@ -44,7 +44,7 @@ export class NumberMap<T> {
       this.clear()
       return
     }
-    // Entries that were displaced past the place that becomes free move up.
+    // Entries move up if they were displaced past the place that becomes free.
     const last = this.#keys.length - 1
     for (let place = (free + 1) & last; this.#values[place] !== undefined; place = (place + 1) & last) {
       const home = this.#homeOf(this.#keys[place])
@@ -62,19 +62,19 @@ export class NumberMap<T> {
     this.#size = 0
   }
 
-  /** Ascending. */
+  /** Returns the keys, ascending. */
   keys(): number[] {
     return Array.from(this.#keys.filter((_, place) => this.#values[place] !== undefined)).sort(
       (a, b) => a - b,
     )
   }
 
-  /** By ascending key. */
+  /** Returns the values by ascending key. */
   values(): T[] {
     return this.keys().map((key) => this.get(key)!)
   }
 
-  /** Where the key is, or the free place where it belongs. */
+  /** Returns the place of the key, or the free place where it belongs. */
   #placeOf(key: number): number {
     const last = this.#keys.length - 1
     let place = this.#homeOf(key)
@@ -83,8 +83,7 @@ export class NumberMap<T> {
   }
 
   #homeOf(key: number): number {
-    // Consecutive keys get consecutive places; the upper bits tell apart those that lie powers of 2 from each
-    // other.
+    // Consecutive keys get consecutive places; the upper bits separate keys that are powers of 2 apart.
     return (key ^ (key >>> 8) ^ (key >>> 16)) & (this.#keys.length - 1)
   }
 
@@ -102,12 +101,12 @@ export class NumberMap<T> {
   }
 }
 
-/** Powers of 2. */
+/** The number of places is always a power of 2. */
 const fewestPlaces = 8
-/** Memory of more places is given back when they are free. */
+/** Memory of more places is freed when they are empty. */
 const mostIdlePlaces = 256
 
-// First-in-first-out queues by number; a queue that has become empty is removed.
+// First-in-first-out queues by number. A queue that has become empty is removed.
 
 interface Queues<T> {
   get(key: number): T[] | undefined
@@ -151,7 +150,7 @@ export function takeFirstLinked<T extends Linked<T>>(queues: NumberMap<T>, key: 
   return first
 }
 
-/** All items, of one queue after the other. */
+/** Lists all items, one queue after the other. */
 export function linked<T extends Linked<T>>(queues: NumberMap<T>): T[] {
   const items: T[] = []
   for (const first of queues.values()) {

@@ -5,10 +5,10 @@ import type { NamedOptions, Option } from './option.js'
 type Given = Readonly<Record<string, unknown>>
 
 /**
- * Checks an object of options: that it is one, that each option is known, and each value. For calls that are
- * made a few times, not per message.
+ * Checks that options are an object, that each option is known, and each value. It suits calls that run a few times,
+ * not per message.
  *
- * @throws code, or that of the option where it has one, saying what was expected and what arrived
+ * @throws code, or that of the option if it has one, with what was expected and what arrived
  */
 export function checkOptions(
   where: string,
@@ -22,7 +22,7 @@ export function checkOptions(
 
 /**
  * Checks the values of an object that may have other members as well.
- * @throws code as of {@link checkOptions}
+ * @throws code as in {@link checkOptions}
  */
 export function checkValues(
   where: string,
@@ -35,7 +35,7 @@ export function checkValues(
 
 /**
  * Checks one value.
- * @throws code as of {@link checkOptions}
+ * @throws code as in {@link checkOptions}
  */
 export function requireOption(
   where: string,
@@ -60,7 +60,7 @@ type WithDefaults<O, Table> = O & {
     : never]-?: Exclude<O[Name], undefined>
 }
 
-/** The options, and the defaults of those that are not given. */
+/** Returns the options, with defaults for those that are not given. */
 export function withDefaults<O extends object, Table extends NamedOptions>(
   table: Table,
   given: O,
@@ -72,7 +72,7 @@ export function withDefaults<O extends object, Table extends NamedOptions>(
   return values as WithDefaults<O, Table>
 }
 
-/** Options to pass on: those that are given. */
+/** Returns the given options, to pass them on. */
 export function givenOptions<O extends object>(
   options: O,
 ): {
@@ -81,18 +81,18 @@ export function givenOptions<O extends object>(
   return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as O
 }
 
-/** How callers compare the options on which they have to agree. */
+/** The comparison of options on which callers have to agree. */
 export interface OptionAgreement {
-  /** Tells, for the other ranks of a process, whether they pass the same as the first. */
+  /** Returns a function that compares the options of the other ranks of a process with those of the first. */
   sameAs(first: object | undefined): (other: object | undefined) => boolean
   /**
-   * Numbers that are equal on all ranks: for each option on which ranks agree its value or the place of its
-   * word, and -1 for one that is not given. Undefined where none is given.
+   * Returns numbers that are equal on all ranks: for each option on which ranks agree its value or the place of its
+   * word, and -1 if it is not given. Undefined if none is given.
    */
   words(given: object | undefined): number[] | undefined
 }
 
-/** Every rank compares: only the options that are given take time. */
+/** Makes the comparison. Every rank compares, so only the given options take time. */
 export function optionAgreement(table: NamedOptions): OptionAgreement {
   const names = new Set(Object.keys(table).filter((name) => table[name].agreed !== undefined))
   const ofRanks = [...names].filter((name) => table[name].agreed === 'ranks')
@@ -106,11 +106,11 @@ export function optionAgreement(table: NamedOptions): OptionAgreement {
         if (value !== undefined && names.has(name)) values.set(name, value)
       }
       return (other = {}) => {
-        // JavaScript may pass anything: it is refused where all is checked.
+        // JavaScript may pass any value here; the full check refuses it.
         if (typeof other !== 'object' || other === null) return false
         let left = values.size
         for (const name in other) {
-          // It is refused where all is checked.
+          // The full check refuses unknown options.
           if (!Object.hasOwn(table, name)) return false
           const value = (other as Given)[name]
           if (value === undefined || !names.has(name)) continue
@@ -128,7 +128,7 @@ export function optionAgreement(table: NamedOptions): OptionAgreement {
   }
 }
 
-/** The options that are given, in the order of the table: the word, the value and the text of each. */
+/** Returns the given options in the order of the table: the word, the value and the text of each. */
 export function writtenOptions(table: NamedOptions, given: object) {
   return Object.entries(table).flatMap(([name, { word = name, format }]) => {
     const value = (given as Given)[name]
@@ -136,7 +136,7 @@ export function writtenOptions(table: NamedOptions, given: object) {
   })
 }
 
-/** The options that are given as one text: `k=4,mode=aware`. Equal options have equal texts. */
+/** Returns the given options as one text: `k=4,mode=aware`. Equal options have equal texts. */
 export function optionsText(table: NamedOptions, given: object): string {
   return writtenOptions(table, given)
     .map(({ word, text }) => `${word}=${text}`)
@@ -144,9 +144,9 @@ export function optionsText(table: NamedOptions, given: object): string {
 }
 
 /**
- * What {@link optionsText} writes, in any order, with the defaults of options that calls require.
+ * Parses the text of {@link optionsText}, in any order, with the defaults of options that calls require.
  *
- * @param refuse throws, given what was expected and what arrived
+ * @param refuse throws an error with what was expected and what arrived
  */
 export function parsedOptions(
   table: NamedOptions,
@@ -184,13 +184,13 @@ export function hasText({ kind }: Option<unknown>): boolean {
   return kind !== 'object' && kind !== 'other'
 }
 
-/** The texts that an option takes, in words. */
+/** Returns the texts that an option takes, in words. */
 export function expectedText({ expected, written, words }: Option<unknown>): string {
   if (written !== undefined) return `${expected} ${written}`
   return words === undefined ? expected : inWords(words.map(String))
 }
 
-/** One line of help: the name in texts, what the option does, its words if it takes some, and its default. */
+/** Returns a line of help: the name in texts, the effect of the option, its words if it takes some, and its default. */
 export function optionHelp(name: string, option: Option<unknown>): string {
   const { word = name, help = '', words } = option
   const initial = defaultText(option)
@@ -198,13 +198,13 @@ export function optionHelp(name: string, option: Option<unknown>): string {
   return `${word}   ${help}${values}${initial === undefined ? '' : ` (default: ${initial})`}`
 }
 
-/** The default of an option in words; undefined where it has none. */
+/** Returns the default of an option in words; undefined if it has none. */
 export function defaultText(option: Option<unknown>): string | undefined {
   if (option.computed !== undefined) return option.computed
   return option.default === undefined ? undefined : option.format(option.default)
 }
 
-/** `a, b or c`. */
+/** Joins names as `a, b or c`. */
 function inWords(names: readonly string[]): string {
   return names.join(', ').replace(/, (?=[^ ]*$)/, ' or ')
 }

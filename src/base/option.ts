@@ -1,20 +1,22 @@
 import type { ErrorCode } from '../errors.js'
 
-/** What is known of an option besides the values that it takes. */
+/** The facts of an option besides the values that it takes. */
 export interface OptionFacts<T> {
-  /** One line: what the option does. */
+  /** A line of help on the effect of the option. */
   readonly help?: string
-  /** Its value where none is given. */
+  /** The value if none is given. */
   readonly default?: T
-  /** How its default is computed, in words, where it depends on other facts. */
+  /** The computation of its default, in words, if it depends on other facts. */
   readonly computed?: string
-  /** Whether a call refuses its absence. A text of options may leave it out: its default holds. */
+  /** Whether a call refuses its absence. A text of options may omit it, and then its default holds. */
   readonly required?: true
-  /** Who has to pass the same value: all ranks, or the ranks of one process. Absent: values may differ. */
+  /**
+   * The callers that have to pass the same value: all ranks, or the ranks of one process. Absent if values may differ.
+   */
   readonly agreed?: 'ranks' | 'process'
   /** Its name in texts and on the command line. Default: its own name; on the command line with hyphens. */
   readonly word?: string
-  /** Code of the error that refuses a value. Default: that of the check. */
+  /** The code of the error that refuses a value. Default: that of the check. */
   readonly code?: ErrorCode
 }
 
@@ -22,26 +24,26 @@ export interface OptionFacts<T> {
 export interface OptionBounds {
   readonly least?: number
   readonly most?: number
-  /** What they count, where it is not just numbers: `seconds`. */
+  /** The unit that the numbers count, if they have one: `seconds`. */
   readonly unit?: string
 }
 
 /**
- * One option of a call, or one parameter of a strategy. Its check, its texts, its flag, its help and the
- * agreement of ranks on it follow from it.
+ * An option of a call, or a parameter of a strategy. Its check, its texts, its flag, its help and the agreement of
+ * ranks on it follow from it.
  */
 export interface Option<T> extends OptionFacts<T>, OptionBounds {
   readonly kind: 'integer' | 'number' | 'word' | 'flag' | 'text' | 'integers' | 'object' | 'other'
   /** The values that it takes, in words: `an integer from 1 to 8`. */
   readonly expected: string
-  /** How its values are written, where `expected` does not say it. */
+  /** The notation of its values, if `expected` does not describe it. */
   readonly written?: string
-  /** All values, where they are few. */
+  /** All values, if they are few. */
   readonly words?: readonly T[]
   /** The options of an option that is an object of options. */
   readonly table?: NamedOptions
   is(value: unknown): boolean
-  /** A value from its text; undefined where the text is not one. */
+  /** Returns a value from its text; undefined if the text is not one. */
   parse(text: string): T | undefined
   format(value: T): string
 }
@@ -49,7 +51,7 @@ export interface Option<T> extends OptionFacts<T>, OptionBounds {
 /** Options by name. */
 export type NamedOptions = { readonly [name: string]: Option<unknown> }
 
-/** A description of every option of an interface: one that is missing is an error of types. */
+/** A description of every option of an interface. The compiler reports a missing one. */
 export type OptionTable<O> = { readonly [Name in keyof O]-?: Option<Exclude<O[Name], undefined>> }
 
 type Bounded = OptionFacts<number> & OptionBounds
@@ -60,7 +62,7 @@ export function integerOption<F extends Bounded & { readonly least: number }>(fa
   return { ...facts, kind: 'integer', expected: rangeText('an integer', facts), is, parse, format: String }
 }
 
-/** A finite number. */
+/** Makes an option of a finite number. */
 export function numberOption<F extends Bounded>(facts: F): Option<number> & F {
   const { least = -Infinity, most = Infinity, unit = 'a number' }: OptionBounds = facts
   const is = (value: unknown) =>
@@ -70,7 +72,7 @@ export function numberOption<F extends Bounded>(facts: F): Option<number> & F {
   return { ...facts, kind: 'number', expected: rangeText(unit, facts), is, parse, format: String }
 }
 
-/** One of some words. */
+/** Makes an option of one word out of several. */
 export function wordOption<const W extends string, F extends OptionFacts<NoInfer<W>>>(
   words: readonly W[],
   facts: F = {} as F,
@@ -103,7 +105,7 @@ export function textOption<F extends OptionFacts<string>>(facts: F = {} as F): O
   return { ...facts, kind: 'text', expected: 'a text', is, parse: (text) => text, format: String }
 }
 
-/** Integers within bounds, joined by dots in texts. */
+/** Makes an option of integers within bounds, joined by dots in texts. */
 export function integersOption<
   F extends OptionFacts<readonly number[]> & OptionBounds & { readonly least: number },
 >(facts: F): Option<readonly number[]> & F {
@@ -120,7 +122,8 @@ export function integersOption<
 }
 
 /**
- * Lists of integers, one per dimension: joined by dots, the dimensions by slashes, and 1 for an empty list.
+ * Makes an option of lists of integers, one per dimension: joined by dots, the dimensions by slashes, with 1 for an
+ * empty list.
  */
 export function integerListsOption<
   F extends OptionFacts<readonly (readonly number[])[]> & { readonly least: number },
@@ -137,7 +140,7 @@ export function integerListsOption<
   }
 }
 
-/** An option whose values no text can give, by what they are in words and a test of them. */
+/** Makes an option whose values no text can give, from their description and a test of them. */
 export function valueOption<T>(
   expected: string,
   is: (value: unknown) => boolean,
@@ -146,7 +149,6 @@ export function valueOption<T>(
   return { ...facts, kind: 'other', expected, is, parse: () => undefined, format: String }
 }
 
-/** An option that is an object of options. */
 export function objectOption<O>(table: OptionTable<O>, facts: OptionFacts<O> = {}): Option<O> {
   const isObject = (value: unknown) => typeof value === 'object' && value !== null
   return {
@@ -156,7 +158,7 @@ export function objectOption<O>(table: OptionTable<O>, facts: OptionFacts<O> = {
   }
 }
 
-/** A number of bytes within bounds: `1000`, or with a unit, `64KiB`, `1MiB`. */
+/** Makes an option of a number of bytes within bounds: `1000`, or with a unit, `64KiB`, `1MiB`. */
 export function bytesOption<F extends Bounded & { readonly least: number }>(facts: F): Option<number> & F {
   const is = isIntegerWithin(facts)
   const parse = (text: string): number | undefined => {
@@ -187,10 +189,10 @@ export const signalOption: Option<AbortSignal> = valueOption(
   (value) => value instanceof AbortSignal,
 )
 
-/** Its value is checked where it is used, with what is known there. */
+/** An option whose value is checked where it is used, with the facts that are known there. */
 export const uncheckedOption: Option<never> = valueOption('any value', () => true)
 
-/** Entries of options that are checked where they are used. */
+/** Makes entries of options that are checked where they are used. */
 export function uncheckedOptions<Name extends string>(...names: readonly Name[]) {
   return Object.fromEntries(names.map((name) => [name, uncheckedOption])) as Record<Name, Option<never>>
 }

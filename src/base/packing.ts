@@ -1,8 +1,8 @@
 import { bytesOf, roundUp, wordsOf } from './bytes.js'
 
-// Lists of blocks as one block of bytes, and back.
+// These functions pack lists of blocks as one block of bytes, and unpack them.
 
-/** Blocks next to each other, without their lengths. */
+/** Joins blocks without their lengths. */
 export function concatenate(blocks: readonly Uint8Array[]): Uint8Array {
   let sizeBytes = 0
   for (const block of blocks) sizeBytes += block.byteLength
@@ -15,7 +15,6 @@ export function concatenate(blocks: readonly Uint8Array[]): Uint8Array {
   return flat
 }
 
-/** Lists of words next to each other. */
 export function concatenateWords(lists: readonly ArrayLike<number>[]): Int32Array<ArrayBuffer> {
   let length = 0
   for (const list of lists) length += list.length
@@ -28,7 +27,7 @@ export function concatenateWords(lists: readonly ArrayLike<number>[]): Int32Arra
   return flat
 }
 
-/** Count, lengths, then the blocks, each at a multiple of 8 bytes. */
+/** Packs the count, the lengths, then the blocks, each at a multiple of 8 bytes. */
 export function packBlocks(blocks: readonly Uint8Array[]): Uint8Array {
   let size = 8 * (1 + blocks.length)
   for (const block of blocks) size += roundUp(block.byteLength, 8)
@@ -45,8 +44,7 @@ export function packBlocks(blocks: readonly Uint8Array[]): Uint8Array {
 }
 
 /**
- * The blocks of {@link packBlocks}, as views of `packed`, which starts at a multiple of 8 bytes in its
- * buffer.
+ * Returns the blocks of {@link packBlocks} as views of `packed`, which starts at a multiple of 8 bytes in its buffer.
  */
 export function unpackBlocks(packed: Uint8Array): Uint8Array[] {
   const count = new Float64Array(packed.buffer, packed.byteOffset, 1)[0]
@@ -60,15 +58,13 @@ export function unpackBlocks(packed: Uint8Array): Uint8Array[] {
   return blocks
 }
 
-/** Lists of 32-bit words in half the space for their lengths: count, lengths, then the words. */
+/** Packs lists of 32-bit words with half the space for their lengths: count, lengths, then the words. */
 export function packWords(lists: readonly Int32Array[]): Uint8Array {
   const lengths = lists.map(({ length }) => length)
   return bytesOf(concatenateWords([[lists.length, ...lengths], ...lists]))
 }
 
-/**
- * The lists of {@link packWords}, as views of `bytes`, which start at a multiple of 4 bytes in their buffer.
- */
+/** Returns the lists of {@link packWords} as views of `bytes`, which start at a multiple of 4 bytes in their buffer. */
 export function unpackWords(bytes: Uint8Array): Int32Array[] {
   const packed = wordsOf(bytes)
   const lists: Int32Array[] = []

@@ -1,7 +1,7 @@
 /**
- * At place `permutation[i]` it has i.
+ * Returns the inverse, which has i at place `permutation[i]`.
  *
- * @param permutation of 0 to its length - 1: not checked
+ * @param permutation of 0 to its length - 1; it is not checked
  */
 export function inversePermutation(permutation: ArrayLike<number>): Int32Array {
   const inverse = new Int32Array(permutation.length)

@@ -1,11 +1,11 @@
 /**
- * The index of a value in an ascending list without repetitions, or -1. O(1) in a list without gaps, else
- * O(lg length).
+ * Returns the index of a value in an ascending list without repetitions, or -1. O(1) in a list without gaps, else O(lg
+ * length).
  */
 export function indexIn(ascending: Int32Array, value: number): number {
   const { length } = ascending
   if (length === 0) return -1
-  // No value is further from the first than its difference.
+  // The distance of a value from the first place is at most its difference from the first value.
   const furthest = value - ascending[0]
   if (furthest < 0 || value > ascending[length - 1]) return -1
   if (furthest < length && ascending[furthest] === value) return furthest
@@ -13,7 +13,9 @@ export function indexIn(ascending: Int32Array, value: number): number {
   return ascending[at] === value ? at : -1
 }
 
-/** The first of places `low` to `high - 1` of an ascending list whose value is not below another; else `high`. */
+/**
+ * Returns the first of places `low` to `high - 1` of an ascending list whose value is not below another; else `high`.
+ */
 export function firstNotBelow(ascending: Int32Array, value: number, low: number, high: number): number {
   while (low < high) {
     const middle = (low + high) >>> 1
@@ -24,8 +26,8 @@ export function firstNotBelow(ascending: Int32Array, value: number, low: number,
 }
 
 /**
- * The range that holds a position: range i is `starts[i]` to `starts[i + 1] - 1`. Of ranges that begin at the
- * same position the last, so never an empty one. The position must lie in some range.
+ * Returns the range that holds a position: range i is `starts[i]` to `starts[i + 1] - 1`. Of ranges that begin at the
+ * same position it is the last, so never an empty one. The position must lie in some range.
  */
 export function rangeAt(starts: Int32Array | Float64Array, position: number): number {
   let low = 0
@@ -46,28 +48,31 @@ export function equalNumbers(a: Int32Array | readonly number[], b: Int32Array | 
   return true
 }
 
-/** The largest, -Infinity of none. Any number of them: `Math.max(...values)` fails beyond about 125,000. */
+/**
+ * Returns the largest value; -Infinity for none. It takes any number of values: `Math.max(...values)` fails beyond
+ * about 125,000.
+ */
 export function largestOf(values: Iterable<number>): number {
   let largest = Number.NEGATIVE_INFINITY
   for (const value of values) largest = Math.max(largest, value)
   return largest
 }
 
-/** The smallest, Infinity of none. */
+/** Returns the smallest value; Infinity for none. */
 export function smallestOf(values: Iterable<number>): number {
   let smallest = Number.POSITIVE_INFINITY
   for (const value of values) smallest = Math.min(smallest, value)
   return smallest
 }
 
-/** 0 of none. */
+/** Returns the mean; 0 for no values. */
 export function meanOf(values: ArrayLike<number>): number {
   let sum = 0
   for (let i = 0; i < values.length; i++) sum += values[i]
   return values.length === 0 ? 0 : sum / values.length
 }
 
-/** The value below which a share of all lies, linear between two: 0.5 for the median. Of at least one. */
+/** Returns the value below which a share of all lies, linear between two: 0.5 for the median. There must be a value. */
 export function quantile(ascending: readonly number[], share: number): number {
   const at = share * (ascending.length - 1)
   const below = Math.floor(at)
@@ -75,7 +80,7 @@ export function quantile(ascending: readonly number[], share: number): number {
   return ascending[below] + (at - below) * (ascending[above] - ascending[below])
 }
 
-/** The lower of two middle ones; NaN of none. */
+/** Returns the lower of two middle values; NaN for none. */
 export function medianOf(values: readonly number[]): number {
   return values.toSorted((a, b) => a - b)[(values.length - 1) >>> 1] ?? Number.NaN
 }

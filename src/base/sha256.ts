@@ -2,18 +2,15 @@ import { sha256 as portable } from '@noble/hashes/sha2.js'
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js'
 import { nodeProcess } from './node-process.js'
 
-/**
- * SHA-256 of what was added so far, as 64 lowercase hexadecimal digits. Without waiting, which Web Crypto
- * does not offer.
- */
+/** SHA-256 of the data added so far, as 64 lowercase hexadecimal digits. It is synchronous, which Web Crypto is not. */
 export interface Sha256 {
-  /** A text counts as its UTF-8. */
+  /** Adds data; a text counts as its UTF-8. */
   update(data: string | Uint8Array): this
-  /** Ends it. */
+  /** Ends the hash and returns it. */
   digest(): string
 }
 
-/** Node's where there is Node, ten times as fast; the same digests everywhere. */
+/** Uses Node's hash if there is one, which is ten times as fast; the digests are the same. */
 export function sha256(): Sha256 {
   const node = nodeProcess?.getBuiltinModule?.('node:crypto').createHash('sha256')
   if (node === undefined) return portableSha256()
@@ -26,7 +23,7 @@ export function sha256(): Sha256 {
   }
 }
 
-/** For pages, and for Node before 20.16, which has no modules without an import. */
+/** Hashes in pages, and in Node before 20.16, which has no modules without an import. */
 export function portableSha256(): Sha256 {
   const hash = portable.create()
   return {

@@ -1,4 +1,4 @@
-/** The nearest power of two; 0 of 0. */
+/** Returns the nearest power of two; 0 for 0. */
 export function sizeClass(bytes: number): number {
   if (bytes === 0) return 0
   let power = 1

@@ -1,6 +1,6 @@
 import { laterTurn } from './turn.js'
 
-/** Milliseconds that long work holds the event loop at a time, and as long as one of its steps takes. */
+/** The milliseconds for which long work holds the event loop at a time, apart from the rest of a step. */
 const sliceMs = 10
 
 /** Runs all steps now. */
@@ -22,13 +22,13 @@ export async function inSlices<T>(steps: Generator<void, T>): Promise<T> {
   }
 }
 
-/** Work in flight, and what it depends on. */
+/** Work in flight, and the key on which it depends. */
 export interface SharedWork<K, T> {
   readonly key: K
   readonly done: Promise<T>
 }
 
-/** Begins work, or waits for what is in flight for the same key. */
+/** Begins work, or waits for the work in flight for the same key. */
 export async function joinWork<K, T>(
   inFlight: SharedWork<K, T>[],
   key: K,

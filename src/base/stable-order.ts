@@ -1,9 +1,9 @@
 /**
- * The numbers from 0 on in the order of their keys, those of one key ascending. Many times faster than a sort by a
- * comparison.
+ * Returns the numbers from 0 on in the order of their keys, those of one key ascending. It is many times faster than a
+ * sort by a comparison.
  *
  * @param count at most 2^28
- * @param keyOf integers from 0 to 2^25
+ * @param keyOf returns integers from 0 to 2^25
  */
 export function stableOrder(count: number, keyOf: (number: number) => number): Int32Array {
   const order = new Int32Array(count)

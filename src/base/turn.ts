@@ -1,30 +1,28 @@
 /** Runs functions in later turns of the event loop, after timers and I/O had theirs. */
 interface Turns {
-  /** What `cancel` takes. */
+  /** Schedules a call, and returns the handle that `cancel` takes. */
   set<A>(run: (argument: A) => void, argument: A): unknown
   cancel(handle: unknown): void
 }
 
 /**
- * As they are when this module is loaded: a test that replaces the timers of its program does not stop the
- * library.
+ * The functions are retained when this module is loaded, so a test that replaces the timers of its program does not
+ * stop the library.
  */
 const native = globalThis as {
   readonly setImmediate?: <A>(run: (argument: A) => void, argument: A) => unknown
   readonly clearImmediate?: (handle: unknown) => void
 }
 
-/**
- * The ends of a `MessageChannel`, as browsers have them; Node's have the same, but for what their types say.
- */
+/** The ends of a `MessageChannel`, as browsers have them; Node's differ only in their types. */
 interface Channel {
   readonly port1: { onmessage: (event: { readonly data: number }) => void; close(): void }
   readonly port2: { postMessage(data: number): void }
 }
 
 /**
- * Browsers have no `setImmediate`, and delay timers that set timers by 4 ms at least; a message to oneself
- * has no delay. One function runs per message, so that timers and I/O have their turn between two.
+ * Turns by messages. Browsers have no `setImmediate`, and delay timers that set timers by at least 4 ms, but a message
+ * to oneself has no delay. One function runs per message, so that timers and I/O have their turn between two.
  */
 export class MessageTurns implements Turns {
   readonly #channel = new MessageChannel() as unknown as Channel
@@ -50,7 +48,7 @@ export class MessageTurns implements Turns {
     this.#waiting.delete(number)
   }
 
-  /** On Node its port keeps the event loop alive until then. */
+  /** Closes the channel. On Node its port keeps the event loop alive until then. */
   close(): void {
     this.#channel.port1.close()
   }
@@ -65,7 +63,7 @@ const turns: Turns =
         cancel: (handle) => clearImmediate(handle),
       }
 
-/** Calls `run` with `argument` in a later turn of the event loop. Keeps the event loop alive. */
+/** Calls `run` with `argument` in a later turn of the event loop, which it keeps alive. */
 export function inLaterTurn<A>(run: (argument: A) => void, argument: A): unknown {
   return turns.set(run, argument)
 }
