@@ -2,19 +2,19 @@ import { RankweaveError, wrongValue } from '../errors.js'
 
 /** Bytes that are read once, front to back: a file of any size, or bytes in memory. */
 export interface ByteSource {
-  /** How many bytes there are; null when that is unknown before the end (a pipe). */
+  /** The number of bytes; null if it is unknown before the end (a pipe). */
   readonly sizeBytes: number | null
   /**
    * Reads available bytes, at least one, into `into` and returns their number; 0 at the end.
    * @throws ERR_FILE
    */
   read(into: Uint8Array): number
-  /** To be called once, whether reading succeeded or failed. */
+  /** Releases the source. The caller calls it once, whether reading succeeded or failed. */
   close(): void
 }
 
 /**
- * Bytes, or the UTF-8 of a text, as a source. Ownership: the bytes are not copied.
+ * Makes a source of bytes, or of the UTF-8 of a text. Ownership: the bytes are not copied.
  * @throws ERR_ARGUMENT for anything else
  */
 export function sourceOf(data: Uint8Array | string): ByteSource {
@@ -34,16 +34,16 @@ export function sourceOf(data: Uint8Array | string): ByteSource {
   }
 }
 
-/** Text and bytes as a source; a source unchanged. @throws ERR_ARGUMENT for anything else */
+/** Makes a source of text and bytes; returns a source unchanged. @throws ERR_ARGUMENT for anything else */
 export function asSource(source: string | Uint8Array | ByteSource): ByteSource {
   if (typeof Object(source).read === 'function') return source as ByteSource
   return sourceOf(source as string | Uint8Array)
 }
 
 /**
- * The whole of a source as text, which must be UTF-8 and fit a string. It is read to its end, or to the bound.
+ * Reads a whole source as text, which must be UTF-8 and fit a string. It reads to the end, or to the bound.
  *
- * @param mostBytes bound of this file, where that is lower
+ * @param mostBytes the bound of this file, if that is lower
  * @throws ERR_FILE
  */
 export function readText(source: ByteSource, file: string, mostBytes = longestText): string {
@@ -79,5 +79,5 @@ function compressed(file: string): RankweaveError {
   return new RankweaveError('ERR_FILE', message, { details: { file } })
 }
 
-/** Below the longest string of any JavaScript engine. */
+/** The limit is below the longest string of any JavaScript engine. */
 const longestText = 2 ** 29 - 2 ** 10

@@ -5,15 +5,15 @@ const zero = '0'.charCodeAt(0)
 const lowerE = 'e'.charCodeAt(0)
 const upperE = 'E'.charCodeAt(0)
 
-/** Reads numbers in decimal notation from bytes whose last one belongs to no number. */
+/** Reads numbers in decimal notation from bytes. The last byte must not belong to a number. */
 export class DecimalReader {
-  /** Index after the number that was read last. */
+  /** The index after the number that was read last. */
   end = 0
 
   /**
-   * The number that begins at a byte, NaN if none does. With at most 15 digits and a small exponent, digits
-   * and power of ten are exact doubles, so one multiplication or division rounds correctly (Clinger 1990, How
-   * to Read Floating Point Numbers Accurately); JavaScript parses the others.
+   * Reads the number that begins at a byte, NaN if none does. With at most 15 digits and a small exponent, digits and
+   * power of ten are exact doubles. So one multiplication or division rounds correctly (Clinger 1990, How to Read
+   * Floating Point Numbers Accurately). JavaScript parses the others.
    */
   read(bytes: Buffer, from: number): number {
     let at = from

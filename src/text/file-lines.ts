@@ -3,18 +3,21 @@ import { RankweaveError, wrongValue } from '../errors.js'
 import type { ByteSource } from './byte-source.js'
 import { readingFile } from './source-file.js'
 
-/** Which part of a file. */
+/** A part of a file. */
 export interface FilePart {
-  /** The part is the lines that begin at these bytes: from the first to the one before the second. */
+  /**
+   * The first byte of the part, which has the lines that begin from here on; below, the byte from which lines no longer
+   * belong to it.
+   */
   readonly fromByte: number
   readonly toByte: number
-  /** Of the whole file. Other processes read other parts: a file that differs in size is not theirs. */
+  /** The bytes of the whole file. Other processes read other parts, so a file of another size is not theirs. */
   readonly fileBytes: number
 }
 
 /**
- * Opens the lines of a file that begin within a part of it. Parts that cover the bytes of a file cover its
- * lines, each once. Memory: none in proportion to the file.
+ * Opens the lines of a file that begin within a part of it. Parts that cover the bytes of a file cover its lines, each
+ * once. Memory does not depend on the size of the file.
  *
  * @throws ERR_FILE also for a file of another size; reading throws it for one that is truncated meanwhile
  */
@@ -49,7 +52,9 @@ export function openFileLines(path: string, { fromByte, toByte, fileBytes }: Fil
   }
 }
 
-/** Where the first line begins that begins at a byte or after it; the size of the file if none does. */
+/**
+ * Returns the byte at which the first line begins that begins at a byte or after it; the size of the file if none does.
+ */
 function lineStart(file: number, byte: number, fileBytes: number): number {
   if (byte === 0) return 0
   const buffer = Buffer.alloc(1 << 12)

@@ -17,24 +17,27 @@ import type { ByteSource } from './byte-source.js'
  */
 export const expansionLimit = { bytes: 2 ** 26, times: 256 } as const
 
-/** Members of a file; those beyond have so many bytes each on average: an empty one has 20, and takes 4 us. */
+/**
+ * The most members of a file; further ones must have so many bytes each on average. An empty member has 20 bytes, and
+ * takes 4 us.
+ */
 export const memberLimit = { members: 4096, bytesOfEach: 256 } as const
 
 const inputBytes = 1 << 16
 const outputBytes = 1 << 16
 /**
- * The largest window, 2^15 bytes, and 16 for gzip headers and trailers, which are checked (zlib's manual,
+ * The largest window, 2^15 bytes, plus 16 for gzip headers and trailers, which zlib checks (zlib's manual,
  * `inflateInit2`).
  */
 const windowBits = 15 + 16
 
 /**
- * What a gzip source expands to, as a source: one member after another, each with its checksum and length
- * verified. Synchronous, as all readers are, where node:zlib is not; memory is constant.
+ * Returns a source that expands a gzip source: one member after another, each with its checksum and length verified. It
+ * is synchronous like all readers, unlike node:zlib, and takes constant memory.
  *
  * @param file name in messages
- * @throws ERR_FILE while reading: truncated or corrupt data, data that expands beyond
- *   {@link expansionLimit}, or more members than {@link memberLimit}
+ * @throws ERR_FILE while reading: truncated or corrupt data, data that expands beyond {@link expansionLimit}, or more
+ *   members than {@link memberLimit}
  */
 export function gunzipSource(source: ByteSource, file: string): ByteSource {
   const gunzip = new Gunzip(source, file)
@@ -46,11 +49,11 @@ class Gunzip {
   readonly #file: string
   readonly #stream = new ZStream()
   readonly #output = new Uint8Array(outputBytes)
-  /** How much of the output has been taken. */
+  /** The number of output bytes that have been taken. */
   #taken = 0
   #expanded = 0
   #members = 1
-  /** Bytes of the source before the input buffer. */
+  /** The number of bytes of the source before the input buffer. */
   #base = 0
   #sourceEnded = false
   /** Whether the last member has ended. */
@@ -73,10 +76,7 @@ class Gunzip {
     return count
   }
 
-  /**
-   * Replaces the output, which has been taken, by at least one byte, or by none at the end of the last
-   * member.
-   */
+  /** Replaces the output once it has been taken: by at least one byte, or by none at the end of the last member. */
   #expand(): void {
     const stream = this.#stream
     stream.next_out = this.#taken = 0
@@ -92,7 +92,7 @@ class Gunzip {
       this.#refuse(`expands to more than ${expansionLimit.times} times its size: gunzip it, if you trust it`)
   }
 
-  /** Skips zeros that pad a file to whole blocks, as of tapes, to the next member or the end. */
+  /** Skips zeros that pad a file to whole blocks, as on tapes, to the next member or the end. */
   #beginMember(): void {
     const stream = this.#stream
     while (this.#fill()) {
@@ -109,7 +109,7 @@ class Gunzip {
     this.#ended = true
   }
 
-  /** Reads more input where none is left; false at the end of the source. */
+  /** Reads more input if none is left; false at the end of the source. */
   #fill(): boolean {
     const stream = this.#stream
     if (stream.avail_in === 0 && !this.#sourceEnded) {
@@ -122,13 +122,13 @@ class Gunzip {
   }
 
   #refuseData(status: number): never {
-    // Output has room whenever data is expanded, so that nothing could be done means that input is missing.
+    // The output always has room when data is expanded, so this status means that input is missing.
     return status === Z_BUF_ERROR
       ? this.#refuse(`gzip data ends too early, after ${this.#used} bytes: the file is truncated`)
       : this.#refuse(`corrupt gzip data before byte ${this.#used}: ${this.#stream.msg}`)
   }
 
-  /** How many bytes of the source have been used. */
+  /** The number of bytes of the source that have been used. */
   get #used(): number {
     return this.#base + this.#stream.next_in
   }

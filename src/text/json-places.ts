@@ -1,7 +1,7 @@
 /** The path from the document to a value: names of members and indices of elements. */
 export type JsonPath = readonly (string | number)[]
 
-/** Where a text stops being JSON, and what was expected there. */
+/** The place where a text stops being JSON, and what was expected there. */
 export interface JsonFault {
   readonly at: number
   readonly expected: string
@@ -10,17 +10,17 @@ export interface JsonFault {
 const blanks = /[ \t\n\r]*/y
 const scalar = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y
 /**
- * Part of a text in quotes: printable ASCII but quote and backslash, anything above, and what is escaped. Its
- * length is bounded, as the stack that a match takes grows with it.
+ * A part of a text in quotes: printable ASCII except quote and backslash, anything above, and escapes. Its length is
+ * bounded, because the stack of a match grows with it.
  */
 const characters = /(?:[ !#-[\]-\uffff]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})){1,1024}/y
 
 /**
- * Walks through a JSON text to locate errors: `JSON.parse` reports neither where a text is malformed nor
- * where a value stands.
+ * Walks through a JSON text to locate errors: `JSON.parse` reports neither where a text is malformed nor where a value
+ * is.
  *
- * @param onValue called with the path of every value and where it begins; true stops the walk
- * @returns where the text is malformed, or null
+ * @param onValue called with the path of every value and its start; true stops the walk
+ * @returns the place where the text is malformed, or null
  */
 export function walkJson(
   text: string,
@@ -71,7 +71,7 @@ export function walkJson(
       }
       at++
     } else if (literal() === null) return { at, expected: 'a value' }
-    // A value has ended: continue with the next one, or close what contains it, and so on.
+    // A value has ended, so the next one follows, or its container is closed, and so on.
     for (;;) {
       const separator = next()
       if (path.length === 0) return separator === '' ? null : { at, expected: 'the end of the text' }
@@ -93,7 +93,7 @@ export function walkJson(
   }
 }
 
-/** Where the value at the path begins, or the innermost value on the path that exists. */
+/** Returns the start of the value at the path, or of the innermost value on the path that exists. */
 export function placeInJson(text: string, path: JsonPath): number {
   let place = 0
   walkJson(text, (here, at) => {
@@ -104,7 +104,7 @@ export function placeInJson(text: string, path: JsonPath): number {
   return place
 }
 
-/** Line and column, 1-based, of a place in a text. */
+/** Returns line and column, 1-based, of a place in a text. */
 export function lineAndColumn(text: string, at: number): { readonly line: number; readonly column: number } {
   let line = 1
   let begin = 0

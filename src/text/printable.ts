@@ -1,22 +1,24 @@
 /**
- * Characters that change what stands around them: control and format characters (which reverse text, for instance), other
- * line ends than a line feed's, and halves of characters.
+ * Characters that change those around them: control and format characters (some reverse text), line ends other than a
+ * line feed, and halves of characters.
  */
 const unprintable = '\\p{Cc}\\p{Cf}\\p{Cs}\\p{Zl}\\p{Zp}'
 const line = new RegExp(`^[^${unprintable}]*$`, 'u')
 const escaped = new RegExp(`[${unprintable}\ufffd]`, 'gu')
 
-/** Tells whether a message can show a text unchanged within a line. */
+/** Whether a message can show a text unchanged within a line. */
 export function isPrintable(text: string): boolean {
   return line.test(text)
 }
 
-/** Text of a file as a message shows it: what is not printable, and bytes that are not UTF-8, are escaped. */
+/**
+ * Returns the text of a file as a message shows it: it escapes unprintable characters, and bytes that are not UTF-8.
+ */
 export function printable(text: string): string {
   return text.replaceAll(escaped, escapeOf)
 }
 
-/** The same for text of several lines, in which line feeds and tabs remain. */
+/** Escapes as {@link printable} does, but keeps the line feeds and tabs of text of several lines. */
 export function printableLines(text: string): string {
   return text.replaceAll(escaped, (character) => (/[\n\t]/.test(character) ? character : escapeOf(character)))
 }
@@ -27,7 +29,7 @@ function escapeOf(character: string): string {
 }
 
 /**
- * Text of an element or an attribute of XML or HTML; characters that XML does not allow, and tabs and line
+ * Escapes the text of an element or an attribute of XML or HTML. Characters that XML does not allow, and tabs and line
  * ends, become spaces.
  */
 export function escapeXml(text: string): string {
@@ -39,12 +41,12 @@ export function escapeXml(text: string): string {
     .replaceAll('"', '&quot;')
 }
 
-/** A word of a line for a shell, in quotes where the shell would not take it as it is. */
+/** Returns a word of a line for a shell, in quotes if the shell needs them. */
 export function shellWord(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`
 }
 
-/** The shortest text that reads back as the same double, negative zero included. */
+/** Returns the shortest text that reads back as the same double, negative zero included. */
 export function formatDouble(value: number): string {
   return Object.is(value, -0) ? '-0' : String(value)
 }

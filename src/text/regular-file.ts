@@ -1,14 +1,14 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
 import { fileError } from './whole-file.js'
 
-/** A call of the system reads less than 2 GiB. */
+/** The bytes of one read; a call of the system reads less than 2 GiB. */
 const pieceBytes = 2 ** 30
 
 /**
- * The bytes of a file. A pipe without a writer, or a device without an end, is refused before it is read.
+ * Reads the bytes of a file. It refuses a pipe without a writer, or a device without an end, before it reads.
  *
- * @param mostBytes that it may have
- * @param hint ends the message about a longer one
+ * @param mostBytes the most bytes that it may have
+ * @param hint the end of the message about a longer one
  * @throws ERR_FILE naming the path
  */
 export function readRegularFile(path: string, mostBytes: number, hint = ''): Buffer {
@@ -33,8 +33,8 @@ export function readRegularFile(path: string, mostBytes: number, hint = ''): Buf
 }
 
 /**
- * As {@link readRegularFile}; undefined where there is nothing of that name. What is there and cannot be read, such as a
- * loop of links, is not absent.
+ * Reads a file as {@link readRegularFile} does; undefined if there is nothing of that name. A file that exists but
+ * cannot be read, such as a loop of links, is not absent.
  *
  * @throws ERR_FILE naming the path
  */

@@ -7,13 +7,13 @@ import { gunzipSource } from './gunzip.js'
 /** Opens the source that a path names. The default opens a file; tests and browsers pass their own. */
 export type OpenSource = (path: string) => ByteSource
 
-/** Reports how much of a source has been read; `sizeBytes` is null when the size is unknown. */
+/** Reports how much of a source has been read; `sizeBytes` is null if the size is unknown. */
 export type ReadProgress = (readBytes: number, sizeBytes: number | null) => void
 
 /** Opens a file, a pipe or a device for reading. @throws ERR_FILE */
 export const openSourceFile: OpenSource = (path) => fileSource(path, () => openSync(path, 'r'))
 
-/** What a file descriptor reads. @param path in messages @throws ERR_FILE */
+/** Makes a source of the bytes of a file descriptor. @param path shown in messages @throws ERR_FILE */
 export function fileSource(path: string, open: () => number): ByteSource {
   const attempt = <T>(call: () => T): T => readingFile(path, call)
   const file = attempt(open)
@@ -25,7 +25,7 @@ export function fileSource(path: string, open: () => number): ByteSource {
   }
 }
 
-/** What a call to the file system returns. @throws ERR_FILE naming the path, when the call throws */
+/** Returns the result of a call to the file system. @throws ERR_FILE naming the path, when the call throws */
 export function readingFile<T>(path: string, call: () => T): T {
   requireText('path', path)
   if (path === '') throw new RankweaveError('ERR_FILE', "cannot read '': expected the name of a file")
@@ -39,8 +39,8 @@ export function readingFile<T>(path: string, call: () => T): T {
 }
 
 /**
- * Another process may have made a pipe or terminal non-blocking: then nothing to read is reported as an
- * error.
+ * Reads, and waits if there is nothing to read. Another process may have made a pipe or terminal non-blocking, and
+ * reads then fail instead.
  */
 function readWaiting(file: number, into: Uint8Array): number {
   for (;;) {
@@ -75,7 +75,7 @@ export function withSource<T>(
   }
 }
 
-/** The source, or what it expands to if it begins like a gzip file. */
+/** Returns the source, or its expansion if it begins like a gzip file. */
 export function expanded(
   source: ByteSource,
   path: string,
@@ -88,7 +88,7 @@ export function expanded(
   return { source: isCompressed ? gunzipSource(whole, path) : whole, isCompressed }
 }
 
-/** A source whose first bytes have been read. */
+/** Returns a source whose first bytes have been read. */
 function withFirst(first: Uint8Array, source: ByteSource): ByteSource {
   let at = 0
   return {

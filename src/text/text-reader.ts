@@ -5,20 +5,20 @@ import { DecimalReader } from './decimal-reader.js'
 import { printable } from './printable.js'
 
 export interface TextReaderOptions {
-  /** Name for messages. */
+  /** The name for messages. */
   readonly file: string
   readonly code: ErrorCode
-  /** First character of a comment line. */
+  /** The first character of a comment line. */
   readonly comment: string
   /** Whether comments may also follow content on a line. Default false. */
   readonly inlineComments?: boolean
-  /** The source is part of a text, behind this many lines. Default 0: the whole text. */
+  /** The number of lines before the source, if it is part of a text. Default 0: the whole text. */
   readonly linesBefore?: number
 }
 
-/** Bytes per read of the source. */
+/** The bytes per read of the source. */
 const chunkBytes = 1 << 18
-/** No word is longer, so a word that begins in the buffer also ends there. */
+/** The longest word, so that a word that begins in the buffer also ends there. */
 const longestWord = 1 << 10
 
 const newline = '\n'.charCodeAt(0)
@@ -26,16 +26,16 @@ const carriageReturn = '\r'.charCodeAt(0)
 const quote = '"'.charCodeAt(0)
 const zero = '0'.charCodeAt(0)
 
-/** What a byte does to a word. */
+/** The effects of a byte on a word. */
 const inWord = 0
 const isBlank = 1
 const endsLine = 2
 const endsContent = 3
 
 /**
- * Reads words and numbers line by line from a source of any size in constant memory, and fails with file,
- * line and column (1-based, in bytes). Blanks are space, tab, carriage return, vertical tab and form feed. Lines end with a
- * line feed; with a carriage return in a source whose first line ends with one alone.
+ * Reads words and numbers line by line from a source of any size in constant memory, and fails with file, line and
+ * column (1-based, in bytes). Blanks are space, tab, carriage return, vertical tab and form feed. Lines end with a line
+ * feed, or with a carriage return if the first line of the source ends with one alone.
  */
 export class TextReader {
   readonly #source: ByteSource
@@ -44,12 +44,13 @@ export class TextReader {
   readonly #kind = new Uint8Array(256)
   readonly #decimal = new DecimalReader()
   /**
-   * One byte more than is ever filled: a line end follows the last byte, so that loops need no other bound.
+   * The buffer has one byte more than is ever filled. A line end follows the last byte, so that loops need no other
+   * bound.
    */
   readonly #bytes = Buffer.alloc(chunkBytes + longestWord + 1)
   #at = 0
   #end = 0
-  /** Position in the source of the first byte in the buffer, and of the current line. */
+  /** The position in the source of the first byte in the buffer; below, that of the current line. */
   #base = 0
   #lineBegin = 0
   #line = 0
@@ -70,12 +71,12 @@ export class TextReader {
     this.#bytes[0] = newline
   }
 
-  /** Makes a character such as a comma separate words from here on; before, only blanks do. */
+  /** Makes a character such as a comma separate words from here on; until then, only blanks do. */
   separateBy(delimiter: string): void {
     this.#kind[delimiter.charCodeAt(0)] = endsContent
   }
 
-  /** Bytes still to be read; null when that is unknown. */
+  /** The number of bytes still to be read; null if it is unknown. */
   get bytesLeft(): number | null {
     const { sizeBytes } = this.#source
     return sizeBytes === null ? null : Math.max(0, sizeBytes - this.#base - this.#at)
@@ -90,7 +91,7 @@ export class TextReader {
     return this.#base + this.#begin()
   }
 
-  /** @param position what the message points at, on the current line */
+  /** @param position the place on the current line to which the message points */
   fail(expected: string, got: string, position = this.#base + this.#at): never {
     const { file, code } = this.#options
     const { line } = this
@@ -99,10 +100,7 @@ export class TextReader {
     throw new RankweaveError(code, message, { details: { file, line, column } })
   }
 
-  /**
-   * Advances to the next line; false at the end of the text, where errors still point at the end of the last
-   * line.
-   */
+  /** Advances to the next line; false at the end of the text. Errors then still point at the end of the last line. */
   nextLine(): boolean {
     if (this.#line === 0) return this.#firstLine()
     let at = this.#bytes.indexOf(newline, this.#at)
@@ -130,7 +128,7 @@ export class TextReader {
     return this.#at < this.#end || this.#fill()
   }
 
-  /** Looks at the end of the first line; one of more than a chunk ends with a line feed. */
+  /** Examines the end of the first line. A first line of more than a chunk ends with a line feed. */
   #findLineEnds(): void {
     const bytes = this.#bytes
     for (;;) {
@@ -168,7 +166,7 @@ export class TextReader {
     return this.#bytes[this.#at] === this.#comment
   }
 
-  /** Whether only blanks are left on the line, or a comment where comments may follow content. */
+  /** Whether only blanks are left on the line, or a comment if comments may follow content. */
   atLineEnd(): boolean {
     this.#skipBlanks()
     const byte = this.#bytes[this.#at]
@@ -196,13 +194,13 @@ export class TextReader {
     )
   }
 
-  /** The next word; empty at the end of the line. */
+  /** Reads the next word; empty at the end of the line. */
   word(): string {
     const from = this.#begin()
     return this.#bytes.toString('latin1', from, this.#wordEnd(from))
   }
 
-  /** The next word, which must be one of `allowed`, upper or lower case. */
+  /** Reads the next word, which must be one of `allowed`, upper or lower case. */
   oneOf<const T extends string>(allowed: readonly T[]): T {
     const from = this.#begin()
     const text = this.word().toLowerCase()
@@ -212,7 +210,7 @@ export class TextReader {
     return this.fail(allowed.map((word) => `'${word}'`).join(', '), this.shown())
   }
 
-  /** The next word as an integer within bounds. */
+  /** Reads the next word as an integer within bounds. */
   whole(what: string, min: number, max: number): number {
     const from = this.#begin()
     const bytes = this.#bytes
@@ -228,7 +226,7 @@ export class TextReader {
     return this.fail(`${what} from ${min} to ${max}`, this.shown())
   }
 
-  /** The next word as an integer that a double holds exactly. */
+  /** Reads the next word as an integer that a double holds exactly. */
   integer(what: string): number {
     const from = this.#begin()
     const word = this.word()
@@ -238,7 +236,7 @@ export class TextReader {
     return this.fail(Number.isNaN(value) ? what : `${what} of at most 2^53 - 1 either way`, this.shown())
   }
 
-  /** The next word as a number in decimal notation: finite, unless `Infinity` is allowed. */
+  /** Reads the next word as a number in decimal notation: finite, unless `Infinity` is allowed. */
   number(what: string, { infinite = false }: { readonly infinite?: boolean } = {}): number {
     const from = this.#begin()
     const value = this.#decimalAt(from)
@@ -250,7 +248,7 @@ export class TextReader {
     return this.fail(Number.isNaN(value) ? what : `${what} that a double can hold`, this.shown())
   }
 
-  /** The word as a number, NaN if it is not one. */
+  /** Returns the word as a number, NaN if it is not one. */
   #decimalAt(from: number): number {
     const value = this.#decimal.read(this.#bytes, from)
     const { end } = this.#decimal
@@ -269,21 +267,21 @@ export class TextReader {
     return this.#kind[this.#bytes[this.#begin()]] !== inWord
   }
 
-  /** The rest of the line, at most a kilobyte of it; the reader does not advance. */
+  /** Returns the rest of the line, at most a kilobyte of it; the reader does not advance. */
   peekLine(): string {
     const from = this.#begin()
     const end = Math.min(this.#bytes.indexOf(newline, from), from + longestWord)
     return this.#bytes.toString('utf8', from, end)
   }
 
-  /** What the next field begins with, without quotes; the reader does not advance. */
+  /** Returns the beginning of the next field, without quotes; the reader does not advance. */
   peekField(): string {
     const from = this.#begin()
     return this.#bytes.toString('utf8', this.atQuote() ? from + 1 : from, Math.min(this.#end, from + 40))
   }
 
   /**
-   * The next field, up to a delimiter or the end of the line, or a quoted one; truncated after a kilobyte.
+   * Reads the next field, up to a delimiter or the end of the line, or a quoted one. It is truncated after a kilobyte.
    */
   field(): string {
     if (this.atQuote()) return this.#quoted()
@@ -298,7 +296,8 @@ export class TextReader {
   }
 
   /**
-   * A quoted field may contain anything, line ends and delimiters too; a quote in it is doubled (RFC 4180).
+   * Reads a quoted field, which may contain anything, line ends and delimiters too; a quote in it is doubled (RFC
+   * 4180).
    */
   #quoted(): string {
     const text: number[] = []
@@ -322,7 +321,7 @@ export class TextReader {
     return Buffer.from(text).toString()
   }
 
-  /** The word or character at the current position, for a message. */
+  /** Returns the word or character at the current position, for a message. */
   shown(): string {
     const from = this.#begin()
     let to = from

@@ -6,15 +6,15 @@ import { pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
 import { RankweaveError } from '../errors.js'
 
-/** Characters to collect before they are written. */
+/** The characters that are collected before they are written. */
 const chunkLength = 1 << 20
 
 /**
- * Writes a file in pieces of text, or its bytes. It appears complete or not at all: it is written to a temporary file in the same
- * folder and renamed. An existing file keeps its permissions, and a link to it remains a link. A name that
+ * Writes a file in pieces of text, or its bytes. It appears complete or not at all: it is written to a temporary file
+ * in the same folder and renamed. An existing file keeps its permissions, and a link to it remains a link. A name that
  * ends in `.gz` makes text a gzip file.
  *
- * @throws ERR_FILE, also when the path is that of a directory or device; whatever producing the pieces throws
+ * @throws ERR_FILE, also when the path is that of a directory or device; the error of producing the pieces
  */
 export async function writeWholeFile(path: string, pieces: Iterable<string> | Uint8Array): Promise<void> {
   let part: FileHandle | undefined
@@ -44,15 +44,15 @@ export async function writeWholeFile(path: string, pieces: Iterable<string> | Ui
   }
 }
 
-/** Temporary files that exist now. */
+/** The temporary files that exist now. */
 const unfinished = new Set<string>()
 
-/** Removes the temporary files of writes in progress: for a process that is about to be ended by a signal. */
+/** Removes the temporary files of writes in progress, for a process that a signal is about to end. */
 export function removeUnfinishedFiles(): void {
   for (const path of unfinished) rmSync(path, { force: true })
 }
 
-/** Finds out before long work whether its file can be written. @throws ERR_FILE */
+/** Checks before long work whether its file can be written. @throws ERR_FILE */
 export async function requireWritable(path: string): Promise<void> {
   try {
     await access(dirname((await fileToReplace(path)).path), constants.W_OK)
@@ -61,7 +61,7 @@ export async function requireWritable(path: string): Promise<void> {
   }
 }
 
-/** The pieces, many in one. */
+/** Yields the pieces, many in one. */
 export function* chunksOf(pieces: Iterable<string>): Generator<string> {
   let chunk = ''
   for (const piece of pieces) {
@@ -73,7 +73,7 @@ export function* chunksOf(pieces: Iterable<string>): Generator<string> {
   if (chunk !== '') yield chunk
 }
 
-/** The path of the file itself, links followed: renaming onto a link or a device would destroy it. */
+/** Returns the path of the file itself, links followed: renaming onto a link or a device would destroy it. */
 async function fileToReplace(path: string): Promise<{ readonly path: string; readonly mode: number }> {
   if (path === '') throw new Error('expected the name of a file')
   const found = await stat(path).catch((cause: NodeJS.ErrnoException) => {
@@ -93,8 +93,8 @@ export function fileError(action: string, path: string, cause: unknown): Rankwea
 }
 
 /**
- * A directory and those above it. Not `mkdir` with `recursive`: that of Node 20 tries without end where a
- * file system answers ENOENT below a directory that is there, as /proc does.
+ * Makes a directory and those above it. It does not use `mkdir` with `recursive`: that of Node 20 tries without end if
+ * a file system answers ENOENT below an existing directory, as /proc does.
  *
  * @throws the error of the operating system
  */
