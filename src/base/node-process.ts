@@ -1,6 +1,6 @@
 // A module that imports `node:process` opens standard input, which makes it non-blocking for all processes that share
 // it. So nothing imports it.
-// 
+//
 // Code that also runs in browsers imports no module of Node, and only this file names Node's globals.
 
 /** The parts of Node that such code uses if they exist. */
