@@ -35,6 +35,7 @@ typedef enum {
   X(RW_NO_PLAN, "a plan could not be made on this or another rank")                 \
   X(RW_LONG_BLOCKS, "blocks are longer than the limit")                             \
   X(RW_PARALLEL_EDGES, "a rank is listed twice as a neighbor")                      \
+  X(RW_NOT_AGREED, "no blocking call has shown yet that no rank is listed twice")   \
   X(RW_DEVICE, "buffers are in the memory of a device")                             \
   X(RW_FORM, "the library has no plans for this function")                          \
   X(RW_THREADS, "MPI_THREAD_MULTIPLE on a communicator of a derived communicator")  \

@@ -41,7 +41,7 @@ static int is_simple(const rw_state *state) {
 static rw_outcome why_by_library(rw_state *state, int collective, rw_publisher **publisher) {
   const rw_settings *world = rw_world_settings();
   unsigned *calls = &state->nonblocking_calls[collective];
-  if (collective == RW_ALLTOALL && !is_simple(state)) return RW_PARALLEL_EDGES;
+  if (collective == RW_ALLTOALL && !is_simple(state)) return state->lists.is_ambiguous ? RW_PARALLEL_EDGES : RW_NOT_AGREED;
   if (!rw_requests_work()) return RW_OTHER_TOOL;
   if (*calls < FIRST_CALL && (world == NULL || world->always < 1)) {
     ++*calls;
