@@ -11,32 +11,32 @@ export interface MeasuredFigure {
   readonly high: number
 }
 
-/** Of one run per value. */
+/** Returns the figure of values, one per run. */
 export function figureOf(values: readonly number[]): MeasuredFigure {
   const sorted = values.toSorted((a, b) => a - b)
   return { median: quantile(sorted, 0.5), low: quantile(sorted, 0.25), high: quantile(sorted, 0.75) }
 }
 
 /**
- * Ranks of every process in a world that is calibrated: enough for a chain between two, and for neighbors
- * inside one.
+ * The ranks of every process in a world that is calibrated: enough for a chain between two, and for neighbors inside
+ * one.
  */
 export const calibratedRanksPerProcess = 16
 
-/** Lengths of messages that are measured by themselves, unless others are given. */
+/** The lengths of messages that are measured separately, unless others are given. */
 export const calibratedSizes: readonly number[] = [
   ...[256, 1024, 4096, 16_384, 49_152],
   ...[131_072, 524_288, 1_048_576],
 ]
 
 export interface CalibrationOptions extends SamplingOptions {
-  /** Lengths of messages above 64 bytes, ascending. Default: from 256 B to 1 MiB, {@link calibratedSizes}. */
+  /** The lengths of messages above 64 bytes, ascending. Default: from 256 B to 1 MiB, {@link calibratedSizes}. */
   readonly sizesBytes?: readonly number[]
-  /** The clock of the process of a rank. Default: of the process that runs the code. */
+  /** Returns the clock of the process of a rank. Default: of the process that runs the code. */
   readonly stopwatchOf?: (process: number) => Stopwatch
 }
 
-/** Figures of one level of distance, nanoseconds. */
+/** The figures of one level of distance, nanoseconds. */
 export interface MeasuredMessages {
   readonly latencyNs: MeasuredFigure
   readonly sendOverheadNs: MeasuredFigure
@@ -56,11 +56,11 @@ export interface MeasuredTables {
 
 export interface Calibration {
   readonly runs: number
-  /** Null where no two processes are on one node. */
+  /** The figures within a node; null if no two processes are on one node. */
   readonly node: MeasuredMessages | null
-  /** Null where all processes are on one node. */
+  /** The figures between nodes; null if all processes are on one node. */
   readonly network: MeasuredMessages | null
-  /** The same by length; null as the two above. */
+  /** The figures by length; null as the two above. */
   readonly nodeTables: MeasuredTables | null
   readonly networkTables: MeasuredTables | null
   readonly copyBlockNs: MeasuredFigure
@@ -69,9 +69,9 @@ export interface Calibration {
 }
 
 /**
- * Measures what frames between processes and data in memory cost, in the terms of a profile. Collective over
- * all ranks of a world with {@link calibratedRanksPerProcess} ranks in every process; ranks that measure
- * nothing wait.
+ * Measures the costs of frames between processes and of data in memory, in the terms of a profile. It is collective
+ * over all ranks of a world with {@link calibratedRanksPerProcess} ranks in every process; ranks that measure nothing
+ * wait.
  *
  * @returns on rank 0; null elsewhere
  */
@@ -123,7 +123,6 @@ export async function calibrate(
   }
 }
 
-/** A number for the node of every process. */
 async function nodeOfProcesses(world: Communicator, processes: number): Promise<readonly number[]> {
   const node = await world.splitType('node')
   const first = (await node.bcast(world.rank)) as number
@@ -133,8 +132,8 @@ async function nodeOfProcesses(world: Communicator, processes: number): Promise<
 }
 
 /**
- * A hop is o of both ends, L and 8 G. What streams show is the longest of both overheads and the gap: where
- * it is an overhead by a tenth, the gap has no effect and is 0.
+ * Returns the figures of LogGP. A hop is o of both ends, L and 8 G. Streams show the longest of both overheads and the
+ * gap: if an overhead is longer by a tenth, the gap has no effect and is 0.
  */
 function messageCosts({
   hop,
@@ -160,8 +159,8 @@ function messageCosts({
 }
 
 /**
- * PLogP: g of short messages is what streams show, the longest of both overheads and the gap; a hop is L and g. Longer
- * messages cost as much more as one way of a round trip takes longer.
+ * Returns the tables of PLogP. Streams show g of short messages, the longest of both overheads and the gap; a hop is L
+ * and g. Longer messages cost as much more as one way of a round trip takes longer.
  */
 function messageTables(samples: MessageSamples, sizesBytes: readonly number[]): MeasuredTables {
   const { hop, stream, sendOverhead, receiveOverhead, growth } = samples
@@ -181,7 +180,7 @@ function messageTables(samples: MessageSamples, sizesBytes: readonly number[]): 
   }
 }
 
-/** Noise may make a difference of times negative. */
+/** Returns the figure of values without negative results, which noise may cause in differences of times. */
 function atLeastZero(values: readonly number[]): MeasuredFigure {
   const { median, low, high } = figureOf(values)
   return { median: Math.max(0, median), low: Math.max(0, low), high: Math.max(0, high) }

@@ -3,17 +3,17 @@ import { assumed, inProcess, type MessageCosts, type Origin, type Profile } from
 import type { Calibration, MeasuredFigure, MeasuredMessages, MeasuredTables } from './calibrate.js'
 
 export interface ProfileLabel {
-  /** Letters, digits and hyphens. */
+  /** The name: letters, digits and hyphens. */
   readonly name: string
-  /** Which machine, fabric and date. */
+  /** The machine, the fabric and the date. */
   readonly source: string
-  /** Of the world that was measured. */
+  /** The limit of the world that was measured. */
   readonly eagerLimitBytes: number
 }
 
 /**
- * The medians of a calibration as a profile. Levels that no pair of processes was at are assumed to cost what
- * the level measured costs; packages of a node are not distinguished.
+ * Returns the medians of a calibration as a profile. A level without a pair of processes is assumed to cost as much as
+ * the level measured; packages of a node are not distinguished.
  */
 export function calibratedProfile(calibration: Calibration, label: ProfileLabel): Profile {
   const { node, network, nodeTables, networkTables } = calibration
@@ -68,7 +68,10 @@ function costsOf(measured: MeasuredMessages, tables: MeasuredTables | null): Mes
   }
 }
 
-/** A longer message costs no less than a shorter one, and g is no less than either overhead, whatever noise says. */
+/**
+ * Returns tables without the effects of noise: a longer message costs no less than a shorter one, and g is no less than
+ * either overhead.
+ */
 function tablesOf(measured: MeasuredTables): MessageTables {
   const rising = (figures: readonly MeasuredFigure[]) => nearestRising(figures.map(({ median }) => median))
   const [sends, receives] = [rising(measured.sendOverheadNs), rising(measured.receiveOverheadNs)]
@@ -83,7 +86,9 @@ function tablesOf(measured: MeasuredTables): MessageTables {
 }
 
 /**
- * The values that never fall and are nearest to the given ones in the least squares: of neighbors that fall the mean.
+ * Returns the values that never fall and are nearest to the given ones in the least squares: the mean of neighbors that
+ * fall.
+ *
  * @see Ayer et al. 1955, An empirical distribution function for sampling with incomplete information
  */
 function nearestRising(values: readonly number[]): readonly number[] {
@@ -100,7 +105,7 @@ function nearestRising(values: readonly number[]): readonly number[] {
   return runs.flatMap(({ sum, count }) => new Array<number>(count).fill(sum / count))
 }
 
-/** More digits than four would not be measured. */
+/** Rounds to four digits; further ones would not be measured. */
 function rounded(value: number): number {
   return Number(value.toPrecision(4))
 }

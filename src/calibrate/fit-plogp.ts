@@ -4,7 +4,7 @@ import type { MessageTables } from '../machine/message-tables.js'
 
 /** The time of a broadcast along a chain of all ranks, without segments. */
 export interface ChainTime {
-  /** At least 2. */
+  /** The number of ranks, at least 2. */
   readonly ranks: number
   readonly bytes: number
   readonly timeNs: number
@@ -12,37 +12,37 @@ export interface ChainTime {
 
 /** The time of a barrier in which all ranks report to one, which then releases each. */
 export interface FlatBarrierTime {
-  /** At least 2. */
+  /** The number of ranks, at least 2. */
   readonly ranks: number
   readonly timeNs: number
 }
 
-/** Overheads that were measured, by length. */
 export type MeasuredOverheads = Pick<MessageTables, 'sizesBytes' | 'sendOverheadNs' | 'receiveOverheadNs'>
 
-/** What was fitted, and how well. */
+/** Fitted tables, with the errors of the fit. */
 export interface FittedTables {
   readonly tables: MessageTables
-  /** Of all times the largest, and the median: |fitted - measured| / measured. */
+  /** The largest error of all times, and the median: |fitted - measured| / measured. */
   readonly worstError: number
   readonly medianError: number
-  /** Lengths at which the times alone would have g below an overhead: there it is the longer overhead. */
+  /** The lengths at which the times alone would give a g below an overhead; g is the longer overhead there. */
   readonly heldSizes: readonly number[]
 }
 
 /**
- * How long the messages of a flat barrier to one rank take: `together`: as long as a single one, P g(0) + 2 L in all, as
- * the source observes; `in-turn`: one g after the other, 2 (P - 1) g(0) + 2 L. Times do not tell which: L less by g(0),
- * and g(0) twice as long, take alike.
+ * The time of the messages of a flat barrier to one rank. `together`: as long as a single one, P g(0) + 2 L in all, as
+ * the source observes; `in-turn`: one g after the other, 2 (P - 1) g(0) + 2 L. Times do not distinguish them: L less by
+ * g(0), and g(0) twice as long, take alike.
  */
 export type FanIn = 'together' | 'in-turn'
 
-/** Longest broadcasts that count as those of empty messages, unless there are shorter ones. */
+/** The longest broadcasts that count as those of empty messages, unless there are shorter ones. */
 const shortBytes = 8
 
 /**
- * L and g(m) of PLogP from times of collectives: a chain takes (P - 1)(L + g(m)), and flat barriers show how much of it
- * is g(0). Overheads stay as they were measured, and no g is below them. Least squares of relative errors.
+ * Fits L and g(m) of PLogP to times of collectives: a chain takes (P - 1)(L + g(m)), and flat barriers show how much of
+ * it is g(0). Overheads stay as they were measured, and no g is below them. The fit minimizes squares of relative
+ * errors.
  *
  * @returns tables with the lengths of the broadcasts, and 0
  * @throws ERR_MEASUREMENT without a broadcast, and without barriers of two numbers of ranks
@@ -61,7 +61,7 @@ export function fitPLogP(
   const hasShort = sizes[0] <= shortBytes
   const steps = new Map(sizes.map((size) => [size, stepOf(chains.filter(({ bytes }) => bytes === size))]))
   const short = hasShort ? chains.filter(({ bytes }) => bytes === sizes[0]) : []
-  // Each row: how often L and g(0) are in a time.
+  // Each row has how often L and g(0) are in a time.
   const rows = [
     ...short.map(({ ranks, timeNs }) => [ranks - 1, ranks - 1, timeNs] as const),
     ...barriers.map(({ ranks, timeNs }) => [2, gapsOf(ranks, fanIn), timeNs] as const),
@@ -97,15 +97,15 @@ export function fitPLogP(
   return { tables, worstError: sorted.at(-1)!, medianError: sorted[sorted.length >>> 1], heldSizes }
 }
 
-/** Messages that follow each other by g in a flat barrier. */
+/** The number of messages that follow each other by g in a flat barrier. */
 const gapsOf = (ranks: number, fanIn: FanIn): number => (fanIn === 'together' ? ranks : 2 * (ranks - 1))
 
-/** L + g(m) of the chains of one length. */
+/** Returns L + g(m) of the chains of one length. */
 function stepOf(chains: readonly ChainTime[]): number {
   return leastSquaresOf(chains.map(({ ranks, timeNs }) => [(ranks - 1) / timeNs, 1]))
 }
 
-/** x for which a x is nearest to t over rows [a, t]. */
+/** Returns x for which a x is nearest to t over rows [a, t]. */
 function leastSquaresOf(rows: readonly (readonly [a: number, t: number])[]): number {
   let [products, squares] = [0, 0]
   for (const [a, t] of rows) {
@@ -115,7 +115,7 @@ function leastSquaresOf(rows: readonly (readonly [a: number, t: number])[]): num
   return products / squares
 }
 
-/** x and y for which a x + b y is nearest to t, by relative error, over rows [a, b, t]. */
+/** Returns x and y for which a x + b y is nearest to t, by relative error, over rows [a, b, t]. */
 function leastSquares(rows: readonly (readonly [a: number, b: number, t: number])[]): [x: number, y: number] {
   let [aa, ab, bb, at, bt] = [0, 0, 0, 0, 0]
   for (const [a, b, t] of rows) {

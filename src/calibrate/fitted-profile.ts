@@ -12,7 +12,7 @@ import { type FanIn, type FittedTables, fitPLogP } from './fit-plogp.js'
 /** A level whose L and g were fitted. */
 export interface FittedLevel extends FittedTables {
   readonly level: Level
-  /** Times that the fit is to. */
+  /** The number of times of chains in the fit. */
   readonly chains: number
   readonly barriers: number
 }
@@ -23,11 +23,11 @@ export interface FittedProfile {
 }
 
 /**
- * A profile whose PLogP is fitted to measured broadcasts along a chain without segments and flat barriers, on several
- * nodes with one process each for level `network`, on one node for level `node`. Overheads are those of the profile; the
- * LogGP figures of the level follow from the fitted tables (table 4.1).
+ * Returns a profile whose PLogP is fitted to measured broadcasts along a chain without segments and flat barriers.
+ * Level `network` takes several nodes with one process each, level `node` one node. Overheads are those of the profile;
+ * the LogGP figures of the level follow from the fitted tables (table 4.1).
  *
- * @throws ERR_MEASUREMENT where neither level has enough of them, and for measurements of different sources
+ * @throws ERR_MEASUREMENT if neither level has enough of them, and for measurements of different sources
  */
 export function fittedProfile(
   base: Profile,
@@ -66,7 +66,7 @@ export function fittedProfile(
   return { profile: { ...base, name, levels, exceptions }, levels: fits }
 }
 
-/** The level, and packages of a node where the profile does not distinguish them. */
+/** Returns the level, and packages of a node if the profile does not distinguish them. */
 function sameAs({ levels }: Profile, level: Level): readonly Level[] {
   const isSame = level === 'node' && JSON.stringify(levels.package) === JSON.stringify(levels.node)
   return isSame ? ['package', 'node'] : [level]
@@ -79,7 +79,7 @@ interface LevelTime {
   readonly timeNs: number
 }
 
-/** The times of the settings that do what an algorithm of the registry does at its defaults. */
+/** Returns the times of the settings that do what an algorithm of the registry does at its defaults. */
 function timesOf(data: MeasuredData, collective: Collective, id: string): readonly LevelTime[] {
   const isWanted = data.settings.map(
     (setting) => setting.collective === collective && registryText(setting, data.source) === id,
@@ -112,7 +112,7 @@ function overheadsOf({ plogp, sendOverheadNs, receiveOverheadNs }: MessageCosts)
   }
 }
 
-/** Table 4.1 of the source; where overheads are longer than a message, L is 0. */
+/** Returns LogGP by table 4.1 of the source; if overheads are longer than a message, L is 0. */
 function costsOf({ sendOverheadNs, receiveOverheadNs }: MessageCosts, tables: MessageTables): MessageCosts {
   const { latencyNs, sizesBytes, gapNs } = tables
   const at = (values: readonly number[]) => interpolated(sizesBytes, values)

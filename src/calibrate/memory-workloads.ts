@@ -2,9 +2,9 @@ import { medianOf } from '../base/search.js'
 import type { Communicator } from '../comm/communicator.js'
 import { contrast, type SamplingOptions, type Stopwatch, timed, type Workload } from './sampler.js'
 
-/** What data cost in the memory of one process, one value per run, nanoseconds. */
+/** The costs of data in the memory of one process, one value per run, nanoseconds. */
 export interface MemorySamples {
-  /** Per block of 8 bytes that is copied. */
+  /** The cost per block of 8 bytes that is copied. */
   readonly perBlock: readonly number[]
   readonly perByteCopied: readonly number[]
   readonly perByteReduced: readonly number[]
@@ -15,8 +15,8 @@ const [shortBytes, longBytes] = [8, 16_384]
 const reducedBytes = [8, 16_384, 65_536, 262_144, 1_048_576]
 
 /**
- * Measures inside one process: an allgather among its ranks copies a block per edge; a reduction of the ranks
- * combines all their vectors.
+ * Measures inside one process: an allgather among its ranks copies a block per edge; a reduction of the ranks combines
+ * all their vectors.
  *
  * @param comm ranks of one process, at least 11
  */
@@ -42,7 +42,7 @@ export async function sampleMemory(
   return { perBlock, perByteCopied, perByteReduced: await steadyReduction(comm, stopwatch, options) }
 }
 
-/** What combining a byte costs, one value per run. */
+/** Returns the cost of combining a byte, one value per run. */
 function steadyReduction(
   comm: Communicator,
   stopwatch: Stopwatch,
@@ -56,8 +56,8 @@ function steadyReduction(
 }
 
 /**
- * The cost of a byte between two lengths, one value per run, once it is steady: lengths grow until it no longer changes
- * by a tenth, or until they are a MiB, so that vectors do not fit caches.
+ * Returns the cost of a byte between two lengths, one value per run, once it is steady. Lengths grow until it no longer
+ * changes by a tenth, or until they are a MiB, so that vectors do not fit caches.
  *
  * @see Pjesivac-Grbovic 2007 §4.4.1
  */

@@ -16,40 +16,40 @@ export interface Pair {
   readonly ranksPerProcess: number
 }
 
-/** What messages between two processes cost, one value per run, nanoseconds. */
+/** The costs of messages between two processes, one value per run, nanoseconds. */
 export interface MessageSamples {
-  /** From one send to the next along a chain, of a message of 8 bytes: o of both ends and L. */
+  /** The time from one send to the next along a chain, of a message of 8 bytes: o of both ends and L. */
   readonly hop: readonly number[]
   readonly perByte: readonly number[]
-  /** From one of many messages in one direction to the next. */
+  /** The time from one of many messages in one direction to the next. */
   readonly stream: readonly number[]
   readonly sendOverhead: readonly number[]
   readonly receiveOverhead: readonly number[]
-  /** By length, in the order of `sizesBytes`. */
+  /** The growth by length, in the order of `sizesBytes`. */
   readonly growth: readonly MessageGrowth[]
 }
 
-/** How much more a message of a length costs than one of 8 bytes, one value per run, nanoseconds. */
+/** The extra costs of a message of some length over one of 8 bytes, one value per run, nanoseconds. */
 export interface MessageGrowth {
-  /** From the start of the send to its reception. */
+  /** The time from the start of the send to its reception. */
   readonly message: readonly number[]
   readonly sendOverhead: readonly number[]
   readonly receiveOverhead: readonly number[]
 }
 
-/** Of messages that all figures but those by length are of. */
+/** The length of messages for all figures except those by length. */
 export const shortBytes = 8
 /**
- * What a call of a collective sends ahead is as long. A shorter message behind it waits for the gap at its receiver, which
- * longer ones do not, so that round trips are compared with one of this length.
+ * The length of the message that a call of a collective sends ahead. A shorter message behind it waits for the gap at
+ * its receiver, longer ones do not; so round trips are compared with one of this length.
  */
 const anchorBytes = 64
 const [fewBytes, manyBytes] = [1024, 49_152]
 const [fewFrames, manyFrames] = [8, 136]
 
 /**
- * Not commutative, so that every run of ranks takes part: a reduction along a chain passes every rank in
- * turn. Plain data, because an import from here would cut the chunks that workers load.
+ * The operation is not commutative, so a reduction along a chain passes every rank in turn. It is plain data, because
+ * an import from here would cut the chunks that workers load.
  */
 const last: Operation<Int32Array> = {
   kind: 'operation',
@@ -59,7 +59,7 @@ const last: Operation<Int32Array> = {
 }
 
 /**
- * Measures with schedules, whose frames are what the simulator predicts: a frame sent and received within the
+ * Measures with schedules, whose frames are those that the simulator predicts. A frame is sent and received within the
  * program of a collective, without the call around it.
  */
 export async function sampleMessages(
@@ -93,7 +93,7 @@ export async function sampleMessages(
     costOf(frames(fewFrames, part), frames(manyFrames, part), manyFrames - fewFrames)
   const stream = await streams('both')
   const sendOverhead = await streams('send')
-  // Longer than the stream takes to arrive, with a margin for what starts it.
+  // The delay is longer than the arrival of the stream, with a margin for its start.
   const perFrame = [...stream, ...hop].reduce((most, cost) => Math.max(most, cost))
   const late = (segments: number, bytes: number, delayNs: number): Workload =>
     delayed(pair, { segments, bytes: bytes * segments }, stopwatch, 4 * delayNs)
@@ -103,7 +103,7 @@ export async function sampleMessages(
   const growth: MessageGrowth[] = []
   const anchor = Math.max(0, medianOf(await hopOf(anchorBytes)) - medianOf(hop))
   for (const bytes of sizesBytes) {
-    // As Kielmann et al. 2000 measure: what comes back is short, so that only one way differs.
+    // The answer is short, as Kielmann et al. 2000 measure, so that only one way differs.
     const way = (size: number, part: Part): Workload => once(size, shortBytes, part)
     const further = await costOf(way(anchorBytes, 'both'), way(bytes, 'both'), 1)
     const message = further.map((cost) => anchor + cost)
@@ -119,7 +119,7 @@ export async function sampleMessages(
   return { hop, perByte, stream, sendOverhead, receiveOverhead, growth }
 }
 
-/** A reduction along a chain of ranks that alternate between both processes and ends in the first. */
+/** Makes a reduction along a chain of ranks that alternate between both processes and ends in the first. */
 async function chain(
   comm: Communicator,
   ranksPerProcess: number,
@@ -138,9 +138,9 @@ async function chain(
 type Part = 'send' | 'both'
 
 /**
- * Segments of data from one process to the other, and one frame back.
+ * Sends segments of data from one process to the other, and one frame back.
  *
- * @param part what counts: both, or only what the sender does until it has sent
+ * @param part what counts: both, or only the sender's time until it has sent
  */
 function there(
   pair: Communicator | null,
@@ -165,10 +165,7 @@ function there(
   }
 }
 
-/**
- * Frames of which all have arrived when their receiver is done with something else: rank 0 receives, so that
- * its time counts.
- */
+/** Sends frames that have all arrived when their receiver ends other work: rank 0 receives, so that its time counts. */
 function delayed(
   pair: Communicator | null,
   { segments, bytes }: { readonly segments: number; readonly bytes: number },

@@ -3,7 +3,7 @@ import type { Communicator } from '../comm/communicator.js'
 /** The clock of the process that a program runs in. */
 export interface Stopwatch {
   nowNs(): number
-  /** Occupies the processor for so long. */
+  /** Occupies the processor for this time. */
   compute(durationNs: number): void
 }
 
@@ -16,11 +16,12 @@ export const processStopwatch: Stopwatch = {
 }
 
 /**
- * One way to spend time, so often: the time that counts, nanoseconds. Ranks that do not take part return 0.
+ * A function that repeats some work and returns the time that counts, nanoseconds. Ranks that do not take part return
+ * 0.
  */
 export type Workload = (iterations: number) => Promise<number>
 
-/** Two workloads that differ in one quantity: how much more of it the second has. */
+/** Two workloads that differ in one quantity, and how much more of it the second has. */
 export interface Contrast {
   readonly first: Workload
   readonly second: Workload
@@ -29,25 +30,22 @@ export interface Contrast {
 
 export interface SamplingOptions {
   readonly runs: number
-  /** What one sample takes, about: less than a time slice of the system. */
+  /** The approximate time of one sample: less than a time slice of the system. */
   readonly sampleMs: number
-  /**
-   * Samples of each workload in a run, of which the fastest counts: what else runs on the machine only adds
-   * time.
-   */
+  /** The samples of each workload in a run. The fastest counts, because other work on the machine only adds time. */
   readonly samplesPerRun: number
-  /** Fixed number of iterations, instead of as many as take `sampleMs`. */
+  /** The fixed number of iterations, instead of as many as take `sampleMs`. */
   readonly iterations?: number | undefined
 }
 
 const mostIterations = 2 ** 16
-/** Until a workload's code has been compiled. */
+/** The time until a workload's code has been compiled. */
 const warmUpMs = 30
 
 /**
- * What one unit of the quantity costs, in every run: the difference of times, so that whatever both workloads
- * have in common does not count. Samples of both alternate, so that a change of the machine's speed meets
- * both. All ranks of the communicator take part; the time is that of its rank 0.
+ * Returns the cost of one unit of the quantity, in every run. It is a difference of times, so that the common part of
+ * both workloads does not count. Samples of both alternate, so that a change of the machine's speed affects both. All
+ * ranks of the communicator take part; the time is that of its rank 0.
  */
 export async function contrast(
   comm: Communicator,
@@ -76,7 +74,7 @@ async function sample(comm: Communicator, workload: Workload, iterations: number
   return (await workload(iterations)) / iterations
 }
 
-/** The same on every rank. Warms up on the way. */
+/** Returns the number of iterations, the same on every rank, and warms up meanwhile. */
 async function iterationsFor(
   comm: Communicator,
   workload: Workload,

@@ -11,8 +11,8 @@ export interface Tree {
 }
 
 /**
- * Returns how many nodes one switch of each level has below it, nodes being level 0, and how many switches of a level
- * serve the same nodes: `spread[l]` of level l + 1. Leaf switches have `nodesPerLeaf` ports down and the others up.
+ * Returns how many nodes one switch of each level has below it, nodes being level 0. `spread[l]` is the number of
+ * switches of level l + 1 that serve the same nodes. Leaf switches have `nodesPerLeaf` ports down and the others up.
  * Switches above have half of their ports down and half up, those of the highest level all down.
  */
 export function treeShape({ radix, levels, nodesPerLeaf }: Tree): { below: number[]; spread: number[] } {
@@ -27,7 +27,6 @@ export function treeShape({ radix, levels, nodesPerLeaf }: Tree): { below: numbe
   return { below, spread }
 }
 
-/** Returns the number of nodes that a tree has room for. */
 export function mostNodesOf(tree: Tree): number {
   return treeShape(tree).below[tree.levels]
 }

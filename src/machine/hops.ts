@@ -2,8 +2,8 @@ import { treeShape } from './clos-interior.js'
 import { type Machine, requireMachine } from './machine.js'
 
 /**
- * Returns a function of two nodes that counts the hops between them: the links of a shortest way in a torus, otherwise
- * the switches that a message passes. It is symmetric, and 0 from a node to itself.
+ * Returns a function of two nodes that counts the hops between them. These are the links of a shortest way in a torus,
+ * otherwise the switches that a message passes. It is symmetric, and 0 from a node to itself.
  *
  * @throws ERR_MACHINE
  */

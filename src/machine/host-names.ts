@@ -1,7 +1,6 @@
 import { requireText } from '../base/known-options.js'
 import { failMachine } from './profile-figures.js'
 
-/** The most hosts of a list. */
 export const mostHosts = 2 ** 20
 
 /** The most characters of a name that brackets make, as in the Domain Name System. */
@@ -38,7 +37,6 @@ export function listHosts(text: string, most: number, fail: Fail): string[] {
   let at = 0
   while (true) {
     const start = at
-    /** The alternatives of each part of the name. */
     const parts: Alternatives[] = []
     let count = 1
     let length = 0

@@ -12,10 +12,7 @@ import type { Grid } from './torus-interior.js'
 interface NodesAndCosts extends Nodes {
   /** The costs of messages; null if only nodes and cores matter, as in planning. */
   readonly profile: Profile | null
-  /**
-   * The number of messages that a node, with all its ranks, sends into the network at once, 1 to 2^16. Absent or null:
-   * no limit.
-   */
+  /** The most messages that a node sends into the network at once, 1 to 2^16. Absent or null: no limit. */
   readonly ports?: number | null
 }
 

@@ -18,7 +18,6 @@ export function failMachine(message: string, details: Record<string, string | nu
 
 const mostCost = 1e15
 
-/** A figure of a profile, with its path and its origin. */
 export interface ProfileFigure {
   /** The path, such as `levels.network.gapNs`. */
   readonly path: string

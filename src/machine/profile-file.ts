@@ -80,10 +80,7 @@ function optionalFigures(file: object): Pick<Profile, (typeof optionalKeys)[numb
   )
 }
 
-/**
- * Returns the value as an object that has these keys, perhaps some of the optional ones, and no others; null admits any
- * keys.
- */
+/** Returns the value as an object with these keys, perhaps some optional ones, and no others; null admits any. */
 function withKeys<K extends string>(
   value: unknown,
   where: string,

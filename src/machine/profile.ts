@@ -37,10 +37,7 @@ export interface MessageCosts {
   readonly sendOverheadNs: number
   /** The overhead o of the receiver. */
   readonly receiveOverheadNs: number
-  /**
-   * The gap g: the least time between the starts of two messages of one sender, or between two arrivals at one
-   * receiver.
-   */
+  /** The gap g: the least time between two messages of one sender, or between two arrivals at one receiver. */
   readonly gapNs: number
   /** The time G per byte on the way, the inverse of the bandwidth. */
   readonly nsPerByte: number

@@ -16,10 +16,7 @@ const exceptions: Readonly<Record<string, Origin>> = {
 
 const memory = { copyNsPerByte: 1 / 10, copyBlockNs: 2, reduceNsPerByte: 1 / 10 }
 
-/**
- * Hosts of SimGrid 3.32 behind one switch: 0.3 us and 12.5 GB/s on the link of each host, an overhead of 0.35 us at
- * each end.
- */
+/** SimGrid 3.32 hosts behind one switch: links of 0.3 us and 12.5 GB/s, an overhead of 0.35 us at each end. */
 export const simgridFast: Profile = {
   name: 'simgrid-fast',
   source: 'parameters of SimGrid 3.32 platforms and of the runner, 2026-11-22',

@@ -8,15 +8,11 @@ import type { Profile } from './profile.js'
 import { failMachine } from './profile-figures.js'
 
 export interface SlurmOptions {
-  /**
-   * The unit that a core of the machine stands for: a task of the job, or a processor given to it. Default: tasks if
-   * they are set.
-   */
+  /** The unit that becomes a core: a task of the job, or a processor given to it. Default: tasks if they are set. */
   readonly by?: 'tasks' | 'cpus'
   readonly profile?: Profile | null
 }
 
-/** The variables of a job that are read. */
 export interface SlurmEnvironment {
   readonly SLURM_JOB_NODELIST?: string | undefined
   readonly SLURM_TASKS_PER_NODE?: string | undefined

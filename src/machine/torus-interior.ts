@@ -8,7 +8,6 @@ export interface Grid {
   readonly wraps: readonly boolean[]
 }
 
-/** The routers at the ends of a link. */
 export interface RouterLink {
   readonly dimension: number
   /** The router from which the cable leads up: the last of its line if it wraps. */

@@ -4,12 +4,10 @@ import type { ElementType } from '../tuning/measured/measurement.js'
 import { isReduction, type TuningCall } from '../tuning/settings/tuning-call.js'
 import type { EvenSpread } from './spread.js'
 
-/** The operation of every reduction that is measured. */
 export const measuredOperation = 'sum'
 
 export type MeasuredOrder = 'tree' | 'any'
 
-/** The calls that are measured. */
 export interface CallGrid {
   readonly collectives: readonly Collective[]
   readonly spreads: readonly EvenSpread[]

@@ -43,7 +43,6 @@ interface Library {
   /** Returns the algorithms in the variable's description of its values: names, or prose. */
   algorithms(collective: Collective, described: string): LibraryAlgorithms
   readonly conditions: LibraryConditions
-  /** Returns the parameters of an algorithm. */
   parameters(collective: Collective, algorithm: string): readonly LibraryParameter[]
   /** Returns the further variables that are set along with the algorithm. */
   more(collective: Collective): Readonly<Record<string, number>>

@@ -45,7 +45,7 @@ export interface WrongPoint {
  * Measures every setting of every call. Each is verified once, then all are repeated in turn, a round at a time, until
  * each is exact enough or its budget is used up. So a slow drift of the machine affects all settings of a call alike.
  * The first round of each does not count. For the first call of a collective on a spread, no round counts until all
- * settings were exact enough once, because code is compiled and connections are made meanwhile.
+ * settings were exact enough once. Meanwhile code is compiled and connections are made.
  *
  * The time of a repetition is that of the call and a dissemination barrier, less the median of the barrier alone. It is
  * at least half the interval of that median, and a nanosecond, because the barrier hides shorter times.
@@ -161,7 +161,6 @@ function writeEnough(
   return enough.length
 }
 
-/** The time of a barrier. */
 interface BarrierTime {
   readonly medianUs: number
   /** Half the interval of the median. */

@@ -4,7 +4,6 @@ import type { ElementType } from '../tuning/measured/measurement.js'
 import { isReduction, type TuningCall } from '../tuning/settings/tuning-call.js'
 import { elementBytes, measuredOperation } from './grid.js'
 
-/** The method by which a call is made. */
 export interface CallMethod {
   /** The line of text of an algorithm; undefined for the library's default. */
   readonly algorithm?: string

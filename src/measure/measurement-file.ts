@@ -13,7 +13,6 @@ import { formatMeasurement, readMeasurements } from '../tuning/measured/read-mea
 import { settingLine, type TuningSetting } from '../tuning/settings/setting.js'
 import { callKey, isReduction, type TuningCall } from '../tuning/settings/tuning-call.js'
 
-/** A file to which measurements are appended. */
 export interface MeasurementFile {
   /** The number of points that it held when it was opened. */
   readonly held: number

@@ -111,7 +111,6 @@ const greeting = 'rankweave-measure '
 /** The most lines of a launcher before the job introduces itself. */
 const mostBannerLines = 1000
 
-/** Waits for the first lines of a job. */
 async function introductionOf(lines: Answers): Promise<Pick<MeasuringJob, 'library' | 'nodes'>> {
   let first: string | undefined
   for (let count = 0; count < mostBannerLines; count++) {

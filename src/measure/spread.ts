@@ -6,7 +6,6 @@ export interface EvenSpread {
   readonly processesPerNode: number
 }
 
-/** A spread with its processes. */
 export interface PlacedSpread extends EvenSpread {
   /** The processes of every node, as many as the spread says; nodes and processes in ascending order. */
   readonly members: readonly (readonly number[])[]
@@ -39,10 +38,7 @@ export function membersOf({ members }: PlacedSpread, part: EvenSpread): number[]
   return members.slice(0, part.nodes).flatMap((node) => node.slice(0, part.processesPerNode))
 }
 
-/**
- * Returns the spreads to measure: powers of two of nodes and of processes per node, and all of both; two processes at
- * least.
- */
+/** Returns spreads of powers of two, and of all, of nodes and of processes per node; two processes at least. */
 export function defaultSpreads(largest: EvenSpread): EvenSpread[] {
   return doubled(largest.nodes).flatMap((nodes) =>
     doubled(largest.processesPerNode).flatMap((processesPerNode) =>

@@ -2,7 +2,6 @@ import { largestOf, smallestOf } from '../base/search.js'
 import type { Axis } from './document.js'
 import { bytesText, numberText } from './figure-text.js'
 
-/** The positions of values on an axis, and its marks. */
 export interface ScaledAxis {
   /** Returns the position of a value: 0 at the beginning, 1 at the end. */
   at(value: number): number
@@ -36,8 +35,8 @@ function octaves(from: number, to: number): ScaledAxis {
 const digits = [1, 2, 5]
 
 /**
- * Returns an axis from and to a 1, 2 or 5 times a power of ten, with marks at all of these, or only at powers of ten if
- * the marks would be too many.
+ * Returns an axis from and to a 1, 2 or 5 times a power of ten. It has marks at all of these, or at powers of ten if
+ * they are too many.
  */
 function decades(low: number, high: number): ScaledAxis {
   const steps: number[] = []

@@ -76,7 +76,6 @@ export interface CellPlot extends Figures {
 
 export interface CellClass {
   readonly name: string
-  /** The color as `#rrggbb`. */
   readonly color: string
   /** The mark in the middle of its cells, so that the class is known without its color: at most 3 characters. */
   readonly mark: string
@@ -97,7 +96,6 @@ export interface StudyDocument {
   readonly sections: readonly Section[]
 }
 
-/** Returns the plots of a document, in its order. */
 export function plotsOf({ sections }: StudyDocument): Plot[] {
   return sections.flatMap(({ parts }) => parts.flatMap((part) => (part.kind === 'table' ? [] : [part])))
 }

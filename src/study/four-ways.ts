@@ -39,7 +39,6 @@ export function fourWays(given: ProcessTopology, mapped: KnownTopology, setting:
   }))
 }
 
-/** The ways of every length. */
 interface Ways {
   readonly direct: readonly Way[]
   readonly chosen: readonly Way[]

@@ -59,8 +59,5 @@ function tableText(table: Table): string {
   return `${labelOf(table)}${line(heads)}${rule}${rows.map(line).join('')}\n`
 }
 
-/**
- * Names of topologies and files are text: Markdown and HTML in them are escaped, and they end neither a cell nor a
- * line.
- */
+/** Names of topologies and files are text: no Markdown, no HTML, no end of a cell or line. */
 const escaped = (text: string) => text.replace(/\p{Cc}/gu, ' ').replace(/[\\`*[\]<|]/g, '\\$&')

@@ -7,8 +7,8 @@ import type { LinePlot, Section, Series, StudyDocument, Table } from './document
 const mostPlots = 48
 
 /**
- * Returns a document that compares predicted with measured times. It has the error of each predictor, then, for every
- * kind of call and spread over nodes, the times and a picture per setting by length, both axes logarithmic.
+ * Returns a document that compares predicted with measured times. It has the error of each predictor. Then it has the
+ * times, and a picture per setting by length, for every kind of call and spread over nodes; both axes are logarithmic.
  *
  * @param predictedFor profile or machine, in words
  */

@@ -35,9 +35,9 @@ const byFriends: readonly Strategy[] = [
 ]
 
 /**
- * Returns the strategies of a study, direct sends first, then the given ones. Without given ones, it takes at most
- * {@link perKind} of every kind that an estimate finds best for some length, the choices of `auto`, and strategies by
- * friend groups. Deterministic.
+ * Returns the strategies of a study, direct sends first, then the given ones. Without given ones, it takes the choices
+ * of `auto`, strategies by friend groups, and at most {@link perKind} of every kind that an estimate finds best for
+ * some length. Deterministic.
  *
  * @throws ERR_STRATEGY for a given strategy that cannot be planned for the topology
  */

@@ -7,10 +7,7 @@ import { measuredSection } from './measured-section.js'
 import { closeEnough, comparedKinds } from './sensitivity.js'
 import type { ProductBlock, StudiedStrategy, Study } from './study.js'
 
-/**
- * Returns a study as a document with sections by origin, so that simulated and measured figures never stand side by
- * side.
- */
+/** Returns a study as a document by origin, so that simulated and measured figures never stand side by side. */
 export function studyDocument(study: Study): StudyDocument {
   const { subject, leftOut, measurements } = study
   const { ranks, edges, degree, machine, nodes, profile } = subject

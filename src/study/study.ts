@@ -32,10 +32,7 @@ export interface StudiedMapping {
   readonly ways: readonly FourWays[]
 }
 
-/**
- * Times with and without mapping and combining. Combining is the choice of `auto` for the length; without it, ranks
- * send directly.
- */
+/** Times of mapping and combining, each alone and together. Combining is the choice of `auto` for the length. */
 export interface FourWays {
   readonly bytes: number
   /** Direct sends, rank v being vertex v. */
@@ -134,7 +131,6 @@ export interface LeftOut {
 export interface Fastest {
   readonly bytes: number
   readonly strategy: string
-  /** The simulated time. */
   readonly timeUs: number
   /** The speedup over direct sends, simulated. */
   readonly speedup: number

@@ -184,10 +184,7 @@ export class AlgorithmSearch {
     this.#simulate(uncut(algorithm), size, Number.POSITIVE_INFINITY)
   }
 
-  /**
-   * Simulates a new setting that the budget allows if it may be the fastest of its algorithm; a large one only if it
-   * may be the fastest of all.
-   */
+  /** Simulates a new setting within the budget if it may be the fastest of its algorithm, or if large, of all. */
   try(setting: CutAlgorithm): void {
     if (this.#seen.has(settingText(setting)) || this.#refusalOf(setting) !== null) return
     const size = this.#sizeOf(setting)

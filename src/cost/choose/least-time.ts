@@ -9,10 +9,7 @@ import { type BytesOf, cutLength, unitCut } from '../simulate/block-lengths.js'
 import { levelBetween, networkLevel, type ProcessPlaces, placesOf } from '../simulate/costs.js'
 import { cutShape } from './settings.js'
 
-/**
- * The number of ranks observed in each of three places. All ranks are observed if there are at most three times as
- * many.
- */
+/** The number of ranks observed in each of three places. At most three times as many are all observed. */
 const runRanks = 64
 
 /** The simulator and a bound add in different orders, so their sums round differently. */
@@ -20,8 +17,8 @@ const rounding = 1 - 1e-9
 
 /**
  * Lower bounds of simulated times, found without a schedule. They follow from what some ranks send, receive and
- * combine: those next to the root, in the middle and at the end, and the others of their nodes. A bound is the largest
- * of these, each of which the simulator charges in full:
+ * combine. These are next to the root, in the middle and at the end, with the others of their nodes. A bound is the
+ * largest of these, each of which the simulator charges in full:
  *
  * - the work of a processor: overheads at both ends and combinations;
  * - the frames that a rank sends within its node, one after the other;

@@ -58,10 +58,7 @@ class BoundRun {
   readonly #filledNs: Float64Array
   readonly #processorNs: Float64Array
   readonly #linkNs: Float64Array
-  /**
-   * The time by which all messages of a rank so far are complete, by rank. It is empty unless operations wait for
-   * phases.
-   */
+  /** The time by which a rank's messages so far are complete, by rank; empty unless operations wait for phases. */
   readonly #completeNs: { readonly phases: number[]; readonly ns: number[] }[]
   /** The messages of the current phase, by receiver, then sender. */
   readonly #frames = new Map<number, BoundFrame>()

@@ -53,7 +53,6 @@ function checkTables(values: Readonly<Record<string, unknown>>): void {
   }
 }
 
-/** The number of ranks and the bytes of a call. */
 export interface ModelledCall {
   /** The number of ranks, 1 to 2^22. */
   readonly ranks: number

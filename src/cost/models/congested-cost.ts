@@ -8,15 +8,9 @@ export interface Stage {
   readonly source: ArrayLike<number>
   readonly destination: ArrayLike<number>
   readonly bytes: ArrayLike<number>
-  /**
-   * For every message, the direction round a ring of even extent if both are equally long: 1 up, -1 down. Default:
-   * balanced.
-   */
+  /** The direction of every message if both ways round an even ring are equal: 1 up, -1 down. Default: balanced. */
   readonly side?: ArrayLike<number>
-  /**
-   * For every message, the indices of the messages that must have arrived before it starts. Default: all start
-   * together.
-   */
+  /** The messages, by index, that must have arrived before each starts. Default: all start together. */
   readonly after?: readonly (readonly number[])[]
 }
 

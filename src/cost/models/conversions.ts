@@ -91,10 +91,7 @@ export function logGPOfPLogP(model: PLogP): LogGP {
   return converted
 }
 
-/**
- * Returns PLogP in which every message takes as long: g(m) = g + (m - 1) G, with overheads that do not depend on the
- * length.
- */
+/** Returns PLogP in which every message takes as long: g(m) = g + (m - 1) G, and overheads without a slope. */
 export function pLogPOf(model: LogGP): PLogP {
   checkModel(model)
   const { latencyNs, overheadNs, gapNs, nsPerByte } = model

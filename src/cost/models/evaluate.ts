@@ -25,10 +25,7 @@ export function sizesOf(ranks: number, bytes: number, segmentBytes: number): Siz
   return { P: ranks, m: bytes, ms, ns, halfNs: Math.ceil(ns / 2), q: Math.ceil(bytes / ranks) }
 }
 
-/**
- * Returns the arguments of formulas without rounding the numbers of segments, so that a function of them can be
- * minimized.
- */
+/** Returns the arguments of formulas with unrounded numbers of segments, for functions that are minimized. */
 export function smoothSizesOf(ranks: number, bytes: number, segmentBytes: number): Sizes {
   const ns = bytes / segmentBytes
   return {

@@ -5,10 +5,7 @@ import type { HockneyTerms, LogGPTerms, PLogPTerms, Terms } from './terms.js'
 export interface Sizes {
   /** The number of ranks, at least 2. */
   readonly P: number
-  /**
-   * The bytes of the whole vector of bcast, reduce, allreduce and scan, or of one rank's block for one rank of the
-   * others.
-   */
+  /** The bytes of the vector of bcast, reduce, allreduce and scan, or of one rank's block for one rank otherwise. */
   readonly m: number
   /** The bytes of a segment, above 0 unless m is 0; m if there is one segment. */
   readonly ms: number
@@ -58,17 +55,13 @@ export function isPowerOfTwo(n: number): boolean {
   return 2 ** floorLg(n) === n
 }
 
-/** Returns the sum of `term(k)` for k from `first` to `last`. */
 export function sum(first: number, last: number, term: (k: number) => number): number {
   let total = 0
   for (let k = first; k <= last; k++) total += term(k)
   return total
 }
 
-/**
- * Returns the number of blocks that a rank passes on in step k of doubling, 0 to ceil(lg P) - 1: 2^k, or the rest in
- * the last.
- */
+/** Returns the blocks that a rank passes on in step k of doubling, 0 to ceil(lg P) - 1: 2^k, or the rest at last. */
 export function doubledBlocks(P: number, k: number): number {
   return Math.min(2 ** k, P - 2 ** k)
 }

@@ -6,10 +6,7 @@ export interface MemoryParameters {
   readonly copyNsPerByte?: number
 }
 
-/**
- * The model of Hockney 1994: a message of m bytes takes `latencyNs + m * nsPerByte`, and its sender can send no other
- * meanwhile.
- */
+/** The model of Hockney 1994: a message of m bytes occupies its sender for `latencyNs + m * nsPerByte`. */
 export interface Hockney extends MemoryParameters {
   readonly model: 'hockney'
   /** The latency alpha. */

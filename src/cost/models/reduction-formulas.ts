@@ -12,10 +12,7 @@ import type { Terms } from './terms.js'
 // The formulas for collectives that combine: Pjesivac-Grbovic 2007, tables 4.8 to 4.11, one row each. Where the printed
 // form is in error, the formula is the corrected one; docs/cost-models.md#corrections lists all of them.
 
-/**
- * The cost of halving a vector among C ranks, C the largest power of two that is at most P: exchanges of a half, a
- * quarter and so on.
- */
+/** The cost of halving a vector among C ranks, the largest power of two up to P: exchanging a half, a quarter etc. */
 const halving = (P: number, bytes: number, cost: (bytes: number) => number): number =>
   sum(1, floorLg(P), (k) => cost(bytes / 2 ** k))
 
@@ -23,10 +20,7 @@ const halving = (P: number, bytes: number, cost: (bytes: number) => number): num
 const combined = ({ gamma }: Terms, P: number, bytes: number): number =>
   (1 - 1 / 2 ** floorLg(P)) * gamma * bytes
 
-/**
- * The extra time if P is not a power of two: the vector of a rank beyond C is combined first, and that rank gets the
- * result last.
- */
+/** The extra time of ranks beyond C: their vectors are combined first, and they get the result last. */
 const folded = ({ message, gamma }: Terms, P: number, bytes: number, resultBytes: number): number =>
   isPowerOfTwo(P) ? 0 : message(bytes) + gamma * bytes + message(resultBytes)
 

@@ -1,10 +1,7 @@
 import { ceilLg } from './modelled-algorithm.js'
 import type { HockneyTerms, LogGPTerms } from './terms.js'
 
-/**
- * The lengths of segments at which the derivative of a formula vanishes, on each side of a maximum, and where the sides
- * meet.
- */
+/** The lengths of segments where the derivative of a formula is 0, on each side of a maximum, and where sides meet. */
 interface SegmentFormulas {
   readonly hockney?: (terms: HockneyTerms, P: number, m: number) => readonly number[]
   readonly loggp?: (terms: LogGPTerms, P: number, m: number) => readonly number[]

@@ -14,8 +14,8 @@ export interface SegmentedCall extends ModelledCall {
 }
 
 /**
- * Returns the length of segments with which an algorithm is fastest: near the closed form for Hockney, LogP and LogGP,
- * by a search through the tables for PLogP.
+ * Returns the length of segments with which an algorithm is fastest. It is near the closed form for Hockney, LogP and
+ * LogGP, and found by a search through the tables for PLogP.
  *
  * @returns bytes, or null if it is fastest without segments
  * @throws as {@link predictUs}

@@ -52,10 +52,7 @@ export function tellJob(record: RunRecord, process: number, job: number, tell: T
   } else if (end > start) tell(job < log.copies ? 'combine' : 'copy', process, -1, -1, start, end)
 }
 
-/**
- * Reports the intervals of a frame between the two processors, in order: first all the time behind other frames, then
- * the rest.
- */
+/** Reports the intervals of a frame between both processors, in order: all time behind other frames, then the rest. */
 export function tellFrame(record: RunRecord, frame: number, tell: Tell): void {
   const { frames, paths, log } = record
   const { from, to, bytes } = frames

@@ -9,8 +9,9 @@ export type BytesOf = (term: number) => number
 
 /**
  * Returns the lengths of blocks if every unit of data, which MPI's count describes, has equally many bytes. A unit is a
- * contribution of an allgather, one rank's data for another in an alltoall (for an edge in a neighbor alltoall), or the
- * vector of a reduction. The parts of a unit differ by one byte at most. The blocks of a barrier are empty.
+ * contribution of an allgather, one rank's data for another in an alltoall, or the vector of a reduction. In a neighbor
+ * alltoall it is the data of an edge. The parts of a unit differ by one byte at most. The blocks of a barrier are
+ * empty.
  *
  * @throws ERR_SIMULATION unless `bytes` is an integer from 0 to 2^40, and beyond 2^53 bytes in all
  */

@@ -30,7 +30,6 @@ export function blockCopyNs({ memory }: Profile, blockBytes: number): number {
 export interface Costs {
   /** The index in `levels`, by frame. */
   readonly level: Uint8Array
-  /** The costs of messages, by level. */
   readonly messages: readonly MessageCosts[]
   /** The bytes of a frame on its way: its values and the header of its level. By frame. */
   readonly wireBytes: Float64Array

@@ -124,10 +124,7 @@ function matched(
   return positions
 }
 
-/**
- * Returns the position of every frame. Receivers list frames by round, then sender: the order in which this loop meets
- * them.
- */
+/** Numbers positions. Receivers list frames by round, then sender: the order in which this loop meets them. */
 function positionsOf({
   to,
   round,

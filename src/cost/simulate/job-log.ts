@@ -21,8 +21,8 @@ export interface JobLog {
   /** The time at which a frame had arrived. */
   readonly arrivedNs: Float64Array
   /**
-   * The event that a frame waited for after it was announced to its receiver: the job at whose end the receiver was
-   * ready for it, or `-2 - f` for the arrival of frame f; -1 if it did not wait.
+   * The event that a frame waited for after it was announced to its receiver; -1 if it did not wait. It is the job at
+   * whose end the receiver was ready, or `-2 - f` for the arrival of frame f.
    */
   readonly awaited: Int32Array
 }

@@ -34,8 +34,8 @@ const knownOptions: OptionTable<LinksSvgOptions> = uncheckedOptions('title', 'ro
 /**
  * Draws the loads of the links of a machine as SVG. A torus or mesh of up to three dimensions becomes grids of routers,
  * one for each plane, every link in the color of its load. The picture of another machine, or of planes with more than
- * 4,096 links, has the loads of all used links in descending order, and a bar for each of those that most bytes pass.
- * At most 4,096 links are drawn, and the picture says how many are left out. Characters: at most 200 for each.
+ * 4,096 links, has the loads of all used links in descending order. A bar stands for each link that most bytes pass. At
+ * most 4,096 links are drawn, and the picture says how many are left out. Characters: at most 200 for each.
  *
  * @param loads of this machine, by `linkLoads`
  */

@@ -14,8 +14,8 @@ export interface SimulatedSearches {
 }
 
 /**
- * The two matching queues of every process, each a linked list, as in MPICH and MVAPICH: posted receives in the order
- * in which they were posted, unexpected messages in the order of arrival. A receive that is posted passes the
+ * The two matching queues of every process, each a linked list, as in MPICH and MVAPICH. Posted receives are in the
+ * order in which they were posted, unexpected messages in the order of arrival. A receive that is posted passes the
  * unexpected messages up to its own, or all of them if its own has not arrived. A message that arrives passes the
  * posted receives in the same way.
  *
@@ -42,7 +42,6 @@ export class QueueSearches {
     this.#hasArrived = new Uint8Array(from.length)
   }
 
-  /** Posts the receive of a frame. */
   post(frame: number): void {
     this.#search(frame, this.#unexpected, this.#posted)
   }

@@ -3,7 +3,7 @@ import type { FramePaths } from './frame-paths.js'
 
 /**
  * Messages on links. A link divides its bandwidth equally among the messages that have bytes to pass it. The bytes of a
- * message pass all links of its route at the same time, and the message is through when the last link is done with it.
+ * message pass all links of its route at the same time. The message is through when the last link is done with it.
  *
  * A link has its own clock, which counts the bytes that every message on it has been given. On this clock the end of a
  * message never changes. It runs in proportion to real time divided by the messages on the link.
@@ -23,8 +23,8 @@ export class SharedLinks {
   /** Whether messages have come since `#due` was found. */
   readonly #isLater: Uint8Array
   /**
-   * The messages of a link in the order in which they came and will be done: entries `#begin` to `#end - 1` of its part
-   * of the two arrays below. Messages that will be done before one that came earlier are in `#overtaking`.
+   * The messages of a link in the order in which they came and will be done. They are entries `#begin` to `#end - 1` of
+   * its part of the two arrays below. Messages that will be done before one that came earlier are in `#overtaking`.
    */
   readonly #begin: Int32Array
   readonly #end: Int32Array
@@ -109,10 +109,7 @@ export class SharedLinks {
     }
   }
 
-  /**
-   * Takes the next message that the link is done with now. Returns -1 if there is none, after finding the link's next
-   * event.
-   */
+  /** Takes the next message that the link is done with, or finds the link's next event and returns -1. */
   #takeDone(link: number, now: number): number {
     const count = this.#count[link]
     const begin = this.#begin[link]

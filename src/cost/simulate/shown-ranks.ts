@@ -2,8 +2,8 @@ import { RankweaveError } from '../../errors.js'
 import type { Simulation, Timeline } from './simulation.js'
 
 /**
- * Returns the ranks of a picture that holds at most `most`, ascending: all that do anything, or else those at the end
- * of the critical path, up to half of `most`, and others at equal distances.
+ * Returns the ranks of a picture that holds at most `most`, ascending. If more than `most` do anything, up to half are
+ * those at the end of the critical path, and the others lie at equal distances.
  */
 export function shownRanks({ criticalPath, timeline }: Simulation, most: number): Int32Array {
   const busy = [...new Set(timelineIn(timeline).rank)]

@@ -13,10 +13,7 @@ export interface TimelineSvgOptions {
   readonly rows?: number
 }
 
-/**
- * The activities of a processor, with their colors and labels. Messages on their way appear only as arrows of the
- * critical path.
- */
+/** The activities that are drawn. Messages on their way appear only as arrows of the critical path. */
 const colors: readonly (readonly [Activity, string, string])[] = [
   ['send', '#2563eb', 'send'],
   ['receive', '#15803d', 'receive'],
@@ -32,10 +29,7 @@ const top = 56
 const width = 960
 const right = 16
 const bottom = 36
-/**
- * The columns per unit of the picture. Times within a column cannot be distinguished, so the activity that takes most
- * of it is drawn.
- */
+/** The columns per unit of the picture. A column shows the activity that takes most of its time. */
 const columnsPerUnit = 2
 const columns = width * columnsPerUnit
 const mostArrows = 500

@@ -26,7 +26,6 @@ const margin = 34
 const planeTitle = 16
 const mostWidth = 1100
 
-/** A router by its column, row and plane. */
 type Place = readonly [column: number, row: number, plane: number]
 
 /**

@@ -6,7 +6,6 @@ import { Lines } from './lines.js'
 import type { NodePorts } from './node-ports.js'
 import { SharedLinks } from './shared-links.js'
 
-/** The receiver of frames that have arrived. */
 export interface Receivers {
   arrived(frame: number, now: number): void
 }
@@ -19,7 +18,7 @@ export interface TransportSetting {
 }
 
 /**
- * The way of frames between processors. After its sender's gap, a frame takes the latency of its route; then its bytes
+ * The way of frames between processors. After its sender's gap, a frame takes the latency of its route. Then its bytes
  * pass the links, shared with others, as soon as its node has a free port. Inside a node there are no links: the frames
  * of one sender follow each other at the gap or the time of their bytes, whichever is longer. A frame has arrived when
  * the gap to the arrival before at its receiver has passed, too.
@@ -33,10 +32,7 @@ export class Transport {
   readonly #links: SharedLinks
   /** The ports; null if nodes send any number of messages at once. */
   readonly #ports: NodePorts | null
-  /**
-   * Two lines of every process: its frames inside the node, until they arrive, and its others, until they come to the
-   * links.
-   */
+  /** Two lines a process: frames inside the node, until they arrive, and others, until they come to the links. */
   readonly #lines: Lines
   /** The number of events, all of which have smaller numbers. */
   readonly events: number
