@@ -163,7 +163,12 @@ const mostShown = 200
  */
 export function shown(value: unknown): string {
   if (typeof value === 'bigint') return shortened(`${value}n`)
-  return typeof value === 'string' ? `'${shortened(value)}'` : shortened(reasonText(value))
+  return withinLine(typeof value === 'string' ? `'${shortened(value)}'` : shortened(reasonText(value)))
+}
+
+/** Escapes control characters, since text of a file that ends lines could pass for lines of a report. */
+function withinLine(text: string): string {
+  return text.replaceAll(/\p{Cc}/gu, (control) => `\\x${control.charCodeAt(0).toString(16).padStart(2, '0')}`)
 }
 
 /**

@@ -1,4 +1,5 @@
 import { requireText } from '../base/known-options.js'
+import { printable } from '../text/printable.js'
 import { failMachine } from './profile-figures.js'
 
 export const mostHosts = 2 ** 20
@@ -22,7 +23,7 @@ export function expandHosts(text: string): string[] {
   return listHosts(text, mostHosts, (at, expected) => {
     const got = at < text.length ? `'${text.slice(at, at + 40)}'` : 'the end'
     return failMachine(
-      `hosts '${text.slice(0, 200)}', character ${at + 1}: expected ${expected}, got ${got}`,
+      printable(`hosts '${text.slice(0, 200)}', character ${at + 1}: expected ${expected}, got ${got}`),
       { at },
     )
   })

@@ -1,5 +1,7 @@
 import { requireKnownOptions, requireOptions, requireText } from '../base/known-options.js'
 import { type OptionTable, uncheckedOptions } from '../base/option.js'
+import { shortened } from '../errors.js'
+import { printable } from '../text/printable.js'
 import type { HostMachine } from './host-list.js'
 import { expandHosts, mostHosts } from './host-names.js'
 import type { ClusterMachine } from './machine.js'
@@ -47,7 +49,7 @@ export function machineFromSlurm(environment: SlurmEnvironment, options: SlurmOp
   const nodes = runs.reduce((sum, run) => sum + run.nodes, 0)
   if (nodes !== hosts.length)
     failMachine(
-      `${variable} '${counts}': expected ${hosts.length} nodes, as SLURM_JOB_NODELIST has, got ${nodes}`,
+      `${variable} '${shortened(counts)}': expected ${hosts.length} nodes, as SLURM_JOB_NODELIST has, got ${nodes}`,
     )
   const machine: ClusterMachine = { kind: 'cluster', ...nodesOf(runs), profile }
   return { machine, hosts }
@@ -61,7 +63,9 @@ function runsOf(variable: string, text: string): { nodes: number; packages: numb
     const nodes = Number(match?.[2] ?? 1)
     if (match === null || nodes < 1 || nodes > mostHosts)
       return failMachine(
-        `${variable} '${text}', character ${at + 1}: expected '16' or '16(x3)', got '${part}'`,
+        printable(
+          `${variable} '${shortened(text)}', character ${at + 1}: expected '16' or '16(x3)', got '${part}'`,
+        ),
         { at },
       )
     at += part.length + 1

@@ -3,6 +3,7 @@ import { requireOptions, requireText } from '../base/known-options.js'
 import { RankweaveError, shortened } from '../errors.js'
 import { type ByteSource, isGzip } from './byte-source.js'
 import { gunzipSource } from './gunzip.js'
+import { printable } from './printable.js'
 
 /** Opens the source that a path names. The default opens a file; tests and browsers pass their own. */
 export type OpenSource = (path: string) => ByteSource
@@ -33,7 +34,7 @@ export function readingFile<T>(path: string, call: () => T): T {
     return call()
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause)
-    const message = `cannot read '${shortened(path)}': ${shortened(reason)}`
+    const message = printable(`cannot read '${shortened(path)}': ${shortened(reason)}`)
     throw new RankweaveError('ERR_FILE', message, { details: { file: shortened(path) }, cause })
   }
 }

@@ -5,6 +5,7 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
 import { RankweaveError } from '../errors.js'
+import { printable } from './printable.js'
 
 /** The characters that are collected before they are written. */
 const chunkLength = 1 << 20
@@ -88,7 +89,7 @@ async function fileToReplace(path: string): Promise<{ readonly path: string; rea
 
 export function fileError(action: string, path: string, cause: unknown): RankweaveError {
   const reason = cause instanceof Error ? cause.message : String(cause)
-  const message = `cannot ${action} '${path}': ${reason}`
+  const message = printable(`cannot ${action} '${path}': ${reason}`)
   return new RankweaveError('ERR_FILE', message, { details: { file: path }, cause })
 }
 

@@ -106,6 +106,7 @@ describe('values in messages', () => {
     [[null, undefined], ','],
     [null, 'null'],
     [Object.create(null), 'a value of type object that has no text'],
+    ['a\nverified', "'a\\x0averified'"],
   ])('%o', (value, text) => expect(shown(value)).toBe(text))
 })
 

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { getOrAdd } from '../../base/maps.js'
 import { RankweaveError, reasonText } from '../../errors.js'
+import { printable } from '../../text/printable.js'
 import { fileError } from '../../text/whole-file.js'
 import { type CallFile, callFileLimits, readCallFile } from '../../tuning/online/call-file.js'
 import { recordBytes } from '../../tuning/online/call-records.js'
@@ -61,7 +62,9 @@ export function readCallFolder(folder: string, mostEntries: number = callFolderL
       if (!settings.has(list)) entries += run.settings.length
       runs.set(name, { ...run, settings: getOrAdd(settings, list, () => run.settings) })
     } catch (error) {
-      refused.push(error instanceof RankweaveError ? error.message : `${path}: ${reasonText(error)}`)
+      refused.push(
+        printable(error instanceof RankweaveError ? error.message : `${path}: ${reasonText(error)}`),
+      )
     }
     if (entries > mostEntries) {
       const expected = `expected at most ${mostEntries} calls, communicators and settings in all runs`

@@ -3,6 +3,7 @@ import { getOrAdd } from '../../base/maps.js'
 import { concatenate } from '../../base/packing.js'
 import { RankweaveError, reasonText, wrongValue } from '../../errors.js'
 import { type Collective, collectives } from '../../schedule/specification.js'
+import { isPrintable } from '../../text/printable.js'
 import { checkSource } from '../measured/check-source.js'
 import type { MeasurementSource } from '../measured/measurement.js'
 import { checkSetting } from '../settings/check-setting.js'
@@ -170,8 +171,13 @@ function headerOf(where: string, line: string): Members {
   if (!isInteger(processes, 1, callLimits.processes))
     throw fail(`${where}, processes`, `an integer from 1 to ${callLimits.processes}`, processes)
   const { name, tickUs } = Object(clock) as Members
-  if (typeof name !== 'string' || name.length > 64 || !(Number.isFinite(tickUs) && (tickUs as number) >= 0))
-    throw fail(`${where}, clock`, 'a name and tickUs of at least 0', clock)
+  if (
+    typeof name !== 'string' ||
+    name.length > 64 ||
+    !isPrintable(name) ||
+    !(Number.isFinite(tickUs) && (tickUs as number) >= 0)
+  )
+    throw fail(`${where}, clock`, 'a name of printable characters and tickUs of at least 0', clock)
   checkSettings(where, header['settings'])
   checkLists(where, header, processes as number)
   return header

@@ -27,6 +27,7 @@ test.each([
   ['n[0-9999][0-9999]', 'character 1: expected at most 1048576 hosts'],
   [`n1,${'n'.repeat(240)}[1-1000000000000000]`, 'character 4: expected names of at most 255 characters'],
   ['--mca,n1', "character 1: expected the name of a host, got '--mca,n1'"],
+  ['n1\nbest: n2', "character 3: expected ',', got '\\x0abest: n2'"],
   ['n1;rm', "character 3: expected ',', got ';rm'"],
 ])("expandHosts rejects '%s'", (text, message) => {
   expect(() => expandHosts(text)).toThrow(refusal('ERR_MACHINE', message))

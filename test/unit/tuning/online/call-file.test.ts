@@ -143,6 +143,11 @@ describe('a file of calls', () => {
     ],
     ['with an odd setting', { settings: [{ collective: 'x' }] }, 'settings[0]'],
     ['with an odd clock', { clock: null }, 'clock'],
+    [
+      'with a clock of two lines',
+      { clock: { name: 'a\nbest: x', tickUs: 0 } },
+      'name of printable characters',
+    ],
     ['without a source', { source: undefined }, 'source'],
   ])('%s is refused', (_, change, expected) => {
     const whole = new TextDecoder('latin1').decode(file())
