@@ -14,45 +14,45 @@ import type { QueuedMessage, Send } from './send.js'
 
 export interface RecvOptions<B extends ReceiveBuffer = ReceiveBuffer> extends WaitOptions {
   /**
-   * Filled from its start instead of a fresh array. Must have the sender's element type (ERR_TYPE_MISMATCH)
-   * and room for the whole message (ERR_TRUNCATE); elements beyond the message keep their values.
+   * Filled from its start instead of a fresh array. Must have the sender's element type (ERR_TYPE_MISMATCH) and room
+   * for the whole message (ERR_TRUNCATE); elements beyond the message keep their values.
    */
   readonly into?: B
 }
 
 export const recvOptions: OptionTable<RecvOptions> = { ...waitOptions, ...uncheckedOptions('into') }
 
-/** Envelope of a message. MPI_Status. */
+/** The envelope of a message. MPI_Status. */
 export interface Status {
-  /** Rank of the sender in the communicator of the receive; PROC_NULL for a receive from PROC_NULL. */
+  /** The rank of the sender in the communicator of the receive; PROC_NULL for a receive from PROC_NULL. */
   readonly source: number
   readonly tag: number
-  /** Elements of a typed array; 1 for any other value. */
+  /** The number of elements of a typed array; 1 for any other value. */
   readonly count: number
-  /** Payload bytes. */
+  /** The payload bytes. */
   readonly sizeBytes: number
 }
 
 export interface Message<T = unknown> extends Status {
-  /** The `into` buffer if one was given, else a fresh array or value without any other owner. */
+  /** The `into` buffer if one was given, otherwise a fresh array or value without any other owner. */
   readonly data: T
 }
 
-/** Where the data of a message that waits for its receive are. */
+/** The place of the data of a message that waits for its receive. */
 export type Content =
-  /** Here, in memory of their own; eager payload of `process`, to be credited when consumed. */
+  /** The data are here, in separate memory: eager payload of `process`, to be credited when consumed. */
   | {
       readonly kind: 'held'
       readonly data: TypedArray
-      /** The memory of `data`, where it is to be used again (`Scratch`) unless a receive retains it. */
+      /** The memory of `data`, if it is to be reused (`Scratch`) unless a receive retains it. */
       readonly scratch?: ArrayBuffer | undefined
       readonly process: number
       readonly transferId: number
       readonly acknowledge: boolean
     }
   /**
-   * Arriving in more than one frame; becomes `held`, unless `landing` is set: then the data go straight to
-   * the receive that had matched it before. `receive` has matched it since.
+   * The data arrive in more than one frame. The content becomes `held`, unless `landing` is set: then the data go
+   * straight to the receive that had matched it before. `receive` has matched it since.
    */
   | {
       readonly kind: 'filling'
@@ -65,24 +65,24 @@ export type Content =
       filledBytes: number
       receive?: Receive<unknown>
     }
-  /** With its sender, in this process. */
+  /** The data are with their sender, in this process. */
   | { readonly kind: 'local'; readonly send: Send }
-  /** With its sender, in another process. */
+  /** The data are with their sender, in another process. */
   | {
       readonly kind: 'remote'
       readonly process: number
       readonly transferId: number
-      /** The sender's own memory, where it can be read from here. */
+      /** The sender's own memory, if it can be read from here. */
       readonly bytes?: Uint8Array
-      /** Where they are, if they can be copied from there. */
+      /** The location of the data, if they can be copied from there. */
       readonly loan?: MemoryLocation
     }
-  /** Nowhere: the message was discarded, or can no longer arrive. */
+  /** There are no data: the message was discarded, or can no longer arrive. */
   | { readonly kind: 'gone'; readonly error: RankweaveError }
 
 /** A message that arrived before its receive. */
 export class Arrived implements Entry, QueuedMessage {
-  /** Where it waits for its receive, while it is listed. */
+  /** The queue in which it waits for its receive, while it is listed. */
   readonly queue: MatchingList<Arrived>
   readonly source: number
   readonly tag: number
@@ -117,7 +117,7 @@ export class Arrived implements Entry, QueuedMessage {
   }
 }
 
-/** The error of a receive whose message's sender has detached the buffer. */
+/** Returns the error of a receive whose message's sender has detached the buffer. */
 export function lostMessageError(source: number): RankweaveError {
   const message = `the message of rank ${source} is lost: its buffer was detached before it was received`
   return new RankweaveError('ERR_TYPE', message)

@@ -28,7 +28,7 @@ export function deliverCopy(
   })
 }
 
-/** Completes a receive from memory that has no other owner: handed over where no `into` is given. */
+/** Completes a receive from memory that has no other owner: handed over if no `into` is given. */
 export function deliverHeld(receive: Receive<unknown>, envelope: Envelope, data: TypedArray): void {
   if (receive.into === undefined && envelope.type !== typeCode.value) {
     admit(receive, envelope)
@@ -56,7 +56,10 @@ export function deliverBytes(receive: Receive<unknown>, envelope: Envelope, byte
   })
 }
 
-/** Memory that cannot be written, or is not there, fails the receive, not what has brought the message. */
+/**
+ * Fills a receive. Memory that cannot be written, or is not there, fails the receive, not the frame that has brought
+ * the message.
+ */
 function fill(receive: Receive<unknown>, envelope: Envelope, copy: () => unknown): void {
   let data: unknown
   try {
@@ -78,7 +81,10 @@ export function countReceived(receive: Receive<unknown>, envelope: Envelope): vo
   counters.bytesReceived += envelope.sizeBytes
 }
 
-/** Why a message does not fit its receive, with the rank, the sender and the tag; undefined when it does. */
+/**
+ * Returns the reason why a message does not fit its receive, with the rank, the sender and the tag; undefined when it
+ * does.
+ */
 export function receiveMisfit(
   receive: Receive<unknown>,
   { type, countElems, source, tag }: Pick<Envelope, 'type' | 'countElems' | 'source' | 'tag'>,
@@ -104,7 +110,7 @@ export function receiveMisfit(
   )
 }
 
-/** The message is consumed either way; false when it does not fit and the receive has failed. */
+/** Consumes the message; returns false when it does not fit and the receive has failed. */
 function admit(receive: Receive<unknown>, envelope: Envelope): boolean {
   countReceived(receive, envelope)
   const error = receiveMisfit(receive, envelope)

@@ -34,7 +34,7 @@ class ListedEntry<E extends Entry> implements MatchingElement {
   }
 }
 
-/** What a message or a receive is searched by: one object for all searches of a list. */
+/** The key by which a message or a receive is searched: one object for all searches of a list. */
 class SearchKey implements MatchingKey {
   readonly context = 0
   readonly traffic = pointToPoint
@@ -54,7 +54,7 @@ class SearchKey implements MatchingKey {
   }
 }
 
-/** A matching queue of a mailbox in any design. A map has its entries in order, for what passes all of them. */
+/** A matching queue of a mailbox in any design. A map has its entries in order, for iterations over all of them. */
 export class DesignList<E extends Entry> implements MatchingList<E> {
   readonly #design: MatchingDesign<ListedEntry<E>>
   readonly #listed = new Map<E, ListedEntry<E>>()

@@ -10,7 +10,7 @@ export interface Envelope {
   readonly sizeBytes: number
 }
 
-/** The envelope in the header of a frame. */
+/** Returns the envelope in the header of a frame. */
 export function envelopeIn(header: Int32Array): Envelope {
   const type = header[envelopeWord.type]
   const sizeBytes = header[envelopeWord.sizeBytes] >>> 0
@@ -26,8 +26,10 @@ export function envelopeIn(header: Int32Array): Envelope {
 
 export { ANY_SOURCE, ANY_TAG } from '../matching-queues/wildcards.js'
 
-/** No process: sends to it and receives from it complete at once, without data. MPI-4.1 §3.10. */
+/**
+ * The rank that stands for no process: sends to it and receives from it complete at once, without data. MPI-4.1 §3.10.
+ */
 export const PROC_NULL = -2
 
-/** Largest tag a user may send with (MPI_TAG_UB). */
+/** The largest tag a user may send with (MPI_TAG_UB). */
 export const maxTag = 0x7fffffff

@@ -11,7 +11,7 @@ type DesignModule = typeof import('./design-list.js')
 let load: (() => Promise<DesignModule>) | undefined
 let loaded: DesignModule | undefined
 
-/** How the designs are loaded where a world or a `dup` chooses one. Pages do not have them. */
+/** Sets how the designs are loaded when a world or a `dup` chooses one. Pages do not have them. */
 export function loadMailboxDesignsBy(loader: () => Promise<DesignModule>): void {
   load ??= loader
 }
@@ -27,12 +27,16 @@ export function requireMailboxDesigns(where: string, design: MailboxDesign | und
   throw wrongValue('ERR_ARGUMENT', `${where}: expected design '${defaultMailboxDesign}' in a page`, design)
 }
 
-/** The design that a mailbox gets: the one it is to have, or the default where designs are not loaded. */
+/** Returns the design that a mailbox gets: the requested one, or the default if designs are not loaded. */
 export function usedMailboxDesign(design: MailboxDesign | undefined): MailboxDesign {
   return loaded === undefined || design === undefined ? defaultMailboxDesign : design
 }
 
-/** An empty queue of a mailbox. @param design from {@link usedMailboxDesign} */
+/**
+ * Returns an empty queue of a mailbox.
+ *
+ * @param design from {@link usedMailboxDesign}
+ */
 export function mailboxList<E extends Entry>(
   design: MailboxDesign,
   holds: 'patterns' | 'messages',

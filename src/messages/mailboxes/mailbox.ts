@@ -17,16 +17,18 @@ import { MatchingMeter } from './matching-meter.js'
 import type { Receive, Receiver } from './receive.js'
 import { type Send, type Sender, Sent } from './send.js'
 
-/** Ends what has left the mailbox: all that it needs of the message matching of its communicator. */
+/**
+ * Ends operations that have left the mailbox. It is all that a mailbox needs of the message matching of its
+ * communicator.
+ */
 export interface Withdrawal {
   withdrawSend(send: Send, error: RankweaveError): void
   abandonReceive(receive: Receive<unknown>, error: RankweaveError): void
 }
 
 /**
- * One local rank of one communicator in message matching: the receives it has posted, the messages that
- * arrived before their receive, and the probes that wait for one. Made when the rank first takes part in a
- * message.
+ * A local rank of one communicator in message matching: the receives it has posted, the messages that arrived before
+ * their receive, and the probes that wait for one. Made when the rank first takes part in a message.
  */
 export class Mailbox implements Sender, Receiver {
   readonly rank: number
@@ -34,13 +36,13 @@ export class Mailbox implements Sender, Receiver {
   readonly counters: RankCounters
   readonly processCounters: ProcessCounters
   readonly callSites: CallSites | undefined
-  /** Receives and matched probes without a message, in the order they were posted. */
+  /** The receives and matched probes without a message, in the order they were posted. */
   readonly posted: MatchingList<Receive<unknown>>
-  /** Messages without a receive, in the order they arrived. */
+  /** The messages without a receive, in the order they arrived. */
   readonly arrived: MatchingList<Arrived>
-  /** Probes without a message. */
+  /** The probes without a message. */
   readonly probes = new Set<Receive<unknown>>()
-  /** Undefined unless the world counts matching: then nothing is paid for it. */
+  /** Undefined unless the world counts matching; then it costs nothing. */
   readonly meter: MatchingMeter | undefined
   /** Undefined unless the world records matching. */
   readonly watch: MatchingWatch | undefined
@@ -67,7 +69,7 @@ export class Mailbox implements Sender, Receiver {
     this.arrived = this.meter?.unexpected ?? arrived
   }
 
-  /** One object for all sends that were complete when they were started. */
+  /** A single object for all sends that were complete when they were started. */
   get sent(): Sent {
     this.#sent ??= new Sent(this)
     return this.#sent

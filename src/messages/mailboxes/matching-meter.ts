@@ -6,21 +6,21 @@ import { MeteredList } from './metered-list.js'
 import type { QueueStatistics } from './queue-meter.js'
 import type { Receive } from './receive.js'
 
-/** Message matching of one rank on one communicator, point-to-point only. */
+/** The message matching of one rank on one communicator, point-to-point only. */
 export interface MatchingStatistics {
-  /** In the communicator. */
+  /** The rank in the communicator. */
   readonly rank: number
-  /** Of both queues. */
+  /** The design of both queues. */
   readonly design: MailboxDesign
-  /** Posted receives, searched by messages that arrive (PRQ). */
+  /** The posted receives, searched by messages that arrive (PRQ). */
   readonly posted: QueueStatistics
-  /** Messages without a receive, searched by receives and probes (UMQ). */
+  /** The messages without a receive, searched by receives and probes (UMQ). */
   readonly unexpected: QueueStatistics
-  /** Receives and probes that were started. */
+  /** The number of receives and probes that were started. */
   readonly receives: number
-  /** Of these, how many took any source. */
+  /** The number of these that took any source. */
   readonly anySource: number
-  /** Of these, how many took any tag. */
+  /** The number of these that took any tag. */
   readonly anyTag: number
 }
 
@@ -43,7 +43,7 @@ export class MatchingMeter {
     this.unexpected = new MeteredList(unexpected)
   }
 
-  /** A receive or probe starts. */
+  /** Counts a receive or probe that starts. */
   receives(source: number, tag: number): void {
     this.#receives++
     if (source === ANY_SOURCE) this.#anySource++

@@ -7,23 +7,23 @@ import type { RankCounters } from '../process/counters.js'
 
 /** The rank that started an operation, as the operation sees it. */
 export interface OperationOwner {
-  /** In the communicator. */
+  /** The rank in the communicator. */
   readonly rank: number
   readonly worldRank: number
   readonly counters: RankCounters
   readonly name: string
   readonly communicatorName: string
-  /** `; communicator 0.1 was made by ...`; empty for the world. */
+  /** The origin, `; communicator 0.1 was made by ...`; empty for the world. */
   readonly origin?: string
-  /** Where operations were called, if the world diagnoses. */
+  /** The lines that called operations, if the world diagnoses. */
   readonly callSites?: CallSites | undefined
-  /** A wait of the rank begins. */
+  /** Notes that a wait of the rank begins. */
   block(hasSignal: boolean): void
   /** Undoes one `block` with the same argument. */
   unblock(hasSignal: boolean): void
   /** Delivers the frames that have come. */
   poll(): void
-  /** Polls for what completes an operation that the rank is about to wait for, where that may pay off. */
+  /** Polls for the completion of an operation that the rank is about to wait for, if that may pay off. */
   pollFor(operation: { readonly settled: boolean }): void
 }
 
@@ -34,8 +34,8 @@ export interface Waiter {
 }
 
 /**
- * A wait for several operations, which blocks their ranks itself, once. It does not leave the operations one
- * by one when it is over: they ignore it then, and the next one takes its place.
+ * A wait for several operations, which blocks their ranks itself, once. It does not leave the operations one by one
+ * when it is over: they ignore it then, and the next one takes its place.
  */
 export interface JointWaiter {
   readonly isOver: boolean
@@ -43,16 +43,14 @@ export interface JointWaiter {
 }
 
 /**
- * A started operation of one rank. It settles once, whether or not the rank waits for it, and an error that
- * no wait collects stays here: there is no promise whose rejection could be unhandled.
+ * A started operation of one rank. It settles once, whether or not the rank waits for it. An error that no wait
+ * collects stays here: there is no promise whose rejection could be unhandled.
  */
 export abstract class Pending<T> {
   readonly owner: OperationOwner
-  /** Where it was called; undefined unless the world diagnoses. */
+  /** The line that called it; undefined unless the world diagnoses. */
   readonly site: CallSite | undefined
-  /**
-   * The wait for several operations that this one is part of; another one at the same time attaches a waiter.
-   */
+  /** The wait for several operations that includes this one; a second such wait at the same time attaches a waiter. */
   joint: JointWaiter | undefined
   #state: 'pending' | 'fulfilled' | 'rejected' = 'pending'
   #value: T | undefined
@@ -90,7 +88,7 @@ export abstract class Pending<T> {
     return this.#signal !== undefined
   }
 
-  /** Why it failed, if it has. */
+  /** The reason why it failed, if it has. */
   get failure(): RankweaveError | undefined {
     return this.#error
   }
@@ -124,7 +122,8 @@ export abstract class Pending<T> {
   }
 
   /**
-   * An operation that could not be taken back completes by itself or never: its signal cannot wake its waits.
+   * Drops the signal. An operation that could not be taken back completes by itself or never: its signal cannot wake
+   * its waits.
    */
   #dropSignal(): void {
     const waiters = this.#waiters ?? []
@@ -146,7 +145,7 @@ export abstract class Pending<T> {
     this.owner.unblock(this.#countsAsSignalled(waiter))
   }
 
-  /** The outcome. `signal` ends this wait only, not the operation. */
+  /** Returns the outcome. `signal` ends this wait only, not the operation. */
   wait(signal?: AbortSignal): Promise<T> {
     const misfit = misfitSignal(signal)
     if (misfit !== undefined) return Promise.reject(misfit)
@@ -177,13 +176,13 @@ export abstract class Pending<T> {
     return this.#value as T
   }
 
-  /** Of a settled operation. */
+  /** Returns the outcome of a settled operation. */
   outcome(): Promise<T> {
     if (this.#state === 'fulfilled') return resolvedInTurn(this.#value as T)
     return new Promise((_, reject) => inTurn(() => reject(this.#error)))
   }
 
-  /** Of a settled operation. */
+  /** Passes on the outcome of a settled operation. */
   deliver(resolve: (value: T) => void, reject: (error: unknown) => void): void {
     if (this.#state === 'fulfilled') resolve(this.#value as T)
     else reject(this.#error)
@@ -210,7 +209,7 @@ export abstract class Pending<T> {
   }
 }
 
-/** The error of an operation whose communicator was freed before it could complete. */
+/** Returns the error of an operation whose communicator was freed before it could complete. */
 export function freedError(operation: Pending<unknown>): RankweaveError {
   const { communicatorName, name } = operation.owner
   const message = `${communicatorName} was freed before ${operation.call} of ${name} could complete`

@@ -1,25 +1,25 @@
-/** What searches of one matching queue have met. */
+/** The statistics of the searches of one matching queue. */
 export interface QueueStatistics {
-  /** Entries in it now. */
+  /** The number of entries in it now. */
   readonly length: number
   readonly searches: number
-  /** Searches that found a match. */
+  /** The number of searches that found a match. */
   readonly matches: number
-  /** Entries that searches compared, or put into an index. */
+  /** The number of entries that searches compared, or put into an index. */
   readonly passed: number
-  /** Entries in the queue when a search began: mean of all searches. */
+  /** The mean number of entries in the queue when a search began. */
   readonly meanLength: number
   readonly longest: number
-  /** Searches by length of the queue: 0, 1, 2 to 3, 4 to 7, ...; up to the last that occurred. */
+  /** The searches by length of the queue: 0, 1, 2 to 3, 4 to 7, ...; up to the last that occurred. */
   readonly byLength: readonly number[]
-  /** Milliseconds in searches; each takes one more reading of the clock than it contains. */
+  /** The milliseconds in searches; each takes one more reading of the clock than it contains. */
   readonly searchMs: number
 }
 
-/** Lengths are below 2^32. */
+/** The number of classes, since lengths are below 2^32. */
 const lengthClasses = 33
 
-/** Counts the searches of one queue. 33 counters, whatever the queue holds. */
+/** Counts the searches of one queue with 33 counters, whatever the queue holds. */
 export class QueueMeter {
   readonly #byLength = new Float64Array(lengthClasses)
   #searches = 0
@@ -38,7 +38,11 @@ export class QueueMeter {
     if (isMatch) this.#matches++
   }
 
-  /** An entry was added. @param length with it */
+  /**
+   * Notes that an entry was added.
+   *
+   * @param length with it
+   */
   grew(length: number): void {
     if (length > this.#longest) this.#longest = length
   }

@@ -14,10 +14,7 @@ export interface Receiver extends OperationOwner {
   readonly processCounters: ProcessCounters
   /** Takes back a receive that has no message yet; it then rejects with `error`. */
   withdrawReceive(receive: Receive<unknown>, error: RankweaveError): void
-  /**
-   * Gives up a receive whose message is on its way: it rejects with `error` once its buffer is no longer
-   * written.
-   */
+  /** Gives up a receive whose message is in flight: it rejects with `error` once its buffer is no longer written. */
   abandonReceive(receive: Receive<unknown>, error: RankweaveError): void
 }
 
@@ -28,7 +25,7 @@ export class Receive<T> extends Pending<T> implements Entry {
   readonly source: number
   readonly tag: number
   readonly into: ReceiveBuffer | undefined
-  /** The bytes of `into`, where short messages are copied straight into them. */
+  /** The bytes of `into`, if short messages are copied straight into them. */
   readonly landing: CheckedBuffer | undefined
   order = 0
   listed = false
@@ -68,7 +65,10 @@ export class Receive<T> extends Pending<T> implements Entry {
     )
   }
 
-  /** A signal also ends a receive whose message is on its way; `Request.cancel` comes too late for that. */
+  /**
+   * Cancels the receive. A signal also ends a receive whose message is in flight; `Request.cancel` comes too late for
+   * that.
+   */
   override cancel(signal?: AbortSignal): void {
     super.cancel(signal)
     if (signal !== undefined && !this.settled)

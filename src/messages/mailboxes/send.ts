@@ -3,7 +3,7 @@ import type { Payload } from '../datatype/payload.js'
 import { StridedView } from '../datatype/strided-view.js'
 import { type OperationOwner, Pending } from './pending.js'
 
-/** Progress of a send. `queued`: its look-up is pending; `offered`: unmatched; `moving`: matched. */
+/** The progress of a send. `queued`: its look-up is pending; `offered`: unmatched; `moving`: matched. */
 export type SendStage = 'queued' | 'offered' | 'moving'
 
 /** The rank that sends. */
@@ -28,7 +28,7 @@ export class Send extends Pending<void> {
   stage: SendStage = 'queued'
   /** The message, for a receiver in this process. */
   message: QueuedMessage | undefined
-  /** Process of the receiver and name of the transfer, for one elsewhere. */
+  /** The process of the receiver and the id of the transfer, for a receiver elsewhere. */
   process = -1
   transferId = 0
   /** The error of a `cancel` that the receiver has not replied to yet. */
@@ -57,7 +57,7 @@ export class Send extends Pending<void> {
     return data.array.length > 0 || sizeBytes === 0
   }
 
-  /** The error of a send that is no longer intact. */
+  /** Returns the error of a send that is no longer intact. */
   detachedError(): RankweaveError {
     const message = `${this.call}: the buffer was detached before the message was received`
     return new RankweaveError('ERR_TYPE', message)

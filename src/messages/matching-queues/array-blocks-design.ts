@@ -4,8 +4,8 @@ import type { MatchingElement, MatchingKey } from './element.js'
 import { noLevels } from './routed-design.js'
 
 /**
- * One list whose links join blocks of entries, so that a search reads keys that lie side by side. Receives from
- * any source stand in it like all others, by their masks.
+ * A list whose links join blocks of entries, so that a search reads keys that lie side by side. Receives from any
+ * source are in it like all others, by their masks.
  *
  * @see Ghazimirsaeed 2019 chapter 6 (LLA, linked list of arrays; LLV, of vectors)
  */
@@ -14,7 +14,7 @@ export class ArrayBlocksDesign<E extends MatchingElement> implements MatchingDes
   readonly #passed: Traversals = { traversals: 0 }
   #searches = 0
   #inserted = 0
-  /** Places without an element, the most at any time. */
+  /** The most places without an element at any time. */
   #mostUnused = 0
 
   constructor(layout: EntryBlockLayout) {

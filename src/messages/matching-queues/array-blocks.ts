@@ -1,22 +1,25 @@
 import type { Traversals } from './design.js'
 import type { MatchingElement, MatchingKey, MatchingQueue } from './element.js'
 
-/** Bytes of an entry besides the reference to its element: context, traffic, source, tag, and of receives both masks. */
+/**
+ * The bytes of an entry besides the reference to its element: context, traffic, source, tag, and for receives both
+ * masks.
+ */
 export const entryBytes: { readonly [Queue in MatchingQueue]: number } = { posted: 24, unexpected: 16 }
 
-/** Of a block: the next and the previous block, head and tail. */
+/** The bytes of a block's header: the next and the previous block, head and tail. */
 export const headerBytes = 16
 
-/** Entries of a block that fills a line of 64 bytes: 2 receives or 3 messages. */
+/** Returns the entries of a block that fills a line of 64 bytes: 2 receives or 3 messages. */
 export function entriesOfLine(queue: MatchingQueue): number {
   return Math.floor((64 - headerBytes) / entryBytes[queue])
 }
 
 export interface EntryBlockLayout {
   readonly queue: MatchingQueue
-  /** Entries per block. */
+  /** The number of entries per block. */
   readonly entries: number
-  /** Entries that a search compares together; 1: each alone. Groups begin at multiples of it. */
+  /** The number of entries that a search compares together; 1: each alone. Groups begin at multiples of it. */
   readonly group: number
   /** Whether a block has its entries one after the other, or an array for each field. */
   readonly fields: 'by-entry' | 'by-field'
@@ -29,16 +32,16 @@ const hole = -1
 const none = -1
 
 /**
- * Linked blocks of a few entries in one array of integers. Entries are appended behind the tail of the last block.
- * An entry that is removed leaves a hole; holes at either end of a block's entries are cut off. A block without
- * entries leaves the list, unless it is the only one.
+ * Linked blocks of a few entries in one array of integers. Entries are appended behind the tail of the last block. An
+ * entry that is removed leaves a hole; holes at either end of a block's entries are cut off. A block without entries
+ * leaves the list, unless it is the only one.
  *
  * @see Ghazimirsaeed 2019 chapter 6 (hole markers, head and tail; figures 6.3 and 6.4)
  */
 export class ArrayBlocks<E extends MatchingElement> {
   readonly layout: EntryBlockLayout
   readonly #blockWords: number
-  /** From a field of an entry to its next field, and to the same field of the next entry. */
+  /** The steps from a field of an entry to its next field, and to the same field of the next entry. */
   readonly #fieldStep: number
   readonly #entryStep: number
   #words = new Int32Array(0)
@@ -48,9 +51,9 @@ export class ArrayBlocks<E extends MatchingElement> {
   #first = none
   #last = none
   size = 0
-  /** In the list. */
+  /** The number of blocks in the list. */
   blocks = 0
-  /** Places between head and tail of all blocks. */
+  /** The number of places between head and tail of all blocks. */
   #spanned = 0
 
   constructor(layout: EntryBlockLayout) {
@@ -61,17 +64,17 @@ export class ArrayBlocks<E extends MatchingElement> {
     this.#entryStep = layout.fields === 'by-entry' ? fields : 1
   }
 
-  /** Of one block, header and entries. */
+  /** The bytes of one block, header and entries. */
   get blockBytes(): number {
     return this.#blockWords * 4
   }
 
-  /** Places that removed entries have left between others. */
+  /** The number of places that removed entries have left between others. */
   get holes(): number {
     return this.#spanned - this.size
   }
 
-  /** Head and tail of each block, and its elements in between: undefined in holes. For tests and pictures. */
+  /** Yields head and tail of each block, and its elements in between: undefined in holes. For tests and pictures. */
   *spans(): Generator<{
     readonly head: number
     readonly tail: number
@@ -128,7 +131,7 @@ export class ArrayBlocks<E extends MatchingElement> {
     else this.#dropBlock(block)
   }
 
-  /** The first element that matches. Every place of a group that is compared counts, holes too. */
+  /** Returns the first element that matches. Every place of a group that is compared counts, holes too. */
   find(key: MatchingKey, passed: Traversals): E | undefined {
     const { group, entries, queue } = this.layout
     const words = this.#words
@@ -177,7 +180,7 @@ export class ArrayBlocks<E extends MatchingElement> {
     this.#words[block * this.#blockWords + tailWord] = tail
   }
 
-  /** A block behind the last one. */
+  /** Adds a block behind the last one. */
   #addBlock(): number {
     const block = this.#free.pop() ?? this.#makeBlock()
     const header = block * this.#blockWords
@@ -217,13 +220,13 @@ export class ArrayBlocks<E extends MatchingElement> {
   }
 }
 
-/** Places of whole groups. */
+/** Returns the places of whole groups. */
 function groupsOf(places: number, group: number): number {
   return Math.ceil(places / group) * group
 }
 
-// Each of these gives the first place of a block that matches, or its tail. They are loops over integers without calls,
-// one for each layout. A hole, whose other fields are those of its last element, has no key's traffic.
+// Each of these returns the first place of a block that matches, or its tail. They are loops over integers without
+// calls, one for each layout. A hole, whose other fields are those of its last element, has no key's traffic.
 
 function firstReceive(words: Int32Array, at: number, from: number, tail: number, key: MatchingKey): number {
   const { traffic, context, source, tag, sourceMask, tagMask } = key
@@ -246,7 +249,7 @@ function firstMessage(words: Int32Array, at: number, from: number, tail: number,
   return tail
 }
 
-/** Messages by field: one array is scanned, and the others are read where it matches. */
+/** Searches messages by field: scans one array, and reads the others where it matches. */
 function firstOfFields(
   words: Int32Array,
   at: number,

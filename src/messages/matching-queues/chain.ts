@@ -1,7 +1,7 @@
 import type { Traversals } from './design.js'
 import { isMatch, type MatchingElement, type MatchingKey } from './element.js'
 
-/** A doubly linked list of elements in the order in which they were appended. An element is in one at most. */
+/** A doubly linked list of elements in the order in which they were appended. An element is in at most one. */
 export class Chain<E extends MatchingElement> {
   #first: E | undefined
   #last: E | undefined
@@ -28,7 +28,7 @@ export class Chain<E extends MatchingElement> {
     this.length--
   }
 
-  /** The first element that matches, left in the chain. O(length) */
+  /** Returns the first element that matches, left in the chain. O(length) */
   find(key: MatchingKey, passed: Traversals): E | undefined {
     let count = 0
     for (let element = this.#first; element !== undefined; element = element.next as E | undefined) {

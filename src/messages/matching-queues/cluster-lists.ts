@@ -5,8 +5,8 @@ import { noLevels, type RoutingCounters, type SourceRouting } from './routed-des
 import type { SourceClusters } from './source-clusters.js'
 
 /**
- * A list for each cluster of sources, as an earlier run has shown how many elements each source adds. All
- * elements of a source are in one list, so a search passes that list only.
+ * A list for each cluster of sources, by how many elements each source added in an earlier run. All elements of a
+ * source are in one list, so a search passes that list only.
  *
  * @see Ghazimirsaeed 2019 chapter 3 (CLUST; the clusters are its matrix B)
  */

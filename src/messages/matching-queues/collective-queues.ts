@@ -4,40 +4,40 @@ import { earlierOf, type MatchingElement, type MatchingKey } from './element.js'
 import { noLevels, type RoutingCounters, type SourceRouting } from './routed-design.js'
 
 /**
- * What happens where a collective would get more lists than are left: it gets those (`clip`), or none, as the
- * thesis's algorithm is printed (`strict`).
+ * The rules for a collective that would get more lists than are left. It gets those (`clip`), or none, as the thesis's
+ * algorithm is printed (`strict`).
  */
 export const capRules = ['clip', 'strict'] as const
 export type CapRule = (typeof capRules)[number]
 
 export interface CollectiveQueuesRule {
-  /** Lists of all collectives together, as a multiple of the square root of the processes: k. */
+  /** The lists of all collectives together, as a multiple of the square root of the processes: k. */
   readonly factor: number
   readonly cap: CapRule
 }
 
-/** Calls of a collective with about as many bytes in communicators of one size: the thesis's p. */
+/** The calls of a collective with about as many bytes in communicators of one size: the thesis's p. */
 interface CallClass {
   isMeasured: boolean
-  /** The call that is being measured; -1 where calls are not numbered. */
+  /** The call that is being measured; -1 if calls are not numbered. */
   call: number
-  /** Its elements in the list where it is measured. */
+  /** The number of its elements in the list where it is measured. */
   queued: number
   found: number
   passed: number
 }
 
-/** Of an element in the list where its call is measured. */
+/** The mark of an element in the list where its call is measured. */
 const isBeingMeasured = 1
 
 /**
  * Lists for the messages of collectives. The first call of a class uses one list that all classes share. The mean
- * number of elements that its searches pass is the number of lists that its collective gets, as a new level. It
- * gets none if its last level has as many. Later elements go to the list `source mod lists` of the last level.
+ * number of elements that its searches pass is the number of lists that its collective gets, as a new level. It gets
+ * none if its last level has as many. Later elements go to the list `source mod lists` of the last level.
  *
- * A call is over when an element of another call comes. Without numbers of calls it is over when an element comes
- * while none of its class is queued. A new class may use the shared list while older elements of its source wait in
- * a level. So a search compares the sequence numbers of both.
+ * A call is over when an element of another call comes. Without numbers of calls it is over when an element comes while
+ * none of its class is queued. A new class may use the shared list while older elements of its source wait in a level.
+ * So a search compares the sequence numbers of both.
  *
  * @see Ghazimirsaeed 2019 chapter 5 (COL), algorithms 5.1 and 5.2
  */
@@ -45,9 +45,9 @@ export class CollectiveQueues<E extends MatchingElement> implements SourceRoutin
   readonly #facts: ProcessFacts
   readonly #rule: CollectiveQueuesRule
   readonly #classes = new Map<number, CallClass>()
-  /** Where the first call of each class is measured. */
+  /** The list in which the first call of each class is measured. */
   readonly #shared = new Chain<E>()
-  /** By traffic. */
+  /** The levels by traffic. */
   readonly #levels: Chain<E>[][][] = []
   #lists = 0
 
@@ -110,7 +110,7 @@ export class CollectiveQueues<E extends MatchingElement> implements SourceRoutin
     return undefined
   }
 
-  /** Ends the measurement of a class, and makes the level that it asks for. */
+  /** Ends the measurement of a class, and makes the level that it needs. */
   #allocate(calls: CallClass, traffic: number): void {
     calls.isMeasured = true
     const wanted = Math.max(1, Math.round(calls.passed / calls.found))
@@ -138,7 +138,10 @@ export class CollectiveQueues<E extends MatchingElement> implements SourceRoutin
   }
 }
 
-/** Whether an element of a call shows that the call before it is over. What found nothing measures nothing. */
+/**
+ * Tells whether an element of a call shows that the call before it is over. Searches that found nothing measure
+ * nothing.
+ */
 function isOver(calls: CallClass, call: number): boolean {
   if (calls.found === 0) return false
   return call < 0 || calls.call < 0 ? calls.queued === 0 : call !== calls.call

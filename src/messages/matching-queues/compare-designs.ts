@@ -14,36 +14,38 @@ import type { QueueReport } from './queue-lengths.js'
 import { type SearchCause, SearchCauses } from './search-causes.js'
 import type { QueueCounts } from './source-counts.js'
 
-/** The designs of MPICH, with which all others are compared, of Open MPI and of this library: always measured. */
+/**
+ * The designs of MPICH, with which all others are compared, of Open MPI and of this library. They are always measured.
+ */
 export const baselineDesign = 'list'
 export const openMpiDesign = 'source-lists'
 export const ownDesign = 'index'
 
-/** Replays of a trace with one design: at least so many, unless they would take longer than one may, and at most so many. */
+/** The least replays of a trace with one design, unless they would take longer than one may, and the most. */
 const [fewestReplays, mostReplays] = [3, 21]
-/** In which a design is replayed again and again. */
+/** The time in which a design is replayed repeatedly. */
 const repeatedMs = 200
-/** Operations by which the code of all designs is compiled before the first is timed. */
+/** The operations by which the code of all designs is compiled before the first is timed. */
 const warmOperations = 4096
 
-/** The clock of metered replays is read twice a search, that of timed ones seldom. */
+/** The limits of replays. The clock of metered replays is read twice a search, that of timed ones seldom. */
 export interface ReplayLimits {
   readonly metered: ReplayLimit
   readonly timed: ReplayLimit
 }
 
-/** What a design does with the trace of one rank. */
+/** The result of a design with the trace of one rank. */
 export interface ComparedDesign {
   readonly design: NamedDesign
   readonly posted: QueueReport
   readonly unexpected: QueueReport
-  /** Operations that were timed: fewer than the trace has where replays were stopped. */
+  /** The operations that were timed: fewer than the trace has if replays were stopped. */
   readonly operations: number
-  /** Operations that searches and entries are of: fewer where the replay with a clock around each was stopped. */
+  /** The operations that searches and entries are of: fewer if the replay with a clock around each was stopped. */
   readonly countedOperations: number
-  /** Either of them is fewer. */
+  /** True if either of them is fewer. */
   readonly stopped: boolean
-  /** Median of the replays: searches, insertions and removals. */
+  /** The median of the replays: searches, insertions and removals. */
   readonly nsPerOperation: number
   readonly replays: number
   readonly times: SearchTimes
@@ -54,24 +56,24 @@ export interface ComparedRank {
   readonly operations: number
   readonly receives: number
   readonly messages: number
-  /** Receives and matched probes that got a message, in the first `matchedOperations`. */
+  /** The receives and matched probes that got a message, in the first `matchedOperations`. */
   readonly matches: number
-  /** Fewer than `operations` where the replays with all designs were stopped. */
+  /** Fewer than `operations` if the replays with all designs were stopped. */
   readonly matchedOperations: number
-  /** Lengths of both queues over time. */
+  /** The lengths of both queues over time. */
   readonly samples: MeteredReplay['samples']
-  /** The costliest searches of the single list; undefined where none passed more than one entry. */
+  /** The costliest searches of the single list; undefined if none passed more than one entry. */
   readonly cause: SearchCause | undefined
-  /** As they were given. */
+  /** The designs in the order in which they were given. */
   readonly designs: readonly ComparedDesign[]
 }
 
-/** What is replayed next: its design, and how many replays were made and are planned at least. */
+/** Called with the design that is replayed next, and the number of replays that were made and are planned at least. */
 export type ReplayProgress = (design: string, made: number, planned: number) => void
 
 /**
- * Replays the trace of one rank with each design: once with a clock around each search, then several times with
- * nothing but the design in what is timed.
+ * Replays the trace of one rank with each design: once with a clock around each search, then several times with only
+ * the design timed.
  *
  * @param designs the baseline first
  * @param limits of each replay; one that is stopped says what it took until then
@@ -106,7 +108,7 @@ export function compareRank(
     const stopped = Math.min(times.operations, countedOperations) < trace.length
     return { design: designs[i], posted, unexpected, times: ofSearches, ...times, countedOperations, stopped }
   })
-  // All designs match alike: the replay that came furthest knows most.
+  // All designs match alike, so the replay that came furthest knows most.
   const furthest = metered.reduce((so, one) => (one.operations > so.operations ? one : so))
   const { samples, matches, operations: matchedOperations } = furthest
   const { length: operations, receives, messages } = trace
@@ -114,10 +116,10 @@ export function compareRank(
   return { ...counts, cause: causes.worst, designs: compared }
 }
 
-/** Whether a design starts from the counts of an earlier run. */
+/** Tells whether a design starts from the counts of an earlier run. */
 export const needsCounts = ({ name }: NamedDesign): boolean => matchingDesigns[name].needsCounts === true
 
-/** Replays in turns, so that what else the machine does meets all designs alike. */
+/** Replays in turns, so that other load of the machine meets all designs alike. */
 function measured(
   trace: PackedTrace,
   designs: readonly NamedDesign[],
@@ -151,16 +153,16 @@ function measured(
   }))
 }
 
-/** What a design does with the traces of all ranks. */
+/** The result of a design with the traces of all ranks. */
 export interface SummedDesign {
   readonly design: NamedDesign
   readonly searches: number
   readonly traversals: number
-  /** Of all ranks together, at the measured rate of each: an estimate where replays were stopped. */
+  /** The time of all ranks together, at the measured rate of each: an estimate if replays were stopped. */
   readonly ms: number
-  /** The same, but of stopped replays only what they took until then. */
+  /** The time of all ranks together, with only the measured part of stopped replays. */
   readonly leastMs: number
-  /** Of the rank that takes longest. */
+  /** The time of the rank that takes longest. */
   readonly longestRankMs: number
   readonly nsPerOperation: number
   readonly stopped: boolean
@@ -171,15 +173,19 @@ export interface SummedDesign {
   readonly overheadBytes: number
   /**
    * The queue length from which on its searches are faster than those of the baseline at all lengths that occur often
-   * enough; null where there is none.
+   * enough; null if there is none.
    */
   readonly crossover: number | null
 }
 
-/** Searches of a class of lengths that make its mean time a figure. */
+/** The searches of a class of lengths that make its mean time a figure. */
 const fewestSearches = 30
 
-/** Adds up what designs do with the traces of several ranks. @param ranks compared with the same designs */
+/**
+ * Adds up the results of designs with the traces of several ranks.
+ *
+ * @param ranks compared with the same designs
+ */
 export function summedDesigns(ranks: readonly ComparedRank[]): SummedDesign[] {
   if (ranks.length === 0) return []
   const operations = ranks.reduce((sum, rank) => sum + rank.operations, 0)
@@ -209,7 +215,7 @@ export function summedDesigns(ranks: readonly ComparedRank[]): SummedDesign[] {
   })
 }
 
-/** The least length of the class from which on the mean search is faster than that of the baseline. */
+/** Returns the least length of the class from which on the mean search is faster than that of the baseline. */
 export function crossoverLength(baseline: SearchTimes, times: SearchTimes): number | null {
   let from: number | null = null
   for (let c = times.searches.length - 1; c >= 0; c--) {
@@ -231,7 +237,7 @@ function summedTimes(all: readonly SearchTimes[]): SearchTimes {
   return sum
 }
 
-/** What a program would gain by which design, by measured time. */
+/** The gain of a program by its best design, by measured time. */
 export interface MatchingVerdict {
   /**
    * - `none`: the traces have no search;
@@ -244,21 +250,21 @@ export interface MatchingVerdict {
   readonly baseline: SummedDesign
   readonly openMpi: SummedDesign
   readonly own: SummedDesign
-  /** The fastest. */
+  /** The fastest design. */
   readonly best: SummedDesign
-  /** Passes fewest entries. */
+  /** The design that passes fewest entries. */
   readonly fewestPassed: SummedDesign
   /** Whether a design that the verdict names was trained on the traces that it was scored on. */
   readonly isSelfTrained: boolean
-  /** Whose costliest searches passed most entries together. */
+  /** The rank whose costliest searches passed most entries together. */
   readonly worst: ComparedRank | undefined
 }
 
-/** Up to so many times the fastest, times are alike. */
+/** The factor of the fastest time up to which times are alike. */
 const alike = 1.25
-/** What the single list takes in all, in milliseconds, where no design can gain much. */
+/** The time of the single list in all, in milliseconds, below which no design can gain much. */
 const littleMs = 1
-/** Entries that a search of the single list passes in the mean, where no design can gain much. */
+/** The mean entries that a search of the single list passes, below which no design can gain much. */
 const fewEntries = 2
 
 /**

@@ -31,15 +31,15 @@ export interface DesignParameters {
   readonly list: object
   readonly 'source-lists': object
   readonly bins: {
-    /** Bins per queue. */
+    /** The number of bins per queue. */
     readonly bins?: number
   }
   readonly index: object
   readonly clusters: {
     readonly method?: 'heuristic' | 'k-means'
-    /** Clusters of `k-means`. */
+    /** The number of clusters of `k-means`. */
     readonly k?: number
-    /** Of `heuristic`. */
+    /** The check of `heuristic`. */
     readonly check?: ClosingCheck
   }
   readonly 'partners-static': Partial<EdgeRule>
@@ -50,23 +50,23 @@ export interface DesignParameters {
       readonly others?: 'list' | 'partners-dynamic'
     }
   readonly 'array-list': {
-    /** Entries per block. Default: those that fill 64 bytes. */
+    /** The number of entries per block. Default: those that fill 64 bytes. */
     readonly entries?: number
   }
   readonly 'vector-list': {
-    /** Entries per block. Default: those that fill 32 KiB. */
+    /** The number of entries per block. Default: those that fill 32 KiB. */
     readonly entries?: number
-    /** Entries that are compared together. */
+    /** The number of entries that are compared together. */
     readonly vector?: number
   }
 }
 
 export interface PartnerParameters extends Partial<EdgeRule> {
-  /** Elements in a list of non-partners above which partners are looked for: theta. */
+  /** The number of elements in a list of non-partners above which partners are sought: theta. */
   readonly threshold?: number
-  /** Partners per bucket of a table of sqrt(processes) buckets: c. Default: no bound. */
+  /** The number of partners per bucket of a table of sqrt(processes) buckets: c. Default: no bound. */
   readonly slots?: number
-  /** When partners are looked for again after an attempt without any. Default: `later`. */
+  /** The time of the next attempt after one that found no partner. Default: `later`. */
   readonly retry?: PartnerRetry
 }
 
@@ -74,10 +74,10 @@ export type MatchingDesignName = keyof DesignParameters
 
 /** Everything that depends on the name of a design. */
 export interface MatchingDesignKind<O extends object> {
-  /** One line of help: what the design does. */
+  /** A line of help about the design. */
   readonly help: string
   readonly options: OptionTable<O> & NamedOptions
-  /** Whether it starts from what an earlier run has counted ({@link ProcessFacts.counts}). */
+  /** Whether it starts from the counts of an earlier run ({@link ProcessFacts.counts}). */
   readonly needsCounts?: true
   make<E extends MatchingElement>(queue: MatchingQueue, facts: ProcessFacts, options: O): MatchingDesign<E>
 }
@@ -210,10 +210,14 @@ export const matchingDesigns: {
   },
 }
 
-/** Keys of sources stay exact. */
+/** Keys of sources stay exact within this bound. */
 const processesOption = integerOption({ least: 1, most: 2 ** 22 })
 
-/** Entries of 32 KiB, a multiple of 16. @see Ghazimirsaeed 2019 chapter 6 */
+/**
+ * The entries of 32 KiB, a multiple of 16.
+ *
+ * @see Ghazimirsaeed 2019 chapter 6
+ */
 const entriesOfCache: { readonly [Queue in MatchingQueue]: number } = { posted: 1360, unexpected: 2048 }
 
 export const matchingDesignNames = Object.keys(matchingDesigns) as readonly MatchingDesignName[]
@@ -224,8 +228,9 @@ export type NamedDesign = {
 }[MatchingDesignName]
 
 /**
- * A design for one queue of one process.
- * @throws ERR_ARGUMENT for an unknown name, for options that are not its own, and where counts are missing
+ * Makes a design for one queue of one process.
+ *
+ * @throws ERR_ARGUMENT for an unknown name, for options that are not its own, and if counts are missing
  */
 export function makeMatchingDesign<E extends MatchingElement>(
   { name, options = {} }: NamedDesign,
@@ -240,7 +245,8 @@ export function makeMatchingDesign<E extends MatchingElement>(
 }
 
 /**
- * A design from its text: its name, and after a colon its options, joined by commas.
+ * Parses a design from its text: its name, and after a colon its options, joined by commas.
+ *
  * @throws ERR_ARGUMENT
  */
 export function parsedMatchingDesign(text: string): NamedDesign {
@@ -257,7 +263,7 @@ export function parsedMatchingDesign(text: string): NamedDesign {
   return { name: name as MatchingDesignName, options } as NamedDesign
 }
 
-/** Help: a line per design, and one for each of its options. */
+/** The help: a line per design, and one for each of its options. */
 export const matchingDesignsHelp = Object.entries(matchingDesigns)
   .flatMap(([name, { help, options }]) => [
     `  ${name}   ${help}`,

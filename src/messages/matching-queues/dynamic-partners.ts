@@ -7,40 +7,40 @@ import { noLevels, type RoutingCounters, type SourceRouting } from './routed-des
 import { SourceKeys } from './source-keys.js'
 
 export interface DynamicPartnersRule extends EdgeRule {
-  /** Elements of a list of non-partners above which partners are looked for among them: theta. */
+  /** The number of elements of a list of non-partners above which partners are sought among them: theta. */
   readonly threshold: number
-  /** Slots per bucket of the table of partners: c. Infinity: without a bound. */
+  /** The number of slots per bucket of the table of partners: c. Infinity: without a bound. */
   readonly slots: number
-  /** When partners are looked for again where an attempt found none. */
+  /** The time of the next attempt after one that found no partner. */
   readonly retry: PartnerRetry
 }
 
 /**
- * `always`: at every element that is added, as in algorithm 4.3, each time over the whole list. `later`: after as many
- * elements as the list has, so that attempts take constant time per element.
+ * The times of the next attempt. `always`: at every element that is added, as in algorithm 4.3, each time over the
+ * whole list. `later`: after as many elements as the list has, so that attempts take constant time per element.
  */
 export const partnerRetries = ['later', 'always'] as const
 export type PartnerRetry = (typeof partnerRetries)[number]
 
 /**
- * Partners are found while the program runs. All elements go to the initial list until it is longer than a
- * threshold. Then sources with more elements than others become partners, each with a list. Later elements of all
- * other sources go to the list of a new level, which may overflow in turn. No element moves: a search for a source
- * passes the initial list, the levels from before it became a partner, and its list.
+ * Partners are found while the program runs. All elements go to the initial list until it is longer than a threshold.
+ * Then sources with more elements than others become partners, each with a list. Later elements of all other sources go
+ * to the list of a new level, which may overflow in turn. No element moves: a search for a source passes the initial
+ * list, the levels from before it became a partner, and its list.
  *
- * Where no source becomes a partner, there is no new level.
+ * If no source becomes a partner, there is no new level.
  *
  * @see Ghazimirsaeed 2019 algorithm 4.3 (PNP-dynamic)
  */
 export class DynamicPartners<E extends MatchingElement> implements SourceRouting<E> {
   readonly initial = new Chain<E>()
-  /** Of non-partners, a list per level. */
+  /** The lists of non-partners, one per level. */
   readonly levels: Chain<E>[] = []
   readonly partners: Chain<E>[] = []
   readonly table: PartnerTable
   readonly #rule: DynamicPartnersRule
   readonly #keys: SourceKeys
-  /** Elements to add before the next attempt. */
+  /** The number of elements to add before the next attempt. */
   #patience = 0
 
   constructor(processes: number, rule: DynamicPartnersRule) {
@@ -62,7 +62,7 @@ export class DynamicPartners<E extends MatchingElement> implements SourceRouting
   }
 
   find(key: MatchingKey, passed: Traversals): E | undefined {
-    // What was inserted before a level was made is older than what is in the level.
+    // Elements that were inserted before a level was made are older than those in the level.
     let found = this.initial.find(key, passed)
     if (found !== undefined || this.levels.length === 0) return found
     const partner = this.table.get(this.#keys.knownKeyOf(key))

@@ -3,8 +3,8 @@ import type { Entry } from './entry.js'
 import { ANY_SOURCE, ANY_TAG } from './wildcards.js'
 
 /**
- * Which two queues each process has: receives that were posted before their message, searched by messages
- * (PRQ), and unexpected messages, searched by receives (UMQ).
+ * The two queues of each process: receives that were posted before their message, searched by messages (PRQ), and
+ * unexpected messages, searched by receives (UMQ).
  */
 export const matchingQueues = ['posted', 'unexpected'] as const
 export type MatchingQueue = (typeof matchingQueues)[number]
@@ -12,43 +12,43 @@ export type MatchingQueue = (typeof matchingQueues)[number]
 /** The traffic of point-to-point messages; that of a collective is above it. */
 export const pointToPoint = 0
 
-/** Messages of a collective and of another one, or of point-to-point, never match. */
+/** Returns the traffic of messages. Messages of a collective and of another one, or of point-to-point, never match. */
 export function matchingTraffic(collective: Collective | undefined): number {
   return collective === undefined ? pointToPoint : 1 + collectives.indexOf(collective)
 }
 
 /**
- * What a message and a receive are matched by: MPI's context, source and tag. Of a message both source and tag
- * are exact; of a receive either may be a wildcard, and its mask is 0 then. A field matches where it is equal in
+ * The fields by which a message and a receive are matched: MPI's context, source and tag. Both source and tag of a
+ * message are exact. Either of a receive may be a wildcard, and its mask is 0 then. A field matches if it is equal in
  * the bits that the masks of both sides have. The context is never wild.
  *
  * @see Ghazimirsaeed 2019 chapter 2 (masks of queue elements)
  */
 export interface MatchingKey {
-  /** Of the communicator, an integer of at least 0. */
+  /** The context of the communicator, an integer of at least 0. */
   readonly context: number
-  /** {@link pointToPoint}, or the number that {@link matchingTraffic} gives a collective. */
+  /** The traffic: {@link pointToPoint}, or the number that {@link matchingTraffic} gives a collective. */
   readonly traffic: number
-  /** Rank of the sender in the communicator, in both queues. */
+  /** The rank of the sender in the communicator, in both queues. */
   readonly source: number
   readonly tag: number
-  /** -1, all bits, unless the source is a wildcard. */
+  /** The mask of the source: -1, all bits, unless the source is a wildcard. */
   readonly sourceMask: number
   readonly tagMask: number
-  /** Of the message, or of the buffer of the receive. */
+  /** The bytes of the message, or of the buffer of the receive. */
   readonly bytes: number
-  /** Which collective call of its communicator it belongs to; -1 where that is not known. */
+  /** The number of the collective call of its communicator; -1 if that is not known. */
   readonly call: number
 }
 
-/** What a queue holds. */
+/** An element of a queue. */
 export interface MatchingElement extends Entry, MatchingKey {
-  /** Where its design holds it. These two belong to the design, like the members of an entry. */
+  /** The place where its design holds it. These two belong to the design, like the members of an entry. */
   place: object | undefined
   slot: number
 }
 
-/** The rule of matching, the same for both queues. */
+/** Applies the rule of matching, the same for both queues. */
 export function isMatch(a: MatchingKey, b: MatchingKey): boolean {
   return (
     (((a.source ^ b.source) & a.sourceMask & b.sourceMask) |
@@ -59,7 +59,7 @@ export function isMatch(a: MatchingKey, b: MatchingKey): boolean {
   )
 }
 
-/** The one that was inserted first, if any. */
+/** Returns the entry that was inserted first, if any. */
 export function earlierOf<E extends Entry>(a: E | undefined, b: E | undefined): E | undefined {
   if (a === undefined || b === undefined) return a ?? b
   return a.order < b.order ? a : b
@@ -67,15 +67,15 @@ export function earlierOf<E extends Entry>(a: E | undefined, b: E | undefined): 
 
 /** The fields of an element from which the others follow. */
 export interface ElementFields {
-  /** Number of the communicator's context, from 0. */
+  /** The number of the communicator's context, from 0. */
   readonly context: number
-  /** Rank of the sender in the communicator. A receive and a probe may have `ANY_SOURCE`, -1. */
+  /** The rank of the sender in the communicator. A receive and a probe may have `ANY_SOURCE`, -1. */
   readonly source: number
-  /** From 0. A receive and a probe may have `ANY_TAG`, -1. */
+  /** The tag, from 0. A receive and a probe may have `ANY_TAG`, -1. */
   readonly tag: number
-  /** Of the message, or of the buffer of the receive. Default: 0. */
+  /** The bytes of the message, or of the buffer of the receive. Default: 0. */
   readonly bytes?: number
-  /** Which collective call of its communicator it is part of, counted from 0, where that is known. */
+  /** The number of the collective call of its communicator, counted from 0, if that is known. */
   readonly call?: number
 }
 

@@ -2,7 +2,7 @@ import type { Entry } from './entry.js'
 import { KeyLines } from './key-lines.js'
 import { ANY_SOURCE, ANY_TAG } from './wildcards.js'
 
-/** Stands for a field that is a wildcard: no source and no tag has it. */
+/** The value of a field that is a wildcard: no source and no tag has it. */
 const wild = -1
 const none = -1
 
@@ -16,15 +16,15 @@ const none = -1
  */
 export class EntryIndex {
   readonly #holds: 'patterns' | 'messages'
-  /** By place; undefined where the entry has left. */
+  /** The entries by place; undefined if the entry has left. */
   readonly #entries: (Entry | undefined)[] = []
   #exact: KeyLines | undefined
   #ofSource: KeyLines | undefined
   #ofTag: KeyLines | undefined
   #ofAny: KeyLines | undefined
-  /** Entries that were put into lines. */
+  /** The number of entries that were put into lines. */
   lined = 0
-  /** Entries that have left. */
+  /** The number of entries that have left. */
   gone = 0
 
   constructor(holds: 'patterns' | 'messages') {
@@ -83,7 +83,7 @@ export class EntryIndex {
     if (this.#ofTag !== undefined) this.#line(this.#ofTag, wild, tag, place)
   }
 
-  /** A receive of any message takes the first entry of the list: it is not searched here. */
+  /** Finds a message. A receive of any message takes the first entry of the list and is not searched here. */
   #findMessage(source: number, tag: number): number {
     const entries = this.#entries
     if (source !== ANY_SOURCE) {

@@ -3,16 +3,16 @@ import { EntryIndex } from './entry-index.js'
 import type { MatchingList } from './matching-list.js'
 import { ANY_SOURCE, ANY_TAG } from './wildcards.js'
 
-/** A search that passes more entries than these builds an index for those that follow. */
+/** The number of entries beyond which a search builds an index for those that follow. */
 const indexBeyond = 24
 
 /**
- * Entries in the order they were added. `find` returns the earliest that matches, in amortized constant time
- * however many are queued: the first entries are searched one by one, which finds what is taken in the order in
- * which it was added; a list in which one search has gone further has an index by source and tag until it is empty.
+ * Entries in the order they were added. `find` returns the earliest that matches, in amortized constant time however
+ * many are queued. The first entries are searched one by one, which finds entries that are taken in the order in which
+ * they were added. Once a search has gone further, the list has an index by source and tag until it is empty.
  *
- * The index is lazy: removed entries stay in it until a search passes them, and it is rebuilt when as many
- * entries were removed as are left, so the cost per entry stays constant.
+ * The index is lazy: removed entries stay in it until a search passes them. It is rebuilt when as many entries were
+ * removed as are left, so the cost per entry stays constant.
  */
 export class EntryList<E extends Entry> implements MatchingList<E> {
   readonly #holds: 'patterns' | 'messages'
@@ -20,7 +20,7 @@ export class EntryList<E extends Entry> implements MatchingList<E> {
   #last: Entry | undefined
   #size = 0
   #index: EntryIndex | undefined
-  /** Entries that searches have compared, or put into an index, so far. */
+  /** The number of entries that searches have compared, or put into an index, so far. */
   passed = 0
 
   /** @param holds `patterns`: posted receives, searched by messages; `messages`: the reverse */
@@ -32,7 +32,7 @@ export class EntryList<E extends Entry> implements MatchingList<E> {
     return this.#size
   }
 
-  /** Places of entries in the index; 0 while there is none. */
+  /** The number of places of entries in the index; 0 while there is none. */
   get indexed(): number {
     return this.#index?.lined ?? 0
   }
@@ -47,7 +47,7 @@ export class EntryList<E extends Entry> implements MatchingList<E> {
     this.#index?.add(entry)
   }
 
-  /** The earliest entry that matches, left in the list. */
+  /** Returns the earliest entry that matches, left in the list. */
   find(source: number, tag: number): E | undefined {
     if (this.#index !== undefined) return this.#findIndexed(this.#index, source, tag)
     let passed = 0
@@ -85,7 +85,7 @@ export class EntryList<E extends Entry> implements MatchingList<E> {
     else if (index.gone > this.#size + indexBeyond) this.#index = this.#newIndex()
   }
 
-  /** In order. The current entry may be removed during the iteration. */
+  /** Yields the entries in order. The current entry may be removed during the iteration. */
   *[Symbol.iterator](): Generator<E> {
     for (let entry = this.#first; entry !== undefined; ) {
       const next = entry.next
@@ -94,7 +94,7 @@ export class EntryList<E extends Entry> implements MatchingList<E> {
     }
   }
 
-  /** What is taken in the order in which it was added is found without the index. */
+  /** Finds an entry by the index. Entries that are taken in the order in which they were added are found without it. */
   #findIndexed(index: EntryIndex, source: number, tag: number): E | undefined {
     const entry = this.#first!
     this.passed++

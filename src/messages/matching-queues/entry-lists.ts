@@ -4,9 +4,9 @@ import { EntryList } from './entry-list.js'
 import { noLevels } from './routed-design.js'
 
 /**
- * The lists with an index of Rankweave's mailboxes, one for each communicator and kind of traffic: a search
- * takes amortized constant time, however long the queue is. Its traversals are the entries compared, and those
- * put into an index.
+ * The lists with an index of Rankweave's mailboxes, one for each communicator and kind of traffic: a search takes
+ * amortized constant time, however long the queue is. Its traversals are the entries compared, and those put into an
+ * index.
  */
 export class EntryListsDesign<E extends MatchingElement> implements MatchingDesign<E> {
   readonly #holds: 'patterns' | 'messages'
@@ -76,7 +76,7 @@ export class EntryListsDesign<E extends MatchingElement> implements MatchingDesi
   }
 }
 
-/** A place in a table for each entry of the index, though several may share a line. */
+/** Counts a place in a table for each entry of the index, though several may share a line. */
 function bytesOfIndex({ indexed }: { readonly indexed: number }): number {
   return indexed * overheads.tableEntryBytes
 }

@@ -3,9 +3,9 @@ import { type MatchingCounters, type MatchingDesign, overheads, type Traversals 
 import { earlierOf, type MatchingElement, type MatchingKey } from './element.js'
 
 /**
- * A fixed number of bins by a hash of context, source and tag. Receives with a wildcard are in a separate list,
- * which every message searches too; a receive with a wildcard searches all bins. Sequence numbers tell which
- * element was inserted first.
+ * A fixed number of bins by a hash of context, source and tag. Receives with a wildcard are in a separate list, which
+ * every message searches too; a receive with a wildcard searches all bins. Sequence numbers tell which element was
+ * inserted first.
  *
  * @see Flajslik, Dinan and Underwood 2016 (Mitigating MPI message matching misery)
  */

@@ -1,10 +1,10 @@
 import { ascendingSources, type SourceClusters } from './source-clusters.js'
 
 /**
- * Clusters of sources by their counts whose sum of squared distances from the means is least. Numbers on a line
- * have optimal clusters that are intervals, so dynamic programming finds them exactly: with k clusters of d
- * distinct counts in O(k d lg d) steps and O(k d) memory. Of equal sums the one with the earliest borders is
- * taken, so the result is the same everywhere. No cluster is empty: there are at most as many as distinct counts.
+ * Returns the clusters of sources by their counts whose sum of squared distances from the means is least. Numbers on a
+ * line have optimal clusters that are intervals, so dynamic programming finds them exactly: with k clusters of d
+ * distinct counts in O(k d lg d) steps and O(k d) memory. Of equal sums the one with the earliest borders is taken, so
+ * the result is the same everywhere. No cluster is empty: there are at most as many as distinct counts.
  *
  * @param k at least 1
  * @see Ghazimirsaeed 2019 appendix 1 (K-means); Wang and Song 2011 (Ckmeans.1d.dp)
@@ -24,7 +24,7 @@ export function kMeansClusters(counts: ArrayLike<number>, k: number): SourceClus
   return { clusterOf, clusters }
 }
 
-/** Distinct counts, ascending, and at which place of the order each begins. */
+/** The distinct counts, ascending, and the place of the order at which each begins. */
 interface EqualGroups {
   readonly length: number
   readonly begins: Int32Array
@@ -40,7 +40,7 @@ function equalGroups(counts: ArrayLike<number>, order: Int32Array): EqualGroups 
   return { length: values.length, begins: Int32Array.from(begins), values }
 }
 
-/** The first group of each of k intervals of groups. */
+/** Returns the first group of each of k intervals of groups. */
 function bestIntervals(groups: EqualGroups, k: number): Int32Array {
   const cost = intervalCosts(groups)
   const n = groups.length
@@ -76,11 +76,11 @@ function bestIntervals(groups: EqualGroups, k: number): Int32Array {
   return begins
 }
 
-/** The sum of squared distances from their mean, of the sources in groups first to last. */
+/** Returns the sum of squared distances from their mean, of the sources in groups first to last. */
 function intervalCosts({ length, begins, values }: EqualGroups): (first: number, last: number) => number {
   const sums = new Float64Array(length + 1)
   const squares = new Float64Array(length + 1)
-  // Around the middle value, so that large counts cancel less.
+  // Values are taken relative to the middle one, so that large counts cancel less.
   const middle = values[length >>> 1]
   for (let group = 0; group < length; group++) {
     const size = begins[group + 1] - begins[group]

@@ -7,12 +7,12 @@ const none = -1
  * place whose entry is gone leaves its line when a search passes it.
  */
 export class KeyLines {
-  // Arrays of small integers: short lines took longer in typed arrays (docs/decisions/0088).
-  /** First node of each bucket; as many as there may be nodes. */
+  // These are arrays of small integers: short lines took longer in typed arrays (docs/decisions/0088).
+  /** The first node of each bucket; as many as there may be nodes. */
   #buckets: number[]
-  /** Of each key its source and tag, the next key in its bucket, and the first and last place of its line. */
+  /** The nodes: source and tag of each key, the next key in its bucket, and the first and last place of its line. */
   readonly #nodes: number[] = []
-  /** By place: the one behind it in its line. */
+  /** The next place in its line, by place. */
   readonly #behind: number[] = []
 
   /** @param keys that are expected, at least 1 */
@@ -34,8 +34,9 @@ export class KeyLines {
   }
 
   /**
-   * The first place of a line whose entry is there; -1 without one.
-   * @param entries by place, undefined where they are gone
+   * Returns the first place of a line whose entry is there; -1 without one.
+   *
+   * @param entries by place, undefined if they are gone
    */
   first(source: number, tag: number, entries: readonly unknown[]): number {
     const node = this.#nodeOf(source, tag)
@@ -79,7 +80,7 @@ export class KeyLines {
   }
 }
 
-/** The upper bits are folded into the lower ones, which choose the bucket. */
+/** Hashes a key. The upper bits are folded into the lower ones, which choose the bucket. */
 function hashOf(source: number, tag: number): number {
   const hash = Math.imul(source, 0x9e3779b1) ^ Math.imul(tag, 0x85ebca6b)
   return hash ^ (hash >>> 15)

@@ -3,7 +3,7 @@ import { type MatchingCounters, type MatchingDesign, overheads, type Traversals 
 import type { MatchingElement, MatchingKey } from './element.js'
 
 /**
- * One list with all elements, as in MPICH and MVAPICH: insertion takes constant time, a search passes every
+ * A single list with all elements, as in MPICH and MVAPICH: insertion takes constant time, a search passes every
  * element before the one that matches. Every other design has to find what this one finds.
  *
  * @see Ghazimirsaeed 2019 chapter 2 (LL)

@@ -1,6 +1,6 @@
 /**
- * The designs that mailboxes may have, by name. Of all designs these are left out: `clusters` and `partners-static`
- * start from the counts of an earlier run, and `collectives` is `partners-dynamic` for all that a mailbox gets.
+ * The designs that mailboxes may have, by name. Some designs are left out: `clusters` and `partners-static` start from
+ * the counts of an earlier run. `collectives` equals `partners-dynamic` for all that a mailbox gets.
  */
 export const mailboxDesigns = [
   'index',

@@ -4,23 +4,24 @@ import type { ProcessFacts } from './design.js'
 import type { ElementFields } from './element.js'
 import { ANY_SOURCE, ANY_TAG } from './wildcards.js'
 
-/** What a receive or a message is matched by, and which call it belongs to. */
+/** The fields by which a receive or a message is matched, and the call it belongs to. */
 export interface OperationFields extends ElementFields {
   /**
-   * The collective that the message is part of; without one it is a point-to-point message. The two never match,
-   * nor do messages and receives of two collectives.
+   * The collective that the message is part of; without one it is a point-to-point message. The two never match, nor do
+   * messages and receives of two collectives.
    */
   readonly collective?: Collective
 }
 
 /**
- * What happens to the two matching queues of one process, one step of a trace:
- * - `post`: a receive starts. It takes the first unexpected message that matches, else it is posted. A matched probe
- *   that waits is a receive, too.
- * - `arrive`: a message arrives. It goes to the first posted receive that matches, else it becomes unexpected.
- * - `probe`: a probe asks for the first unexpected message that matches, and leaves it there.
- * - `mprobe`: a matched probe that does not wait takes the first unexpected message that matches; without one
- *   nothing is posted.
+ * An event at the two matching queues of one process, one step of a trace:
+ * - `post`: a receive starts. It takes the first unexpected message that matches, or is posted if there is none. A
+ *   matched probe that waits is a receive, too.
+ * - `arrive`: a message arrives. It goes to the first posted receive that matches, or becomes unexpected if there is
+ *   none.
+ * - `probe`: a probe finds the first unexpected message that matches, and leaves it there.
+ * - `mprobe`: a matched probe that does not wait takes the first unexpected message that matches; without one nothing
+ *   is posted.
  * - `cancel`: a posted receive is cancelled. One that has its message stays complete.
  *
  * Operations are plain data: a trace is a sequence of them, in the order in which they took place.
@@ -29,11 +30,11 @@ export type MatchingOperation =
   | ({ readonly kind: 'post' | 'arrive' | 'probe' | 'mprobe' } & OperationFields)
   | {
       readonly kind: 'cancel'
-      /** Which `post` of the trace, counted from 0. */
+      /** The number of the `post` of the trace, counted from 0. */
       readonly receive: number
     }
 
-/** Bits of keys are compared as integers of 32 bits. */
+/** The largest field: bits of keys are compared as integers of 32 bits. */
 const mostInteger = 0x7fffffff
 
 /**

@@ -7,26 +7,26 @@ import { QueueLengths, type QueueReport } from './queue-lengths.js'
 /** A clock in milliseconds. */
 export type MatchingClock = () => number
 
-/** How long a replay may take before it is stopped. */
+/** The time after which a replay is stopped. */
 export interface ReplayLimit {
   readonly clock: MatchingClock
   readonly mostMs: number
 }
 
-/** Elements are made for so many operations at a time, outside of what is timed. */
+/** The number of operations for which elements are made at a time, outside of the timed part. */
 const batchOperations = 8192
-/** Operations between two readings of the clock in a timed replay: half of them after so many that took long. */
+/** The operations between two readings of the clock in a timed replay: half of them after so many that took long. */
 const strideOperations = 256
 const longStrideMs = 50
 
 export interface TimedReplay {
-  /** Operations until it ended, or was stopped. */
+  /** The number of operations until it ended, or was stopped. */
   readonly operations: number
-  /** Of searches, insertions and removals only. */
+  /** The time of searches, insertions and removals only. */
   readonly ms: number
 }
 
-/** Replays a trace with nothing but the design in what is timed. */
+/** Replays a trace with only the design timed. */
 export function timedReplay(
   trace: PackedTrace,
   design: NamedDesign,
@@ -54,14 +54,15 @@ export function timedReplay(
   return { operations: done, ms }
 }
 
-/** Searches by length of the queue: class c is of lengths from 2^(c - 1) to 2^c - 1, class 0 of empty queues. */
+/** The searches by length of the queue: class c is of lengths from 2^(c - 1) to 2^c - 1, class 0 of empty queues. */
 export interface SearchTimes {
   readonly searches: Float64Array
   readonly ms: Float64Array
 }
 
 /**
- * Notes a search before what it has found is removed. The last element of the queue is undefined once it was removed.
+ * Notes a search before the element that it has found is removed. The last element of the queue is undefined once it
+ * was removed.
  */
 export type SearchObserver = (
   queue: MatchingQueue,
@@ -76,10 +77,10 @@ export interface MeteredReplay {
   readonly operations: number
   readonly posted: QueueReport
   readonly unexpected: QueueReport
-  /** Receives that found a message, and messages that found a receive. */
+  /** The receives that found a message, and messages that found a receive. */
   readonly matches: number
   readonly times: SearchTimes
-  /** Lengths of both queues after operations at equal distances, at most 512 of them. */
+  /** The lengths of both queues after operations at equal distances, at most 512 of them. */
   readonly samples: readonly {
     readonly operation: number
     readonly posted: number
@@ -87,13 +88,13 @@ export interface MeteredReplay {
   }[]
 }
 
-/** A search that takes longer, for the entries of its queue, was interrupted: its time is left out. */
+/** The longest time of a search, and per entry of its queue: a longer one was interrupted, and is left out. */
 const [longestMs, longestMsPerEntry] = [1, 1e-4]
 
 const lengthClasses = 33
 const mostSamples = 512
 
-/** The class of a length in {@link SearchTimes}. */
+/** Returns the class of a length in {@link SearchTimes}. */
 export function lengthClass(length: number): number {
   return 32 - Math.clz32(length)
 }
@@ -185,7 +186,7 @@ class PackedQueues {
   readonly posted: MatchingDesign<QueueElement>
   readonly unexpected: MatchingDesign<QueueElement>
   readonly #trace: PackedTrace
-  /** Receives that a later cancel names. */
+  /** The receives that a later cancel names. */
   readonly #cancelled = new Map<number, QueueElement>()
   #receives = 0
   #messages = 0
@@ -196,7 +197,7 @@ class PackedQueues {
     this.unexpected = makeMatchingDesign(design, 'unexpected', facts)
   }
 
-  /** Undefined in the place of a cancel. */
+  /** Returns the elements of operations; undefined in the place of a cancel. */
   elementsFrom(from: number, to: number): (QueueElement | undefined)[] {
     const trace = this.#trace
     return Array.from({ length: to - from }, (_, i) => {

@@ -11,7 +11,7 @@ const kinds: readonly PackedKind[] = ['post', 'arrive', 'probe', 'mprobe', 'canc
 const kindBits = 3
 const wordsPerOperation = 6
 
-/** What designs allocate for each communicator and rank is bounded by this sum. */
+/** The most communicators times ranks, a sum that bounds the memory of designs. */
 export const mostCommunicatorPlaces = 2 ** 24
 
 /** The operations of one process in 24 bytes each, so that they can be replayed many times. */
@@ -20,7 +20,7 @@ export class PackedTrace {
   readonly #words = new GrowingInt32Array()
   readonly #contexts = new Set<number>()
   #places = 0
-  /** Posts that a cancel names. */
+  /** The posts that a cancel names. */
   readonly cancelled = new Set<number>()
   receives = 0
   messages = 0
@@ -34,7 +34,7 @@ export class PackedTrace {
   }
 
   /**
-   * Appends an operation that was checked by itself.
+   * Appends an operation that has been checked.
    *
    * @throws ERR_ARGUMENT for a cancel of a receive that is not before it, and for too many communicators
    */
@@ -60,7 +60,7 @@ export class PackedTrace {
     words.push(call === undefined ? -1 : call % 2 ** 31)
   }
 
-  /** The trace of its first operations. */
+  /** Returns the trace of its first operations. */
   first(operations: number): PackedTrace {
     const first = new PackedTrace(this.facts)
     for (const operation of this.operations()) {
@@ -74,12 +74,12 @@ export class PackedTrace {
     return kinds[this.#words.get(index * wordsPerOperation) & (2 ** kindBits - 1)]
   }
 
-  /** The receive that the cancel at an index names. */
+  /** Returns the receive that the cancel at an index names. */
   cancelOf(index: number): number {
     return this.#words.get(index * wordsPerOperation + 2)
   }
 
-  /** The operations, for what reads them once. */
+  /** Yields the operations, for a reader that needs them once. */
   *operations(): Generator<MatchingOperation> {
     const words = this.#words
     for (let index = 0; index < this.length; index++) {
@@ -97,7 +97,11 @@ export class PackedTrace {
     }
   }
 
-  /** What the operation at an index is searched with, or queued as. @param number names it */
+  /**
+   * Returns the element with which the operation at an index is searched, or queued.
+   *
+   * @param number names it
+   */
   element(index: number, number: number): QueueElement {
     const words = this.#words
     const at = index * wordsPerOperation

@@ -1,6 +1,6 @@
 /**
- * Above which count of elements a source is a partner: the mean of all counts, their median, or the upper fence
- * Q3 + alpha (Q3 - Q1) of Tukey. The thesis prints a minus; with its alpha of 0 both are the third quartile.
+ * The count of elements above which a source is a partner: the mean of all counts, their median, or the upper fence Q3
+ * + alpha (Q3 - Q1) of Tukey. The thesis prints a minus; with its alpha of 0 both are the third quartile.
  *
  * @see Ghazimirsaeed 2019 equation 4.2
  */
@@ -13,13 +13,13 @@ export type EdgePopulation = (typeof edgePopulations)[number]
 
 export interface EdgeRule {
   readonly edge: PartnerEdge
-  /** Alpha of `upper-fence`. */
+  /** The alpha of `upper-fence`. */
   readonly alpha: number
   readonly population: EdgePopulation
 }
 
 /**
- * The edge of counts. Quartiles are linear between two counts.
+ * Returns the edge of counts. Quartiles are linear between two counts.
  *
  * @param counts those above 0, in any order
  * @param zeros how many sources have none
@@ -43,7 +43,7 @@ export function edgeOfCounts(counts: readonly number[], zeros: number, rule: Edg
 }
 
 /**
- * The keys whose count is above the edge, ascending.
+ * Returns the keys whose count is above the edge, ascending.
  *
  * @param counts by key, above 0
  * @param population keys with a count and without

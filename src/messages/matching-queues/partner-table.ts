@@ -31,12 +31,12 @@ export class PartnerTable {
     return this.size >= this.buckets * this.#slots
   }
 
-  /** Slots taken in each bucket. */
+  /** The slots taken in each bucket. */
   get used(): readonly number[] {
     return [...this.#used]
   }
 
-  /** Slots of the table: as many as there are partners, where nothing bounds it. */
+  /** The slots of the table: as many as there are partners, if nothing bounds it. */
   get slots(): number {
     return Number.isFinite(this.#slots) ? this.buckets * this.#slots : this.size
   }
@@ -45,7 +45,7 @@ export class PartnerTable {
     return this.#partners.get(key)
   }
 
-  /** False where the bucket of the key is full. The key is not in the table. */
+  /** Adds a key that is not in the table; returns false if its bucket is full. */
   add(key: number, level: number): boolean {
     const bucket = key % this.buckets
     if (this.#used[bucket] >= this.#slots) return false

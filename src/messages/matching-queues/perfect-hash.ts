@@ -1,20 +1,20 @@
 /**
- * A table in which every key of a set has a place that one look-up finds. Keys stand in a square matrix, row by
- * row. Rows are moved to the right until no column has two keys: the columns are the table.
+ * A table in which every key of a set has a place that one look-up finds. Keys stand in a square matrix, row by row.
+ * Rows are moved to the right until no column has two keys: the columns are the table.
  *
  * @see Ghazimirsaeed 2019 chapter 4 (perfect hash by row displacement); Tarjan and Yao 1979
  */
 export interface PerfectHash {
-  /** Rows and columns of the matrix. */
+  /** The number of rows and columns of the matrix. */
   readonly side: number
-  /** By how much each row is moved. */
+  /** The distance by which each row is moved. */
   readonly displacements: Int32Array
-  /** The key of each place; -1 where there is none. */
+  /** The key of each place; -1 if there is none. */
   readonly keys: Float64Array
 }
 
 /**
- * The rows with most keys are placed first, of equal ones the upper, each as far left as it fits.
+ * Builds the table. The rows with most keys are placed first, of equal ones the upper, each as far left as it fits.
  *
  * @param keys distinct integers of at least 0
  */
@@ -41,7 +41,7 @@ export function perfectHash(keys: readonly number[]): PerfectHash {
   return { side, displacements, keys: Float64Array.from(placed, (key) => key ?? -1) }
 }
 
-/** The place of a key, -1 of one that is not in the set. */
+/** Returns the place of a key, or -1 for one that is not in the set. */
 export function placeOfKey({ side, displacements, keys }: PerfectHash, key: number): number {
   const row = Math.floor(key / side)
   if (key < 0 || row >= side) return -1

@@ -1,18 +1,18 @@
 import type { MatchingCounters, MatchingDesign } from './design.js'
 
-/** What a replay says of one queue. */
+/** The report of a replay about one queue. */
 export interface QueueReport extends MatchingCounters {
-  /** Elements that were added to it: the others were matched at once. */
+  /** The elements that were added to it; the others were matched at once. */
   readonly inserted: number
-  /** Elements that are left in it. */
+  /** The elements that are left in it. */
   readonly size: number
-  /** Most elements at any time. */
+  /** The most elements at any time. */
   readonly longest: number
-  /** Elements in it after an operation, the mean over all operations; 0 without any. */
+  /** The mean number of elements in it after an operation; 0 without any. */
   readonly meanLength: number
 }
 
-/** Counts insertions into one queue, and how long it is after each operation of a replay. */
+/** Counts insertions into one queue, and its lengths after each operation of a replay. */
 export class QueueLengths {
   inserted = 0
   #longest = 0

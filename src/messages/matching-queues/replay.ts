@@ -8,7 +8,7 @@ import { QueueLengths, type QueueReport } from './queue-lengths.js'
 
 export interface Replay {
   readonly operations: number
-  /** For each operation what {@link MatchingReplay.apply} returns. */
+  /** The result of {@link MatchingReplay.apply} for each operation. */
   readonly matches: Float64Array
   readonly posted: QueueReport
   readonly unexpected: QueueReport
@@ -43,7 +43,7 @@ export class MatchingReplay {
   readonly posted: MatchingDesign<QueueElement>
   readonly unexpected: MatchingDesign<QueueElement>
   readonly #facts: ProcessFacts
-  /** Posted receives by their numbers, for cancels. */
+  /** The posted receives by their numbers, for cancels. */
   readonly #waiting = new Map<number, QueueElement>()
   readonly #lengths = { posted: new QueueLengths(), unexpected: new QueueLengths() }
   #receives = 0
@@ -60,9 +60,9 @@ export class MatchingReplay {
   /**
    * Carries out the next operation of the trace.
    *
-   * @returns -1 where nothing was found. Of a receive and of probes, the number of the message that they have found.
-   *   Of a message, the number of the receive that has got it. Of a cancel, that of the receive if it has been taken
-   *   back. Receives and messages are counted from 0, each by itself.
+   * @returns -1 if nothing was found. For a receive and for probes, the number of the message that they have found. For
+   *   a message, the number of the receive that has got it. For a cancel, that of the receive if it has been taken
+   *   back. Receives and messages are counted separately from 0.
    * @throws ERR_ARGUMENT
    */
   apply(operation: MatchingOperation): number {
@@ -122,7 +122,7 @@ export class MatchingReplay {
   }
 }
 
-/** The element of an operation. */
+/** Returns the element of an operation. */
 function queueElement(number: number, fields: OperationFields): QueueElement {
   return new QueueElement(number, fields, matchingTraffic(fields.collective))
 }

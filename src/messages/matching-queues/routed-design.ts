@@ -9,15 +9,15 @@ export type RoutingCounters = Pick<
   'queues' | 'collectiveQueues' | 'levels' | 'partners' | 'overheadBytes'
 >
 
-/** How a design distributes the elements that name their source over chains. */
+/** The rule by which a design distributes the elements that name their source over chains. */
 export interface SourceRouting<E extends MatchingElement> {
   /** Appends an element that names its source. */
   append(element: E): void
-  /** The first match among the elements of one source, left in its chain. The key names its source. */
+  /** Returns the first match among the elements of one source, left in its chain. The key names its source. */
   find(key: MatchingKey, passed: Traversals): E | undefined
-  /** Every chain that may hold elements that match a key which does not name its source. */
+  /** Returns every chain that may hold elements that match a key which does not name its source. */
   chains(key: MatchingKey): Iterable<Chain<E>>
-  /** A chain for receives from any source, instead of one for all of them. */
+  /** Returns a chain for receives from any source, instead of one for all of them. */
   anySource?(key: MatchingKey): Chain<E>
   /** Notes that an element has left the chain in which it was. */
   left?(element: E): void
@@ -25,9 +25,9 @@ export interface SourceRouting<E extends MatchingElement> {
 }
 
 /**
- * A design that distributes elements over several chains by their source. Receives from any source have a
- * chain of their own, which every message searches too; a receive from any source searches all chains. Of what
- * is found the element with the lowest sequence number is taken, so the order of the single list holds.
+ * A design that distributes elements over several chains by their source. Receives from any source have a separate
+ * chain, which every message searches too; a receive from any source searches all chains. Of the elements found the one
+ * with the lowest sequence number is taken, so the order of the single list holds.
  *
  * @see Ghazimirsaeed 2019 chapter 3 (PRQ_ANY, sequence numbers)
  */
@@ -98,5 +98,5 @@ export class RoutedDesign<E extends MatchingElement> implements MatchingDesign<E
   }
 }
 
-/** What most routings have none of. */
+/** The counters that are 0 for most routings. */
 export const noLevels = { collectiveQueues: 0, levels: 0, partners: 0 } as const

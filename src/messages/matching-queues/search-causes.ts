@@ -1,9 +1,9 @@
 import { type MatchingQueue, pointToPoint, type QueueElement } from './element.js'
 import type { SearchObserver } from './packed-replay.js'
 
-/** What lay before the element that a search found, or in a queue in which it found none. */
+/** The elements before the one that a search found, or in a queue in which it found none. */
 export interface PassedElements {
-  /** The lowest and the highest source, wildcards left out; undefined where all are wildcards. */
+  /** The lowest and the highest source, wildcards left out; undefined if all are wildcards. */
   readonly sources?: readonly [number, number]
   readonly distinctSources: number
   readonly distinctTags: number
@@ -12,60 +12,60 @@ export interface PassedElements {
 
 /** The search of a group that passed most entries in the single list, to half as many again. */
 export interface DeepestSearch {
-  /** What was searched for; -1: any. */
+  /** The source that was searched for; -1: any. */
   readonly source: number
   readonly tag: number
   readonly isProbe: boolean
   readonly found: boolean
-  /** Entries that it passed. */
+  /** The number of entries that it passed. */
   readonly passed: number
-  /** Undefined where too many elements had been looked at before. */
+  /** Undefined if too many elements had been examined before. */
   readonly before: PassedElements | undefined
 }
 
 /**
- * In which order searches take entries: those that came last first, those that came first first, or neither.
- * It is that of the entries of one source.
+ * The order in which searches take entries: those that came last first, those that came first first, or neither. It is
+ * that of the entries of one source.
  */
 export type SearchOrder = 'newest-first' | 'oldest-first' | 'mixed'
 
-/** What searches of one group, or of several, passed together. */
+/** The totals of the searches of one group, or of several. */
 export interface PassedTogether {
   /** The lowest and the highest source that was searched for; -1: any. */
   readonly sources: readonly [number, number]
   readonly distinctSources: number
-  /** The lowest and the highest tag; undefined where all searches were for any tag. */
+  /** The lowest and the highest tag; undefined if all searches were for any tag. */
   readonly tags: readonly [number, number] | undefined
   readonly searches: number
-  /** Entries. */
+  /** The number of entries passed. */
   readonly passed: number
-  /** Of all entries that were passed in both queues: 0 to 1. */
+  /** The share of all entries that were passed in both queues: 0 to 1. */
   readonly share: number
-  /** Most of the entries were passed by probes. */
+  /** Whether probes passed most of the entries. */
   readonly isProbe: boolean
-  /** Most of the entries were passed by searches that found nothing. */
+  /** Whether searches that found nothing passed most of the entries. */
   readonly isMissing: boolean
   readonly order: SearchOrder
 }
 
 /** The searches of one queue for one source that passed most entries in the single list together. */
 export interface SearchCause extends PassedTogether {
-  /** `unexpected`: receives or probes searched messages; `posted`: messages searched receives. */
+  /** The queue. `unexpected`: receives or probes searched messages; `posted`: messages searched receives. */
   readonly queue: MatchingQueue
   readonly context: number
   readonly isCollective: boolean
-  /** -1: any. */
+  /** The source; -1: any. */
   readonly source: number
   /** All groups of its queue and context, itself among them. */
   readonly alike: PassedTogether
   readonly deepest: DeepestSearch
 }
 
-/** Elements that are looked at of those that a search has passed, and of those of all searches. */
+/** The most elements that are examined of those that a search has passed, and of those of all searches. */
 const [mostLookedAt, mostLookedAtInAll] = [100_000, 10_000_000]
-/** Groups of which sums are kept; searches of more groups count only in the sum of all. */
+/** The most groups of which sums are kept; searches of more groups count only in the sum of all. */
 const mostGroups = 4096
-/** Of the takings of a group, in one direction: an order. */
+/** The share of the takings of a group in one direction that makes an order. */
 const mostlyOrdered = 0.75
 
 interface SearchGroup {
@@ -78,9 +78,9 @@ interface SearchGroup {
   passed: number
   passedByProbes: number
   passedMissing: number
-  /** Number of the entry that was found last. */
+  /** The number of the entry that was found last. */
   last: number
-  /** Entries found that came after the one found before, and before it. */
+  /** The entries found that came after the one found before, and before it. */
   rises: number
   falls: number
   deepest: DeepestSearch | undefined
@@ -88,8 +88,8 @@ interface SearchGroup {
 
 /**
  * Finds the group of searches of a replay in the single list that passed most entries: those of a queue, a context and
- * a source. What lay before an entry is looked at only where a search has passed half as much again as any before of
- * its group, so seldom.
+ * a source. The elements before an entry are examined seldom: only if a search has passed half as much again as any
+ * before of its group.
  */
 export class SearchCauses {
   readonly #groups = new Map<string, SearchGroup>()
@@ -122,7 +122,7 @@ export class SearchCauses {
     this.#lookedAt += Math.min(traversals, mostLookedAt)
   }
 
-  /** Undefined where no search passed more than one entry. */
+  /** Undefined if no search passed more than one entry. */
   get worst(): SearchCause | undefined {
     const groups = [...this.#groups.values()]
     if (groups.length === 0) return undefined
@@ -139,7 +139,10 @@ export class SearchCauses {
     }
   }
 
-  /** Undefined where there is none yet, and the search passes too little or there are too many. */
+  /**
+   * Returns a group. It is undefined if there is none yet, and the search passes too little or there are too many
+   * groups.
+   */
   #group(
     queue: MatchingQueue,
     { context, traffic }: QueueElement,

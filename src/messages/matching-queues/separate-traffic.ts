@@ -2,7 +2,7 @@ import type { MatchingCounters, MatchingDesign } from './design.js'
 import { type MatchingElement, type MatchingKey, pointToPoint } from './element.js'
 
 /**
- * Two designs side by side: one for point-to-point messages, one for those of collectives. Neither searches the
+ * Two designs side by side, one for point-to-point messages and one for those of collectives. Neither searches the
  * other's elements.
  *
  * @see Ghazimirsaeed 2019 chapter 5 (unified design: COL+LL, COL+PNP)
@@ -45,7 +45,7 @@ export class SeparateTraffic<E extends MatchingElement> implements MatchingDesig
   }
 }
 
-/** The counters of several queues together: of all ranks of a program, or of both queues of one. */
+/** Returns the counters of several queues together: of all ranks of a program, or of both queues of one. */
 export function summedCounters(all: readonly MatchingCounters[]): MatchingCounters {
   const sum = (name: keyof MatchingCounters) => all.reduce((total, counters) => total + counters[name], 0)
   return {

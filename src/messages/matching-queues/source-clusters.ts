@@ -1,19 +1,19 @@
-/** The cluster of each source, from 0, of as many as `clusters`. */
+/** The cluster of each source, from 0, and the number of `clusters`. */
 export interface SourceClusters {
   readonly clusterOf: Int32Array
   readonly clusters: number
 }
 
 /**
- * When the heuristic closes a cluster: `after` a source has brought its load above the limit, as the thesis's
- * algorithm is printed, or `before` one would, as its prose says.
+ * The rules by which the heuristic closes a cluster: `after` a source has brought its load above the limit, as the
+ * thesis's algorithm is printed, or `before` one would, as its prose says.
  */
 export const closingChecks = ['after', 'before'] as const
 export type ClosingCheck = (typeof closingChecks)[number]
 
 /**
- * Fills clusters with sources in ascending order of their counts. A cluster is closed when its load is above the
- * mean plus the standard deviation of all counts. The standard deviation is that of a population.
+ * Fills clusters with sources in ascending order of their counts. A cluster is closed when its load is above the mean
+ * plus the standard deviation of all counts. The standard deviation is that of a population.
  *
  * @see Ghazimirsaeed 2019 algorithm 3.1
  */
@@ -36,7 +36,7 @@ export function heuristicClusters(counts: ArrayLike<number>, check: ClosingCheck
   return { clusterOf, clusters: cluster + 1 }
 }
 
-/** Sources by ascending count, those with equal counts by rank. */
+/** Returns sources by ascending count, those with equal counts by rank. */
 export function ascendingSources(counts: ArrayLike<number>): Int32Array {
   const order = Int32Array.from({ length: counts.length }, (_, source) => source)
   return order.sort((a, b) => counts[a] - counts[b] || a - b)

@@ -1,18 +1,17 @@
 import type { MatchingQueue } from './element.js'
 
 /**
- * How many elements of each source one process has added to one of its queues during a run, by context: a row
- * of the thesis's matrix A, which holds `A[i][j]` elements of source j for process i. Receives from any source
- * count for none.
+ * The elements of each source that one process has added to one of its queues during a run, by context: a row of the
+ * thesis's matrix A, which holds `A[i][j]` elements of source j for process i. Receives from any source count for none.
  *
  * @see Ghazimirsaeed 2019 chapter 3 (profiling)
  */
 export type SourceCounts = ReadonlyMap<number, ArrayLike<number>>
 
-/** The counts of a process for both queues, which designs that learn from an earlier run start from. */
+/** The counts of a process for both queues, from which designs that learn from an earlier run start. */
 export type QueueCounts = { readonly [Queue in MatchingQueue]: SourceCounts }
 
-/** The counts of all contexts together, an entry per source. */
+/** Returns the counts of all contexts together, an entry per source. */
 export function countsOfSources(counts: SourceCounts, processes: number): Float64Array {
   const sums = new Float64Array(processes)
   for (const row of counts.values())

@@ -1,8 +1,8 @@
 import type { MatchingKey } from './element.js'
 
 /**
- * Numbers for pairs of context and source, without gaps: `source + processes * n`, where n counts contexts in the
- * order in which they are first named.
+ * Numbers for pairs of context and source, without gaps: `source + processes * n`, where n counts contexts in the order
+ * in which they are first named.
  *
  * @see Ghazimirsaeed 2019 equation 4.1
  */
@@ -16,19 +16,19 @@ export class SourceKeys {
     for (const context of contexts) this.#contexts.set(context, this.#contexts.size)
   }
 
-  /** Numbers so far. */
+  /** The count of numbers so far. */
   get population(): number {
     return this.#processes * this.#contexts.size
   }
 
-  /** The number of a source, also of a context that is new. */
+  /** Returns the number of a source, also of a context that is new. */
   keyOf({ context, source }: Pick<MatchingKey, 'context' | 'source'>): number {
     const place = this.#contexts.get(context) ?? this.#contexts.size
     if (place === this.#contexts.size) this.#contexts.set(context, place)
     return source + this.#processes * place
   }
 
-  /** The number of a source of a known context; -1 of another one. */
+  /** Returns the number of a source of a known context; -1 for another one. */
   knownKeyOf({ context, source }: Pick<MatchingKey, 'context' | 'source'>): number {
     const place = this.#contexts.get(context)
     return place === undefined ? -1 : source + this.#processes * place

@@ -9,8 +9,8 @@ interface OfContext<E extends MatchingElement> {
 }
 
 /**
- * For every communicator an array with a list per source, as in Open MPI's `ob1`. A search passes elements of
- * its source only; the arrays take memory for every rank of every communicator.
+ * An array with a list per source for every communicator, as in Open MPI's `ob1`. A search passes elements of its
+ * source only; the arrays take memory for every rank of every communicator.
  *
  * @see Ghazimirsaeed 2019 chapters 2 and 4 (OMPI: K communicators of R ranks take K·R places)
  */

@@ -7,12 +7,12 @@ import { noLevels, type RoutingCounters, type SourceRouting } from './routed-des
 import type { SourceCounts } from './source-counts.js'
 import { SourceKeys } from './source-keys.js'
 
-/** Partners that have lists: rows of the perfect hash are placed in a time that grows with their square. */
+/** The most partners that have lists: placing the rows of the perfect hash takes a time that grows with their square. */
 export const mostStaticPartners = 2 ** 15
 
 /**
- * A list for each partner, a source that has added more elements than others in an earlier run, and one list for
- * all other sources. Of more than 2^15 partners those with most elements have lists.
+ * A list for each partner, a source that has added more elements than others in an earlier run, and one list for all
+ * other sources. If there are more than 2^15 partners, those with most elements have lists.
  *
  * @see Ghazimirsaeed 2019 algorithm 4.2 (PNP-static: partner/non-partner lists)
  */

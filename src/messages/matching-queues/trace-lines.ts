@@ -2,26 +2,26 @@ import { RankweaveError, reasonText, wrongValue } from '../../errors.js'
 import type { ProcessFacts } from './design.js'
 import { checkOperation, type MatchingOperation } from './operation.js'
 
-/** What the first line of a trace says of its process. */
+/** The first line of a trace, which describes its process. */
 export interface TraceHeader {
-  /** Ranks of the world. */
+  /** The number of ranks of the world. */
   readonly processes: number
-  /** World rank of the process. */
+  /** The world rank of the process. */
   readonly rank: number
-  /** Ranks of communicators by their contexts; those that are absent have all. */
+  /** The ranks of communicators by their contexts; those that are absent have all. */
   readonly communicatorSizes?: ReadonlyMap<number, number>
 }
 
 const format = 'rankweave-matching'
 const version = 1
 
-/** Letters of a line that is read. */
+/** The most letters of a line that is read. */
 const longestLine = 1_000_000
 const mostProcesses = 2 ** 22
 
-/** How a trace ends. */
+/** The end of a trace. */
 export interface TraceEnd {
-  /** Whether more operations took place than it may hold: the last line has `"bounded":true` then. */
+  /** Whether more operations took place than it may hold; then the last line has `"bounded":true`. */
   readonly bounded: boolean
 }
 
@@ -52,7 +52,7 @@ export function* traceLines(
 /** A trace whose operations are read as they are taken, once. */
 export interface ReadTrace {
   readonly header: TraceHeader
-  /** @throws ERR_FILE at the first malformed line, and where lines are missing */
+  /** @throws ERR_FILE at the first malformed line, and if lines are missing */
   readonly operations: Iterable<MatchingOperation>
   /** Known when the operations have been read. */
   readonly end: TraceEnd

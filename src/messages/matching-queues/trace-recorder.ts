@@ -2,36 +2,36 @@ import { GrowingInt32Array } from '../../base/growing-array.js'
 import { type Collective, collectives } from '../../schedule/specification.js'
 import type { MatchingOperation } from './operation.js'
 
-/** Operations that all recorders of a process may still record: what bounds its memory. */
+/** The operations that all recorders of a process may still record, which bounds its memory. */
 export interface RecordBudget {
   operations: number
 }
 
 type RecordedKind = MatchingOperation['kind']
 
-/** By their code in a record. */
+/** The kinds of operations by their code in a record. */
 const kinds: readonly RecordedKind[] = ['post', 'arrive', 'probe', 'mprobe', 'cancel']
 const kindBits = 3
-/** Of the place of a collective in their list, from 1; 0 of a message between ranks. */
+/** The bits of a collective's place in their list, from 1; 0 for a message between ranks. */
 const collectiveBits = 4
 const wordsPerRecord = 5
 
-/** The call of a collective that a message is part of, and which one of its communicator. */
+/** The collective that a message is part of, and the number of its call on its communicator. */
 export interface RecordedCall {
   readonly collective: Collective
   readonly call: number
 }
-/** Bytes of a longer message are recorded as these. */
+/** The bytes that are recorded for a longer message. */
 const mostBytes = 2 ** 32 - 1
 
 /**
- * Records the first operations of one rank, in 20 bytes each: context and kind, source, tag, bytes, call. A trace that
- * is bounded ends where the operations were more than it may hold; what follows is not recorded.
+ * Records the first operations of one rank, in 20 bytes each: context and kind, source, tag, bytes, call. A bounded
+ * trace ends when the operations exceed its limit; later ones are not recorded.
  */
 export class TraceRecorder {
-  /** World rank. */
+  /** The world rank. */
   readonly rank: number
-  /** Ranks of the communicators that occur, by their contexts. */
+  /** The ranks of the communicators that occur, by their contexts. */
   readonly communicatorSizes = new Map<number, number>()
   readonly #words = new GrowingInt32Array()
   readonly #mostOperations: number
@@ -76,7 +76,7 @@ export class TraceRecorder {
     this.#record(4, 0, receive, 0, 0)
   }
 
-  /** What was recorded, in its order. */
+  /** Yields the recorded operations in order. */
   *operations(): Generator<MatchingOperation> {
     const words = this.#words.view()
     for (let at = 0; at < words.length; at += wordsPerRecord) {
