@@ -11,7 +11,7 @@ const kinds: readonly PackedKind[] = ['post', 'arrive', 'probe', 'mprobe', 'canc
 const kindBits = 3
 const wordsPerOperation = 6
 
-/** The most communicators times ranks, a sum that bounds the memory of designs. */
+/** The most ranks of all communicators together, which bounds what designs allocate for each communicator and rank. */
 export const mostCommunicatorPlaces = 2 ** 24
 
 /** The operations of one process in 24 bytes each, so that they can be replayed many times. */

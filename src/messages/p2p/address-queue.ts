@@ -2,11 +2,11 @@ import type { RankweaveError } from '../../errors.js'
 import type { Send } from '../mailboxes/send.js'
 
 /**
- * Sends to ranks whose addresses are being looked up. A send to a rank waits behind those that were started
- * before, so that none overtakes another during a look-up.
+ * The sends to ranks whose addresses are being looked up. A send to a rank waits behind those that were started before,
+ * so that none overtakes another during a look-up.
  */
 export class AddressQueue {
-  /** By rank in the communicator. */
+  /** The waiting sends by rank in the communicator. */
   readonly #waiting = new Map<number, Send[]>()
   #whenNone: { readonly resolve: () => void; readonly reject: (error: RankweaveError) => void } | undefined
 
@@ -14,7 +14,7 @@ export class AddressQueue {
     return this.#waiting.size === 0
   }
 
-  /** True when the send has been queued behind others to its rank. */
+  /** Returns true when the send has been queued behind others to its rank. */
   holds(send: Send): boolean {
     if (this.#waiting.size === 0) return false
     const queue = this.#waiting.get(send.dest)
@@ -22,9 +22,7 @@ export class AddressQueue {
     return queue !== undefined
   }
 
-  /**
-   * @param dispatch called for this send, and those behind it, in order, with the world rank once it is known
-   */
+  /** @param dispatch called for this send, and those behind it, in order, with the world rank once it is known */
   wait(send: Send, found: Promise<number>, dispatch: (send: Send, worldRank: number) => void): void {
     const queue = [send]
     this.#waiting.set(send.dest, queue)
@@ -44,8 +42,7 @@ export class AddressQueue {
   }
 
   /**
-   * Resolves when all sends so far have been dispatched or have failed: awaited before the communicator is
-   * freed.
+   * Resolves when all sends so far have been dispatched or have failed. It is awaited before the communicator is freed.
    */
   whenNone(): Promise<void> {
     if (this.none) return Promise.resolve()

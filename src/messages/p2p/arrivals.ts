@@ -15,11 +15,11 @@ import type { RendezvousProtocol } from './rendezvous-protocol.js'
 import type { UnexpectedMessages } from './unexpected-messages.js'
 
 /**
- * Messages of one communicator as they arrive: each goes to its posted receive, or into the mailbox until
- * there is one.
+ * The messages of one communicator as they arrive: each goes to its posted receive, or into the mailbox until there is
+ * one.
  */
 export class Arrivals {
-  /** Messages removed from matching by a matched probe and not yet received. */
+  /** The messages removed from matching by a matched probe and not yet received. */
   readonly extracted = new Set<Arrived>()
   readonly #state: CommContext
   readonly #credit: Credit
@@ -40,7 +40,7 @@ export class Arrivals {
     this.#unexpected = unexpected
   }
 
-  /** An eager message, or the first part of a long one. */
+  /** Takes in an eager message, or the first part of a long one. */
   eager(src: number, header: Int32Array, payload: Uint8Array): void {
     const envelope = envelopeIn(header)
     const transferId = header[envelopeWord.transferId]
@@ -71,8 +71,8 @@ export class Arrivals {
   }
 
   /**
-   * Where the parts of a message go: to the receive that has matched it, if that can take them. A message
-   * that waits uses the memory of one before: fresh memory costs more than to copy it once more.
+   * Returns the memory for the parts of a message: that of the receive that has matched it, if that can take them. A
+   * message that waits uses the memory of an earlier one: fresh memory costs more than one more copy.
    */
   #roomFor(receive: Receive<unknown> | undefined, envelope: Envelope) {
     if (receive?.kind === 'recv') {
@@ -95,7 +95,7 @@ export class Arrivals {
     return newArrayOf(type, payload, 0, sizeBytes)
   }
 
-  /** A message whose data stay with the sender until it is matched. */
+  /** Takes in a message whose data stay with the sender until it is matched. */
   offer(src: number, header: Int32Array): void {
     const transferId = header[envelopeWord.transferId]
     const mailbox = this.#mailboxOf(header)
@@ -111,7 +111,7 @@ export class Arrivals {
     this.enter(mailbox, message, mailbox.posted.find(message.source, message.tag))
   }
 
-  /** Where the payload of an offered message can be read or copied from here, if it can. */
+  /** Returns the place from which the payload of an offered message can be read or copied here, if it can. */
   #dataOf(src: number, header: Int32Array): { bytes?: Uint8Array; loan?: MemoryLocation } {
     const sizeBytes = header[envelopeWord.sizeBytes] >>> 0
     if (sizeBytes === 0) return { bytes: noBytes }
@@ -123,8 +123,8 @@ export class Arrivals {
   }
 
   /**
-   * The sender requests its message back. No effect once it is matched: the reply to the match settles the
-   * send.
+   * Takes back a message whose sender requests it. It has no effect once the message is matched: the reply to the match
+   * settles the send.
    */
   takeBack(src: number, transferId: number): void {
     const message = this.#unexpected.find(src, transferId)
@@ -133,7 +133,11 @@ export class Arrivals {
     this.#unexpected.discard(message, cancelReason.asked)
   }
 
-  /** Hands a message over, or queues it. @param receive the first posted receive that matches, if any */
+  /**
+   * Hands a message over, or queues it.
+   *
+   * @param receive the first posted receive that matches, if any
+   */
   enter(mailbox: Mailbox, message: Arrived, receive: Receive<unknown> | undefined): void {
     if (receive !== undefined) {
       mailbox.posted.remove(receive)
@@ -157,7 +161,7 @@ export class Arrivals {
     return message
   }
 
-  /** @throws ERR_PROTOCOL for a rank that is not here, and for a source that is no rank */
+  /** @throws ERR_PROTOCOL for a rank that is not here, and for a source that is not a rank */
   #mailboxOf(header: Int32Array): Mailbox {
     const { size } = this.#state
     const source = header[envelopeWord.source]

@@ -15,7 +15,7 @@ import type { AddressQueue } from './address-queue.js'
 import type { EnvelopeCount, SentEnvelopes } from './envelope-count.js'
 import { UnpostedReceive } from './unposted-receive.js'
 
-/** How a rank in another process is reached. */
+/** The route to a rank in another process. */
 interface Route {
   readonly dest: number
   readonly process: number
@@ -23,10 +23,9 @@ interface Route {
 }
 
 /**
- * The path of most messages: an array that fits in one frame, between ranks of two processes, whose receive
- * is there when it arrives. Envelope and data are read in the fabric's memory, and no object is made but the
- * message. Everything else is refused here, before anything has changed, and takes the general path
- * (`Matching`).
+ * The path of most messages: an array that fits in one frame, between ranks of two processes, whose receive is there
+ * when it arrives. Envelope and data are read in the fabric's memory, and the message is the only object that is made.
+ * All other messages are refused here, before anything has changed, and take the general path (`Matching`).
  */
 export class EagerFastPath implements EagerSink {
   readonly #state: CommContext
@@ -35,7 +34,7 @@ export class EagerFastPath implements EagerSink {
   readonly #addressQueue: AddressQueue
   readonly #envelopes: EnvelopeCount
   readonly #header = new Int32Array(envelopeWords)
-  /** Of the last message: most often the next one takes the same route. Its words are in the header. */
+  /** The route of the last message, which the next one takes most often. Its words are in the header. */
   #route: Route | undefined
   readonly #sent: CheckedBuffers
   readonly #filled: CheckedBuffers
@@ -60,12 +59,12 @@ export class EagerFastPath implements EagerSink {
     this.#header[headerWord.counter] = state.id.counter
   }
 
-  /** Refuses everything from now on: the communicator has failed, or has lost a process. */
+  /** Refuses all messages from now on, because the communicator has failed, or has lost a process. */
   stop(): void {
     this.#stopped = true
   }
 
-  /** Sends a short array to a rank in another process. False, and nothing done, for everything else. */
+  /** Sends a short array to a rank in another process. Returns false, with nothing done, for everything else. */
   send(owner: Mailbox, data: unknown, dest: number, tag: number): boolean {
     if (this.#stopped || !this.#addressQueue.none) return false
     const { runtime } = this.#state
@@ -93,7 +92,7 @@ export class EagerFastPath implements EagerSink {
   }
 
   /**
-   * The route to a rank in another process; undefined for a rank here, or one whose address may have to be
+   * Returns the route to a rank in another process; undefined for a rank here, or one whose address may have to be
    * fetched.
    */
   #routeTo(dest: number): Route | undefined {
@@ -109,7 +108,7 @@ export class EagerFastPath implements EagerSink {
   }
 
   /**
-   * Checks a receive buffer; its bytes, where messages can be copied straight into them.
+   * Checks a receive buffer; returns its bytes if messages can be copied straight into them.
    *
    * @throws as {@link requireReceiveBuffer}
    */
@@ -122,8 +121,8 @@ export class EagerFastPath implements EagerSink {
   }
 
   /**
-   * Polls for the message of a receive that its rank is about to wait for. Returns the message; or the
-   * receive, if it had to be posted; undefined when nothing was done.
+   * Polls for the message of a receive that its rank is about to wait for. Returns the message; or the receive, if it
+   * had to be posted; undefined when nothing was done.
    *
    * @param landing of `into`, which has been checked
    */
@@ -146,14 +145,14 @@ export class EagerFastPath implements EagerSink {
     }
   }
 
-  /** Posts the unposted receive, if there is one: something has arrived that must see it. */
+  /** Posts the unposted receive, if there is one, because an arrived message must see it. */
   post(): void {
     this.#unposted.post()
   }
 
   /**
-   * An eager message in the fabric's memory. True when it went to its receive; false, and nothing done,
-   * otherwise.
+   * Delivers an eager message in the fabric's memory. Returns true when it went to its receive; otherwise false, with
+   * nothing done.
    */
   arrive(
     src: number,
@@ -219,5 +218,5 @@ export class EagerFastPath implements EagerSink {
   }
 }
 
-/** Up to this size, a loop is faster than any call. */
+/** The largest size in bytes for which a loop is faster than a call. */
 const smallBytes = 32

@@ -1,7 +1,7 @@
 import type { RankweaveError } from '../../errors.js'
 
 /**
- * Envelopes sent to one process so far. A double: a count of 32 bits would wrap within an hour of small
+ * The envelopes sent to one process so far. The count is a double: one of 32 bits would wrap within an hour of small
  * messages.
  */
 export interface SentEnvelopes {
@@ -9,13 +9,13 @@ export interface SentEnvelopes {
 }
 
 /**
- * Envelopes of one communicator that left this process and that arrived at it, so that a collective free
- * knows when nothing is in flight. A request to take a message back counts as one.
+ * The envelopes of one communicator that left this process and that arrived at it, so that a collective free knows when
+ * nothing is in flight. A request to take a message back counts as one.
  */
 export class EnvelopeCount {
-  /** By world process; only of those that were sent any. */
+  /** The counts by world process; only of those that were sent any. */
   readonly #sent = new Map<number, SentEnvelopes>()
-  /** From all processes so far. */
+  /** The count of envelopes from all processes so far. */
   arrived = 0
   #waiting: {
     readonly count: number
@@ -23,7 +23,7 @@ export class EnvelopeCount {
     readonly reject: (error: RankweaveError) => void
   }[] = []
 
-  /** The count of a process, to be increased for every envelope that leaves for it. */
+  /** Returns the count of a process, to be increased for every envelope that leaves for it. */
   to(process: number): SentEnvelopes {
     let sent = this.#sent.get(process)
     if (sent === undefined) {

@@ -36,13 +36,13 @@ export class EnvelopeFrames {
     this.#state.runtime.send(send.process, header, bytes)
   }
 
-  /** The envelope alone. */
+  /** Sends the envelope alone. */
   offer(send: Send, destWorldRank: number): void {
     const header = this.#write(send, frameKind.rendezvous, destWorldRank, this.#envelope)
     this.#state.runtime.send(send.process, header)
   }
 
-  /** The envelope, and where in this process's memory the payload is. */
+  /** Sends the envelope, and the location of the payload in this process's memory. */
   offerShared(send: Send, destWorldRank: number, { segment, byteOffset }: MemoryLocation): void {
     const header = this.#write(send, frameKind.shared, destWorldRank, this.#shared)
     header[locationWord.segment] = segment
@@ -51,7 +51,7 @@ export class EnvelopeFrames {
     this.#state.runtime.send(send.process, header)
   }
 
-  /** The payload as it travels: the elements of a strided view are packed. */
+  /** Returns the payload as it travels: the elements of a strided view are packed. */
   bytesOf({ data, sizeBytes }: Payload): Uint8Array {
     if (!(data instanceof StridedView)) return bytesOf(data)
     this.#state.runtime.processCounters.bytesCopied += sizeBytes

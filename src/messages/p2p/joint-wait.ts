@@ -5,6 +5,7 @@ import { inTurn } from '../process/completion-budget.js'
 
 /**
  * Returns the outcome of the wait, once an operation that has settled decides it.
+ *
  * @param left that have not
  */
 type Decide<T> = (settled: Pending<unknown>, left: number) => (() => T) | undefined
@@ -12,8 +13,8 @@ type Decide<T> = (settled: Pending<unknown>, left: number) => (() => T) | undefi
 /**
  * Waits on all of `requests`, which are not all complete, at once.
  *
- * A wait costs a word per request to start and nothing to end, so that a loop of waits over the requests that
- * are left costs little more than to scan them.
+ * A wait costs a word per request to start and nothing to end. A loop of waits over the remaining requests thus costs
+ * little more than to scan them.
  */
 export function waitForSeveral<T>(
   requests: readonly { readonly pending: Pending<unknown> }[],
@@ -41,10 +42,10 @@ class JointWait<T> implements JointWaiter {
   #reject: ((error: unknown) => void) | undefined
   #left = 0
   readonly #hasSignal: boolean
-  /** Ranks that this wait blocks. */
+  /** The ranks that this wait blocks. */
   readonly #blocked: OperationOwner[] = []
   #lastBlocked: OperationOwner | undefined
-  /** Waiters of operations that are part of another wait, or count as waits with a signal of their own. */
+  /** The waiters of operations that are part of another wait, or count as waits with a separate signal. */
   readonly #attached: { readonly pending: Pending<unknown>; readonly waiter: Waiter }[] = []
 
   constructor(
@@ -91,7 +92,7 @@ class JointWait<T> implements JointWaiter {
     })
   }
 
-  /** Operations may refer to it for longer: it releases everything. */
+  /** Ends the wait and releases everything, because operations may refer to it for longer. */
   end(): void {
     this.isOver = true
     this.ignoreSignal?.()

@@ -31,7 +31,7 @@ export class MatchedMessage implements Status {
   readonly #message: Arrived | null
   #received = false
 
-  /** Not for users: matched messages come from `mprobe` and `improbe`. Null: of PROC_NULL. */
+  /** Is not for users: matched messages come from `mprobe` and `improbe`. Null stands for the message of PROC_NULL. */
   constructor(owner: Mailbox, matching: Matching, message: Arrived | null) {
     this.source = message?.source ?? PROC_NULL
     this.tag = message?.tag ?? ANY_TAG
@@ -45,8 +45,7 @@ export class MatchedMessage implements Status {
   /**
    * Receives the message.
    *
-   * @param options a `signal` that aborts before the call makes it fail; once started, the receive cannot be
-   *   cancelled
+   * @param options a `signal` that aborts before the call makes it fail; once started, the receive cannot be cancelled
    * @throws ERR_REQUEST the second time; ERR_TRUNCATE, ERR_TYPE_MISMATCH as `recv`
    * @see MPI-4.1 §3.8.3 (MPI_Mrecv)
    */
@@ -61,7 +60,12 @@ export class MatchedMessage implements Status {
     }
   }
 
-  /** Starts to receive the message. @throws ERR_REQUEST the second time @see MPI-4.1 §3.8.3 (MPI_Imrecv) */
+  /**
+   * Starts to receive the message.
+   *
+   * @throws ERR_REQUEST the second time
+   * @see MPI-4.1 §3.8.3 (MPI_Imrecv)
+   */
   irecv<B extends ReceiveBuffer>(options: RecvOptions<B> & { readonly into: B }): Request<Message<B>>
   irecv<T = unknown>(options?: WaitOptions): Request<Message<T>>
   irecv(options: RecvOptions): Request<Message>
@@ -82,7 +86,7 @@ export class MatchedMessage implements Status {
   }
 }
 
-/** A matched probe: it is fulfilled with what it removes from matching, null for PROC_NULL. */
+/** A matched probe. It is fulfilled with the message that it removes from matching, null for PROC_NULL. */
 export class MatchedProbe extends Receive<unknown> {
   readonly #mailbox: Mailbox
   readonly #matching: Matching
@@ -98,7 +102,7 @@ export class MatchedProbe extends Receive<unknown> {
   }
 }
 
-/** The message of a receive from PROC_NULL. */
+/** Returns the message of a receive from PROC_NULL. */
 export function nothingFrom(into: ReceiveBuffer | undefined): Message {
   return { source: PROC_NULL, tag: ANY_TAG, count: 0, sizeBytes: 0, data: into ?? null }
 }

@@ -9,7 +9,7 @@ import type { CommContext } from '../process/comm-context.js'
 import type { FreshMemory } from '../process/fresh-memory.js'
 import { type Incoming, isDetachedHere, transferError } from '../process/transfer-sides.js'
 
-/** A receive whose message has been matched and is on its way into it. */
+/** A receive whose message has been matched and is in flight into it. */
 export class MatchedReceive implements Incoming {
   readonly receive: Receive<unknown>
   readonly #state: CommContext
@@ -68,7 +68,9 @@ export class MatchedReceive implements Incoming {
   }
 }
 
-/** Where a message goes; why it cannot, when it does not fit or no memory holds what its envelope states. */
+/**
+ * Returns the destination of a message, or the error when it does not fit or no memory holds what its envelope states.
+ */
 export function placeFor(
   receive: Receive<unknown>,
   message: Envelope,
@@ -85,7 +87,7 @@ export function placeFor(
   }
 }
 
-/** The error of a receive whose buffer has gone. */
+/** Returns the error of a receive whose buffer has gone. */
 function detachedInto(receive: Receive<unknown>): RankweaveError {
   return new RankweaveError('ERR_TYPE', `${receive.call}: into was detached before the message had arrived`)
 }

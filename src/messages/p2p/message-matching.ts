@@ -21,20 +21,20 @@ import { SendPath } from './send-path.js'
 import { UnexpectedMessages } from './unexpected-messages.js'
 
 /**
- * Point-to-point matching of one communicator in one process (MPI-4.1 §3.5): which message goes to which
- * receive, and what happens to both when the communicator is freed or fails. A receive is matched when it is
- * posted, here; a message when it arrives ({@link Arrivals}, {@link EagerFastPath}), or when it is sent within
- * the process ({@link SendPath}).
+ * The point-to-point matching of one communicator in one process (MPI-4.1 §3.5). It decides which message goes to which
+ * receive, and what happens to both when the communicator is freed or fails. A receive is matched here when it is
+ * posted. A message is matched when it arrives ({@link Arrivals}, {@link EagerFastPath}), or when it is sent within the
+ * process ({@link SendPath}).
  */
 export class Matching implements Withdrawal {
   readonly #state: CommContext
   readonly #credit: Credit
   readonly #rendezvous: RendezvousProtocol
-  /** By rank in the communicator. */
+  /** The mailboxes by rank in the communicator. */
   readonly #mailboxes: Mailboxes
   readonly #addressQueue = new AddressQueue()
   readonly short: EagerFastPath
-  /** A collective free adds them up. */
+  /** The counts that a collective free adds up. */
   readonly envelopes = new EnvelopeCount()
   readonly #unexpected: UnexpectedMessages
   readonly #arrivals: Arrivals
@@ -65,31 +65,28 @@ export class Matching implements Withdrawal {
   }
 
   /**
-   * Resolves when no send waits for the address of its destination; only then are the counts of `envelopes`
-   * complete.
+   * Resolves when no send waits for the address of its destination; only then are the counts of `envelopes` complete.
    */
   whenAddressed(): Promise<void> {
     return this.#addressQueue.whenNone()
   }
 
-  /** Of the local ranks that have taken part in a message; none unless the world counts matching. */
+  /** The statistics of the local ranks that have taken part in a message; none unless the world counts matching. */
   get statistics(): MatchingStatistics[] {
     return [...this.#mailboxes.values()].flatMap(({ rank, meter }) => meter?.statistics(rank) ?? [])
   }
 
-  /** Of the local ranks that have taken part in a message. */
+  /** The mailboxes of the local ranks that have taken part in a message. */
   get mailboxes(): Iterable<Mailbox> {
     return this.#mailboxes.values()
   }
 
-  /** The mailbox of a local rank. */
+  /** Returns the mailbox of a local rank. */
   mailbox(rank: number): Mailbox {
     return this.#mailboxes.get(rank) ?? this.#mailboxes.add(rank, this.#state.table.lookup(rank) as number)
   }
 
-  /**
-   * Starts a send. Sends of one rank to another keep their order, also while the destination is looked up.
-   */
+  /** Starts a send. Sends of one rank to another keep their order, also while the destination is looked up. */
   send(send: Send): void {
     if (this.#failed !== undefined) {
       send.reject(this.#failed)
@@ -98,7 +95,11 @@ export class Matching implements Withdrawal {
     this.#sends.start(send)
   }
 
-  /** Starts a receive or a probe. @param mailbox of its owner */
+  /**
+   * Starts a receive or a probe.
+   *
+   * @param mailbox of its owner
+   */
   receive(mailbox: Mailbox, receive: Receive<unknown>): void {
     const { source, tag } = receive
     mailbox.meter?.receives(source, tag)
@@ -117,7 +118,7 @@ export class Matching implements Withdrawal {
     else mailbox.posted.add(receive)
   }
 
-  /** The earliest message that a receive would get now. */
+  /** Returns the status of the earliest message that a receive would get now. */
   peek(mailbox: Mailbox, source: number, tag: number): Status | undefined {
     this.#requireSource(mailbox, source, tag)
     mailbox.meter?.receives(source, tag)
@@ -190,10 +191,9 @@ export class Matching implements Withdrawal {
   }
 
   /**
-   * Ends point-to-point communication after every process has stopped starting operations and all envelopes
-   * have arrived: receives that no message can still match and sends that no receive has matched fail with
-   * ERR_COMM_FREED. Resolves when matched transfers have completed, so that no frame of this communicator is
-   * in flight from here.
+   * Ends point-to-point communication after every process has stopped starting operations and all envelopes have
+   * arrived. Receives that no message can still match and sends that no receive has matched fail with ERR_COMM_FREED.
+   * Resolves when matched transfers have completed, so that no frame of this communicator is in flight from here.
    */
   async close(): Promise<void> {
     this.#sends.close()
@@ -219,7 +219,7 @@ export class Matching implements Withdrawal {
     this.#failed = error
     this.short.post()
     this.short.stop()
-    // Those whose payload is being transferred fail when it is no longer accessed (`Transfers.fail`).
+    // Operations whose payload is being transferred fail when it is no longer accessed (`Transfers.fail`).
     for (const operation of [...this.#untransferred()]) operation.reject(error)
     for (const mailbox of this.#mailboxes.values()) {
       for (const message of mailbox.arrived) this.#unexpected.lose(message, error)
@@ -233,9 +233,9 @@ export class Matching implements Withdrawal {
   }
 
   /**
-   * Receives that only process `peer` can satisfy, or that it could have (any source), fail with
-   * ERR_PEER_LOST; so do sends to it. Receives from any source fail until their rank has acknowledged the
-   * loss; then they wait for the ranks that live.
+   * Fails receives with ERR_PEER_LOST that only process `peer` can satisfy, or that it could have (any source), and
+   * sends to it. Receives from any source fail until their rank has acknowledged the loss; then they wait for the
+   * living ranks.
    */
   peerLost(peer: number, error: RankweaveError): void {
     this.#anyLost = true
@@ -249,7 +249,7 @@ export class Matching implements Withdrawal {
     this.#unexpected.fail(error, peer)
   }
 
-  /** Operations that a rank waits for. */
+  /** Returns the operations that a rank waits for. */
   awaited(): (Send | Receive<unknown>)[] {
     const awaited: (Send | Receive<unknown>)[] = []
     for (const operation of this.#pending()) if (operation.awaited) awaited.push(operation)
@@ -274,7 +274,7 @@ export class Matching implements Withdrawal {
     if (error !== undefined) throw error
   }
 
-  /** Why nothing more can come from `source`, if its process is lost. */
+  /** Returns the reason why nothing more can come from `source`, if its process is lost. */
   #lostSource({ rank }: Mailbox, source: number): RankweaveError | undefined {
     if (source === ANY_SOURCE) return this.#lostAny(rank)
     if (this.#mailboxes.has(source)) return undefined
@@ -285,8 +285,8 @@ export class Matching implements Withdrawal {
   }
 
   /**
-   * Why a rank here may wait without success for a message from any source: losses it has not acknowledged,
-   * or it is left alone.
+   * Returns the reason why a rank here may wait without success for a message from any source: losses it has not
+   * acknowledged, or it is left alone.
    */
   #lostAny(rank: number): RankweaveError | undefined {
     const { losses, localRanks, processes } = this.#state
@@ -296,7 +296,7 @@ export class Matching implements Withdrawal {
     return isAlone ? losses.last : undefined
   }
 
-  /** Every operation that has not settled: as many as the program has started. */
+  /** Yields every operation that has not settled: as many as the program has started. */
   *#pending(): Generator<Send | Receive<unknown>> {
     for (const operation of this.#started()) if (!operation.settled) yield operation
   }

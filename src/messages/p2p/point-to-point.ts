@@ -16,20 +16,19 @@ import { MatchedMessage, MatchedProbe, nothingFrom } from './matched-message.js'
 import type { Matching } from './message-matching.js'
 import { Request } from './request.js'
 
-// What the point-to-point methods of `Communicator` do; they are documented there. Functions that return a
-// promise reject on bad arguments; those that return a request throw, because nothing was started.
+// These functions implement the point-to-point methods of `Communicator`, where they are documented. Functions that
+// return a promise reject on bad arguments; those that return a request throw, because nothing was started.
 
 /** A rank's handle on a communicator, as sends and receives see it. */
 export interface Endpoint {
   readonly size: number
   readonly matching: Matching
-  /** Throws once the communicator cannot be used. */
+  /** Returns the mailbox of the rank; throws once the communicator cannot be used. */
   mailbox(): Mailbox
 }
 
 /**
- * Tags of the two messages of a `sendrecv`. Default: 0 for the one that is sent, any for the one that is
- * received.
+ * The tags of the two messages of a `sendrecv`. Default: 0 for the one that is sent, any for the one that is received.
  */
 export interface SendrecvTags {
   readonly sendTag?: number
@@ -41,7 +40,7 @@ const sendrecvOptions: OptionTable<SendrecvTags & RecvOptions> = {
   ...uncheckedOptions('sendTag', 'recvTag'),
 }
 
-/** `synchronous`: completes only when a receive has matched. */
+/** The mode of a send. `synchronous`: completes only when a receive has matched. */
 export type SendMode = 'standard' | 'synchronous'
 
 export function send(
@@ -101,7 +100,7 @@ function receiveSoon(
   return startReceive<Message>(mailbox, matching, 'recv', source, tag, options, landing).wait()
 }
 
-/** Checks `into`; its bytes, where messages can be copied straight into them. */
+/** Checks `into`; returns its bytes if messages can be copied straight into them. */
 function landingOf({ matching }: Endpoint, options: RecvOptions | undefined): CheckedBuffer | undefined {
   const into = options?.into
   return into === undefined ? undefined : matching.short.landing(into)
@@ -193,7 +192,7 @@ async function poll<T>(
   return find(comm.mailbox()) ?? null
 }
 
-/** Sends what leaves before the call returns; false, and nothing done, for everything else. */
+/** Sends data that leave before the call returns; returns false, with nothing done, for everything else. */
 function sendShort(comm: Endpoint, data: unknown, dest: number, tag: number): boolean {
   const mailbox = comm.mailbox()
   requireSend(comm, dest, tag)
@@ -238,7 +237,7 @@ function probing<T>(
   return startReceive(mailbox, comm.matching, kind, source, tag, options)
 }
 
-/** The arguments have been checked. */
+/** Starts a receive whose arguments have been checked. */
 function startReceive<T>(
   mailbox: Mailbox,
   matching: Matching,
@@ -270,7 +269,7 @@ function requireSend(comm: Endpoint, dest: number, tag: number): void {
   if (!isTag(tag)) throw badTag(tag, `a tag from 0 to ${maxTag}`)
 }
 
-/** A message takes no longer than the general check of its options. */
+/** Checks common options quickly, because the general check takes as long as a message. */
 function requireRecvOptions(options: RecvOptions | undefined): void {
   if (options === undefined) return
   if (typeof options === 'object' && options !== null && !Array.isArray(options) && hasOnly(options)) {

@@ -14,18 +14,17 @@ import { EnvelopeFrames } from './envelope-frames.js'
 import { MatchedReceive, placeFor } from './matched-receive.js'
 
 /**
- * Messages of one communicator to and from other processes. Eager: the data travel with the envelope.
- * Rendezvous: the envelope alone is sent, and the data are transferred once the receiver is ready
- * (`Transfers`), or the receiver reads them in the sender's memory. Which message goes to which receive is
- * decided in `Matching`.
+ * The messages of one communicator to and from other processes. Eager: the data travel with the envelope. Rendezvous:
+ * the envelope alone is sent, and the data are transferred once the receiver is ready (`Transfers`), or the receiver
+ * reads them in the sender's memory. `Matching` decides which message goes to which receive.
  */
 export class RendezvousProtocol {
   readonly #state: CommContext
   readonly #envelopes: EnvelopeFrames
   readonly #frames: TransferFrames
-  /** By transfer id: sends whose receiver, in another process, has not replied finally. */
+  /** The sends whose receiver, in another process, has not replied finally, by transfer id. */
   readonly #offered = new Map<number, OfferedSend>()
-  /** Receives whose message is on its way, with its transfer. */
+  /** The receives whose message is in flight, with its transfer. */
   readonly #matched = new Map<Receive<unknown>, { readonly process: number; readonly transferId: number }>()
   #whenIdle: (() => void)[] = []
 
@@ -62,9 +61,9 @@ export class RendezvousProtocol {
   }
 
   /**
-   * Sends the envelope; the receiver copies the data from where they are if it can, and else they follow when it
-   * is ready. They go at once where it cannot read them in this process and the fabric has room: asking for them
-   * would take as long as they do.
+   * Sends the envelope. The receiver copies the data from their place if it can; otherwise they follow when it is
+   * ready. If it cannot read them in this process and the fabric has room, the data go at once, since a request for
+   * them would take as long as they do.
    */
   offer(send: Send, destWorldRank: number): void {
     const { process, payload } = send
@@ -122,16 +121,14 @@ export class RendezvousProtocol {
     transfers.fetch(process, transferId, matched, isCopied)
   }
 
-  /**
-   * Gives up the message of a receive that is on its way: it rejects once its buffer is no longer written.
-   */
+  /** Gives up the message of a receive that is in flight: the receive rejects once its buffer is no longer written. */
   abandon(receive: Receive<unknown>, error: RankweaveError): void {
     const matched = this.#matched.get(receive)
     if (matched !== undefined) this.#state.transfers.abandon(matched.process, matched.transferId, error)
   }
 
   /**
-   * Replies of receivers to offered messages.
+   * Handles replies of receivers to offered messages.
    *
    * @throws ERR_PROTOCOL for a reply of another process
    */

@@ -5,13 +5,13 @@ import { requireWaitOptions, type WaitOptions } from '../process/abort.js'
 import { inTurn, nextTurn, resolvedInTurn } from '../process/completion-budget.js'
 import { waitForSeveral } from './joint-wait.js'
 
-/** Result of `test`. */
+/** The result of `test`. */
 export type Tested<T> = { readonly done: false } | { readonly done: true; readonly value: T }
 
 /**
- * An operation that was started and completes by itself; wait for it or test it, as often as you like. Not a
- * promise, so that it can be returned from async functions, and so that an error that is not asked for is not
- * unhandled.
+ * An operation that was started and completes by itself. Wait for it or test it, as often as you like. It is not a
+ * promise, so that async functions can return it, and so that an error that no wait collects is not an unhandled
+ * rejection.
  *
  * @see MPI-4.1 §3.7
  */
@@ -19,7 +19,7 @@ export class Request<T> {
   /** @internal */
   readonly pending: Pending<T>
 
-  /** Not for users: `isend`, `irecv` and the like return requests. */
+  /** Is not for users: `isend`, `irecv` and the like return requests. */
   constructor(pending: Pending<T>) {
     this.pending = pending
   }
@@ -27,9 +27,8 @@ export class Request<T> {
   /**
    * Resolves to the operation's value when it has completed.
    *
-   * @param options `signal` ends this wait only; the operation continues, and can be waited for again or
-   *   cancelled
-   * @throws ERR_ABORTED through `signal`, or when the operation was cancelled; else the operation's own error
+   * @param options `signal` ends this wait only; the operation continues, and can be waited for again or cancelled
+   * @throws ERR_ABORTED through `signal`, or when the operation was cancelled; otherwise the operation's own error
    * @see MPI-4.1 §3.7.3 (MPI_Wait)
    */
   wait(options?: WaitOptions): Promise<T> {
@@ -45,7 +44,7 @@ export class Request<T> {
   }
 
   /**
-   * Whether the operation has completed. Polling it in a loop lets timers and I/O run.
+   * Tests whether the operation has completed. Polling it in a loop lets timers and I/O run.
    *
    * @throws the operation's error, once it has failed
    * @see MPI-4.1 §3.7.3 (MPI_Test)
@@ -57,9 +56,8 @@ export class Request<T> {
   }
 
   /**
-   * Requests the operation back. `wait` reports whether that was in time: ERR_ABORTED if it was; otherwise
-   * the operation completes as if nothing had been requested. Data that was buffered for its receiver is not
-   * taken back.
+   * Requests the operation back. `wait` reports whether that was in time: ERR_ABORTED if it was; otherwise the
+   * operation completes as if nothing had been requested. Data that was buffered for its receiver is not taken back.
    *
    * @throws ERR_REQUEST for a collective, which no rank can take back alone
    * @see MPI-4.1 §3.8.4 (MPI_Cancel)
@@ -73,15 +71,14 @@ type Values<R extends readonly Request<unknown>[]> = {
   -readonly [K in keyof R]: R[K] extends Request<infer T> ? T : never
 }
 
-/** One of several requests, by its index among them, and its value. */
+/** A completed request, by its index among several, and its value. */
 export interface Completed<R extends readonly Request<unknown>[]> {
   readonly index: number
   readonly value: Values<R>[number]
 }
 
 /**
- * Resolves when all have completed, to their values in order. Rejects as soon as one has failed; the others
- * continue.
+ * Resolves when all have completed, to their values in order. Rejects as soon as one has failed; the others continue.
  *
  * @see MPI-4.1 §3.7.5 (MPI_Waitall)
  */
@@ -103,7 +100,7 @@ export function waitall<const R extends readonly Request<unknown>[]>(
   )
 }
 
-/** Requests that have not completed; -1 when one has failed. */
+/** Counts the requests that have not completed; -1 when one has failed. */
 function countOpen(requests: readonly Request<unknown>[]): number {
   let open = 0
   for (const { pending } of requests) {
@@ -113,10 +110,10 @@ function countOpen(requests: readonly Request<unknown>[]): number {
   return open
 }
 
-/** Several requests while they are polled for: each is asked until it has completed, then the next one. */
+/** Polls several requests in order: each until it has completed, then the next one. */
 class InOrder {
   readonly #requests: readonly Request<unknown>[]
-  /** Those before it have completed. */
+  /** The index before which all have completed. */
   #at = 0
 
   constructor(requests: readonly Request<unknown>[]) {
@@ -174,7 +171,8 @@ export async function waitsome<const R extends readonly Request<unknown>[]>(
 }
 
 /**
- * Whether all have completed.
+ * Tests whether all have completed.
+ *
  * @throws the error of the first that failed
  * @see MPI-4.1 §3.7.5 (MPI_Testall)
  */
@@ -192,8 +190,8 @@ export async function testall<const R extends readonly Request<unknown>[]>(
 }
 
 /**
- * Whether one has completed. Of an empty list the test is done at once, with index -1 and no value, so that a loop until
- * it is done ends.
+ * Tests whether one has completed. For an empty list the test is done at once, with index -1 and no value, so that a
+ * loop until it is done ends.
  *
  * @throws its error, if it failed
  * @see MPI-4.1 §3.7.5 (MPI_Testany)
@@ -209,8 +207,7 @@ export async function testany<const R extends readonly Request<unknown>[]>(
 }
 
 /**
- * Delivers frames; if the requests are still incomplete, lets timers and I/O run before the caller tests them
- * again.
+ * Delivers frames; if the requests are still incomplete, lets timers and I/O run before the caller tests them again.
  *
  * @param found the index that completes the test, negative as long as there is none
  */
@@ -223,19 +220,19 @@ function progress(
   return found(requests) >= 0 ? resolvedInTurn(undefined) : nextTurn()
 }
 
-/** Index of the first request that has completed, -1 when none has. */
+/** Returns the index of the first request that has completed, -1 when none has. */
 function firstSettled(requests: readonly Request<unknown>[]): number {
   for (let i = 0; i < requests.length; i++) if (requests[i].pending.settled) return i
   return -1
 }
 
-/** Index of the first request that has not completed, -1 when all have. */
+/** Returns the index of the first request that has not completed, -1 when all have. */
 function firstPending(requests: readonly Request<unknown>[]): number {
   for (let i = 0; i < requests.length; i++) if (!requests[i].pending.settled) return i
   return -1
 }
 
-/** 0 when all have completed, else -1. */
+/** Returns 0 when all have completed, otherwise -1. */
 const allSettled = (requests: readonly Request<unknown>[]) => (firstPending(requests) < 0 ? 0 : -1)
 
 function completed<R extends readonly Request<unknown>[]>(requests: R, index: number): Completed<R> {
@@ -255,7 +252,7 @@ function emptyList(name: string, requests: readonly unknown[]): RankweaveError |
   return new RankweaveError('ERR_REQUEST', `${name}: expected at least one request, got none`)
 }
 
-/** Why the arguments of a wait for several requests are not valid, if they are not. */
+/** Returns the reason why the arguments of a wait for several requests are not valid, if they are not. */
 function misfitWait(
   name: string,
   requests: unknown,

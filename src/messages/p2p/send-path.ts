@@ -14,12 +14,11 @@ import type { EnvelopeCount } from './envelope-count.js'
 import type { RendezvousProtocol } from './rendezvous-protocol.js'
 
 /**
- * Sends of one communicator that the eager fast path refuses: finds the receiver's process, and decides
- * whether the data travel with the envelope (eager) or wait for the receive (rendezvous).
+ * The sends of one communicator that the eager fast path refuses. It finds the receiver's process, and decides whether
+ * the data travel with the envelope (eager) or wait for the receive (rendezvous).
  *
- * Messages between ranks of this process bypass the fabric: a posted receive gets the sender's data in one
- * copy; an eager message without a receive is copied into a buffer; a rendezvous one stays with its sender
- * until it is matched.
+ * Messages between ranks of this process bypass the fabric. A posted receive gets the sender's data in one copy. An
+ * eager message without a receive is copied into a buffer; a rendezvous one stays with its sender until it is matched.
  */
 export class SendPath {
   readonly #state: CommContext
@@ -46,7 +45,7 @@ export class SendPath {
     this.#envelopes = envelopes
   }
 
-  /** Sends of one rank to another keep their order, also while the destination is looked up. */
+  /** Starts a send. Sends of one rank to another keep their order, also while the destination is looked up. */
   start(send: Send): void {
     if (this.#addressQueue.holds(send)) return
     const mailbox = this.#mailboxes.get(send.dest)
@@ -77,12 +76,12 @@ export class SendPath {
     }
   }
 
-  /** From now on no send is taken back from another process. */
+  /** Stops taking sends back from other processes. */
   close(): void {
     this.#closing = true
   }
 
-  /** The program may have detached the buffer while the destination was looked up. */
+  /** Sends after a look-up, during which the program may have detached the buffer. */
   #sendLate(send: Send, worldRank: number): void {
     if (send.isIntact) this.#sendTo(send, worldRank)
     else send.reject(send.detachedError())
@@ -149,7 +148,7 @@ export class SendPath {
     return sizeBytes <= options.eagerLimitBytes && credit.take(process, sizeBytes)
   }
 
-  /** The data of a send in separate memory; an encoded value is already. */
+  /** Returns the data of a send in separate memory; an encoded value already is. */
   #buffered({ payload }: Send): TypedArray {
     if (payload.type === typeCode.value) return payload.data as TypedArray
     const { processCounters, fresh } = this.#state.runtime

@@ -12,14 +12,14 @@ import { transferKey } from '../process/transfers.js'
 import type { RendezvousProtocol } from './rendezvous-protocol.js'
 
 /**
- * Messages of one communicator that arrived before their receive: moves their data to the receive, wherever
- * they are, or drops them. Which receive gets which message is decided in `Matching`.
+ * The messages of one communicator that arrived before their receive: moves their data to the receive, wherever they
+ * are, or drops them. `Matching` decides which receive gets which message.
  */
 export class UnexpectedMessages {
   readonly #state: CommContext
   readonly #credit: Credit
   readonly #rendezvous: RendezvousProtocol
-  /** Messages of other processes that can still be taken back, or have not arrived completely. */
+  /** The messages of other processes that can still be taken back, or have not arrived completely. */
   readonly #open = new Map<number, Arrived>()
   #filling = 0
   #whenFilled: (() => void)[] = []
@@ -31,7 +31,7 @@ export class UnexpectedMessages {
     this.#rendezvous = rendezvous
   }
 
-  /** Receives that have their message, but not all of its data. */
+  /** The receives that have their message, but not all of its data. */
   get receives(): Receive<unknown>[] {
     const receives: Receive<unknown>[] = []
     for (const { content } of this.#open.values()) {
@@ -41,9 +41,9 @@ export class UnexpectedMessages {
   }
 
   /**
-   * A message of process `src` to which later frames refer by this id.
+   * Registers a message of process `src` to which later frames refer by this id.
    *
-   * @throws ERR_PROTOCOL where they would refer to two messages, and for too many that no receive has matched
+   * @throws ERR_PROTOCOL if they would refer to two messages, and for too many that no receive has matched
    */
   open(src: number, transferId: number, message: Arrived): void {
     const key = transferKey(src, transferId)
@@ -59,7 +59,7 @@ export class UnexpectedMessages {
   }
 
   /**
-   * A further frame of an eager message that is longer than one.
+   * Adds a further frame of an eager message that is longer than one.
    *
    * @throws ERR_PROTOCOL for more than the message has
    */
@@ -72,7 +72,7 @@ export class UnexpectedMessages {
       throw wrongValue('ERR_PROTOCOL', expected, payload.byteLength)
     }
     const { data, process, transferId, acknowledge, receive, landing } = content
-    // What was given up is no longer written, and what was detached cannot be.
+    // A receive that was given up is no longer written, and a detached buffer cannot be.
     if (receive?.settled !== true && data.byteLength === message.sizeBytes) {
       copyBytes(bytesOf(data), content.filledBytes, payload)
       this.#state.runtime.processCounters.bytesCopied += payload.byteLength
@@ -104,7 +104,7 @@ export class UnexpectedMessages {
     const { content } = message
     switch (content.kind) {
       case 'held':
-        // Unless it was given up while the message arrived.
+        // The receive may have been given up while the message arrived.
         if (!receive.settled) this.#deliver(message, content, receive)
         this.#consumed(message, content.process)
         if (content.acknowledge) {
@@ -138,7 +138,7 @@ export class UnexpectedMessages {
 
   #deliver(message: Arrived, { data, scratch }: Held, receive: Receive<unknown>): void {
     if (receive.into === undefined) this.#state.runtime.fresh.take(message.sizeBytes)
-    // Of the right size it may as well stay with the receive.
+    // Memory of the right size may as well stay with the receive.
     if (scratch === undefined || (receive.into === undefined && scratch.byteLength === message.sizeBytes)) {
       deliverHeld(receive, message, data)
       return
@@ -167,7 +167,7 @@ export class UnexpectedMessages {
         if (content.acknowledge) this.#refuse(content.process, content.transferId, reason)
         break
       case 'filling':
-        // Discarded when its last frame has arrived.
+        // The message is discarded when its last frame has arrived.
         return
       case 'local':
         content.send.reject(freedError(content.send))
@@ -184,7 +184,7 @@ export class UnexpectedMessages {
     this.#rendezvous.refuse(process, transferId, reason)
   }
 
-  /** The data of a message cannot arrive, or no longer matter; its sender finds that out by itself. */
+  /** Forgets a message whose data cannot arrive, or no longer matter; its sender finds that out by itself. */
   lose(message: Arrived, error: RankweaveError): void {
     const { content } = message
     if (content.kind === 'gone') return
@@ -204,9 +204,7 @@ export class UnexpectedMessages {
     this.#credit.consumed(process, message.sizeBytes)
   }
 
-  /**
-   * Resolves when no message is partly here; such messages are discarded unless a receive has matched them.
-   */
+  /** Resolves when no message is partly here; such messages are discarded unless a receive has matched them. */
   close(): Promise<void> {
     this.#closing = true
     if (this.#filling === 0) return Promise.resolve()

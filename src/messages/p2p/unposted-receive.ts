@@ -5,15 +5,12 @@ import { ANY_SOURCE, ANY_TAG } from '../mailboxes/envelope.js'
 import type { Mailbox } from '../mailboxes/mailbox.js'
 import { Receive } from '../mailboxes/receive.js'
 
-/**
- * A receive whose rank polls for its message before it waits: it is posted only when another message must see
- * it.
- */
+/** A receive whose rank polls for its message before it waits: it is posted only when another message must see it. */
 export class UnpostedReceive {
   /** Undefined while there is no such receive. */
   owner: Mailbox | undefined
   into: ReceiveBuffer | undefined
-  /** Undefined where messages cannot be copied into `into` directly. */
+  /** Undefined if messages cannot be copied into `into` directly. */
   landing: CheckedBuffer | undefined
   posted: Receive<Message> | undefined
   /** The message that was found, in fields; `message` makes the object. */
@@ -61,7 +58,10 @@ export class UnpostedReceive {
     this.owner = undefined
   }
 
-  /** Made when it is handed on: to store a young object in an old one costs more than to make it. */
+  /**
+   * The message as an object, made when it is handed on: storing a young object in an old one costs more than making
+   * it.
+   */
   get message(): Message {
     const { source, tag, count, sizeBytes, data } = this
     return { source, tag, count, sizeBytes, data }

@@ -5,7 +5,7 @@ import { type OptionTable, signalOption } from '../../base/option.js'
 const subscribers = new WeakMap<AbortSignal, Set<() => void>>()
 
 /**
- * Calls back when the signal aborts; the returned function cancels that. One listener per signal however many
+ * Calls back when the signal aborts; the returned function cancels that. There is one listener per signal however many
  * waits share it, since Node warns of a leak beyond ten.
  */
 export function onAbort(signal: AbortSignal, callback: () => void): () => void {

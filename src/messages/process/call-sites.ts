@@ -1,19 +1,19 @@
 import { nodeProcess } from '../../base/node-process.js'
 
-/** Open operations of a rank whose call sites are retained; those beyond have none. */
+/** The most open operations of a rank whose call sites are retained; those beyond have none. */
 const mostPerRank = 64
-/** Frames of a stack that are searched for the first one of the program. */
+/** The frames of a stack that are searched for the first one of the program. */
 const searchedFrames = 48
 
-/** How a program gets call sites, for messages of worlds that retain none. */
+/** The advice on how a program gets call sites, for messages of worlds that retain none. */
 const hint = 'run with --diagnose, or diagnose: true, to see the line of the call'
 
-/** Where in the program an operation was called. The text is made when it is read. */
+/** The line of the program that called an operation. The text is made when it is read. */
 export class CallSite {
   readonly #stack = new Error()
   #text: string | undefined
 
-  /** `program.ts:12:30`; empty where no frame of the stack belongs to the program. */
+  /** The line, `program.ts:12:30`; empty if no frame of the stack belongs to the program. */
   get text(): string {
     this.#text ??= firstOfProgram(this.#stack.stack ?? '')
     return this.#text
@@ -21,8 +21,8 @@ export class CallSite {
 }
 
 /**
- * The call sites of the open operations of one process, at most 64 per rank. A world has them only with
- * `diagnose`: each costs a stack trace of up to 48 frames.
+ * The call sites of the open operations of one process, at most 64 per rank. A world has them only with `diagnose`:
+ * each costs a stack trace of up to 48 frames.
  */
 export class CallSites {
   readonly #firstRank: number
@@ -33,7 +33,7 @@ export class CallSites {
     this.#open = new Uint8Array(ranks)
   }
 
-  /** The place of the call in progress; undefined when the rank has too many open. */
+  /** Returns the place of the call in progress; undefined when the rank has too many open. */
   take(worldRank: number): CallSite | undefined {
     const index = worldRank - this.#firstRank
     if (this.#open[index] >= mostPerRank) return undefined
@@ -45,14 +45,14 @@ export class CallSites {
     return site
   }
 
-  /** The operation of a site that was taken has settled. */
+  /** Notes that the operation of a site that was taken has settled. */
   release(worldRank: number): void {
     this.#open[worldRank - this.#firstRank]--
   }
 }
 
 /**
- * The end of a message about a call: where it is, or how to see that.
+ * Returns the end of a message about a call: its line, or how to see it.
  *
  * @param sites undefined: the world retains none
  */
@@ -61,7 +61,7 @@ export function calledAt(sites: CallSites | undefined, site: CallSite | undefine
   return site === undefined || site.text === '' ? '' : `; called at ${site.text}`
 }
 
-/** The same as a line of a report; nothing where the world retains call sites. */
+/** Returns that advice as a line of a report; nothing if the world retains call sites. */
 export function hintLine(sites: CallSites | undefined): string {
   return sites === undefined ? `\n  ${hint}` : ''
 }
@@ -70,8 +70,8 @@ const place = /[\s(]((?:file:\/\/|\/|[A-Za-z]:\\|https?:)[^()]*:\d+:\d+)\)?$/
 
 function firstOfProgram(stack: string): string {
   const places = stack.split('\n').flatMap((line) => place.exec(line.trim())?.[1] ?? [])
-  // The first frame is that of this module, or of the bundle that it is in. A program in the same bundle has
-  // no separate frames.
+  // The first frame is that of this module, or of the bundle that contains it. A program in the same bundle has no
+  // separate frames.
   const own = /^.*?[\\/](?=messages[\\/]process[\\/]call-sites\.|[^\\/]*$)/.exec(
     plainPath(places[0] ?? ''),
   )?.[0]
@@ -87,7 +87,7 @@ function plainPath(found: string): string {
   return found.startsWith('file://') ? decodeURI(found.slice('file://'.length)) : found
 }
 
-/** Relative to the current folder, where the file is in it. */
+/** Returns a path relative to the current folder, if the file is in it. */
 function withinFolder(path: string): string {
   const folder = nodeProcess?.cwd()
   return folder !== undefined && path.startsWith(`${folder}/`) ? path.slice(folder.length + 1) : path

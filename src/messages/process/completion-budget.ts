@@ -1,9 +1,9 @@
 import { inLaterTurn, laterTurn } from '../../base/turn.js'
 
 /**
- * Ranks that share an event loop and only complete each other's operations would run in microtasks without
- * end, and no timer or socket would be served. So after this many completions the next ones wait for a turn
- * of the event loop.
+ * The completions after which the next ones wait for a turn of the event loop. Otherwise ranks that share an event loop
+ * and only complete each other's operations would run in microtasks without end. No timer or socket would then be
+ * served.
  */
 const completionsPerTurn = 1024
 
@@ -16,7 +16,7 @@ export function inTurn(complete: () => void): void {
   else hold(complete)
 }
 
-/** Spends one completion of this turn; false when there is none left, and it has to be held. */
+/** Spends one completion of this turn; returns false when there is none left, and it has to be held. */
 export function mayComplete(): boolean {
   return held.length === 0 && ++completions < completionsPerTurn
 }
@@ -26,25 +26,25 @@ export function hold(complete: () => void): void {
   if (held.push(complete) === 1) inLaterTurn(releaseHeld, undefined)
 }
 
-/** Whether completions wait for a turn of the event loop. */
+/** Tells whether completions wait for a turn of the event loop. */
 export function completionsHeld(): boolean {
   return held.length > 0
 }
 
-/** A resolved promise, within the same budget. */
+/** Returns a resolved promise, within the same budget. */
 export function resolvedInTurn<T>(value: T): Promise<T> {
   if (mayComplete()) return Promise.resolve(value)
   return new Promise((resolve) => inTurn(() => resolve(value)))
 }
 
-/** A completion without a value, within the same budget. */
+/** Returns a completion without a value, within the same budget. */
 export function doneInTurn(): Promise<void> {
   return mayComplete() ? done : new Promise((resolve) => inTurn(resolve))
 }
 
 const done = Promise.resolve()
 
-/** Resolves after timers and I/O have had their turn: what an unsuccessful poll waits for. */
+/** Resolves after timers and I/O have had their turn. An unsuccessful poll waits for it. */
 export function nextTurn(): Promise<void> {
   return laterTurn()
 }

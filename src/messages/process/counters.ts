@@ -1,4 +1,4 @@
-/** What one rank did on any communicator since the world started. */
+/** The operations of one rank on any communicator since the world started. */
 export interface RankCounters {
   messagesSent: number
   messagesReceived: number
@@ -8,19 +8,18 @@ export interface RankCounters {
 }
 
 /**
- * What one process did: frames are those that its fabric carried, copies those that this room made in
- * memory.
+ * The operations of one process: frames are those that its fabric carried, copies those that this room made in memory.
  */
 export interface ProcessCounters {
   framesSent: number
   framesReceived: number
   frameBytesSent: number
   frameBytesReceived: number
-  /** How often it published data in memory that others watch, without a frame. */
+  /** The number of times that it published data in memory that others watch, without a frame. */
   publications: number
-  /** Point-to-point messages between ranks of this process, which no frame carried. */
+  /** The point-to-point messages between ranks of this process, which no frame carried. */
   messagesInProcess: number
-  /** Payload bytes copied by sends, receives and collectives of this process. */
+  /** The payload bytes copied by sends, receives and collectives of this process. */
   bytesCopied: number
 }
 
@@ -39,10 +38,7 @@ export function newProcessCounters(): ProcessCounters {
 /** The counters of the ranks of one process, by hosted index. */
 export class HostedCounters {
   readonly #counters: (RankCounters | undefined)[] = []
-  /**
-   * Collectives of the ranks that have no counters of their own yet: most ranks of a large world never need
-   * any.
-   */
+  /** The collectives of the ranks that have no separate counters yet. Most ranks of a large world never need any. */
   readonly #uncounted: Float64Array
 
   constructor(hostedRanks: number) {
@@ -60,7 +56,7 @@ export class HostedCounters {
     return this.#counters[index]
   }
 
-  /** One of every rank. */
+  /** Counts a collective of every rank. */
   countCollectives(): void {
     const uncounted = this.#uncounted
     const counters = this.#counters

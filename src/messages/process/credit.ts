@@ -13,25 +13,25 @@ export interface Grantee {
 }
 
 /**
- * What every message is charged besides its payload: it occupies memory while it waits for its receive, even
+ * The bytes that every message is charged besides its payload. It occupies memory while it waits for its receive, even
  * when it is empty.
  */
 export const envelopeChargeBytes = 64
 /**
- * The same on `websocket`, where other programs may send messages: what one occupies at most. On Node 20, 420
- * bytes were measured, 525 where each has another tag, and 607 where three have the same one. That is the heap
- * with buffers after garbage collection per message, less its payload, of 100,000 to 200,000 messages.
+ * The charge on `websocket`, where other programs may send messages: the most that one occupies. On Node 20, 420 bytes
+ * were measured, 525 if each has another tag, and 607 if three have the same one. That is the heap with buffers after
+ * garbage collection per message, less its payload, of 100,000 to 200,000 messages.
  */
 export const untrustedEnvelopeChargeBytes = 640
 
 /**
- * Limit of what waits here of one process without credit, besides `creditBytes`: frames for communicators that
- * this process has not opened, collectives that no rank here has called, offers and envelopes that no call has
- * taken. Only where other programs may send frames: on `websocket`.
+ * The limit of the memory that frames of one process occupy here without credit, besides `creditBytes`. They are frames
+ * for communicators that this process has not opened, collectives that no rank here has called, offers and envelopes
+ * that no call has taken. The limit applies only where other programs may send frames: on `websocket`.
  */
 export const waitingBytes = 2 ** 26
 
-/** What is charged for each, measured with its objects on Node 20 and rounded up. */
+/** The charge for each of these, measured with its objects on Node 20 and rounded up. */
 export const waitCharge = {
   /** A frame that waits for its communicator, besides its bytes. */
   frame: 640,
@@ -45,20 +45,20 @@ export const waitCharge = {
   lookup: 640,
 } as const
 
-/** Flow control between this process and one other. */
+/** The flow control between this process and one other. */
 class PeerCredit {
   readonly process: number
-  /** Charges of messages sent to it and not yet returned. */
+  /** The charges of messages sent to it and not yet returned. */
   inFlightBytes = 0
-  /** Charges of its messages consumed here and not yet returned. */
+  /** The charges of its messages consumed here and not yet returned. */
   owedBytes = 0
-  /** Charges of its messages that have arrived here and were not returned. */
+  /** The charges of its messages that have arrived here and were not returned. */
   heldBytes = 0
-  /** Charges of what else waits here of it ({@link waitCharge}). */
+  /** The charges of its other frames that wait here ({@link waitCharge}). */
   waitingBytes = 0
-  /** Rendezvous bytes granted to it and not yet arrived. */
+  /** The rendezvous bytes granted to it and not yet arrived. */
   grantedBytes = 0
-  /** Transfers of it that have been matched and not been granted completely. */
+  /** The transfers of it that have been matched and not been granted completely. */
   readonly waiting: Grantee[] = []
 
   constructor(process: number) {
@@ -67,35 +67,38 @@ class PeerCredit {
 }
 
 /**
- * Flow control of messages between this process and every other, over all communicators (decision 10).
- * Envelopes of rendezvous messages and control frames are never delayed.
+ * Flow control of messages between this process and every other, over all communicators (decision 10). Envelopes of
+ * rendezvous messages and control frames are never delayed.
  *
- * - **Eager messages** in flight to a process, sent and not yet consumed by a receive, stay within
- *   `creditBytes`; each is charged its payload and its envelope. Beyond that, sends become
- *   rendezvous. The receiver returns credit in batches. This process itself counts like any other.
- *   The receiver counts, too: what has arrived and was not returned is at most what its sender has in flight,
- *   so a process that exceeds the limit does not keep to the protocol.
- * - **Rendezvous payload** is granted by the receiver: what a process may send to this one and has not sent
- *   yet stays within `creditBytes` too. Transfers are served in order, so every one completes.
+ * - **Eager messages** in flight to a process, sent and not yet consumed by a receive, stay within `creditBytes`; each
+ *   is charged its payload and its envelope. Beyond that, sends become rendezvous. The receiver returns credit in
+ *   batches. This process itself counts like any other. The receiver counts, too: the charges that have arrived and
+ *   were not returned are at most those that the sender has in flight. A process that exceeds the limit violates the
+ *   protocol.
+ * - **Rendezvous payload** is granted by the receiver: the bytes that a process may send to this one and has not sent
+ *   yet stay within `creditBytes` too. Transfers are served in order, so every one completes.
  *
- * So what a process holds of messages that no receive has matched is at most `creditBytes` for each process
- * that sends to it, and an envelope for each send that the program has started and not seen complete. On
- * `websocket` the rest is bounded, too ({@link waitingBytes}).
+ * A process thus holds bounded memory for messages that no receive has matched: at most `creditBytes` for each process
+ * that sends to it, and an envelope for each send that the program has started and not seen complete. On `websocket`
+ * the rest is bounded, too ({@link waitingBytes}).
  */
 export class Credit {
   readonly #runtime: FramePort
   readonly #limitBytes: number
-  /** Of a message, besides its payload. */
+  /** The charge of a message besides its payload. */
   readonly #envelopeBytes: number
-  /** Elsewhere all processes run one program, and may start as much as MPI permits. */
+  /**
+   * True if other programs may send frames. Elsewhere all processes run one program, and may start as much as MPI
+   * permits.
+   */
   readonly #isBounded: boolean
-  /** By process; made at the first message to it or from it. */
+  /** The peers by process, each made at the first message to it or from it. */
   readonly #peers = new Map<number, PeerCredit>()
-  /** Of the last message: most often the next one is to or from the same process. */
+  /** The peer of the last message, which the next one is to or from most often. */
   #last: PeerCredit | undefined
   readonly #header = new Int32Array(creditWords)
   #lastTransferId: number
-  /** Of payloads that are offered: a long-lived one keeps its id when the numbers begin anew. */
+  /** The ids of payloads that are offered. A long-lived one keeps its id when the numbers begin anew. */
   readonly #openTransferIds = new Set<number>()
 
   /** @param lastTransferId that was drawn before */
@@ -116,7 +119,7 @@ export class Credit {
     })
   }
 
-  /** An id that no other transfer of this process in flight has. */
+  /** Returns an id that no other transfer of this process in flight has. */
   drawTransferId(): number {
     do {
       this.#lastTransferId = this.#lastTransferId === 0x7fffffff ? 1 : this.#lastTransferId + 1
@@ -124,7 +127,7 @@ export class Credit {
     return this.#lastTransferId
   }
 
-  /** The same, of a transfer that stays in flight until {@link closeTransferId}. */
+  /** Returns the id of a transfer that stays in flight until {@link closeTransferId}. */
   openTransferId(): number {
     const transferId = this.drawTransferId()
     this.#openTransferIds.add(transferId)
@@ -136,7 +139,7 @@ export class Credit {
   }
 
   /**
-   * Takes credit for a message to `process`; false, and nothing done, when there is not enough.
+   * Takes credit for a message to `process`; returns false, with nothing done, when there is not enough.
    *
    * @param sizeBytes of its payload; the charge for its envelope is added here, and in `consumed`
    * @param limitBytes the most that may be in flight with it
@@ -149,14 +152,14 @@ export class Credit {
     return true
   }
 
-  /** The same for a message that could wait for its receive: half of the credit is left to those that cannot. */
+  /** Takes credit for a message that could wait for its receive: half of the credit is left to those that cannot. */
   takeSpare(process: number, sizeBytes: number): boolean {
     return this.take(process, sizeBytes, this.#limitBytes / 2)
   }
 
   /**
-   * A message of another process has begun to arrive, for which that has taken credit. Frames are counted
-   * before anything is stored of them.
+   * Counts a message of another process that has begun to arrive, and for which that process has taken credit. Frames
+   * are counted before anything is stored of them.
    *
    * @throws ERR_PROTOCOL when it has exceeded its credit
    */
@@ -169,7 +172,7 @@ export class Credit {
   }
 
   /**
-   * What waits here of `process` without credit: so many bytes more, or fewer.
+   * Adds to the bytes that wait here of `process` without credit, or subtracts from them.
    *
    * @throws ERR_PROTOCOL on `websocket`, for more than `creditBytes` and {@link waitingBytes}
    */
@@ -184,7 +187,8 @@ export class Credit {
   }
 
   /**
-   * A message of `process`, for which it has taken credit, no longer occupies memory here. Once per message.
+   * Notes that a message of `process`, for which it has taken credit, no longer occupies memory here. Called once per
+   * message.
    */
   consumed(process: number, sizeBytes: number): void {
     const peer = this.#peer(process)
@@ -193,7 +197,8 @@ export class Credit {
       return
     }
     peer.owedBytes += sizeBytes + this.#envelopeBytes
-    // A quarter at a time: the sender always has at least three quarters to use, and credit frames stay rare.
+    // A quarter is returned at a time: the sender always has at least three quarters to use, and credit frames stay
+    // rare.
     if (peer.owedBytes * 4 < this.#limitBytes) return
     this.#header[headerWord.kind] = frameKind.credit
     this.#header[creditWord.bytes] = peer.owedBytes
@@ -209,7 +214,7 @@ export class Credit {
     this.#grant(peer)
   }
 
-  /** Bytes of a granted transfer have arrived. */
+  /** Notes that bytes of a granted transfer have arrived. */
   arrived(transfer: Grantee, sizeBytes: number): void {
     const peer = this.#peer(transfer.process)
     transfer.receivedBytes += sizeBytes
@@ -217,7 +222,7 @@ export class Credit {
     this.#grant(peer)
   }
 
-  /** The rest of the transfer is no longer wanted. */
+  /** Drops a transfer whose rest is no longer wanted. */
   abandon(transfer: Grantee): void {
     const peer = this.#peer(transfer.process)
     const at = peer.waiting.indexOf(transfer)
@@ -226,7 +231,7 @@ export class Credit {
     this.#grant(peer)
   }
 
-  /** What counts against the limits between this process and `process` now, for tests. */
+  /** Returns the bytes that count against the limits between this process and `process` now, for tests. */
   outstanding(process: number): Readonly<Omit<PeerCredit, 'process' | 'waiting'>> {
     const { inFlightBytes, owedBytes, heldBytes, waitingBytes, grantedBytes } =
       this.#peers.get(process) ?? new PeerCredit(process)
@@ -249,7 +254,7 @@ export class Credit {
     const { waiting } = peer
     if (waiting.length === 0) return
     const windowBytes = Math.max(this.#limitBytes, this.#runtime.fabric.maxPayloadBytes)
-    // Half a window at a time, so that a long transfer is not announced once per frame.
+    // Half a window is granted at a time, so that a long transfer is not announced once per frame.
     if (peer.grantedBytes * 2 > windowBytes) return
     let served = 0
     for (const transfer of waiting) {

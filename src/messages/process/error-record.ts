@@ -8,9 +8,9 @@ import {
 } from '../../errors.js'
 
 /**
- * An error as it crosses from one process to another, at most `maxBytes` of JSON in UTF-8; a stack or cause
- * that does not fit is omitted, a long message is truncated. A thrown value that is not an error becomes the
- * message of one. No bytes at all where not even the code fits, below about 100 bytes.
+ * Encodes an error that crosses from one process to another, at most `maxBytes` of JSON in UTF-8. A stack or cause that
+ * does not fit is omitted, a long message is truncated. A thrown value that is not an error becomes the message of one.
+ * No bytes result if not even the code fits, below about 100 bytes.
  */
 export function encodeError(error: unknown, maxBytes: number): Uint8Array {
   const whole = toBytes(
@@ -41,7 +41,7 @@ export function decodeError(bytes: Uint8Array): Error {
     if (error instanceof RankweaveError ? errorCodes.includes(error.code) : record.kind === 'foreign')
       return error as Error
   } catch {
-    // Neither JSON nor the record of an error.
+    // The bytes are neither JSON nor the record of an error.
   }
   throw new RankweaveError('ERR_PROTOCOL', 'expected an error in a frame that reports one')
 }

@@ -2,7 +2,7 @@ import { RankweaveError } from '../../errors.js'
 import type { Trouble } from './frame-port.js'
 import { ranksText, type WorldLayout } from './world-layout.js'
 
-/** Why operations of one process cannot complete: processes that are lost, and the end of the world. */
+/** The reasons why operations of one process cannot complete: processes that are lost, and the end of the world. */
 export class Failures {
   readonly #layout: WorldLayout
   readonly #lost = new Map<number, string>()
@@ -13,17 +13,17 @@ export class Failures {
     this.#layout = layout
   }
 
-  /** Why the world ended, once it has. */
+  /** The reason why the world ended, once it has. */
   get ended(): RankweaveError | undefined {
     return this.#ended
   }
 
-  /** Listeners are notified in the order in which they were added. */
+  /** Adds a listener. Listeners are notified in the order in which they were added. */
   listen(listener: Trouble): void {
     this.#listeners.push(listener)
   }
 
-  /** Records a lost process and notifies the listeners. False if it was lost already. */
+  /** Records a lost process and notifies the listeners. Returns false if it was lost already. */
   lose(peer: number, reason: string): boolean {
     if (this.#lost.has(peer)) return false
     this.#lost.set(peer, reason)
@@ -36,7 +36,7 @@ export class Failures {
     return this.#lost.keys()
   }
 
-  /** The error of an operation that needs process `peer`, if that process is lost. */
+  /** Returns the error of an operation that needs process `peer`, if that process is lost. */
   lostPeer(peer: number): RankweaveError | undefined {
     const reason = this.#lost.get(peer)
     return reason === undefined

@@ -16,7 +16,7 @@ import {
 } from './frames.js'
 import type { Progress } from './progress.js'
 
-/** One communicator in this process, as its frames reach it. */
+/** A communicator in this process, as its frames reach it. */
 export interface FrameContext {
   readonly id: ContextId
   readonly eagerSink: EagerSink
@@ -32,9 +32,9 @@ export interface RetiredFrames {
   frame(src: number, header: Int32Array, payload: Uint8Array): void
 }
 
-/** Takes eager messages where they lie in the fabric's memory. */
+/** Takes eager messages in the fabric's memory. */
 export interface EagerSink {
-  /** True when the message went to its receive; false, and nothing done, else. */
+  /** Returns true when the message went to its receive; otherwise false, with nothing done. */
   arrive(
     src: number,
     words: Int32Array,
@@ -45,11 +45,19 @@ export interface EagerSink {
   ): boolean
 }
 
-/** What this process counts of what others send it (`Credit`). */
+/** Counts in this process what others send it (`Credit`). */
 export interface ArrivalCount {
-  /** A message has begun to arrive for which its sender has taken credit. @throws ERR_PROTOCOL */
+  /**
+   * Notes that a message has begun to arrive for which its sender has taken credit.
+   *
+   * @throws ERR_PROTOCOL
+   */
   received(src: number, sizeBytes: number): void
-  /** So many bytes more, or fewer, wait for their communicator. @throws ERR_PROTOCOL */
+  /**
+   * Notes that so many bytes more, or fewer, wait for their communicator.
+   *
+   * @throws ERR_PROTOCOL
+   */
   waits(src: number, sizeBytes: number): void
 }
 
@@ -70,13 +78,13 @@ export class FrameRouter<C extends FrameContext> implements FrameSink {
   readonly #onWorldLost: (error: RankweaveError) => void
   readonly #count: ArrivalCount
   readonly #contexts = new Map<number, C>()
-  /** Frames of communicators that other processes have opened and this one has not yet, in arrival order. */
+  /** The frames of communicators that other processes have opened and this one has not yet, in arrival order. */
   readonly #early = new Map<number, EarlyFrame[]>()
   readonly #retired = new Map<number, RetiredFrames>()
-  /** Names of communicators that will be opened. */
+  /** The names of communicators that will be opened. */
   readonly #reserved = new Set<number>()
   readonly #services = new Map<number, ServiceHandler>()
-  /** The context of the last frame: most often the next one is for the same. */
+  /** The context of the last frame, which the next one is for most often. */
   #last: C | undefined
 
   constructor(
@@ -110,7 +118,7 @@ export class FrameRouter<C extends FrameContext> implements FrameSink {
     return this.#contexts.values()
   }
 
-  /** False for the name of a communicator that is open here, was retired or is reserved. */
+  /** Reserves a name; returns false if a communicator of this name is open here, was retired or is reserved. */
   reserve(id: ContextId): boolean {
     const key = contextKey(id)
     if (this.#contexts.has(key) || this.#retired.has(key) || this.#reserved.has(key)) return false
@@ -136,7 +144,10 @@ export class FrameRouter<C extends FrameContext> implements FrameSink {
     return context
   }
 
-  /** Of a lost process, messages that have arrived stay, free of charge; the rest can no longer complete. */
+  /**
+   * Forgets frames of a lost process. Its messages that have arrived stay, free of charge; the rest can no longer
+   * complete.
+   */
   #forget(lost: number): void {
     for (const [key, early] of this.#early) {
       const whole = wholeMessages(early.filter(({ src }) => src === lost))
@@ -177,8 +188,8 @@ export class FrameRouter<C extends FrameContext> implements FrameSink {
   }
 
   /**
-   * @throws ERR_PROTOCOL for a header that names no communicator, and for a process that exceeds its credit, or
-   *   the limit of frames that wait here
+   * @throws ERR_PROTOCOL for a header that names no communicator, and for a process that exceeds its credit, or the
+   *   limit of frames that wait here
    */
   frame(src: number, header: Int32Array, payload: Uint8Array): void {
     const progress = this.#progress
@@ -191,20 +202,20 @@ export class FrameRouter<C extends FrameContext> implements FrameSink {
       counters.frameBytesReceived += header.length * 4 + payload.length
     }
     progress.frameArrived()
-    // Once the world has ended, only the agreement to close it continues.
+    // Frames other than the agreement to close the world are dropped once it has ended.
     if (this.#failures.ended !== undefined && kind !== frameKind.worldEnd && kind !== frameKind.quiesce)
       return
     if (kind > lastCommunicatorKind) {
       this.#services.get(kind)?.(src, header, payload)
       return
     }
-    // Else it would wait for a communicator that no rank can open.
+    // This frame would wait for a communicator that no rank can open.
     if (header.length <= headerWord.counter) {
       throw new RankweaveError('ERR_PROTOCOL', `a frame without a communicator: ${header.length} words`)
     }
     const sizeBytes = creditedBytes(header)
     if (sizeBytes >= 0) {
-      // What waits is charged what it says.
+      // A waiting message is charged the size that it states.
       if (payload.length > sizeBytes)
         throw wrongValue(
           'ERR_PROTOCOL',
@@ -235,13 +246,13 @@ export class FrameRouter<C extends FrameContext> implements FrameSink {
     // The bytes of a message with credit are charged there.
     const chargeBytes = waitCharge.frame + (sizeBytes >= 0 ? 0 : header.length * 4 + payload.length)
     this.#count.waits(src, chargeBytes)
-    // The memory is borrowed: what has to wait is copied.
+    // The memory is borrowed, so a frame that has to wait is copied.
     const early = this.#early.get(key) ?? []
     early.push({ src, header: header.slice(), payload: payload.slice(), chargeBytes })
     this.#early.set(key, early)
   }
 
-  /** An eager message of the communicator that got the last frame need not be copied to be matched. */
+  /** Matches an eager message in place, without a copy, if it is of the communicator that got the last frame. */
   inPlace(
     src: number,
     words: Int32Array,
@@ -279,8 +290,8 @@ export class FrameRouter<C extends FrameContext> implements FrameSink {
 }
 
 /**
- * Of frames of one process for one communicator, in their order, those that make complete messages: eager ones,
- * of which all has arrived, and those in shared memory.
+ * Returns the frames that make complete messages, of those of one process for one communicator, in their order.
+ * Complete are eager messages of which all has arrived, and those in shared memory.
  */
 function wholeMessages(frames: readonly EarlyFrame[]): ReadonlySet<EarlyFrame> {
   const whole = new Set<EarlyFrame>()

@@ -1,10 +1,9 @@
 import { roundUp } from '../../base/bytes.js'
 
 /**
- * Free ranges are taken in turn from so many bytes at the start, and from the rest only when these are taken.
- * Memory whose last content is still in the cache of another core costs up to ten times as much to write
- * (record 0028): this is more than such a cache holds. It also bounds the pages that are backed by memory
- * where little is taken at a time.
+ * The bytes at the start from which free ranges are taken in turn; the rest is used only when these are taken. Memory
+ * whose last content is still in the cache of another core costs up to ten times as much to write (record 0028): this
+ * is more than such a cache holds. It also bounds the pages that are backed by memory if little is taken at a time.
  */
 export const lapBytes = 8 * 2 ** 20
 
@@ -12,7 +11,7 @@ export const lapBytes = 8 * 2 ** 20
 export class FreeRanges {
   readonly #starts: number[]
   readonly #sizes: number[]
-  /** End of the range that was taken last, as long as that is in the lap. */
+  /** The end of the range that was taken last, as long as that is in the lap. */
   #next = 0
 
   constructor(sizeBytes: number) {
@@ -25,7 +24,8 @@ export class FreeRanges {
   }
 
   /**
-   * Start of a range of this many bytes, a multiple of 64 as those before it are; -1 if none is long enough.
+   * Returns the start of a range of this many bytes, a multiple of 64 as those before it are; -1 if none is long
+   * enough.
    */
   take(sizeBytes: number): number {
     const size = roundUp(sizeBytes, 64)
@@ -36,7 +36,7 @@ export class FreeRanges {
     return start
   }
 
-  /** The first range in what is free from `from` on; -1 if none is long enough and begins before `limit`. */
+  /** Takes the first free range from `from` on; returns -1 if none is long enough and begins before `limit`. */
   #takeFrom(from: number, size: number, limit: number): number {
     for (let at = 0; at < this.#starts.length; at++) {
       const freeStart = this.#starts[at]

@@ -1,32 +1,32 @@
 import type { FreshHeap, ProcessHeap } from '../../fabric/fabric.js'
 
 /**
- * The memory that receives without a buffer get. V8 counts the bytes of such arrays with those of old
- * objects: after 8 to 16 MiB it begins to mark the whole heap, though nearly all of them are garbage that a
- * collection of young objects would release. On two cores that took ten times as long as the messages. So
- * this process collects its young objects before, as long as that pays off.
+ * The memory that receives without a buffer get. V8 counts the bytes of such arrays with those of old objects. After 8
+ * to 16 MiB it begins to mark the whole heap, though nearly all of them are garbage that a collection of young objects
+ * would release. On two cores that took ten times as long as the messages. This process therefore collects its young
+ * objects before, as long as that pays off.
  */
 export class FreshMemory {
   readonly #shared: ProcessHeap | undefined
   /** Opened when it is first needed. */
   #heap: FreshHeap | undefined
   #tries = 0
-  /** Of long arrays since room was made for them, or none was needed. */
+  /** The bytes of long arrays since room was made for them, or none was needed. */
   #longBytes = 0
   #periodBytes = shortestPeriodBytes
   #leftBytes = shortestPeriodBytes
-  /** Of the heap, before the last collection. */
+  /** The external bytes of the heap before the last collection. */
   #externalBytes: number | undefined
 
-  /** @param shared undefined where the program and others share the heap, which is not ours to collect then */
+  /** @param shared undefined if the program and others share the heap, which this process must not collect then */
   constructor(shared: ProcessHeap | undefined) {
     this.#shared = shared
   }
 
   /**
-   * A receive is about to make an array of so many bytes. The program usually holds the last array until it has this
-   * one. Collected now, each survives one collection; collected once this one is made, each would survive two, and so
-   * become an old object, which only a collection of the whole heap releases.
+   * Notes that a receive is about to make an array of so many bytes. The program usually holds the last array until it
+   * has this one. Collected now, each array survives one collection. Collected once this one is made, each would
+   * survive two and become an old object, which only a collection of the whole heap releases.
    */
   take(sizeBytes: number): void {
     if (sizeBytes >= longBytes) this.#longBytes += sizeBytes
@@ -46,7 +46,7 @@ export class FreshMemory {
     const externalBytes = heap.externalBytes()
     const retainedBytes = externalBytes - (this.#externalBytes ?? externalBytes)
     this.#externalBytes = externalBytes
-    // The program retains what it receives: there is little to release.
+    // The program retains what it receives, so there is little to release.
     const isInVain = retainedBytes * 2 > takenBytes
     this.#periodBytes = isInVain ? Math.min(longestPeriodBytes, this.#periodBytes * 2) : shortestPeriodBytes
     this.#leftBytes = this.#periodBytes
@@ -55,25 +55,28 @@ export class FreshMemory {
   }
 
   #makeRoom(heap: FreshHeap): void {
-    // What such arrays free is soon needed again.
+    // The memory that such arrays free is soon needed again.
     this.#shared?.retainFreed()
-    // The flag that this sets is of all threads.
+    // The flag that this sets applies to all threads.
     if (this.#shared?.alone(() => heap.makeRoom()) === true) this.#longBytes = 0
   }
 }
 
-/** Of shorter arrays many fit below V8's limit, and what is marked late lies spread over more memory. */
+/**
+ * The least bytes of a long array. Many shorter arrays fit below V8's limit, and arrays that are marked late lie spread
+ * over more memory.
+ */
 export const longBytes = 2 ** 21
-/** Less than what V8 takes at least before it begins to mark. */
+/** The shortest period in bytes, less than what V8 takes at least before it begins to mark. */
 export const shortestPeriodBytes = 4 * 2 ** 20
-/** Where the program retains what it receives. */
+/** The longest period in bytes, for programs that retain what they receive. */
 export const longestPeriodBytes = 64 * 2 ** 20
 
-/** Another thread may clear the flag between its setting and the look-up here. */
+/** The most tries, because another thread may clear the flag between its setting and the look-up here. */
 const mostTries = 16
 
 /**
- * To make room takes a collection of the whole heap, for which all ranks of the process wait: some 10 ms where it holds
- * 6 MiB, 100 ms where it holds 62 MiB. Programs of few long arrays need none.
+ * The bytes of long arrays after which room is made. That takes a collection of the whole heap, for which all ranks of
+ * the process wait: some 10 ms if it holds 6 MiB, 100 ms if it holds 62 MiB. Programs of few long arrays need none.
  */
 export const bytesPerRoom = 64 * 2 ** 20

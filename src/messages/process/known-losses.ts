@@ -1,9 +1,9 @@
 import { RankweaveError } from '../../errors.js'
 
 /**
- * Lost processes of one communicator as one process knows them, in the order in which the authority told of
- * them, and how many each rank here has acknowledged. The order is the same everywhere, so two ranks that
- * have acknowledged as many have acknowledged the same.
+ * The lost processes of one communicator as one process knows them, in the order in which the authority reported them,
+ * and how many each rank here has acknowledged. The order is the same everywhere, so two ranks that have acknowledged
+ * as many have acknowledged the same.
  *
  * @see MPI Forum, User-Level Failure Mitigation (MPIX_Comm_ack_failed)
  */
@@ -11,7 +11,7 @@ export class KnownLosses {
   readonly #localRanks: number
   readonly #errorOf: (process: number) => RankweaveError
   readonly #processes: number[] = []
-  /** By local index; made with the first loss. */
+  /** The acknowledged losses by local index; made with the first loss. */
   #acknowledged: Int32Array | undefined
 
   /** @param errorOf makes the error of an operation that needs a lost process; none is held, for each has a stack */
@@ -20,7 +20,7 @@ export class KnownLosses {
     this.#errorOf = errorOf
   }
 
-  /** World processes, in the order in which they were lost. */
+  /** The world processes, in the order in which they were lost. */
   get processes(): readonly number[] {
     return this.#processes
   }
@@ -36,19 +36,19 @@ export class KnownLosses {
     return process === undefined ? undefined : this.#errorOf(process)
   }
 
-  /** How many losses a rank has acknowledged. */
+  /** Returns the number of losses that a rank has acknowledged. */
   acknowledged(localIndex: number): number {
     return this.#acknowledged?.[localIndex] ?? 0
   }
 
-  /** A rank acknowledges all that are known here; returns how many that are. */
+  /** Acknowledges, for a rank, all losses that are known here; returns how many they are. */
   acknowledge(localIndex: number): number {
     const count = this.#processes.length
     if (this.#acknowledged !== undefined) this.#acknowledged[localIndex] = count
     return count
   }
 
-  /** Why a rank cannot receive from any source: losses that it has not acknowledged. */
+  /** Returns the reason why a rank cannot receive from any source: losses that it has not acknowledged. */
   unacknowledged(localIndex: number): RankweaveError | undefined {
     const from = this.acknowledged(localIndex)
     const errors = this.#processes.slice(from).map(this.#errorOf)

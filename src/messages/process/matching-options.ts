@@ -6,25 +6,28 @@ import {
   mailboxDesigns,
 } from '../matching-queues/mailbox-designs.js'
 
-/** What a world counts and records of its message matching. */
+/** The counts and records of message matching that a world makes. */
 export interface MatchingOptions {
   /**
-   * True: lengths of both queues, searches and their time are counted for every rank and communicator. Every message
-   * takes the general path then, and each search reads the clock twice. Default false: nothing is paid.
+   * Whether lengths of both queues, searches and their time are counted for every rank and communicator. Every message
+   * takes the general path then, and each search reads the clock twice. Default false, which costs nothing.
    */
   readonly count?: boolean
   /**
-   * A directory, made where it is not there: every rank records its receives, arrivals, probes and cancels, and a file
-   * `rank-0.jsonl` has them when the world has ended. Every message takes the general path then. Only `run` on Node
-   * has it. Default: nothing is recorded, and nothing paid (docs/message-matching.md).
+   * A directory, made if it is missing. Every rank records its receives, arrivals, probes and cancels, and a file
+   * `rank-0.jsonl` has them when the world has ended. Every message takes the general path then. Only `run` on Node has
+   * it. Default: nothing is recorded, at no cost (docs/message-matching.md).
    */
   readonly trace?: string
   /**
-   * True: the messages of collectives between processes are recorded, too, at the lowest rank of each process, with the
-   * collective and the number of its call. Default false.
+   * Whether the messages of collectives between processes are recorded, too, at the lowest rank of each process, with
+   * the collective and the number of its call. Default false.
    */
   readonly traceCollectives?: boolean
-  /** Operations that a rank records, its first, 20 bytes each; all ranks of a process at most 2^24. Default 1,000,000. */
+  /**
+   * The number of first operations that a rank records, 20 bytes each; all ranks of a process at most 2^24. Default
+   * 1,000,000.
+   */
   readonly traceOperations?: number
   /**
    * The design of both queues of every rank: which structure a search passes. Communicators inherit it, and a `dup` may
@@ -35,7 +38,7 @@ export interface MatchingOptions {
 
 export const defaultTraceOperations = 1_000_000
 
-/** Ranks of a world that is traced: each has a file. */
+/** The most ranks of a world that is traced: each has a file. */
 export const mostTracedRanks = 65_536
 
 export const matchingOptions: OptionTable<MatchingOptions> = {
@@ -66,7 +69,11 @@ export function checkTraceOptions(
     )
 }
 
-/** For worlds whose processes are started elsewhere: none of them writes files. @throws ERR_ARGUMENT */
+/**
+ * Refuses traces for worlds whose processes are started elsewhere, because none of them writes files.
+ *
+ * @throws ERR_ARGUMENT
+ */
 export function refuseTrace(where: string, matching: MatchingOptions | undefined): void {
   const { trace, traceCollectives, traceOperations } = matching ?? {}
   if (trace === undefined && traceCollectives === undefined && traceOperations === undefined) return

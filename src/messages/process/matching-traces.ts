@@ -1,7 +1,7 @@
 import { type RecordBudget, type RecordedCall, TraceRecorder } from '../matching-queues/trace-recorder.js'
 import { defaultTraceOperations, type MatchingOptions } from './matching-options.js'
 
-/** Operations that one process records of all its ranks: 320 MiB. */
+/** The most operations that one process records of all its ranks: 320 MiB. */
 export const mostProcessOperations = 2 ** 24
 
 /** Records the matching of one process, by rank; communicators are numbered in the order of their first message. */
@@ -19,7 +19,7 @@ export class MatchingTraces {
     this.hasCollectives = traceCollectives
   }
 
-  /** What a rank has recorded; nothing before its first message. */
+  /** Returns the recorder of a rank, which is empty before its first message. */
   recorder(worldRank: number): TraceRecorder {
     let recorder = this.#recorders.get(worldRank)
     if (recorder === undefined) {
@@ -30,7 +30,7 @@ export class MatchingTraces {
   }
 
   /**
-   * What notes the operations of a rank on one communicator.
+   * Returns the watch that notes the operations of a rank on one communicator.
    *
    * @param key of the communicator, `contextKey`
    * @param size its ranks
@@ -44,11 +44,11 @@ export class MatchingTraces {
   }
 }
 
-/** Notes what happens to one mailbox. Whatever holds its queues, each operation is noted before it takes place. */
+/** Notes the operations of one mailbox. Each is noted before it takes place, whatever design holds the queues. */
 export class MatchingWatch {
   readonly #recorder: TraceRecorder
   readonly #context: number
-  /** Receives that a cancel may name. */
+  /** The receives that a cancel may name. */
   readonly #numbers = new WeakMap<object, number>()
 
   constructor(recorder: TraceRecorder, context: number) {
@@ -56,7 +56,7 @@ export class MatchingWatch {
     this.#context = context
   }
 
-  /** A receive, or a matched probe that waits, starts. */
+  /** Notes that a receive, or a matched probe that waits, starts. */
   post(receive: object, source: number, tag: number): void {
     const number = this.#recorder.post(this.#context, source, tag)
     if (number >= 0) this.#numbers.set(receive, number)
@@ -67,7 +67,7 @@ export class MatchingWatch {
     this.#recorder.arrive(this.#context, source, tag, bytes, of)
   }
 
-  /** A process receives a message of a collective. */
+  /** Notes that a process receives a message of a collective. */
   postInCall(source: number, tag: number, of: RecordedCall): void {
     this.#recorder.post(this.#context, source, tag, of)
   }
@@ -76,12 +76,12 @@ export class MatchingWatch {
     this.#recorder.probe(this.#context, source, tag)
   }
 
-  /** A message is taken by a matched probe that does not wait, or leaves matching otherwise. */
+  /** Notes a message that a matched probe without waiting takes, or that leaves matching otherwise. */
   mprobe(source: number, tag: number): void {
     this.#recorder.mprobe(this.#context, source, tag)
   }
 
-  /** A receive without a message is taken back. */
+  /** Notes that a receive without a message is taken back. */
   cancel(receive: object): void {
     const number = this.#numbers.get(receive)
     if (number !== undefined) this.#recorder.cancel(number)

@@ -1,4 +1,4 @@
-/** A collective's wait for what other processes write in memory. See `Exchange.watch`. */
+/** A collective's wait for data that other processes write in memory. See `Exchange.watch`. */
 export class MemoryWait {
   readonly #look: () => boolean
   readonly #awaited: () => readonly number[]
@@ -22,7 +22,7 @@ export class MemoryWait {
     if (!this.#attempt()) this.#unwatch = watch(() => this.#attempt())
   }
 
-  /** Process indices; none when it is over. */
+  /** The process indices; none when it is over. */
   get awaited(): readonly number[] {
     return this.#isOver ? [] : this.#awaited()
   }

@@ -13,42 +13,42 @@ import type { Staging } from './staging.js'
 import type { WaitTracker } from './wait-tracker.js'
 
 /**
- * One process as the rooms above see it: its identity, how it sends, what it counts, and which of its ranks
- * are blocked. Implemented by the runtime of a world; tests implement as much of it as they need.
+ * A process as the rooms above see it: its identity, how it sends, what it counts, and which of its ranks are blocked.
+ * The runtime of a world implements it; tests implement as much of it as they need.
  */
 export interface ProcessPort extends FramePort {
-  /** World rank of the first rank hosted here, and how many follow. */
+  /** The world rank of the first rank hosted here, and how many follow. */
   readonly firstRank: number
   readonly hostedRanks: number
-  /** Messages of at most this many payload bytes go in one frame, with their envelope. */
+  /** The most payload bytes of a message that goes in one frame, with its envelope. */
   readonly shortBytes: number
   readonly waits: WaitTracker
-  /** Undefined unless the world diagnoses: then nothing is paid for it. */
+  /** Undefined unless the world diagnoses; then it costs nothing. */
   readonly callSites?: CallSites | undefined
-  /** Undefined unless the world records matching: then nothing is paid for it. */
+  /** Undefined unless the world records matching; then it costs nothing. */
   readonly matchingTraces?: MatchingTraces | undefined
-  /** Undefined unless the world learns from its calls: then nothing is paid for it. */
+  /** Undefined unless the world learns from its calls; then it costs nothing. */
   readonly online?: OnlineProcess | undefined
   readonly progress: Progress
-  /** Flow control of payload, over all communicators. */
+  /** The flow control of payload, over all communicators. */
   readonly credit: Credit
   readonly processCounters: ProcessCounters
   /** Memory for large values, retained from call to call. */
   readonly scratch: Scratch
-  /** Arrays that short messages were sent from, and received into, lately. */
+  /** The arrays that short messages were sent from, and received into, lately. */
   readonly sentBuffers: CheckedBuffers
   readonly filledBuffers: CheckedBuffers
-  /** Memory that receives get. */
+  /** The memory that receives get. */
   readonly fresh: FreshMemory
-  /** Where payloads are copied for processes that can read this one's memory; undefined where none can. */
+  /** The memory where payloads are copied for processes that can read this one's memory; undefined if none can. */
   readonly staging: Staging | undefined
 
-  /** Which ranks here continue without which lost processes. */
+  /** The ranks here that continue without lost processes. */
   readonly acknowledgements: Acknowledgements
 
   rankCounters(worldRank: number): RankCounters
   /** @param index hosted index: world rank minus the first world rank of this process */
   countCollective(index: number): void
-  /** A collective of all ranks here. */
+  /** Counts a collective of all ranks here. */
   countCollectives(): void
 }

@@ -4,35 +4,35 @@ import type { ProcessCounters } from './counters.js'
 import type { Failures } from './failures.js'
 import type { WaitTracker } from './wait-tracker.js'
 
-/** Only fabrics of Node spin. */
+/** Only fabrics of Node spin, so other engines need no `nextTick`. */
 const { nextTick = queueMicrotask } = nodeProcess ?? {}
 
-/** Bounds of how often `Progress.pollFor` polls; a poll takes some 10 ns. */
+/** The bounds of how often `Progress.pollFor` polls; a poll takes some 10 ns. */
 const fewestPolls = 8
 const mostPolls = 256
 /**
- * Polls may deliver frames for other operations first, those of a collective that many processes send, and a
- * window of messages.
+ * The most tries of a poll. Polls may deliver frames for other operations first, those of a collective that many
+ * processes send, and a window of messages.
  */
 const triesPerPoll = 128
 
 /**
- * When one process polls its fabric instead of leaving that to the event loop: before its last awake rank
- * waits, and while every rank waits, because what they wait for may arrive within microseconds.
+ * Decides when one process polls its fabric instead of leaving that to the event loop. It polls before its last awake
+ * rank waits, and while every rank waits, because what they wait for may arrive within microseconds.
  */
 export class Progress {
-  /** Frames other than short messages that went straight to their receive. */
+  /** The frames other than short messages that went straight to their receive. */
   framesHandedOn = 0
   readonly #fabric: Fabric
   readonly #waits: WaitTracker
   readonly #counters: ProcessCounters
   readonly #failures: Failures
   #spinning = false
-  /** How often `pollFor` polls: adapted to how often that paid off lately. */
+  /** The number of polls of `pollFor`, adapted to how often polling paid off lately. */
   #polls = mostPolls
-  /** Transfers of the fabric's own that may settle while it spins. */
+  /** The fabric's own transfers that may settle while it spins. */
   #transfers = 0
-  /** Frames sent at the last unsuccessful `pollFor`. */
+  /** The frames sent at the last unsuccessful `pollFor`. */
   #sentBefore = -1
 
   constructor(fabric: Fabric, waits: WaitTracker, counters: ProcessCounters, failures: Failures) {
@@ -42,14 +42,14 @@ export class Progress {
     this.#failures = failures
   }
 
-  /** A frame has arrived: while every rank waits, the process spins for the next one. */
+  /** Notes that a frame has arrived: while every rank waits, the process spins for the next one. */
   frameArrived(): void {
     if (this.#waits.awake === 0) this.spinLater()
   }
 
   /**
-   * Spins for frames once everything that follows from the last ones has happened and still no rank here can
-   * continue. Promises may lie between a frame and its consequences, so the spin runs after all microtasks.
+   * Spins for frames once everything that follows from the last ones has happened and still no rank here can continue.
+   * Promises may lie between a frame and its consequences, so the spin runs after all microtasks.
    */
   spinLater(): void {
     if (this.#spinning || this.#fabric.spin === undefined) return
@@ -63,9 +63,9 @@ export class Progress {
   }
 
   /**
-   * Polls for what completes `operation`, which the only awake rank here is about to wait for: if it arrives
-   * now, nothing is suspended. The rank may have been about to do something else first, so it polls only a
-   * few times, and more often the more often that has paid off.
+   * Polls for the completion of `operation`, which the only awake rank here is about to wait for: if it arrives now,
+   * nothing is suspended. The rank may have been about to do something else first, so it polls only a few times, and
+   * more often the more often that has paid off.
    */
   pollFor(operation: { readonly settled: boolean }): void {
     const fabric = this.#fabric
@@ -100,7 +100,7 @@ export class Progress {
     this.spinLater()
   }
 
-  /** True when microtasks may follow from what arrived, after which every rank may wait again. */
+  /** Returns true when microtasks may follow from an arrival, after which every rank may wait again. */
   #spinForAWhile(): boolean {
     const waits = this.#waits
     for (;;) {
@@ -108,7 +108,7 @@ export class Progress {
       const framesBefore = this.framesHandedOn
       const waitsBefore = waits.waits
       if (!this.#fabric.spin!()) return false
-      // A rank that did nothing but wait since then should have polled longer.
+      // A rank that only waited since then should have polled longer.
       if (this.#sentBefore === this.#counters.framesSent) this.#polls = mostPolls
       // Short messages that ended no wait lead to nothing: the next one may be here.
       if (this.#transfers > 0 || this.framesHandedOn !== framesBefore || waits.waits !== waitsBefore)

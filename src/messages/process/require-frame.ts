@@ -18,16 +18,16 @@ import {
   transferWords,
 } from './frames.js'
 
-/** Words of the headers whose layout other rooms know: the end of a world, being stuck, look-ups in tables. */
+/** The words of the headers whose layout other rooms know: the end of a world, being stuck, look-ups in tables. */
 const endingWords = 4
 const stuckWords = 11
 const lookupWords = 7
 const lookupCountWord = 6
 
-/** Words of a header, by kind; undefined: no frame has this kind. */
+/** The words of a header, by kind; undefined: no frame has this kind. */
 const wordsOfKind: readonly (number | undefined)[] = Array.from({ length: 40 }, (_, kind) => wordsOf(kind))
 
-/** Kinds whose frames have no payload. */
+/** The kinds whose frames have no payload. */
 const bare: ReadonlySet<number> = new Set([
   frameKind.rendezvous,
   frameKind.clearToSend,
@@ -41,19 +41,19 @@ const bare: ReadonlySet<number> = new Set([
   frameKind.tableDrop,
 ])
 
-/** Kinds whose payload is 32-bit numbers. */
+/** The kinds whose payload is 32-bit numbers. */
 const inWords: ReadonlySet<number> = new Set([
   frameKind.survivorRows,
   frameKind.tableGet,
   frameKind.tableRows,
 ])
 
-/** Kinds that name memory of their sender: no process that shares none sends them. */
+/** The kinds that name memory of their sender: no process that shares none sends them. */
 const ofSharedMemory: ReadonlySet<number> = new Set([frameKind.shared, frameKind.askTable, frameKind.table])
 
 /**
- * Checks a frame that came over a network, before anything of it is stored: its kind, and what its words and
- * its payload say of each other. What depends on a communicator or on what came before is checked there.
+ * Checks a frame that came over a network, before anything of it is stored: its kind, and whether its words and its
+ * payload agree. Facts that depend on a communicator or on earlier frames are checked there.
  *
  * @param maxPayloadBytes of the fabric: a payload that is longer continues in further frames
  * @throws ERR_PROTOCOL for a frame that no process sends over this fabric
@@ -125,7 +125,7 @@ function requireTransfer(kind: number, header: Int32Array): void {
   requireThat(argument >= 0 && argument <= most, kind, `an argument from 0 to ${most}`, argument)
 }
 
-/** Largest argument of the frames of transfers that have one. */
+/** The largest argument of the frames of transfers that have one. */
 const mostArgument: Readonly<Record<number, number>> = {
   [frameKind.clearToSend]: transferMode.discard,
   [frameKind.cancel]: cancelStage.matched,

@@ -21,15 +21,14 @@ import type { WorldLayout } from './world-layout.js'
 
 export const defaultRuntimeOptions: RuntimeOptions = { eagerLimitBytes: 65_536, creditBytes: 16 * 2 ** 20 }
 
-/** Of the queue of a link, what its credit may fill: frames have headers, and others go there, too. */
+/** The share of a link's queue that its credit may fill: frames have headers, and others go there, too. */
 const queueShare = 3 / 4
 
 /**
- * The limits on a fabric: those given, else the defaults. An eager limit that is set applies to
+ * Returns the limits on a fabric: those given, otherwise the defaults. An eager limit that is set applies to
  * collectives, too. The default credit fits in the queues of the fabric.
  *
- * @throws ERR_ARGUMENT for more credit than three quarters of the queue of a link: a peer that computes would
- *   be lost
+ * @throws ERR_ARGUMENT for more credit than three quarters of the queue of a link: a peer that computes would be lost
  */
 export function runtimeOptions(
   given: Partial<RuntimeOptions>,
@@ -55,8 +54,8 @@ export function runtimeOptions(
 }
 
 /**
- * One process of a world: its end of the fabric, the communicators its ranks belong to, its counters, and
- * which ranks wait. Everything the ranks of a process can share belongs to it, once (decision 1).
+ * A process of a world: its end of the fabric, the communicators its ranks belong to, its counters, and which ranks
+ * wait. Everything the ranks of a process can share belongs to it, once (decision 1).
  */
 export class Runtime<C extends FrameContext> implements ProcessPort {
   readonly fabric: Fabric
@@ -123,7 +122,7 @@ export class Runtime<C extends FrameContext> implements ProcessPort {
     fabric.attach(fabric.kind === 'websocket' ? this.#checked(fabric.maxPayloadBytes) : this.router)
   }
 
-  /** Frames that other programs may have made are checked before they are routed. */
+  /** Returns a sink that checks frames before they are routed, since other programs may have made them. */
   #checked(maxPayloadBytes: number): FrameSink {
     const { router } = this
     return {
@@ -156,14 +155,14 @@ export class Runtime<C extends FrameContext> implements ProcessPort {
     this.#rankCounters.countCollective(index)
   }
 
-  /** A collective of all ranks here. */
+  /** Counts a collective of all ranks here. */
   countCollectives(): void {
     this.#rankCounters.countCollectives()
   }
 
   /**
-   * A number that this process has not drawn before. With the leader's world rank it names a communicator uniquely,
-   so no agreement is needed (docs/split-algorithms.md#names-of-communicators).
+   * Returns a number that this process has not drawn before. With the leader's world rank it names a communicator
+   * uniquely, so no agreement is needed (docs/split-algorithms.md#names-of-communicators).
    */
   drawCounter(): number {
     return ++this.#lastCounter
@@ -201,7 +200,7 @@ export class Runtime<C extends FrameContext> implements ProcessPort {
   /** Called when the authority of the world is lost; set by the world that hosts this process. */
   onWorldLost: (error: RankweaveError) => void = (error) => this.end(error)
 
-  /** What `world.abort` does; set by the world that hosts this process. */
+  /** Called by `world.abort`; set by the world that hosts this process. */
   onAbort: (error: RankweaveError) => void = (error) => this.end(error)
 
   abort(worldRank: number, reason: unknown): void {

@@ -1,12 +1,12 @@
 /**
- * Memory for large values of one call, retained from call to call: fresh memory costs page faults, zeroing
- * and garbage collections, more than what is done in it. A process retains at most {@link retainedBytes}.
+ * Memory for large values of one call, retained from call to call: fresh memory costs page faults, zeroing and garbage
+ * collections, more than the work done in it. A process retains at most {@link retainedBytes}.
  */
 export class Scratch {
   readonly #free: ArrayBuffer[] = []
   #freeBytes = 0
 
-  /** Memory of at least this many bytes, with any content, aligned for all elements. */
+  /** Returns memory of at least this many bytes, with any content, aligned for all elements. */
   take(sizeBytes: number): ArrayBuffer {
     let best = -1
     for (let i = 0; i < this.#free.length; i++) {
@@ -28,7 +28,7 @@ export class Scratch {
     while (this.#freeBytes > retainedBytes) this.#freeBytes -= this.#free.shift()!.byteLength
   }
 
-  /** Bytes retained, for tests. */
+  /** The bytes retained, for tests. */
   get freeBytes(): number {
     return this.#freeBytes
   }

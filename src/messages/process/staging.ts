@@ -5,9 +5,9 @@ import { FreeRanges } from './free-ranges.js'
 export type { MemoryLocation }
 
 /**
- * Copies of payloads in memory that the other processes read in place: one copy serves any number of readers,
- * who need not ask for it first. Its memory is bounded by the fabric (`StagingMemory`); what finds no room
- * there is sent otherwise.
+ * Copies of payloads in memory that the other processes read in place: one copy serves any number of readers, which
+ * need not request it first. The fabric bounds its memory (`StagingMemory`); payloads that find no room there are sent
+ * otherwise.
  */
 export class Staging {
   readonly #fabric: StagingMemory
@@ -20,22 +20,20 @@ export class Staging {
     this.#fabric = fabric
   }
 
-  /** Bytes that are not taken, for tests. */
+  /** The bytes that are not taken, for tests. */
   get freeBytes(): number {
     return this.#ranges().freeBytes
   }
 
-  /** Whether a process can read this memory. */
+  /** Tells whether a process can read this memory. */
   isSharedWith(process: number): boolean {
     return this.#fabric.isSharedWith(process)
   }
 
-  /**
-   * A copy, which lives until all of its readers have been released; undefined where there is no room for it.
-   */
+  /** Returns a copy, which lives until all of its readers have been released; undefined if there is no room for it. */
   copy(bytes: Uint8Array): StagedCopy | undefined {
     const free = this.#ranges()
-    // What was copied may be detached before the copy is released.
+    // The original may be detached before the copy is released.
     const { byteLength } = bytes
     const at = free.take(byteLength)
     if (at < 0) return undefined
@@ -45,8 +43,8 @@ export class Staging {
   }
 
   /**
-   * Memory that this process writes again and again and others read; undefined where there is no room: at
-   * most a quarter of the memory is reserved at a time.
+   * Reserves memory that this process writes repeatedly and others read; undefined if there is no room: at most a
+   * quarter of the memory is reserved at a time.
    *
    * @param owner until {@link release} of which it is reserved
    */
@@ -64,14 +62,14 @@ export class Staging {
     return reserved
   }
 
-  /** What {@link reserve} returned will not be read, and never was. */
+  /** Gives back memory of {@link reserve} that will not be read, and never was. */
   giveBack(reserved: Uint8Array, owner: object): void {
     const ranges = this.#reserved.get(owner)!
     ranges.splice(ranges.indexOf(reserved), 1)
     this.#give(reserved)
   }
 
-  /** What was reserved for this owner is no longer read. */
+  /** Releases memory reserved for this owner, which is no longer read. */
   release(owner: object): void {
     for (const reserved of this.#reserved.get(owner) ?? []) this.#give(reserved)
     this.#reserved.delete(owner)
@@ -82,12 +80,12 @@ export class Staging {
     this.#reservedBytes -= byteLength
   }
 
-  /** Where a process finds bytes of this memory. */
+  /** Returns the location where a process finds bytes of this memory. */
   locate(process: number, bytes: Uint8Array): MemoryLocation {
     return this.#fabric.locate(process, bytes)!
   }
 
-  /** Bytes in the memory of another process. */
+  /** Returns bytes in the memory of another process. */
   reach(process: number, location: MemoryLocation, sizeBytes: number): Uint8Array {
     return this.#fabric.reach(process, location, sizeBytes)
   }
@@ -111,7 +109,7 @@ export class StagedCopy {
     this.#free = free
   }
 
-  /** Adds a reader, which must be able to read it: where it finds the copy. */
+  /** Adds a reader, which must be able to read it; returns where it finds the copy. */
   addReader(process: number): MemoryLocation {
     this.#readers++
     return this.#fabric.locate(process, this.bytes)!
@@ -122,14 +120,14 @@ export class StagedCopy {
     return this.#readers > 0
   }
 
-  /** One reader has finished with it. */
+  /** Notes that one reader has finished with it. */
   release(): void {
     this.#readers--
     if (this.#readers === 0) this.#free()
   }
 }
 
-/** The payload of a frame that names a message which its receiver can read in place. */
+/** Returns the payload of a frame that names a message which its receiver can read in place. */
 export function encodeLocation({ segment, byteOffset }: MemoryLocation): Uint8Array {
   return new Uint8Array(Float64Array.of(segment, byteOffset).buffer)
 }

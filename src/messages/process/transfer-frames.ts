@@ -13,7 +13,7 @@ export class TransferFrames {
     this.#header[headerWord.counter] = id.counter
   }
 
-  /** Bytes `from` to `to - 1` of a payload, in as many frames as they need. */
+  /** Sends bytes `from` to `to - 1` of a payload, in as many frames as they need. */
   data(process: number, transferId: number, bytes: Uint8Array, from: number, to: number): void {
     const { maxPayloadBytes } = this.#port.fabric
     const header = this.#header

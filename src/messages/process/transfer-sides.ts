@@ -2,73 +2,66 @@ import { isRankweaveError, RankweaveError, reasonText } from '../../errors.js'
 import type { Grantee } from './credit.js'
 import type { StagedCopy } from './staging.js'
 
-/**
- * A payload that stays with its sender until its receiver is ready. Its owner has sent, or sends, the
- * envelope.
- */
+/** A payload that stays with its sender until its receiver is ready. Its owner has sent, or sends, the envelope. */
 export interface Outgoing {
-  /** World process of the receiver. */
+  /** The world process of the receiver. */
   readonly process: number
-  /**
-   * A copy that the receiver may read at any time, until it declines the payload. Released by the transfers.
-   */
+  /** A copy that the receiver may read at any time, until it declines the payload. The transfers release it. */
   readonly copy?: StagedCopy | undefined
   /**
-   * The receiver is ready: the payload, borrowed until `sent` or `failed`; or why it can no longer be sent,
-   * which then is the error of `failed`. Called at most once. A payload that is detached meanwhile fails with
-   * an error that `isDetached`, where the fabric notices.
+   * Returns the payload when the receiver is ready, borrowed until `sent` or `failed`; or the reason why it can no
+   * longer be sent, which then is the error of `failed`. Called at most once. A payload that is detached meanwhile
+   * fails with an error that `isDetached`, if the fabric notices.
    */
   begin(): Uint8Array | RankweaveError
-  /** The payload has been sent, or its receiver does not want it. */
+  /** Notes that the payload has been sent, or its receiver does not want it. */
   sent(): void
   failed(error: RankweaveError): void
 }
 
-/** A payload on its way here. */
+/** A payload in flight to this process. */
 export interface Incoming {
-  /** Filled entirely; its length is that of the payload. Written until `landed` or `failed`. */
+  /** The memory, filled entirely; its length is that of the payload. Written until `landed` or `failed`. */
   readonly into: Uint8Array
   landed(): void
   failed(error: RankweaveError): void
-  /** The error of a payload that its sender could not send. */
+  /** Returns the error of a payload that its sender could not send. */
   lost(): RankweaveError
 }
 
-/** How a side ends: well, or with an error. */
+/** The outcome of a side: done, or an error. */
 export type TransferOutcome = 'done' | RankweaveError
 
 export interface OutgoingState {
   readonly outgoing: Outgoing
   /** Set once the receiver is ready. */
   bytes: Uint8Array | undefined
-  /** Of the payload, once the receiver is ready: a buffer that is detached has no length. */
+  /** The bytes of the payload, once the receiver is ready, since a detached buffer has no length. */
   sizeBytes: number
   sentBytes: number
-  /** The fabric reads the payload. */
+  /** Whether the fabric reads the payload. */
   moves: boolean
-  /**
-   * Set when the side is to end before all has been moved; it ends when the fabric has released the payload.
-   */
+  /** Set when the side is to end before all has been moved; it ends when the fabric has released the payload. */
   outcome: TransferOutcome | undefined
 }
 
 export interface IncomingState extends Grantee {
   readonly transferId: number
   readonly incoming: Incoming
-  /** The fabric writes the payload. */
+  /** Whether the fabric writes the payload. */
   moves: boolean
-  /** It is here, and its sender has yet to say that it was intact. */
+  /** Whether the payload is here, and its sender has yet to report that it was intact. */
   readonly isCopied: boolean
-  /** Why the side is to end before all has come; it fails when the fabric has released the buffer. */
+  /** The reason why the side is to end before all has come; it fails when the fabric has released the buffer. */
   error: RankweaveError | undefined
 }
 
-/** Whether a transfer failed because the buffer of this side was detached, which the peer does not know. */
+/** Tells whether a transfer failed because the buffer of this side was detached, which the peer does not know. */
 export function isDetachedHere(cause: unknown): boolean {
   return isRankweaveError(cause, 'ERR_FABRIC') && cause.details['detached'] === true
 }
 
-/** Why a transfer failed, as an error of this library. */
+/** Returns the reason why a transfer failed, as an error of this library. */
 export function transferError(cause: unknown): RankweaveError {
   if (isRankweaveError(cause)) return cause
   return new RankweaveError('ERR_FABRIC', `a transfer failed: ${reasonText(cause)}`, { cause })

@@ -15,26 +15,25 @@ import {
 } from './transfer-sides.js'
 
 /**
- * Transfers of one communicator in one process: payload that follows its envelope only when the receiver is
- * ready for it (rendezvous). The receiver reports that it is ready (`clearToSend`), and the data come by the
- * fabric's bulk transfers, or in frames as far as they are granted (`Credit`). Which envelope announces a
- * payload, and who receives it, is the business of the callers: point-to-point messages and collectives.
+ * The transfers of one communicator in one process: payload that follows its envelope only when the receiver is ready
+ * for it (rendezvous). The receiver reports that it is ready (`clearToSend`), and the data come by the fabric's bulk
+ * transfers, or in frames as far as they are granted (`Credit`). The callers, point-to-point messages and collectives,
+ * decide which envelope announces a payload, and who receives it.
  *
- * A side that ends early, for whatever reason, reports `failed` or `sent` only when the fabric accesses its
- * buffer no more (`BulkTransfer.cancel`): at once, but on MPI after the pieces in flight. When one side alone
- * ends, it notifies the other, which ends too: a receiver that gives up declines the payload, a sender sends
- * `cancel`.
+ * A side that ends early, for whatever reason, reports `failed` or `sent` only when the fabric no longer accesses its
+ * buffer (`BulkTransfer.cancel`): at once, but on MPI after the pieces in flight. When one side alone ends, it notifies
+ * the other, which ends too: a receiver that gives up declines the payload, a sender sends `cancel`.
  *
  * Memory: an entry per transfer on either side; the payload is never copied here.
  */
 export class Transfers {
   readonly #port: ProcessPort
   readonly #frames: TransferFrames
-  /** By transfer id. */
+  /** The senders by transfer id. */
   readonly #outgoing = new Map<number, OutgoingState>()
-  /** By {@link transferKey}. */
+  /** The receivers by {@link transferKey}. */
   readonly #incoming = new Map<number, IncomingState>()
-  /** Failed offers, by transfer id: their receivers may still read the staged copy. */
+  /** The failed offers, by transfer id: their receivers may still read the staged copy. */
   readonly #lingering = new Map<number, Outgoing>()
 
   #failed = false
@@ -44,12 +43,12 @@ export class Transfers {
     this.#frames = new TransferFrames(port, id)
   }
 
-  /** Nothing is offered or on its way. */
+  /** True if nothing is offered or in flight. */
   get isIdle(): boolean {
     return this.#outgoing.size + this.#incoming.size + this.#lingering.size === 0
   }
 
-  /** Registers a payload; its id goes into the envelope, by which the receiver asks for it. */
+  /** Registers a payload; its id goes into the envelope, by which the receiver requests it. */
   offer(outgoing: Outgoing): number {
     const transferId = this.#port.credit.openTransferId()
     this.#outgoing.set(transferId, {
@@ -64,8 +63,8 @@ export class Transfers {
   }
 
   /**
-   * Ends an offer for another reason than its receiver being ready. With an error, a receiver that waits for
-   * the rest, or asks for it later, loses the payload. No effect on one that has ended.
+   * Ends an offer for another reason than its receiver being ready. With an error, a receiver that waits for the rest,
+   * or requests it later, loses the payload. It has no effect on an offer that has ended.
    */
   settle(transferId: number, error?: RankweaveError): void {
     const state = this.#outgoing.get(transferId)
@@ -74,7 +73,7 @@ export class Transfers {
     this.#endOutgoing(transferId, state, error ?? 'done')
   }
 
-  /** The owner of an offer that has not ended. */
+  /** Returns the owner of an offer that has not ended. */
   offered(transferId: number): Outgoing | undefined {
     return this.#outgoing.get(transferId)?.outgoing
   }
@@ -121,7 +120,7 @@ export class Transfers {
       return
     }
     state.moves = true
-    // Before the frame: a fabric can then send both together.
+    // The receive is posted before the frame is sent, because a fabric can then send both together.
     const moved = this.#port.progress.watch(bulk.receive(process, transferId, into))
     this.#frames.control(process, frameKind.clearToSend, transferId, transferMode.bulk)
     moved.then(
@@ -135,8 +134,8 @@ export class Transfers {
   }
 
   /**
-   * Gives up a payload that is on its way here: `failed` is called with `error` when its buffer is no
-   * longer written, and its sender need not send the rest. No effect on one that has landed or failed.
+   * Gives up a payload that is in flight to this process: `failed` is called with `error` when its buffer is no longer
+   * written, and its sender need not send the rest. It has no effect on one that has landed or failed.
    */
   abandon(process: number, transferId: number, error: RankweaveError): void {
     const state = this.#incoming.get(transferKey(process, transferId))
@@ -150,7 +149,7 @@ export class Transfers {
     this.#frames.control(process, frameKind.clearToSend, transferId, transferMode.discard)
   }
 
-  /** Whether a frame concerns a payload whose receiver is ready. */
+  /** Tells whether a frame concerns a payload whose receiver is ready. */
   static concerns(header: Int32Array): boolean {
     const kind = header[headerWord.kind]
     return (
@@ -161,9 +160,9 @@ export class Transfers {
   }
 
   /**
-   * A frame that {@link concerns} payload; others are ignored.
+   * Takes in a frame that {@link concerns} payload; others are ignored.
    *
-   * @throws ERR_PROTOCOL for what the other side of a transfer does not say
+   * @throws ERR_PROTOCOL for a frame that the other side of a transfer does not send
    */
   frame(src: number, header: Int32Array, payload: Uint8Array): void {
     const transferId = header[transferWord.transferId]
@@ -181,7 +180,7 @@ export class Transfers {
     }
   }
 
-  /** Fails what needs process `peer`, or everything when it is undefined. */
+  /** Fails the transfers that need process `peer`, or all when it is undefined. */
   fail(error: RankweaveError, peer?: number): void {
     if (peer === undefined) this.#failed = true
     for (const [transferId, state] of [...this.#outgoing]) {
@@ -195,7 +194,7 @@ export class Transfers {
     }
   }
 
-  /** The receiver of a failed offer has declined it, or is lost. */
+  /** Ends a failed offer whose receiver has declined it, or is lost. */
   #endLingering(transferId: number): void {
     const lingering = this.#lingering.get(transferId)
     if (this.#lingering.delete(transferId)) this.#port.credit.closeTransferId(transferId)
@@ -209,7 +208,7 @@ export class Transfers {
         requireSide(this.#lingering.get(transferId)?.process ?? src, src, transferId)
         this.#endLingering(transferId)
       }
-      // Where the communicator has failed, the receiver learns that by itself.
+      // If the communicator has failed, the receiver learns that by itself.
       if (!this.#failed && mode !== transferMode.discard) this.#withdraw(src, transferId)
       return
     }
@@ -242,7 +241,7 @@ export class Transfers {
       this.#port.progress.watch(this.#port.fabric.bulk!.send(process, transferId, bytes)).then(
         () => this.#sent(transferId, state, 'done'),
         (cause) => {
-          // The receiver waits for what will not come: the payload was detached.
+          // The receiver waits for data that will not come: the payload was detached.
           if (state.outcome === undefined && isDetachedHere(cause)) this.#withdraw(process, transferId)
           this.#sent(transferId, state, transferError(cause))
         },
@@ -341,7 +340,7 @@ export class Transfers {
   }
 }
 
-/** What the fabric reports of a side that was cancelled: its owner gets its own reason. */
+/** The error that the fabric reports for a side that was cancelled; its owner gets its own reason. */
 const cancelled = new RankweaveError('ERR_ABORTED', 'the transfer was cancelled')
 
 /** @throws ERR_PROTOCOL unless a frame comes from the receiver of a transfer */

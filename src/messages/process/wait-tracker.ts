@@ -1,10 +1,10 @@
 /**
- * Which ranks are blocked: one counter per hosted rank, so that "every rank is blocked or has finished" costs
- * O(1) to test and a wait of a hundred thousand ranks costs a hundred thousand small integers. Only waits
- * count (`await recv`, `request.wait`, a collective), not requests that no rank waits for.
+ * Tracks which ranks are blocked, with one counter per hosted rank. Testing "every rank is blocked or has finished"
+ * costs O(1), and a wait of a hundred thousand ranks costs a hundred thousand small integers. Only waits count (`await
+ * recv`, `request.wait`, a collective), not requests that no rank waits for.
  *
- * Where one hosted program drives all ranks ({@link share}), they are one flow of control: any wait blocks all
- * of them, until none is left.
+ * If one hosted program drives all ranks ({@link share}), they are one flow of control: any wait blocks all of them,
+ * until none is left.
  */
 export class WaitTracker {
   /** Notified of the few changes that matter to others; at most one listener, because this is a hot path. */
@@ -15,14 +15,14 @@ export class WaitTracker {
   readonly #depth: Uint32Array
   readonly #ended: Uint8Array
   #endedRanks = 0
-  /** Flows of control that neither wait nor have finished: of each rank, or one of all of them. */
+  /** The flows of control that neither wait nor have finished: one of each rank, or one of all of them. */
   #awake: number
   #isShared = false
   #withSignal = 0
   #waits = 0
   #changes = 0
 
-  /** `ranks` hosted ranks, all awake. */
+  /** Makes a tracker of `ranks` hosted ranks, all awake. */
   constructor(ranks: number) {
     this.#ranks = ranks
     this.#depth = new Uint32Array(ranks)
@@ -30,34 +30,34 @@ export class WaitTracker {
     this.#awake = ranks
   }
 
-  /** One program drives all ranks. Called before any of them waits. */
+  /** Lets one program drive all ranks. Called before any of them waits. */
   share(): void {
     this.#isShared = true
     this.#awake = Math.min(1, this.#ranks)
   }
 
-  /** Whether one program drives all ranks: one wait stands for those of all of them. */
+  /** Whether one program drives all ranks, so that one wait stands for those of all of them. */
   get isShared(): boolean {
     return this.#isShared
   }
 
-  /** Flows of control that neither have finished nor wait: ranks, or the program that drives all of them. */
+  /** The flows of control that neither have finished nor wait: ranks, or the program that drives all of them. */
   get awake(): number {
     return this.#awake
   }
 
-  /** Hosted ranks that neither have finished nor wait. */
+  /** The hosted ranks that neither have finished nor wait. */
   get awakeRanks(): number {
     if (!this.#isShared) return this.#awake
     return this.#awake === 0 ? 0 : this.#ranks - this.#endedRanks
   }
 
-  /** Pending waits that carry an AbortSignal: the world may be woken from outside. */
+  /** The pending waits that carry an AbortSignal, so that the world may be woken from outside. */
   get withSignal(): number {
     return this.#withSignal
   }
 
-  /** Hosted ranks whose `main` has returned. */
+  /** The hosted ranks whose `main` has returned. */
   get endedRanks(): number {
     return this.#endedRanks
   }
@@ -67,8 +67,8 @@ export class WaitTracker {
   }
 
   /**
-   * Waits begun and ranks finished so far, modulo 2^32: two looks that find every rank blocked find another
-   * number where one has continued in between.
+   * The waits begun and ranks finished so far, modulo 2^32. Two checks that find every rank blocked find another number
+   * if one has continued in between.
    */
   get changes(): number {
     return this.#changes
@@ -94,7 +94,7 @@ export class WaitTracker {
   }
 
   /**
-   * The rank's `main` has returned; operations it left pending no longer matter. Ranks that share a program
+   * Notes that the rank's `main` has returned; operations it left pending no longer matter. Ranks that share a program
    * end one after the other in one stretch.
    */
   end(index: number): void {
@@ -107,7 +107,7 @@ export class WaitTracker {
     if (wasAwake) this.#fallAsleep()
   }
 
-  /** In a wait, whether its `main` has returned or not. */
+  /** Tells whether the rank is in a wait, whether its `main` has returned or not. */
   isBlocked(index: number): boolean {
     return this.#isShared ? this.#waits > 0 : this.#depth[index] > 0
   }
@@ -122,10 +122,10 @@ export class WaitTracker {
 }
 
 export interface WaitListener {
-  /** The first wait has begun: the event loop must stay alive. */
+  /** Called when the first wait has begun: the event loop must stay alive. */
   waiting(): void
-  /** No wait is left. */
+  /** Called when no wait is left. */
   idle(): void
-  /** Every rank is blocked or has finished. */
+  /** Called when every rank is blocked or has finished. */
   allAsleep(): void
 }

@@ -2,23 +2,23 @@ import { rangeAt } from '../../base/search.js'
 import { RankweaveError, wrongValue } from '../../errors.js'
 
 /**
- * Which process hosts which world ranks, and which node each process is on. World ranks are distributed over
- * processes in consecutive blocks, `firstRank[p]` to `firstRank[p + 1] - 1`; blocks may be uneven and empty.
+ * The processes that host the world ranks, and the node of each process. World ranks are distributed over processes in
+ * consecutive blocks, `firstRank[p]` to `firstRank[p + 1] - 1`; blocks may be uneven and empty.
  */
 export interface WorldLayout {
   readonly ranks: number
   readonly processes: number
-  /** Length `processes + 1`. */
+  /** The first rank of each process. Length `processes + 1`. */
   readonly firstRank: Int32Array
   /**
-   * Node number of every process: index of the first process with its label, so equal labels, equal numbers.
+   * The node number of every process: index of the first process with its label, so equal labels have equal numbers.
    */
   readonly nodeOfProcess: Int32Array
 }
 
 /**
- * Distributes `ranks` over processes, evenly (the first `ranks mod processes` get one more) unless
- * `ranksPerProcess` is given.
+ * Distributes `ranks` over processes, evenly (the first `ranks mod processes` get one more) unless `ranksPerProcess` is
+ * given.
  *
  * @throws ERR_WORLD for counts that are not positive integers or do not add up
  */
@@ -63,16 +63,16 @@ export function worldLayout(
 }
 
 /**
- * A context key packs the leader's world rank above a 31-bit counter into a double, which bounds the ranks.
+ * The most ranks of a world, because a context key packs the leader's world rank above a 31-bit counter into a double.
  */
 export const maxWorldRanks = 2 ** 22
 
-/** The process that hosts a world rank. O(lg processes). */
+/** Returns the process that hosts a world rank. O(lg processes). */
 export function processOf(layout: WorldLayout, worldRank: number): number {
   return rangeAt(layout.firstRank, worldRank)
 }
 
-/** A process and its ranks of the world, for messages. */
+/** Describes a process and its ranks of the world, for messages. */
 export function ranksText({ firstRank }: WorldLayout, process: number): string {
   const first = firstRank[process]
   const last = firstRank[process + 1] - 1
