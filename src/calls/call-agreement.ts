@@ -110,7 +110,6 @@ function remoteCall(state: CommContext, process: number, header: Int32Array): st
   return calledBy(rank, table.kind === 'distributed' ? undefined : table.lookup(rank), call)
 }
 
-/** Describes the call that the ranks here made of a collective that is complete. */
 function completedCall(state: CommContext, lane: Lane, seq: number): string {
   const signature = lane.recent(seq)
   return signature === undefined

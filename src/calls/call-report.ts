@@ -119,7 +119,6 @@ export function abortedCollective(
   })
 }
 
-/** Returns the error that the other ranks get when a collective is aborted. */
 export function revokedBy(state: CommContext, aborted: RankweaveError): RankweaveError {
   const { message, details } = aborted
   return new RankweaveError('ERR_REVOKED', `${describeContext(state)} is revoked: ${message}`, { details })
@@ -135,7 +134,6 @@ export function failedIn({ runtime }: CommContext, signature: Signature, error: 
   return new RankweaveError('ERR_OP', message, { cause: error })
 }
 
-/** Returns one line per collective that ranks of this process wait in. */
 export function describeWaits(state: CommContext, lanes: Iterable<Lane>): string[] {
   const lines: string[] = []
   for (const lane of lanes) {
@@ -146,7 +144,6 @@ export function describeWaits(state: CommContext, lanes: Iterable<Lane>): string
   return lines
 }
 
-/** Describes which ranks of this process wait in a collective, and for which ranks. */
 function describeWait(state: CommContext, lane: Lane, slot: Slot): string {
   const { localRanks, processes } = state
   const waiting: number[] = []

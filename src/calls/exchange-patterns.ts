@@ -6,7 +6,6 @@ import type { Exchange } from './exchange.js'
  * Patterns of one collective need distinct steps, or the same order on all processes.
  */
 
-/** Resolves when the data that this process has sent may be overwritten. */
 export function allSent(exchange: Exchange): Promise<void> {
   return new Promise((resolve) => exchange.whenSent(resolve))
 }

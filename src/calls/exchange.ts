@@ -14,11 +14,9 @@ import { copyBytes } from '../base/bytes.js'
 export interface Exchange {
   /** The index of this process. */
   readonly me: number
-  /** The number of processes of the communicator. */
   readonly count: number
   /** The number of this collective in its lane, the same on all processes. */
   readonly seq: number
-  /** Whether online tuning follows the call. */
   readonly isWatched?: boolean
   /** The notes of online tuning about a call that it follows. */
   readonly watched?: unknown
@@ -60,7 +58,6 @@ export interface Exchange {
   watch(look: () => boolean, awaited: () => readonly number[], done: () => void): void
   /** Whether the collective has failed; then nothing may be written to the ranks' memory. */
   readonly hasFailed: boolean
-  /** Whether every payload has been returned. */
   readonly isSent: boolean
   /** Calls back when every payload has been returned: now, or when the last receiver has taken its message. */
   whenSent(done: () => void): void

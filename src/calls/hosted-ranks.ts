@@ -1,7 +1,6 @@
 import { RankweaveError, shown } from '../errors.js'
 import type { CommContext, RankHandle } from '../messages/process/comm-context.js'
 
-/** All ranks of a communicator in one process. */
 export interface HostedRanks<S extends CommContext> {
   readonly state: S
   /** The local indices in the order in which they were listed; undefined if that is ascending. */

@@ -60,7 +60,6 @@ export class JoiningCalls {
     return undefined
   }
 
-  /** Returns the error of ranks here whose calls differ. */
   mismatch(state: CommContext, lane: Lane, slot: Slot): RankweaveError | undefined {
     for (const [localIndex, call] of this.others ?? []) {
       const found = callMismatch(state, lane, slot, localIndex, call, undefined)

@@ -6,7 +6,6 @@ import type { Signature } from './signature.js'
 import { Slot } from './slot.js'
 import { type ExchangeOwner, SlotExchange } from './slot-exchange.js'
 
-/** The id of the lane of calls that are not starts of a persistent operation. */
 export const plainLane = 0
 
 /** The number of completed calls whose signature a lane retains for error messages. */
@@ -70,7 +69,6 @@ export class Lane {
     return new SlotExchange(this.#state, this.#owner, this.id, pieceBytes)
   }
 
-  /** Tells whether the collective with this number is complete here. */
   hasCompleted(seq: number): boolean {
     return ((seq - this.started) | 0) < 0 && this.#current?.seq !== seq && !this.slots.has(seq)
   }
@@ -91,7 +89,6 @@ export class Lane {
     return this.isEven ? this.isActive(0) : this.next.some((_, i) => this.isActive(i))
   }
 
-  /** Tells whether this local rank has joined the slot. */
   hasJoined(slot: Slot, localIndex: number): boolean {
     return slot.call !== undefined && ((this.next[localIndex] - slot.seq) | 0) > 0
   }
@@ -107,7 +104,6 @@ export class Lane {
     slot.exchange = undefined
   }
 
-  /** Removes and returns all slots, which the caller fails. */
   clear(): Slot[] {
     const slots = this.slots.values()
     this.slots.clear()

@@ -5,9 +5,7 @@ import { shapeLimits } from '../collective/patterns/check-shape.js'
 import { type ServedCalls, servedCalls } from '../collective/patterns/served-calls.js'
 import type { CollectiveName } from './collective-name.js'
 
-/** The parts of a method that ranks have chosen. */
 export interface ChosenMethod {
-  /** The id of an algorithm with its parameters. */
   readonly id?: string | undefined
   readonly segments?: number | undefined
   /** The bytes of a segment; only with an algorithm. */
@@ -67,7 +65,6 @@ function* chosenMethods(known: readonly Algorithm[]): Generator<ChosenMethod> {
   }
 }
 
-/** Yields an algorithm at its defaults, and with other values of one parameter. */
 function* idsOf({ id, parameters = {} }: Algorithm, count: number): Generator<string> {
   yield id
   for (const [name, option] of Object.entries(parameters)) {

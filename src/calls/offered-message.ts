@@ -10,7 +10,6 @@ import { describeSignature, type Signature } from './signature.js'
 /** The size of the pieces in which a message of a collective is offered. One transfer carries less than 4 GiB. */
 export const defaultPieceBytes = 2 ** 30
 
-/** Receives notice of the pieces that it has offered. */
 export interface Offerer {
   pieceSent(piece: OfferedPiece): void
   pieceFailed(piece: OfferedPiece, error: RankweaveError): void

@@ -64,7 +64,6 @@ export class Offers implements Offerer {
     header[headerWord.kind] = frameKind.collective
   }
 
-  /** Registers a piece, whose id it writes into the header. */
   #add(piece: OfferedPiece, header: Int32Array, taken: (() => void) | undefined): void {
     piece.transferId = this.#state.transfers.offer(piece)
     this.#pieces.add(piece)
@@ -133,7 +132,6 @@ export class Offers implements Offerer {
   }
 }
 
-/** Tells whether two views are of the same memory. */
 function isSame(a: Uint8Array, b: Uint8Array): boolean {
   return a.buffer === b.buffer && a.byteOffset === b.byteOffset && a.byteLength === b.byteLength
 }

@@ -26,7 +26,6 @@ export class PartialMessage {
     return this.#place !== undefined
   }
 
-  /** The message, if it is not in place. */
   get bytes(): Uint8Array {
     this.#own ??= new Uint8Array(this.totalBytes)
     return this.#own
@@ -123,7 +122,6 @@ export class PartialMessages {
     return undefined
   }
 
-  /** Forgets all messages; calls back with each. */
   drop(dropped: (key: number, message: PartialMessage | OfferedMessage) => void): void {
     for (const [key, message] of this.#messages) dropped(key, message)
     this.#messages.clear()

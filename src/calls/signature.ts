@@ -55,12 +55,10 @@ export function encodeSignature(signature: Signature, into: Int32Array, at: numb
   into[at + word.extra] = method === undefined ? (extra ?? 0) : methodHash(extra ?? 0, method)
 }
 
-/** Returns the name of the call whose signature is there. */
 export function nameInWords(words: Int32Array, at: number): CollectiveName | undefined {
   return collectiveNames[words[at + word.name] & nameMask]
 }
 
-/** Tells whether the signatures at these offsets of two word arrays agree. */
 export function sameWords(a: Int32Array, atA: number, b: Int32Array, atB: number): boolean {
   for (let i = 0; i < signatureWords; i++) if (a[atA + i] !== b[atB + i]) return false
   return true

@@ -90,7 +90,6 @@ export class SlotExchange implements Exchange, WatchedCall {
     this.#header[collectiveWord.lane] = lane
   }
 
-  /** Begins the collective with this sequence number. */
   begin(seq: number): void {
     this.#header[collectiveWord.seq] = seq
   }

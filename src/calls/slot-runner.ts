@@ -63,14 +63,12 @@ export class SlotRunner implements ExchangeOwner {
     return true
   }
 
-  /** Completes the collective of an exchange that has its results. */
   finished(exchange: SlotExchange, results: readonly unknown[]): void {
     if (this.hasEnded) return
     const lane = this.#laneOf(exchange)
     this.#complete(lane, lane.slot(exchange.seq), results)
   }
 
-  /** Fails the collective of an exchange that cannot continue. */
   failed(exchange: SlotExchange, error: unknown): void {
     if (!this.hasEnded) this.#runFailed(this.#laneOf(exchange).slot(exchange.seq), error)
   }

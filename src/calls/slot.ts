@@ -3,7 +3,6 @@ import type { CallSite } from '../messages/process/call-sites.js'
 import { type AnyCall, RankFailure } from './collective-call.js'
 import type { SlotExchange } from './slot-exchange.js'
 
-/** A promise with the functions that settle it. */
 interface Deferred {
   readonly promise: Promise<unknown>
   resolve(value: unknown): void
@@ -32,7 +31,6 @@ export class Slot {
   awake: Set<number> | undefined
   /** The line from which each rank called it, by local index; undefined unless the world diagnoses. */
   sites: Map<number, CallSite> | undefined
-  /** True once completed or failed here. */
   settled = false
   /** True once its ranks have their results; then only code that runs it still refers to it. */
   isResolved = false
@@ -54,7 +52,6 @@ export class Slot {
   #ownErrors: Map<number, RankweaveError> | undefined
   #results: readonly unknown[] | undefined
   #delivered = 0
-  /** Whether all ranks here have joined together. */
   isJoint = false
   /**
    * The promise of ranks that joined together; none if the collective is complete, or has failed, before one is needed.

@@ -89,13 +89,11 @@ export class CommState implements TableContext, FrameContext {
   listedHandles: readonly unknown[] | undefined
   freedHandles = 0
   made: MadeBy | undefined
-  /** The split that made it, if one did. */
   origin: SplitOrigin | undefined
   /** The plan and costs of its last split that completed, also if no rank of this process became a member. */
   lastSplit: SplitOrigin | undefined
   /** The last split that its ranks called. They share its plan and its call. */
   plannedSplit: PlannedSplit | undefined
-  /** The communicators of ranges of it. */
   ranges: RangeContexts<CommState> | undefined
   /** The groups that were found to hold ranks of it only. Ranks that pass one group check it once. */
   subsets: WeakSet<Group> | undefined
@@ -217,7 +215,6 @@ export class CommState implements TableContext, FrameContext {
     return this.#placing
   }
 
-  /** The whole table of a communicator that is placed. */
   get wholeTable(): LocalRankTable {
     if (this.#table.kind !== 'distributed') return this.#table
     throw new Error('this communicator must be placed first')
@@ -236,7 +233,6 @@ export class CommState implements TableContext, FrameContext {
     this.#table.slices.release()
   }
 
-  /** Returns the world rank of the rank with this local index. */
   worldRank(localIndex: number): number {
     const table = this.#table
     if (table.kind === 'distributed') return table.localWorldRanks[localIndex]
@@ -248,7 +244,6 @@ export class CommState implements TableContext, FrameContext {
     return this.#failed ?? this.runtime.ended
   }
 
-  /** Returns the hosted index (for the wait tracker) of the rank with this local index. */
   hostedIndex(localIndex: number): number {
     return this.worldRank(localIndex) - this.runtime.firstRank
   }

@@ -97,7 +97,6 @@ function isSubset(state: CommState, group: Group): boolean {
   return nonMemberIn(state, group) === undefined
 }
 
-/** Returns a world rank of the group that is not in the communicator, if any. */
 function nonMemberIn(state: CommState, group: Group): number | undefined {
   if (state.subsets?.has(group)) return undefined
   const parent = state.wholeTable

@@ -12,7 +12,6 @@ export interface AlgorithmCase {
   readonly slot: number
   /** The number of elements per block. */
   readonly length: number
-  /** The root of rooted collectives. */
   readonly root: number
 }
 

@@ -5,7 +5,6 @@ import { movementChecks } from './movement-checks.js'
 import { reductionChecks } from './reduction-checks.js'
 import type { WorldCase } from './world-case.js'
 
-/** The checks of a collective's algorithms, by collective. */
 export const checkOfCollective: ReadonlyMap<string, AlgorithmCheck> = new Map([
   ...movementChecks,
   ...reductionChecks,

@@ -22,7 +22,6 @@ const largeCancelledBytes = 80 * 2 ** 20
 const id = 7
 const [hasEnded, isOver] = [1, 2]
 
-/** The cases of transfers that are cancelled. */
 export const cancelCases: readonly ProcessCase[] = [
   {
     name: 'a cancelled bulk transfer releases its buffers, and its id can be used again',

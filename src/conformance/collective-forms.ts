@@ -39,7 +39,6 @@ const put = (array: TypedArray, i: number, value: number) => {
   else array[i] = value
 }
 
-/** Returns an array to be filled. */
 const room = (count: number, type: new (length: number) => TypedArray = Int32Array) => {
   const array = new type(count)
   for (let i = 0; i < count; i++) put(array, i, untouched)

@@ -112,7 +112,6 @@ function mix(...numbers: readonly number[]): number {
   return numbers.reduce(mixIn, 0x9e3779b9)
 }
 
-/** Mixes one more number into the bits. */
 function mixIn(bits: number, number: number): number {
   let hash = Math.imul(bits ^ number, 0x85ebca6b)
   hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35)

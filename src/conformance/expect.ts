@@ -29,7 +29,6 @@ export function drawn(...words: readonly number[]): Draw {
   return (below) => Math.floor(random() * below)
 }
 
-/** Shuffles in place. */
 export function shuffled<T>(items: T[], draw: Draw): T[] {
   for (let i = items.length - 1; i > 0; i--) {
     const j = draw(i + 1)

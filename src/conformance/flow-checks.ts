@@ -5,7 +5,6 @@ import { same } from './expect.js'
 import { flowSettings } from './message-checks.js'
 import type { WorldCase } from './world-case.js'
 
-/** The number of messages that each rank sends. */
 const floodMessages = 200
 
 /** The cases with more data and messages than a fabric's buffers and the credits hold. */

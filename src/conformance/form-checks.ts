@@ -5,7 +5,6 @@ import { checkCalls, checkPersistentStarts, checkStarts } from './forms.js'
 import { oddTuning } from './odd-tuning.js'
 import type { WorldCase } from './world-case.js'
 
-/** The numbers of elements. */
 const lengths = [3, 300]
 
 /**

@@ -8,7 +8,6 @@ import { same } from './collective-oracles.js'
 export interface FormCase {
   /** The arguments of the call, and of the form whose name begins with `i`. */
   readonly call: readonly unknown[]
-  /** The arguments of the init. */
   readonly init: readonly unknown[]
   /** The array of the init that starts fill or leave unchanged; null if the rank passes none. */
   readonly filled: unknown
@@ -84,7 +83,6 @@ export function checkFilled(form: FormCase, round: number, what: string): void {
   same(form.filled, form.holds?.(round) ?? form.expected(round), what)
 }
 
-/** Checks the result of a call with the data of a round. */
 export function checkResult(form: FormCase, result: unknown, round: number, what: string): void {
   const gathered = form.counts === undefined ? null : (result as Gathered | null)
   if (gathered !== null) same([...gathered.counts], form.counts, `counts of ${what}`)

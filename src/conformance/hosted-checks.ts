@@ -11,7 +11,6 @@ import type { HostedCase } from './world-case.js'
 
 type Handles = readonly Communicator[]
 
-/** The numbers of elements. */
 const lengths = [3, 300]
 
 /** The cases of all ranks of a process, which list the same calls in the same order. */

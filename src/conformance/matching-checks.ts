@@ -7,7 +7,6 @@ import { type Draw, drawn, same, shuffled } from './expect.js'
 import { flowSettings } from './message-checks.js'
 import type { WorldCase } from './world-case.js'
 
-/** The number of messages of one draw. */
 const messagesPerRank = 40
 const tags = 4
 

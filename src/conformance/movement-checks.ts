@@ -176,7 +176,6 @@ async function checkAlltoall(
     )
 }
 
-/** The checks of algorithms that combine nothing, by collective. */
 export const movementChecks: readonly (readonly [string, AlgorithmCheck])[] = [
   ['barrier', checkBarrier],
   ['bcast', checkBcast],

@@ -53,7 +53,6 @@ function optionsFor(strategy: Strategy | AutoStrategy, size: number): TopologyOp
   return { strategy, machine }
 }
 
-/** The neighborhood collectives by one strategy, on all kinds of graphs. */
 export const neighborChecks: readonly WorldCase[] = everyStrategy.map((strategy, n) => ({
   name: `neighbor collectives by ${strategy.kind === 'auto' ? formatAuto(strategy) : formatStrategy(strategy)}`,
   async check(world, { seed, rounds }) {

@@ -12,7 +12,6 @@ export interface ProcessCase {
 /** The facts that all processes of a case know. */
 export interface FabricContext {
   readonly expected: ExpectedFabric
-  /** The seed of everything random. */
   readonly seed: number
   readonly rounds: number
   /** The size of the largest transfer. */

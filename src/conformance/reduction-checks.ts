@@ -206,7 +206,6 @@ function compose(a: Int32Array, b: Int32Array): Int32Array {
   return out
 }
 
-/** The checks of reduction algorithms, by reduction. */
 export const reductionChecks: readonly (readonly [string, AlgorithmCheck])[] = [
   ['reduce', checkReduce],
   ['allreduce', checkAllreduce],

@@ -21,7 +21,6 @@ import type { WorldCase } from './world-case.js'
 
 type Edge = readonly [from: number, to: number]
 
-/** Returns a machine of nodes of three cores. */
 const machineFor = (ranks: number) => cluster({ nodes: Math.ceil(ranks / 3), cores: 3, profile: simgridSlow })
 
 const strategies = [

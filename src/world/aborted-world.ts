@@ -2,7 +2,6 @@ import { isRankweaveError, RankweaveError, reasonText } from '../errors.js'
 
 // This file stays apart from the report of a world, which takes the command longer to load than it needs to fail.
 
-/** Returns the error of a world that was ended through its signal. */
 export function abortedWorld(reason: unknown): RankweaveError {
   const message = `the world was aborted: ${reasonText(reason)}`
   return new RankweaveError('ERR_ABORTED', message, { details: { aborted: 'world' }, cause: reason })

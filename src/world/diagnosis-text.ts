@@ -9,7 +9,6 @@ import type { RunningWorld } from './world.js'
 
 /** The facts about processes that reported no state. */
 export interface WorldFacts {
-  /** True while the program is still being loaded. */
   readonly loading?: boolean
   readonly lost?: readonly number[]
   /** The processes that report separately. */

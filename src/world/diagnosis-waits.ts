@@ -3,7 +3,6 @@ import { ANY_SOURCE, ANY_TAG } from '../messages/mailboxes/envelope.js'
 import type { PointToPointWaits } from './diagnosis.js'
 import { RangeList, rangesText, union } from './rank-ranges.js'
 
-/** The most lines of one kind in a report. */
 const mostLines = 32
 /** The most groups of one kind of call that get a line each. */
 const mostGroups = 8
@@ -20,7 +19,6 @@ interface Call {
   readonly call: PointToPointWaits['call']
   readonly site: string
   readonly tag: number
-  /** The rank, its world rank and its peer. */
   readonly waits: (readonly [rank: number, worldRank: number, peer: number])[]
 }
 

@@ -13,14 +13,12 @@ export interface ProcessState {
   readonly process: number
   /** The world ranks that run user code or await something outside the library. */
   readonly running: Ranges
-  /** The world ranks that have returned. */
   readonly ended: Ranges
   readonly waits: readonly PointToPointWaits[]
   readonly queued: readonly QueuedMessages[]
   readonly collectives: readonly CollectiveState[]
 }
 
-/** The ranks that wait in one kind of point-to-point call on one communicator. */
 export interface PointToPointWaits {
   readonly communicator: string
   readonly call: 'send' | 'ssend' | 'recv' | 'probe' | 'mprobe'

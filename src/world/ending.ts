@@ -19,7 +19,6 @@ export interface EndingHandlers {
 
 export interface WorldOutcome {
   readonly failed: boolean
-  /** The error of the whole world, if it failed. */
   readonly error: unknown
   /** The lost processes that the others have agreed to continue without. */
   readonly without: readonly number[]
@@ -35,7 +34,6 @@ export interface WorldEnding {
   done(): void
   /** Notes that a rank hosted here failed, or that the world was ended from here. Only the first error counts. */
   fail(error: unknown): void
-  /** Notes that a process elsewhere is lost. */
   peerLost(peer: number, reason: string): void
   /** Ends this session by itself because agreement is no longer possible, with `error` unless it has failed already. */
   cutOff(error: RankweaveError): void

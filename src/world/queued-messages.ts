@@ -11,7 +11,6 @@ export interface QueuedMessages {
   readonly rank: number
   readonly worldRank: number
   readonly count: number
-  /** The source and tag of the first messages. */
   readonly first: readonly (readonly [source: number, tag: number])[]
 }
 
@@ -35,7 +34,6 @@ export function queuedMessages(state: CommState): QueuedMessages[] {
   return queued
 }
 
-/** Returns a line for each rank. */
 export function queuedLines(queued: readonly QueuedMessages[]): string[] {
   return queued.map(({ communicator, rank, worldRank, count, first }) => {
     const named = first.map(([source, tag]) => `source ${source}, tag ${tag}`).join('; ')

@@ -38,7 +38,6 @@ const step = { ask: 1, answer: 2 } as const
 
 interface Answer extends Evidence {
   readonly stuck: boolean
-  /** The frames sent and received, modulo 2^32. */
   readonly sent: number
   readonly received: number
 }
@@ -117,7 +116,6 @@ export class StuckAgreement {
     this.#settle()
   }
 
-  /** Stops answering and querying. */
   stop(): void {
     this.#open = false
     this.#queries = []

@@ -4,7 +4,6 @@ import { pointToPointWaits } from './diagnosis.js'
 import { limited, pointToPointLines } from './diagnosis-waits.js'
 import { queuedLines, queuedMessages } from './queued-messages.js'
 
-/** The most ranges of ranks that a report names. */
 const maxRanges = 16
 
 /** Reports which ranks wait for what, and which have finished, in the processes hosted here. */

@@ -12,7 +12,6 @@ import { deliverResult, type ReduceContribution, type Reduction } from './reduct
 import { ReductionCall } from './reduction-call.js'
 import { leavesOf, ReductionRun } from './reduction-run.js'
 
-/** An allreduce that runs a planned schedule. */
 export class AllreduceCall extends ReductionCall<ReductionRun> {
   /** The options whose names were checked in an earlier call, by place in the list of all ranks here. */
   readonly checkedOptions: unknown[] = []
@@ -134,7 +133,6 @@ export class AllreduceCall extends ReductionCall<ReductionRun> {
     for (let i = 0; i < results.length; i++) {
       const { into } = contributions[i]
       const target = targets?.[i]
-      // A detached array has length 0.
       if (target === undefined || target.length < data.length)
         results[i] = deliverResult(this.state, this.reduction, data, into)
       else {

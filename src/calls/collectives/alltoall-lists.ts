@@ -57,7 +57,6 @@ export function alltoallLists(
 class AlltoallRoom {
   readonly #state: CommContext
   readonly #layout: Layout
-  /** The size of the block from each source. */
   readonly #sizes: readonly number[]
   readonly #blocks: (Uint8Array | undefined)[]
   /** The memory for elements. */

@@ -8,7 +8,6 @@ import { type Chosen, planMove } from '../plan/planned-move.js'
 import { blocksInRankOrder, isRankOrder } from '../plan/process-order.js'
 import type { BoundProgram } from '../program/bound-collective.js'
 
-/** The arrays that a rank binds. */
 interface BoundArrays {
   readonly send: Uint8Array
   readonly recv: TypedArray

@@ -7,7 +7,6 @@ import type { CollectiveContext } from '../plan/collective-context.js'
 import { copyIfAliased } from '../plan/deliver.js'
 import type { BindableCall } from '../program/bound-collective.js'
 
-/** A rank's handle, as collectives see it. */
 export type Handle = RankHandle<CollectiveContext>
 
 /** The value that a call returns at once, by its form. */

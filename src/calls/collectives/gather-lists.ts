@@ -53,7 +53,6 @@ class GatherRoom {
   readonly #type: number | null
   readonly #lists: readonly BlockList[]
   readonly #layouts: readonly (Layout | null)[]
-  /** The blocks by rank. */
   readonly #blocks: (Uint8Array | undefined)[]
   /**
    * The results of elements: that of the first rank that it fits, failures of the ranks before it, and null for those
@@ -97,7 +96,6 @@ class GatherRoom {
     })
   }
 
-  /** Returns the memory for the long blocks of a process. */
   places(process: number, isRelayed: boolean): (Uint8Array | null)[] {
     const { sizes, short } = this.#lists[process]
     this.#ranks ??= ranksByProcess(this.#state)

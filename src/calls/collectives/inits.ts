@@ -37,7 +37,6 @@ const scattered: Room = ({ length }, recv, { size }) => {
   throw new RankweaveError('ERR_COUNT', message)
 }
 
-/** The checks of a call's init. */
 interface InitRule {
   /** The options of the call; others would have no effect. */
   readonly options: Readonly<Record<string, unknown>>

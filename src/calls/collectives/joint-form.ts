@@ -109,7 +109,6 @@ function requireSharable(where: string, options: unknown, count: number): void {
   throw new RankweaveError('ERR_ARGUMENT', message)
 }
 
-/** The names of a form's methods, and what each takes. */
 export type JointTable<Name extends string> = Readonly<Record<Name, JointArguments>>
 
 type JointCall = (comms: ArrayLike<Handle>, ...args: readonly unknown[]) => Promise<unknown>

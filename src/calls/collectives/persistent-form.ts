@@ -15,7 +15,6 @@ interface Copy {
   readonly to: Uint8Array
 }
 
-/** The contribution that a rank binds, with the copies that it needs. */
 interface Binding {
   readonly contribution: unknown
   readonly copies: readonly Copy[]

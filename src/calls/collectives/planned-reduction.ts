@@ -24,7 +24,6 @@ const unknownLocations = 'the locations of the ranks are not known'
 
 type Planned = CollectivePlan | Promise<CollectivePlan>
 
-/** A setting that online tuning has drawn for a call. */
 export interface DrawnSetting {
   readonly leaf: TunedLeaf
   /** Called if the setting cannot serve, so that the rule decides. */
@@ -84,7 +83,6 @@ interface PlannedCall {
   readonly state: CollectiveContext
   readonly collective: Collective
   readonly reduction: Reduction
-  /** The number of segments that the call names. */
   readonly given: number | undefined
   readonly required: CombinationOrder
   readonly facts: CallFacts

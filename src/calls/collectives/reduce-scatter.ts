@@ -139,7 +139,6 @@ function newRoom(sizeBytes: number): Uint8Array {
   return new Uint8Array(sizeBytes)
 }
 
-/** A range of elements. */
 interface Range {
   readonly start: number
   readonly end: number
@@ -154,7 +153,6 @@ function rangesOf(state: CollectiveContext, counts: Int32Array, displs: Int32Arr
   return ranks.map((rank) => ({ start: displs[rank], end: displs[rank] + counts[rank] }))
 }
 
-/** Returns the elements of these ranges side by side. */
 function inOrder(array: TypedArray, ranges: readonly Range[]): TypedArray {
   const ordered = array.slice()
   let at = 0

@@ -22,7 +22,6 @@ import { doubleOf, type ReduceContribution, type Reduction, signatureOf } from '
 const mostDrawn = 32
 const mostDrawnBytes = 2 ** 16
 
-/** A setting that an earlier call has drawn. */
 interface DrawnPlan<P> {
   readonly planned: P
   /** True if the setting cannot serve, so that the rule has decided. */
@@ -55,7 +54,6 @@ export abstract class ReductionCall<P> implements CollectiveCall<ReduceContribut
   #drawnRuns: Map<CollectivePlan, P> | undefined
   readonly #bytes: number
   readonly #order: CombinationOrder
-  /** Whether online tuning chooses the settings of this call. */
   readonly #isDrawn: boolean
 
   /**
@@ -133,7 +131,6 @@ export abstract class ReductionCall<P> implements CollectiveCall<ReduceContribut
     return undefined
   }
 
-  /** Returns the number of the setting that online tuning chooses. */
   #numberFor(exchange: Exchange): number {
     if (this.#choices === undefined) {
       this.#online = this.state.online!
@@ -149,7 +146,6 @@ export abstract class ReductionCall<P> implements CollectiveCall<ReduceContribut
     return known.planned
   }
 
-  /** Runs a call that has no plan of an earlier call. */
   #runFirst(number: number, contributions: readonly ReduceContribution[], exchange: Exchange) {
     if (number !== leftToDefault) return this.#runDrawn(this.#online!, number, contributions, exchange)
     return this.#planAndRun(contributions, exchange, (planned) => {
@@ -157,7 +153,6 @@ export abstract class ReductionCall<P> implements CollectiveCall<ReduceContribut
     })
   }
 
-  /** Runs a setting that online tuning has drawn. */
   #runDrawn(
     online: OnlineCalls,
     number: number,

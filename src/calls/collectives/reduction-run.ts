@@ -218,7 +218,6 @@ export class ReductionRun {
   }
 }
 
-/** A store with its contributions and slots. */
 class Bound implements Reduced {
   readonly store: ElementStore
   readonly own: readonly TypedArray[]

@@ -30,7 +30,6 @@ export interface ReduceContribution {
 export interface Reduction {
   readonly name: CollectiveName
   readonly op: ReadyOperation
-  /** The wire code of the elements, or of values. */
   readonly type: number
   /** The number of elements; 1 for a value. */
   readonly countElems: number
@@ -79,7 +78,6 @@ export function intoFor(data: unknown, options: IntoOptions | undefined): Receiv
   return into
 }
 
-/** Returns a number as the one element that travels. */
 export function doubleOf(value: number): Float64Array {
   const double = new Float64Array(1)
   double[0] = value

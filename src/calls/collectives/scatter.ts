@@ -15,7 +15,6 @@ import { moveLists, planLists, relayPlaces } from './move-lists.js'
 import type { BlockMemory } from './piece-store.js'
 
 export interface ScatterContribution {
-  /** The blocks to send; only the root has them. */
   readonly sendBlocks?: SendBlocks
   readonly into?: ReceiveBuffer | undefined
 }
@@ -113,7 +112,6 @@ class Arrival {
     )
   }
 
-  /** Returns the memory for the long blocks. */
   places(): BlockMemory {
     return this.#landings.map((landing) => (landing instanceof RankFailure ? null : landing.bytes))
   }

@@ -23,7 +23,6 @@ export const started: Form<Request<unknown>> = {
   },
 }
 
-/** A collective that a rank has started, with its outcome for this rank. */
 class StartedCollective extends Pending<unknown> {
   readonly call: string
   readonly #hasSignal: boolean

@@ -9,9 +9,7 @@ import type { Collective } from '../../schedule/specification.js'
 
 /** The facts on which a choice depends. */
 export interface WantedAlgorithm {
-  /** The machine; it has a profile. */
   readonly machine: Machine
-  /** The core of every participant. */
   readonly coreOf: Int32Array
   /**
    * The first rank of every participant, then the number of ranks, if a reduction is combined along the tree; otherwise

@@ -4,7 +4,6 @@ import type { CollectiveEngine } from '../collective-engine.js'
 import type { CollectivePlans } from './collective-plan.js'
 import type { OnlineCalls } from './online-calls.js'
 
-/** A communicator as its collectives see it. */
 export interface CollectiveContext extends CommContext {
   readonly collectives: CollectiveEngine
   /** The plans of its collectives, made when the first one needs a plan. */

@@ -27,7 +27,6 @@ export interface PlanChoice {
    */
   readonly by: 'call' | 'machine' | 'file' | 'rule'
   readonly facts: CallFacts
-  /** The leaf of the tuning file for the call. */
   readonly leaf?: TunedLeaf | undefined
   /** The reason why the setting of this leaf cannot serve the call, so that the rule has chosen. */
   readonly refusal?: string | undefined
@@ -47,7 +46,6 @@ export class CollectivePlan {
   readonly scratch: Scratch
   /** The bytes of the arrays that it retains from the start. */
   readonly sizeBytes: number
-  /** The number of calls that it has carried out. */
   calls = 0
   /** The reason why it was chosen the last time; undefined for a choice that came with the root's message. */
   choice: PlanChoice | undefined
@@ -80,7 +78,6 @@ export class CollectivePlan {
     return this.algorithm.parts?.(this.shape) ?? segments
   }
 
-  /** Tells whether it is for this root and so many segments. */
   isOf(root: number, segments: number): boolean {
     return this.shape.root === root && this.shape.segments === segments
   }
@@ -156,12 +153,10 @@ export class CollectivePlans {
     this.#state = state
   }
 
-  /** The bytes of the arrays of the plans that are retained. */
   get sizeBytes(): number {
     return this.#planBytes
   }
 
-  /** The plans that are retained. */
   get retained(): Iterable<CollectivePlan> {
     return this.#plans.values()
   }
@@ -180,7 +175,6 @@ export class CollectivePlans {
     return this.#tuned
   }
 
-  /** The choices of the world's machine. */
   get byMachine(): MachineChoices {
     this.#byMachine ??= new MachineChoices(this.#state, (kind) => this.participants(kind))
     return this.#byMachine
@@ -284,7 +278,6 @@ export class CollectivePlans {
   }
 }
 
-/** Counts the bytes of the arrays in a record, and in the records in it. */
 function bytesOfArrays(record: object): number {
   let bytes = 0
   for (const value of Object.values(record)) {

@@ -10,7 +10,6 @@ import { callProcesses, type TuningCall } from '../../tuning/settings/tuning-cal
  */
 export interface CallFacts {
   readonly collective: Collective
-  /** The number of processes that host ranks of the communicator. */
   readonly processes: number
   /** Whether processes share cores, so that waiting for one another costs more than messages do. */
   readonly isOversubscribed: boolean
@@ -145,7 +144,6 @@ function isLongPart({ sizeBytes, processes, eagerLimitBytes }: CallFacts): boole
 
 const longPartBytes = 16_384
 
-/** Returns the number of segments of an algorithm that a call names without them. */
 export function defaultSegments(algorithm: Algorithm, sizeBytes: number): number {
   if (!atDefaults(algorithm).id.endsWith('-chain')) return algorithm.sections ?? 1
   let segments = 1

@@ -22,7 +22,6 @@ export function blockOf(call: string, data: unknown): Block {
   return { type: payload.type, countElems: payload.countElems, bytes: bytesOf(packedElements(payload.data)) }
 }
 
-/** Returns the elements of a payload as a typed array; strided elements are packed. */
 export function packedElements(data: Parameters<typeof pack>[0]): TypedArray {
   return ArrayBuffer.isView(data) ? (data as TypedArray) : pack(data)
 }

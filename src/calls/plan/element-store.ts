@@ -24,7 +24,6 @@ export type LengthOf = (term: number) => number
  * them.
  */
 export class ElementStore implements ProgramStore {
-  /** The number of elements that the slots need. */
   readonly slotElems: number
   readonly #program: ProcessProgram
   readonly #memory: ValueMemory
@@ -106,7 +105,6 @@ export class ElementStore implements ProgramStore {
     this.#lends = isKernelOurs ? framesReadOnce(program) : new Uint8Array(receive.peer.length)
   }
 
-  /** The bytes of scratch memory that a run needs. */
   get scratchBytes(): number {
     return this.#scratchElems * elementSizeBytes(this.#type)
   }
@@ -219,7 +217,6 @@ export class ElementStore implements ProgramStore {
     this.#release(right[combination])
   }
 
-  /** Releases a value that has been read. */
   #release(value: number): void {
     const release = this.#leases[value]
     if (release === undefined) return

@@ -4,7 +4,6 @@ import type { Combiner } from './combiner.js'
 // node (l, i) covers the ranks `[i * 2^l, (i + 1) * 2^l)`. The value of a node is `left op right` of its two halves, or
 // that of the left half if the right one is empty.
 
-/** A value, and whether it may be overwritten. */
 interface Operand<V> {
   readonly value: V
   readonly owned: boolean

@@ -55,7 +55,6 @@ export class MachineChoices {
     this.#participantsOf = participantsOf
   }
 
-  /** The number of choices that are retained. */
   get count(): number {
     return this.#methods.size
   }

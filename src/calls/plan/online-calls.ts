@@ -28,7 +28,6 @@ type NamedKind = 'making' | 'tunable' | 'other'
 class OnlineCall {
   /** Its number among the recorded calls on the communicator, from 0. */
   number = 0
-  /** Whether it is one of the calls that are recorded. */
   isRecorded = false
   /** The start time; no integer, so that a time is written to it without allocation. */
   startUs = 0.5
@@ -67,7 +66,6 @@ export class OnlineCalls implements CallWatch {
   readonly #draws: number
   /** Whether calls that are not recorded choose, too. */
   readonly #isTuned: boolean
-  /** Whether this process records. */
   readonly #isMeasured: boolean
   #shape: Omit<OnlineCommunicator, 'key'> | undefined
   /** The selectors by collective and, for reductions, by order. */
@@ -115,7 +113,6 @@ export class OnlineCalls implements CallWatch {
     if (this.#isMeasured) watched.startUs = clockUs()
   }
 
-  /** Looks up a name that differs from the last one. */
   #named(name: string): void {
     this.#lastName = name
     this.#lastKind = making.has(name) ? 'making' : tunable.has(name) ? 'tunable' : 'other'

@@ -16,7 +16,6 @@ export type WholeKind = 'processes' | 'runs' | 'pieces'
 
 export interface Participants {
   readonly kind: ParticipantKind
-  /** The process index of every participant. */
   readonly process: Int32Array
   /** The participants of this process, ascending. */
   readonly own: Int32Array
@@ -65,7 +64,6 @@ function placed(
   return withOwn({ processIndex, localRanks }, kind, process, firstRank)
 }
 
-/** Returns the participants with those of this process. */
 export function withOwn(
   { processIndex, localRanks }: Pick<CommContext, 'processIndex' | 'localRanks'>,
   kind: ParticipantKind,

@@ -3,7 +3,6 @@ import type { CommContext, CommProcesses } from '../../messages/process/comm-con
 
 // These functions find which process hosts a rank, and convert between lists by process and lists by rank.
 
-/** Returns the process index of a rank. */
 export function processOfRank({ runStart, runProcess }: CommProcesses, rank: number): number {
   return runProcess[rangeAt(runStart, rank)]
 }
@@ -35,7 +34,6 @@ export function byProcess<T>(table: CommProcesses, items: readonly T[]): T[][] {
   return lists
 }
 
-/** Returns the number of ranks that each process hosts. */
 export function ranksPerProcess(table: CommProcesses): Int32Array {
   const counts = new Int32Array(table.count)
   for (let run = 0; run < table.runProcess.length; run++) {

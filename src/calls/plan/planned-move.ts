@@ -101,7 +101,6 @@ export function namedSegments(
   return segmentsOf({ algorithm, segmentBytes }, sizeBytes, ranks)!
 }
 
-/** Returns the facts on which the rule depends. */
 export function factsOf(
   { processes, runtime, plans }: CollectiveContext,
   collective: Collective,

@@ -8,7 +8,6 @@ export function isRankOrder({ runProcess }: CommProcesses): boolean {
   return runProcess.every((process, run) => process === run)
 }
 
-/** Returns the sums over the ranks of each process, by process index. */
 export function sumsByProcess(
   { runStart, runProcess, count }: CommProcesses,
   sizes: ArrayLike<number>,

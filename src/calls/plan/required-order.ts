@@ -51,7 +51,6 @@ export function isUnplaced(algorithm: Algorithm, required: CombinationOrder): bo
   return kind === 'processes' || kind === 'path'
 }
 
-/** Tells whether an algorithm combines in an order that serves. */
 export function serves(algorithm: Algorithm, shape: Shape, required: CombinationOrder): boolean {
   const order = algorithm.order?.(shape) ?? 'any'
   return required === 'any' || order === 'tree' || order === required

@@ -1,6 +1,4 @@
-/** The locations of the ranks. */
 export interface RankLocations {
-  /** Returns the index of the process that hosts a rank. */
   processOf(rank: number): number
   /** Returns the rank after the run of consecutive ranks on one process that a rank is in. */
   endOfRun(rank: number): number
@@ -10,13 +8,11 @@ export interface RankLocations {
 export interface TreePiece {
   readonly first: number
   readonly ranks: number
-  /** The process index. */
   readonly process: number
 }
 
 /** The whole tree above the pieces, for a process that combines it all. */
 export interface PieceTree {
-  /** The pieces in rank order. */
   readonly pieces: readonly TreePiece[]
   /**
    * The number of times that the two topmost values of a stack are combined after each piece: `merges[i]` times once

@@ -11,7 +11,6 @@ import type { TuningFile } from '../../tuning/models/tuning-file.js'
 import { defaultAlgorithm, settingLine, type TuningSetting } from '../../tuning/settings/setting.js'
 import { defaultSegments } from './default-rule.js'
 
-/** A setting of a tuning file as calls use it. */
 export type ReadySetting = ServableSetting | { readonly reason: string }
 
 export interface ServableSetting {
@@ -30,7 +29,6 @@ interface Decisions {
   readonly leaves: readonly TunedLeaf[]
 }
 
-/** A leaf of a tuning file. */
 export interface TunedLeaf {
   readonly setting: ReadySetting
   /** The setting as text: `bcast-chain:fanout=4,segment=8192`. */
@@ -71,7 +69,6 @@ function readyDecisions(file: TuningFile): ReadonlyMap<Collective, Decisions> {
 /** The reason in a leaf whose setting is `default`. */
 export const leftToRule = 'the rule decides'
 
-/** Returns a setting as this version has it. */
 export function readySetting(setting: TuningSetting): ReadySetting {
   if (setting.algorithm === defaultAlgorithm) return { reason: leftToRule }
   const { segment, ...parameters } = setting.parameters
@@ -86,7 +83,6 @@ export function readySetting(setting: TuningSetting): ReadySetting {
   }
 }
 
-/** A leaf as the calls of one communicator use it. */
 export interface TunedChoice {
   readonly leaf: TunedLeaf
   /** The number of parts into which its algorithm cuts a unit of data, besides segments. */
@@ -96,7 +92,6 @@ export interface TunedChoice {
   refusal: string | null
 }
 
-/** The decisions of one collective for one communicator. */
 interface OwnDecisions {
   readonly packed: PackedTree
   readonly leaves: readonly TunedLeaf[]

@@ -7,7 +7,6 @@ import type { Exchange } from '../exchange.js'
 import type { Signature } from '../signature.js'
 import { ProgramRun, type ProgramStore } from './run-program.js'
 
-/** A communicator as its persistent collectives see it. */
 export interface PersistentContext extends CommContext {
   readonly collectives: CollectiveEngine
 }
@@ -37,13 +36,10 @@ export interface BindableCall<C> extends CollectiveCall<C, unknown> {
   bind?(contributions: readonly C[]): BoundProgram | Promise<BoundProgram>
 }
 
-/** The call that a start runs. */
 export type BoundStart = Pick<CollectiveCall<undefined, unknown>, 'signature' | 'unplaced' | 'run'>
 
-/** Returns a start that runs a program. */
 export function programStart(signature: Signature, bound: BoundProgram): BoundStart {
   const run = new ProgramRun(bound.program)
-  /** The exchange of the start in progress. */
   let exchange: Exchange
   const done = (): void => {
     const failure = bound.deliver()
@@ -95,7 +91,6 @@ export class BoundCollective {
     return this.#state.collectives.start(this.lane, localIndex, this.call, undefined)
   }
 
-  /** Starts the collective for all ranks here. */
   startAll(): Promise<void> {
     return this.#state.collectives.startTogether(this.lane, this.call) as Promise<void>
   }

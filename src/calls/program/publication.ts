@@ -13,7 +13,6 @@ export interface Publication {
   readonly places: readonly [Uint8Array, Uint8Array]
 }
 
-/** Returns the bytes that a publication with places of some length takes. */
 export function publicationBytes(placeBytes: number): number {
   return line + 2 * roundUp(placeBytes, line)
 }

@@ -2,7 +2,6 @@ import type { ProcessCounters } from '../../messages/process/counters.js'
 import type { Exchange } from '../exchange.js'
 import type { PublishingPeer } from './publication.js'
 
-/** The data that a process publishes and reads. */
 export interface PublishedData {
   /**
    * Writes the data that this process publishes.
@@ -29,7 +28,6 @@ export interface PublishedData {
  * A process makes its calls one after the other, and all make the same number. A failed call is the last.
  */
 export class PublishedBlocks {
-  /** The counter of this process. */
   readonly #counter: Int32Array
   readonly #sources: readonly PublishingPeer[]
   readonly #readers: readonly PublishingPeer[]

@@ -33,7 +33,6 @@ export interface ProgramStore {
    * @param owned whether the store may retain them; otherwise they are lent
    */
   unpack(frame: number, bytes: Uint8Array, owned: boolean): void
-  /** Makes the value of a combination, whose operands are there. */
   combine(combination: number): void
   /** The frames of a store whose values lie apart, instead of `pack`, `landing` and `unpack`. */
   readonly pieces?: FramePieces
@@ -218,7 +217,6 @@ export class ProgramRun {
     this.#brought(frame)
   }
 
-  /** Notes that a send frame that a gate waits for is complete. */
   #sent(frame: number): void {
     this.#brought(this.#numbers.sent + frame)
   }

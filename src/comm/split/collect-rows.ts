@@ -10,7 +10,6 @@ import type { SplitMeter } from './split-meter.js'
  */
 export interface Collected {
   readonly rows: SplitRows
-  /** The counters by index in the group. */
   readonly counters: Int32Array
 }
 

@@ -157,7 +157,6 @@ class OutcomeWriter {
     return all ? hostsIn(run.hosts, this.#processes) : this.#tally.touched
   }
 
-  /** Tells whether a process itself stores the rows of run i, which has been counted. */
   #keeps(run: ColorRun, i: number, process: number): boolean {
     const isWhole = sizeOf(run) === this.#runEnds[i] - this.#from(i)
     // The number of rows that a process has of a run over several slices is not known here, but it has at least one.
@@ -177,7 +176,6 @@ class OutcomeWriter {
   }
 }
 
-/** Tells whether messages of this column carry items of shadows. */
 function isShadowed(call: SplitCall, { column, columns, sorters }: SorterLayout): boolean {
   return column === columns - 1 && shadowsOf(call.exchange.count, sorters) > 0
 }
@@ -188,7 +186,6 @@ function sizeOf({ start, end }: ColorRun): number {
 
 const noWords = new Int32Array(0)
 
-/** Sends the outcome of a column to a shadow. */
 export function sendOutcome(
   exchange: Exchange,
   peer: number,

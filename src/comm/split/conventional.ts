@@ -79,7 +79,6 @@ class Blocks {
     return { color, key }
   }
 
-  /** Returns the context counter that a process drew. */
   counter(process: number): number {
     return this.words[this.#at(process)]
   }
@@ -94,7 +93,6 @@ class Blocks {
   }
 }
 
-/** Returns the communicators of the ranks hosted here. */
 function partsOf(parent: SplitParent, blocks: Blocks): SplitPart[] {
   const parentTable = parent.wholeTable
   const { start, members } = groupsOfTable(blocks.unpack())

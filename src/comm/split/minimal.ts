@@ -177,7 +177,6 @@ class Quicksort {
     return [(from - this.#base) * this.#width, (to - this.#base) * this.#width]
   }
 
-  /** Returns the number of positions of a segment that a process has. */
   #rowsOf(process: number, start: number, end: number): number {
     const { start: startOf } = this.#bounds
     return Math.max(0, Math.min(end, startOf(process + 1)) - Math.max(start, startOf(process)))

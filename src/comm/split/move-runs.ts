@@ -15,7 +15,6 @@ interface MovingRun {
   readonly counts: Int32Array
 }
 
-/** The memory that holds rows by position. */
 interface Positions {
   /** The rows at this process's positions. */
   readonly words: Int32Array

@@ -17,7 +17,6 @@ interface Gathered {
   hosted: number
 }
 
-/** Returns the communicators of the ranks hosted here. */
 export function partsOfOutcome(
   call: SplitCall,
   outcome: ColumnOutcome,

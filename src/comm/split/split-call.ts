@@ -30,7 +30,6 @@ export interface SplitPart {
   readonly processes?: ProcessList
 }
 
-/** The communicator that is split, in one process. */
 export interface SplitParent extends TableContext {
   readonly runtime: SplitPort
 }
@@ -41,7 +40,6 @@ interface SplitPort extends ProcessPort {
   drawCounter(): number
 }
 
-/** A call of a split in one process. */
 export interface SplitCall {
   readonly parent: SplitParent
   readonly exchange: Exchange

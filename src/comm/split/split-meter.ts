@@ -1,7 +1,6 @@
 import type { Exchange } from '../../calls/exchange.js'
 import { ForwardedExchange } from '../../calls/forwarded-exchange.js'
 
-/** The cost of one phase of a split in this process. */
 export interface PhaseCost {
   readonly seconds: number
   readonly messages: number

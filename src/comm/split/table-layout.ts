@@ -15,7 +15,6 @@ export interface TableLayout {
   /** The slice that this process hosts; -1 for none. */
   readonly mine: number
   readonly home: number
-  /** The number of processes that use this table, and of those that host slices of it. */
   readonly users: number
   readonly hosts: number
   /** Returns one of the hosts, by a number below `hosts`. */

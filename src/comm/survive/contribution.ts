@@ -6,7 +6,6 @@ import type { WorldLayout } from '../../messages/process/world-layout.js'
 export interface SurvivorContribution {
   /** The call of the ranks; `mixed` when they called different things. */
   readonly kind: SurvivorCall
-  /** The bitwise AND of their flags. */
   readonly flag: number
   /** The number of losses of the communicator that each of them has acknowledged. */
   readonly acknowledged: number
@@ -72,7 +71,6 @@ export function decodeContribution(bytes: Uint8Array, contributor: Contributor):
   }
 }
 
-/** A decision of survivors, and the processes that count as lost for it. */
 export interface SurvivorDecision {
   /** The contributions in the order of the members; undefined for those that count as lost or have returned. */
   readonly contributions: readonly (SurvivorContribution | undefined)[]

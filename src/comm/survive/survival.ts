@@ -25,7 +25,6 @@ interface Call<S> {
   readonly joined: number[]
   /** The world rank of a rank here that has returned without joining; -1: there is none. */
   returned: number
-  /** Whether every rank here has joined or returned. */
   isComplete: boolean
   readonly outcome: Promise<Outcome<S>>
   settle(outcome: Outcome<S>): void
@@ -79,12 +78,10 @@ export class Survival<S> {
     return this.#next
   }
 
-  /** The calls that some rank here waits in. */
   get open(): readonly { readonly seq: number; readonly kind: SurvivorCall }[] {
     return [...this.#calls.values()]
   }
 
-  /** Returns one line per call that ranks here wait in. */
   describeWaits(): string[] {
     const state = this.#state
     return this.open.map(({ seq, kind }) => {

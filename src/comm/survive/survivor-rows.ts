@@ -8,7 +8,6 @@ import type { TableContext } from '../table/table-context.js'
 const word = { seq: 3, total: 4, at: 5 } as const
 const headerWords = 6
 
-/** Returns the call that the rows of a frame belong to. */
 export const rowsCall = (header: Int32Array): number => header[word.seq]
 
 /** The rows that a process has sent for one call, complete once `filled` is their length. */
@@ -21,7 +20,6 @@ interface Arriving {
   isRight?: boolean
 }
 
-/** An exchange that waits for rows. */
 interface Waiting {
   readonly from: readonly number[]
   readonly digests: ReadonlyMap<number, string>
@@ -57,7 +55,6 @@ export class SurvivorRows {
     return pairs
   }
 
-  /** The SHA-256 of the own rows, in hexadecimal digits. */
   get ownDigest(): string {
     return digestOf(this.own)
   }

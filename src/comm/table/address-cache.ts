@@ -10,7 +10,6 @@ export class AddressCache {
   misses = 0
   readonly #limit: number
   #size = 0
-  /** The number of rows of the arrays below. */
   #rows = 0
   #position = new Int32Array(0)
   #worldRank = new Int32Array(0)

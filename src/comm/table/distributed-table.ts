@@ -9,7 +9,6 @@ import type { HostedSlice, SliceService, TableId } from './slice-service.js'
 export interface SlicePlaces {
   readonly id: TableId
   readonly bounds: SliceBounds
-  /** Returns the world process that serves a slice. */
   server(slice: number): number
   /** The bytes retained for {@link server}: the parent's list of processes. */
   readonly serverBytes: number
@@ -28,7 +27,6 @@ export interface LookupStatistics {
   /** The rows requested from other processes, and the messages that took. */
   readonly asked: number
   readonly messages: number
-  /** The number of rows in the cache. */
   readonly cached: number
 }
 
@@ -84,7 +82,6 @@ export class SharedSlices {
     return this.#cache.find(position) ?? this.#open.get(position) ?? this.#ask(position)
   }
 
-  /** Tells whether the row at a position is in the slice of this process. */
   hosts(position: number): boolean {
     return this.#here(position) !== undefined
   }

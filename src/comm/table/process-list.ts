@@ -32,7 +32,6 @@ export class ProcessList {
     else this.#listed = processes
   }
 
-  /** The bytes of its arrays. */
   get sizeBytes(): number {
     return (this.#set?.sizeBytes ?? 0) + (this.#listed?.byteLength ?? 0) + (this.#order?.byteLength ?? 0)
   }

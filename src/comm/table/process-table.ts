@@ -20,7 +20,6 @@ export class ProcessTable implements CommProcesses {
     this.#layout = layout
   }
 
-  /** The number of processes that host at least one rank. */
   get count(): number {
     return this.processes.count
   }

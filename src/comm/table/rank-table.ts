@@ -31,7 +31,6 @@ export interface RankTable {
   readonly kind: 'strided' | 'replicated' | 'distributed'
   readonly size: number
   lookup(rank: number): number | Promise<number>
-  /** The bytes that this process retains for the table. */
   readonly sizeBytes: number
 }
 
@@ -67,7 +66,6 @@ export class StridedTable implements RankTable {
   }
 }
 
-/** A table that lists every world rank. */
 export class ReplicatedTable implements RankTable {
   readonly kind = 'replicated'
   #worldRanks: Int32Array

@@ -114,7 +114,6 @@ export class SharedTables {
   }
 }
 
-/** A record whose arrays are contiguous in one piece of memory. */
 interface MovedTable {
   readonly memory: Uint8Array
   readonly places: object

@@ -10,7 +10,6 @@ export interface SliceBounds {
   sliceOf(position: number): number
   /** Returns every slice divided into `parts` that differ by at most one row; even bounds stay even. */
   subdivided(parts: number): SliceBounds
-  /** The bytes retained for the bounds. */
   readonly sizeBytes: number
 }
 

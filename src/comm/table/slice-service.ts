@@ -31,7 +31,6 @@ export interface HostedSlice {
 export interface TableHome {
   /** The number of processes that use the table; each reports once that it no longer does. */
   readonly users: number
-  /** The number of hosts, and the world process of each. */
   readonly hosts: number
   host(index: number): number
 }
@@ -64,7 +63,6 @@ interface Entry {
   home: TableHome | undefined
   /** The processes that no longer use it. */
   readonly released: Set<number>
-  /** The requests that came before the slice. */
   early: RowRequest[]
 }
 
@@ -103,7 +101,6 @@ export class SliceService {
     return this.#entries.size
   }
 
-  /** The number of rows of all slices that this process serves. */
   get hostedRows(): number {
     let rows = 0
     for (const { slice } of this.#entries.values()) rows += slice?.worldRanks.length ?? 0
@@ -132,7 +129,6 @@ export class SliceService {
     }
   }
 
-  /** Makes this process the home of a table. */
   keepHome(id: TableId, home: TableHome): void {
     const entry = this.#entry(id)
     entry.home = home

@@ -7,7 +7,6 @@ import type { LocalRankTable } from './rank-table.js'
 export interface TableContext extends CommContext {
   readonly table: CommTable
   readonly processes: ProcessTable
-  /** The whole table of a communicator that is placed. */
   readonly wholeTable: LocalRankTable
 
   place(): Promise<LocalRankTable>

@@ -29,7 +29,6 @@ export class CheckedBuffers {
   readonly #checked: CheckedBuffer[] = [{ type: 0, bytes: new Uint8Array(0) }]
   /** The place of the array that came next, by place. */
   readonly #next: number[] = [0]
-  /** The place of the last array. */
   #at = 0
   #oldest = largePlace + 1
   #missed = 0

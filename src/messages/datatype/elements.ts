@@ -245,7 +245,6 @@ export function plainArray(array: TypedArray): TypedArray {
   return new TypedArrayOf(buffer, byteOffset, length)
 }
 
-/** Tells whether the buffer of an array has been transferred elsewhere. */
 export function isDetached({ length, buffer }: TypedArray): boolean {
   if (length > 0 || buffer.byteLength > 0) return false
   // Versions of Node before 22 do not have it.
@@ -269,7 +268,6 @@ export function requireIntact(array: TypedArray): void {
   if (array.length === 0 && isDetached(array)) throw detachedError()
 }
 
-/** Returns the error of a side whose buffer was detached while it was used. */
 export function detachedError(): RankweaveError {
   return new RankweaveError('ERR_FABRIC', 'a buffer was detached during its transfer', {
     details: { detached: true },

@@ -23,7 +23,6 @@ export const valueTag = {
   text: 9,
   /** The number of UTF-16 units, then two bytes for each, for any text, also with half of a surrogate pair. */
   units: 10,
-  /** The number of an object. */
   seen: 11,
   /** The number of properties, then for each its name and value. */
   object: 12,

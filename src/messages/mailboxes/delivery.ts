@@ -74,7 +74,6 @@ function fill(receive: Receive<unknown>, envelope: Envelope, copy: () => unknown
   fulfil(receive, envelope, data)
 }
 
-/** Counts a message for its receiver. */
 export function countReceived(receive: Receive<unknown>, envelope: Envelope): void {
   const { counters } = receive.owner
   counters.messagesReceived++

@@ -1,7 +1,6 @@
 import { elementSizeBytes, typeCode } from '../datatype/elements.js'
 import { envelopeWord } from '../process/frames.js'
 
-/** A message without its data. */
 export interface Envelope {
   readonly source: number
   readonly tag: number
@@ -10,7 +9,6 @@ export interface Envelope {
   readonly sizeBytes: number
 }
 
-/** Returns the envelope in the header of a frame. */
 export function envelopeIn(header: Int32Array): Envelope {
   const type = header[envelopeWord.type]
   const sizeBytes = header[envelopeWord.sizeBytes] >>> 0

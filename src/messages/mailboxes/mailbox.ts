@@ -40,11 +40,8 @@ export class Mailbox implements Sender, Receiver {
   readonly posted: MatchingList<Receive<unknown>>
   /** The messages without a receive, in the order they arrived. */
   readonly arrived: MatchingList<Arrived>
-  /** The probes without a message. */
   readonly probes = new Set<Receive<unknown>>()
-  /** Undefined unless the world counts matching; then it costs nothing. */
   readonly meter: MatchingMeter | undefined
-  /** Undefined unless the world records matching. */
   readonly watch: MatchingWatch | undefined
   readonly #context: CommContext
   readonly #withdrawal: Withdrawal

@@ -2,7 +2,6 @@ import type { Entry } from '../matching-queues/entry.js'
 import type { MatchingList } from '../matching-queues/matching-list.js'
 import { QueueMeter, type QueueStatistics } from './queue-meter.js'
 
-/** A list whose searches are counted and timed. */
 export class MeteredList<E extends Entry> implements MatchingList<E> {
   readonly #list: MatchingList<E>
   readonly #meter = new QueueMeter()

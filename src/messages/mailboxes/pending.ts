@@ -5,9 +5,7 @@ import type { CallSite, CallSites } from '../process/call-sites.js'
 import { inTurn, resolvedInTurn } from '../process/completion-budget.js'
 import type { RankCounters } from '../process/counters.js'
 
-/** The rank that started an operation, as the operation sees it. */
 export interface OperationOwner {
-  /** The rank in the communicator. */
   readonly rank: number
   readonly worldRank: number
   readonly counters: RankCounters
@@ -83,7 +81,6 @@ export abstract class Pending<T> {
     return false
   }
 
-  /** Whether a signal can cancel it. */
   get hasSignal(): boolean {
     return this.#signal !== undefined
   }
@@ -111,7 +108,6 @@ export abstract class Pending<T> {
     if (!this.settled) this.withdraw(abortedError(this.call, signal))
   }
 
-  /** Cancels the operation when the signal aborts. */
   cancelOn(signal: AbortSignal): void {
     if (this.settled) return
     this.#signal = signal
@@ -176,7 +172,6 @@ export abstract class Pending<T> {
     return this.#value as T
   }
 
-  /** Returns the outcome of a settled operation. */
   outcome(): Promise<T> {
     if (this.#state === 'fulfilled') return resolvedInTurn(this.#value as T)
     return new Promise((_, reject) => inTurn(() => reject(this.#error)))
@@ -209,7 +204,6 @@ export abstract class Pending<T> {
   }
 }
 
-/** Returns the error of an operation whose communicator was freed before it could complete. */
 export function freedError(operation: Pending<unknown>): RankweaveError {
   const { communicatorName, name } = operation.owner
   const message = `${communicatorName} was freed before ${operation.call} of ${name} could complete`

@@ -9,7 +9,6 @@ import { type OperationOwner, Pending } from './pending.js'
 
 export type ReceiveKind = 'recv' | 'probe' | 'mprobe'
 
-/** The rank that receives. */
 export interface Receiver extends OperationOwner {
   readonly processCounters: ProcessCounters
   /** Takes back a receive that has no message yet; it then rejects with `error`. */

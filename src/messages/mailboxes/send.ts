@@ -6,7 +6,6 @@ import { type OperationOwner, Pending } from './pending.js'
 /** The progress of a send. `queued`: its look-up is pending; `offered`: unmatched; `moving`: matched. */
 export type SendStage = 'queued' | 'offered' | 'moving'
 
-/** The rank that sends. */
 export interface Sender extends OperationOwner {
   /** Takes an unmatched send back, if that is still possible; it then rejects with `error`. */
   withdrawSend(send: Send, error: RankweaveError): void
@@ -26,7 +25,6 @@ export class Send extends Pending<void> {
   readonly tag: number
   readonly synchronous: boolean
   stage: SendStage = 'queued'
-  /** The message, for a receiver in this process. */
   message: QueuedMessage | undefined
   /** The process of the receiver and the id of the transfer, for a receiver elsewhere. */
   process = -1
@@ -57,7 +55,6 @@ export class Send extends Pending<void> {
     return data.array.length > 0 || sizeBytes === 0
   }
 
-  /** Returns the error of a send that is no longer intact. */
   detachedError(): RankweaveError {
     const message = `${this.call}: the buffer was detached before the message was received`
     return new RankweaveError('ERR_TYPE', message)

@@ -17,7 +17,6 @@ export function entriesOfLine(queue: MatchingQueue): number {
 
 export interface EntryBlockLayout {
   readonly queue: MatchingQueue
-  /** The number of entries per block. */
   readonly entries: number
   /** The number of entries that a search compares together; 1: each alone. Groups begin at multiples of it. */
   readonly group: number
@@ -51,7 +50,6 @@ export class ArrayBlocks<E extends MatchingElement> {
   #first = none
   #last = none
   size = 0
-  /** The number of blocks in the list. */
   blocks = 0
   /** The number of places between head and tail of all blocks. */
   #spanned = 0
@@ -64,7 +62,6 @@ export class ArrayBlocks<E extends MatchingElement> {
     this.#entryStep = layout.fields === 'by-entry' ? fields : 1
   }
 
-  /** The bytes of one block, header and entries. */
   get blockBytes(): number {
     return this.#blockWords * 4
   }
@@ -180,7 +177,6 @@ export class ArrayBlocks<E extends MatchingElement> {
     this.#words[block * this.#blockWords + tailWord] = tail
   }
 
-  /** Adds a block behind the last one. */
   #addBlock(): number {
     const block = this.#free.pop() ?? this.#makeBlock()
     const header = block * this.#blockWords

@@ -47,7 +47,6 @@ export class Chain<E extends MatchingElement> {
   }
 }
 
-/** Removes an element from the chain that it is in. */
 export function unchain<E extends MatchingElement>(element: E): void {
   const chain = element.place as Chain<E>
   chain.remove(element)

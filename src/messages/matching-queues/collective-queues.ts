@@ -47,7 +47,6 @@ export class CollectiveQueues<E extends MatchingElement> implements SourceRoutin
   readonly #classes = new Map<number, CallClass>()
   /** The list in which the first call of each class is measured. */
   readonly #shared = new Chain<E>()
-  /** The levels by traffic. */
   readonly #levels: Chain<E>[][][] = []
   #lists = 0
 

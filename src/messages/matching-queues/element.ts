@@ -35,13 +35,11 @@ export interface MatchingKey {
   /** The mask of the source: -1, all bits, unless the source is a wildcard. */
   readonly sourceMask: number
   readonly tagMask: number
-  /** The bytes of the message, or of the buffer of the receive. */
   readonly bytes: number
   /** The number of the collective call of its communicator; -1 if that is not known. */
   readonly call: number
 }
 
-/** An element of a queue. */
 export interface MatchingElement extends Entry, MatchingKey {
   /** The place where its design holds it. These two belong to the design, like the members of an entry. */
   place: object | undefined
@@ -67,7 +65,6 @@ export function earlierOf<E extends Entry>(a: E | undefined, b: E | undefined): 
 
 /** The fields of an element from which the others follow. */
 export interface ElementFields {
-  /** The number of the communicator's context, from 0. */
   readonly context: number
   /** The rank of the sender in the communicator. A receive and a probe may have `ANY_SOURCE`, -1. */
   readonly source: number

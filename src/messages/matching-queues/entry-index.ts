@@ -22,9 +22,7 @@ export class EntryIndex {
   #ofSource: KeyLines | undefined
   #ofTag: KeyLines | undefined
   #ofAny: KeyLines | undefined
-  /** The number of entries that were put into lines. */
   lined = 0
-  /** The number of entries that have left. */
   gone = 0
 
   constructor(holds: 'patterns' | 'messages') {

@@ -47,7 +47,6 @@ export class EntryList<E extends Entry> implements MatchingList<E> {
     this.#index?.add(entry)
   }
 
-  /** Returns the earliest entry that matches, left in the list. */
   find(source: number, tag: number): E | undefined {
     if (this.#index !== undefined) return this.#findIndexed(this.#index, source, tag)
     let passed = 0
@@ -69,7 +68,6 @@ export class EntryList<E extends Entry> implements MatchingList<E> {
     return undefined
   }
 
-  /** Removes an entry that is in the list. */
   remove(entry: E): void {
     if (entry.previous === undefined) this.#first = entry.next
     else entry.previous.next = entry.next

@@ -3,7 +3,6 @@ import type { Entry } from './entry.js'
 /** A matching queue of a mailbox, whatever its design: entries in the order in which they were added. */
 export interface MatchingList<E extends Entry> extends Iterable<E> {
   readonly size: number
-  /** The number of entries that searches have passed so far. */
   readonly passed: number
   add(entry: E): void
   /** Returns the earliest entry that matches, left in the list. */

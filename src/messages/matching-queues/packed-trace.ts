@@ -60,7 +60,6 @@ export class PackedTrace {
     words.push(call === undefined ? -1 : call % 2 ** 31)
   }
 
-  /** Returns the trace of its first operations. */
   first(operations: number): PackedTrace {
     const first = new PackedTrace(this.facts)
     for (const operation of this.operations()) {
@@ -74,7 +73,6 @@ export class PackedTrace {
     return kinds[this.#words.get(index * wordsPerOperation) & (2 ** kindBits - 1)]
   }
 
-  /** Returns the receive that the cancel at an index names. */
   cancelOf(index: number): number {
     return this.#words.get(index * wordsPerOperation + 2)
   }

@@ -5,7 +5,6 @@
  * @see Ghazimirsaeed 2019 chapter 4 (perfect hash by row displacement); Tarjan and Yao 1979
  */
 export interface PerfectHash {
-  /** The number of rows and columns of the matrix. */
   readonly side: number
   /** The distance by which each row is moved. */
   readonly displacements: Int32Array

@@ -11,7 +11,6 @@ export type RoutingCounters = Pick<
 
 /** The rule by which a design distributes the elements that name their source over chains. */
 export interface SourceRouting<E extends MatchingElement> {
-  /** Appends an element that names its source. */
   append(element: E): void
   /** Returns the first match among the elements of one source, left in its chain. The key names its source. */
   find(key: MatchingKey, passed: Traversals): E | undefined

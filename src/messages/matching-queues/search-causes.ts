@@ -17,7 +17,6 @@ export interface DeepestSearch {
   readonly tag: number
   readonly isProbe: boolean
   readonly found: boolean
-  /** The number of entries that it passed. */
   readonly passed: number
   /** Undefined if too many elements had been examined before. */
   readonly before: PassedElements | undefined
@@ -37,7 +36,6 @@ export interface PassedTogether {
   /** The lowest and the highest tag; undefined if all searches were for any tag. */
   readonly tags: readonly [number, number] | undefined
   readonly searches: number
-  /** The number of entries passed. */
   readonly passed: number
   /** The share of all entries that were passed in both queues: 0 to 1. */
   readonly share: number
@@ -78,7 +76,6 @@ interface SearchGroup {
   passed: number
   passedByProbes: number
   passedMissing: number
-  /** The number of the entry that was found last. */
   last: number
   /** The entries found that came after the one found before, and before it. */
   rises: number

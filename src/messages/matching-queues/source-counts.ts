@@ -11,7 +11,6 @@ export type SourceCounts = ReadonlyMap<number, ArrayLike<number>>
 /** The counts of a process for both queues, from which designs that learn from an earlier run start. */
 export type QueueCounts = { readonly [Queue in MatchingQueue]: SourceCounts }
 
-/** Returns the counts of all contexts together, an entry per source. */
 export function countsOfSources(counts: SourceCounts, processes: number): Float64Array {
   const sums = new Float64Array(processes)
   for (const row of counts.values())

@@ -16,7 +16,6 @@ export class SourceKeys {
     for (const context of contexts) this.#contexts.set(context, this.#contexts.size)
   }
 
-  /** The count of numbers so far. */
   get population(): number {
     return this.#processes * this.#contexts.size
   }

@@ -29,7 +29,6 @@ const mostBytes = 2 ** 32 - 1
  * trace ends when the operations exceed its limit; later ones are not recorded.
  */
 export class TraceRecorder {
-  /** The world rank. */
   readonly rank: number
   /** The ranks of the communicators that occur, by their contexts. */
   readonly communicatorSizes = new Map<number, number>()

@@ -6,7 +6,6 @@ import type { Send } from '../mailboxes/send.js'
  * so that none overtakes another during a look-up.
  */
 export class AddressQueue {
-  /** The waiting sends by rank in the communicator. */
   readonly #waiting = new Map<number, Send[]>()
   #whenNone: { readonly resolve: () => void; readonly reject: (error: RankweaveError) => void } | undefined
 

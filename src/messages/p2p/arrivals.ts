@@ -155,7 +155,6 @@ export class Arrivals {
     }
   }
 
-  /** Removes a message from matching. */
   extract(message: Arrived): Arrived {
     this.extracted.add(message)
     return message

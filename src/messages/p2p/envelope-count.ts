@@ -41,7 +41,6 @@ export class EnvelopeCount {
     return this.#sent.get(process)?.count ?? 0
   }
 
-  /** Whether a free waits for envelopes to arrive. */
   get awaited(): boolean {
     return this.#waiting.length > 0
   }

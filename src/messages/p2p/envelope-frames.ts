@@ -36,13 +36,11 @@ export class EnvelopeFrames {
     this.#state.runtime.send(send.process, header, bytes)
   }
 
-  /** Sends the envelope alone. */
   offer(send: Send, destWorldRank: number): void {
     const header = this.#write(send, frameKind.rendezvous, destWorldRank, this.#envelope)
     this.#state.runtime.send(send.process, header)
   }
 
-  /** Sends the envelope, and the location of the payload in this process's memory. */
   offerShared(send: Send, destWorldRank: number, { segment, byteOffset }: MemoryLocation): void {
     const header = this.#write(send, frameKind.shared, destWorldRank, this.#shared)
     header[locationWord.segment] = segment

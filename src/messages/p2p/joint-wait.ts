@@ -42,7 +42,6 @@ class JointWait<T> implements JointWaiter {
   #reject: ((error: unknown) => void) | undefined
   #left = 0
   readonly #hasSignal: boolean
-  /** The ranks that this wait blocks. */
   readonly #blocked: OperationOwner[] = []
   #lastBlocked: OperationOwner | undefined
   /** The waiters of operations that are part of another wait, or count as waits with a separate signal. */

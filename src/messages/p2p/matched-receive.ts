@@ -87,7 +87,6 @@ export function placeFor(
   }
 }
 
-/** Returns the error of a receive whose buffer has gone. */
 function detachedInto(receive: Receive<unknown>): RankweaveError {
   return new RankweaveError('ERR_TYPE', `${receive.call}: into was detached before the message had arrived`)
 }

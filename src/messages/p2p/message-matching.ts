@@ -30,7 +30,6 @@ export class Matching implements Withdrawal {
   readonly #state: CommContext
   readonly #credit: Credit
   readonly #rendezvous: RendezvousProtocol
-  /** The mailboxes by rank in the communicator. */
   readonly #mailboxes: Mailboxes
   readonly #addressQueue = new AddressQueue()
   readonly short: EagerFastPath
@@ -76,12 +75,10 @@ export class Matching implements Withdrawal {
     return [...this.#mailboxes.values()].flatMap(({ rank, meter }) => meter?.statistics(rank) ?? [])
   }
 
-  /** The mailboxes of the local ranks that have taken part in a message. */
   get mailboxes(): Iterable<Mailbox> {
     return this.#mailboxes.values()
   }
 
-  /** Returns the mailbox of a local rank. */
   mailbox(rank: number): Mailbox {
     return this.#mailboxes.get(rank) ?? this.#mailboxes.add(rank, this.#state.table.lookup(rank) as number)
   }
@@ -296,7 +293,6 @@ export class Matching implements Withdrawal {
     return isAlone ? losses.last : undefined
   }
 
-  /** Yields every operation that has not settled: as many as the program has started. */
   *#pending(): Generator<Send | Receive<unknown>> {
     for (const operation of this.#started()) if (!operation.settled) yield operation
   }

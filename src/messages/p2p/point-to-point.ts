@@ -237,7 +237,6 @@ function probing<T>(
   return startReceive(mailbox, comm.matching, kind, source, tag, options)
 }
 
-/** Starts a receive whose arguments have been checked. */
 function startReceive<T>(
   mailbox: Mailbox,
   matching: Matching,

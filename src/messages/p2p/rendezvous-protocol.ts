@@ -102,7 +102,6 @@ export class RendezvousProtocol {
     this.#frames.control(process, frameKind.cancelled, transferId, reason)
   }
 
-  /** Fetches the data of an offered message into its receive. */
   accept({ process, transferId, loan }: Remote, message: Arrived, receive: Receive<unknown>): void {
     const { transfers, runtime } = this.#state
     const place = placeFor(receive, message, runtime.fresh)
@@ -178,7 +177,6 @@ export class RendezvousProtocol {
 
 type Remote = Content & { readonly kind: 'remote' }
 
-/** A send as its transfer sees it. */
 class OfferedSend implements Outgoing {
   readonly send: Send
   readonly process: number

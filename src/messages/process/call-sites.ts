@@ -45,7 +45,6 @@ export class CallSites {
     return site
   }
 
-  /** Notes that the operation of a site that was taken has settled. */
   release(worldRank: number): void {
     this.#open[worldRank - this.#firstRank]--
   }

@@ -29,7 +29,6 @@ export interface RankRuns {
   readonly runProcess: Int32Array
 }
 
-/** The world processes by their index in a communicator. */
 export interface WorldProcesses extends Iterable<number> {
   readonly count: number
   /** Returns the world process with an index below `count`. */
@@ -41,14 +40,12 @@ export interface WorldProcesses extends Iterable<number> {
 
 /** The processes of a communicator and the ranks that each hosts; the runs throw unless the communicator is placed. */
 export interface CommProcesses extends RankRuns {
-  /** The number of processes that host at least one rank. */
   readonly count: number
   readonly processes: WorldProcesses
   /** Returns the rank after the run of consecutive ranks on one process that `rank` is in. */
   endOfRun(rank: number): number
 }
 
-/** The call that made a communicator. */
 export interface MadeBy {
   /** The call as text: `split()`, `range(0, 3)`. */
   readonly call: string
@@ -91,17 +88,13 @@ export function matchingDesignOf(
   return matchingDesigns?.get(worldRank) ?? runtime.options.matching?.design
 }
 
-/** A collective call while it runs in one process. */
 export interface WatchedCall {
-  /** The number of the collective on its communicator. */
   readonly seq: number
-  /** Whether a watch follows it. */
   isWatched: boolean
   /** The notes of the watch; a later call of the same exchange reuses the object. */
   watched: unknown
 }
 
-/** Follows the collective calls of one communicator in one process. */
 export interface CallWatch {
   /** Notes a call that all ranks here have joined: in the order of the calls, the same on all processes. */
   begin(call: WatchedCall, name: string): void
@@ -109,7 +102,6 @@ export interface CallWatch {
   start(call: WatchedCall): void
   /** Notes that it has returned. Settings chosen from now on are for no watched call. */
   stop(): void
-  /** Notes that a watched call is complete here. */
   ended(call: WatchedCall): void
 }
 
@@ -122,7 +114,6 @@ export interface CommContext {
   readonly made?: MadeBy | undefined
   /** The handles of all ranks here, ascending, as they were listed last; dropped when one of them is freed. */
   listedHandles?: readonly unknown[] | undefined
-  /** The number of handles of ranks here that have been freed. */
   readonly freedHandles?: number
   readonly runtime: ProcessPort
   /**
@@ -136,7 +127,6 @@ export interface CommContext {
   readonly transfers: Transfers
   /** Its lost processes, as known here, and the ranks that have acknowledged them. */
   readonly losses: KnownLosses
-  /** The number of ranks of the communicator. */
   readonly size: number
   readonly table: RankLookup
   /** The world processes that host ranks of the communicator. */
@@ -171,7 +161,6 @@ export interface CommContext {
    * 2.3.2). From then on `table.lookup` answers at once. Called before many messages to known partners.
    */
   prefetch(ranks: ArrayLike<number>): Promise<void>
-  /** Returns the world rank of the rank with this local index. */
   worldRank(localIndex: number): number
   /** Returns the hosted index (for the wait tracker) of the rank with this local index. */
   hostedIndex(localIndex: number): number

@@ -26,12 +26,10 @@ export function hold(complete: () => void): void {
   if (held.push(complete) === 1) inLaterTurn(releaseHeld, undefined)
 }
 
-/** Tells whether completions wait for a turn of the event loop. */
 export function completionsHeld(): boolean {
   return held.length > 0
 }
 
-/** Returns a resolved promise, within the same budget. */
 export function resolvedInTurn<T>(value: T): Promise<T> {
   if (mayComplete()) return Promise.resolve(value)
   return new Promise((resolve) => inTurn(() => resolve(value)))

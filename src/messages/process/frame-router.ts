@@ -61,7 +61,6 @@ export interface ArrivalCount {
   waits(src: number, sizeBytes: number): void
 }
 
-/** A frame of a communicator that is not open here. */
 interface EarlyFrame {
   readonly src: number
   readonly header: Int32Array

@@ -103,7 +103,6 @@ export const collectiveWord = {
 
 export const collectiveWords = 9 + signatureWords
 
-/** Returns the bytes of the whole message. */
 export function totalOf(header: Int32Array): number {
   return (header[collectiveWord.total] >>> 0) + (header[collectiveWord.high] >>> 16) * 2 ** 32
 }

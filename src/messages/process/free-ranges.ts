@@ -52,7 +52,6 @@ export class FreeRanges {
     return -1
   }
 
-  /** Returns a range that was taken with this size. */
   give(start: number, sizeBytes: number): void {
     const after = this.#starts.findIndex((other) => other > start)
     const at = after < 0 ? this.#starts.length : after

@@ -30,13 +30,11 @@ export class KnownLosses {
     this.#processes.push(process)
   }
 
-  /** The error of the last loss. */
   get last(): RankweaveError | undefined {
     const process = this.#processes.at(-1)
     return process === undefined ? undefined : this.#errorOf(process)
   }
 
-  /** Returns the number of losses that a rank has acknowledged. */
   acknowledged(localIndex: number): number {
     return this.#acknowledged?.[localIndex] ?? 0
   }

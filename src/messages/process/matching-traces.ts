@@ -11,7 +11,6 @@ export class MatchingTraces {
   readonly #mostOperations: number
   readonly #budget: RecordBudget = { operations: mostProcessOperations }
 
-  /** Whether messages of collectives are recorded, too. */
   readonly hasCollectives: boolean
 
   constructor({ traceOperations = defaultTraceOperations, traceCollectives = false }: MatchingOptions) {
@@ -19,7 +18,6 @@ export class MatchingTraces {
     this.hasCollectives = traceCollectives
   }
 
-  /** Returns the recorder of a rank, which is empty before its first message. */
   recorder(worldRank: number): TraceRecorder {
     let recorder = this.#recorders.get(worldRank)
     if (recorder === undefined) {
@@ -56,7 +54,6 @@ export class MatchingWatch {
     this.#context = context
   }
 
-  /** Notes that a receive, or a matched probe that waits, starts. */
   post(receive: object, source: number, tag: number): void {
     const number = this.#recorder.post(this.#context, source, tag)
     if (number >= 0) this.#numbers.set(receive, number)
@@ -67,7 +64,6 @@ export class MatchingWatch {
     this.#recorder.arrive(this.#context, source, tag, bytes, of)
   }
 
-  /** Notes that a process receives a message of a collective. */
   postInCall(source: number, tag: number, of: RecordedCall): void {
     this.#recorder.post(this.#context, source, tag, of)
   }
@@ -81,7 +77,6 @@ export class MatchingWatch {
     this.#recorder.mprobe(this.#context, source, tag)
   }
 
-  /** Notes that a receive without a message is taken back. */
   cancel(receive: object): void {
     const number = this.#numbers.get(receive)
     if (number !== undefined) this.#recorder.cancel(number)

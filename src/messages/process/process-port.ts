@@ -23,9 +23,7 @@ export interface ProcessPort extends FramePort {
   /** The most payload bytes of a message that goes in one frame, with its envelope. */
   readonly shortBytes: number
   readonly waits: WaitTracker
-  /** Undefined unless the world diagnoses; then it costs nothing. */
   readonly callSites?: CallSites | undefined
-  /** Undefined unless the world records matching; then it costs nothing. */
   readonly matchingTraces?: MatchingTraces | undefined
   /** Undefined unless the world learns from its calls; then it costs nothing. */
   readonly online?: OnlineProcess | undefined
@@ -38,7 +36,6 @@ export interface ProcessPort extends FramePort {
   /** The arrays that short messages were sent from, and received into, lately. */
   readonly sentBuffers: CheckedBuffers
   readonly filledBuffers: CheckedBuffers
-  /** The memory that receives get. */
   readonly fresh: FreshMemory
   /** The memory where payloads are copied for processes that can read this one's memory; undefined if none can. */
   readonly staging: Staging | undefined
@@ -49,6 +46,5 @@ export interface ProcessPort extends FramePort {
   rankCounters(worldRank: number): RankCounters
   /** @param index hosted index: world rank minus the first world rank of this process */
   countCollective(index: number): void
-  /** Counts a collective of all ranks here. */
   countCollectives(): void
 }

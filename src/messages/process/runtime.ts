@@ -155,7 +155,6 @@ export class Runtime<C extends FrameContext> implements ProcessPort {
     this.#rankCounters.countCollective(index)
   }
 
-  /** Counts a collective of all ranks here. */
   countCollectives(): void {
     this.#rankCounters.countCollectives()
   }

@@ -28,7 +28,6 @@ export class Scratch {
     while (this.#freeBytes > retainedBytes) this.#freeBytes -= this.#free.shift()!.byteLength
   }
 
-  /** The bytes retained, for tests. */
   get freeBytes(): number {
     return this.#freeBytes
   }

@@ -20,12 +20,10 @@ export class Staging {
     this.#fabric = fabric
   }
 
-  /** The bytes that are not taken, for tests. */
   get freeBytes(): number {
     return this.#ranges().freeBytes
   }
 
-  /** Tells whether a process can read this memory. */
   isSharedWith(process: number): boolean {
     return this.#fabric.isSharedWith(process)
   }
@@ -80,12 +78,10 @@ export class Staging {
     this.#reservedBytes -= byteLength
   }
 
-  /** Returns the location where a process finds bytes of this memory. */
   locate(process: number, bytes: Uint8Array): MemoryLocation {
     return this.#fabric.locate(process, bytes)!
   }
 
-  /** Returns bytes in the memory of another process. */
   reach(process: number, location: MemoryLocation, sizeBytes: number): Uint8Array {
     return this.#fabric.reach(process, location, sizeBytes)
   }
@@ -115,12 +111,10 @@ export class StagedCopy {
     return this.#fabric.locate(process, this.bytes)!
   }
 
-  /** Whether it has readers that have not been released. */
   get isRead(): boolean {
     return this.#readers > 0
   }
 
-  /** Notes that one reader has finished with it. */
   release(): void {
     this.#readers--
     if (this.#readers === 0) this.#free()

@@ -4,7 +4,6 @@ import type { StagedCopy } from './staging.js'
 
 /** A payload that stays with its sender until its receiver is ready. Its owner has sent, or sends, the envelope. */
 export interface Outgoing {
-  /** The world process of the receiver. */
   readonly process: number
   /** A copy that the receiver may read at any time, until it declines the payload. The transfers release it. */
   readonly copy?: StagedCopy | undefined
@@ -19,7 +18,6 @@ export interface Outgoing {
   failed(error: RankweaveError): void
 }
 
-/** A payload in flight to this process. */
 export interface Incoming {
   /** The memory, filled entirely; its length is that of the payload. Written until `landed` or `failed`. */
   readonly into: Uint8Array
@@ -29,7 +27,6 @@ export interface Incoming {
   lost(): RankweaveError
 }
 
-/** The outcome of a side: done, or an error. */
 export type TransferOutcome = 'done' | RankweaveError
 
 export interface OutgoingState {
@@ -39,7 +36,6 @@ export interface OutgoingState {
   /** The bytes of the payload, once the receiver is ready, since a detached buffer has no length. */
   sizeBytes: number
   sentBytes: number
-  /** Whether the fabric reads the payload. */
   moves: boolean
   /** Set when the side is to end before all has been moved; it ends when the fabric has released the payload. */
   outcome: TransferOutcome | undefined
@@ -48,7 +44,6 @@ export interface OutgoingState {
 export interface IncomingState extends Grantee {
   readonly transferId: number
   readonly incoming: Incoming
-  /** Whether the fabric writes the payload. */
   moves: boolean
   /** Whether the payload is here, and its sender has yet to report that it was intact. */
   readonly isCopied: boolean
@@ -61,7 +56,6 @@ export function isDetachedHere(cause: unknown): boolean {
   return isRankweaveError(cause, 'ERR_FABRIC') && cause.details['detached'] === true
 }
 
-/** Returns the reason why a transfer failed, as an error of this library. */
 export function transferError(cause: unknown): RankweaveError {
   if (isRankweaveError(cause)) return cause
   return new RankweaveError('ERR_FABRIC', `a transfer failed: ${reasonText(cause)}`, { cause })

@@ -46,7 +46,6 @@ export class WaitTracker {
     return this.#awake
   }
 
-  /** The hosted ranks that neither have finished nor wait. */
   get awakeRanks(): number {
     if (!this.#isShared) return this.#awake
     return this.#awake === 0 ? 0 : this.#ranks - this.#endedRanks
@@ -124,7 +123,6 @@ export class WaitTracker {
 export interface WaitListener {
   /** Called when the first wait has begun: the event loop must stay alive. */
   waiting(): void
-  /** Called when no wait is left. */
   idle(): void
   /** Called when every rank is blocked or has finished. */
   allAsleep(): void

@@ -72,7 +72,6 @@ export function processOf(layout: WorldLayout, worldRank: number): number {
   return rangeAt(layout.firstRank, worldRank)
 }
 
-/** Describes a process and its ranks of the world, for messages. */
 export function ranksText({ firstRank }: WorldLayout, process: number): string {
   const first = firstRank[process]
   const last = firstRank[process + 1] - 1

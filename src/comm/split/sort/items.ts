@@ -26,7 +26,6 @@ export interface Item {
   readonly pushed: Int32Array
 }
 
-/** Writes the items of one process. */
 export class ItemWriter {
   readonly list = new GrowingInt32Array(16)
   #hosts: Int32Array | undefined

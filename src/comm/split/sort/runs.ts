@@ -60,7 +60,6 @@ export function runOf(slice: Slice, from: number, to: number, processCount: numb
   }
 }
 
-/** Joins two neighboring runs of one color. */
 function joinRuns(a: ColorRun, b: ColorRun): ColorRun {
   const sizeA = a.end - a.start
   const sizeB = b.end - b.start
@@ -116,7 +115,6 @@ export interface JoinedEnds {
   readonly trail: (ColorRun | undefined)[]
   /** The joined runs of more than one slice. */
   readonly spanning: ColorRun[]
-  /** Whether a run inside some slice needs the table. */
   readonly needsTable: boolean
 }
 

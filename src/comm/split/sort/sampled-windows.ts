@@ -79,7 +79,6 @@ export function sampledWindows(
   return Array.from(targets, (_, k) => ({ from: from[k], to: to[k] }))
 }
 
-/** The words of a sample and the index of its list. */
 const sortedWords: RowWidth = 4
 
 function inOrder(samples: readonly Int32Array[]): Int32Array {

@@ -240,7 +240,6 @@ interface Spread {
   readonly end: number
 }
 
-/** Returns the spreads of the leading words. */
 function spreadsOf({ width, leading }: Order, words: Int32Array, start: number, end: number): Spread[] {
   const spreads: Spread[] = []
   for (let word = 0; word < leading; word++) spreads.push(spreadOf(width, words, start + word, end))

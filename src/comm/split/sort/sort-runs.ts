@@ -59,7 +59,6 @@ function mergeStages(
   return from
 }
 
-/** Tells whether ranks ascend from run to run. */
 function doRanksAscend(width: RowWidth, words: Int32Array, edges: readonly number[]): boolean {
   let highest = -1
   for (let run = 0; run + 1 < edges.length; run++) {
