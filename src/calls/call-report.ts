@@ -125,7 +125,7 @@ export function revokedBy(state: CommContext, aborted: RankweaveError): Rankweav
 }
 
 /**
- * Returns the reason why a collective failed: an error of this library unchanged, any other as one that names the call.
+ * Returns why a collective failed: an error of this library unchanged, any other as one that names the call.
  */
 export function failedIn({ runtime }: CommContext, signature: Signature, error: unknown): RankweaveError {
   if (isOfDetached(error)) return detachedIn(signature, runtime.process)

@@ -239,7 +239,7 @@ export class CommState implements TableContext, FrameContext {
     return table.lookup(this.localRanks[localIndex])
   }
 
-  /** The reason why this communicator can no longer be used: revoked, freed, or the world ended. */
+  /** The reason this communicator can no longer be used: revoked, freed, or the world ended. */
   get failed(): RankweaveError | undefined {
     return this.#failed ?? this.runtime.ended
   }

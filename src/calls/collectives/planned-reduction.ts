@@ -104,7 +104,7 @@ function unitBytesOf({ size }: CollectiveContext, { collective, sizeBytes }: Cal
   return collective === 'reduce-scatter' ? Math.ceil(sizeBytes / size) : sizeBytes
 }
 
-/** Plans by the setting of the tuning file, or returns the reason why it cannot serve. */
+/** Plans by the setting of the tuning file, or returns why it cannot serve. */
 function planTuned(call: PlannedCall, { setting }: TunedLeaf): Planned | string {
   const { state, collective, reduction, given, required, facts, root } = call
   if (setting.reason !== null) return setting.reason
@@ -141,7 +141,7 @@ function planByRule(call: PlannedCall, why: PlanChoice): Planned | null {
 }
 
 /**
- * Returns the reason why the rule avoids an algorithm that it prefers, although the algorithm might serve the call;
+ * Returns why the rule avoids an algorithm that it prefers, although the algorithm might serve the call;
  * null if it does not.
  */
 function leftByRule(

@@ -15,6 +15,7 @@ import { moveLists, planLists, relayPlaces } from './move-lists.js'
 import type { BlockMemory } from './piece-store.js'
 
 export interface ScatterContribution {
+  /** The blocks to send; only the root has them. */
   readonly sendBlocks?: SendBlocks
   readonly into?: ReceiveBuffer | undefined
 }

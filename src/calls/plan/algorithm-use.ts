@@ -14,7 +14,7 @@ export interface AlgorithmUse {
   readonly participants: number
   /** The number of calls since its plan was made, except those of persistent operations. */
   readonly calls: number
-  /** The reason why the last of these calls used it. */
+  /** The reason the last of these calls used it. */
   readonly why: string
 }
 
@@ -54,7 +54,7 @@ function whyOf(choice: PlanChoice | undefined): string {
   return `rule: ${reasonOf(choice.facts)}${instead}${unservedText(choice)}`
 }
 
-/** Returns the reason why the rule decided although the tuning file has a leaf. */
+/** Returns why the rule decided although the tuning file has a leaf. */
 function unservedText({ leaf, refusal }: PlanChoice): string {
   if (refusal === leftToRule) return `; the tuning file leaves it to the rule: ${leaf!.conditions()}`
   return leaf === undefined ? '' : `; not ${leaf.line} of the tuning file (${leaf.conditions()}): ${refusal}`

@@ -19,7 +19,7 @@ import { type Participants, participantsOf, type WholeKind } from './participant
 import { pathParticipants } from './path-participants.js'
 import { TunedCalls, type TunedLeaf } from './tuned-calls.js'
 
-/** The reason why an algorithm carries out a call. */
+/** The reason an algorithm carries out a call. */
 export interface PlanChoice {
   /**
    * The source of the choice: the call itself, the machine of the world, the tuning file, or the rule, from these
@@ -28,11 +28,11 @@ export interface PlanChoice {
   readonly by: 'call' | 'machine' | 'file' | 'rule'
   readonly facts: CallFacts
   readonly leaf?: TunedLeaf | undefined
-  /** The reason why the setting of this leaf cannot serve the call, so that the rule has chosen. */
+  /** The reason the setting of this leaf cannot serve the call, so that the rule has chosen. */
   readonly refusal?: string | undefined
   /** The class of calls for which the machine has chosen it. */
   readonly chosenFor?: string | undefined
-  /** The reason why it is not the algorithm that the rule prefers. */
+  /** The reason it is not the algorithm that the rule prefers. */
   readonly instead?: string | undefined
 }
 
@@ -47,7 +47,7 @@ export class CollectivePlan {
   /** The bytes of the arrays that it retains from the start. */
   readonly sizeBytes: number
   calls = 0
-  /** The reason why it was chosen the last time; undefined for a choice that came with the root's message. */
+  /** The reason it was chosen the last time; undefined for a choice that came with the root's message. */
   choice: PlanChoice | undefined
   /** The time of its last use, as a count of uses of all plans of its communicator. */
   lastUse = 0
@@ -135,7 +135,7 @@ export class CollectivePlans {
   barrier: BindableCall<undefined> | undefined
   /** The number of broadcasts whose data came with their head, without a plan. */
   inlineBcasts = 0
-  /** The reason why the last inline bcast that this process sent was one. */
+  /** The reason the last inline bcast that this process sent was one. */
   inlineChoice: PlanChoice | undefined
   readonly #state: CommContext
   #isMemoryShared: boolean | undefined

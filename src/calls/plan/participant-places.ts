@@ -11,7 +11,7 @@ import type { Participants } from './participants.js'
 // follows from the machine and the rank table alone, and all processes find the same.
 
 /**
- * Returns the reason why an algorithm that follows the network cannot serve a communicator; null if it can. With a
+ * Returns why an algorithm that follows the network cannot serve a communicator; null if it can. With a
  * distributed table a process knows only some locations, and another may have fetched them all.
  */
 export function placesRefusal({ followsGrid }: Algorithm, state: CommContext): string | null {

@@ -50,7 +50,7 @@ export function chooseMove(
   return { algorithm: algorithmOf(choice.id), segments, choice: why }
 }
 
-/** Returns the reason why the algorithm that its method names carries out a call. */
+/** Returns why the algorithm that its method names carries out a call. */
 export function namedBy({ chosenFor }: Method, facts: CallFacts): PlanChoice {
   return chosenFor === undefined ? { by: 'call', facts } : { by: 'machine', facts, chosenFor }
 }

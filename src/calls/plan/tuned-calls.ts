@@ -18,7 +18,7 @@ export interface ServableSetting {
   readonly segmentBytes: number | undefined
   /** Whether it cuts long data also if nothing gives a number of segments. */
   readonly cutsByItself: boolean
-  /** The reason why this version has no such algorithm; null if it has. */
+  /** The reason this version has no such algorithm; null if it has. */
   readonly reason: null
 }
 

@@ -87,7 +87,7 @@ export function requireReceiveBuffer(into: unknown): void {
   requireFixed(into as TypedArray)
 }
 
-/** Returns the reason why a message does not fit a receive buffer; undefined when it does. */
+/** Returns why a message does not fit a receive buffer; undefined when it does. */
 export function misfit(
   type: number,
   countElems: number,

@@ -81,7 +81,7 @@ export function countReceived(receive: Receive<unknown>, envelope: Envelope): vo
 }
 
 /**
- * Returns the reason why a message does not fit its receive, with the rank, the sender and the tag; undefined when it
+ * Returns why a message does not fit its receive, with the rank, the sender and the tag; undefined when it
  * does.
  */
 export function receiveMisfit(

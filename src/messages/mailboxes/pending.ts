@@ -85,7 +85,7 @@ export abstract class Pending<T> {
     return this.#signal !== undefined
   }
 
-  /** The reason why it failed, if it has. */
+  /** The reason it failed, if it has. */
   get failure(): RankweaveError | undefined {
     return this.#error
   }

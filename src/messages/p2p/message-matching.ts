@@ -271,7 +271,7 @@ export class Matching implements Withdrawal {
     if (error !== undefined) throw error
   }
 
-  /** Returns the reason why nothing more can come from `source`, if its process is lost. */
+  /** Returns why nothing more can come from `source`, if its process is lost. */
   #lostSource({ rank }: Mailbox, source: number): RankweaveError | undefined {
     if (source === ANY_SOURCE) return this.#lostAny(rank)
     if (this.#mailboxes.has(source)) return undefined
@@ -282,7 +282,7 @@ export class Matching implements Withdrawal {
   }
 
   /**
-   * Returns the reason why a rank here may wait without success for a message from any source: losses it has not
+   * Returns why a rank here may wait without success for a message from any source: losses it has not
    * acknowledged, or it is left alone.
    */
   #lostAny(rank: number): RankweaveError | undefined {

@@ -252,7 +252,7 @@ function emptyList(name: string, requests: readonly unknown[]): RankweaveError |
   return new RankweaveError('ERR_REQUEST', `${name}: expected at least one request, got none`)
 }
 
-/** Returns the reason why the arguments of a wait for several requests are not valid, if they are not. */
+/** Returns why the arguments of a wait for several requests are not valid, if they are not. */
 function misfitWait(
   name: string,
   requests: unknown,

@@ -142,7 +142,7 @@ export interface CommContext {
   readonly wasDistributed: boolean
   /** Whether the location of every rank is known here: a precondition of collectives that gather or scatter by rank. */
   readonly isPlaced: boolean
-  /** The reason why the communicator can no longer be used: revoked, freed, or the world ended. */
+  /** The reason the communicator can no longer be used: revoked, freed, or the world ended. */
   readonly failed: RankweaveError | undefined
 
   /** Returns the index in `processes` of a world process that hosts ranks of the communicator. */

@@ -37,7 +37,9 @@ export const waitCharge = {
   frame: 640,
   /** A collective that a frame has opened, and its lane. */
   collective: 3584,
+  /** A piece of a message that is offered to a collective. */
   offer: 384,
+  /** The envelope of a message that stays with its sender. */
   envelope: 320,
   /** A request for rows of a rank table that is not here, or a report that it is no longer used. */
   lookup: 640,

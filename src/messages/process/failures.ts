@@ -13,7 +13,7 @@ export class Failures {
     this.#layout = layout
   }
 
-  /** The reason why the world ended, once it has. */
+  /** The reason the world ended, once it has. */
   get ended(): RankweaveError | undefined {
     return this.#ended
   }

@@ -54,7 +54,7 @@ export interface FramePort {
   readonly fabric: Fabric
   readonly layout: WorldLayout
   readonly options: RuntimeOptions
-  /** The reason why the world ended, once it has; every later call fails with it. */
+  /** The reason the world ended, once it has; every later call fails with it. */
   readonly ended: RankweaveError | undefined
 
   send(peer: number, header: Int32Array, payload?: Uint8Array): void

@@ -46,7 +46,7 @@ export class KnownLosses {
     return count
   }
 
-  /** Returns the reason why a rank cannot receive from any source: losses that it has not acknowledged. */
+  /** Returns why a rank cannot receive from any source: losses that it has not acknowledged. */
   unacknowledged(localIndex: number): RankweaveError | undefined {
     const from = this.acknowledged(localIndex)
     const errors = this.#processes.slice(from).map(this.#errorOf)

@@ -47,7 +47,7 @@ export interface IncomingState extends Grantee {
   moves: boolean
   /** Whether the payload is here, and its sender has yet to report that it was intact. */
   readonly isCopied: boolean
-  /** The reason why the side is to end before all has come; it fails when the fabric has released the buffer. */
+  /** The reason the side is to end before all has come; it fails when the fabric has released the buffer. */
   error: RankweaveError | undefined
 }
 
