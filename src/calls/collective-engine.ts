@@ -374,7 +374,7 @@ export class CollectiveEngine {
     return quietRejection(error)
   }
 
-  /** Returns the charge of a slot that a frame opened, since the frame belongs to a call now or is gone. */
+  /** Returns the charge of a slot that a frame opened, since the slot belongs to a call now or is gone. */
   #uncharge(slot: Slot): void {
     if (slot.openedBy >= 0) this.#state.runtime.credit.waits(slot.openedBy, -waitCharge.collective)
     slot.openedBy = -1

@@ -7,8 +7,8 @@ import { nameInWords } from './signature.js'
 
 /**
  * Records the messages that this process receives in collectives of one communicator, as an MPI library would match
- * them: at the lowest rank here, from the lowest rank of the sender, tagged by the step of the algorithm. Calls that make
- * communicators, plans and the like are left out.
+ * them. It records them at the lowest rank here, from the lowest rank of the sender, tagged by the step of the
+ * algorithm. Calls that make communicators, plans and the like are left out.
  */
 export class CollectiveTrace {
   readonly #watch: MatchingWatch

@@ -103,7 +103,7 @@ export class Revocation {
 
   /**
    * Fails the communicator because calls differ. If the world diagnoses and the other call is of another process, the
-   * ranks here get the error once that process has answered, or has failed.
+   * ranks here get the error once that process answers or fails.
    */
   disagree(error: RankweaveError): void {
     const state = this.#state

@@ -355,7 +355,7 @@ export class Communicator extends (RankCommunicator as typeof RankCommunicator &
 
   /**
    * Returns the world ranks of the given ranks. With a distributed table this queries their hosts, one message for each
-   * of them, and caches the answers (`cacheRows`), so sending to those ranks needs no look-up.
+   * of them, and caches the answers (`cacheRows`). Sending to those ranks then needs no look-up.
    *
    * @throws ERR_RANK for a rank that is not here; ERR_PEER_LOST when a host is gone
    * @see MPI-4.1 §7.3.1 (MPI_Group_translate_ranks)

@@ -21,7 +21,7 @@ export abstract class RankCommunicator {
   #mailbox: Mailbox | undefined
   #freed = false
 
-  /** Is not for users: communicators come from `run`, `split`, `dup` and `create`. */
+  /** Makes a handle. Programs get communicators from `run`, `split`, `dup` and `create`. */
   constructor(state: CommState, localIndex: number) {
     this.#state = state
     this.#localIndex = localIndex
@@ -81,7 +81,7 @@ export abstract class RankCommunicator {
 
   /**
    * Allocates memory for messages, zeroed. On `threads`, a message from it above the eager limit is copied once, by the
-   * receiver; on other fabrics it is ordinary memory. The rules of sending are the same: any view of the memory can be
+   * receiver; on other fabrics it is ordinary memory. The rules of sending are the same. Any view of the memory can be
    * sent or received into, and a send's data may change once the send has resolved.
    *
    * Shapes: `alloc(sizeBytes)` returns a Uint8Array, `alloc(Float64Array, countElems)` an array of that type.

@@ -52,7 +52,7 @@ export const networkAlgorithmChecks: readonly WorldCase[] = algorithms
     },
   }))
 
-/** @param processes the most that are known */
+/** @param processes an upper bound */
 function drawnSetting({ id, parameters }: Algorithm, processes: number, ports: number, pick: Draw): string {
   const bits = Math.max(1, ceilLog2(processes) + pick(2))
   const order = [

@@ -49,9 +49,9 @@ const largestBytes = 256 * 2 ** 20
 const usualLargestBytes = 8 * 2 ** 20
 
 /**
- * Returns the guarantees of a world, as cases to run on any fabric, under any test runner or none: messages and their
- * matching, collectives, communicators, neighborhoods, counters, and how worlds end. Every rank compares its results
- * with an oracle that does not depend on processes, so passing on two layouts means the same bits on both.
+ * Returns the guarantees of a world, as cases to run on any fabric, under any test runner or none. They cover messages
+ * and their matching, collectives, communicators, neighborhoods, counters, and how worlds end. Every rank compares its
+ * results with an oracle that does not depend on processes, so passing on two layouts means the same bits on both.
  *
  * A case starts worlds by `run`. If every process calls `run` itself (MPI), run the same cases with the same options,
  * in the same order, in every process.
@@ -99,9 +99,9 @@ function isHosted(each: AnyCase): each is HostedCase {
 }
 
 /**
- * Runs all cases that can share a world, except those of hosted programs, on a world that runs already: for a program
- * of `rankweave run`, or any other way to start one. Collective. Cases for other eager limits or credits run under
- * those of the world.
+ * Runs all cases that can share a world, except those of hosted programs, on a world that runs already. The world may
+ * be that of a program of `rankweave run`, or started in any other way. Collective. Cases for other eager limits or
+ * credits run under those of the world.
  *
  * @returns the names of the cases, all of which hold
  * @throws Error of the first case that fails, with its name

@@ -37,9 +37,9 @@ const lossesPerDecision = 256
 const bit = { acknowledged: 1, ignored: 2 } as const
 
 /**
- * The end of a world whose fabric has an authority on failures. No process is indispensable, so the world survives the
- * loss of any. Every process contributes to one decision when its ranks have returned or failed; processes that are
- * lost before do not. A process that fails announces it to all others at once, so that their ranks need not wait.
+ * The end of a world whose fabric has an authority on failures. The decision needs no particular process, so any may be
+ * lost. Every process contributes to one decision when its ranks have returned or failed; processes that are lost
+ * before do not. A process that fails announces it to all others at once, so that their ranks need not wait.
  *
  * A loss is survived if some living rank has acknowledged it and no rank has returned although it knew of it. Otherwise
  * the world fails with ERR_PEER_LOST. The processes decide this a second time, only after losses. It also concerns lost

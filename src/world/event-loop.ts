@@ -2,8 +2,8 @@ import { nodeProcess } from '../base/node-process.js'
 import { ownHandles } from '../fabric/own-handles.js'
 
 /**
- * The answer to whether anything that may wake a rank was started since: certainly (`some`), or `perhaps` if what is
- * active could also have been there before.
+ * Whether anything that may wake a rank was started since: certainly (`some`), or `perhaps` if active handles could
+ * also have been there before.
  */
 export type LoopActivity = 'none' | 'perhaps' | 'some'
 

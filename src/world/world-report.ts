@@ -15,8 +15,8 @@ export function reportWaits(runtimes: readonly CommRuntime[]): string {
 }
 
 /**
- * Returns lines that state which ranks wait for what: one for the ranks in the same point-to-point call, and one for
- * each collective of each process.
+ * Returns lines that state which ranks wait for what. Ranks in the same point-to-point call share one; each collective
+ * of each process has one.
  */
 export function waitLines(runtimes: readonly CommRuntime[]): string[] {
   const contexts = runtimes.flatMap((runtime) => [...runtime.contexts])

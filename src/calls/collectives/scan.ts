@@ -11,7 +11,7 @@ import { leavesOf, type Reduced, ReductionRun } from './reduction-run.js'
 
 /**
  * A `scan`, which includes a rank's own value, or an `exscan`, which does not. Every run of consecutive ranks is one
- * participant: it contributes the combination of its ranks and gets that of all runs before it, by the algorithm of the
+ * participant. It contributes the combination of its ranks and gets that of all runs before it, by the algorithm of the
  * same name for `exscan`. If runs have one rank each, an algorithm that the ranks have chosen for `scan` runs
  * unchanged.
  */

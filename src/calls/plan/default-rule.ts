@@ -51,8 +51,8 @@ export interface AlgorithmChoice {
  * of a user-defined operation would have to be equal there.
  *
  * If memory is shared, data that a root or a rank sends to many are copied once for all of them. Without shared memory,
- * 4 processes on 2 cores measured these ratios: 16 MiB by `allreduce-rabenseifner` reached 0.6 to 0.9 times the
- * bandwidth of `allreduce-segmented`, and 1 MiB by `bcast-linear` 0.8 to 1.0 times that of `bcast-binomial`.
+ * 4 processes on 2 cores measured these ratios. With 16 MiB, `allreduce-rabenseifner` reached 0.6 to 0.9 times the
+ * bandwidth of `allreduce-segmented`. With 1 MiB, `bcast-linear` reached 0.8 to 1.0 times that of `bcast-binomial`.
  */
 export function defaultChoice(facts: CallFacts): AlgorithmChoice | null {
   const { collective, processes, isOversubscribed, isMemoryShared, eagerLimitBytes, sizeBytes } = facts

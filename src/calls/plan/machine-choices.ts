@@ -13,8 +13,8 @@ import type { Participants, WholeKind } from './participants.js'
 // known, or a promise: the first call of a class loads the simulator and lets it choose. The number of a call is in its
 // messages, so a later call may overtake one that chooses.
 //
-// Every process chooses for itself, and all choose alike. The choice is a function of the machine, the places of the
-// participants, the collective, the order that a reduction demands and the class of lengths. If only the root knows the
+// Every process chooses for itself, and all choose alike. The choice depends only on the machine, the participants'
+// places, the collective, the order that a reduction demands and the class of lengths. If only the root knows the
 // length (bcast), the root chooses and names the algorithm in the head of the call.
 
 /** A call whose algorithm the machine chooses, as far as the choice depends on it. */

@@ -40,8 +40,8 @@ export function pathParticipants(state: CommContext, root: number): Participants
 }
 
 /**
- * Returns the first ranks of the largest nodes of the tree that are consecutive ranks here, or lie between them and, on
- * one side, the root; then the number of ranks.
+ * Returns the first ranks of nodes of the tree, then the number of ranks. The nodes are the largest that are
+ * consecutive ranks here, or lie between them and, on one side, the root.
  */
 function nodesAround(size: number, localRanks: Int32Array, root: number): Int32Array {
   const firsts = new GrowingInt32Array()

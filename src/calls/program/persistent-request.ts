@@ -27,7 +27,7 @@ export class PersistentRequest {
   #freed = false
 
   /**
-   * Is not for users: the methods whose names end in `Init` return these requests.
+   * Makes a request. Programs get requests from the methods whose names end in `Init`.
    *
    * @param setup the last call of the rank
    */

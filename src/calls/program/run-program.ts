@@ -74,9 +74,9 @@ export function runProgram(
  * Runs a process's program repeatedly. All memory that a run needs is allocated with the object, so a start allocates
  * only what the exchange and the store do. One run at a time.
  *
- * A frame leaves as soon as its values are there, whatever else is late. All receives are posted at the start, so
- * arriving data are written to their place at once and large frames are fetched at the same time. Only tasks behind a
- * gate of the program leave, or are posted, when the gate opens.
+ * A frame leaves as soon as its values are there, whatever else is late. All receives are posted at the start. Arriving
+ * data are thus written to their place at once, and large frames are fetched at the same time. Only tasks behind a gate
+ * of the program leave, or are posted, when the gate opens.
  */
 export class ProgramRun {
   readonly #program: ProcessProgram

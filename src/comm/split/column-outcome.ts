@@ -148,8 +148,8 @@ class OutcomeWriter {
   }
 
   /**
-   * Returns the processes that are sent run i: those with rows of it here and, if each stores all rows, those with rows
-   * in other slices.
+   * Returns the receivers of run i: the processes with rows of it here and, if each stores all rows, those with rows in
+   * other slices.
    */
   #recipientsOf(run: ColorRun, i: number): readonly number[] {
     const isSpanning = sizeOf(run) > this.#runEnds[i] - this.#from(i)

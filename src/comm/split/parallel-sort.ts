@@ -161,7 +161,7 @@ async function exchangeAndMerge(
   const bounds = [0]
   for (const run of received) bounds.push(bounds[bounds.length - 1] + run.length)
   const length = bounds[bounds.length - 1]
-  // The memory of the own list is reused for the slice once the list has been sent: at most twice the slice is held at
+  // The memory of the own list is reused for the slice once the list has been sent. At most twice the slice is held at
   // any time.
   await allSent(column)
   received[column.me] = received[column.me].slice()

@@ -17,8 +17,8 @@ export function lostMembersError(
 }
 
 /**
- * Returns the error of `shrink`, the same at every survivor, when the process of their first rank has given the new
- * communicator the name of another one.
+ * Returns the error of `shrink` when the process of the survivors' first rank has given the new communicator the name
+ * of another one. It is the same at every survivor.
  */
 export function repeatedNameError(
   state: Pick<TableContext, 'id' | 'size' | 'runtime'>,

@@ -3,8 +3,7 @@ import { AscendingSet } from '../../base/ascending-set.js'
 /**
  * The world processes of a communicator by index, in the smallest of three forms: an arithmetic progression, O(1); an
  * ascending set with one of its processes moved to the front, a few bits per process; or a list. A process retains the
- * whole list and not only its own partners, because it has to know whether a lost process hosts ranks of the
- * communicator.
+ * whole list, not only its own partners. It has to know whether a lost process hosts ranks of the communicator.
  */
 export class ProcessList {
   readonly count: number

@@ -72,8 +72,8 @@ interface Entry {
  * until every process that uses its table has reported that it no longer does. They notify the table's home, which
  * notifies the hosts. Requests for a slice of a split that failed here are refused.
  *
- * Other processes may send messages about tables that are not here yet, which take memory. A request is stored as it
- * came, and each is charged to its sender ({@link waitCharge}), like a report that a table is no longer used.
+ * Other processes may send messages about tables that are not here yet, which take memory. A request is stored
+ * unchanged and charged to its sender ({@link waitCharge}), like a report that a table is no longer used.
  */
 export class SliceService {
   readonly #runtime: SlicePort

@@ -1,8 +1,8 @@
 /**
  * Kernels of sums, products, minima and maxima of floats, whose NaN always has the bits of `Number.NaN`.
  *
- * The NaN that the processor returns depends on the order of its operands and on whether the operation made it, and the
- * compiler chooses the order. Without this rule the sign bit of a NaN would depend on how often a loop had run. Four
+ * The NaN that the processor returns depends on the order of its operands, which the compiler chooses, and on whether
+ * the operation made it. Without this rule the sign bit of a NaN would depend on how often a loop had run. Four
  * elements at a time need one check, since a sum with a NaN is NaN. The loop is faster than one without any check that
  * takes the elements one by one.
  */

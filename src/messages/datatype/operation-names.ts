@@ -11,8 +11,8 @@ import type { TypedArray } from './elements.js'
  * - `minloc`, `maxloc` of arrays of interleaved (value, index) pairs; of equal values the lower index wins, and NaN
  *   wins over every number.
  *
- * A NaN that an operation returns has the bits of `Number.NaN`, whatever those of its operands: the bits of a result do
- * not depend on fabric or layout.
+ * A NaN that an operation returns has the bits of `Number.NaN`, whatever those of its operands. The bits of a result
+ * thus do not depend on fabric or layout.
  */
 export type OperationName = (typeof operationNames)[number]
 

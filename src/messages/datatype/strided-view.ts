@@ -27,7 +27,7 @@ export interface StridedShape {
 const knownOptions: OptionTable<StridedShape> = uncheckedOptions('offset', 'count', 'blockLength', 'stride')
 
 /**
- * The elements of a typed array at a regular distance (MPI_Type_vector, MPI-4.1 §5.1.2): `count` blocks of
+ * The elements of a typed array at a regular distance (MPI_Type_vector, MPI-4.1 §5.1.2). There are `count` blocks of
  * `blockLength` elements, the first at `offset`, each `stride` elements after the one before. Blocks may overlap in a
  * view that is sent, not in one that receives.
  */

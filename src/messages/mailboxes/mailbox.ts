@@ -27,7 +27,7 @@ export interface Withdrawal {
 }
 
 /**
- * A local rank of one communicator in message matching: the receives it has posted, the messages that arrived before
+ * A local rank of one communicator in message matching. It has the receives posted, the messages that arrived before
  * their receive, and the probes that wait for one. Made when the rank first takes part in a message.
  */
 export class Mailbox implements Sender, Receiver {

@@ -16,8 +16,8 @@ export interface MatchingCounters {
   /** The sources with a list that they do not share. */
   readonly partners: number
   /**
-   * The most bytes at any time besides elements and their links, as a program in C with pointers of 8 bytes would need
-   * them: heads of lists, tables, holes.
+   * The most bytes at any time besides elements and their links: heads of lists, tables, holes. They are those of a
+   * program in C with pointers of 8 bytes.
    */
   readonly overheadBytes: number
 }

@@ -7,10 +7,10 @@ const wild = -1
 const none = -1
 
 /**
- * An index of entries by source and tag, for each of four kinds of pattern that occur: exact, of a source, of a tag, of
- * any. Posted receives are in the line of their pattern, and a message is searched in the lines of the four patterns
- * that accept it. Messages are in the lines of all kinds of which there was a receive, and a receive is searched in the
- * line of its pattern.
+ * An index of entries by source and tag, for each of four kinds of pattern: exact, of a source, of a tag, of any.
+ * Posted receives are in the line of their pattern, and a message is searched in the lines of the four patterns that
+ * accept it. Messages are in the lines of all kinds of which there was a receive, and a receive is searched in the line
+ * of its pattern.
  *
  * An entry's order is its place here, counted from 0.
  */

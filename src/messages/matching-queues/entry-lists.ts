@@ -4,7 +4,7 @@ import { EntryList } from './entry-list.js'
 import { noLevels } from './routed-design.js'
 
 /**
- * The lists with an index of Rankweave's mailboxes, one for each communicator and kind of traffic: a search takes
+ * The lists with an index of Rankweave's mailboxes, one for each communicator and kind of traffic. A search takes
  * amortized constant time, however long the queue is. Its traversals are the entries compared, and those put into an
  * index.
  */

@@ -2,9 +2,9 @@ import { ascendingSources, type SourceClusters } from './source-clusters.js'
 
 /**
  * Returns the clusters of sources by their counts whose sum of squared distances from the means is least. Numbers on a
- * line have optimal clusters that are intervals, so dynamic programming finds them exactly: with k clusters of d
- * distinct counts in O(k d lg d) steps and O(k d) memory. Of equal sums the one with the earliest borders is taken, so
- * the result is the same everywhere. No cluster is empty: there are at most as many as distinct counts.
+ * line have optimal clusters that are intervals, so dynamic programming finds them exactly. That takes O(k d lg d)
+ * steps and O(k d) memory for k clusters of d distinct counts. Of equal sums the one with the earliest borders is
+ * taken, so the result is the same everywhere. No cluster is empty: there are at most as many as distinct counts.
  *
  * @param k at least 1
  * @see Ghazimirsaeed 2019 appendix 1 (K-means); Wang and Song 2011 (Ckmeans.1d.dp)

@@ -1,6 +1,6 @@
 /**
- * The count of elements above which a source is a partner: the mean of all counts, their median, or the upper fence Q3
- * + alpha (Q3 - Q1) of Tukey. The thesis prints a minus; with its alpha of 0 both are the third quartile.
+ * The count of elements above which a source is a partner. It is the mean of all counts, their median, or Tukey's upper
+ * fence Q3 + alpha (Q3 - Q1). The thesis prints a minus; with its alpha of 0 both are the third quartile.
  *
  * @see Ghazimirsaeed 2019 equation 4.2
  */

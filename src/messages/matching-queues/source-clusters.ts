@@ -5,8 +5,8 @@ export interface SourceClusters {
 }
 
 /**
- * The rules by which the heuristic closes a cluster: `after` a source has brought its load above the limit, as the
- * thesis's algorithm is printed, or `before` one would, as its prose says.
+ * The rules by which the heuristic closes a cluster. `after`: when a source has brought its load above the limit, as
+ * the thesis's algorithm is printed. `before`: when one would, as its prose says.
  */
 export const closingChecks = ['after', 'before'] as const
 export type ClosingCheck = (typeof closingChecks)[number]

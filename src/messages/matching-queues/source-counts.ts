@@ -1,8 +1,9 @@
 import type { MatchingQueue } from './element.js'
 
 /**
- * The elements of each source that one process has added to one of its queues during a run, by context: a row of the
- * thesis's matrix A, which holds `A[i][j]` elements of source j for process i. Receives from any source count for none.
+ * The elements of each source that one process has added to one of its queues during a run, by context. They are a row
+ * of the thesis's matrix A, which holds `A[i][j]` elements of source j for process i. Receives from any source count
+ * for none.
  *
  * @see Ghazimirsaeed 2019 chapter 3 (profiling)
  */

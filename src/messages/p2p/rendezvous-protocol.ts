@@ -15,8 +15,8 @@ import { MatchedReceive, placeFor } from './matched-receive.js'
 
 /**
  * The messages of one communicator to and from other processes. Eager: the data travel with the envelope. Rendezvous:
- * the envelope alone is sent, and the data are transferred once the receiver is ready (`Transfers`), or the receiver
- * reads them in the sender's memory. `Matching` decides which message goes to which receive.
+ * the envelope alone is sent. The data are transferred once the receiver is ready (`Transfers`), or the receiver reads
+ * them in the sender's memory. `Matching` decides which message goes to which receive.
  */
 export class RendezvousProtocol {
   readonly #state: CommContext
@@ -62,8 +62,8 @@ export class RendezvousProtocol {
 
   /**
    * Sends the envelope. The receiver copies the data from their place if it can; otherwise they follow when it is
-   * ready. If it cannot read them in this process and the fabric has room, the data go at once, since a request for
-   * them would take as long as they do.
+   * ready. The data go at once if it cannot read them in this process and the fabric has room, since a request would
+   * take as long.
    */
   offer(send: Send, destWorldRank: number): void {
     const { process, payload } = send

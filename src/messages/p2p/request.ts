@@ -10,8 +10,8 @@ export type Tested<T> = { readonly done: false } | { readonly done: true; readon
 
 /**
  * An operation that was started and completes by itself. Wait for it or test it, as often as you like. It is not a
- * promise, so that async functions can return it, and so that an error that no wait collects is not an unhandled
- * rejection.
+ * promise, so that async functions can return it. Thus an error that no wait collects is not an unhandled rejection,
+ * either.
  *
  * @see MPI-4.1 §3.7
  */
@@ -19,7 +19,7 @@ export class Request<T> {
   /** @internal */
   readonly pending: Pending<T>
 
-  /** Is not for users: `isend`, `irecv` and the like return requests. */
+  /** Makes a request. Programs get requests from `isend`, `irecv` and the like. */
   constructor(pending: Pending<T>) {
     this.pending = pending
   }

@@ -26,8 +26,8 @@ export const untrustedEnvelopeChargeBytes = 640
 
 /**
  * The limit of the memory that frames of one process occupy here without credit, besides `creditBytes`. They are frames
- * for communicators that this process has not opened, collectives that no rank here has called, offers and envelopes
- * that no call has taken. The limit applies only where other programs may send frames: on `websocket`.
+ * for communicators not opened here, collectives that no rank here has called, and offers and envelopes that no call
+ * has taken. The limit applies only where other programs may send frames: on `websocket`.
  */
 export const waitingBytes = 2 ** 26
 
@@ -75,12 +75,12 @@ class PeerCredit {
  *   batches. This process itself counts like any other. The receiver counts, too: the charges that have arrived and
  *   were not returned are at most those that the sender has in flight. A process that exceeds the limit violates the
  *   protocol.
- * - **Rendezvous payload** is granted by the receiver: the bytes that a process may send to this one and has not sent
+ * - **Rendezvous payload** is granted by the receiver. The bytes that a process may send to this one and has not sent
  *   yet stay within `creditBytes` too. Transfers are served in order, so every one completes.
  *
- * A process thus holds bounded memory for messages that no receive has matched: at most `creditBytes` for each process
- * that sends to it, and an envelope for each send that the program has started and not seen complete. On `websocket`
- * the rest is bounded, too ({@link waitingBytes}).
+ * A process thus holds bounded memory for messages that no receive has matched. It is at most `creditBytes` for each
+ * process that sends to it, and an envelope for each pending send of the program. On `websocket` the rest is bounded,
+ * too ({@link waitingBytes}).
  */
 export class Credit {
   readonly #runtime: FramePort

@@ -2,8 +2,9 @@ import { roundUp } from '../../base/bytes.js'
 
 /**
  * The bytes at the start from which free ranges are taken in turn; the rest is used only when these are taken. Memory
- * whose last content is still in the cache of another core costs up to ten times as much to write (record 0028): this
- * is more than such a cache holds. It also bounds the pages that are backed by memory if little is taken at a time.
+ * whose last content is still in the cache of another core costs up to ten times as much to write (record 0028). These
+ * bytes are more than such a cache holds. It also bounds the pages that are backed by memory if little is taken at a
+ * time.
  */
 export const lapBytes = 8 * 2 ** 20
 

@@ -2,9 +2,9 @@ import type { FreshHeap, ProcessHeap } from '../../fabric/fabric.js'
 
 /**
  * The memory that receives without a buffer get. V8 counts the bytes of such arrays with those of old objects. After 8
- * to 16 MiB it begins to mark the whole heap, though nearly all of them are garbage that a collection of young objects
- * would release. On two cores that took ten times as long as the messages. This process therefore collects its young
- * objects before, as long as that pays off.
+ * to 16 MiB it begins to mark the whole heap, though a collection of young objects would release nearly all of them. On
+ * two cores that took ten times as long as the messages. This process therefore collects its young objects before, as
+ * long as that pays off.
  */
 export class FreshMemory {
   readonly #shared: ProcessHeap | undefined
@@ -77,6 +77,7 @@ const mostTries = 16
 
 /**
  * The bytes of long arrays after which room is made. That takes a collection of the whole heap, for which all ranks of
- * the process wait: some 10 ms if it holds 6 MiB, 100 ms if it holds 62 MiB. Programs of few long arrays need none.
+ * the process wait. It takes some 10 ms if the heap holds 6 MiB, 100 ms if it holds 62 MiB. Programs of few long arrays
+ * need none.
  */
 export const bytesPerRoom = 64 * 2 ** 20

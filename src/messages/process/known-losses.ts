@@ -1,9 +1,9 @@
 import { RankweaveError } from '../../errors.js'
 
 /**
- * The lost processes of one communicator as one process knows them, in the order in which the authority reported them,
- * and how many each rank here has acknowledged. The order is the same everywhere, so two ranks that have acknowledged
- * as many have acknowledged the same.
+ * The lost processes of one communicator as one process knows them, and how many each rank here has acknowledged. They
+ * are in the order in which the authority reported them. The order is the same everywhere, so two ranks that have
+ * acknowledged as many have acknowledged the same.
  *
  * @see MPI Forum, User-Level Failure Mitigation (MPIX_Comm_ack_failed)
  */

@@ -20,8 +20,8 @@ export interface MatchingOptions {
    */
   readonly trace?: string
   /**
-   * Whether the messages of collectives between processes are recorded, too, at the lowest rank of each process, with
-   * the collective and the number of its call. Default false.
+   * Whether the messages of collectives between processes are recorded, too. They are at the lowest rank of each
+   * process, with the collective and the number of its call. Default false.
    */
   readonly traceCollectives?: boolean
   /**

@@ -64,8 +64,8 @@ export class Progress {
 
   /**
    * Polls for the completion of `operation`, which the only awake rank here is about to wait for: if it arrives now,
-   * nothing is suspended. The rank may have been about to do something else first, so it polls only a few times, and
-   * more often the more often that has paid off.
+   * nothing is suspended. The rank may have been about to do something else first, so it polls only a few times. It
+   * polls more often the more often that has paid off.
    */
   pollFor(operation: { readonly settled: boolean }): void {
     const fabric = this.#fabric

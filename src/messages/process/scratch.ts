@@ -1,5 +1,5 @@
 /**
- * Memory for large values of one call, retained from call to call: fresh memory costs page faults, zeroing and garbage
+ * Memory for large values of one call, retained from call to call. Fresh memory costs page faults, zeroing and garbage
  * collections, more than the work done in it. A process retains at most {@link retainedBytes}.
  */
 export class Scratch {

@@ -16,13 +16,13 @@ import {
 
 /**
  * The transfers of one communicator in one process: payload that follows its envelope only when the receiver is ready
- * for it (rendezvous). The receiver reports that it is ready (`clearToSend`), and the data come by the fabric's bulk
+ * for it (rendezvous). The receiver reports that it is ready (`clearToSend`). The data come by the fabric's bulk
  * transfers, or in frames as far as they are granted (`Credit`). The callers, point-to-point messages and collectives,
  * decide which envelope announces a payload, and who receives it.
  *
  * A side that ends early, for whatever reason, reports `failed` or `sent` only when the fabric no longer accesses its
- * buffer (`BulkTransfer.cancel`): at once, but on MPI after the pieces in flight. When one side alone ends, it notifies
- * the other, which ends too: a receiver that gives up declines the payload, a sender sends `cancel`.
+ * buffer (`BulkTransfer.cancel`). That is at once, but on MPI after the pieces in flight. When one side alone ends, it
+ * notifies the other, which ends too: a receiver that gives up declines the payload, a sender sends `cancel`.
  *
  * Memory: an entry per transfer on either side; the payload is never copied here.
  */
@@ -134,7 +134,7 @@ export class Transfers {
   }
 
   /**
-   * Gives up a payload that is in flight to this process: `failed` is called with `error` when its buffer is no longer
+   * Gives up a payload that is in flight to this process. `failed` is called with `error` when its buffer is no longer
    * written, and its sender need not send the rest. It has no effect on one that has landed or failed.
    */
   abandon(process: number, transferId: number, error: RankweaveError): void {

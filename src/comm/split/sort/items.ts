@@ -100,8 +100,8 @@ export class RunTally {
 }
 
 /**
- * Tells whether a process stores the world ranks of a communicator itself. It does so if all ranks are its own, or if
- * they are no more than its share of `selfHostRows`, in proportion to its ranks in it. So a process stores about
+ * Tells whether a process stores the world ranks of a communicator itself. It does so if all ranks are its own. It also
+ * does so if they are at most its share of `selfHostRows`, in proportion to its ranks in it. So a process stores about
  * `selfHostRows` at most, over all communicators of a split.
  *
  * @param ranksPerProcess of the parent, on average

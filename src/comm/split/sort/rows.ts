@@ -24,7 +24,7 @@ export function rowsBetween({ words, width }: SplitRows, from: number, to: numbe
 }
 
 /**
- * Compares rows: below 0 if the row at word `i` of `a` comes before that at word `j` of `b`, 0 if they are the same.
+ * Compares the rows at word `i` of `a` and word `j` of `b`: below 0 if the first comes before, 0 if they are the same.
  */
 export function compareRows(a: Int32Array, i: number, b: Int32Array, j: number): number {
   if (a[i] !== b[j]) return a[i] < b[j] ? -1 : 1

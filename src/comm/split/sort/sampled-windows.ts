@@ -27,9 +27,9 @@ export interface Window {
 }
 
 /**
- * Returns where, in the own list, splitters with `targets` rows of all lists below them are, from the regular samples
- * of all lists of `lengths` rows. A sample at row i of its list has i rows of that list below it. Of another list it
- * has at least the rows up to that list's last sample below, and at most those up to its next.
+ * Returns windows of the own list for splitters with `targets` rows of all lists below them. They follow from the
+ * regular samples of all lists of `lengths` rows. A sample at row i of its list has i rows of that list below it. Of
+ * another list it has at least the rows up to that list's last sample below, and at most those up to its next.
  *
  * @param targets ascending
  */
