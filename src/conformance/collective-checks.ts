@@ -316,8 +316,9 @@ export const checkedCollectives: readonly CollectiveCheck[] = [
 const lengths = [0, 1, 5]
 
 /**
- * The collectives as cases. Each runs on the world, on its ranks reversed, on its ranks distributed cyclically (no two
- * neighbors on one process), and on its odd and even halves. Blocks have 0, 1 and more elements.
+ * The collectives as cases. Each runs on the world, on its ranks reversed, on its ranks distributed cyclically, and on
+ * its odd and even halves. Distributed cyclically, no two neighbors are on one process. Blocks have 0, 1 and more
+ * elements.
  */
 export const collectiveChecks: readonly WorldCase[] = [
   ...checkedCollectives.map(({ name, check }, slot) => ({ name, check: onLayouts(check, slot) })),

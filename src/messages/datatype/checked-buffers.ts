@@ -12,7 +12,7 @@ export interface CheckedBuffer {
 
 /** The number of arrays that are retained; a window of messages has as many. */
 const mostArrays = 128
-/** Arrays with more memory than this share one place, so that little memory is retained. Those above `longestBytes` get none. */
+/** Arrays with more memory share one place, so that little memory is retained. Those above `longestBytes` get none. */
 const mostBufferBytes = 8192
 const longestBytes = 65_536
 /** The place of an array that may have more memory. */

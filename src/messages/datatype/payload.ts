@@ -151,8 +151,8 @@ export function landing(type: number, countElems: number, sizeBytes: number, int
 }
 
 /**
- * The data that a message can carry: a typed array, a strided view of one (MPI_Type_vector), or any other value that
- * the structured clone algorithm takes. The elements of an array travel, not its buffer.
+ * The data that a message can carry: a typed array, a strided view of one (MPI_Type_vector), or any value that
+ * structured clone takes. The elements of an array travel, not its buffer.
  */
 export type Sendable = TypedArray | StridedView | SendableValue
 

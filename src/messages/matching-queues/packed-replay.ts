@@ -15,7 +15,7 @@ export interface ReplayLimit {
 
 /** The number of operations for which elements are made at a time, outside of the timed part. */
 const batchOperations = 8192
-/** The operations between two readings of the clock in a timed replay: half of them after so many that took long. */
+/** The operations between two readings of the clock; halved when they take longer than `longStrideMs`. */
 const strideOperations = 256
 const longStrideMs = 50
 

@@ -7,7 +7,7 @@ import { noLevels, type RoutingCounters, type SourceRouting } from './routed-des
 import type { SourceCounts } from './source-counts.js'
 import { SourceKeys } from './source-keys.js'
 
-/** The most partners that have lists: placing the rows of the perfect hash takes a time that grows with their square. */
+/** The most partners that have lists. Placing their rows in the perfect hash takes time that grows as their square. */
 export const mostStaticPartners = 2 ** 15
 
 /**

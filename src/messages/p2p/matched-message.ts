@@ -31,7 +31,7 @@ export class MatchedMessage implements Status {
   readonly #message: Arrived | null
   #received = false
 
-  /** Makes a matched message; null stands for that of PROC_NULL. Programs get matched messages from `mprobe` and `improbe`. */
+  /** Makes a matched message; null stands for that of PROC_NULL. Programs get them from `mprobe` and `improbe`. */
   constructor(owner: Mailbox, matching: Matching, message: Arrived | null) {
     this.source = message?.source ?? PROC_NULL
     this.tag = message?.tag ?? ANY_TAG

@@ -23,9 +23,7 @@ export function rowsBetween({ words, width }: SplitRows, from: number, to: numbe
   return words.subarray(from * width, to * width)
 }
 
-/**
- * Compares the rows at word `i` of `a` and word `j` of `b`: below 0 if the first comes before, 0 if they are the same.
- */
+/** Compares the rows at word `i` of `a` and word `j` of `b`: below 0 if the first comes before, 0 if they are equal. */
 export function compareRows(a: Int32Array, i: number, b: Int32Array, j: number): number {
   if (a[i] !== b[j]) return a[i] < b[j] ? -1 : 1
   if (a[i + 1] !== b[j + 1]) return a[i + 1] < b[j + 1] ? -1 : 1
