@@ -5,8 +5,8 @@ import { emitComponent } from './patterns/compose.js'
 import { ceilLog2 } from './patterns/values.js'
 
 /**
- * Allgather by rank 0: `gather-binomial`, then `bcast-binomial` of all blocks. 2 ceil(lg P) phases for one segment,
- * and each further segment follows a phase later; 2(P - 1) messages per segment, the fewest possible.
+ * An allgather by rank 0: `gather-binomial`, then `bcast-binomial` of all blocks. It takes 2 ceil(lg P) phases for one
+ * segment, and each further segment follows a phase later; 2(P - 1) messages per segment, the fewest possible.
  *
  * @see Pjesivac-Grbovic 2007 §4.1 (gather and broadcast)
  */

@@ -2,9 +2,9 @@ import type { Algorithm } from './patterns/algorithm.js'
 import { ceilLog2 } from './patterns/values.js'
 
 /**
- * Allgather by doubling for any number of ranks: in step k a rank sends its blocks, at most 2^k, to the rank 2^k before
- * it. ceil(lg P) phases of P messages per segment; every rank receives P - 1 blocks. Blocks are received in place, so
- * nothing is rotated.
+ * An allgather by doubling for any number of ranks: in step k a rank sends its blocks, at most 2^k, to the rank 2^k
+ * before it. It takes ceil(lg P) phases of P messages per segment; every rank receives P - 1 blocks. Blocks are
+ * received in place, so nothing is rotated.
  *
  * @see Pjesivac-Grbovic 2007 §4.1, table 4.6 (Bruck); Bruck, Ho, Kipnis, Upfal, Weathersby 1997, Efficient Algorithms
  *   for All-to-All Communications in Multiport Message-Passing Systems

@@ -4,7 +4,7 @@ import { buckets, shuffleParameter } from './ways/families.js'
 import { gatherAlong } from './ways/gather-along.js'
 
 /**
- * Allgather by rings, one dimension of the network after the other. `ports` is the number of such rings that run at
+ * An allgather by rings, one dimension of the network after the other. `ports` is the number of such rings that run at
  * once, each for a section of the data: in rotated orders of the dimensions, and in both directions. Blocks are named,
  * so they may lie apart in a message; `shuffle=1` moves them first so that every message is a run of the result, which
  * costs a phase and one block more per rank.

@@ -2,10 +2,10 @@ import type { Algorithm } from './patterns/algorithm.js'
 import { onlyPowersOfTwo } from './patterns/rank-counts.js'
 
 /**
- * Allgather by exchanges with the farthest rank first: in step k a rank and the one whose number differs in the k-th
+ * An allgather by exchanges with the farthest rank first: in step k a rank and the one whose number differs in the k-th
  * highest bit exchange their 2^k blocks. So few bytes go far and many go near, which suits a tapered network. The
- * blocks of a message lie apart, so both ends copy them. It serves only powers of two. lg P phases of P messages per
- * segment; every rank receives P - 1 blocks.
+ * blocks of a message lie apart, so both ends copy them. It serves only powers of two. It takes lg P phases of P
+ * messages per segment; every rank receives P - 1 blocks.
  *
  * @see Sack 2011 §3.3
  */

@@ -1,7 +1,7 @@
 import type { Algorithm } from './patterns/algorithm.js'
 
 /**
- * Allgather by direct messages: every rank sends its block to every other. One phase and P(P - 1) messages
+ * An allgather by direct messages: every rank sends its block to every other. It takes one phase and P(P - 1) messages
  * per segment.
  *
  * @see Pjesivac-Grbovic 2007 §4.1

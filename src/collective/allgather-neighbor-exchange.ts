@@ -2,9 +2,9 @@ import type { Algorithm } from './patterns/algorithm.js'
 import { onlyEven } from './patterns/rank-counts.js'
 
 /**
- * Allgather by exchanges with both neighbors in turn: first of own blocks, then of the two blocks that came last. It
- * serves only even numbers of ranks. P / 2 phases for one segment, and each further segment follows a phase later; P^2
- * / 2 messages per segment between neighbors only.
+ * An allgather by exchanges with both neighbors in turn: first of own blocks, then of the two blocks that came last. It
+ * serves only even numbers of ranks. It takes P / 2 phases for one segment, and each further segment follows a phase
+ * later; P^2 / 2 messages per segment between neighbors only.
  *
  * @see Pjesivac-Grbovic 2007 §4.1, table 4.6 (neighbor exchange)
  */

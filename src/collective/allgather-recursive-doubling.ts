@@ -2,8 +2,9 @@ import type { Algorithm } from './patterns/algorithm.js'
 import { onlyPowersOfTwo } from './patterns/rank-counts.js'
 
 /**
- * Allgather by exchanges: in step k a rank and the one whose number differs in bit k exchange their 2^k consecutive
- * blocks. It serves only powers of two. lg P phases of P messages per segment; every rank receives P - 1 blocks.
+ * An allgather by exchanges: in step k a rank and the one whose number differs in bit k exchange their 2^k consecutive
+ * blocks. It serves only powers of two. It takes lg P phases of P messages per segment; every rank receives P - 1
+ * blocks.
  *
  * @see Pjesivac-Grbovic 2007 §4.1, table 4.6 (recursive doubling)
  */

@@ -4,10 +4,10 @@ import { reordered, shuffleParameter } from './ways/families.js'
 import { gatherAlong } from './ways/gather-along.js'
 
 /**
- * Allgather by recursive doubling along an order of bits. The order of bits is that of the network of the ranks, unless
- * `order` gives another; any number of ranks.
- * Blocks are named, so they may lie apart in a message; `shuffle=1` moves them first so that
- * every message is a run of the result, which costs a phase and one block more per rank.
+ * An allgather by recursive doubling along an order of bits. The order of bits is that of the network of the ranks,
+ * unless `order` gives another. It serves any number of ranks. Blocks are named, so they may lie apart in a message;
+ * `shuffle=1` moves them first so that every message is a run of the result, which costs a phase and one block more per
+ * rank.
  *
  * @see Sack 2011 §3.4.1
  */

@@ -1,9 +1,9 @@
 import type { Algorithm } from './patterns/algorithm.js'
 
 /**
- * Allgather around a ring: in every step a rank hands the block that it received last to the rank after it. P - 1 phases
- * for one segment, and each further segment follows a phase later; P(P - 1) messages per segment between neighbors
- * only, every block over every link but one.
+ * An allgather around a ring: in every step a rank hands the block that it received last to the rank after it. It takes
+ * P - 1 phases for one segment, and each further segment follows a phase later; P(P - 1) messages per segment between
+ * neighbors only, every block over every link but one.
  *
  * @see Pjesivac-Grbovic 2007 §4.1, table 4.6 (ring)
  */

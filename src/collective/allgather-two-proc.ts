@@ -3,7 +3,7 @@ import type { Algorithm } from './patterns/algorithm.js'
 import { onlyTwo } from './patterns/rank-counts.js'
 
 /**
- * Allgather of two ranks: they exchange their blocks. One phase and 2 messages per segment.
+ * An allgather of two ranks: they exchange their blocks. It takes one phase and 2 messages per segment.
  *
  * @see Open MPI's `two_proc`
  */

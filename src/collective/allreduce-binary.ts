@@ -5,9 +5,9 @@ import { emitComponent } from './patterns/compose.js'
 import { reduceBinary } from './reduce-binary.js'
 
 /**
- * Allreduce by rank 0: `reduce-binary`, then `bcast-binary`. 2 floor(lg P) phases for one segment, and each further
- * segment follows a phase later; 2(P - 1) messages per segment, the fewest possible, and no rank receives the data
- * more than three times. Combines in the order of the tree.
+ * An allreduce by rank 0: `reduce-binary`, then `bcast-binary`. It takes 2 floor(lg P) phases for one segment, and each
+ * further segment follows a phase later; 2(P - 1) messages per segment, the fewest possible, and no rank receives the
+ * data more than three times. It combines in the order of the tree.
  *
  * @see Pjesivac-Grbovic 2007 §4.1 (reduce and broadcast, binary)
  */

@@ -4,9 +4,9 @@ import { allreduceAlong } from './ways/compose-along.js'
 import { buckets } from './ways/families.js'
 
 /**
- * Allreduce by rings, one dimension of the network after the other. `ports` is the number of such rings that run at
+ * An allreduce by rings, one dimension of the network after the other. `ports` is the number of such rings that run at
  * once, each for a section of the data: in rotated orders of the dimensions, and in both directions. It is a
- * reduce-scatter and an allgather along the same ways, without a shuffle. Combines in the order of the way.
+ * reduce-scatter and an allgather along the same ways, without a shuffle. It combines in the order of the way.
  *
  * @see Sack 2011 §3.4.2 and §3.4.4
  */

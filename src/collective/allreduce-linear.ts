@@ -4,10 +4,10 @@ import { combineTree, refusesPieces } from './patterns/rank-tree.js'
 import { receiveStaged } from './patterns/values.js'
 
 /**
- * Allreduce by rank 0 alone: every rank sends it its contribution, and rank 0 sends the result to all. 2 phases for one
- * segment, and each further segment follows a phase later; 2(P - 1) messages per segment, the fewest possible. Rank 0
- * does all work, but every other rank waits only once, which counts if processes share cores. The result has the bits
- * of `order: 'tree'`.
+ * An allreduce by rank 0 alone: every rank sends it its contribution, and rank 0 sends the result to all. It takes 2
+ * phases for one segment, and each further segment follows a phase later; 2(P - 1) messages per segment, the fewest
+ * possible. Rank 0 does all work, but every other rank waits only once, which counts if processes share cores. The
+ * result has the bits of `order: 'tree'`.
  *
  * @see Pjesivac-Grbovic 2007 §4.1 (reduce and broadcast, flat tree)
  */

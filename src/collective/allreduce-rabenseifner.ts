@@ -12,11 +12,11 @@ import {
 } from './patterns/reduce-by-halving.js'
 
 /**
- * Allreduce of long data by halving and doubling. The data is cut into C pieces, C the largest power of two that is at
- * most P; they are reduced by recursive halving and gathered by the same exchanges backwards. 2 lg C phases of C
- * messages per segment; every rank sends and receives the data twice, less 2 / C. If P is not a power of two, 2 more
- * phases, of all the data, fold the ranks beyond it. Combines in rank order; for 2^a - 2^b ranks the result has the
- * bits of `order: 'tree'`.
+ * An allreduce of long data by halving and doubling. The data is cut into C pieces, C the largest power of two that is
+ * at most P; they are reduced by recursive halving and gathered by the same exchanges backwards. It takes 2 lg C phases
+ * of C messages per segment; every rank sends and receives the data twice, less 2 / C. If P is not a power of two, 2
+ * more phases, of all the data, fold the ranks beyond it. It combines in rank order; for 2^a - 2^b ranks the result has
+ * the bits of `order: 'tree'`.
  *
  * @see Pjesivac-Grbovic 2007 §4.1, table 4.10 (Rabenseifner); Rabenseifner 2004, Optimization of Collective Reduction
  *   Operations

@@ -5,9 +5,9 @@ import { coreIndex, coreRank, coreStart, foldedRanks } from './patterns/reduce-b
 import { combineReceived } from './patterns/values.js'
 
 /**
- * Allreduce by exchanges: in step k a rank and the one whose number differs in bit k send each other the combination of
- * their 2^k ranks. lg P phases of P messages per segment; if P is not a power of two, 2 more phases fold the ranks
- * beyond it. Combines in rank order; for 2^a - 2^b ranks the result has the bits of `order: 'tree'`.
+ * An allreduce by exchanges: in step k a rank and the one whose number differs in bit k send each other the combination
+ * of their 2^k ranks. It takes lg P phases of P messages per segment; if P is not a power of two, 2 more phases fold
+ * the ranks beyond it. It combines in rank order; for 2^a - 2^b ranks the result has the bits of `order: 'tree'`.
  *
  * @see Pjesivac-Grbovic 2007 §4.1, table 4.10 (recursive doubling)
  */

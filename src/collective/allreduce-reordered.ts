@@ -4,9 +4,9 @@ import { allreduceAlong } from './ways/compose-along.js'
 import { reordered } from './ways/families.js'
 
 /**
- * Allreduce by recursive doubling along an order of bits. The order of bits is that of the network of the ranks, unless
- * `order` gives another; any number of ranks. It is a reduce-scatter and an allgather along the same ways, without a
- * shuffle. Combines in the order of the way.
+ * An allreduce by recursive doubling along an order of bits. The order of bits is that of the network of the ranks,
+ * unless `order` gives another. It serves any number of ranks. It is a reduce-scatter and an allgather along the same
+ * ways, without a shuffle. It combines in the order of the way.
  *
  * @see Sack 2011 §3.4.1 and §3.4.4
  */

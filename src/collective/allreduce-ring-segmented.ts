@@ -3,10 +3,10 @@ import type { Algorithm } from './patterns/algorithm.js'
 import { reduceAroundRing } from './patterns/reduce-around-ring.js'
 
 /**
- * Allreduce of long data in P pieces around a ring, of which segments follow each other while pieces gather
- * contributions; then whole results go around once more. 2(P - 1) phases for one segment, and each further
- * segment makes a phase more; (P + segments P)(P - 1) messages between neighbors only. Combines each piece in
- * its own order.
+ * An allreduce of long data in P pieces around a ring, of which segments follow each other while pieces gather
+ * contributions; then whole results go around once more. It takes 2(P - 1) phases for one segment, and each further
+ * segment makes a phase more; (P + segments P)(P - 1) messages between neighbors only. It combines each piece in its
+ * own order.
  *
  * @see Pjesivac-Grbovic 2007 §4.1, table 4.10 (ring with segments)
  */

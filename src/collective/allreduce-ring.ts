@@ -3,10 +3,10 @@ import type { Algorithm } from './patterns/algorithm.js'
 import { reduceAroundRing } from './patterns/reduce-around-ring.js'
 
 /**
- * Allreduce of long data in P pieces around a ring: each piece gathers the contributions of all ranks, then
- * its result goes around once more. 2(P - 1) phases for one segment, and each further segment follows a phase
- * later; 2P(P - 1) messages per segment between neighbors only; every rank sends and receives the data twice,
- * less 2 / P. Combines each piece in its own order.
+ * An allreduce of long data in P pieces around a ring: each piece gathers the contributions of all ranks, then its
+ * result goes around once more. It takes 2(P - 1) phases for one segment, and each further segment follows a phase
+ * later; 2P(P - 1) messages per segment between neighbors only; every rank sends and receives the data twice, less 2 /
+ * P. It combines each piece in its own order.
  *
  * @see Pjesivac-Grbovic 2007 §4.1, table 4.10 (ring)
  */

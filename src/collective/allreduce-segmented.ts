@@ -4,9 +4,10 @@ import { combineTree, refusesPieces } from './patterns/rank-tree.js'
 import { receiveStaged } from './patterns/values.js'
 
 /**
- * Allreduce of long data in P pieces: every rank receives its piece of all contributions, combines it and sends the
- * result to all, so that all links and processors work at once. 2 phases, 2P(P - 1) messages per segment; every rank
- * sends and receives the data twice, less 2 / P. The result has the bits of `order: 'tree'`, whichever rank combines.
+ * An allreduce of long data in P pieces: every rank receives its piece of all contributions, combines it and sends the
+ * result to all, so that all links and processors work at once. It takes 2 phases, 2P(P - 1) messages per segment;
+ * every rank sends and receives the data twice, less 2 / P. The result has the bits of `order: 'tree'`, whichever rank
+ * combines.
  */
 export const allreduceSegmented: Algorithm = {
   id: 'allreduce-segmented',

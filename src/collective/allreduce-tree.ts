@@ -4,9 +4,9 @@ import { refusesPieces, treeLevels, treePath } from './patterns/rank-tree.js'
 import { reduceUpTree } from './patterns/reduce-up-tree.js'
 
 /**
- * Allreduce up the library's tree over ranks to rank 0 and down again. 2 ceil(lg P) phases for one segment, and each
- * further segment follows a phase later; 2(P - 1) messages per segment, the fewest possible. The result has the bits of
- * `order: 'tree'`.
+ * An allreduce up the library's tree over ranks to rank 0 and down again. It takes 2 ceil(lg P) phases for one segment,
+ * and each further segment follows a phase later; 2(P - 1) messages per segment, the fewest possible. The result has
+ * the bits of `order: 'tree'`.
  *
  * @see Pjesivac-Grbovic 2007 §4.1 (reduce and broadcast)
  */

@@ -3,7 +3,7 @@ import type { Algorithm } from './patterns/algorithm.js'
 import { onlyTwo } from './patterns/rank-counts.js'
 
 /**
- * All-to-all of two ranks: they exchange what each has for the other. One phase and 2 messages per segment.
+ * An all-to-all of two ranks: they exchange what each has for the other. It takes one phase and 2 messages per segment.
  *
  * @see Open MPI's `two_proc`
  */

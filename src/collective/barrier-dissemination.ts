@@ -3,7 +3,7 @@ import type { Algorithm } from './patterns/algorithm.js'
 import { ceilLog2, combineReceived } from './patterns/values.js'
 
 /**
- * Barrier by dissemination: in round k every rank signals the one 2^k after it. ceil(lg P) phases of P empty
+ * A barrier by dissemination: in round k every rank signals the one 2^k after it. It takes ceil(lg P) phases of P empty
  * messages.
  *
  * @see Pjesivac-Grbovic 2007 §4.1, table 4.2 (Bruck)

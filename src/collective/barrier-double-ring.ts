@@ -3,8 +3,8 @@ import type { Algorithm } from './patterns/algorithm.js'
 import { combineReceived } from './patterns/values.js'
 
 /**
- * Barrier by a message that goes around the ring twice: once to learn that all ranks have come, once to tell them. 2P -
- * 1 phases of one empty message; the one that would return to rank 0 is left out.
+ * A barrier by a message that goes around the ring twice: once to learn that all ranks have come, once to tell them. It
+ * takes 2P - 1 phases of one empty message; the one that would return to rank 0 is left out.
  *
  * @see Pjesivac-Grbovic 2007 §4.1, table 4.2 (double ring)
  */

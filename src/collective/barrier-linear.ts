@@ -2,8 +2,8 @@ import { allreduceLinear } from './allreduce-linear.js'
 import type { Algorithm } from './patterns/algorithm.js'
 
 /**
- * Barrier by rank 0 alone: every rank signals it, and it signals all. 2 phases and 2(P - 1) empty messages, the fewest
- * possible; every other rank waits only once, which counts if processes share cores.
+ * A barrier by rank 0 alone: every rank signals it, and it signals all. It takes 2 phases and 2(P - 1) empty messages,
+ * the fewest possible; every other rank waits only once, which counts if processes share cores.
  *
  * @see Pjesivac-Grbovic 2007 §4.1, table 4.2 (flat tree)
  */

@@ -4,9 +4,9 @@ import { coreIndex, coreRank, coreStart, foldedRanks } from './patterns/reduce-b
 import { combineReceived } from './patterns/values.js'
 
 /**
- * Barrier by exchanges: in step k a rank and the one whose number differs in bit k signal each other. lg C phases of C
- * empty messages, C the largest power of two that is at most P; if P is not a power of two, 2 more phases fold the
- * ranks beyond it.
+ * A barrier by exchanges: in step k a rank and the one whose number differs in bit k signal each other. It takes lg C
+ * phases of C empty messages, C the largest power of two that is at most P; if P is not a power of two, 2 more phases
+ * fold the ranks beyond it.
  *
  * @see Pjesivac-Grbovic 2007 §4.1, table 4.2 (recursive doubling); it folds the ranks from C on; this folds neighbors,
  *   as the library's other algorithms do

@@ -2,8 +2,8 @@ import { allreduceTree } from './allreduce-tree.js'
 import type { Algorithm } from './patterns/algorithm.js'
 
 /**
- * Barrier up a binomial tree to rank 0 and down again. 2 ceil(lg P) phases and 2(P - 1) empty messages, the fewest
- * possible; no rank signals more than 2 ceil(lg P) times.
+ * A barrier up a binomial tree to rank 0 and down again. It takes 2 ceil(lg P) phases and 2(P - 1) empty messages, the
+ * fewest possible; no rank signals more than 2 ceil(lg P) times.
  *
  * @see Pjesivac-Grbovic 2007 §4.1 (fan-in and fan-out, tree)
  */

@@ -2,8 +2,8 @@ import type { Algorithm } from './patterns/algorithm.js'
 import { binaryTreePlace } from './patterns/rank-tree.js'
 
 /**
- * Broadcast down a balanced binary tree: floor(lg P) phases for one segment, and each further segment follows
- * a phase later; no rank sends the data more than twice.
+ * A broadcast down a balanced binary tree: floor(lg P) phases for one segment, and each further segment follows a phase
+ * later; no rank sends the data more than twice.
  *
  * @see Pjesivac-Grbovic 2007 §4.1, table 4.3 (binary)
  */

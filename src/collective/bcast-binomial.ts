@@ -1,8 +1,8 @@
 import type { Algorithm } from './patterns/algorithm.js'
 
 /**
- * Broadcast down a binomial tree, the largest subtree first: ceil(lg P) phases for one segment, and each
- * further segment follows a phase later.
+ * A broadcast down a binomial tree, the largest subtree first: ceil(lg P) phases for one segment, and each further
+ * segment follows a phase later.
  *
  * @see Pjesivac-Grbovic 2007 §4.1, table 4.3
  */

@@ -4,7 +4,7 @@ import { bcastAlong } from './ways/compose-along.js'
 import { buckets } from './ways/families.js'
 
 /**
- * Broadcast by rings, one dimension of the network after the other. `ports` is the number of such rings that run at
+ * A broadcast by rings, one dimension of the network after the other. `ports` is the number of such rings that run at
  * once, each for a section of the data: in rotated orders of the dimensions, and in both directions. The root scatters
  * down a binomial tree over the first way; then an allgather along the ways brings the missing sections.
  *

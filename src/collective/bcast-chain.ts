@@ -3,7 +3,7 @@ import type { Algorithm } from './patterns/algorithm.js'
 import { parameterized } from './patterns/parameterized.js'
 
 /**
- * Broadcast along `fanout` chains of ranks that begin at the root, their lengths equal within one. It has as many
+ * A broadcast along `fanout` chains of ranks that begin at the root, their lengths equal within one. It has as many
  * phases for one segment as the longest chain has ranks. Each further segment follows a phase later, so that every link
  * carries the data once and all links carry it at the same time. The default is one chain of all ranks.
  *

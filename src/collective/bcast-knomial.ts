@@ -3,9 +3,9 @@ import type { Algorithm } from './patterns/algorithm.js'
 import { parameterized } from './patterns/parameterized.js'
 
 /**
- * Broadcast down a k-nomial tree, the largest subtrees first: in each phase every rank that has the data sends
- * it to `radix` - 1 ranks at once. As many phases for one segment as P - 1 has digits to the base `radix`, and
- * each further segment follows a phase later.
+ * A broadcast down a k-nomial tree, the largest subtrees first: in each phase every rank that has the data sends it to
+ * `radix` - 1 ranks at once. It takes as many phases for one segment as P - 1 has digits to the base `radix`, and each
+ * further segment follows a phase later.
  *
  * @see Open MPI, ompi_coll_base_topo_build_kmtree
  */

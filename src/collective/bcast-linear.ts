@@ -1,7 +1,7 @@
 import type { Algorithm } from './patterns/algorithm.js'
 
 /**
- * Broadcast by the root alone: it sends every segment to every rank. One phase per segment; P - 1 messages
+ * A broadcast by the root alone: it sends every segment to every rank. It takes one phase per segment; P - 1 messages
  * each.
  *
  * @see Pjesivac-Grbovic 2007 §4.1, table 4.3 (linear)

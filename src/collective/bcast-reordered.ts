@@ -4,9 +4,9 @@ import { bcastAlong } from './ways/compose-along.js'
 import { reordered } from './ways/families.js'
 
 /**
- * Broadcast by recursive doubling along an order of bits. The order of bits is that of the network of the ranks, unless
- * `order` gives another; any number of ranks. The root scatters down a binomial tree over the first way; then an
- * allgather along the ways brings the missing sections.
+ * A broadcast by recursive doubling along an order of bits. The order of bits is that of the network of the ranks,
+ * unless `order` gives another. It serves any number of ranks. The root scatters down a binomial tree over the first
+ * way; then an allgather along the ways brings the missing sections.
  *
  * @see Sack 2011 §3.4.1 and §3.4.4
  */

@@ -3,9 +3,9 @@ import { scatterPieces } from './patterns/scattered-pieces.js'
 import { ceilLog2 } from './patterns/values.js'
 
 /**
- * Broadcast of P pieces: the root scatters them down a binomial tree, then groups of 2^k ranks exchange their pieces,
- * except those that a rank forwarded in the tree and so has. 2 ceil(lg P) phases for one segment, and each further
- * segment follows a phase later; about P ceil(lg P) messages; every rank receives the data once.
+ * A broadcast of P pieces: the root scatters them down a binomial tree, then groups of 2^k ranks exchange their pieces,
+ * except those that a rank forwarded in the tree and so has. It takes 2 ceil(lg P) phases for one segment, and each
+ * further segment follows a phase later; about P ceil(lg P) messages; every rank receives the data once.
  *
  * It serves any number of ranks, and folds none. If the last group of a step is smaller than its partner group, some
  * ranks of that have no partner. Those with a partner hand on what they got, by halving, in k more phases.

@@ -2,10 +2,10 @@ import type { Algorithm } from './patterns/algorithm.js'
 import { binaryTreePlace } from './patterns/rank-tree.js'
 
 /**
- * Broadcast of long data in two halves, one down each subtree of a balanced binary tree; then ranks of both subtrees
- * exchange them in pairs. If the first subtree has a rank more, the root sends that rank the other half. floor(lg P) +
- * 1 phases for one segment of each half, and each further segment follows a phase later; 2(P - 1) messages of half the
- * data, and no rank sends more than one and a half times the data.
+ * A broadcast of long data in two halves, one down each subtree of a balanced binary tree; then ranks of both subtrees
+ * exchange them in pairs. If the first subtree has a rank more, the root sends that rank the other half. It takes
+ * floor(lg P) + 1 phases for one segment of each half, and each further segment follows a phase later; 2(P - 1)
+ * messages of half the data, and no rank sends more than one and a half times the data.
  *
  * @see Pjesivac-Grbovic 2007 §4.1, equations 4.8 to 4.10 (split-binary)
  */

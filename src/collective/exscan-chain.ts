@@ -2,8 +2,8 @@ import { partialResult } from '../schedule/ir.js'
 import type { Algorithm } from './patterns/algorithm.js'
 
 /**
- * Exclusive scan along the chain of ranks. P - 1 phases for one segment, and each further segment follows a
- * phase later; P - 1 messages per segment, the fewest possible. Combines in rank order.
+ * An exclusive scan along the chain of ranks. It takes P - 1 phases for one segment, and each further segment follows a
+ * phase later; P - 1 messages per segment, the fewest possible. It combines in rank order.
  *
  * @see Pjesivac-Grbovic 2007 §4.1, table 4.11 (linear)
  */

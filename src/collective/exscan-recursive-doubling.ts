@@ -2,9 +2,9 @@ import { partialResult } from '../schedule/ir.js'
 import type { Algorithm } from './patterns/algorithm.js'
 
 /**
- * Exclusive scan by doubling: the messages of `scan-recursive-doubling`, and each rank combines the received values
- * once more without its own. ceil(lg P) phases, P - 2^k messages in step k; up to two combinations per phase. Combines
- * in rank order.
+ * An exclusive scan by doubling: the messages of `scan-recursive-doubling`, and each rank combines the received values
+ * once more without its own. It takes ceil(lg P) phases, P - 2^k messages in step k; up to two combinations per phase.
+ * It combines in rank order.
  *
  * @see Pjesivac-Grbovic 2007 §4.1, table 4.11 (binomial); Hillis, Steele 1986, Data Parallel Algorithms
  */

@@ -3,9 +3,9 @@ import { prefixByTree } from './patterns/prefix-by-tree.js'
 import { refusesPieces } from './patterns/rank-tree.js'
 
 /**
- * Exclusive scan up and down the library's tree over ranks. 2 ceil(lg P) phases for one segment, and each further
- * segment follows a phase later; fewer than 2(P - 1) messages per segment. The result has the bits of the library's
- * `exscan`, in rank order.
+ * An exclusive scan up and down the library's tree over ranks. It takes 2 ceil(lg P) phases for one segment, and each
+ * further segment follows a phase later; fewer than 2(P - 1) messages per segment. The result has the bits of the
+ * library's `exscan`, in rank order.
  *
  * @see Blelloch 1990, Prefix Sums and Their Applications
  */

@@ -2,8 +2,8 @@ import type { Algorithm } from './patterns/algorithm.js'
 import { ceilLog2 } from './patterns/values.js'
 
 /**
- * Gather up a binomial tree whose subtrees are runs of ranks, counted from the root: the reverse of
- * `scatter-binomial`. ceil(lg P) phases, P - 1 messages per segment; each block travels once per level.
+ * A gather up a binomial tree whose subtrees are runs of ranks, counted from the root: the reverse of
+ * `scatter-binomial`. It takes ceil(lg P) phases, P - 1 messages per segment; each block travels once per level.
  *
  * @see Pjesivac-Grbovic 2007 §4.1, table 4.5 (binomial)
  */

@@ -1,10 +1,10 @@
 import type { Algorithm } from './patterns/algorithm.js'
 
 /**
- * Gather by the root, one rank after the other: a rank sends its first segment when the root's token has come, and then
- * its other segments. The root sends the next token when the first segment has come; the others may come at any time.
- * So at most one first segment, besides the rest of earlier ranks, is on its way to the root. 2P - 1 phases; P - 1
- * tokens and up to 2(P - 1) messages. With one segment there are no others.
+ * A gather by the root, one rank after the other: a rank sends its first segment when the root's token has come, and
+ * then its other segments. The root sends the next token when the first segment has come; the others may come at any
+ * time. So at most one first segment, besides the rest of earlier ranks, is on its way to the root. It takes 2P - 1
+ * phases; P - 1 tokens and up to 2(P - 1) messages. With one segment there are no others.
  *
  * @see Pjesivac-Grbovic 2007 §4.1, table 4.5 (linear with synchronization)
  */

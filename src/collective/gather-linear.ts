@@ -1,7 +1,7 @@
 import type { Algorithm } from './patterns/algorithm.js'
 
 /**
- * Gather by the root alone: every rank sends it its block. One phase per segment; P - 1 messages each.
+ * A gather by the root alone: every rank sends it its block. It takes one phase per segment; P - 1 messages each.
  *
  * @see Pjesivac-Grbovic 2007 §4.1, table 4.5 (linear)
  */

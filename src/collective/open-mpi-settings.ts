@@ -92,7 +92,7 @@ const tunedAlgorithms = {
 
 const byCollective: Readonly<Record<string, Readonly<Record<string, TunedAlgorithm>>>> = tunedAlgorithms
 
-/** Names of Open MPI's algorithms, by collective. */
+/** The names of Open MPI's algorithms, by collective. */
 export const tunedNames: Readonly<Record<TunedCollective, readonly string[]>> = {
   allreduce: Object.keys(tunedAlgorithms.allreduce),
   bcast: Object.keys(tunedAlgorithms.bcast),

@@ -4,8 +4,8 @@ import { binaryTreePlace } from './patterns/rank-tree.js'
 import { combineReceived } from './patterns/values.js'
 
 /**
- * Reduction up a balanced binary tree: floor(lg P) phases for one segment, and each further segment follows a
- * phase later; no rank receives the data more than twice. Combines in the order of the tree.
+ * A reduction up a balanced binary tree: floor(lg P) phases for one segment, and each further segment follows a phase
+ * later; no rank receives the data more than twice. It combines in the order of the tree.
  *
  * @see Pjesivac-Grbovic 2007 §4.1, table 4.8 (binary)
  */

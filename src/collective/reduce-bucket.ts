@@ -4,9 +4,10 @@ import { reduceToRootAlong } from './ways/compose-along.js'
 import { buckets } from './ways/families.js'
 
 /**
- * Reduce by rings, one dimension of the network after the other. `ports` is the number of such rings that run at once,
- * each for a section of the data: in rotated orders of the dimensions, and in both directions. It is a reduce-scatter
- * along the ways, then a gather up a binomial tree over the first way. Combines in the order of the way.
+ * A reduction by rings, one dimension of the network after the other. `ports` is the number of such rings that run at
+ * once, each for a section of the data: in rotated orders of the dimensions, and in both directions. It is a
+ * reduce-scatter along the ways, then a gather up a binomial tree over the first way. It combines in the order of the
+ * way.
  *
  * @see Sack 2011 §3.4.2 and §3.4.4
  */

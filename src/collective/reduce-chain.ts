@@ -3,9 +3,9 @@ import type { Algorithm } from './patterns/algorithm.js'
 import { combineReceived } from './patterns/values.js'
 
 /**
- * Reduction along two chains that meet at the root: one from rank 0 up, one from the last rank down. As many phases as
- * the longer chain has messages, and each further segment follows a phase later; P - 1 messages per segment, the data
- * once over every link. Combines in rank order.
+ * A reduction along two chains that meet at the root: one from rank 0 up, one from the last rank down. It takes as many
+ * phases as the longer chain has messages, and each further segment follows a phase later; P - 1 messages per segment,
+ * the data once over every link. It combines in rank order.
  *
  * @see Pjesivac-Grbovic 2007 §4.1, table 4.8 (pipeline); it has one chain, which keeps no order
  */

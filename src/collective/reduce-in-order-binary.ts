@@ -4,9 +4,9 @@ import { inOrderDepth, inOrderPlace } from './patterns/in-order-tree.js'
 import { combineReceived } from './patterns/values.js'
 
 /**
- * Reduction up a binary tree whose subtrees are runs of ranks: at most ceil(lg P) phases for one segment, and each
- * further segment follows a phase later; P - 1 messages per segment, and no rank receives the data more than twice.
- * Combines in rank order.
+ * A reduction up a binary tree whose subtrees are runs of ranks: at most ceil(lg P) phases for one segment, and each
+ * further segment follows a phase later; P - 1 messages per segment, and no rank receives the data more than twice. It
+ * combines in rank order.
  *
  * @see Pjesivac-Grbovic 2007 §4.1.1 and table 4.8 (in-order binary); its tree has the last rank as root, which sends
  *   the result to another root; this tree has any root

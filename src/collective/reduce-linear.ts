@@ -3,8 +3,8 @@ import type { Algorithm } from './patterns/algorithm.js'
 import { receiveStaged } from './patterns/values.js'
 
 /**
- * Reduction by the root alone: every rank sends it its contribution, and it combines from rank 0 on. One phase and P -
- * 1 messages per segment. Combines in rank order.
+ * A reduction by the root alone: every rank sends it its contribution, and it combines from rank 0 on. It takes one
+ * phase and P - 1 messages per segment. It combines in rank order.
  *
  * @see Pjesivac-Grbovic 2007 §4.1, table 4.8 (flat tree)
  */

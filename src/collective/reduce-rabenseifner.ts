@@ -12,11 +12,11 @@ import {
 } from './patterns/reduce-by-halving.js'
 
 /**
- * Reduction of long data by halving and gathering. The data is cut into C pieces, C the largest power of two that is at
- * most P; they are reduced by recursive halving and gathered at the root by the same exchanges backwards. 2 lg C phases
- * and C lg C + C - 1 messages per segment; no rank sends or receives the data more than twice. If P is not a power of
- * two, one more phase, of all the data, folds the ranks beyond it. Another one follows if the root is among them.
- * Combines in rank order; for 2^a - 2^b ranks the result has the bits of `order: 'tree'`.
+ * A reduction of long data by halving and gathering. The data is cut into C pieces, C the largest power of two that is
+ * at most P; they are reduced by recursive halving and gathered at the root by the same exchanges backwards. It takes 2
+ * lg C phases and C lg C + C - 1 messages per segment; no rank sends or receives the data more than twice. If P is not
+ * a power of two, one more phase, of all the data, folds the ranks beyond it. Another one follows if the root is among
+ * them. It combines in rank order; for 2^a - 2^b ranks the result has the bits of `order: 'tree'`.
  *
  * @see Pjesivac-Grbovic 2007 §4.1, table 4.8 (Rabenseifner); Rabenseifner 2004, Optimization of Collective Reduction
  *   Operations

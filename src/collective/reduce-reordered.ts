@@ -4,9 +4,9 @@ import { reduceToRootAlong } from './ways/compose-along.js'
 import { reordered } from './ways/families.js'
 
 /**
- * Reduce by recursive doubling along an order of bits. The order of bits is that of the network of the ranks, unless
- * `order` gives another; any number of ranks. It is a reduce-scatter along the ways, then a gather up a binomial tree
- * over the first way. Combines in the order of the way.
+ * A reduction by recursive doubling along an order of bits. The order of bits is that of the network of the ranks,
+ * unless `order` gives another. It serves any number of ranks. It is a reduce-scatter along the ways, then a gather up
+ * a binomial tree over the first way. It combines in the order of the way.
  *
  * @see Sack 2011 §3.4.1 and §3.4.4
  */

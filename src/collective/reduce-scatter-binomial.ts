@@ -6,9 +6,9 @@ import { reduceTree } from './reduce-tree.js'
 import { scatterBinomial } from './scatter-binomial.js'
 
 /**
- * Reduce-scatter by rank 0: `reduce-tree` of all blocks, then `scatter-binomial`. 2 ceil(lg P) phases for one segment,
- * and each further segment follows a phase later; 2(P - 1) messages per segment, the fewest possible. The result has
- * the bits of `order: 'tree'`.
+ * A reduce-scatter by rank 0: `reduce-tree` of all blocks, then `scatter-binomial`. It takes 2 ceil(lg P) phases for
+ * one segment, and each further segment follows a phase later; 2(P - 1) messages per segment, the fewest possible. The
+ * result has the bits of `order: 'tree'`.
  *
  * @see Pjesivac-Grbovic 2007 §4.1 (reduce and scatter)
  */

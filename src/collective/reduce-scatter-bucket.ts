@@ -4,10 +4,10 @@ import { buckets, shuffleParameter } from './ways/families.js'
 import { reduceScatterAlong } from './ways/reduce-along.js'
 
 /**
- * Reduce-scatter by rings, one dimension of the network after the other. `ports` is the number of such rings that run
+ * A reduce-scatter by rings, one dimension of the network after the other. `ports` is the number of such rings that run
  * at once, each for a section of the data: in rotated orders of the dimensions, and in both directions. It sends the
  * messages of the allgather backwards. With `shuffle=1` every message is a run of the data, which costs a phase and one
- * block more per rank. Combines in the order of the way.
+ * block more per rank. It combines in the order of the way.
  *
  * @see Sack 2011 §3.4.2
  */

@@ -3,10 +3,10 @@ import type { Algorithm } from './patterns/algorithm.js'
 import { combineReceived, receiveStaged } from './patterns/values.js'
 
 /**
- * Reduce-scatter by steps: in step k every rank sends its block for the rank k after it to that rank. P - 1 phases for
- * one segment, and each further segment follows a phase later; P(P - 1) messages per segment, of one block. Combines in
- * rank order: contributions of lower ranks come before the rank's own; those of higher ranks are collected apart and
- * come last.
+ * A reduce-scatter by steps: in step k every rank sends its block for the rank k after it to that rank. It takes P - 1
+ * phases for one segment, and each further segment follows a phase later; P(P - 1) messages per segment, of one block.
+ * It combines in rank order: contributions of lower ranks come before the rank's own; those of higher ranks are
+ * collected apart and come last.
  *
  * @see Thakur, Rabenseifner, Gropp 2005, Optimization of Collective Communication Operations in MPICH (pairwise
  *   exchange)

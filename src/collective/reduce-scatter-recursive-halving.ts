@@ -4,10 +4,10 @@ import { foldsLikeTree } from './patterns/rank-tree.js'
 import { coreIndex, foldedRanks, halvingPhases, reduceByHalving } from './patterns/reduce-by-halving.js'
 
 /**
- * Reduce-scatter by recursive halving. lg P phases of P messages per segment, the k-th of P / 2^k blocks; if P is not a
- * power of two, 2 more phases fold the ranks beyond it, the first of them with all blocks. Neighbors combine first, and
- * thus in rank order, so they do not exchange runs of blocks. For 2^a - 2^b ranks the result has the bits of `order:
- * 'tree'`.
+ * A reduce-scatter by recursive halving. It takes lg P phases of P messages per segment, the k-th of P / 2^k blocks; if
+ * P is not a power of two, 2 more phases fold the ranks beyond it, the first of them with all blocks. Neighbors combine
+ * first, and thus in rank order, so they do not exchange runs of blocks. For 2^a - 2^b ranks the result has the bits of
+ * `order: 'tree'`.
  *
  * @see Pjesivac-Grbovic 2007 §4.1, table 4.9 (recursive halving); its distant ranks combine first
  */

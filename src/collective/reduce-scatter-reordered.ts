@@ -4,10 +4,10 @@ import { reordered, shuffleParameter } from './ways/families.js'
 import { reduceScatterAlong } from './ways/reduce-along.js'
 
 /**
- * Reduce-scatter by recursive doubling along an order of bits. The order of bits is that of the network of the ranks,
- * unless `order` gives another; any number of ranks. It sends the messages of the allgather backwards. With `shuffle=1`
- * every message is a run of the data, which costs a phase and one block more per rank. Combines in the order of the
- * way.
+ * A reduce-scatter by recursive doubling along an order of bits. The order of bits is that of the network of the ranks,
+ * unless `order` gives another. It serves any number of ranks. It sends the messages of the allgather backwards. With
+ * `shuffle=1` every message is a run of the data, which costs a phase and one block more per rank. It combines in the
+ * order of the way.
  *
  * @see Sack 2011 §3.4.1
  */

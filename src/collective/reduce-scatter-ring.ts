@@ -2,9 +2,9 @@ import type { Algorithm } from './patterns/algorithm.js'
 import { reduceAroundRing } from './patterns/reduce-around-ring.js'
 
 /**
- * Reduce-scatter around a ring: the blocks for a rank start at the rank after it and gather a contribution at
- * every rank. P - 1 phases for one segment, and each further segment follows a phase later; P(P - 1) messages
- * per segment between neighbors only, of one block. Combines each block in its own order.
+ * A reduce-scatter around a ring: the blocks for a rank start at the rank after it and gather a contribution at every
+ * rank. It takes P - 1 phases for one segment, and each further segment follows a phase later; P(P - 1) messages per
+ * segment between neighbors only, of one block. It combines each block in its own order.
  *
  * @see Pjesivac-Grbovic 2007 §4.1, table 4.9 (ring)
  */

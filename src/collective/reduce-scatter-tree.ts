@@ -4,8 +4,8 @@ import { combineTree, refusesPieces } from './patterns/rank-tree.js'
 import { receiveStaged } from './patterns/values.js'
 
 /**
- * Reduce-scatter by direct messages: every rank receives its block of all contributions at once and combines them. One
- * phase and P(P - 1) messages per segment, of one block. The result has the bits of `order: 'tree'`.
+ * A reduce-scatter by direct messages: every rank receives its block of all contributions at once and combines them. It
+ * takes one phase and P(P - 1) messages per segment, of one block. The result has the bits of `order: 'tree'`.
  */
 export const reduceScatterTree: Algorithm = {
   id: 'reduce-scatter-tree',

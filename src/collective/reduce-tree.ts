@@ -3,9 +3,9 @@ import { refusesPieces } from './patterns/rank-tree.js'
 import { reduceUpTree } from './patterns/reduce-up-tree.js'
 
 /**
- * Reduction up the library's tree over ranks. ceil(lg P) phases for one segment, and each further segment follows a
- * phase later; P - 1 messages per segment. The root owns every node that it is in, so no message is added for it. The
- * result has the bits of `order: 'tree'`.
+ * A reduction up the library's tree over ranks. It takes ceil(lg P) phases for one segment, and each further segment
+ * follows a phase later; P - 1 messages per segment. The root owns every node that it is in, so no message is added for
+ * it. The result has the bits of `order: 'tree'`.
  *
  * @see Pjesivac-Grbovic 2007 §4.1, table 4.8 (binomial), with subtrees of consecutive ranks
  */

@@ -3,8 +3,8 @@ import type { Algorithm } from './patterns/algorithm.js'
 import { combineReceived } from './patterns/values.js'
 
 /**
- * Scan along the chain of ranks. P - 1 phases for one segment, and each further segment follows a phase
- * later; P - 1 messages per segment, the fewest possible. Combines in rank order.
+ * A scan along the chain of ranks. It takes P - 1 phases for one segment, and each further segment follows a phase
+ * later; P - 1 messages per segment, the fewest possible. It combines in rank order.
  *
  * @see Pjesivac-Grbovic 2007 §4.1, table 4.11 (linear)
  */

@@ -3,8 +3,8 @@ import type { Algorithm } from './patterns/algorithm.js'
 import { combineReceived } from './patterns/values.js'
 
 /**
- * Scan by doubling: in step k every rank sends the combination of its last 2^k ranks, itself included, to the
- * rank 2^k after it. ceil(lg P) phases, P - 2^k messages in step k. Combines in rank order.
+ * A scan by doubling: in step k every rank sends the combination of its last 2^k ranks, itself included, to the rank
+ * 2^k after it. It takes ceil(lg P) phases, P - 2^k messages in step k. It combines in rank order.
  *
  * @see Pjesivac-Grbovic 2007 §4.1, table 4.11 (binomial); Hillis, Steele 1986, Data Parallel Algorithms
  */

@@ -3,9 +3,9 @@ import { prefixByTree } from './patterns/prefix-by-tree.js'
 import { refusesPieces, treeLevels } from './patterns/rank-tree.js'
 
 /**
- * Scan up and down the library's tree over ranks: it combines the values before a rank, as in `exscan-tree`, with the
- * rank's contribution. 2 ceil(lg P) phases for one segment, and each further segment follows a phase later; fewer than
- * 2(P - 1) messages per segment. The result has the bits of the library's `scan`, in rank order.
+ * A scan up and down the library's tree over ranks: it combines the values before a rank, as in `exscan-tree`, with the
+ * rank's contribution. It takes 2 ceil(lg P) phases for one segment, and each further segment follows a phase later;
+ * fewer than 2(P - 1) messages per segment. The result has the bits of the library's `scan`, in rank order.
  *
  * @see Blelloch 1990, Prefix Sums and Their Applications
  */

@@ -2,9 +2,9 @@ import type { Algorithm } from './patterns/algorithm.js'
 import { ceilLog2 } from './patterns/values.js'
 
 /**
- * Scatter down a binomial tree whose subtrees are runs of ranks, counted from the root: a rank receives the blocks of
- * its subtree and hands on those of other ranks. ceil(lg P) phases, P - 1 messages per segment; each block travels once
- * per level.
+ * A scatter down a binomial tree whose subtrees are runs of ranks, counted from the root: a rank receives the blocks of
+ * its subtree and hands on those of other ranks. It takes ceil(lg P) phases, P - 1 messages per segment; each block
+ * travels once per level.
  *
  * @see Pjesivac-Grbovic 2007 §4.1, table 4.4 (binomial)
  */

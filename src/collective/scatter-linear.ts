@@ -1,7 +1,7 @@
 import type { Algorithm } from './patterns/algorithm.js'
 
 /**
- * Scatter by the root alone: it sends every rank its block. One phase per segment; P - 1 messages each.
+ * A scatter by the root alone: it sends every rank its block. It takes one phase per segment; P - 1 messages each.
  *
  * @see Pjesivac-Grbovic 2007 §4.1, table 4.4 (linear)
  */

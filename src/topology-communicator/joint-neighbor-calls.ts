@@ -28,28 +28,28 @@ type Graphs = ByHandle<TopologyCommunicator>
 
 /** Neighborhood collectives of all ranks of a process in one call; {@link JointCalls} has the other collectives. */
 export interface JointNeighborCalls {
-  /** `neighborAllgather`. @see MPI-4.1 §8.6.1 */
+  /** Runs `neighborAllgather` for all ranks. @see MPI-4.1 §8.6.1 */
   neighborAllgatherAll<T extends TypedArray, I extends SameElements<T> = FreshArray<T>>(
     graphs: Graphs,
     data: ByHandle<Elements<T>>,
     options?: JointOptions<IntoOptions<I>>,
   ): Promise<I[]>
 
-  /** `neighborAllgatherv`. @see MPI-4.1 §8.6.1 */
+  /** Runs `neighborAllgatherv` for all ranks. @see MPI-4.1 §8.6.1 */
   neighborAllgathervAll<T extends TypedArray, I extends SameElements<T> = FreshArray<T>>(
     graphs: Graphs,
     data: ByHandle<Elements<T>>,
     options?: JointOptions<NeighborBlocksOptions<I>>,
   ): Promise<Gathered<I>[]>
 
-  /** `neighborAlltoall`. @see MPI-4.1 §8.6.2 */
+  /** Runs `neighborAlltoall` for all ranks. @see MPI-4.1 §8.6.2 */
   neighborAlltoallAll<T extends TypedArray, I extends SameElements<T> = FreshArray<T>>(
     graphs: Graphs,
     data: ByHandle<Elements<T>>,
     options?: JointOptions<IntoOptions<I>>,
   ): Promise<I[]>
 
-  /** `neighborAlltoallv`. @see MPI-4.1 §8.6.2 */
+  /** Runs `neighborAlltoallv` for all ranks. @see MPI-4.1 §8.6.2 */
   neighborAlltoallvAll<T extends TypedArray, I extends SameElements<T> = FreshArray<T>>(
     graphs: Graphs,
     data: ByHandle<Elements<T>>,
@@ -57,14 +57,14 @@ export interface JointNeighborCalls {
     options?: JointOptions<EdgeBlocksOptions<I>>,
   ): Promise<Gathered<I>[]>
 
-  /** `neighborAlltoallw`. @see MPI-4.1 §8.6.2 */
+  /** Runs `neighborAlltoallw` for all ranks. @see MPI-4.1 §8.6.2 */
   neighborAlltoallwAll(
     graphs: Graphs,
     data: ByHandle<readonly EdgeData[]>,
     options?: JointOptions<EdgeBuffersOptions>,
   ): Promise<(ReceiveBuffer | null)[][]>
 
-  /** `neighborReduce`; null for a rank without sources. */
+  /** Runs `neighborReduce` for all ranks; null for a rank without sources. */
   neighborReduceAll<T extends TypedArray, I extends SameElements<T> = FreshArray<T>>(
     graphs: Graphs,
     data: ByHandle<Elements<T>>,

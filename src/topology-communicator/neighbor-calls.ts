@@ -41,13 +41,14 @@ export interface NeighborCalls<W extends keyof Returned<unknown>> {
   ): Returned<I>[W]
 
   /**
-   * `neighborAllgather` of blocks of varying lengths. Lengths are sent with the blocks; those given in
-   * `counts` are checked. Blocks are packed in the order of the sources unless `displs` places them.
+   * Gathers blocks of varying lengths, as `neighborAllgather` does those of one length. Lengths are sent with the
+   * blocks; those given in `counts` are checked. Blocks are packed in the order of the sources unless `displs` places
+   * them.
    *
-   * @throws ERR_COUNT for `counts` or `displs` without one integer from 0 to 2^31 - 1 per source, before
-   *   anything is sent
-   * @throws ERR_COUNT when `counts` do not fit what arrives, ERR_TRUNCATE when `into` is too small: on this
-   *   rank only, after the exchange
+   * @throws ERR_COUNT for `counts` or `displs` without one integer from 0 to 2^31 - 1 per source, before anything is
+   *   sent
+   * @throws ERR_COUNT when `counts` do not fit what arrives, ERR_TRUNCATE when `into` is too small: on this rank only,
+   *   after the exchange
    * @see MPI-4.1 §8.6.1
    */
   neighborAllgatherv<T extends TypedArray, I extends SameElements<T> = FreshArray<T>>(
@@ -75,14 +76,14 @@ export interface NeighborCalls<W extends keyof Returned<unknown>> {
   ): Returned<I>[W]
 
   /**
-   * `neighborAlltoall` of blocks of any lengths: `sendCounts[j]` elements from `sendDispls[j]` (default: side
-   * by side) to the j-th destination. Lengths are sent with the blocks; those given in `counts` are checked.
-   * Blocks are packed in the order of the sources unless `displs` places them.
+   * Exchanges blocks of any lengths: `sendCounts[j]` elements from `sendDispls[j]` (default: side by side) go to the
+   * j-th destination. Lengths are sent with the blocks; those given in `counts` are checked. Blocks are packed in the
+   * order of the sources unless `displs` places them.
    *
-   * @throws ERR_TYPE, ERR_COUNT for what is sent, and ERR_COUNT for `counts` or `displs` without one integer
-   *   from 0 to 2^31 - 1 per source, before anything is sent
-   * @throws ERR_COUNT when `counts` do not fit what arrives, ERR_TRUNCATE when `into` is too small: on this
-   *   rank only, after the exchange
+   * @throws ERR_TYPE, ERR_COUNT for what is sent, and ERR_COUNT for `counts` or `displs` without one integer from 0 to
+   *   2^31 - 1 per source, before anything is sent
+   * @throws ERR_COUNT when `counts` do not fit what arrives, ERR_TRUNCATE when `into` is too small: on this rank only,
+   *   after the exchange
    * @see MPI-4.1 §8.6.2
    */
   neighborAlltoallv<T extends TypedArray, I extends SameElements<T> = FreshArray<T>>(
@@ -92,15 +93,14 @@ export interface NeighborCalls<W extends keyof Returned<unknown>> {
   ): Returned<Gathered<I>>[W]
 
   /**
-   * `neighborAlltoall` of blocks of any lengths and types: `data[j]`, a typed array or a strided view, to the
-   * j-th destination. What the l-th source sends fills `into[l]`, of the same type and length, or comes in a
-   * fresh array of its type. On a grid both lists have two entries per dimension; those beyond a border are
-   * not read, and null in the result unless `into` has a buffer there. The type travels as one byte in front
-   * of each block.
+   * Exchanges blocks of any lengths and types: `data[j]`, a typed array or a strided view, goes to the j-th
+   * destination. The block of the l-th source fills `into[l]`, of the same type and length, or comes in a fresh array
+   * of its type. On a grid both lists have two entries per dimension; those beyond a border are not read, and null in
+   * the result unless `into` has a buffer there. The type travels as one byte in front of each block.
    *
-   * @throws ERR_COUNT for lists of other lengths, ERR_TYPE for what is not elements, before anything is sent
-   * @throws ERR_TYPE_MISMATCH, ERR_TRUNCATE, ERR_COUNT when a block does not fit its buffer: on this rank
-   * only, after the exchange
+   * @throws ERR_COUNT for lists of other lengths, ERR_TYPE for data that are not elements, before anything is sent
+   * @throws ERR_TYPE_MISMATCH, ERR_TRUNCATE, ERR_COUNT when a block does not fit its buffer: on this rank only, after
+   *   the exchange
    * @see MPI-4.1 §8.6.2
    */
   neighborAlltoallw(
@@ -109,17 +109,17 @@ export interface NeighborCalls<W extends keyof Returned<unknown>> {
   ): Returned<(ReceiveBuffer | null)[]>[W]
 
   /**
-   * Reduces, element by element, what the sources send: every rank sends `data` to all its destinations, and
-   * gets the combination of the blocks of its sources, each as often as it is listed; its own only if it is
-   * its own source. Not in MPI. A rank without sources gets null, and `into` is not written. Shapes: as many
-   * elements as `data` has, the same number on all ranks.
+   * Reduces the blocks of the sources, element by element. Every rank sends `data` to all its destinations, and gets
+   * the combination of the blocks of its sources, each as often as it is listed; its own only if it is its own source.
+   * Not in MPI. A rank without sources gets null, and `into` is not written. Shapes: as many elements as `data` has,
+   * the same number on all ranks.
    *
-   * By default floating-point numbers, and operations that are not commutative, are combined in the order of
-   * the sources, from first to last: the same bits on every layout and by every strategy. Integers, and with
-   * `order: 'any'` all that commutes, are combined on the way where the strategy combines messages.
+   * By default floating-point numbers, and operations that are not commutative, are combined in the order of the
+   * sources, from first to last: the same bits on every layout and by every strategy. Integers, and with `order: 'any'`
+   * all commutative operations, are combined on the way if the strategy combines messages.
    *
-   * @throws ERR_TYPE, ERR_TYPE_MISMATCH, ERR_TRUNCATE for arrays, ERR_OP for an operation that they do not
-   *   have, before anything is sent
+   * @throws ERR_TYPE, ERR_TYPE_MISMATCH, ERR_TRUNCATE for arrays, ERR_OP for an operation that they do not have, before
+   *   anything is sent
    * @throws ERR_COLLECTIVE_MISMATCH when neighbors pass different counts, types, operations or orders
    */
   neighborReduce<T extends TypedArray, I extends SameElements<T> = FreshArray<T>>(

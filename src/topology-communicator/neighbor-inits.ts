@@ -22,8 +22,8 @@ import type { BlockLayoutOptions } from './memory/block-layout.js'
  */
 export interface PersistentNeighborCalls {
   /**
-   * A persistent `neighborAllgather` between these two buffers. Collective: every rank calls it, in the same order as
-   * all collectives; it returns at once.
+   * Creates a persistent `neighborAllgather` between these two buffers. Collective: every rank calls it, in the same
+   * order as all collectives; it returns at once.
    *
    * With `tune`, of a communicator whose strategy the library chooses, the first starts try the strategies that are
    * predicted to be best, `starts` times each in turn, and later ones keep the one whose median time is least, where
@@ -51,12 +51,11 @@ export interface PersistentNeighborCalls {
   ): NeighborRequest
 
   /**
-   * A persistent `neighborAllgatherv`. Lengths are exchanged once, here; starts do not send them.
+   * Creates a persistent `neighborAllgatherv`. Lengths are exchanged once, here; starts do not send them.
    *
-   * @throws ERR_TYPE, ERR_TYPE_MISMATCH for arrays, ERR_COUNT for malformed lists, ERR_ARGUMENT for options,
-   *   before anything is sent
-   * @throws ERR_COUNT, ERR_TRUNCATE at every `start`, on the ranks of this process, when what arrives does
-   *   not fit
+   * @throws ERR_TYPE, ERR_TYPE_MISMATCH for arrays, ERR_COUNT for malformed lists, ERR_ARGUMENT for options, before
+   *   anything is sent
+   * @throws ERR_COUNT, ERR_TRUNCATE at every `start`, on the ranks of this process, when what arrives does not fit
    * @see MPI-4.1 §8.8.1
    */
   neighborAllgathervInit<T extends TypedArray>(
@@ -66,10 +65,10 @@ export interface PersistentNeighborCalls {
   ): PersistentRequest
 
   /**
-   * A persistent `neighborAlltoall` between these two buffers. Collective; it returns at once. `tune` works as in
-   * `neighborAllgatherInit`. It tries the strategies that the library would choose among for alltoalls, for the block
-   * length `bytes` of the strategy. Without `bytes`, the length of the blocks counts, and 1,024 B if not all ranks know
-   * it.
+   * Creates a persistent `neighborAlltoall` between these two buffers. Collective; it returns at once. `tune` works as
+   * in `neighborAllgatherInit`. It tries the strategies that the library would choose among for alltoalls, for the
+   * block length `bytes` of the strategy. Without `bytes`, the length of the blocks counts, and 1,024 B if not all
+   * ranks know it.
    *
    * @throws as `neighborAlltoall`; ERR_TYPE for strided views; ERR_ARGUMENT, ERR_STRATEGY for options
    * @see MPI-4.1 §8.8.2
@@ -77,12 +76,10 @@ export interface PersistentNeighborCalls {
   neighborAlltoallInit<T extends TypedArray>(send: T, recv: T, options?: NeighborInitOptions): NeighborRequest
 
   /**
-   * A persistent `neighborAlltoallv`. Lengths are exchanged once, here; starts do not send them.
+   * Creates a persistent `neighborAlltoallv`. Lengths are exchanged once, here; starts do not send them.
    *
-   * @throws ERR_TYPE, ERR_COUNT for what is sent and for malformed lists, ERR_ARGUMENT for options, before
-   *   anything is sent
-   * @throws ERR_COUNT, ERR_TRUNCATE at every `start`, on the ranks of this process, when what arrives does
-   *   not fit
+   * @throws ERR_TYPE, ERR_COUNT for the data and for malformed lists, ERR_ARGUMENT for options, before anything is sent
+   * @throws ERR_COUNT, ERR_TRUNCATE at every `start`, on the ranks of this process, when what arrives does not fit
    * @see MPI-4.1 §8.8.2
    */
   neighborAlltoallvInit<T extends TypedArray>(
@@ -93,12 +90,12 @@ export interface PersistentNeighborCalls {
   ): PersistentRequest
 
   /**
-   * A persistent `neighborAlltoallw` between these buffers, which may be strided views. Types and lengths are
+   * Creates a persistent `neighborAlltoallw` between these buffers, which may be strided views. Types and lengths are
    * exchanged once, here.
    *
-   * @throws ERR_COUNT for lists of other lengths, ERR_TYPE for what is not elements, before anything is sent
-   * @throws ERR_TYPE_MISMATCH, ERR_TRUNCATE, ERR_COUNT at every `start`, on the ranks of this process, when a
-   *   block does not fit
+   * @throws ERR_COUNT for lists of other lengths, ERR_TYPE for data that are not elements, before anything is sent
+   * @throws ERR_TYPE_MISMATCH, ERR_TRUNCATE, ERR_COUNT at every `start`, on the ranks of this process, when a block
+   *   does not fit
    * @see MPI-4.1 §8.8.2
    */
   neighborAlltoallwInit(send: readonly EdgeData[], recv: readonly (ReceiveBuffer | null)[]): PersistentRequest

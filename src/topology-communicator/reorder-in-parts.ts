@@ -33,7 +33,7 @@ interface PartsToMove {
   readonly hosts: RankHosts
 }
 
-/** Vertices in the places of a mapping, and the communicator that they are the ranks of. */
+/** Vertices in the places of a mapping, and the communicator whose ranks they are. */
 export interface Moved extends MovedContext, MovedVertices {}
 
 /** Maps the graph, and moves its vertices to their places; returns null if that changes nothing. */

@@ -3,7 +3,7 @@ import { checkTopology } from '../topology/check-topology.js'
 import type { ProcessTopology } from '../topology/process-topology.js'
 import { topologyHash } from '../topology/topology-hash.js'
 
-/** Fingerprints of the topologies that ranks of this thread passed last. */
+/** The fingerprints of the topologies that ranks of this thread passed last. */
 const recent: { readonly topology: WeakRef<ProcessTopology>; readonly fingerprint: string }[] = []
 const capacity = 16
 

@@ -59,13 +59,13 @@ export function checkExtents(dims: readonly number[]): void {
     fail(`grid of ${dims.join('x')}: expected at most ${topologyLimits.ranks} ranks, got ${ranks}`)
 }
 
-/** Number of ranks of a grid. */
+/** Returns the number of ranks of a grid. */
 export function sizeOf({ dims }: Pick<CartShape, 'dims'>): number {
   return dims.reduce((product, extent) => product * extent, 1)
 }
 
 /**
- * Coordinates of a rank.
+ * Returns the coordinates of a rank.
  *
  * @throws ERR_RANK
  * @see MPI-4.1 §8.5.5 (MPI_Cart_coords)
@@ -86,10 +86,9 @@ export function coordsOf({ dims }: Pick<CartShape, 'dims'>, rank: number): numbe
 }
 
 /**
- * Rank at the given coordinates. Coordinates of periodic dimensions wrap around.
+ * Returns the rank at the given coordinates. Coordinates of periodic dimensions wrap around.
  *
- * @throws ERR_DIMS for a coordinate outside a dimension that is not periodic, or a wrong number of
- *   coordinates
+ * @throws ERR_DIMS for a coordinate outside a dimension that is not periodic, or a wrong number of coordinates
  * @see MPI-4.1 §8.5.5 (MPI_Cart_rank)
  */
 export function rankOf(shape: CartShape, coords: readonly number[]): number {
@@ -108,7 +107,7 @@ export function rankOf(shape: CartShape, coords: readonly number[]): number {
 }
 
 /**
- * The ranks that a rank receives from and sends to in a shift along one dimension: `source` is `displacement`
+ * Returns the ranks that a rank receives from and sends to in a shift along one dimension: `source` is `displacement`
  * behind, `dest` the same distance ahead; -2 ({@link procNull}) beyond a border that does not wrap.
  *
  * @throws ERR_DIMS, ERR_RANK
@@ -137,9 +136,9 @@ export function cartShift(
 }
 
 /**
- * The neighbors of a rank as MPI lays out the buffers of neighborhood collectives on a grid: per dimension
- * first the one behind, then the one ahead; -2 ({@link procNull}) where there is none, whose slot in the
- * buffers remains. The same for sources and destinations. Length `2 * dims.length`. Time: O(dims).
+ * Returns the neighbors of a rank as MPI lays out the buffers of neighborhood collectives on a grid: per dimension
+ * first the one behind, then the one ahead; -2 ({@link procNull}) where there is none, whose slot in the buffers
+ * remains. The same for sources and destinations. Length `2 * dims.length`. Time: O(dims).
  *
  * @throws ERR_RANK
  * @see MPI-4.1 §8.6

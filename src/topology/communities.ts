@@ -3,7 +3,7 @@ import louvain from 'graphology-communities-louvain'
 import type { AbstractGraph } from 'graphology-types'
 import { seededRandom } from '../base/random.js'
 
-/** Different vertices with edges between them, each pair once, and how many edges. */
+/** Pairs of different vertices with edges between them, each once, and their numbers of edges. */
 export interface VertexPairs {
   readonly from: readonly number[]
   readonly to: readonly number[]
@@ -16,14 +16,14 @@ interface LouvainOptions {
   readonly resolution: number
 }
 
-// The package is CommonJS and its types describe a module: what is imported is the function itself.
+// The package is CommonJS but its types describe a module, so the import is the function itself.
 const detect = louvain as unknown as (
   graph: AbstractGraph,
   options: LouvainOptions,
 ) => Readonly<Record<string, number>>
 
 /**
- * The community of every vertex, numbered in order of their first vertices: the same pairs give the same
+ * Returns the community of every vertex, numbered in order of their first vertices: the same pairs give the same
  * communities.
  *
  * @param resolution the larger, the smaller communities are

@@ -8,7 +8,7 @@ export interface CompressedRows {
   readonly rank: Int32Array
 }
 
-/** The rows of the reversed edges: r is in row q as often as q is in row r. The new rows ascend. */
+/** Returns the rows of the reversed edges: r is in row q as often as q is in row r. The new rows ascend. */
 export function transposeRows(ranks: number, { start, rank }: CompressedRows): CompressedRows {
   const turned = rowStarts(ranks, rank)
   const next = turned.slice(0, ranks)
@@ -17,7 +17,7 @@ export function transposeRows(ranks: number, { start, rank }: CompressedRows): C
   return { start: turned, rank: other }
 }
 
-/** The rows in another order: row i is that of `order[i]`. */
+/** Returns the rows in another order: row i is that of `order[i]`. */
 export function permuteRows({ start, rank }: CompressedRows, order: Int32Array): CompressedRows {
   const permuted = new Int32Array(start.length)
   for (const [i, r] of order.entries()) permuted[i + 1] = permuted[i] + start[r + 1] - start[r]
@@ -26,7 +26,7 @@ export function permuteRows({ start, rank }: CompressedRows, order: Int32Array):
   return { start: permuted, rank: ranks }
 }
 
-/** Row starts from the row of every edge, in any order. Length `ranks + 1`. */
+/** Returns row starts from the row of every edge, in any order. Length `ranks + 1`. */
 export function rowStarts(ranks: number, rowOf: ArrayLike<number>): Int32Array {
   const start = new Int32Array(ranks + 1)
   for (let e = 0; e < rowOf.length; e++) start[rowOf[e] + 1]++
@@ -35,7 +35,7 @@ export function rowStarts(ranks: number, rowOf: ArrayLike<number>): Int32Array {
 }
 
 /**
- * The numbers of entries row by row, those of a row ascending: a stable counting sort.
+ * Returns the numbers of entries row by row, those of a row ascending (a stable counting sort).
  * @param start from {@link rowStarts}
  */
 export function entriesByRow(start: Int32Array, rowOf: ArrayLike<number>): Int32Array {
@@ -46,9 +46,9 @@ export function entriesByRow(start: Int32Array, rowOf: ArrayLike<number>): Int32
 }
 
 /**
- * Bounds of `count` elements distributed over `parts` contiguous blocks: block i is `bounds[i]` to
- * `bounds[i + 1] - 1`. The first `count mod parts` blocks have one more element. With more parts than
- * elements, the last blocks are empty.
+ * Returns the bounds of `count` elements distributed over `parts` contiguous blocks: block i is `bounds[i]` to
+ * `bounds[i + 1] - 1`. The first `count mod parts` blocks have one more element. With more parts than elements, the
+ * last blocks are empty.
  *
  * @param parts 1 to 2^24, the largest number of ranks
  * @throws ERR_ARGUMENT

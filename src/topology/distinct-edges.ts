@@ -9,7 +9,7 @@ const firstCapacity = 1 << 16
 export interface DistinctEdges {
   /** @throws ERR_TOPOLOGY when there are more than a topology may have */
   add(from: number, to: number): void
-  /** Every rank's destinations, ascending. */
+  /** Returns every rank's destinations, ascending. */
   toRows(): CompressedRows
 }
 
@@ -66,8 +66,8 @@ class ListedEdges implements DistinctEdges {
   }
 
   /**
-   * Removing repetitions takes time linear in the list, so the capacity doubles unless most entries were
-   * repetitions.
+   * Makes room for more edges. Removing repetitions takes time linear in the list, so the capacity doubles unless most
+   * entries were repetitions.
    */
   #makeRoom(): void {
     const { start, rank } = this.toRows()

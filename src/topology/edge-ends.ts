@@ -9,7 +9,7 @@ export interface OneSidedEdge {
 }
 
 /**
- * The smallest source of one rank that lists an edge a different number of times than the rank does; null if
+ * Returns the smallest source of one rank that lists an edge a different number of times than the rank does; null if
  * none does.
  *
  * @param named sources that list the rank as a destination, ascending

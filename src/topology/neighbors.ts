@@ -4,14 +4,14 @@ import { requireTopology } from './check-topology.js'
 import type { CompressedRows } from './compressed-rows.js'
 import type { ProcessTopology } from './process-topology.js'
 
-/** Destinations of a rank in list order. A view: do not write to it. @throws ERR_RANK, ERR_TOPOLOGY */
+/** Returns the destinations of a rank in list order. A view: do not write to it. @throws ERR_RANK, ERR_TOPOLOGY */
 export function outNeighbors(topology: ProcessTopology, rank: number): Int32Array {
   requireRank(topology, rank)
   const { outStart, outRank } = topology
   return outRank.subarray(outStart[rank], outStart[rank + 1])
 }
 
-/** Sources of a rank in list order. A view: do not write to it. @throws ERR_RANK, ERR_TOPOLOGY */
+/** Returns the sources of a rank in list order. A view: do not write to it. @throws ERR_RANK, ERR_TOPOLOGY */
 export function inNeighbors(topology: ProcessTopology, rank: number): Int32Array {
   requireRank(topology, rank)
   const { inStart, inRank } = topology
@@ -27,14 +27,14 @@ function requireRank(topology: ProcessTopology, rank: number): void {
 /** A set of ranks for every rank: rows ascend, without repetition. */
 export type NeighborSets = CompressedRows
 
-/** The destinations of every rank without repetition and without itself, ascending. */
+/** Returns the destinations of every rank without repetition and without itself, ascending. */
 export function distinctOut(topology: ProcessTopology): NeighborSets {
   requireTopology(topology)
   const { ranks, outStart, outRank } = topology
   return distinct(ranks, outStart, outRank)
 }
 
-/** The sources of every rank without repetition and without itself, ascending. */
+/** Returns the sources of every rank without repetition and without itself, ascending. */
 export function distinctIn(topology: ProcessTopology): NeighborSets {
   requireTopology(topology)
   const { ranks, inStart, inRank } = topology
@@ -67,14 +67,14 @@ function ascends(list: Int32Array, first: number, end: number): boolean {
   return true
 }
 
-/** Members of the largest set. */
+/** Returns the number of members of the largest set. */
 export function largestRow({ start }: NeighborSets): number {
   let largest = 0
   for (let r = 0; r + 1 < start.length; r++) largest = Math.max(largest, start[r + 1] - start[r])
   return largest
 }
 
-/** The topology with every edge reversed: destinations become sources. Shares the arrays. */
+/** Returns the topology with every edge reversed: destinations become sources. Shares the arrays. */
 export function transposeTopology(topology: ProcessTopology): ProcessTopology {
   requireTopology(topology)
   return {

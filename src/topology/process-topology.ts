@@ -25,7 +25,7 @@ export interface ProcessTopology {
    * hold the slots that have a neighbor.
    */
   readonly pairing: 'occurrence' | 'cartesian'
-  /** Set exactly for Cartesian topologies. */
+  /** The shape, set exactly for Cartesian topologies. */
   readonly cart: CartShape | null
 }
 

@@ -25,11 +25,11 @@ export interface NeighborLists {
 }
 
 /**
- * A topology from a list of edges. Every rank's destinations and its sources are in the order of the edges,
- * so the c-th edge from p to q is the c-th occurrence on both sides. Ownership: the arrays are copied.
+ * Builds a topology from a list of edges. Every rank's destinations and its sources are in the order of the edges, so
+ * the c-th edge from p to q is the c-th occurrence on both sides. Ownership: the arrays are copied.
  *
- * @throws ERR_TOPOLOGY naming the edge, when a rank is out of range, arrays differ in length, or the topology
- *   is too large
+ * @throws ERR_TOPOLOGY naming the edge, when a rank is out of range, arrays differ in length, or the topology is too
+ *   large
  * @see MPI-4.1 §8.5.4 (MPI_Dist_graph_create)
  */
 export function topologyFromEdges(ranks: number, edges: EdgeArrays): ProcessTopology {
@@ -71,8 +71,7 @@ export function topologyFromEdges(ranks: number, edges: EdgeArrays): ProcessTopo
 }
 
 /**
- * A topology from every rank's destinations and sources, whose order it keeps.
- * Ownership: the arrays are copied.
+ * Builds a topology from every rank's destinations and sources, whose order it keeps. Ownership: the arrays are copied.
  *
  * @throws ERR_TOPOLOGY naming the edge, when the two sides of an edge disagree
  * @see MPI-4.1 §8.5.4 (MPI_Dist_graph_create_adjacent)
@@ -97,7 +96,7 @@ export function topologyFromLists(lists: NeighborLists): ProcessTopology {
   return topology
 }
 
-/** Compressed rows of edges by one of their ends: a stable counting sort. */
+/** Groups edges by one of their ends in compressed rows (a stable counting sort). */
 function groupEdges(
   ranks: number,
   rowOf: ArrayLike<number>,
@@ -124,7 +123,7 @@ function requireList(name: string, list: unknown): void {
   throw wrongValue('ERR_TOPOLOGY', `${name}: expected a list of numbers`, list)
 }
 
-/** A copy that rejects what would wrap or truncate: a rank of 2^32 must not become rank 0. */
+/** Copies integers, and rejects those that would wrap or be truncated: a rank of 2^32 must not become rank 0. */
 function integers(name: string, values: ArrayLike<number>): Int32Array {
   const copy = Int32Array.from(values)
   for (let i = 0; i < copy.length; i++)

@@ -3,10 +3,10 @@ import { requireTopology } from './check-topology.js'
 import type { ProcessTopology } from './process-topology.js'
 
 /**
- * The fingerprint of a topology: SHA-256, as 64 lowercase hexadecimal digits, of a sequence of 32-bit
- * little-endian two's-complement integers. First the number of ranks. Then for each rank, 0 first: its number
- * of destinations, the destinations in list order, its number of sources, the sources in list order. Weights
- * and the Cartesian shape are not part of it.
+ * Returns the fingerprint of a topology: SHA-256, as 64 lowercase hexadecimal digits, of a sequence of 32-bit
+ * little-endian two's-complement integers. First the number of ranks. Then for each rank, 0 first: its number of
+ * destinations, the destinations in list order, its number of sources, the sources in list order. Weights and the
+ * Cartesian shape are not part of it.
  */
 export function topologyHash(topology: ProcessTopology): string {
   requireTopology(topology)

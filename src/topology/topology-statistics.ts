@@ -8,15 +8,15 @@ export interface TopologyStatistics {
   /** All edges, parallel ones and self loops included. */
   readonly edges: number
   readonly selfLoops: number
-  /** Edges beyond the first from one rank to another. */
+  /** The number of edges beyond the first from one rank to another. */
   readonly parallelEdges: number
-  /** Number of destinations per rank, counted like `edges`. */
+  /** The number of destinations per rank, counted like `edges`. */
   readonly degree: Degrees
-  /** Number of sources per rank, counted like `edges`. */
+  /** The number of sources per rank, counted like `edges`. */
   readonly inDegree: Degrees
-  /** Share of the ordered pairs of different ranks that have an edge, 0 to 1; 0 for a single rank. */
+  /** The share of the ordered pairs of different ranks that have an edge, 0 to 1; 0 for a single rank. */
   readonly density: number
-  /** Share of those edges whose reverse exists too: 1 for a symmetric topology, and for one without edges. */
+  /** The share of those edges whose reverse exists too: 1 for a symmetric topology, and for one without edges. */
   readonly reciprocity: number
 }
 
@@ -26,7 +26,7 @@ export interface Degrees {
   readonly max: number
 }
 
-/** Size, degrees and symmetry of a topology. */
+/** Computes size, degrees and symmetry of a topology. */
 export function topologyStatistics(topology: ProcessTopology): TopologyStatistics {
   requireTopology(topology)
   const { ranks, outStart, outRank, inStart } = topology
@@ -65,7 +65,7 @@ function degreesOf(start: Int32Array): Degrees {
   return { min, mean: start[ranks] / ranks, max }
 }
 
-/** Edges whose reverse exists too. */
+/** Counts the edges whose reverse exists too. */
 function countMutual(out: ReturnType<typeof distinctOut>): number {
   const ranks = out.start.length - 1
   const into = transposeRows(ranks, out)

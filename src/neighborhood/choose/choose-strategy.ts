@@ -98,7 +98,7 @@ const mostNamed = 5
  *
  * @throws ERR_MACHINE for a machine without a profile, or with fewer cores than ranks
  * @throws ERR_STRATEGY for invalid bytes or budget; ERR_ARGUMENT for an invalid operation
- * @throws ERR_ABORTED through `signal`; what `onProgress` throws
+ * @throws ERR_ABORTED through `signal`; the errors of `onProgress`
  */
 export function chooseStrategy(topology: ProcessTopology, machine: Machine, options: ChooseOptions): Choice {
   return atOnce(choosingUntilAborted(topology, machine, options))

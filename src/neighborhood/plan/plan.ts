@@ -35,9 +35,9 @@ export interface PlanOptions {
   readonly machine?: Machine
   /** The node of every rank, instead of a machine. */
   readonly nodeOf?: Int32Array
-  /** Milliseconds; only differences count. Default `performance.now`. */
+  /** The clock, in milliseconds; only differences count. Default `performance.now`. */
   readonly now?: () => number
-  /** Called for every friend group as it is found, with the step and the number of groups so far. */
+  /** Reports every friend group as it is found, with the step and the number of groups so far. */
   readonly onGroup?: (step: number, groups: number) => void
   /**
    * Reports progress from inside the search for friend groups, as `onProgress` of `groupFriends` does; an error that it
@@ -69,7 +69,7 @@ const knownOptions: OptionTable<PlanOptions> = uncheckedOptions(
  * @throws ERR_STRATEGY an unknown strategy, impossible parameters, a strategy that needs nodes without a machine,
  *   engine `distributed`, since one process could only simulate all ranks
  * @throws ERR_MACHINE fewer cores than ranks; ERR_ARGUMENT an unknown operation, or an invalid signal
- * @throws ERR_ABORTED through `signal`; what `onProgress` throws
+ * @throws ERR_ABORTED through `signal`; the errors of `onProgress`
  */
 export function plan(topology: ProcessTopology, strategy: Strategy, options: PlanOptions = {}): Plan {
   requireTopology(topology)

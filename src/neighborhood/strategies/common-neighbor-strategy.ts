@@ -14,7 +14,7 @@ import type { RouteFacts, StrategyKind } from './strategy-kind.js'
 /** Groups of k friends combine what they send to common neighbors (Ghazimirsaeed 2019 §7). */
 export interface CommonNeighbor {
   readonly kind: 'common-neighbor'
-  /** Friends per group, at least 2. */
+  /** The number of friends per group, at least 2. */
   readonly k: number
   /** `aware`: friends share a node, theta defaults to k. `agnostic`: any ranks, theta defaults to k(k-1). */
   readonly mode: 'agnostic' | 'aware'

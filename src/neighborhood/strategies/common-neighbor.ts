@@ -70,7 +70,7 @@ class CombiningPrograms {
   readonly #groups: FriendGroups
   readonly #options: Required<CombiningOptions>
   readonly #slots: ReceiveSlots
-  /** Positions of a rank in `groups.members` and `groups.common`. */
+  /** The positions of a rank in `groups.members` and `groups.common`. */
   readonly #memberships: Occurrences
   readonly #served: Occurrences
   readonly #groupOfCommon: Int32Array

@@ -11,7 +11,7 @@ import type { Route, RouteFacts, StrategyKind } from './strategy-kind.js'
  */
 export interface Cumulative {
   readonly kind: 'cumulative'
-  /** Friends per group, at least 2. */
+  /** The number of friends per group, at least 2. */
   readonly k: number
   /** The mode of `common-neighbor`, with its default theta. */
   readonly mode: 'agnostic' | 'aware'

@@ -9,7 +9,7 @@ import type { Route, RouteFacts, StrategyKind } from './strategy-kind.js'
 /** Friend groups of falling size: those of the first k, then smaller ones for the edges that no group serves yet. */
 export interface Descending {
   readonly kind: 'descending'
-  /** Friends per group, in the order in which groups are formed, each at least 2. */
+  /** The numbers of friends per group, in the order in which groups are formed, each at least 2. */
   readonly ks: readonly number[]
   /** The mode of `common-neighbor`, with its default theta for every k. */
   readonly mode: 'agnostic' | 'aware'

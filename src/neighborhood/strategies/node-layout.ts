@@ -7,7 +7,7 @@ export interface NodeLayout {
   readonly nodes: number
   /** The most ranks of a node. */
   readonly largest: number
-  /** Node of every rank. */
+  /** The node of every rank. */
   readonly node: Int32Array
   /** The number of every rank on its node. */
   readonly local: Int32Array

@@ -17,7 +17,7 @@ export interface SlotProof {
 /**
  * Checks that every slot ends with what the specification demands, and that no temporary place is written without use.
  *
- * @param the ranks whose places are checked
+ * @param ranks whose places are checked
  * @param demandsOrder whether a reduction in another order is a violation
  */
 export function checkSlots(

@@ -18,7 +18,7 @@ export interface MessageBalance {
  * equal tag, phase, and its blocks in order. If the balances of all ranks add up to zero, every receive has its send,
  * in the same phase and with the same blocks in the same order, up to one chance in 2^64.
  *
- * @param the ranks whose operations are counted
+ * @param ranks whose operations are counted
  * @param rankOf the rank that a number of the schedule stands for, if they differ
  * @param isCounted whether to count messages with a peer, a number of the schedule. Default: all
  */

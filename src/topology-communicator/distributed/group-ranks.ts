@@ -73,13 +73,13 @@ class HostedRanks {
   readonly #hosts: RankHosts
   readonly #ranks = new Map<number, GroupingRank>()
   readonly #messages = noMessages()
-  /** Messages between ranks of this process, in the order of sending. */
+  /** The messages between ranks of this process, in the order of sending. */
   #inside: Addressed[] = []
-  /** Messages to ranks that have yet to be looked up, by rank, in the order of sending. */
+  /** The messages to ranks that have yet to be looked up, by rank, in the order of sending. */
   readonly #unlocated = new Map<number, Addressed[]>()
   #isLocating = false
   #failLocating: (error: unknown) => void = () => {}
-  /** Words for every process that one of these ranks has sent to. */
+  /** The words for every process that one of these ranks has sent to. */
   readonly #outside = new Map<number, GrowingInt32Array>()
   readonly #framesTo: Int32Array
   #hasEnded = false

@@ -5,7 +5,7 @@ import { contributionOf } from '../memory/buffers.js'
 
 /** The blocks that a rank sends along its edges: block j is `counts[j]` elements from `starts[j]` on. */
 export interface EdgeBlocks {
-  /** Wire code of the elements. */
+  /** The wire code of the elements. */
   readonly type: number
   readonly elements: TypedArray
   readonly starts: Int32Array

@@ -21,7 +21,7 @@ import { type NeighborBlocksOptions, neighborBlocksOptions } from './neighbor-al
 
 /** Options of an alltoall of blocks of varying lengths. */
 export interface EdgeBlocksOptions<I extends TypedArray = TypedArray> extends NeighborBlocksOptions<I> {
-  /** Start of each block in the data. Default: side by side. */
+  /** The start of each block in the data. Default: side by side. */
   readonly sendDispls?: ArrayLike<number>
 }
 

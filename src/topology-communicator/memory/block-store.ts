@@ -20,7 +20,7 @@ export class BlockStore implements ProgramStore {
   readonly start: Int32Array
   readonly length: Int32Array
   words: Words
-  /** Words in use. */
+  /** The number of words in use. */
   #used = 0
   readonly #program: ProcessProgram
   readonly #landings: readonly Uint8Array[]

@@ -23,7 +23,7 @@ export class RankResults {
   }
 
   /**
-   * @param the index of the rank in the program
+   * @param index the index of the rank in the program
    * @param countElems the number of elements that its slots take
    * @param areAllFilled false on a grid, where slots beyond its borders keep their contents
    */

@@ -9,7 +9,7 @@ export interface ReceiveBuffers {
   /** The buffer of the i-th rank is in `words[i]`, from `base[i]` on. */
   readonly words: readonly Words[]
   readonly base: Int32Array
-  /** The filled buffers: fresh arrays, or those that the ranks passed. */
+  /** Returns the filled buffers: fresh arrays, or those that the ranks passed. */
   results(): TypedArray[]
 }
 

@@ -6,7 +6,7 @@ import type { ProcessProgram } from '../../schedule/lower/program.js'
 export interface RunMemory<S extends ProgramStore> {
   readonly run: ProgramRun
   readonly store: S
-  /** Wire code and number of the elements of every value. */
+  /** The wire code and number of the elements of every value. */
   readonly type: number
   readonly countElems: number
 }

@@ -10,11 +10,11 @@ import type { ProcessTopology } from '../process-topology.js'
 export interface PictureOptions {
   /** Friend groups of the same topology: an edge has the color of the group that serves it. */
   readonly groups?: FriendGroups | null
-  /** Title above the picture. */
+  /** The title above the picture. */
   readonly title?: string
-  /** Most cells per side, 8 to 1024. More ranks than that share cells. Default 256. */
+  /** The most cells per side, 8 to 1024. More ranks than that share cells. Default 256. */
   readonly cells?: number
-  /** Width of the matrix in pixels. Default 640. */
+  /** The width of the matrix in pixels. Default 640. */
   readonly size?: number
 }
 
@@ -37,11 +37,10 @@ const margin = { left: 64, right: 32, top: 56, bottom: 44 } as const
 const knownOptions: OptionTable<PictureOptions> = uncheckedOptions('groups', 'title', 'cells', 'size')
 
 /**
- * The adjacency matrix as an SVG image: row p, column q has a mark iff rank p sends to rank q. With friend
- * groups, an edge has one of 8 colors by the group that serves it, gray if none does. With more ranks than
- * cells, a cell stands for a block of ranks: gray if most of its edges are direct, else in the color of most,
- * the more opaque the more edges there are (logarithmic). The size of the text depends on the cells, not on
- * the ranks.
+ * Draws the adjacency matrix as an SVG image: row p, column q has a mark iff rank p sends to rank q. With friend
+ * groups, an edge has one of 8 colors by the group that serves it, gray if none does. With more ranks than cells, a
+ * cell stands for a block of ranks: gray if most of its edges are direct, else in the color of most, the more opaque
+ * the more edges there are (logarithmic). The size of the text depends on the cells, not on the ranks.
  *
  * @throws ERR_ARGUMENT groups of another number of ranks, cells or size out of range
  */
@@ -127,9 +126,9 @@ function drawCells(
 }
 
 /**
- * Direct or combined, whichever holds for more of a cell's edges, and of the groups' colors the most
- * frequent; and how full the cell is, on a logarithmic scale, on which a single edge among thousands of pairs
- * is still visible. -1 for an empty cell.
+ * Returns the style of a cell: direct or combined, whichever holds for more of its edges; of the groups' colors the
+ * most frequent; and how full it is. The scale is logarithmic, so that a single edge among thousands of pairs is
+ * visible. Returns -1 for an empty cell.
  */
 function styleOf(tally: Int32Array, at: number, kinds: number, pairs: number): number {
   const direct = tally[at + kinds - 1]
@@ -171,13 +170,13 @@ class ServedEdges {
       }
   }
 
-  /** -1 for an edge that no group serves. The sender must have been entered. */
+  /** Returns the group that serves an edge, -1 for none. The sender must have been entered. */
   groupOf(p: number, q: number): number {
     return this.#namedBy[q] === p ? this.#group[q] : -1
   }
 }
 
-/** Rank labels along both sides, at five positions; `shown` ranks fill a side. */
+/** Draws rank labels along both sides, at five positions; `shown` ranks fill a side. */
 function axes(ranks: number, shown: number, size: number): string[] {
   const places = [...new Set([0, 0.25, 0.5, 0.75, 1].map((share) => Math.round(share * (ranks - 1))))]
   const texts = places.flatMap((rank) => {

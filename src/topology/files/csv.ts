@@ -7,20 +7,20 @@ import type { ProcessTopology } from '../process-topology.js'
 import { GrowingEdges } from './growing-edges.js'
 
 export interface CsvOptions {
-  /** Name in messages. */
+  /** The name in messages. */
   readonly file?: string
   /**
    * The character that separates fields. Default: a semicolon, a comma, a tab or a bar, whichever of these, in this
    * order, occurs in the first line outside of quotes.
    */
   readonly delimiter?: Delimiter
-  /** Number of ranks. Default: the largest rank that is named plus one. */
+  /** The number of ranks. Default: the largest rank that is named plus one. */
   readonly ranks?: number
 }
 
 export type Delimiter = ',' | ';' | '\t' | '|'
 
-/** Delimiters by the names that they have in `csv:FILE:delimiter=NAME`. */
+/** The delimiters by the names that they have in `csv:FILE:delimiter=NAME`. */
 export const delimiterNames: Readonly<Record<string, Delimiter>> = {
   ...{ comma: ',', semicolon: ';', tab: '\t', bar: '|' },
 }
@@ -29,7 +29,7 @@ const mostColumns = 1024
 
 type Column = 'source' | 'destination' | 'weight' | 'direction' | null
 
-/** Names of columns, in lower case. */
+/** The names of columns, in lower case. */
 const columnNames: Readonly<Record<string, Column>> = {
   ...{ source: 'source', src: 'source', from: 'source' },
   ...{ destination: 'destination', dst: 'destination', dest: 'destination', target: 'destination' },
@@ -37,12 +37,12 @@ const columnNames: Readonly<Record<string, Column>> = {
 }
 
 /**
- * A topology from comma-separated values, one edge per line: source, destination and optionally a weight,
- * 0-based ranks. A first line that does not begin with a digit names the columns, in any order and case:
- * `source`, `src` or `from`; `destination`, `dst`, `dest`, `target` or `to`; `weight`; `type`, where Gephi writes
- * `Undirected` or `Mutual` for an edge in both directions; others are ignored. Fields may be quoted (RFC 4180). A row without destination names a rank that
- * need not have edges. Blank
- * lines and lines that begin with `#` are skipped. At most 1,024 columns. Lists are in the order of the rows.
+ * Parses a topology from comma-separated values, one edge per line: source, destination and optionally a weight,
+ * 0-based ranks. A first line that does not begin with a digit names the columns, in any order and case: `source`,
+ * `src` or `from`; `destination`, `dst`, `dest`, `target` or `to`; `weight`; `type`, where Gephi writes `Undirected` or
+ * `Mutual` for an edge in both directions; others are ignored. Fields may be quoted (RFC 4180). A row without
+ * destination names a rank that need not have edges. Blank lines and lines that begin with `#` are skipped. At most
+ * 1,024 columns. Lists are in the order of the rows.
  *
  * @throws ERR_TOPOLOGY with file, line and column
  */
@@ -60,7 +60,7 @@ function delimiterIn(line: string): Delimiter {
 
 class CsvReader {
   readonly #reader: TextReader
-  /** Null up to the first line where none is given. */
+  /** The delimiter; null until the first line if none is given. */
   #delimiter: Delimiter | null
   readonly #ranks: number | null
   readonly #edges: GrowingEdges
@@ -187,9 +187,8 @@ class CsvReader {
 }
 
 /**
- * The text that {@link parseCsv} reads, in pieces, with a line of names; edges ordered by source, then in
- * list order. A last row without destination names the last rank if no edge does. The receiving side's
- * weights are lost.
+ * Yields the text that {@link parseCsv} reads, in pieces, with a line of names; edges ordered by source, then in list
+ * order. A last row without destination names the last rank if no edge does. The receiving side's weights are lost.
  */
 export function* csvText({ ranks, outStart, outRank, outWeight }: ProcessTopology): Generator<string> {
   yield outWeight === null ? 'source,destination\n' : 'source,destination,weight\n'

@@ -6,9 +6,10 @@ import type { ProcessTopology } from '../process-topology.js'
 import { GrowingEdges } from './growing-edges.js'
 
 /**
- * A topology from plain text: one edge per line, `source destination [weight]`, either all or no lines with a weight. The
- * attributes that networkx writes behind an edge, `{}` or `{'weight': 2.5, ...}`, may stand for the weight. `#` starts a comment; blank lines are skipped. The first line may be `ranks N`; without it the
- * number of ranks is the largest rank plus one. Lists are in the order of the lines.
+ * Parses a topology from plain text: one edge per line, `source destination [weight]`, either all or no lines with a
+ * weight. The attributes that networkx writes behind an edge, `{}` or `{'weight': 2.5, ...}`, may stand for the weight.
+ * `#` starts a comment; blank lines are skipped. The first line may be `ranks N`; without it the number of ranks is the
+ * largest rank plus one. Lists are in the order of the lines.
  *
  * @throws ERR_TOPOLOGY with file, line and column
  */
@@ -59,7 +60,7 @@ function weightAttribute(reader: TextReader): number | null {
   return Number.isNaN(weight) ? reader.fail("a number as 'weight'", `'${text.slice(0, 40)}'`, begin) : weight
 }
 
-/** The text that {@link parseEdgeList} reads, in pieces; edges ordered by source, then in list order. */
+/** Yields the text that {@link parseEdgeList} reads, in pieces; edges ordered by source, then in list order. */
 export function* edgeListText({ ranks, outStart, outRank, outWeight }: ProcessTopology): Generator<string> {
   yield `ranks ${ranks}\n`
   for (let p = 0; p < ranks; p++)

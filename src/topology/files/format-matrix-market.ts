@@ -7,7 +7,7 @@ import type { SparseMatrix } from './sparse-matrix.js'
 const knownOptions = uncheckedOptions('pattern', 'comment')
 
 /**
- * The text of a matrix in Matrix Market coordinate format, general: row by row, real or complex, or without
+ * Returns the text of a matrix in Matrix Market coordinate format, general: row by row, real or complex, or without
  * values. `parseMatrixMarket` reads back the same matrix, bit for bit.
  */
 export function formatMatrixMarket(

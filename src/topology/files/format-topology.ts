@@ -7,18 +7,18 @@ import { edgeListText } from './edge-list.js'
 import { graphologyJsonText } from './graphology-json.js'
 import { checkMutual } from './mutual-edges.js'
 
-/** File formats, by their word in a specification. */
+/** The file formats, by their word in a specification. */
 export const topologyFormats = ['graphology', 'metis', 'mtx', 'csv', 'edges'] as const
 
 export type TopologyFormat = (typeof topologyFormats)[number]
 
 /**
- * The text of a topology in a format, in pieces. Read back it is the same topology, up to the order of lists
- * and what the format cannot hold:
+ * Yields the text of a topology in a format, in pieces. Reading it back gives the same topology, up to the order of
+ * lists and facts that the format cannot hold:
  * - `graphology`: JSON; holds both lists of every rank and the weights of both sides
  * - `metis`: symmetric topologies only, without self loops and parallel edges, weights integers of at least 1
- * - `mtx`: Matrix Market, entry (i, j) is the edge from rank j-1 to rank i-1, as `topologyFromMatrix` reads
- *   it (without the weights); no self loops and parallel edges
+ * - `mtx`: Matrix Market, entry (i, j) is the edge from rank j-1 to rank i-1, as `topologyFromMatrix` reads it (without
+ *   the weights); no self loops and parallel edges
  * - `csv`, `edges`: hold the destinations' order and the sending side's weights
  *
  * @throws ERR_TOPOLOGY naming the first edge that the format cannot hold
@@ -76,7 +76,7 @@ function* matrixText(topology: ProcessTopology): Generator<string> {
       yield `${outRank[e] + 1} ${p + 1}${outWeight === null ? '' : ` ${formatDouble(outWeight[e])}`}\n`
 }
 
-/** No self loops, no parallel edges. */
+/** Refuses self loops and parallel edges. */
 function checkSimple(topology: ProcessTopology, holder: string): void {
   const seenBy = new Int32Array(topology.ranks).fill(-1)
   forEachEdge(topology, (p, q) => {

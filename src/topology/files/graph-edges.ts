@@ -34,7 +34,7 @@ export function slotsOf({ outSlot, inSlot }: Attributes) {
 }
 
 /**
- * A topology from the edges of a graph: weighted if all edges are, lists ordered by slots if all edges have
+ * Builds a topology from the edges of a graph: weighted if all edges are, lists ordered by slots if all edges have
  * them.
  *
  * @throws ERR_TOPOLOGY when some edges have the weight attribute and others do not

@@ -10,12 +10,11 @@ import type { ProcessTopology } from '../process-topology.js'
 import { type Attributes, type GraphEdge, slotsOf, topologyFromGraphEdges, weightsOf } from './graph-edges.js'
 
 /**
- * A topology from the JSON text of graphology's `graph.export()`. As in `topologyFromGraph`, nodes become
- * ranks in their order, and an undirected edge is an edge each way. A node or an edge has at most 65,536
- * characters, its attributes included, and so have the attributes of the graph; values nest at most 64 deep.
+ * Parses a topology from the JSON text of graphology's `graph.export()`. As in `topologyFromGraph`, nodes become ranks
+ * in their order, and an undirected edge is an edge each way. A node or an edge has at most 65,536 characters, its
+ * attributes included, and so have the attributes of the graph; values nest at most 64 deep.
  *
- * @param options `file`: name in messages; `weight`: the edge attribute that holds weights, null to ignore
- *   weights
+ * @param options `file`: name in messages; `weight`: the edge attribute that holds weights, null to ignore weights
  * @throws ERR_TOPOLOGY with file, line and column; ERR_FILE for bytes that are not text
  * @see https://graphology.github.io/serialization.html
  */
@@ -30,7 +29,7 @@ export function parseGraphologyJson(
   return document.toTopology(weight)
 }
 
-/** Characters of a node or an edge, attributes included, and of the attributes or the options of a graph. */
+/** The most characters of a node or an edge, attributes included, and of the attributes or the options of a graph. */
 const longestMember = 2 ** 16
 
 const isInfinite = (value: unknown) => typeof value === 'number' && Math.abs(value) === Infinity
@@ -103,7 +102,7 @@ class GraphDocument {
     }
   }
 
-  /** In a graph of type `undirected`, edges need not be marked as undirected. */
+  /** Whether edges need no mark as undirected: in a graph of type `undirected`. */
   #undirectedByDefault(graph: Attributes): boolean {
     const { type } = this.#object(graph['options'] ?? {}, ['options'])
     if (type === undefined || type === 'directed' || type === 'mixed') return false
@@ -161,8 +160,8 @@ function kindOf(value: unknown): string {
 }
 
 /**
- * The topology as graphology's JSON, in pieces; {@link parseGraphologyJson} and graphology's `import` read
- * it. It holds both lists of every rank and the weights of both sides, not a Cartesian shape.
+ * Yields the topology as graphology's JSON, in pieces; {@link parseGraphologyJson} and graphology's `import` read it.
+ * It holds both lists of every rank and the weights of both sides, not a Cartesian shape.
  *
  * @throws ERR_TOPOLOGY for an infinite weight, which JSON cannot hold, naming the edge
  */

@@ -11,11 +11,11 @@ import { type GraphEdge, slotsOf, topologyFromGraphEdges, weightsOf } from './gr
 
 /** Edge attributes that {@link topologyToGraph} writes and {@link topologyFromGraph} reads. */
 export interface TopologyEdgeAttributes {
-  /** Index of the edge among the destinations of its source. */
+  /** The index of the edge among the destinations of its source. */
   outSlot: number
-  /** Index of the edge among the sources of its destination. */
+  /** The index of the edge among the sources of its destination. */
   inSlot: number
-  /** Absent in an unweighted topology. */
+  /** The weight; absent in an unweighted topology. */
   weight?: number
   /** The receiving side's weight, if it differs. */
   inWeight?: number
@@ -23,21 +23,19 @@ export interface TopologyEdgeAttributes {
 }
 
 export interface GraphOptions {
-  /** Name of the edge attribute that holds weights; null to ignore weights. Default `weight`. */
+  /** The name of the edge attribute that holds weights; null to ignore weights. Default `weight`. */
   readonly weight?: string | null
 }
 
 const knownOptions: OptionTable<GraphOptions> = uncheckedOptions('weight')
 
 /**
- * A topology from any graphology graph: directed, undirected, mixed, multi. Nodes become ranks in the graph's
- * order. An undirected edge is an edge each way, from its first to its second node first; an undirected self
- * loop is one edge. Lists are in the order of the graph's edges, or, when every edge has them, of the
- * attributes `outSlot` and `inSlot`. Weighted when every edge has the weight attribute, unweighted when none
- * has.
+ * Builds a topology from any graphology graph: directed, undirected, mixed, multi. Nodes become ranks in the graph's
+ * order. An undirected edge is an edge each way, from its first to its second node first; an undirected self loop is
+ * one edge. Lists are in the order of the graph's edges, or, when every edge has them, of the attributes `outSlot` and
+ * `inSlot`. Weighted when every edge has the weight attribute, unweighted when none has.
  *
- * @throws ERR_TOPOLOGY for a graph without nodes, or weights that are not numbers or are missing on some
- *   edges
+ * @throws ERR_TOPOLOGY for a graph without nodes, or weights that are not numbers or are missing on some edges
  */
 export function topologyFromGraph(graph: AbstractGraph, options: GraphOptions = {}): ProcessTopology {
   requireKnownOptions('topologyFromGraph', options, knownOptions)
@@ -77,9 +75,9 @@ function readEdges(graph: AbstractGraph, weight: string | null): readonly GraphE
 }
 
 /**
- * The topology as a directed multigraph. Nodes are the ranks as strings, in order; edges carry
- * {@link TopologyEdgeAttributes}, so that {@link topologyFromGraph} rebuilds the same lists. Lost are a
- * Cartesian shape, and that a topology without edges is weighted.
+ * Converts the topology to a directed multigraph. Nodes are the ranks as strings, in order; edges carry {@link
+ * TopologyEdgeAttributes}, so that {@link topologyFromGraph} rebuilds the same lists. A Cartesian shape is lost, and so
+ * are the weights of a topology without edges.
  */
 export function topologyToGraph(
   topology: ProcessTopology,

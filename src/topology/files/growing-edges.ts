@@ -20,7 +20,7 @@ export class GrowingEdges {
     return this.#sources.length
   }
 
-  /** Ranks 0 to the largest that was named. */
+  /** The number of ranks: the largest that was named, plus one. */
   get ranksNamed(): number {
     return this.#largest + 1
   }

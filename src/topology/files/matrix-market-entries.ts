@@ -30,8 +30,8 @@ export function readEntries(
 }
 
 /**
- * Takes an entry as it is stored, of one triangle only unless the matrix is general, and passes it on with
- * its mirror image.
+ * Returns a function that takes an entry as it is stored, of one triangle only unless the matrix is general, and passes
+ * it on with its mirror image.
  */
 export function withMirrorImage({ symmetry }: MatrixMarketHeader, take: TakeEntry): TakeEntry {
   if (symmetry === 'general') return take
@@ -120,7 +120,7 @@ export class EntryLines {
     reader.endOfLine()
   }
 
-  /** First row that an array of this symmetry stores of a column. */
+  /** Returns the first row that an array of this symmetry stores of a column. */
   #firstRowOf(col: number): number {
     const { symmetry } = this.#header
     if (symmetry === 'general') return 0

@@ -13,7 +13,7 @@ export interface MatrixMarketHeader {
   readonly symmetry: (typeof symmetries)[number]
   readonly rows: number
   readonly cols: number
-  /** Entries in the file; of one triangle only, unless the matrix is general. */
+  /** The number of entries in the file; of one triangle only, unless the matrix is general. */
   readonly declared: number
 }
 

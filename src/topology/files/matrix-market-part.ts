@@ -72,7 +72,7 @@ export function measurePart(path: string, part: FilePart): PartSize {
   }
 }
 
-/** The entries of a part, as stored; `close` ends the reading. @throws ERR_FILE */
+/** Opens the entries of a part, as stored; `close` ends the reading. @throws ERR_FILE */
 export function openPart(
   path: string,
   part: FilePart,

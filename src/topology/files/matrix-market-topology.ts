@@ -9,8 +9,8 @@ import { readEntries, type TakeEntry } from './matrix-market-entries.js'
 import type { MatrixMarketHeader } from './matrix-market-header.js'
 
 /**
- * The topology of a Matrix Market file distributed over ranks, as `topologyFromMatrix` makes it, without
- * storing the matrix: memory is bounded by the edges between ranks, however many entries the file has.
+ * Reads the topology of a Matrix Market file distributed over ranks, as `topologyFromMatrix` makes it, without storing
+ * the matrix. Memory is bounded by the edges between ranks, however many entries the file has.
  *
  * @throws ERR_MATRIX_MARKET with file, line and column; ERR_TOPOLOGY
  * @see Ghazimirsaeed 2019 §7.6.3
@@ -38,7 +38,7 @@ export function topologyFromMatrixMarket(
   return unweightedTopology(transposeRows(ranks, into), into)
 }
 
-/** The block of `blockBounds` that an element is in. */
+/** Returns a function from an element to its block of `blockBounds`. */
 function blockOf(count: number, parts: number): (index: number) => number {
   const size = Math.floor(count / parts)
   const larger = count % parts

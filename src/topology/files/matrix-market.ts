@@ -38,7 +38,7 @@ export function readMatrixMarket(
     readonly onProgress?: ReadProgress
     /** Opens the path. Default: a file on disk. */
     readonly open?: OpenSource
-    /** Name in messages. Default: the path. */
+    /** The name in messages. Default: the path. */
     readonly file?: string
   } = {},
 ): SparseMatrix {

@@ -7,13 +7,13 @@ import { checkMutual } from './mutual-edges.js'
 
 /** A graph as partitioners read it. */
 export interface MetisGraph {
-  /** Symmetric, without self loops and parallel edges. Rank r is vertex r + 1. */
+  /** The topology: symmetric, without self loops and parallel edges. Rank r is vertex r + 1. */
   readonly topology: ProcessTopology
   /** `constraints` weights per vertex, vertex by vertex; null if the file has none. */
   readonly vertexWeights: Float64Array | null
-  /** Weights per vertex: 0 if the file has none. */
+  /** The number of weights per vertex: 0 ifthe file has none. */
   readonly constraints: number
-  /** Communication volume of every vertex; null if the file has none. */
+  /** The communication volume of every vertex; null if the file has none. */
   readonly vertexSizes: Float64Array | null
 }
 

@@ -13,7 +13,7 @@ export function requirePattern(where: string, value: unknown): asserts value is 
   throw wrongValue('ERR_ARGUMENT', `${where}: expected a sparse matrix`, value)
 }
 
-/** As {@link requirePattern}, and that there are as many values as columns. @throws ERR_ARGUMENT */
+/** Checks as {@link requirePattern} does, and that there are as many values as columns. @throws ERR_ARGUMENT */
 export function requireMatrix(where: string, value: unknown): asserts value is SparseMatrix {
   requirePattern(where, value)
   const { colIndex, values, imag } = value as Partial<SparseMatrix>

@@ -15,7 +15,7 @@ export interface SparsePattern {
 export interface SparseMatrix extends SparsePattern {
   /** The value of each stored entry; of a complex matrix its real part. */
   readonly values: Float64Array
-  /** Imaginary parts, or null for a real matrix. */
+  /** The imaginary parts, or nullfor a real matrix. */
   readonly imag: Float64Array | null
 }
 
@@ -31,7 +31,7 @@ export interface Triplets {
 }
 
 /**
- * Compressed rows of triplets. Repeated entries are summed in the order given; explicit zeros are stored. Needs 12
+ * Compresses triplets to rows. Repeated entries are summed in the order given; explicit zeros are stored. Needs 12
  * bytes per entry (complex 20) in addition to its input.
  *
  * @throws ERR_ARGUMENT unless there are arrays of rows, columns and values, each of at least `count` elements, and for
@@ -97,7 +97,7 @@ interface RowEntries {
   readonly im: Float64Array | null
 }
 
-/** Entries `from` to `to - 1` by column, stable. */
+/** Sorts entries `from` to `to - 1` by column, stably. */
 function sortRow({ col, re, im }: RowEntries, from: number, to: number): void {
   let e = from + 1
   while (e < to && col[e] >= col[e - 1]) e++
@@ -126,10 +126,7 @@ function insertionSort({ col, re, im }: RowEntries, from: number, to: number): v
   }
 }
 
-/**
- * Keys are distinct, below 2^53, and in order of (column, place), so that the sort of numbers is stable on
- * them.
- */
+/** Sorts by distinct keys below 2^53, in order of (column, place), so that the sort of numbers is stable on columns. */
 function sortByKeys({ col, re, im }: RowEntries, from: number, to: number): void {
   const length = to - from
   const keys = Float64Array.from({ length }, (_, i) => col[from + i] * length + i).sort()

@@ -45,7 +45,7 @@ export class SpecReader {
     return next
   }
 
-  /** The value of `key=value` if that is next. */
+  /** Reads the value of `key=value` if that is next. */
   option(key: string): Word | null {
     const next = this.#peek()
     if (next === null || !next.word.startsWith(`${key}=`)) return null
@@ -89,7 +89,7 @@ export class SpecReader {
     return flags.map((flag) => flag === '1')
   }
 
-  /** The rest of the text, which must not be empty. */
+  /** Reads the rest of the text, which must not be empty. */
   file(): string {
     const file = this.#text.slice(this.#at)
     if (file === '') this.fail('a file name')
@@ -97,21 +97,21 @@ export class SpecReader {
     return file
   }
 
-  /** `:seed=SEED` at the end; 1 without it. */
+  /** Reads `:seed=SEED` at the end; returns 1 without it. */
   seed(): number {
     const seed = this.option('seed')
     this.end(seed === null ? "':seed=SEED' or the end" : 'the end')
     return seed === null ? 1 : this.whole(seed, 0)
   }
 
-  /** A decimal number, positive and finite. */
+  /** Parses a decimal number, positive and finite. */
   positive({ word, at }: Word): number {
     const value = /^[\d.]+(e[+-]?\d+)?$/i.test(word) ? Number(word) : Number.NaN
     if (!(value > 0 && value < Infinity)) this.fail('a number above 0', at)
     return value
   }
 
-  /** Numbers from 0 to 1 separated by commas. */
+  /** Parses numbers from 0 to 1 separated by commas. */
   fractions({ word, at }: Word, count: number): number[] {
     const parts = word.split(',')
     if (parts.length !== count) this.fail(`${count} numbers from 0 to 1 separated by commas`, at)
@@ -123,7 +123,7 @@ export class SpecReader {
     })
   }
 
-  /** `:periodic`, `:open` or `:periods=1,0,...`, if one of them is next. */
+  /** Reads `:periodic`, `:open` or `:periods=1,0,...`, if one of them is next. */
   wrapping(dims: number): boolean[] | null {
     if (this.flag('periodic')) return new Array<boolean>(dims).fill(true)
     if (this.flag('open')) return new Array<boolean>(dims).fill(false)
@@ -131,7 +131,7 @@ export class SpecReader {
     return some === null ? null : this.periods(some, dims)
   }
 
-  /** Offsets such as `0,1/1,0`: one integer for each dimension. */
+  /** Parses offsets such as `0,1/1,0`: one integer for each dimension. */
   offsets({ word, at }: Word, dims: number): number[][] {
     let next = at
     return word.split('/').map((part) => {

@@ -191,7 +191,7 @@ function stencilSpec(reader: SpecReader): TopologySpec {
   return { kind: 'stencil', dims, periods: periods ?? dims.map(() => false), neighbors }
 }
 
-/** The line of text that {@link parseTopologySpec} reads back to the same specification. */
+/** Returns the line of text that {@link parseTopologySpec} reads back to the same specification. */
 export function formatTopologySpec(spec: TopologySpec): string {
   requireOptions('formatTopologySpec', spec)
   switch (spec.kind) {
@@ -237,7 +237,7 @@ function wrappingText(periods: readonly boolean[]): string {
   return periods.some(Boolean) ? `:periods=${periods.map(Number).join(',')}` : ''
 }
 
-/** The specification of the same graph as a stencil. */
+/** Returns the specification of the same graph as a stencil. */
 export function translationSpec(translations: Translations): TopologySpec {
   requireOptions('translationSpec', translations)
   const { dims, periods, offsets, stencil } = translations

@@ -29,11 +29,9 @@ interface FileOptions {
 const knownOptions: OptionTable<FileOptions> = uncheckedOptions('open', 'onProgress')
 
 /**
- * Makes the topology, reading its file if it has one: from disk, or from what `open` returns, such as
- * `sourceOf(text)`.
+ * Makes the topology, reading its file if it has one: from disk, or from what `open` returns, such as `sourceOf(text)`.
  *
- * @throws what the generator or reader throws: ERR_TOPOLOGY, ERR_DIMS, ERR_MATRIX_MARKET, ERR_FILE; ERR_SPEC
- *   for text
+ * @throws the error of the generator or reader: ERR_TOPOLOGY, ERR_DIMS, ERR_MATRIX_MARKET, ERR_FILE; ERR_SPEC for text
  */
 export function buildTopology(specOrText: TopologySpec | string, options: FileOptions = {}): ProcessTopology {
   const spec = typeof specOrText === 'string' ? parseTopologySpec(specOrText) : specOrText

@@ -1,6 +1,6 @@
 import { ones } from '../../base/ascending-set.js'
 
-/** The number of ones that two rows of bits, which begin at words a and b of one array, have in common. */
+/** Counts the ones that two rows of bits, which begin at words a and b of one array, have in common. */
 export function countCommon(bits: Int32Array, a: number, b: number, words: number): number {
   let count = 0
   for (let w = 0; w < words; w++) count += ones(bits[a + w] & bits[b + w])

@@ -9,26 +9,26 @@ export interface FriendGroups {
   /** Groups exist iff they have strictly more than theta common neighbors. */
   readonly theta: number
   readonly mode: 'agnostic' | 'aware'
-  /** Rounds of grouping; a rank is in at most one group per step. */
+  /** The number of rounds of grouping; a rank is in at most one group per step. */
   readonly steps: number
   readonly count: number
-  /** Step of every group, 0-based, ascending. Length `count`. */
+  /** The step of every group, 0-based, ascending. Length `count`. */
   readonly step: Int32Array
   /** `k` member ranks per group, ascending. Length `count * k`. */
   readonly members: Int32Array
   /** Length `count + 1`. */
   readonly commonStart: Int32Array
-  /** Common out-neighbors of every group, ascending. Member i serves the i-th of k contiguous parts. */
+  /** The common out-neighbors of every group, ascending. Member i serves the i-th of k contiguous parts. */
   readonly common: Int32Array
   /** The member, 0 to k-1, that serves each of them. Parallel to `common`. */
   readonly holder: Int32Array
   /** Length `ranks + 1`. */
   readonly directStart: Int32Array
-  /** Out-neighbors of every rank that no group serves, ascending, without itself and without repetition. */
+  /** The out-neighbors of every rank that no group serves, ascending, without itself and without repetition. */
   readonly direct: Int32Array
 }
 
-/** The member that serves each common neighbor, for groups whose common neighbors are all known. */
+/** Returns the member that serves each common neighbor, for groups whose common neighbors are all known. */
 export function holdersOf(commonStart: Int32Array, k: number): Int32Array {
   const groups = commonStart.length - 1
   const holder = new Int32Array(commonStart[groups])
@@ -43,7 +43,7 @@ export function holdersOf(commonStart: Int32Array, k: number): Int32Array {
 }
 
 /**
- * Bounds of part `i` of `m` common neighbors distributed over `k` parts: the first `m mod k` parts get one
+ * Returns the bounds of part `i` of `m` common neighbors distributed over `k` parts: the first `m mod k` parts get one
  * more (Eq. 7.2).
  */
 export function partBounds(m: number, k: number, i: number): readonly [from: number, to: number] {

@@ -8,11 +8,9 @@ import { largestGroup } from './grouping-options.js'
 import { ProgressMeter } from './grouping-progress.js'
 import { type DenseSets, denseSets } from './open-sets.js'
 
-/**
- * For every rank its friends of larger rank, ascending, and how many out-neighbors the two have in common.
- */
+/** The friends of larger rank of every rank, ascending, and the number of out-neighbors that the two have in common. */
 export interface FriendLists extends NeighborSets {
-  /** Common out-neighbors, more than theta. Parallel to `rank`. */
+  /** The common out-neighbors, more than theta. Parallel to `rank`. */
   readonly weight: Int32Array
 }
 
@@ -29,11 +27,10 @@ export interface FriendListOptions {
 export const friendLimits = { pairs: 2 ** 27, k: largestGroup } as const
 
 /**
- * Friends: pairs of ranks with strictly more than `theta` common out-neighbors, each listed at its smaller
- * rank.
+ * Finds friends: pairs of ranks with strictly more than `theta` common out-neighbors, each listed at its smaller rank.
  *
  * @param nodeOf node of every rank: only ranks of one node become friends. Null: any two ranks may.
- * @throws ERR_STRATEGY when there are more than `maxPairs` of them; what reporting progress throws
+ * @throws ERR_STRATEGY when there are more than `maxPairs` of them; the errors of `onProgress`
  * @see Ghazimirsaeed 2019 §7.3.1
  */
 export function friendLists(
@@ -127,7 +124,7 @@ export function friendLists(
 }
 
 /**
- * Ranks that can own a group of k, as its smallest member: those with at least k-1 friends of larger rank.
+ * Returns the ranks that can own a group of k, as its smallest member: those with at least k-1 friends of larger rank.
  *
  * @throws ERR_STRATEGY when there are any and k is too large to be searched
  */
@@ -140,9 +137,9 @@ export function ownersOf({ start }: FriendLists, k: number): Int32Array {
 }
 
 interface RanksByNode {
-  /** Ranks sorted by (node, rank). */
+  /** The ranks sorted by (node, rank). */
   readonly order: Int32Array
-  /** Index of a rank in `order`, and where its node ends. */
+  /** The index of a rank in `order`, and where its node ends. */
   readonly position: Int32Array
   readonly end: Int32Array
 }

@@ -13,7 +13,7 @@ export class FriendRows {
   #rank = -1
   #level: Candidates
   readonly #compressor = new RowCompressor()
-  /** Column of each of the rank's out-neighbors, -1 for all others; used when sets are not dense. */
+  /** The column of each of the rank's out-neighbors, -1 for all others; used when sets are not dense. */
   readonly #column: Int32Array
   /** Whether the rows of level 0 are ever read: the search reads them only for choices after level 0. */
   readonly #rowsAreRead: boolean
@@ -37,7 +37,7 @@ export class FriendRows {
     else if (this.#rowsAreRead) this.#compressor.prepare(dense.bits, p * dense.words, dense.words)
   }
 
-  /** Must follow the last `add` for p. */
+  /** Ends p, after the last `add` for it. */
   close(p: number): void {
     const { start, end, rank, dense } = this.#sets
     if (dense === null) for (let e = start[p]; e < end[p]; e++) this.#column[rank[e]] = -1

@@ -8,7 +8,7 @@ import { ProgressMeter } from './grouping-progress.js'
 export class GroupSearch {
   /** The caller fills level 0, by ascending rank. */
   readonly rows: CandidateRows
-  /** Ranks of the last answer, ascending. Length `picks`. */
+  /** The ranks of the last answer, ascending. Length `picks`. */
   readonly found: Int32Array
   readonly #order: Float64Array[]
   readonly #meter: ProgressMeter
@@ -23,7 +23,7 @@ export class GroupSearch {
   }
 
   /**
-   * The weight of the best group if it is more than `floor`, else 0.
+   * Returns the weight of the best group if it is more than `floor`, else 0.
    *
    * @param atMost a weight that no group exceeds
    */

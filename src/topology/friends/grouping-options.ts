@@ -14,7 +14,7 @@ export type GroupingEngine = (typeof groupingEngines)[number]
 export const groupingEngines = ['greedy', 'distributed', 'improved', 'exact'] as const
 
 export interface GroupingOptions {
-  /** Friends per group, at least 2. */
+  /** The number of friends per group, at least 2. */
   readonly k: number
   /** `aware`: friends share a node. `agnostic`: any ranks. */
   readonly mode: 'agnostic' | 'aware'
@@ -38,8 +38,8 @@ export interface GroupingOptions {
   /** Reports every group as it is found. */
   readonly onGroup?: (step: number, groups: number) => void
   /**
-   * Called from inside the search about every ten milliseconds: the search does not yield to the event loop,
-   * so timers and signals wait for its end. What it throws ends the search and is thrown to the caller.
+   * Reports progress from inside the search about every ten milliseconds. The search does not yield to the event loop,
+   * so timers and signals wait for its end. An error that it throws ends the search and reaches the caller.
    */
   readonly onProgress?: (progress: GroupingProgress) => void
   /**
@@ -47,7 +47,7 @@ export interface GroupingOptions {
    * `onProgress`. Only `onProgress` and `onGroup` can abort it while the search holds the event loop.
    */
   readonly signal?: AbortSignal
-  /** Milliseconds; only differences count. Default `performance.now`. */
+  /** The clock, in milliseconds; only differences count. Default `performance.now`. */
   readonly now?: () => number
 }
 
@@ -83,7 +83,7 @@ export const groupingOptions: OptionTable<GroupingOptions> = {
   ...uncheckedOptions('nodeOf', 'cumulative', 'onGroup', 'onProgress', 'signal', 'now'),
 }
 
-/** Most members of a group that a search supports. */
+/** The most members of a group that a search supports. */
 export const largestGroup = 256
 
 /** Checked options of the engines. */
@@ -97,8 +97,8 @@ export interface GroupingSettings {
 }
 
 /**
- * The threshold when none is given: a group with more common neighbors than this sends fewer messages than
- * its members alone would (aware), or than groups of k-1 would (agnostic).
+ * Returns the default threshold: a group with more common neighbors than this sends fewer messages than its members
+ * alone would (aware), or than groups of k-1 would (agnostic).
  *
  * @see Ghazimirsaeed 2019 §7.3.3
  */
@@ -128,7 +128,7 @@ export function groupingSettings(ranks: number, options: GroupingOptions): Group
   return { ...settings, nodeOf }
 }
 
-/** The settings of ranks that know only the nodes of their neighbors. @throws ERR_STRATEGY */
+/** Checks the settings of ranks that know only the nodes of their neighbors. @throws ERR_STRATEGY */
 export function settingsWithoutNodes(options: GroupingOptions): Omit<GroupingSettings, 'nodeOf'> {
   checkValues('friend groups', friendOptions, options, 'ERR_STRATEGY')
   requireSearchable(options)

@@ -13,11 +13,11 @@ export interface GroupingProgress {
    * groups, then `solving`.
    */
   readonly activity: 'searching' | 'improving' | 'listing' | 'solving'
-  /** Possible groups of the round that engine `exact` has listed; 0 with the others. */
+  /** The number of possible groups of the round that engine `exact` has listed; 0 with the others. */
   readonly possible: number
 }
 
-/** Steps between two reports: some milliseconds, so that reports are frequent and cost little. */
+/** The number of steps between two reports: some milliseconds, so that reports are frequent and cost little. */
 const stepsPerReport = 2 ** 22
 
 /**
@@ -54,7 +54,7 @@ export class ProgressMeter {
     this.report()
   }
 
-  /** @throws ERR_ABORTED when the signal has been aborted; what `onProgress` throws */
+  /** @throws ERR_ABORTED when the signal has been aborted; the errors of `onProgress` */
   report(): void {
     this.#requireNotAborted()
     const { step, groups, searches, activity, possible } = this

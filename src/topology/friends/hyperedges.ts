@@ -13,7 +13,7 @@ import { denseSets, type OpenSets } from './open-sets.js'
 
 /** Default limit: 6 x 10^9 steps, which are bitset words read; it takes about 20 seconds. */
 export interface HyperedgeOptions extends CountingOptions {
-  /** Ranks per hyperedge, at least 2. */
+  /** The number of ranks per hyperedge, at least 2. */
   readonly k: number
   /** A hyperedge has strictly more common out-neighbors than this. */
   readonly theta: number
@@ -26,10 +26,10 @@ export type HyperedgeCount = CountedHyperedges | BeyondLimit
 
 export interface CountedHyperedges {
   readonly kind: 'counted'
-  /** Hyperedges that contain the rank. */
+  /** The number of hyperedges that contain the rank. */
   readonly perRank: Float64Array
   readonly meanPerRank: number
-  /** Hyperedges of the whole topology. */
+  /** The number of hyperedges of the whole topology. */
   readonly total: number
 }
 

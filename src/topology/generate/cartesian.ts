@@ -11,10 +11,9 @@ import { checkTopologySize } from '../limits.js'
 import type { CartShape, ProcessTopology } from '../process-topology.js'
 
 /**
- * The topology of a grid. Sources and destinations of a rank are equal: per dimension the neighbor behind,
- * then the one ahead. The lists hold only neighbors that exist; {@link cartNeighborSlots} gives MPI's buffer
- * layout, in which missing neighbors have slots too. A periodic extent of 1 yields two self loops, one of 2 a
- * double edge.
+ * Builds the topology of a grid. Sources and destinations of a rank are equal: per dimension the neighbor behind, then
+ * the one ahead. The lists hold only neighbors that exist; {@link cartNeighborSlots} gives MPI's buffer layout, in
+ * which missing neighbors have slots too. A periodic extent of 1 yields two self loops, one of 2 a double edge.
  *
  * @throws ERR_DIMS; ERR_TOPOLOGY for too many edges, which are counted before anything is allocated
  * @see MPI-4.1 §8.5.1, §8.6
@@ -49,8 +48,8 @@ export function cartTopology(shape: CartShape): ProcessTopology {
 }
 
 /**
- * The subgrid that a rank belongs to when only the dimensions marked in `remain` remain: ranks of equal
- * `color` form one grid of the returned shape, ordered by `key`.
+ * Returns the subgrid that a rank belongs to when only the dimensions marked in `remain` remain: ranks of equal `color`
+ * form one grid of the returned shape, ordered by `key`.
  *
  * @throws ERR_DIMS, ERR_RANK
  * @see MPI-4.1 §8.5.7 (MPI_Cart_sub)

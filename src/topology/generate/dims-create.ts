@@ -3,10 +3,9 @@ import { checkDimensions } from '../cart-shape.js'
 import { topologyLimits } from '../limits.js'
 
 /**
- * Extents of a grid of `nodes` ranks with `ndims` dimensions, as close to each other as possible. Non-zero
- * elements of `fixed` stay; the others are filled in non-increasing order, with the smallest difference
- * between the largest and the smallest extent; ties go to the smallest first extent, then the smallest
- * second, and so on.
+ * Returns the extents of a grid of `nodes` ranks with `ndims` dimensions, as close to each other as possible. Non-zero
+ * elements of `fixed` stay; the others are filled in non-increasing order, with the smallest difference between the
+ * largest and the smallest extent; ties go to the smallest first extent, then the smallest second, and so on.
  *
  * @throws ERR_DIMS when the fixed extents do not divide `nodes`, and for more than 32 dimensions
  * @see MPI-4.1 §8.5.2 (MPI_Dims_create)
@@ -35,7 +34,7 @@ function extentsOf(nodes: number, ndims: number, fixed: readonly number[]): numb
   return fixed.map((extent) => extent || factors.shift()!)
 }
 
-/** Non-increasing factors of `product` with the smallest spread; of these the lexicographically smallest. */
+/** Returns non-increasing factors of `product` with the smallest spread; of these the lexicographically smallest. */
 function balancedFactors(product: number, count: number): number[] {
   if (count === 0) return []
   const divisors = divisorsOf(product)

@@ -17,7 +17,7 @@ const densestSkipped = 2 ** 28
 
 export interface ErdosRenyi {
   readonly ranks: number
-  /** Probability of each directed edge, 0 to 1. */
+  /** The probability of each directed edge, 0 to 1. */
   readonly density: number
   /** An integer, taken modulo 2^32. Default 1. */
   readonly seed?: number
@@ -26,12 +26,11 @@ export interface ErdosRenyi {
 const knownOptions: OptionTable<ErdosRenyi> = uncheckedOptions('ranks', 'density', 'seed')
 
 /**
- * A random directed graph: each ordered pair of different ranks is an edge with probability `density`. For i,
- * for j != i, ascending, one draw u of {@link mulberry32}; an edge from i to j iff u < floor(density * 2^32).
- * Of more than 2^26 pairs, at a density below 1/16, the gaps between edges are drawn instead, so that the time
- * is that of the edges: binary digits of a geometric variable are independent, digit k is 1 with the
- * probability q^(2^k) / (1 + q^(2^k)), where q is that of no edge; one draw each, the lowest first.
- * Destinations and sources ascend.
+ * Draws a directed graph: each ordered pair of different ranks is an edge with probability `density`. For i, for j !=
+ * i, ascending, one draw u of {@link mulberry32}; an edge from i to j iff u < floor(density * 2^32). Of more than 2^26
+ * pairs, at a density below 1/16, the gaps between edges are drawn instead, so that the time is that of the edges:
+ * binary digits of a geometric variable are independent, digit k is 1 with the probability q^(2^k) / (1 + q^(2^k)),
+ * where q is the probability of no edge; each takes one draw, the lowest first. Destinations and sources ascend.
  *
  * @throws ERR_TOPOLOGY
  * @see Ghazimirsaeed 2019 §7.6.2
@@ -86,7 +85,10 @@ function skippedRows(ranks: number, threshold: number, next: () => number): Comp
   return { start, rank: destinations.toArray() }
 }
 
-/** By digit of a gap, the lowest first: it is 1 iff a draw is below. Digits that are never 1 are left out. */
+/**
+ * Returns a threshold for each digit of a gap, the lowest first: the digit is 1 iff a draw is below. Digits that are
+ * never 1 are left out.
+ */
 function gapDigits(threshold: number): readonly number[] {
   const digits: number[] = []
   if (threshold === 0) return digits

@@ -7,9 +7,9 @@ import type { ProcessTopology } from '../process-topology.js'
 import { unweightedTopology } from '../topology-builders.js'
 
 export interface Moore {
-  /** Extent of every dimension, any number of them. */
+  /** The extent of every dimension, any number of them. */
   readonly dims: readonly number[]
-  /** Largest distance along any dimension, at least 1. */
+  /** The largest distance along any dimension, at least 1. */
   readonly radius: number
   /** Whether the grid wraps around. Default true. */
   readonly periodic?: boolean
@@ -18,11 +18,10 @@ export interface Moore {
 const knownOptions: OptionTable<Moore> = uncheckedOptions('dims', 'radius', 'periodic')
 
 /**
- * All ranks within `radius` in every dimension are neighbors: (2r+1)^d - 1 of them on a periodic grid. Ranks
- * are row-major, the last dimension fastest. Sources and destinations of a rank are equal, ordered by offset
- * from (-r, ..., -r) to (r, ..., r), the last dimension fastest. Where a periodic extent is below 2r+1,
- * several offsets lead to the same rank: it is listed once, at the first of them, and a rank is never its own
- * neighbor.
+ * Builds a Moore neighborhood: all ranks within `radius` in every dimension are neighbors, (2r+1)^d - 1 of them on a
+ * periodic grid. Ranks are row-major, the last dimension fastest. Sources and destinations of a rank are equal, ordered
+ * by offset from (-r, ..., -r) to (r, ..., r), the last dimension fastest. Where a periodic extent is below 2r+1,
+ * several offsets lead to the same rank: it is listed once, at the first of them, and a rank is never its own neighbor.
  *
  * @throws ERR_DIMS, ERR_TOPOLOGY
  * @see Ghazimirsaeed 2019 §7.6.1
@@ -55,7 +54,7 @@ export function mooreTopology(options: Moore): ProcessTopology {
   return unweightedTopology(rows, rows)
 }
 
-/** Distinct coordinates within the radius, in order of their first offset. */
+/** Lists the distinct coordinates within the radius, in order of their first offset. */
 function nearCoords(coord: number, extent: number, radius: number, periodic: boolean): number[] {
   if (!periodic) {
     const from = Math.max(0, coord - radius)
@@ -65,7 +64,7 @@ function nearCoords(coord: number, extent: number, radius: number, periodic: boo
   return Array.from({ length: Math.min(2 * radius + 1, extent) }, (_, i) => (first + i) % extent)
 }
 
-/** Row-major ranks of the Cartesian product of coordinates, the last dimension fastest. */
+/** Lists the row-major ranks of the Cartesian product of coordinates, the last dimension fastest. */
 function product(coords: readonly (readonly number[])[], dims: readonly number[]): number[] {
   let ranks = [0]
   for (const [d, choices] of coords.entries())

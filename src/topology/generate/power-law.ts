@@ -9,7 +9,7 @@ import { checkNumber, checkSeed } from './check-random.js'
 
 export interface PowerLaw {
   readonly ranks: number
-  /** Target mean degree; edges drawn twice reduce it. Above 0, less than `ranks`. */
+  /** The target mean degree; edges drawn twice reduce it. Above 0, less than `ranks`. */
   readonly degree: number
   /** The share of ranks of degree x decreases like x^-gamma; above 2, at most 100. Default 2.5. */
   readonly gamma?: number
@@ -20,15 +20,14 @@ export interface PowerLaw {
 const knownOptions: OptionTable<PowerLaw> = uncheckedOptions('ranks', 'degree', 'gamma', 'seed')
 
 /**
- * A random graph whose degrees follow a power law: few ranks have many neighbors, rank 0 the most; symmetric.
- * Rank i has weight (i+1)^(-1/(gamma-1)); `ranks * degree / 2` edges are drawn, both ends with a probability
- * proportional to the weight, two draws of {@link mulberry32} each; self loops and repeated edges are
- * dropped. Destinations and sources ascend.
+ * Draws a graph whose degrees follow a power law: few ranks have many neighbors, rank 0 the most; symmetric. Rank i has
+ * weight (i+1)^(-1/(gamma-1)); `ranks * degree / 2` edges are drawn, both ends with a probability proportional to the
+ * weight, two draws of {@link mulberry32} each; self loops and repeated edges are dropped. Destinations and sources
+ * ascend.
  *
  * @throws ERR_TOPOLOGY
- * @see Chung, Lu 2002, Connected components in random graphs with given expected degree sequences; drawn edge
- *   by edge as in Seshadhri, Kolda, Pinar 2012, Community structure and scale-free collections of Erdos-Renyi
- *   graphs
+ * @see Chung, Lu 2002, Connected components in random graphs with given expected degree sequences; drawn edge by edge
+ *   as in Seshadhri, Kolda, Pinar 2012, Community structure and scale-free collections of Erdos-Renyi graphs
  */
 export function powerLawTopology(options: PowerLaw): ProcessTopology {
   requireKnownOptions('powerLawTopology', options, knownOptions)
@@ -57,7 +56,7 @@ export function powerLawTopology(options: PowerLaw): ProcessTopology {
   return unweightedTopology(rows, rows)
 }
 
-/** Rounded to integers, so that a power whose last bit differs between engines gives the same graph. */
+/** Returns weights rounded to integers, so that a power whose last bit differs between engines gives the same graph. */
 function cumulativeWeights(ranks: number, gamma: number): Float64Array {
   const weights = new Float64Array(ranks)
   let sum = 0
@@ -68,7 +67,7 @@ function cumulativeWeights(ranks: number, gamma: number): Float64Array {
   return weights
 }
 
-/** The first index whose value is larger; values ascend, and the last one is larger. */
+/** Returns the first index whose value is larger; values ascend, and the last one is larger. */
 function firstAbove(values: Float64Array, value: number): number {
   let from = 0
   let to = values.length - 1

@@ -11,9 +11,9 @@ import { checkNumber, checkSeed } from './check-random.js'
 
 export interface RandomGeometric {
   readonly ranks: number
-  /** Largest distance of neighbors, above 0, at most 1; the side of the cube is 1. */
+  /** The largest distance of neighbors, above 0, at most 1; the side of the cube is 1. */
   readonly radius: number
-  /** 1, 2 or 3. Default 2. */
+  /** The number of dimensions: 1, 2 or 3. Default 2. */
   readonly dimensions?: number
   /** Whether the cube wraps around. Default false. */
   readonly periodic?: boolean
@@ -30,9 +30,9 @@ const knownOptions: OptionTable<RandomGeometric> = uncheckedOptions(
 )
 
 /**
- * Ranks at random positions in the unit cube, neighbors within a distance of `radius`; symmetric. Positions
- * are drawn with {@link mulberry32}, coordinate by coordinate; then ranks are numbered cell by cell of a
- * grid, row-major, as in meshes: nearby ranks have nearby numbers. The grid has as many cells per side as
+ * Draws ranks at random positions in the unit cube; neighbors are within a distance of `radius`. The graph is
+ * symmetric. Positions are drawn with {@link mulberry32}, coordinate by coordinate; then ranks are numbered cell by
+ * cell of a grid, row-major, as in meshes: nearby ranks have nearby numbers. The grid has as many cells per side as
  * possible with cells wider than the radius, and no more cells than ranks. Destinations and sources ascend.
  *
  * @throws ERR_TOPOLOGY
@@ -78,7 +78,7 @@ function cellsPerSide(ranks: number, radius: number, dimensions: number): number
   return side
 }
 
-/** Positions ordered by cell, within a cell in the order drawn; and the first rank of every cell. */
+/** Draws positions ordered by cell, within a cell in the order drawn; also returns the first rank of every cell. */
 function drawPlaces(
   ranks: number,
   dimensions: number,
@@ -105,7 +105,7 @@ function drawPlaces(
   return { places, cellStart }
 }
 
-/** The cell and its neighbors, ascending, each once. */
+/** Lists the cell and its neighbors, ascending, each once. */
 function nearCells(cell: number, side: number, dimensions: number, periodic: boolean): number[] {
   let cells = [0]
   for (let d = 0; d < dimensions; d++) {

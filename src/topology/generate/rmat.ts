@@ -11,12 +11,11 @@ import { checkNumber, checkSeed } from './check-random.js'
 export interface Rmat {
   /** A power of two. */
   readonly ranks: number
-  /** Edges drawn per rank, above 0; an edge drawn twice counts once. */
+  /** The number of edges drawn per rank, above 0; an edge drawn twice counts once. */
   readonly degree: number
   /**
-   * Probabilities of the quarters of the adjacency matrix: both ends in the lower half of ranks; destination
-   * in the upper; source in the upper; both. They sum to 1. Default those of Graph500: 0.57, 0.19, 0.19,
-   * 0.05.
+   * The probabilities of the quarters of the adjacency matrix: both ends in the lower half of ranks; destination in the
+   * upper; source in the upper; both. They sum to 1. Default those of Graph500: 0.57, 0.19, 0.19, 0.05.
    */
   readonly quarters?: readonly [a: number, b: number, c: number, d: number]
   /** An integer, taken modulo 2^32. Default 1. */
@@ -29,10 +28,9 @@ const knownOptions: OptionTable<Rmat> = uncheckedOptions('ranks', 'degree', 'qua
 export const graph500Quarters = [0.57, 0.19, 0.19, 0.05] as const
 
 /**
- * A directed random graph with nested communities: for each of `ranks * degree` edges the adjacency matrix is
- * quartered until one entry is left, one draw u of {@link mulberry32} per halving: the first quarter iff u <
- * floor(a * 2^32), and so on. Self loops and repeated edges are dropped; labels are not permuted.
- * Destinations and sources ascend.
+ * Draws a directed graph with nested communities: for each of `ranks * degree` edges the adjacency matrix is quartered
+ * until one entry is left, one draw u of {@link mulberry32} per halving: the first quarter iff u < floor(a * 2^32), and
+ * so on. Self loops and repeated edges are dropped; labels are not permuted. Destinations and sources ascend.
  *
  * @throws ERR_TOPOLOGY
  * @see Chakrabarti, Zhan, Faloutsos 2004, R-MAT: A Recursive Model for Graph Mining

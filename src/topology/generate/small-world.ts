@@ -8,14 +8,14 @@ import type { ProcessTopology } from '../process-topology.js'
 import { topologyFromEdges, unweightedTopology } from '../topology-builders.js'
 import { checkNumber, checkProbability, checkSeed } from './check-random.js'
 
-/** Steps of the search for ranks to rewire to, for each edge that a topology may have. */
+/** The number of steps of the search for ranks to rewire to, for each edge that a topology may have. */
 const stepsPerEdge = 64
 
 export interface SmallWorld {
   readonly ranks: number
-  /** Neighbors of every rank on the ring before rewiring: even, at least 2, less than `ranks`. */
+  /** The number of neighbors of every rank on the ring before rewiring: even, at least 2, less than `ranks`. */
   readonly degree: number
-  /** Probability that an edge is rewired, 0 to 1. */
+  /** The probability that an edgeis rewired, 0 to 1. */
   readonly rewiring: number
   /** An integer, taken modulo 2^32. Default 1. */
   readonly seed?: number
@@ -24,16 +24,15 @@ export interface SmallWorld {
 const knownOptions: OptionTable<SmallWorld> = uncheckedOptions('ranks', 'degree', 'rewiring', 'seed')
 
 /**
- * A small world: a ring whose ranks are linked to the `degree` nearest ones, with some of those edges
- * rewired; symmetric. As published: lap by lap, first the edges to the next rank, then those to the one after
- * it, and so on, every edge from p is rewired with the given probability to a rank drawn uniformly, drawn
- * again if it is p or already a neighbor. Where fewer than one rank in 32 is free, one draw chooses among the
- * free ones in ascending order instead. An edge of a rank that is linked to all others stays. One draw u of
- * {@link mulberry32} decides (u < floor(rewiring * 2^32)), further draws choose the rank. Destinations and
- * sources ascend.
+ * Draws a small world: a ring whose ranks are linked to the `degree` nearest ones, with some of those edges rewired;
+ * symmetric. As published: lap by lap, first the edges to the next rank, then those to the one after it, and so on,
+ * every edge from p is rewired with the given probability to a rank drawn uniformly, drawn again if it is p or already
+ * a neighbor. Where fewer than one rank in 32 is free, one draw chooses among the free ones in ascending order instead.
+ * An edge of a rank that is linked to all others stays. One draw u of {@link mulberry32} decides (u < floor(rewiring *
+ * 2^32)), further draws choose the rank. Destinations and sources ascend.
  *
- * @throws ERR_TOPOLOGY, also when the search for ranks to rewire to takes more than 64 steps for each edge
- *   that a topology may have
+ * @throws ERR_TOPOLOGY, also when the search for ranks to rewire to takes more than 64 steps for each edge that a
+ *   topology may have
  * @see Watts, Strogatz 1998, Collective dynamics of 'small-world' networks
  */
 export function smallWorldTopology(options: SmallWorld): ProcessTopology {
@@ -89,7 +88,7 @@ class NeighborMarks {
     this.#flip(q, p)
   }
 
-  /** The rank with that index among those that are free for p, ascending. There must be one. */
+  /** Returns the rank with that index among those that are free for p, ascending. There must be one. */
   free(p: number, index: number): number {
     let left = index
     for (let w = p * this.#words; ; w++) {
@@ -117,8 +116,7 @@ class Ring {
   readonly #laps: number
   readonly #to: Int32Array
   /**
-   * Rewired edges by their far end, as linked lists: the last edge of every rank, and the edge before each;
-   * or -1.
+   * The rewired edges by their far end, as linked lists: the last edge of every rank, and the edge before each; or -1.
    */
   readonly #last: Int32Array
   readonly #before: Int32Array

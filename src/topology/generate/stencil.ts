@@ -43,9 +43,9 @@ export function stencilSize(shape: StencilShape, dimensions: number, radius: num
 }
 
 /**
- * The offsets of a stencil of a radius, without the center, from (-r, ..., -r) to (r, ..., r), the last
- * dimension fastest. In two dimensions `star` of radius 1 is the stencil of 5 points, `box` that of 9; in
- * three those of 7 and 27.
+ * Returns the offsets of a stencil of a radius, without the center, from (-r, ..., -r) to (r, ..., r), the last
+ * dimension fastest. In two dimensions `star` of radius 1 is the stencil of 5 points, `box` that of 9; in three those
+ * of 7 and 27.
  *
  * @throws ERR_DIMS, also for more than 2^20 offsets
  */

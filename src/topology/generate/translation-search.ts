@@ -32,7 +32,7 @@ export class TranslationSearch {
     return choices.sort((a, b) => wrapping(b) - wrapping(a))
   }
 
-  /** The offsets that are the same for every rank of the grid, or null if there are none. */
+  /** Returns the offsets that are the same for every rank of the grid, or null if there are none. */
   offsetsOf(dims: readonly number[], periods: readonly boolean[]): number[][] | null {
     const offsets = this.#offsetsAtCorners(dims, periods)
     // The number of edges these offsets give: cheap to compute, and different for nearly every wrong grid.

@@ -14,8 +14,8 @@ export interface Translations {
   readonly dims: readonly number[]
   readonly periods: readonly boolean[]
   /**
-   * From every rank to its destinations, in lexicographic order; where a dimension wraps, the shorter way
-   * around.
+   * The offsets from every rank to its destinations, in lexicographic order; the shorter way around where a dimension
+   * wraps.
    */
   readonly offsets: readonly (readonly number[])[]
   /**
@@ -31,9 +31,9 @@ export type TranslationFinding =
   | { readonly kind: 'undecided'; readonly reason: string }
 
 export interface TranslationOptions {
-  /** Most dimensions of a grid. Default 4. */
+  /** The most dimensions of a grid. Default 4. */
   readonly mostDims?: number
-  /** Most edges and offsets to visit, a few nanoseconds each. Default 10^9. */
+  /** The most edges and offsets to visit, a few nanoseconds each. Default 10^9. */
   readonly workLimit?: number
 }
 
@@ -69,7 +69,7 @@ export function findTranslations(
 }
 
 /**
- * Every way to write `n` as a product of `count` factors of at least 2, in order; larger first factors first.
+ * Yields every way to write `n` as a product of `count` factors of at least 2, in order; larger first factors first.
  */
 function* factorizations(n: number, count: number): Generator<number[]> {
   if (count === 1) {
@@ -82,7 +82,7 @@ function* factorizations(n: number, count: number): Generator<number[]> {
   }
 }
 
-/** Descending. */
+/** Lists the divisors, descending. */
 function divisors(n: number): number[] {
   const small: number[] = []
   for (let d = 1; d * d <= n; d++) if (n % d === 0) small.push(d)
@@ -119,7 +119,7 @@ function stencilOf(
   return null
 }
 
-/** The shorter way around; of equally short ones the one ahead. */
+/** Returns the shorter way around; of equally short ones the one ahead. */
 export function shorterWay(step: number, extent: number): number {
   const ahead = ((step % extent) + extent) % extent
   return 2 * ahead > extent ? ahead - extent : ahead

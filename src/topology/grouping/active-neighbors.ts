@@ -16,7 +16,7 @@ export class ActiveNeighbors implements OpenSets {
     this.dense = denseSets(out)
   }
 
-  /** The neighbors that all `members` have in common, ascending: CN in the paper. */
+  /** Returns the neighbors that all `members` have in common, ascending: CN in the paper. */
   common(members: Int32Array): Int32Array {
     const common = this.rank.slice(this.start[members[0]], this.end[members[0]])
     let length = common.length
@@ -65,7 +65,7 @@ export class ActiveNeighbors implements OpenSets {
     for (const q of served) bits[p * words + (q >> 5)] &= ~(1 << (q & 31))
   }
 
-  /** The remaining neighbors as compressed rows. */
+  /** Returns the remaining neighbors as compressed rows. */
   toSets(): NeighborSets {
     const ranks = this.end.length
     const start = new Int32Array(ranks + 1)

@@ -30,7 +30,7 @@ export class BestGroupSearch {
   }
 
   /**
-   * The weight of p's best group among ranks with `used[f] === 0`, which `found` then names; 0 when there is
+   * Returns the weight of p's best group among ranks with `used[f] === 0`, which `found` then names; 0 when there is
    * none.
    *
    * @param atLeast a weight that is known to be reached, or 0

@@ -13,7 +13,7 @@ import type { ProcessTopology } from '../process-topology.js'
 import { groupFriends } from './group-friends.js'
 
 export interface ForecastOptions {
-  /** Friends per group to try, at least 2 each. */
+  /** The numbers of friends per group to try, at least 2 each. */
   readonly ks: readonly number[]
   /**
    * Node of every rank: friends share a node and theta is k (aware). Absent or null: any ranks, theta is
@@ -22,9 +22,7 @@ export interface ForecastOptions {
   readonly nodeOf?: Int32Array | null
   /** The distribution of common neighbors over the same nodes, if it has been counted before. */
   readonly common?: CommonNeighbors
-  /**
-   * Most pairs of friends, times k, for which k is tried: grouping more would take minutes. Default 5 x 10^6.
-   */
+  /** The most pairs of friends, times k, for which k is tried: grouping more would take minutes. Default 5 x 10^6. */
   readonly pairLimit?: number
   /** Reports every group that is found. */
   readonly onGroup?: (k: number, groups: number) => void
@@ -36,14 +34,15 @@ export interface Forecast {
   readonly k: number
   readonly theta: number
   /**
-   * Messages of all ranks with groups of k friends; null, with the reason, if grouping would take too long.
+   * The number of messages of all ranks with groups of k friends; null, with the reason, if grouping would take too
+   * long.
    */
   readonly messages: number | null
   readonly reason: string | null
 }
 
 export interface CombiningForecast {
-  /** Messages without combining: distinct edges. */
+  /** The number of messages without combining: distinct edges. */
   readonly direct: number
   /** The forecast of each k, in the order given. */
   readonly forecasts: readonly Forecast[]
@@ -119,7 +118,7 @@ export function pairsAbove(common: CommonNeighbors & { kind: 'counted' }, theta:
 }
 
 /**
- * Messages of the groups' plan: one per common neighbor and group; one from each member to every fellow
+ * Counts the messages of the groups' plan: one per common neighbor and group; one from each member to every fellow
  * member that serves a part in any of their groups; the direct ones, except to such members.
  */
 function countMessages({ ranks, k, members, commonStart, directStart, direct }: FriendGroups): number {

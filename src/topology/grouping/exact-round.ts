@@ -6,7 +6,7 @@ import type { ActiveNeighbors } from './active-neighbors.js'
 import type { FormedGroup } from './grouping-rounds.js'
 import { type Solver, solverInThread } from './solver-thread.js'
 
-/** Most groups that the solver may choose from. */
+/** The most groups that the solver may choose from. */
 const mostGroups = 20_000
 
 /** The solver in this thread. It reports nothing, and nothing can end it. */
@@ -59,10 +59,10 @@ function withoutSolver(cause: unknown): RankweaveError {
 }
 
 /**
- * The heaviest grouping of a round: every possible group is a variable, every rank in at most one group
- * (integer programming by HiGHS).
+ * Finds the heaviest grouping of a round: every possible group is a variable, every rank in at most one group (integer
+ * programming by HiGHS).
  *
- * @throws ERR_STRATEGY when there are more groups than the solver is given; what reporting progress throws
+ * @throws ERR_STRATEGY when there are more groups than the solver is given; the errors of `onProgress`
  */
 export function exactRound(
   highs: Solver,
@@ -80,7 +80,7 @@ export function exactRound(
   return chosen
 }
 
-/** The program in CPLEX LP format, with the short lines that it demands. */
+/** Returns the program in CPLEX LP format, with the short lines that it demands. */
 function programOf(groups: readonly FormedGroup[], { k, nodeOf }: GroupingSettings): string {
   const ofRank = new Map<number, number[]>()
   const ofNode = new Map<number, number[]>()

@@ -14,11 +14,10 @@ interface KnownGroup {
 }
 
 /**
- * Friend groups from what some ranks know: all groups of which one of these is a member or that serve one of
- * them, and all direct messages that one of them sends or receives. From all ranks: all groups.
+ * Assembles friend groups from the patterns of some ranks: all groups with a member among them or that serve one of
+ * them, and all direct messages that one of them sends or receives. The patterns of all ranks give all groups.
  *
- * The other ranks are missing: the common neighbors of a group without a member here are only those that are
- * here.
+ * The other ranks are missing: the common neighbors of a group without a member here are only those that are here.
  *
  * @param patterns ascending by rank
  */

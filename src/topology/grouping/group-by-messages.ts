@@ -18,10 +18,10 @@ import { GroupingRank } from './grouping-rank.js'
 /** Friend groups, and the messages and waves that finding them took. */
 export interface MessageGrouping extends FriendGroups {
   readonly engine: 'distributed'
-  /** Common neighbors of all groups together. */
+  /** The number of common neighbors of all groups together. */
   readonly weight: number
   readonly messages: GroupingMessages
-  /** Longest chain of decisions of every round. */
+  /** The longest chain of decisions of every round. */
   readonly waves: readonly number[]
 }
 
@@ -86,7 +86,7 @@ export function rankViews(topology: ProcessTopology, nodeOf: Int32Array | null):
   })
 }
 
-/** The waves of every round, over all these ranks. */
+/** Returns the waves of every round, over all these ranks. */
 export function wavesOf(ranks: readonly GroupingRank[]): number[] {
   const waves: number[] = []
   for (const rank of ranks) {

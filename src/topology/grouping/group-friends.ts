@@ -33,7 +33,7 @@ import { improveRound } from './improve-round.js'
  *
  * @throws ERR_STRATEGY k < 2, theta not an integer >= 0, aware mode without a node for every rank, more friends than
  *   fit in memory; engine `exact` without the package `highs`, or with too much to choose from; engine `distributed`,
- *   since one process could only simulate all ranks; what `onProgress` throws; ERR_ABORTED through `signal`
+ *   since one process could only simulate all ranks; the errors of `onProgress`; ERR_ABORTED through `signal`
  * @see Ghazimirsaeed 2019 §7.3, Algorithms 7.1-7.3 (equal weights are not ordered there)
  */
 export function groupFriends(topology: ProcessTopology, options: GroupingOptions): Grouping {

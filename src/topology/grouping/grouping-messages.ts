@@ -8,11 +8,11 @@ import { RankweaveError } from '../../errors.js'
  */
 export interface GroupingMessage {
   readonly kind: GroupingMessageKind
-  /** Round of `request`, `end`, `bye`, `served`; else -1. */
+  /** The round of `request`, `end`, `bye`, `served`; else -1. */
   readonly round: number
   /** The length of the chain of decisions that led to a `request` or an `end`; 0 for other kinds. */
   readonly wave: number
-  /** Ranks, by kind; read-only. */
+  /** The ranks, by kind; read-only. */
   readonly ranks: Int32Array
 }
 
@@ -38,7 +38,7 @@ export type GroupingMessageKind = (typeof groupingMessageKinds)[number]
 
 /** The parameters on which all ranks agree before they group. */
 export interface GroupingAgreement {
-  /** Ranks of the topology. */
+  /** The number of ranks of the topology. */
   readonly ranks: number
   readonly k: number
   readonly theta: number
@@ -49,9 +49,9 @@ export interface GroupingAgreement {
 /** A rank's knowledge at the start: its neighbors and their nodes. */
 export interface RankNeighbors {
   readonly rank: number
-  /** Distinct destinations without itself, ascending. */
+  /** The distinct destinations without itself, ascending. */
   readonly destinations: Int32Array
-  /** Distinct sources without itself, ascending. */
+  /** The distinct sources withoutitself, ascending. */
   readonly sources: Int32Array
   /** Its own node and that of every source, in aware mode; else null. */
   readonly nodes: { readonly own: number; readonly ofSources: Int32Array } | null
@@ -61,11 +61,11 @@ export interface RankNeighbors {
 export interface RankPattern {
   readonly rank: number
   readonly groups: readonly RankGroup[]
-  /** Destinations that no group of the rank serves, ascending. */
+  /** The destinations that no group of the rank serves, ascending. */
   readonly direct: Int32Array
-  /** Sources that send directly, ascending. */
+  /** The sources that send directly, ascending. */
   readonly directSources: Int32Array
-  /** Groups that serve the rank, by round, then members. */
+  /** The groups that serve the rank, by round, then members. */
   readonly servedBy: readonly ServingGroup[]
 }
 
@@ -94,7 +94,10 @@ export const noMessages = (): GroupingMessages => ({
   served: 0,
 })
 
-/** A message of the protocol that contradicts what its receiver knows, or the order in which a rank sends. */
+/**
+ * Returns the error of a message of the protocol that contradicts what its receiver knows, or the order in which a rank
+ * sends.
+ */
 export function violation(rank: number, from: number, what: string): RankweaveError {
   const message = `planning, rank ${rank}: ${what} from rank ${from}`
   return new RankweaveError('ERR_PLAN_MISMATCH', message, { details: { rank, from } })

@@ -41,7 +41,7 @@ export class GroupingRank {
   #friends: KnownFriends | null = null
   #state: 'setup' | 'choosing' | 'waiting' | 'leaving' | 'left' = 'setup'
   #round = -1
-  /** Friends that have not ended the round. */
+  /** The number of friends that have not ended the round. */
   #open = 0
   /** The group proposed: indices of friends, and the ranks of its members. */
   #candidate: Int32Array = none
@@ -52,10 +52,10 @@ export class GroupingRank {
   readonly #requests = new Map<number, GroupingMessage>()
   readonly #removals = new Map<number, Int32Array>()
   readonly #leavers = new Set<number>()
-  /** Messages of later rounds. */
+  /** The messages of later rounds. */
   #later: { from: number; message: GroupingMessage }[] = []
   readonly #groups: RankGroup[] = []
-  /** Destinations that no group serves yet. */
+  /** The destinations that no group serves yet. */
   readonly #isDirect: Uint8Array
 
   /** @param search for groups of k-1; ranks of a process can share it */
@@ -75,10 +75,10 @@ export class GroupingRank {
     return this.#state === 'left' && this.#notices.areComplete
   }
 
-  /** Waves until the rank decided, by round. */
+  /** The waves until the rank decided, by round. */
   readonly waves: number[] = []
 
-  /** Messages that wait for a later round; none in the end. */
+  /** The number of messages that wait for a later round; none in the end. */
   get waitingMessages(): number {
     return this.#later.length
   }
@@ -111,7 +111,7 @@ export class GroupingRank {
     }
   }
 
-  /** Whether a message of a round is for a later one. A friend is at most one round ahead. */
+  /** Whether a message belongs to a later round. A friend is at most one round ahead. */
   #isEarly(from: number, round: number): boolean {
     if (this.#state === 'setup') {
       const place = this.#placeOf.get(from)
@@ -125,8 +125,8 @@ export class GroupingRank {
   }
 
   /**
-   * A friend continues once it has ended the round, or is grouped with this rank, which then has its
-   * proposal.
+   * Whether a friend may be in the next round. It continues once it has ended the round, or is grouped with this rank,
+   * which then has its proposal.
    */
   #mayBeAhead(friend: number): boolean {
     const { unavailable } = this.#friends!
@@ -308,7 +308,7 @@ export class GroupingRank {
     }
   }
 
-  /** True when every friend has ended the round and another begins. */
+  /** Whether every friend has ended the round, so that another begins. */
   #endRound(): boolean {
     if (this.#open > 0) return false
     if (this.#state === 'leaving') {

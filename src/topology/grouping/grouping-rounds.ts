@@ -19,7 +19,7 @@ export class GroupingRounds {
   readonly #active: ActiveNeighbors
   readonly #search: BestGroupSearch
   readonly #heap: RankHeap
-  /** Owners that may still have a group. */
+  /** The owners that may still have a group. */
   readonly #owners: Int32Array
   #ownerCount: number
   #round = 0
@@ -63,7 +63,7 @@ export class GroupingRounds {
   }
 
   /**
-   * The groups of the next round, by members. Empty when no groups are left. Nothing changes before `serve`.
+   * Returns the groups of the next round, by members. Empty when no groups are left. Nothing changes before `serve`.
    */
   find(): readonly FormedGroup[] {
     const groups: FormedGroup[] = []
@@ -111,7 +111,7 @@ export class GroupingRounds {
     this.#ownerCount = kept
   }
 
-  /** True when p's current best is its best among the ranks still available. */
+  /** Whether p's current best is its best among the ranks still available. */
   #isExact(p: number): boolean {
     return this.#isUpToDate(p) && this.#allAvailable(p)
   }

@@ -30,7 +30,7 @@ export class GroupsBuilder {
     this.#steps++
   }
 
-  /** @param direct what no group serves */
+  /** @param direct the out-neighbors that no group serves */
   build(direct: NeighborSets): FriendGroups {
     const { k, theta, mode } = this.#settings
     this.#commonStart.push(this.#common.length)

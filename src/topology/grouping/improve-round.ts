@@ -5,13 +5,13 @@ import type { ActiveNeighbors } from './active-neighbors.js'
 import type { FormedGroup } from './grouping-rounds.js'
 import { largestPool, PoolGrouping } from './pool-grouping.js'
 
-/** Neighboring groups that a group is dissolved with, in turn: those that share most friends with it. */
+/** The number of neighboring groups with which a group is dissolved, in turn: those that share most friends with it. */
 const partners = 6
 
 /**
- * Local search on a round's grouping: dissolves neighboring groups, adds friends of theirs that have no
- * group, and regroups this pool of ranks optimally. That covers swaps of members between groups and with free
- * ranks, splits and merges. Repeated until no pool improves; never worse. Groups of more than
+ * Improves a round's grouping by local search: it dissolves neighboring groups, adds friends of theirs that have no
+ * group, and regroups this pool of ranks optimally. That covers swaps of members between groups and with free ranks,
+ * splits and merges. It repeats until no pool improves, and never returns a lighter grouping. Groups of more than
  * {@link largestPool} stay as they are.
  */
 export function improveRound(
@@ -35,7 +35,7 @@ interface ImproveSettings {
 
 class RoundImprover {
   readonly #groups: Int32Array[]
-  /** Group of every rank, -1 without one. */
+  /** The group of every rank, -1 without one. */
   readonly #groupOf: Int32Array
   readonly #smaller: ReturnType<typeof transposeRows>
   readonly #friends: FriendLists
@@ -43,7 +43,7 @@ class RoundImprover {
   readonly #k: number
   readonly #pool: PoolGrouping
   readonly #meter: ProgressMeter
-  /** When a rank's group last changed, and when the pools around a group were last tried. */
+  /** The time at which a rank's group last changed, counted in changes of groups. */
   readonly #changedAt: Int32Array
   #now = 0
 
@@ -116,7 +116,10 @@ class RoundImprover {
     return pool.sort((a, b) => a - b)
   }
 
-  /** Groups and free ranks that are friends of these members, by how much they have in common with them. */
+  /**
+   * Returns the groups and free ranks that are friends of these members, ordered by the neighbors that they have in
+   * common.
+   */
   #around(members: Int32Array): { near: number[]; free: number[] } {
     const groupWeight = new Map<number, number>()
     const freeWeight = new Map<number, number>()

@@ -6,7 +6,7 @@ import type { GroupSearch } from '../friends/group-search.js'
  * groups of neither serve yet, as a row of bits over the rank's own destinations.
  */
 export class KnownFriends {
-  /** Ranks that are friends now, in the order of their labels. */
+  /** The ranks that are friends now, in the order of their labels. */
   rank: Int32Array
   count: number
   readonly #theta: number
@@ -14,7 +14,7 @@ export class KnownFriends {
   readonly #words: number
   #bits: Int32Array
   #size: Int32Array
-  /** Friends that are no longer available in this round. */
+  /** The friends that are no longer available in this round. */
   readonly unavailable: Uint8Array
   readonly #indexOf = new Map<number, number>()
 
@@ -41,14 +41,12 @@ export class KnownFriends {
     }
   }
 
-  /** Index of a friend, -1 for a rank that is not a friend, or no longer. */
+  /** Returns the index of a friend, -1 for a rank that is not a friend, or no longer. */
   indexOf(rank: number): number {
     return this.#indexOf.get(rank) ?? -1
   }
 
-  /**
-   * The heaviest group of the rank with available friends: their indices, ascending; null if there is none.
-   */
+  /** Finds the heaviest group of the rank with available friends: their indices, ascending; null if there is none. */
   best(search: GroupSearch): Int32Array | null {
     const words = this.#words
     const level = search.rows.open(this.count, words)
@@ -61,7 +59,7 @@ export class KnownFriends {
     return search.search(this.#theta, this.#destinations.length) === 0 ? null : search.found.slice()
   }
 
-  /** The destinations that the rank shares with all of these friends, ascending. */
+  /** Returns the destinations that the rank shares with all of these friends, ascending. */
   common(friends: Int32Array): Int32Array {
     const words = this.#words
     const found: number[] = []

@@ -1,6 +1,6 @@
 import type { OpenSets } from '../friends/open-sets.js'
 
-/** Most ranks in a pool: all their subsets are visited. */
+/** The most ranks in a pool: all their subsets are visited. */
 export const largestPool = 12
 
 /** The heaviest grouping of few ranks: dynamic programming over the subsets that are still free. */
@@ -8,17 +8,14 @@ export class PoolGrouping {
   readonly #sets: OpenSets
   readonly #k: number
   readonly #theta: number
-  /** Number of out-neighbors that all ranks of a subset have. */
+  /** The number of out-neighbors that all ranks of a subset have. */
   readonly #weight = new Int32Array(1 << largestPool)
-  /**
-   * Weight of the heaviest grouping of a subset, -1 while unknown, and its group of the first rank, 0 for
-   * none.
-   */
+  /** The weight of the heaviest grouping of a subset, -1 while unknown, and its group of the first rank, 0 for none. */
   readonly #best = new Int32Array(1 << largestPool)
   readonly #taken = new Int32Array(1 << largestPool)
-  /** Pool members that send to a rank. */
+  /** The pool members that send to a rank. */
   readonly #senders: Int32Array
-  /** Groups by their first member. */
+  /** The groups by their first member. */
   #steps = 0
   readonly #groups: number[][] = Array.from({ length: largestPool }, () => [])
 
@@ -34,7 +31,7 @@ export class PoolGrouping {
     return this.#steps
   }
 
-  /** The heaviest grouping of the pool, if it is heavier than the current groups of its ranks; else null. */
+  /** Returns the heaviest grouping of the pool, if it is heavier than the current groups of its ranks; else null. */
   regroup(pool: readonly number[], present: readonly Int32Array[]): Int32Array[] | null {
     this.#steps = 0
     if (pool.length < this.#k) return null

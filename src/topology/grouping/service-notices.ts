@@ -24,7 +24,7 @@ export class ServiceNotices {
     return this.#direct.length + this.#served.length === this.#sources.length
   }
 
-  /** Sources that send directly, ascending. */
+  /** The sources that send directly, ascending. */
   get directSources(): Int32Array {
     return Int32Array.from(this.#direct).sort()
   }
@@ -56,8 +56,8 @@ export class ServiceNotices {
   }
 
   /**
-   * The groups that serve the rank, by step, then members. Members of one group name the same step and
-   * holder; those of different groups do not.
+   * Returns the groups that serve the rank, by step, then members. Members of one group name the same step and holder;
+   * those of different groups do not.
    *
    * @throws ERR_PLAN_MISMATCH when members do not form whole groups with their holder
    */

@@ -86,9 +86,9 @@ port.on('message', (program) => {
 const waitMs = 100
 
 /**
- * HiGHS in a thread, for callers that cannot wait until it is loaded, or want to follow it or end it. `solve` blocks,
- * and throws when the thread dies or is ended; the next program gets a new one. The thread does not keep the process
- * alive.
+ * Makes a solver by HiGHS in a thread, for callers that cannot wait until it is loaded, or want to follow it or end it.
+ * `solve` blocks, and throws when the thread dies or is ended; the next program gets a new one. The thread does not
+ * keep the process alive.
  *
  * @throws an error without a code where the package or what a thread needs is missing: a page, Node before 20.16
  */

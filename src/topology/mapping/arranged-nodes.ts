@@ -4,7 +4,7 @@ import type { ExchangedAmounts } from './placed-distances.js'
 
 /** The input of an arrangement of nodes. */
 export interface ArrangedNodes {
-  /** Slots of every node. */
+  /** The number of slots of every node. */
   readonly capacities: Int32Array
   /** The distance of two nodes: symmetric, and 0 from a node to itself. */
   readonly distance: (nodeA: number, nodeB: number) => number

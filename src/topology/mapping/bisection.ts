@@ -5,7 +5,7 @@ import { coarsened, type WeightedGraph } from './weighted-graph.js'
 const coarsest = 80
 /** The number of divisions of the coarsest graph that are tried. */
 const attempts = 8
-/** Passes of refinement on each level; they end as soon as one gains nothing. */
+/** The most passes of refinement on each level; they end as soon as one gains nothing. */
 const mostPasses = 6
 
 /**
@@ -42,7 +42,7 @@ export function bisect(graph: WeightedGraph, wanted: number, next: () => number)
   return best!.part
 }
 
-/** A division in the same two sizes that costs less, or as much, by moves of single vertices. */
+/** Returns a division in the same two sizes that costs less, or as much, by moves of single vertices. */
 export function refinedBisection(graph: WeightedGraph, part: Uint8Array, wanted: number): Uint8Array {
   const refined = new Refinement(graph, part.slice(), wanted)
   refined.run(mostPasses)

@@ -119,7 +119,7 @@ function growOne(bonds: Bonds, { clusterOf, nodeOf, size, cluster }: Growth, fir
   }
 }
 
-/** The first of those that are bound most heavily. */
+/** Returns the first of those that are bound most heavily. */
 function heaviest(bound: ReadonlyMap<number, number>): number {
   let best = -1
   let most = Number.NEGATIVE_INFINITY

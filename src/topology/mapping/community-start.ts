@@ -7,14 +7,14 @@ import { type MapOptions, type Mapping, type MappingStart, mapTopologies } from 
 import { nodeList } from './node-list.js'
 import { exchangeGraph } from './weighted-graph.js'
 
-/** Edges between pairs of vertices of the largest graph whose communities are searched. */
+/** The most pairs of neighboring vertices in a graph whose communities are searched. */
 const mostPairs = 2 ** 18
 /** Vertices are ordered by large communities first, then by the smaller ones within each. */
 const resolutions = [1, 8, 32]
 
 /**
- * A mapping of vertices in the order of their communities, and of smaller communities in each: the first vertices on the
- * first slots. Null for graphs of more than 2^18 pairs of neighbors.
+ * Maps vertices in the order of their communities, and of smaller communities in each, the first vertices to the first
+ * slots. Returns null for graphs of more than 2^18 pairs of neighbors.
  *
  * @param nodeOfSlot the node of every slot; as many slots as ranks
  * @throws ERR_TOPOLOGY, ERR_MACHINE

@@ -12,7 +12,7 @@ export interface GridStart {
 }
 
 export interface GridStartOptions {
-  /** Slots of every node. */
+  /** The number of slots of every node. */
   readonly capacities: Int32Array
   /** Whether the choice of node for a box matters: equal boxes are then numbered along every order of dimensions. */
   readonly isNumbered: boolean
@@ -72,7 +72,7 @@ function gridOf(topology: ProcessTopology): PlacedGrid | null {
   return hiddenGrid({ start, rank: to })
 }
 
-/** All orders of so many dimensions; the ascending one is the first. */
+/** Lists all orders of so many dimensions; the ascending one is the first. */
 function ordersOf(dimensions: number): number[][] {
   if (dimensions === 0) return [[]]
   const last = dimensions - 1

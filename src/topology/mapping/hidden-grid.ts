@@ -90,7 +90,10 @@ function edgeDimensions(rows: NeighborSets): Int32Array {
   })
 }
 
-/** The entries, in the rows of two neighbors of u, of the one other vertex that both are joined to; null unless it is one. */
+/**
+ * Returns the entries, in the rows of two neighbors of u, of the only other vertex to which both are joined; null
+ * unless there is exactly one.
+ */
 function squareOf(rows: NeighborSets, u: number, v: number, w: number): readonly [number, number] | null {
   if (entryOf(rows, v, w) >= 0) return null
   let square: readonly [number, number] | null = null
@@ -147,7 +150,7 @@ function lineOf(rows: NeighborSets, dimensionOf: Int32Array, dimension: number):
   return extent === layers ? { extent, at: layerOf.map((layer) => placeOf[layer]) } : null
 }
 
-/** A cycle of four is a product of two edges: any two dimensions of extent 2 make one of extent 4. */
+/** Joins pairs of dimensions of extent 2 to one of extent 4, because a cycle of four is a product of two edges. */
 function pairsJoined(lines: readonly Line[]): readonly Line[] {
   const edges = lines.filter(({ extent }) => extent === 2)
   const joined = lines.filter(({ extent }) => extent > 2)

@@ -39,8 +39,8 @@ export function timedTopologies(graphs: readonly RepeatedTopology[]): readonly T
 }
 
 /**
- * All edges of several graphs on the same ranks in one graph. An edge weighs what it weighs in its graph, 1 without weights,
- * times how often that is exchanged.
+ * Joins all edges of several graphs on the same ranks in one graph. The weight of an edge is that in its graph, 1
+ * without weights, multiplied by `times`.
  *
  * @throws ERR_ARGUMENT, ERR_TOPOLOGY unless there is a graph, and all have equally many ranks
  */

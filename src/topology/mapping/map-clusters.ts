@@ -15,11 +15,11 @@ export interface ClusterEdges {
 }
 
 /**
- * The edges of the clusters of a part.
+ * Returns the edges of the clusters of a part.
  *
  * @param clusterAt the cluster at every place of the graph, numbered over all parts; -1: in none
- * @param most destinations of a cluster that are retained: the heaviest, of equal ones any. Each cluster draws others, since
- *   those of lower numbers would be retained by all, and leave the rest of the graph without edges
+ * @param most destinations of a cluster that are retained: the heaviest, of equal ones any. Each cluster draws others,
+ *   since those of lower numbers would be retained by all, and leave the rest of the graph without edges
  */
 export function clusterEdges(
   { own, start, to, weight }: PartGraph,
@@ -55,8 +55,8 @@ export function clusterEdges(
 }
 
 /**
- * The cluster whose place every cluster takes; null where that changes nothing. Clusters of one vertex are placed by the
- * objective; larger ones by weights times distances, since pairs of clusters are not those of their vertices.
+ * Returns the cluster whose place every cluster takes; null if that changes nothing. Clusters of one vertex are placed
+ * by the objective; larger ones by weights times distances, since pairs of clusters are not those of their vertices.
  *
  * @param nodeOf the node of every cluster
  * @param size vertices of a cluster

@@ -145,7 +145,7 @@ const refinedStarts = 2
 /** A start that costs so many times as much as the best one lost by 2% and more on all measured graphs. */
 const hopeless = 1.2
 
-/** The best starts, without those that are much worse than the best one. */
+/** Returns the best starts, without those that are much worse than the best one. */
 function promising(starts: readonly PlacedStart[]): readonly PlacedStart[] {
   const ascending = starts.toSorted((a, b) => a.cost - b.cost)
   return ascending.slice(0, refinedStarts).filter(({ cost }) => cost <= hopeless * ascending[0].cost)
@@ -176,7 +176,7 @@ function placedStart(start: OwnStart, problem: Problem): PlacedStart {
 
 /**
  * Recomputes the cost of the refined mapping, whose sums were rounded as vertices moved. Returns the start if that
- * costs no more.
+ * does not cost more.
  */
 function recounted(start: PlacedStart, { nodeOf }: Refined, problem: Problem): PlacedStart {
   const found = placedStart({ start: start.start, nodeOf }, problem)
@@ -226,7 +226,7 @@ function checkedStart(given: MappingStart, capacities: Int32Array, ranks: number
   throw new RankweaveError('ERR_MACHINE', `start ${start}: expected as many vertices on each node as slots`)
 }
 
-/** The vertices of every node in ascending order, on its slots in ascending order. */
+/** Puts the vertices of every node, ascending, on its slots, ascending. */
 function slotsOf(nodeOf: Int32Array, nodeOfSlot: Int32Array, nodes: number): Int32Array {
   const byNode = (rows: Int32Array) => entriesByRow(rowStarts(nodes, rows), rows)
   const slots = byNode(nodeOfSlot)

@@ -35,7 +35,7 @@ const members: Readonly<Record<keyof MappingFile, true>> = {
   ...{ cost: true, identityCost: true, slotOf: true },
 }
 
-/** A mapping as JSON, in parts: one line for everything but the slots, which follow. */
+/** Yields a mapping as JSON, in parts: one line for everything but the slots, which follow. */
 export function* mappingText(
   topology: ProcessTopology,
   { slotOf, cost, identityCost }: Pick<Mapping, 'slotOf' | 'cost' | 'identityCost'>,
@@ -52,7 +52,7 @@ export function* mappingText(
 const slotsPerPart = 4096
 
 /**
- * The slots of a mapping file for a topology.
+ * Reads the slots of a mapping file for a topology.
  *
  * @param where the file, for messages
  * @throws ERR_MAPPING naming the member that is missing, unknown or wrong; for a file of another topology

@@ -88,7 +88,7 @@ function pullsOf({ start, to, weight }: WeightedGraph, run: Int32Array, halfOf: 
   })
 }
 
-/** Nodes joined by how near they are. Vertex i is `nodes[i]`. */
+/** Links nodes by how near they are. Vertex i is `nodes[i]`. */
 function linksOf(nodes: Int32Array, distance: PlacingFacts['distance']): WeightedGraph {
   const count = nodes.length
   const far = new Float64Array(count * count)

@@ -10,7 +10,7 @@ export class NodeCounts {
   /** The node plus 1; 0 marks a free place. */
   readonly #node: Int32Array
   readonly #count: Int32Array
-  /** Places in use of every vertex. */
+  /** The number of places in use of every vertex. */
   readonly #nodes: Int32Array
 
   /** @param start of the destinations of every vertex, as in compressed rows */
@@ -53,7 +53,7 @@ export class NodeCounts {
     }
   }
 
-  /** The place of a node, or the free one where it would be. */
+  /** Returns the place of a node, or the free one where it would be. */
   #find(v: number, node: number): number {
     const first = this.#start[v]
     const mask = this.#start[v + 1] - first - 1

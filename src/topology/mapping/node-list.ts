@@ -2,7 +2,7 @@ import { wrongValue } from '../../errors.js'
 import { topologyLimits } from '../limits.js'
 
 /**
- * A copy of a list of nodes.
+ * Copies and checks a list of nodes.
  *
  * @param what the list, for messages
  * @throws ERR_MACHINE unless it has `length` integers from 0

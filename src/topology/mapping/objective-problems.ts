@@ -60,7 +60,7 @@ function pairsProblem(sets: BothSets, facts: PlacingFacts): Problem {
   }
 }
 
-/** The search accepts no losses, because most swaps do not change the busiest node. */
+/** Makes the problem of the busiest node. Its search accepts no losses, because most swaps do not change that node. */
 function busiestProblem(sets: BothSets, facts: PlacingFacts): Problem {
   const { out, into } = sets
   const { capacities, work } = facts

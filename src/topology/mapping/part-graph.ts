@@ -22,7 +22,7 @@ interface PartRow {
 }
 
 /**
- * The graph of a part of all vertices.
+ * Builds the graph of a part of all vertices.
  *
  * @param vertices ascending
  * @param rows of each of them
@@ -104,7 +104,7 @@ export function partCosts(
   return costs
 }
 
-/** The cost of a whole graph. @param sums of {@link partCosts} over all parts */
+/** Returns the cost of a whole graph. @param sums of {@link partCosts} over all parts */
 export function costOfParts(sums: Float64Array): number {
   return sums.reduce((most, sum) => Math.max(most, sum), 0)
 }

@@ -14,7 +14,7 @@ export class PlacedBusiest implements PlacedGraph {
   readonly #out: NeighborSets
   readonly #in: NeighborSets
   readonly #counts: NodeCounts
-  /** Pairs that leave node n, at 2n, and that enter it, at 2n + 1. */
+  /** The numbers of pairs that leave node n, at 2n, and that enter it, at 2n + 1. */
   readonly #load: Int32Array
   /** The number of nodes and directions that have so many pairs. */
   readonly #having: Int32Array
@@ -34,12 +34,12 @@ export class PlacedBusiest implements PlacedGraph {
         this.#addTo(v, nodeOf[v], nodeOf[destinations.rank[e]])
   }
 
-  /** Pairs that leave or enter the node that has most of either. */
+  /** The number of pairs that leave or enter the node that has most of either. */
   get busiest(): number {
     return this.#most
   }
 
-  /** Pairs of all nodes. */
+  /** The number of pairs of all nodes. */
   get pairs(): number {
     return this.#pairs
   }
@@ -57,7 +57,7 @@ export class PlacedBusiest implements PlacedGraph {
     return gain
   }
 
-  /** A gain is a move there and back, and each visits sources and destinations twice. */
+  /** Counts visits: a gain is a move there and back, and each visits sources and destinations twice. */
   visits(v: number): number {
     const [out, into] = [this.#out.start, this.#in.start]
     return 4 * (1 + out[v + 1] - out[v] + into[v + 1] - into[v])

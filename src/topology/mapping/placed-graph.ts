@@ -1,6 +1,6 @@
 /**
- * A process topology whose vertices are on nodes, and what that costs by one objective. The nodes of vertices change by
- * moves only, and the cost with them.
+ * A process topology whose vertices are on nodes, and its cost by one objective. Only moves change the nodes of
+ * vertices, and the cost with them.
  */
 export interface PlacedGraph {
   /** The node of every vertex. A view: moves change it. */

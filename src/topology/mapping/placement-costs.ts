@@ -13,7 +13,7 @@ export interface PlacementCosts {
   readonly pairs: number
   readonly edges: number
   readonly hopBytes: number
-  /** Pairs that leave or enter the node that has most of either. */
+  /** The number of pairs that leave or enter the node that has most of either. */
   readonly busiestNode: number
 }
 

@@ -8,7 +8,7 @@ export interface Problem {
   /** The temperature at the start of the search, see {@link improveBySwaps}. */
   readonly temperature: number
   place(nodeOf: Int32Array): PlacedGraph
-  /** The node of every vertex, by recursive bisection. */
+  /** Returns the node of every vertex, by recursive bisection. */
   bisected(next: () => number): Int32Array
   /**
    * Returns some mappings by bisection of nodes and vertices, for objectives with distances; none if all distances are
@@ -23,7 +23,7 @@ export interface Problem {
 
 /** The input of a problem besides the topology. */
 export interface PlacingFacts {
-  /** Slots of every node. */
+  /** The number of slots of every node. */
   readonly capacities: Int32Array
   /** The distance of two nodes: symmetric, and 0 from a node to itself. */
   readonly distance: (nodeA: number, nodeB: number) => number

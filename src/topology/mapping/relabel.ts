@@ -4,8 +4,8 @@ import { requireTopology } from '../check-topology.js'
 import type { ProcessTopology } from '../process-topology.js'
 
 /**
- * The topology whose rank `slotOf[v]` is vertex v: the same messages, between ranks of other numbers. Lists keep their
- * order. It is not a Cartesian topology, and its parallel edges pair by occurrence.
+ * Builds the topology whose rank `slotOf[v]` is vertex v: the same messages, between ranks of other numbers. Lists keep
+ * their order. It is not a Cartesian topology, and its parallel edges pair by occurrence.
  *
  * @param slotOf a permutation of the ranks
  * @throws ERR_TOPOLOGY, ERR_MAPPING

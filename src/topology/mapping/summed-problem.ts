@@ -8,7 +8,8 @@ interface TimedProblem {
 }
 
 /**
- * Several graphs on the same ranks: their costs add up, each as often as its graph is exchanged.
+ * Makes the problem of several graphs on the same ranks. Their costs add up, each multiplied by the number of times
+ * that its graph is exchanged.
  *
  * @param joined of all their edges; it knows neighbors, and makes mappings to begin with
  */

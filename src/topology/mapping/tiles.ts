@@ -1,6 +1,6 @@
 /**
- * The vertices of a grid on nodes by halving the longest side, again and again: boxes of a node's capacity where the
- * sides are divided evenly, and boxes with a step otherwise.
+ * Puts the vertices of a grid on nodes by halving the longest side, again and again: into boxes of a node's capacity if
+ * the sides divide evenly, else into boxes with a step.
  *
  * @param dims extents; vertices are row-major, the last dimension fastest
  * @param capacities of every node; their sum is the number of vertices
@@ -31,7 +31,7 @@ export function byHalvedBoxes(dims: readonly number[], capacities: Int32Array): 
 }
 
 /**
- * Equal boxes of the given sides, row-major.
+ * Divides a grid into equal boxes of the given sides, row-major.
  *
  * @returns the box of every vertex
  */
@@ -43,7 +43,7 @@ export function byEqualBoxes(dims: readonly number[], sides: readonly number[]):
   )
 }
 
-/** All ways to divide a grid into equal boxes of so many vertices: the sides of a box, at most 1,000 ways. */
+/** Lists the ways to divide a grid into equal boxes of so many vertices: the sides of a box, at most 1,000 ways. */
 export function boxesOf(dims: readonly number[], vertices: number): number[][] {
   const [extent, ...others] = dims
   if (extent === undefined) return vertices === 1 ? [[]] : []
