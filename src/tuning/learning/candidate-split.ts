@@ -5,34 +5,34 @@ import type { AttributeColumn } from './training-cases.js'
 /** The best test of one attribute for the cases of a node. */
 export interface CandidateSplit {
   readonly column: AttributeColumn
-  /** Bits a case. */
+  /** The gain in bits per case. */
   readonly gain: number
-  /** Gain divided by the information of the division itself. */
+  /** The gain divided by the information of the division itself. */
   readonly gainRatio: number
-  /** Of a number: cases up to it go left. */
+  /** The limit of a number: cases up to it go left. */
   readonly atMost: number
 }
 
 /** The cases of a node, and classes by case. */
 export interface NodeCases {
   readonly indices: Int32Array
-  /** Of all cases. */
+  /** The class of every case of the tree, not only of this node. */
   readonly classOf: Int32Array
   readonly classes: number
-  /** Of this node, by class. */
+  /** The number of cases of this node, by class. */
   readonly counts: Int32Array
   readonly minCases: number
 }
 
-/** Gains that are lower are rounding. */
+/** The least gain that is not rounding. */
 export const leastGain = 1e-6
 
 /**
- * The best test of an attribute, null where none has a gain and `minCases` cases in two outcomes.
+ * Returns the best test of an attribute, or null if none has a gain and `minCases` cases in two outcomes.
  *
- * A number is tested against the value with the highest gain. The choice among t values costs lg t bits, which the
- * gain of the node's cases must pay, and each side needs a tenth of the cases per class, at least `minCases` and
- * at most 25: as in release 8 of C4.5.
+ * A number is tested against the value with the highest gain. The choice among t values costs lg t bits, which the gain
+ * of the node's cases must pay. Each side needs a tenth of the cases per class, at least `minCases` and at most 25: as
+ * in release 8 of C4.5.
  *
  * @see Pjesivac-Grbovic 2007 Eqs. 5.13 to 5.17; Quinlan 1996, Improved use of continuous attributes in C4.5
  */

@@ -5,16 +5,19 @@ import { defaultAlgorithm, settingLine, type TuningSetting } from '../settings/s
 import { type LearnedTree, type LearnTreeOptions, learnTree } from './learn-tree.js'
 import { tolerantCases } from './tolerant-cases.js'
 
-/** A tree over the calls of several collectives, and what it decides for each of them. */
+/** A tree over the calls of several collectives, with its decisions for each of them. */
 export interface CombinedTree {
   readonly learned: LearnedTree
-  /** By collective, with the settings of its data; a last one, `default`, where it has no such setting. */
+  /**
+   * The trees by collective, with the settings of its data. A leaf whose setting the collective does not have names a
+   * last one, `default`.
+   */
   readonly trees: ReadonlyMap<Collective, DecisionTree>
 }
 
 /**
- * Learns one tree by C4.5 over the calls of all collectives, which may test the collective like any other word. Its classes
- * are algorithms without the name of their collective, `binomial` for both a broadcast and a reduction, so that
+ * Learns one tree by C4.5 over the calls of all collectives, which may test the collective like any other word. Its
+ * classes are algorithms without the name of their collective, `binomial` for both a broadcast and a reduction, so that
  * collectives share leaves.
  *
  * @param all measured data, each of one collective
@@ -48,12 +51,12 @@ export function learnCombined(
   return { learned, trees }
 }
 
-/** The setting without its collective: `chain segment=8192` of `bcast-chain segment=8192`. */
+/** Returns a setting without its collective: `chain segment=8192` of `bcast-chain segment=8192`. */
 function sharedLine(setting: TuningSetting): string {
   return settingLine({ ...setting, algorithm: setting.algorithm.replace(`${setting.collective}-`, '') })
 }
 
-/** A tree as the calls of one collective pass it. @param own setting of every class */
+/** Returns the part of a tree that calls of one collective pass. @param own setting of every class */
 function restricted(node: DecisionNode, collective: Collective, own: readonly number[]): DecisionNode {
   const of = <N extends DecisionNode>(other: N): N => restricted(other, collective, own) as N
   switch (node.kind) {

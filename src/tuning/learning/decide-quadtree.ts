@@ -3,8 +3,8 @@ import type { Quadtree, QuadtreeNode } from './quadtree.js'
 import { cellOfValue, indexNotBelow, valuesBeforeCell } from './replicated-axis.js'
 
 /**
- * The setting of a number of processes and bytes. What lies between two values of an axis counts as the larger
- * one; what lies outside counts as the nearest. Allocates nothing.
+ * Returns the setting of a number of processes and bytes. A number between two values of an axis counts as the larger
+ * one, a number outside as the nearest. Allocates nothing.
  */
 export function decideByQuadtree(tree: Quadtree, processes: number, bytes: number): number {
   const { side } = tree
@@ -27,7 +27,7 @@ export function decideByQuadtree(tree: Quadtree, processes: number, bytes: numbe
 }
 
 /**
- * The quadtree as a tree of tests, which decides alike: processes first, then bytes. Squares that hold only
+ * Returns a tree of tests with the same decisions as the quadtree: processes first, then bytes. Squares that hold only
  * repetitions of a value are left out, and two leaves with one setting become one.
  *
  * Leaves have no cases: 0.
@@ -54,7 +54,9 @@ export function decisionTreeOf(tree: Quadtree): DecisionTree {
   return { settings, root: testsOf(root, 0, 0, side) }
 }
 
-/** The test between both halves of a range of cells, or one half where the other has the first cell of no value. */
+/**
+ * Returns the test between both halves of a range of cells, or one half if the other has the first cell of no value.
+ */
 function testOf(
   attribute: 'processes' | 'bytes',
   values: readonly number[],

@@ -5,22 +5,22 @@ import type { TuningSetting } from '../settings/setting.js'
 import { callKind, callProcesses, callText, type TuningCall } from '../settings/tuning-call.js'
 
 /**
- * The setting of every cell of a grid of processes and bytes, for calls of one kind and with one spread over
- * nodes for each number of processes.
+ * The setting of every cell of a grid of processes and bytes. Calls are of one kind, with one spread over nodes for
+ * each number of processes.
  *
  * Shape: `choice[row * bytes.length + column]` is of `layouts[row]` and `bytes[column]`.
  *
  * @see Pjesivac-Grbovic 2007 §5.1, Fig. 5.2
  */
 export interface DecisionMap {
-  /** A call of its kind; its sizes are those of the first cell. */
+  /** A call of this kind; its sizes are those of the first cell. */
   readonly kind: TuningCall
-  /** By ascending number of processes, each once. */
+  /** The layouts by ascending number of processes, each once. */
   readonly layouts: readonly ProcessLayout[]
-  /** Ascending, each once. */
+  /** The lengths, ascending, each once. */
   readonly bytes: readonly number[]
   readonly settings: readonly TuningSetting[]
-  /** Index of the setting; -1 where nothing was measured. Length: layouts x bytes. */
+  /** The index of the setting; -1 if nothing was measured. Length: layouts x bytes. */
   readonly choice: Int32Array
 }
 
@@ -29,11 +29,11 @@ export interface ProcessLayout {
   readonly processesPerNode: number
 }
 
-/** Cells of a map, so that grids with gaps take bounded memory: 64 MiB. */
+/** The most cells of a map, so that grids with gaps take bounded memory: 64 MiB. */
 export const mostMapCells = 2 ** 24
 
 /**
- * The exact map of a data set: the best measured setting of every cell, of equal times the lowest.
+ * Returns the exact map of a data set: the best measured setting of every cell, of equal times the lowest.
  *
  * @throws ERR_TUNING for calls of several kinds, for several spreads of one number of processes over nodes
  *   (`selectCalls` takes some of the calls), and for a grid of more than 2^24 cells
@@ -43,7 +43,10 @@ export function decisionMap(data: MeasuredData): DecisionMap {
   return mapOver(data, choice)
 }
 
-/** The map of what decisions choose at the calls of a data set; -1 where nothing was measured. Throws alike. */
+/**
+ * Returns the map of decisions at the calls of a data set; -1 if nothing was measured. Throws as {@link decisionMap}
+ * does.
+ */
 export function decidedMap(data: MeasuredData, select: SettingSelector): DecisionMap {
   return mapOver(data, select)
 }
@@ -73,15 +76,15 @@ function mapOver(data: MeasuredData, choose: (call: TuningCall, row: number) => 
   return { kind, layouts: processes.map((count) => layouts.get(count)!), bytes, settings, choice }
 }
 
-/** Cells without a decision. */
+/** Returns the number of cells without a decision. */
 export function missingCells({ choice }: DecisionMap): number {
   return choice.reduce((count, setting) => count + (setting < 0 ? 1 : 0), 0)
 }
 
 /**
- * The map with a decision in every cell: a cell without one takes that of the nearest cell of its row, of two
- * equally near ones that of fewer bytes; a row without any takes the nearest row, of two the one of fewer
- * processes. Distances count cells.
+ * Returns the map with a decision in every cell. A cell without one takes that of the nearest cell of its row, of two
+ * equally near ones that of fewer bytes. A row without any takes the nearest row, of two the one of fewer processes.
+ * Distances count cells.
  *
  * @throws ERR_TUNING for a map without any decision
  */
@@ -104,7 +107,9 @@ function filled(row: readonly number[]): readonly number[] | null {
   return nearestKnown(known).map((at) => row[at])
 }
 
-/** Of every place the nearest that is known, itself or another, of two the lower one. One is known at least. */
+/**
+ * Returns, for every place, the nearest that is known, itself or another, of two the lower one. At least one is known.
+ */
 function nearestKnown(known: readonly boolean[]): readonly number[] {
   let before = Number.NEGATIVE_INFINITY
   const lower = known.map((isKnown, at) => {

@@ -2,17 +2,17 @@ import type { DecisionLeaf, DecisionNode, ThresholdTest, WordTest } from '../mod
 import { isNumberAttribute, type WordAttribute } from '../settings/attributes.js'
 import type { AttributeColumn } from './training-cases.js'
 
-/** What learners test: a number against a limit, or which word it is. */
+/** A test of a learner: a number against a limit, or the value of a word. */
 export interface ColumnTest {
   readonly column: AttributeColumn
-  /** Of a number: cases up to it go left. */
+  /** The limit of a number: cases up to it go left. */
   readonly atMost: number
 }
 
 /**
- * A test as a node of a tree.
+ * Returns a test as a node of a tree.
  *
- * @param leaf what would be decided without the test: now of words that did not occur
+ * @param leaf the decision without the test, which now serves words that did not occur
  * @param children of a number: up to the limit, then above; of a word: of each word of the column
  */
 export function decisionTest(

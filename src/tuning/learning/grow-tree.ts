@@ -6,35 +6,33 @@ import type { AttributeColumn } from './training-cases.js'
 /** A node of a tree that is being learned. */
 export interface GrownNode {
   readonly cases: number
-  /** Its most frequent class, of equally frequent ones the lowest. */
+  /** The most frequent class, of equally frequent ones the lowest. */
   readonly majority: number
-  /** Cases of other classes: those that it would miss as a leaf. */
+  /** The cases of other classes, which the node would miss as a leaf. */
   readonly errors: number
-  /** Those that its leaves miss. */
+  /** The cases that its leaves miss. */
   readonly treeErrors: number
-  /** Null: a leaf. */
   readonly split: GrownSplit | null
 }
 
 export interface GrownSplit {
   readonly test: CandidateSplit
-  /** Of a number: up to `atMost`, then above; of a word: one for each word of the column. */
+  /** The children: of a number, up to `atMost`, then above; of a word, one for each word of the column. */
   readonly children: readonly GrownNode[]
 }
 
 export interface TrainingSet {
   readonly columns: readonly AttributeColumn[]
-  /** By case. */
   readonly classOf: Int32Array
   readonly classes: number
   readonly minCases: number
-  /** Tests on a path. */
+  /** The most tests on a path. */
   readonly maxDepth: number
 }
 
 /**
- * Hunt's method with C4.5's choice of tests: of the tests whose gain is at least the average, that with the highest
- * gain ratio, of equal ones the first. Below it a leaf, where no test leaves fewer errors.
+ * Grows a tree by Hunt's method with C4.5's choice of tests. Among tests of at least the average gain, the first with
+ * the highest gain ratio wins. A node without a test that leaves fewer errors becomes a leaf.
  *
  * @see Pjesivac-Grbovic 2007 §5.4
  */
@@ -62,7 +60,7 @@ function grow(set: TrainingSet, indices: Int32Array, depth: number): GrownNode {
   return treeErrors >= errors ? leaf : { ...leaf, treeErrors, split: { test, children } }
 }
 
-/** A ratio alone would favor tests that gain little, so only tests of at least the average gain take part. */
+/** Chooses among tests of at least the average gain: the ratio alone would favor tests that gain little. */
 function chosen(tests: readonly CandidateSplit[]): CandidateSplit | null {
   const average = meanOf(tests.map(({ gain }) => gain)) - slack
   let best: CandidateSplit | null = null
@@ -71,7 +69,7 @@ function chosen(tests: readonly CandidateSplit[]): CandidateSplit | null {
   return best
 }
 
-/** By how much a gain may be below the average: release 8's. */
+/** The amount by which a gain may be below the average: release 8's. */
 const slack = 1e-3
 
 function divided({ column, atMost }: CandidateSplit, indices: Int32Array): readonly Int32Array[] {

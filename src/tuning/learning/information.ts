@@ -1,6 +1,6 @@
 /**
- * Sum of n lg(N / n) over counts n with sum N: the information, in bits, that N cases carry on their class,
- * info(T) of the source times N.
+ * Returns the sum of n lg(N / n) over counts n with sum N. It is the information, in bits, that N cases carry on their
+ * class: info(T) of the source times N.
  *
  * @see Pjesivac-Grbovic 2007 Eq. 5.13
  */

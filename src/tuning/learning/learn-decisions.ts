@@ -27,72 +27,79 @@ import { tolerantCases } from './tolerant-cases.js'
 
 export interface LearnDecisionsOptions {
   /**
-   * `least-penalty`: `learnLeastPenaltyTree`; a setting that was measured as `default` stands unless another is shown to
-   * be faster. `c45`: C4.5. `quadtree`: processes and bytes only, of calls of one kind. Default `least-penalty`.
+   * The learner. `least-penalty`: `learnLeastPenaltyTree`; a setting that was measured as `default` stands unless
+   * another is shown to be faster. `c45`: C4.5. `quadtree`: processes and bytes only, of calls of one kind. Default
+   * `least-penalty`.
    */
   readonly learner?: 'least-penalty' | 'c45' | 'quadtree'
-  /** Of trees: `composite` tests products of sizes and properties of numbers, too. Default `composite`. */
+  /**
+   * The attributes of trees: `composite` tests products of sizes and properties of numbers, too. Default `composite`.
+   */
   readonly attributes?: 'composite' | 'plain'
-  /** Of trees: calls in two outcomes of every test. Default 2. */
+  /** The least number of calls in two outcomes of every test of a tree. Default 2. */
   readonly minCases?: number
-  /** Of `least-penalty`. */
+  /** The gain that `least-penalty` requires, as in `learnLeastPenaltyTree`. */
   readonly gainPercent?: number
   /**
-   * Of the others: settings that are so much slower than the best may stand for it, as `tolerantCases` has it.
-   * Default: 5 of C4.5; of a quadtree none, so that it has the fastest setting of every call.
+   * The tolerance of the other learners: settings that are so much slower than the best may stand for it, as in
+   * `tolerantCases`. Default: 5 for C4.5; none for a quadtree, which therefore has the fastest setting of every call.
    */
   readonly tolerancePercent?: number | undefined
-  /** Of C4.5, as of `learnTree`. */
+  /** The confidence of C4.5, as in `learnTree`. */
   readonly confidencePercent?: number | null
-  /** Tests on a path; of a quadtree its levels. Default: as `learnTree` and `learnQuadtree` have it. */
+  /** The most tests on a path, or levels of a quadtree. Default: as in `learnTree` and `learnQuadtree`. */
   readonly maxDepth?: number
-  /** Of C4.5: one tree over all collectives (`learnCombined`), each of which gets what it decides. Default false. */
+  /**
+   * Whether C4.5 learns one tree over all collectives (`learnCombined`), of which each gets its part. Default false.
+   */
   readonly isTogether?: boolean
-  /** Of a quadtree, as of `learnQuadtree`. */
+  /** The threshold of a quadtree, as in `learnQuadtree`. */
   readonly threshold?: number
-  /** Parts of the numbers of processes, for held-out penalties. Default: as of `heldOutPenalty`. */
+  /** The number of parts of the numbers of processes, for held-out penalties. Default: as in `heldOutPenalty`. */
   readonly folds?: number
   /**
-   * What the library does without decisions, where that was not measured as a setting `default`; null: not known.
+   * Returns what the library does without decisions if that was not measured as a setting `default`; null: not known.
    * Default: not known.
    */
   readonly ruleOf?: (call: TuningCall) => Pick<TuningSetting, 'algorithm' | 'parameters'> | null
 }
 
-/** What was learned for one collective. */
+/** The decisions for one collective, with their reports. */
 export interface LearnedDecisions {
   readonly collective: Collective
   readonly data: MeasuredData
-  /** Has only the settings that its leaves name. */
+  /** The tree, with only the settings that its leaves name. */
   readonly tree: DecisionTree
-  /** What the tree is made of by learner `quadtree`, with the settings of `data`; null by others. */
+  /**
+   * The quadtree from which learner `quadtree` makes the tree, with the settings of `data`; null for other learners.
+   */
   readonly quadtree: Quadtree | null
-  /** The tree over all collectives that this one is taken of; null where each has its own. */
+  /** The tree over all collectives from which this one is taken; null if each has its own. */
   readonly combined: LearnedTree | null
-  /** Index into the settings of `data`. */
+  /** Returns an index into the settings of `data`. */
   readonly select: SettingSelector
-  /** What is done without decisions; undefined where that is not known. */
+  /** Returns the setting without decisions; undefined if it is not known. */
   readonly selectDefault: SettingSelector | undefined
   readonly leaves: number
   readonly training: PenaltyReport
-  /** Null where there are fewer than two numbers of processes, and of a tree over all collectives. */
+  /** The held-out penalties; null for fewer than two numbers of processes, and for a tree over all collectives. */
   readonly heldOut: HeldOutReport | null
-  /** What is lost without decisions; null where that is not known. */
+  /** The penalty without decisions; null if it is not known. */
   readonly default: PenaltyReport | null
 }
 
 export const defaultTolerancePercent = 5
 
 /**
- * Decisions for every collective of the measurements, by ascending name, and what they lose.
+ * Returns decisions for every collective of the measurements, by ascending name, with their penalties.
  *
- * A call whose chosen setting has no time counts with what is done by default, as it would be carried out; it is
- * missing where that has no time either. Where data are no longer than a segment, a setting has its time without cuts
+ * A call whose chosen setting has no time counts with the default, by which it would be carried out. It is missing if
+ * the default has no time either. For data no longer than a segment, a setting has its time without cuts
  * (`withUncutTimes`).
  *
  * @throws ERR_MEASUREMENT for none, for measurements of different sources, and for reductions of different elements
- * @throws ERR_TUNING where the data do not fit the learner: a quadtree takes calls of one kind and one spread over
- *   nodes for each number of processes
+ * @throws ERR_TUNING if the data do not fit the learner: a quadtree takes calls of one kind and one spread over nodes
+ *   for each number of processes
  * @throws ERR_ARGUMENT for options out of range
  */
 export function learnDecisions(
@@ -193,19 +200,19 @@ function treeOptions({ attributes, confidencePercent, minCases, maxDepth }: Lear
   }
 }
 
-/** The fastest setting of every call, or one that may stand for it. */
+/** Returns the map of the fastest setting of every call, or of one that may stand for it. */
 function caseMap(data: MeasuredData, tolerancePercent: number | undefined): DecisionMap {
   if (tolerancePercent === undefined) return decisionMap(data)
   const chosen = new Map(tolerantCases(data, tolerancePercent).map(({ call, setting }) => [call, setting]))
   return decidedMap(data, (call) => chosen.get(call)!)
 }
 
-/** Index of the setting that was measured as `default`, or -1. */
+/** Returns the index of the setting that was measured as `default`, or -1. */
 function standardSetting({ settings }: MeasuredData): number {
   return settings.findIndex(({ algorithm }) => algorithm === defaultAlgorithm)
 }
 
-/** The setting that was measured as `default`, else that of the rule. */
+/** Selects the setting that was measured as `default`, else that of the rule. */
 function defaultSelector(data: MeasuredData, { ruleOf }: LearnDecisionsOptions): SettingSelector | undefined {
   const measured = standardSetting(data)
   if (measured >= 0) return () => measured

@@ -13,13 +13,13 @@ import { requireLearnable } from './learner-options.js'
 import { columnOf, type TrainingCase } from './training-cases.js'
 
 export interface LearnTreeOptions {
-  /** C4.5's -m: cases that two outcomes of every test have at least, 1 to 2^20. Default 2. */
+  /** The least number of cases in two outcomes of every test (C4.5's -m), 1 to 2^20. Default 2. */
   readonly minCases?: number
-  /** C4.5's -c: above 0, at most 50; lower prunes more. Null: no pruning. Default 25. */
+  /** The confidence (C4.5's -c): above 0, at most 50; lower prunes more. Null: no pruning. Default 25. */
   readonly confidencePercent?: number | null
-  /** Tests on a path, 0 to 24. Default 24. */
+  /** The most tests on a path, 0 to 24. Default 24. */
   readonly maxDepth?: number
-  /** What is tested; earlier ones win ties. Default: all, composites included. */
+  /** The attributes to test; earlier ones win ties. Default: all, composites included. */
   readonly attributes?: readonly Attribute[]
 }
 
@@ -28,9 +28,9 @@ export interface LearnedTree {
   readonly cases: number
   readonly leavesBeforePruning: number
   readonly leaves: number
-  /** Cases whose best setting the tree does not choose. */
+  /** The number of cases whose best setting the tree does not choose. */
   readonly trainingErrors: number
-  /** How many it is expected to miss of as many new cases, at the confidence of pruning, 25% without. */
+  /** The number of as many new cases that it is expected to miss, at the confidence of pruning, 25% without. */
   readonly predictedErrors: number
 }
 
@@ -38,10 +38,10 @@ export const defaultMinCases = 2
 export const defaultConfidencePercent = 25
 
 /**
- * A decision tree from cases, by C4.5.
+ * Learns a decision tree from cases by C4.5.
  *
- * A subtree becomes a leaf of its most frequent setting where the pessimistic number of errors of the leaf exceeds
- * that of the subtree by at most 0.1 (`pessimisticErrors`). Subtrees do not take the place of their parents.
+ * A subtree becomes a leaf of its most frequent setting if that adds at most 0.1 to the pessimistic number of errors
+ * (`pessimisticErrors`). Subtrees do not take the place of their parents.
  *
  * Time: cases x attributes x depth, with a logarithm; depth is at most 24. Memory: 8 bytes a case and attribute.
  *
@@ -86,7 +86,7 @@ export function learnTree(
   }
 }
 
-/** By how much a leaf may be worse than the subtree that it replaces: release 8's. */
+/** The number of errors by which a leaf may be worse than the subtree that it replaces: release 8's. */
 const pruningSlack = 0.1
 
 interface Pruned {
@@ -104,7 +104,7 @@ function prunedTree(node: GrownNode, percent: number): Pruned {
   return { node: { ...node, split }, expectedErrors: asTree }
 }
 
-/** Leaves that have cases. */
+/** Returns the leaves that have cases. */
 function leavesBelow(node: GrownNode): readonly GrownNode[] {
   if (node.split !== null) return node.split.children.flatMap(leavesBelow)
   return node.cases === 0 ? [] : [node]

@@ -4,7 +4,11 @@ import { type Attribute, allAttributes } from '../settings/attributes.js'
 
 const mostCases = 2 ** 20
 
-/** What learners of trees check alike. @throws ERR_TUNING for no cases and too many, ERR_ARGUMENT for the rest */
+/**
+ * Checks the arguments that learners of trees share.
+ *
+ * @throws ERR_TUNING for no cases and too many, ERR_ARGUMENT for the rest
+ */
 export function requireLearnable(
   cases: number,
   minCases: number,

@@ -15,31 +15,32 @@ import { requireLearnable } from './learner-options.js'
 import { type AttributeColumn, bestCases, columnOf } from './training-cases.js'
 
 export interface LeastPenaltyOptions {
-  /** Calls that two outcomes of every test have at least, 1 to 2^20. Default 2. */
+  /** The least number of calls in two outcomes of every test, 1 to 2^20. Default 2. */
   readonly minCases?: number
-  /** Tests on a path, 0 to 24. Default 24. */
+  /** The most tests on a path, 0 to 24. Default 24. */
   readonly maxDepth?: number
-  /** What is tested; earlier ones win ties. Default: all, composites included. */
+  /** The attributes to test; earlier ones win ties. Default: all, composites included. */
   readonly attributes?: readonly Attribute[]
-  /** Percentage points of the mean penalty that each further leaf has to save, 0 to 1,000. Default 0.1. */
+  /** The percentage points of the mean penalty that each further leaf has to save, 0 to 1,000. Default 0.1. */
   readonly gainPercent?: number
-  /** Decides where a setting has no time, as in `penaltyOf`. Default: settings without times are not chosen. */
+  /** Decides when a setting has no time, as in `penaltyOf`. Default: settings without times are not chosen. */
   readonly fallback?: SettingSelector
-  /** Index of the setting that stands unless another is shown to be faster. Default: -1, none. */
+  /** The index of the setting that stands unless another is shown to be faster. Default: -1, none. */
   readonly standard?: number
 }
 
 export const defaultGainPercent = 0.1
 
 /**
- * A decision tree grown by what decisions lose: every test is the one after which the best setting of each outcome
- * loses least in all, and a leaf has the setting that loses least over its calls. C4.5 counts calls whose best setting
- * is another one; where several settings are as good as the best, or noise decides which is, such counts say little.
+ * Learns a decision tree by the penalties of decisions. Every test is the one after which the best settings of the
+ * outcomes lose least in all. A leaf has the setting that loses least over its calls. C4.5 instead counts calls whose
+ * best setting is another one; such counts mean little if several settings are as good as the best, or noise decides.
  *
- * - A subtree becomes a leaf where it saves less than `gainPercent` for each leaf beyond the first.
- * - Another setting takes the place of `standard` only by evidence: over the calls of the leaf the mean logarithm of the
- *   ratio of their times lies below 0 by more than the half widths of their 95% intervals, added as independent errors.
- *   They are widened for as many comparisons as there are other settings, since the fastest of many is so by chance, too.
+ * - A subtree becomes a leaf if it saves less than `gainPercent` for each leaf beyond the first.
+ * - Another setting takes the place of `standard` only by evidence. The evidence is the mean logarithm of the ratio of
+ *   both times over the calls of the leaf. It lies below 0 by more than the half widths of the 95% intervals, added as
+ *   independent errors. Intervals are widened for as many comparisons as there are other settings, since the fastest of
+ *   many may be so by chance.
  *
  * Time: attributes x depth x calls x (times of a call + settings), with a logarithm. Memory: 24 bytes a call and time.
  *
@@ -71,11 +72,11 @@ interface Growth {
   readonly minCases: number
   readonly maxDepth: number
   readonly standard: number
-  /** What a further leaf has to save, summed over all calls. */
+  /** The penalty that a further leaf has to save, summed over all calls. */
   readonly leastGain: number
 }
 
-/** A node, and what its decisions lose, summed over its calls. */
+/** A node, and the penalty of its decisions, summed over its calls. */
 interface Grown<N extends DecisionNode = DecisionNode> {
   readonly node: N
   readonly penalty: number
@@ -100,7 +101,7 @@ function hasOneSetting(node: DecisionNode): boolean {
   return others.every(({ setting }) => setting === first.setting)
 }
 
-/** The setting of least penalty, but for `standard` where nothing shows that it is slower. */
+/** Returns a leaf with the setting of least penalty, or with `standard` if nothing shows that it is slower. */
 function grownLeaf({ data, table, standard }: Growth, rows: readonly number[]): Grown<DecisionLeaf> {
   const sums = new PenaltySums(table, rows)
   const least = sums.least()
@@ -109,7 +110,7 @@ function grownLeaf({ data, table, standard }: Growth, rows: readonly number[]): 
   return { node: { kind: 'leaf', setting, cases: rows.length, errors }, penalty: sums.of(setting) }
 }
 
-/** Whether times show that a setting is faster than another, over the calls where both have one. */
+/** Returns whether times show that a setting is faster than another, over the calls that have both. */
 function isFaster(data: MeasuredData, rows: readonly number[], setting: number, other: number): boolean {
   const { timeUs, lowUs, highUs } = data
   const halfWidth = (entry: number) => Math.log(highUs[entry] / lowUs[entry]) / 2
@@ -123,20 +124,20 @@ function isFaster(data: MeasuredData, rows: readonly number[], setting: number, 
   return sum + Math.sqrt(squares) * widening(data.settings.length - 1) < 0
 }
 
-/** Deviations of a normal distribution within which 95% lie. */
+/** The deviations of a normal distribution within which 95% lie. */
 const deviations = 1.96
 
-/** By how much intervals grow that hold for as many comparisons at once: Bonferroni's, as z^2 + 2 ln count. */
+/** Returns the factor by which intervals widen for as many comparisons at once: Bonferroni's, as z^2 + 2 ln count. */
 function widening(count: number): number {
   return Math.sqrt(1 + (2 * Math.log(Math.max(1, count))) / deviations ** 2)
 }
 
 interface Split extends ColumnTest {
-  /** What the best settings of the outcomes lose. */
+  /** The penalty of the best settings of the outcomes. */
   readonly penalty: number
 }
 
-/** The first of those that lose least; null where none loses less than the leaf. */
+/** Returns the first of the splits that lose least, or null if none loses less than the leaf. */
 function bestSplit(growth: Growth, rows: readonly number[], leafPenalty: number): Split | null {
   let best: Split | null = null
   for (const column of growth.columns) {
@@ -148,7 +149,7 @@ function bestSplit(growth: Growth, rows: readonly number[], leafPenalty: number)
   return best
 }
 
-/** Sums that differ by less are equal: they were added in another order. */
+/** The difference up to which sums are equal, because they were added in another order. */
 const rounding = 1e-6
 
 function numberSplit(growth: Growth, rows: readonly number[], column: AttributeColumn): Split | null {
@@ -176,7 +177,9 @@ function wordSplit(growth: Growth, rows: readonly number[], column: AttributeCol
   return { ...test, penalty: sums.reduce((sum, each) => sum + each.of(each.least()), 0) }
 }
 
-/** Of a number: up to the limit, then above; of a word: of each word of the column. */
+/**
+ * Returns the rows of each outcome: of a number, up to the limit, then above; of a word, of each word of the column.
+ */
 function dividedRows(
   { column, atMost }: ColumnTest,
   rows: readonly number[],

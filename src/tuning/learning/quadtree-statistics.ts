@@ -2,11 +2,11 @@ import type { Quadtree, QuadtreeNode, QuadtreeSplit } from './quadtree.js'
 
 export interface QuadtreeStatistics {
   readonly leaves: number
-  /** (4 leaves - 1) / 3. */
+  /** The number of nodes, (4 leaves - 1) / 3. */
   readonly nodes: number
-  /** Levels below the root of the leaf that is nearest to it; 0 where the root is a leaf. */
+  /** The levels below the root of the leaf that is nearest to it; 0 if the root is a leaf. */
   readonly minDepth: number
-  /** Over the leaves, each counted once, whatever its size. */
+  /** The mean over the leaves, each counted once, whatever its size. */
   readonly meanDepth: number
   readonly maxDepth: number
 }
@@ -28,20 +28,20 @@ export function quadtreeStatistics({ root }: Quadtree): QuadtreeStatistics {
   return { leaves, nodes: quadtreeNodes(leaves), minDepth, meanDepth: sum / leaves, maxDepth }
 }
 
-/** Nodes of a tree whose inner nodes have four children each. */
+/** Returns the nodes of a tree whose inner nodes have four children each. */
 export function quadtreeNodes(leaves: number): number {
   return (4 * leaves - 1) / 3
 }
 
 /**
- * Bytes of the source's tree in memory: 48 a node, 2 for each value of both axes of the square, 6 a setting. With
- * 64 x 64 cells and 36 settings 48 * nodes + 472, as in all rows of its Table 6.6.
+ * Returns the bytes of the source's tree in memory: 48 a node, 2 for each value of both axes of the square, 6 a
+ * setting. With 64 x 64 cells and 36 settings it is 48 * nodes + 472, as in all rows of its Table 6.6.
  */
 export function quadtreeBytes(nodes: number, side: number, settings: number): number {
   return 48 * nodes + 2 * (side + side) + 6 * settings
 }
 
-/** In the order of the source: north-west, south-west, south-east, north-east. */
+/** Returns the quarters in the order of the source: north-west, south-west, south-east, north-east. */
 export function quartersOf(split: QuadtreeSplit): readonly QuadtreeNode[] {
   return [split.northWest, split.southWest, split.southEast, split.northEast]
 }

@@ -4,18 +4,18 @@ import { type DecisionMap, missingCells } from './decision-map.js'
 import { valueOfCell } from './replicated-axis.js'
 
 /**
- * A decision map as a tree that quarters a square of `side` x `side` cells until it need not be quartered.
+ * A decision map as a tree that quarters a square of `side` x `side` cells until no square needs to be quartered.
  *
- * The cells are those of the map, rows (processes) and columns (bytes) replicated so that `side` is the least
- * power of two that is not below their numbers: cell i of an axis of n values has value floor(i n / side).
+ * The cells are those of the map, with rows (processes) and columns (bytes) replicated. `side` is the least power of
+ * two that is not below their numbers. Cell i of an axis of n values has value floor(i n / side).
  *
  * @see Pjesivac-Grbovic 2007 §5.3
  */
 export interface Quadtree {
   readonly settings: readonly TuningSetting[]
-  /** Numbers of processes, ascending. */
+  /** The numbers of processes, ascending. */
   readonly processes: readonly number[]
-  /** Ascending. */
+  /** The lengths, ascending. */
   readonly bytes: readonly number[]
   readonly side: number
   readonly root: QuadtreeNode
@@ -28,7 +28,7 @@ export interface QuadtreeLeaf {
   readonly setting: number
 }
 
-/** North: more processes. East: more bytes. */
+/** A square in quarters. North: more processes. East: more bytes. */
 export interface QuadtreeSplit {
   readonly kind: 'split'
   readonly northWest: QuadtreeNode
@@ -38,27 +38,23 @@ export interface QuadtreeSplit {
 }
 
 export interface QuadtreeOptions {
-  /** Levels below the root, 0 to 10. Default: as many as an exact tree needs, ceil(log4 of the cells). */
+  /** The levels below the root, 0 to 10. Default: as many as an exact tree needs, ceil(log4 of the cells). */
   readonly maxDepth?: number
-  /**
-   * A square is not quartered where at least this share of its cells agree: above 0, at most 1. Default 1: where
-   * all do.
-   */
+  /** The share of agreeing cells from which a square is not quartered: above 0, at most 1. Default 1: all agree. */
   readonly threshold?: number
 }
 
-/** An axis of more values than its square has cells is refused: 2^10 x 2^10 cells. */
+/** The most levels. An axis of more values than its square has cells is refused: 2^10 x 2^10 cells. */
 const deepest = 10
 
 /**
- * The tree of a map. A square that is not quartered takes the setting of most of its cells; of equally many the
- * one in its upper right cell (most processes, most bytes) if that is among them, else the lowest. Four
+ * Learns the tree of a map. A square that is not quartered takes the setting of most of its cells. Of equally frequent
+ * ones it takes that of its upper right cell (most processes, most bytes) if it is among them, else the lowest. Four
  * quarters with one setting become a leaf.
  *
  * Exact by default: depth at most ceil(log4(side^2)), and every cell keeps its setting.
  *
- * @throws ERR_TUNING for a map with missing cells (`filledMap` fills them), or with more than 1,024 rows or
- *   columns
+ * @throws ERR_TUNING for a map with missing cells (`filledMap` fills them), or with more than 1,024 rows or columns
  * @throws ERR_ARGUMENT for options out of range
  */
 export function learnQuadtree(map: DecisionMap, options: QuadtreeOptions = {}): Quadtree {
@@ -100,7 +96,7 @@ interface Square {
   readonly side: number
   readonly maxDepth: number
   readonly threshold: number
-  /** Zero between uses. */
+  /** The counts by setting; zero between uses. */
   readonly counts: Int32Array
 }
 
@@ -127,7 +123,7 @@ function quartered(square: Square, south: number, west: number, size: number, de
   return { kind: 'split', northWest, southWest, southEast, northEast }
 }
 
-/** The setting of most cells of a square, by the tie rule, and its share of them. */
+/** Returns the setting of most cells of a square, by the tie rule, and its share of them. */
 function majorityOf(
   { cells, side, counts }: Square,
   south: number,

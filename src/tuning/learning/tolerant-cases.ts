@@ -3,10 +3,10 @@ import { bestEntry, type MeasuredData } from '../measured/measured-data.js'
 import type { TrainingCase } from './training-cases.js'
 
 /**
- * A case for every measured call, where a setting that is at most `tolerancePercent` slower than the best, or whose
- * interval reaches into that of the best, may stand for it: noise then makes no rules.
+ * Returns a case for every measured call. A setting may stand for the best if it is at most `tolerancePercent` slower,
+ * or its interval reaches into that of the best. So noise makes no rules.
  *
- * Of the admitted settings of a call it is the one that is admitted at most calls, of equal ones the lowest.
+ * Of the admitted settings of a call, the case has the one that is admitted at most calls, of equal ones the lowest.
  *
  * @param tolerancePercent at least 0
  * @throws ERR_ARGUMENT for another tolerance
@@ -24,7 +24,6 @@ export function tolerantCases(data: MeasuredData, tolerancePercent: number): Tra
   })
 }
 
-/** Ascending. */
 function admittedSettings(data: MeasuredData, row: number, factor: number): readonly number[] {
   const { rowStart, setting, timeUs, lowUs, highUs } = data
   const best = bestEntry(data, row)

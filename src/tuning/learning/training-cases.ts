@@ -9,19 +9,18 @@ export interface TrainingCase {
   readonly setting: number
 }
 
-/** A case for every measured call: its best setting, of equal times the lowest. */
+/** Returns a case for every measured call: its best setting, of equal times the lowest. */
 export function bestCases(data: MeasuredData): TrainingCase[] {
   return data.calls.map((call, row) => ({ call, setting: data.setting[bestEntry(data, row)] }))
 }
 
-/** One attribute of all cases. */
 export interface AttributeColumn {
   readonly attribute: Attribute
-  /** By case: the number, or the index of the word. */
+  /** The value of each case: the number, or the index of the word. */
   readonly values: Float64Array
-  /** Of a number: all values, ascending, each once. */
+  /** The values of a number, ascending, each once. */
   readonly distinct: readonly number[]
-  /** Of a word: all words, ascending. */
+  /** The words, ascending. */
   readonly words: readonly string[]
 }
 

@@ -5,15 +5,15 @@ import { exactSelector, type SettingSelector } from './selector.js'
 
 /** A call that takes longer than others that could stand for it, beyond noise. */
 export interface GuidelineViolation {
-  /** `allgather <= gather + bcast`, `more bytes`, `more processes`, `fewer processes`. */
+  /** The guideline: `allgather <= gather + bcast`, `more bytes`, `more processes`, `fewer processes`. */
   readonly guideline: string
   readonly call: TuningCall
-  /** Index of the setting that was chosen. */
+  /** The index of the setting that was chosen. */
   readonly setting: number
   readonly timeUs: number
-  /** What it need not exceed: the times of the other calls, with the barriers that may have hidden as much of them. */
+  /** The bound: the times of the other calls, with the barriers that may have hidden as much of them. */
   readonly boundUs: number
-  /** `timeUs / boundUs`, above 1. */
+  /** The ratio `timeUs / boundUs`, above 1. */
   readonly factor: number
   /** The calls that give the bound. */
   readonly by: readonly TuningCall[]
@@ -21,31 +21,30 @@ export interface GuidelineViolation {
 }
 
 /**
- * What avoids a violation: another `setting` of the same call, the fastest measured; else those of the other
- * calls, one after the other (`composition`) or with data `padded` to more bytes.
+ * A way to avoid a violation: another `setting` of the same call, the fastest measured. Otherwise it is the settings of
+ * the other calls, one after the other (`composition`) or with data `padded` to more bytes.
  */
 export interface GuidelineRemedy {
   readonly kind: 'setting' | 'composition' | 'padding'
-  /** Indices. */
   readonly settings: readonly number[]
   readonly timeUs: number
 }
 
 /**
- * The violations of a data set, the greatest factor first.
+ * Returns the violations of a data set, the greatest factor first.
  *
- * - Compositions: a call takes no longer than the collectives that can stand for it (`compositionGuidelines`). A
- *   length that was not measured counts as the next longer one: data can be padded.
+ * - Compositions: a call takes no longer than the collectives that can stand for it (`compositionGuidelines`). A length
+ *   that was not measured counts as the next longer one: data can be padded.
  * - `more bytes`: no longer than a call with more bytes.
- * - `more processes`, `fewer processes`: of neighboring numbers of nodes, or of processes per node, the smaller one
- *   takes no longer than the larger one, and that no longer than `allowedGrowth` permits. One node is not
- *   compared with several.
+ * - `more processes`, `fewer processes` compare neighboring numbers of nodes, or of processes per node. The smaller one
+ *   takes no longer than the larger one, and that no longer than `allowedGrowth` permits. One node is not compared with
+ *   several.
  *
- * A violation counts where intervals are apart: the low end of the call is above the high end of the bound. A bound has
+ * A violation counts if intervals are apart: the low end of the call is above the high end of the bound. A bound has
  * the barriers that were subtracted from its times: a barrier overlaps with a short call, and hides up to all of it.
  *
- * @param select the setting of every call. Default: the best measured one. Calls whose setting has no time are
- *   left out.
+ * @param select the setting of every call. Default: the best measured one. Calls whose setting has no time are left
+ *   out.
  */
 export function checkGuidelines(
   data: MeasuredData,
@@ -82,7 +81,7 @@ type Check = (
   growth?: number,
 ) => void
 
-/** Rows by a key, each list in the order of calls. */
+/** Groups rows by a key, each list in the order of calls. */
 function groupedRows(
   { calls }: MeasuredData,
   rows: readonly number[],
@@ -119,7 +118,7 @@ function checkCompositions(
   }
 }
 
-/** The first place of a list, ascending in a condition, where it holds; the length where it does nowhere. */
+/** Returns the first place of a list, ascending in a condition, at which it holds; the length if it never does. */
 function firstPlace(rows: readonly number[], holds: (row: number) => boolean): number {
   let low = 0
   let high = rows.length
@@ -131,13 +130,13 @@ function firstPlace(rows: readonly number[], holds: (row: number) => boolean): n
   return low
 }
 
-/** A call of the part's collective, of the same kind otherwise. */
+/** Returns a call of the part's collective, of the same kind otherwise. */
 function partCall(call: TuningCall, { collective }: GuidelinePart): TuningCall {
   const { operation, order, ...rest } = call
   return isReduction(collective) ? { ...call, collective } : { ...rest, collective }
 }
 
-/** Against the call with more bytes whose bound is the least. */
+/** Checks a call against the call with more bytes whose bound is the least. */
 function checkBytes(
   data: MeasuredData,
   entries: readonly number[],
@@ -151,7 +150,7 @@ function checkBytes(
   }
 }
 
-/** Neighbors of a list of rows by ascending processes. */
+/** Checks neighbors of a list of rows by ascending processes. */
 function checkProcesses({ calls }: MeasuredData, rows: readonly number[], check: Check): void {
   rows.slice(1).forEach((larger, i) => {
     const smaller = rows[i]
@@ -162,7 +161,7 @@ function checkProcesses({ calls }: MeasuredData, rows: readonly number[], check:
   })
 }
 
-/** What a call takes at most, with what the barrier after it may have hidden. */
+/** Returns the high end of a call's time, with the part that the barrier after it may have hidden. */
 function mostUs({ highUs, barrierUs }: MeasuredData, entry: number): number {
   return highUs[entry] + barrierUs[entry]
 }

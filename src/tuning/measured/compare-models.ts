@@ -7,57 +7,57 @@ import type { Predictor, PredictorName } from './predictors.js'
 import { registryText } from './registry-text.js'
 import { elected, votingModels } from './vote.js'
 
-/** A measured time with what each predictor says of it. */
+/** A measured time with the time of each predictor. */
 export interface ComparedTime {
   readonly call: TuningCall
   /** The setting as it was measured, in a line of text. */
   readonly setting: string
-  /** The algorithm that predictors know it as; null for none. */
+  /** The algorithm by which predictors know it; null for none. */
   readonly algorithm: string | null
   readonly measuredUs: number
-  /** Where the median lies with 95% confidence. */
+  /** The 95% confidence interval of the median. */
   readonly intervalUs: readonly [number, number]
-  /** Microseconds; null where a predictor cannot tell. */
+  /** The predicted microseconds; null if a predictor cannot predict them. */
   readonly predictedUs: Readonly<Partial<Record<PredictorName, number | null>>>
   /** Whether no setting of the call was measured faster. */
   readonly isBest: boolean
 }
 
-/** What choices lose, in calls with two settings or more that are predicted. Figures of no calls are NaN. */
+/** The penalty of choices, in calls with two settings or more that are predicted. Figures over no calls are NaN. */
 export interface ChoiceReport {
   readonly calls: number
-  /** Of these, those in which the setting that it takes for the fastest was measured as the fastest. */
+  /** The number of these calls in which the setting predicted to be the fastest was measured as the fastest. */
   readonly winners: number
-  /** What its choices lose against the fastest measured setting, in percent. */
+  /** The mean penalty of its choices against the fastest measured setting, in percent. */
   readonly meanPenaltyPercent: number
   readonly maxPenaltyPercent: number
 }
 
-/** How well a predictor does on all times of a data set. Figures of no times are NaN. */
+/** The accuracy of a predictor on all times of a data set. Figures over no times are NaN. */
 export interface PredictorReport extends ChoiceReport {
   readonly predictor: PredictorName
-  /** Times that it predicts, and those that it cannot. */
+  /** The number of times that it predicts; below, of those that it cannot. */
   readonly times: number
   readonly missing: number
-  /** |predicted - measured| / measured. */
+  /** The median of |predicted - measured| / measured. */
   readonly medianError: number
   readonly maxError: number
-  /** Of predicted / measured: above 1 it predicts too much. */
+  /** The median of predicted / measured: above 1 it predicts too much. */
   readonly medianRatio: number
 }
 
 export interface ModelComparison {
   readonly source: MeasurementSource
   readonly predictors: readonly PredictorReport[]
-  /** By a vote of the formulas, as `elected`. */
+  /** The report of a vote of the formulas, as in `elected`. */
   readonly vote: ChoiceReport
   readonly times: readonly ComparedTime[]
 }
 
 /**
- * Predicted beside measured times, for every setting of every call of a data set.
+ * Compares predicted with measured times, for every setting of every call of a data set.
  *
- * @param onTime after each time, with the number of those before it
+ * @param onTime called after each time, with the number of those before it
  */
 export function compareModels(
   data: MeasuredData,
@@ -129,7 +129,7 @@ function predictionOf({ predictedUs }: ComparedTime, predictor: PredictorName): 
   return predictedUs[predictor] ?? null
 }
 
-/** What a predictor takes for the fastest of a call, of equal ones the lowest; null where it predicts fewer than two. */
+/** Returns the setting predicted to be the fastest, of equal ones the lowest; null for fewer than two predictions. */
 function fastestBy(row: readonly ComparedTime[], predictor: PredictorName): ComparedTime | null {
   const known = row.filter((time) => predictionOf(time, predictor) !== null)
   const timeOf = (time: ComparedTime) => predictionOf(time, predictor)!

@@ -3,20 +3,20 @@ import { defaultAlgorithm } from '../settings/setting.js'
 import { entryOf, type MeasuredData } from './measured-data.js'
 import { exactSelector, type SettingSelector } from './selector.js'
 
-/** Of which setting the calls of a collective are checked against guidelines. */
+/** The setting whose calls are checked against guidelines, for a collective. */
 export interface GuidelineBase {
   readonly collective: Collective
-  /** `default`: what the library does by itself. `best`: the fastest measured setting of each call. */
+  /** The setting. `default`: the library's own choice. `best`: the fastest measured setting of each call. */
   readonly of: 'default' | 'best'
   readonly calls: number
-  /** Calls at which that was measured; the others are left out. */
+  /** The number of calls at which that was measured; the others are left out. */
   readonly checked: number
 }
 
 /**
- * What guidelines are checked of, for each collective of a data set in the order of its calls.
+ * Returns the checked setting of each collective of a data set in the order of its calls.
  *
- * @param of for all collectives. Default: the default where a collective has one at any call, else the best.
+ * @param of for all collectives. Default: the default if a collective has one at any call, else the best.
  */
 export function guidelineBases(
   data: MeasuredData,
@@ -40,7 +40,7 @@ export function guidelineBases(
   return { bases, select }
 }
 
-/** `bcast: the default at 2 of 3 calls`. */
+/** Returns a text such as `bcast: the default at 2 of 3 calls`. */
 export function guidelineBaseText({ collective, of, calls, checked }: GuidelineBase): string {
   const what = of === 'default' ? 'the default' : 'the best setting'
   return `${collective}: ${what} at ${checked} of ${calls} ${calls === 1 ? 'call' : 'calls'}`

@@ -13,7 +13,7 @@ export interface CompositionGuideline {
 
 export interface GuidelinePart {
   readonly collective: Collective
-  /** Bytes of the part for a call of `bytes` on P processes. */
+  /** Returns the bytes of the part for a call of `bytes` on P processes. */
   bytes(bytes: number, P: number): number
 }
 
@@ -40,14 +40,14 @@ export const compositionGuidelines: readonly CompositionGuideline[] = [
   { collective: 'barrier', parts: [part('allgather', nothing)] },
 ]
 
-/** `allgather <= gather + bcast` */
+/** Returns a text such as `allgather <= gather + bcast`. */
 export function guidelineText({ collective, parts }: CompositionGuideline): string {
   return `${collective} <= ${parts.map((one) => one.collective).join(' + ')}`
 }
 
 /**
- * By which factor a call may take longer on b processes than on a, from 2 to b - 1: in proportion, as linear
- * algorithms do, or by the rounds of doubling and one more, as past a power of two.
+ * Returns the factor by which a call may take longer on b processes than on a, from 2 to b - 1. It is in proportion, as
+ * linear algorithms are, or by the rounds of doubling and one more, as past a power of two.
  */
 export function allowedGrowth(a: number, b: number): number {
   return Math.max(b / a, (ceilLg(b) + 1) / ceilLg(a))

@@ -4,36 +4,38 @@ import { type MeasuredData, selectCalls } from './measured-data.js'
 import { type PenaltyReport, penaltyOf, penaltyOfRow, penaltyReport } from './penalty.js'
 import type { SettingSelector } from './selector.js'
 
-/** Learns decisions from a data set. */
+/** A function that learns decisions from a data set. */
 export type DecisionLearner = (data: MeasuredData) => SettingSelector
 
 export interface HeldOutOptions {
-  /** Parts of the numbers of processes, 2 to their number. Default: 5, or as many as there are numbers. */
+  /**
+   * The number of parts of the numbers of processes, 2 to their number. Default: 5, or as many as there are numbers.
+   */
   readonly folds?: number
-  /** Decides where the chosen setting has no time. Default: the call counts as missing. */
+  /** Decides when the chosen setting has no time. Default: the call counts as missing. */
   readonly fallback?: SettingSelector
 }
 
 export interface HeldOutReport {
-  /** Of decisions learned from all data, on the same data: what the source reports. */
+  /** The penalty of decisions learned from all data, on the same data, which the source reports. */
   readonly training: PenaltyReport
-  /** Of every call, by decisions learned without its number of processes. */
+  /** The penalty of decisions for every call, learned without its number of processes. */
   readonly heldOut: PenaltyReport
   readonly folds: readonly HeldOutFold[]
 }
 
 export interface HeldOutFold {
-  /** Numbers of processes that were held out, ascending. */
+  /** The numbers of processes that were held out, ascending. */
   readonly processes: readonly number[]
   readonly training: PenaltyReport
   readonly heldOut: PenaltyReport
 }
 
 /**
- * What decisions lose on calls that they were not learned from, compared with those that they were.
+ * Compares the penalty of decisions on calls from which they were not learned with that on calls from which they were.
  *
- * The i-th number of processes, ascending from 0, belongs to fold i mod folds. So neighbors are in different
- * folds, and the least and the greatest number test what lies outside the grid.
+ * The i-th number of processes, ascending from 0, belongs to fold i mod folds. So neighbors are in different folds, and
+ * the least and the greatest number test what lies outside the grid.
  *
  * @throws ERR_TUNING for fewer than 2 numbers of processes
  * @throws ERR_ARGUMENT for folds out of range

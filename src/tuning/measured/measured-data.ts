@@ -5,33 +5,33 @@ import type { Measurement, MeasurementSource } from './measurement.js'
 import { medianTime } from './median-time.js'
 
 /**
- * Measurements of one source as compressed rows: row i has the times of call i, one for every setting that was
- * measured there.
+ * Measurements of one source as compressed rows: row i has the times of call i, one for every setting that was measured
+ * there.
  *
- * Of row i, entries `rowStart[i]` to `rowStart[i + 1] - 1`, by ascending setting; every row has one at least.
+ * Row i consists of entries `rowStart[i]` to `rowStart[i + 1] - 1`, by ascending setting; every row has at least one.
  * Memory: 36 bytes an entry, besides calls and settings.
  */
 export interface MeasuredData {
   readonly source: MeasurementSource
-  /** In the order of `compareCalls`, each once. */
+  /** The calls in the order of `compareCalls`, each once. */
   readonly calls: readonly TuningCall[]
-  /** In the order of `compareSettings`, each once. Decisions name them by their index. */
+  /** The settings in the order of `compareSettings`, each once. Decisions name them by their index. */
   readonly settings: readonly TuningSetting[]
-  /** Length: calls + 1. */
+  /** The first entry of each row. Length: calls + 1. */
   readonly rowStart: Int32Array
-  /** Index of the setting, by entry. */
+  /** The index of the setting, by entry. */
   readonly setting: Int32Array
-  /** Median, microseconds, by entry. */
+  /** The median in microseconds, by entry. */
   readonly timeUs: Float64Array
-  /** Where the median lies with 95% confidence, by entry. */
+  /** The low end of the median's 95% confidence interval, by entry; `highUs` has the high end. */
   readonly lowUs: Float64Array
   readonly highUs: Float64Array
-  /** The barrier that was subtracted, which may hide as much of the call; 0 where nothing was. By entry. */
+  /** The barrier that was subtracted, which may hide as much of the call; 0 if none was. By entry. */
   readonly barrierUs: Float64Array
 }
 
 /**
- * The measurements as rows. Of several for one setting and call the last counts.
+ * Returns the measurements as rows. Of several for one setting and call the last counts.
  *
  * @throws ERR_MEASUREMENT for none, for measurements of different sources, and for reductions of different elements
  */
@@ -58,7 +58,7 @@ export function measuredData(measurements: readonly Measurement[]): MeasuredData
   )
 }
 
-/** The rows of calls that fulfil a condition; settings keep their indices. */
+/** Returns the rows of calls that fulfil a condition; settings keep their indices. */
 export function selectCalls(data: MeasuredData, isWanted: (call: TuningCall) => boolean): MeasuredData {
   const { calls, rowStart, setting, timeUs, lowUs, highUs, barrierUs } = data
   const entries: number[] = []
@@ -83,14 +83,14 @@ export function selectCalls(data: MeasuredData, isWanted: (call: TuningCall) => 
   }
 }
 
-/** The entry of a setting in a row, or -1. */
+/** Returns the entry of a setting in a row, or -1. */
 export function entryOf({ rowStart, setting }: MeasuredData, row: number, wanted: number): number {
   for (let entry = rowStart[row]; entry < rowStart[row + 1]; entry++)
     if (setting[entry] === wanted) return entry
   return -1
 }
 
-/** The entry of the shortest time in a row; of equal ones that of the lowest setting. */
+/** Returns the entry of the shortest time in a row; of equal ones that of the lowest setting. */
 export function bestEntry({ rowStart, timeUs }: MeasuredData, row: number): number {
   let best = rowStart[row]
   for (let entry = best + 1; entry < rowStart[row + 1]; entry++)
@@ -143,7 +143,7 @@ function callOf(measurement: Measurement): TuningCall {
   }
 }
 
-/** @throws ERR_MEASUREMENT for sources of which times are not compared */
+/** @throws ERR_MEASUREMENT for sources whose times are not compared */
 export function requireSameSource(a: MeasurementSource, b: MeasurementSource): void {
   const text = ({ kind, name, machine }: MeasurementSource) => `${kind} '${name}' on '${machine}'`
   if (text(a) === text(b)) return
@@ -151,7 +151,7 @@ export function requireSameSource(a: MeasurementSource, b: MeasurementSource): v
   throw new RankweaveError('ERR_MEASUREMENT', message)
 }
 
-/** @throws ERR_MEASUREMENT for reductions of different elements, of which times are not compared */
+/** @throws ERR_MEASUREMENT for reductions of different elements, whose times are not compared */
 export function requireSameElements(measurements: readonly Measurement[]): void {
   const reductions = measurements.filter(({ collective }) => isReduction(collective))
   const [one, other] = new Set(reductions.map(({ elementType = 'float64' }) => elementType))

@@ -26,15 +26,15 @@ import type { TuningCall } from '../settings/tuning-call.js'
 export interface Measurement extends TuningCall, TuningSetting {
   readonly version: typeof measurementVersion
   readonly source: MeasurementSource
-  /** Of reductions: the elements that they combine. Absent: `float64`. */
+  /** The elements that a reduction combines. Absent: `float64`. */
   readonly elementType?: ElementType
-  /** Of every repetition that counts, 1 to 1,024 of them, in the order of measurement. */
+  /** The times of every repetition that counts, 1 to 1,024 of them, in the order of measurement. */
   readonly timesUs: readonly number[]
-  /** Where the median lies with 95% confidence, `[low, high]`; both are the time where it is computed. */
+  /** The 95% confidence interval of the median, `[low, high]`; both are the time if it is computed. */
   readonly intervalUs: readonly [number, number]
   /**
-   * The barrier that separated repetitions, its median. It has been subtracted, and as much of the call may be hidden in
-   * it. Absent where nothing was subtracted.
+   * The median of the barrier that separated repetitions. It has been subtracted, and may hide as much of the call.
+   * Absent if nothing was subtracted.
    */
   readonly barrierUs?: number
 }
@@ -45,23 +45,19 @@ export const measurementVersion = 1
 export const elementTypes = ['float64', 'int32'] as const
 export type ElementType = (typeof elementTypes)[number]
 
-/** Under which measurements may stand in one file. */
+/** The conditions that measurements in one file share. */
 export interface MeasuringConditions {
   readonly source: MeasurementSource
-  /** Of the reductions. */
   readonly elementType: ElementType
 }
 
-/** Where times come from. Times of different sources are not compared. */
+/** The source of times. Times of different sources are not compared. */
 export interface MeasurementSource {
-  /**
-   * `rankweave`: the library's own algorithms on a fabric. `mpi`: a library of MPI. `simulator` and `formula`:
-   * computed.
-   */
+  /** The kind: `rankweave` on a fabric, `mpi` for an MPI library, `simulator` and `formula` for computed times. */
   readonly kind: SourceKind
-  /** The fabric, the library of MPI with its version, or the model: 1 to 200 printable characters. */
+  /** The fabric, the MPI library with its version, or the model: 1 to 200 printable characters. */
   readonly name: string
-  /** What they ran on, or are computed for: 1 to 200 printable characters. */
+  /** The machine on which they ran, or for which they are computed: 1 to 200 printable characters. */
   readonly machine: string
 }
 
@@ -70,7 +66,7 @@ export const sourceKinds = ['rankweave', 'mpi', 'simulator', 'formula'] as const
 export type SourceKind = (typeof sourceKinds)[number]
 
 export const measurementLimits = {
-  /** A line has at most so many. */
+  /** The most characters of a line. */
   characters: 2 ** 16,
   lines: 2 ** 20,
   times: 1024,

@@ -1,6 +1,8 @@
 import { quantile } from '../../base/search.js'
 
-/** The time that counts of repetitions: their median, the mean of the two middle ones of an even number. */
+/**
+ * Returns the median of repetitions, which counts as their time: the mean of the two middle ones for an even number.
+ */
 export function medianTime(times: readonly number[]): number {
   return quantile(
     times.toSorted((a, b) => a - b),

@@ -2,23 +2,23 @@ import { bestEntry, entryOf, type MeasuredData } from './measured-data.js'
 import type { SettingSelector } from './selector.js'
 
 /**
- * Penalties of every setting at every call, so that sums over calls are added and subtracted: a call that joins a sum
- * costs as many steps as it has times, whatever the number of settings.
+ * The penalties of every setting at every call, such that sums over calls are added and subtracted. A call that joins a
+ * sum costs as many steps as it has times, whatever the number of settings.
  *
  * Memory: 16 bytes a call and 8 bytes a time.
  */
 export interface PenaltyTable {
   readonly data: MeasuredData
-  /** By call: what settings lose that have no time there. That of the default, or {@link unknownPenalty}. */
+  /** The penalty of settings without a time, by call: that of the default, or {@link unknownPenalty}. */
   readonly withoutTime: Float64Array
-  /** By entry: what its setting loses. Shares of the best time: 0.5 is half as long again. */
+  /** The penalty of the setting, by entry, as a share of the best time: 0.5 is half as long again. */
   readonly penalty: Float64Array
 }
 
-/** What a decision without a time counts as: more than any time that is worth a thought. */
+/** The penalty of a decision without a time: far more than that of any time worth considering. */
 const unknownPenalty = 1e6
 
-/** @param fallback decides where a setting has no time. Default: nothing does. */
+/** @param fallback decides when a setting has no time. Default: nothing does. */
 export function penaltyTable(data: MeasuredData, fallback: SettingSelector = () => -1): PenaltyTable {
   const { calls, rowStart, timeUs } = data
   const withoutTime = new Float64Array(calls.length)
@@ -33,12 +33,12 @@ export function penaltyTable(data: MeasuredData, fallback: SettingSelector = () 
   return { data, withoutTime, penalty }
 }
 
-/** Sums of penalties over some calls, by setting. */
+/** The sums of penalties over some calls, by setting. */
 export class PenaltySums {
   readonly #table: PenaltyTable
-  /** Of settings without a time in any of these calls. */
+  /** The sum of a setting without a time in any of these calls. */
   #withoutTime = 0
-  /** By how much a setting's sum differs from that. */
+  /** The difference of each setting's sum from that. */
   readonly #difference: Float64Array
 
   constructor(table: PenaltyTable, rows: Iterable<number> = []) {
@@ -59,7 +59,7 @@ export class PenaltySums {
     return this.#withoutTime + this.#difference[setting]
   }
 
-  /** The setting of the least sum, of equal ones the lowest. */
+  /** Returns the setting of the least sum, of equal ones the lowest. */
   least(): number {
     let least = 0
     for (let i = 1; i < this.#difference.length; i++)

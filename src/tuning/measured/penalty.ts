@@ -4,30 +4,29 @@ import { bestEntry, entryOf, type MeasuredData } from './measured-data.js'
 import type { SettingSelector } from './selector.js'
 
 /**
- * What decisions lose against the best measured setting of each call, in percent of its time: 0 where they
- * choose it.
+ * The penalty of decisions against the best measured setting of each call, in percent of its time: 0 if they choose it.
  *
  * @see Pjesivac-Grbovic 2007 §5.1
  */
 export interface PenaltyReport {
-  /** Calls whose chosen setting was measured: those that the figures are of. */
+  /** The number of calls whose chosen setting was measured; the figures are over these. */
   readonly calls: number
-  /** Calls whose chosen setting has no time, or that have no decision. They are in no figure. */
+  /** The number of calls without a decision, or whose chosen setting has no time. They are in no figure. */
   readonly missing: number
-  /** NaN of no calls, as all figures. */
+  /** The least penalty; NaN over no calls, as all figures. */
   readonly minPercent: number
   readonly meanPercent: number
   readonly medianPercent: number
   readonly maxPercent: number
-  /** Where the maximum is; null of no calls. */
+  /** The call with the greatest penalty; null without calls. */
   readonly worst: TuningCall | null
 }
 
 /**
- * The penalty of decisions over all calls of a data set.
+ * Returns the penalty of decisions over all calls of a data set.
  *
- * @param fallback decides where the chosen setting has no time, as where it cannot serve the call. Default: the
- *   call counts as missing.
+ * @param fallback decides when the chosen setting has no time, for example because it cannot serve the call. Default:
+ *   the call counts as missing.
  */
 export function penaltyOf(
   data: MeasuredData,
@@ -39,7 +38,7 @@ export function penaltyOf(
   return penaltyReport(data, rows, percents)
 }
 
-/** The report of penalties that are known, NaN for those that are missing, of these rows of a data set. */
+/** Returns the report of the penalties of these rows of a data set; NaN stands for a missing penalty. */
 export function penaltyReport(
   { calls }: MeasuredData,
   rows: readonly number[],
@@ -63,7 +62,7 @@ export function penaltyReport(
   }
 }
 
-/** Percent; NaN where neither decision has a time. */
+/** Returns percent; NaN if neither decision has a time. */
 export function penaltyOfRow(
   data: MeasuredData,
   row: number,

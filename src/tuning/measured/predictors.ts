@@ -14,10 +14,10 @@ import { nodesOf } from '../../machine/nodes.js'
 import type { Level, Profile } from '../../machine/profile.js'
 import { callProcesses, type TuningCall } from '../settings/tuning-call.js'
 
-/** What tells the time of an algorithm, by its line of text, at a call. */
+/** A predictor of the time of an algorithm, by its line of text, at a call. */
 export interface Predictor {
   readonly name: PredictorName
-  /** Microseconds; null where it cannot tell. */
+  /** Returns microseconds, or null if it cannot predict them. */
   timeUs(text: string, call: TuningCall): number | null
 }
 
@@ -25,12 +25,12 @@ export const predictorNames = ['hockney', 'loggp', 'plogp', 'simulator'] as cons
 export type PredictorName = (typeof predictorNames)[number]
 export type FormulaName = Exclude<PredictorName, 'simulator'>
 
-/** The level at which formulas take messages of a call: they know one rank per node, or one node. */
+/** Returns the level at which formulas take messages of a call: they know one rank per node, or one node. */
 export function levelOfCall({ nodes }: TuningCall): Level {
   return nodes > 1 ? 'network' : 'node'
 }
 
-/** A model of one level of a profile. @throws ERR_MACHINE, ERR_MODEL */
+/** Returns a model of one level of a profile. @throws ERR_MACHINE, ERR_MODEL */
 export function modelOfLevel(profile: Profile, level: Level, model: FormulaName): CostModel {
   if (model === 'plogp') return pLogPOfLevel(profile, level)
   const parameters = logGPOfLevel(profile, level)
@@ -38,9 +38,9 @@ export function modelOfLevel(profile: Profile, level: Level, model: FormulaName)
 }
 
 /**
- * Times by the formulas of a model, with the parameters of level `network` for calls on several nodes, else of level
- * `node`. Null for algorithms without a formula, with parameters other than segments, and for ranks that an algorithm
- * does not serve.
+ * Returns a predictor by the formulas of a model, with the parameters of level `network` for calls on several nodes,
+ * else of level `node`. It returns null for algorithms without a formula, with parameters other than segments, and for
+ * ranks that an algorithm does not serve.
  */
 export function formulaPredictor(profile: Profile, name: FormulaName): Predictor {
   const models = new Map(
@@ -66,13 +66,13 @@ function formulaUs(text: string, call: TuningCall, model: CostModel): number | n
   return predictUs(id, model, { ranks, bytes, segmentBytes: Math.max(1, segmentBytes) })
 }
 
-/** Operations of the largest schedule that is simulated: about a second. */
+/** The most operations of a schedule that is simulated: about a second. */
 const mostOperations = 2 ** 20
 
 /**
- * Times by simulation of the schedule, on nodes of a machine with as many cores as the call has processes per node: one
- * schedule at a time. Null for a machine with fewer nodes, a shape that the algorithm does not serve, and schedules of
- * more than 2^20 operations.
+ * Returns a predictor by simulation, on nodes of a machine with as many cores as the call has processes per node: one
+ * schedule at a time. It returns null for a machine with fewer nodes, a shape that the algorithm does not serve, and
+ * schedules of more than 2^20 operations.
  *
  * @param machine its network and its profile count, not its cores
  */
@@ -112,7 +112,7 @@ function simulatedUs(text: string, call: TuningCall, machine: Machine): number |
 }
 
 /**
- * Microseconds of a call on a machine, by simulation.
+ * Returns the simulated microseconds of a call on a machine.
  *
  * @param placement cores by rank. Default: one after the other.
  */

@@ -8,9 +8,9 @@ import { elementTypes, type Measurement, measurementLimits, measurementVersion }
 import { medianTime } from './median-time.js'
 
 /**
- * The measurements of a file, from its lines without their ends. Empty lines are skipped.
+ * Returns the measurements of a file, from its lines without their ends. Empty lines are skipped.
  *
- * @throws ERR_ARGUMENT for what is not a sequence of lines, such as one text
+ * @throws ERR_ARGUMENT for anything but a sequence of lines, such as one text
  * @throws ERR_MEASUREMENT with the number of the line, and what was expected there
  */
 export function readMeasurements(lines: Iterable<string>): Measurement[] {
@@ -30,7 +30,11 @@ export function readMeasurements(lines: Iterable<string>): Measurement[] {
   return measurements
 }
 
-/** The line of a measurement, without its end. @throws ERR_MEASUREMENT for what {@link parseMeasurement} refuses */
+/**
+ * Returns the line of a measurement, without its end.
+ *
+ * @throws ERR_MEASUREMENT for measurements that {@link parseMeasurement} refuses
+ */
 export function formatMeasurement(measurement: Measurement): string {
   const { version, source, collective, algorithm, parameters, nodes, processesPerNode, bytes } = measurement
   const { operation, order, isMemoryShared, elementType, timesUs, intervalUs, barrierUs } = measurement
@@ -43,11 +47,11 @@ export function formatMeasurement(measurement: Measurement): string {
 }
 
 /**
- * A checked measurement from its line.
+ * Returns a checked measurement from its line.
  *
  * @param number of the line, from 1, for messages
- * @throws ERR_MEASUREMENT for a line that is too long or not JSON, another version, a member that is missing,
- *   unknown or out of range
+ * @throws ERR_MEASUREMENT for a line that is too long or not JSON, another version, a member that is missing, unknown
+ *   or out of range
  */
 export function parseMeasurement(line: string, number: number): Measurement {
   const { characters } = measurementLimits
@@ -64,7 +68,7 @@ export function parseMeasurement(line: string, number: number): Measurement {
   return checked(value, number)
 }
 
-/** The object, and in it source, parameters and lists. */
+/** The deepest nesting: the object, and in it source, parameters and lists. */
 const deepest = 2
 
 const known: Readonly<Record<keyof Measurement, true>> = {
@@ -86,7 +90,7 @@ function checked(value: unknown, number: number): Measurement {
   const expectWord = (name: string, words: readonly unknown[]) =>
     expect(words.includes(members[name]), name, `among ${words.join(', ')}`)
 
-  // First: files of another version may have other members.
+  // The version comes first, because files of another version may have other members.
   expect(members['version'] === measurementVersion, 'version', String(measurementVersion))
   requireKnownOptions(where, members, known, 'ERR_MEASUREMENT')
   checkSource(members['source'], where, 'ERR_MEASUREMENT')
@@ -111,7 +115,7 @@ function checked(value: unknown, number: number): Measurement {
   return members as unknown as Measurement
 }
 
-/** Whether a value can be the name of an operation, or a word of a test. */
+/** Returns whether a value can be the name of an operation, or a word of a test. */
 export function isWord(value: unknown): boolean {
   return typeof value === 'string' && /^[a-z][a-zA-Z0-9-]{0,31}$/.test(value)
 }

@@ -5,10 +5,11 @@ import { settingLine, type TuningSetting } from '../settings/setting.js'
 import type { MeasurementSource } from './measurement.js'
 
 /**
- * The line of text of the registry's algorithm that does what a measured setting does: of the library's own settings
- * their own, of Open MPI's the one of the same method. Settings at the defaults have no parameters in it.
+ * Returns the line of text of the registry's algorithm that does what a measured setting does. The library's own
+ * settings have their own; Open MPI's have the one of the same method. Settings at the defaults have no parameters in
+ * it.
  *
- * @returns null where the registry has none, as for algorithms of other libraries of MPI
+ * @returns null if the registry has none, as for algorithms of other MPI libraries
  */
 export function registryText(setting: TuningSetting, source: MeasurementSource): string | null {
   try {
@@ -20,7 +21,7 @@ export function registryText(setting: TuningSetting, source: MeasurementSource):
   }
 }
 
-/** The same for names of Open MPI that `textOfTuned` does not know. */
+/** The lines for names of Open MPI that `textOfTuned` does not know. */
 const others: Readonly<Record<string, string>> = {
   'barrier linear': 'barrier-linear',
   'barrier double_ring': 'barrier-double-ring',

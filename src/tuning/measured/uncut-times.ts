@@ -3,8 +3,8 @@ import { callKey } from '../settings/tuning-call.js'
 import type { Measurement } from './measurement.js'
 
 /**
- * Measurements, and those of settings with segments at calls whose data are no longer than a segment: such calls
- * are carried out without a cut, so the times are those of the same setting without segments.
+ * Returns measurements, and those of settings with segments at calls whose data are no longer than a segment. Such
+ * calls are carried out without a cut, so the times are those of the same setting without segments.
  *
  * Settings are not measured there. Without these times a leaf would seem to leave such calls to the default.
  *
@@ -37,7 +37,7 @@ function distinctSettings(measurements: readonly Measurement[]): Iterable<Tuning
   return new Map(measurements.map((each) => [settingLine(each), each])).values()
 }
 
-/** The text of a setting without its segments. */
+/** Returns the text of a setting without its segments. */
 function wholeLine({ collective, algorithm, parameters }: TuningSetting): string {
   const { segment: _, ...others } = parameters
   return settingLine({ collective, algorithm, parameters: others })

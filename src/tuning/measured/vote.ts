@@ -1,11 +1,11 @@
-/** Models that vote. Where all disagree the first decides: PLogP and LogGP weigh more than Hockney. */
+/** The models that vote. If all disagree, the first decides: PLogP and LogGP weigh more than Hockney. */
 export const votingModels = ['plogp', 'loggp', 'hockney'] as const
 
 /**
- * The choice with most votes, of equally many that of the earliest voter.
+ * Returns the choice with most votes, of equally many that of the earliest voter.
  *
  * @param choices one of each voter; null abstains
- * @returns null where all abstain
+ * @returns null if all abstain
  * @see Pjesivac-Grbovic 2007 §5.2.3
  */
 export function elected<T>(choices: readonly (T | null)[]): T | null {

@@ -3,12 +3,12 @@ import { settingLine, type TuningSetting } from '../settings/setting.js'
 import type { Measurement } from './measurement.js'
 
 /**
- * Measurements without those of some settings. A text names an algorithm, or its settings with such parameters, whatever
- * the other parameters are. Which parameters are measured depends on the number of processes, so a text may name a value
- * that was not ({@link unmeasuredTexts}).
+ * Returns measurements without those of some settings. A text names an algorithm, or its settings with such parameters,
+ * whatever the other parameters are. The measured parameters depend on the number of processes, so a text may name a
+ * value that was not measured ({@link unmeasuredTexts}).
  *
  * @param texts such as `knomial` or `knomial:radix=2`
- * @throws ERR_MEASUREMENT for a text that names no measured algorithm with such parameters, and where nothing is left
+ * @throws ERR_MEASUREMENT for a text that names no measured algorithm with such parameters, and if nothing is left
  */
 export function withoutSettings(
   measurements: readonly Measurement[],
@@ -24,7 +24,7 @@ export function withoutSettings(
   throw wrongValue('ERR_MEASUREMENT', 'expected settings that leave others to learn from', texts.join(' '))
 }
 
-/** Texts of {@link withoutSettings} that leave nothing out. */
+/** Returns the texts of {@link withoutSettings} that leave nothing out. */
 export function unmeasuredTexts(
   measurements: readonly Measurement[],
   texts: readonly string[],
@@ -34,7 +34,7 @@ export function unmeasuredTexts(
 
 interface NamedSettings {
   readonly algorithm: string
-  /** As `radix=2`. */
+  /** The parameters, each as `radix=2`. */
   readonly parameters: readonly string[]
 }
 
@@ -50,7 +50,7 @@ function isIn(text: string, { algorithm, parameters }: TuningSetting): boolean {
   return named.algorithm === algorithm && named.parameters.every((parameter) => own.includes(parameter))
 }
 
-/** Whether a setting is of the algorithm, and has the parameters, whatever their values are. */
+/** Returns whether a setting is of the algorithm, and has the parameters, whatever their values are. */
 function hasNames(text: string, { algorithm, parameters }: TuningSetting): boolean {
   const named = namedSettings(text)
   const names = named.parameters.map((parameter) => /^(\w+)=\d+$/.exec(parameter)?.[1])

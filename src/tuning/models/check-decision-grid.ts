@@ -5,7 +5,6 @@ import { checkSetting } from '../settings/check-setting.js'
 import { callLimits } from '../settings/tuning-call.js'
 import { type DecisionGrid, openGrid } from './decision-grid.js'
 
-/** Largest grid that is read. */
 export const gridLimits = { settings: 4095, edges: 64, cells: 2 ** 16 } as const
 
 const axisLimits: Readonly<Record<keyof CellAxes, readonly [number, number]>> = {
@@ -25,7 +24,7 @@ const known = {
 type Members = Readonly<Record<string, unknown>>
 
 /**
- * A grid that came from a file, checked.
+ * Checks a grid that came from a file.
  *
  * @param where the file, for messages
  * @throws ERR_TUNING naming the member that is missing, unknown or out of range; for more than 4,095 settings, 64 edges

@@ -22,18 +22,18 @@ const members = {
 } as const
 
 /**
- * A tree that came from a file, checked: every leaf names one of its settings, every test an attribute.
+ * Checks a tree that came from a file: every leaf names one of its settings, every test an attribute.
  *
  * @param where the file, for messages
- * @throws ERR_TUNING naming the member that is missing, unknown or out of range; for more than 4,096 settings, 24
- *   tests on a path or 65,536 nodes
+ * @throws ERR_TUNING naming the member that is missing, unknown or out of range; for more than 4,096 settings, 24 tests
+ *   on a path or 65,536 nodes
  */
 export function checkDecisionTree(where: string, value: unknown): DecisionTree {
   requireMembers(where, value, members.tree)
   const { settings, root } = value as Members
   if (!Array.isArray(settings) || settings.length === 0 || settings.length > treeLimits.settings)
     throw fail(`${where}.settings`, `a list of 1 to ${treeLimits.settings}`, settings)
-  // Not by `forEach`, which skips what a list lacks.
+  // A loop, because `forEach` skips holes of a list.
   for (const [i, setting] of settings.entries()) {
     requireMembers(`${where}.settings[${i}]`, setting, members.setting)
     checkSetting(setting, `${where}.settings[${i}]`, 'ERR_TUNING')
@@ -42,7 +42,7 @@ export function checkDecisionTree(where: string, value: unknown): DecisionTree {
   return value as DecisionTree
 }
 
-/** What is known while a tree is walked. */
+/** The state of a walk through a tree. */
 interface Walk {
   readonly settings: number
   nodes: number
@@ -109,7 +109,7 @@ const wordsOf: Partial<Record<WordAttribute, readonly string[]>> = {
   powerOfTwoProcesses: ['no', 'yes'],
 }
 
-/** Branches of a test. */
+/** The most branches of a test. */
 const mostWords = 256
 
 function requireMembers(where: string, value: unknown, known: object): void {

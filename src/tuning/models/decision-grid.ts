@@ -3,47 +3,48 @@ import { type CellAxes, cellOf, countCells } from '../settings/call-cells.js'
 import type { TuningSetting } from '../settings/setting.js'
 
 /**
- * Decisions as a grid of cells: what online tuning learns between runs. Plain data, which a tuning file holds where a
- * tree may stand; 2,754 cells take 11,016 bytes, and with performances 4 bytes more for each cell and setting. In a
- * file both are base64.
+ * Decisions as a grid of cells, which online tuning learns between runs. Plain data, which a tuning file holds in place
+ * of a tree. 2,754 cells take 11,016 bytes; performances take 4 bytes more for each cell and setting. In a file both
+ * are base64.
  *
  * @see Steiner 2023 §4.5.2
  */
 export interface DecisionGrid {
   readonly kind: 'grid'
-  /** Number i (AlgID) is at place i - 1. */
+  /** The settings; number i (AlgID) is at place i - 1. */
   readonly settings: readonly TuningSetting[]
   readonly axes: CellAxes
   /**
-   * Whether enough settings have enough times. If not, there is nothing to choose by: runs that explore take every
+   * Whether enough settings have enough times. If not, there is no basis for a choice: runs that explore take every
    * setting with equal probability, others leave calls to the default.
    */
   readonly isTrained: boolean
-  /** By cell: the number of the best setting, 0 where none is known; little-endian int32 in base64. */
+  /** The number of the best setting, by cell, 0 if none is known; little-endian int32 in base64. */
   readonly best: string
   /**
-   * By cell and setting: the least predicted time of the cell over that of the setting, so 0 to 1; 0 of a setting
-   * with too few times. Little-endian float32 in base64. Absent: the grid is for runs that do not explore.
+   * The performances, by cell and setting: the least predicted time of the cell over that of the setting, so 0 to 1. A
+   * setting with too few times has 0. Little-endian float32 in base64. Absent: the grid is for runs that do not
+   * explore.
    */
   readonly performances?: string
-  /** Numbers of settings that are never chosen, also not to explore. Absent: none. */
+  /** The numbers of settings that are never chosen, also not to explore. Absent: none. */
   readonly excluded?: readonly number[]
 }
 
-/** A grid of which each cell can be read. */
+/** A grid whose cells can be read. */
 export interface OpenGrid {
   readonly settings: readonly TuningSetting[]
   readonly axes: CellAxes
   readonly isTrained: boolean
-  /** 4 bytes a cell. */
+  /** The numbers of the best settings, 4 bytes a cell. */
   readonly best: Int32Array
-  /** 4 bytes for each cell and setting, settings of a cell together. */
+  /** The performances, 4 bytes for each cell and setting, settings of a cell together. */
   readonly performances: Float32Array | undefined
-  /** As in {@link DecisionGrid}. */
+  /** The excluded numbers, as in {@link DecisionGrid}. */
   readonly excluded?: readonly number[]
 }
 
-/** The number of the setting that a trained grid has for a call; 0 where it knows none. One look-up, allocates nothing. */
+/** Returns the number of a trained grid's setting for a call, or 0 for none. One look-up, allocates nothing. */
 export function bestNumber(
   { axes, best }: OpenGrid,
   bytes: number,
@@ -53,7 +54,7 @@ export function bestNumber(
   return best[cellOf(axes, bytes, nodes, processesPerNode)]
 }
 
-/** A grid as a file has it. */
+/** Returns a grid in the form of a file. */
 export function closedGrid({
   settings,
   axes,
@@ -67,7 +68,7 @@ export function closedGrid({
 }
 
 /**
- * The inverse of {@link closedGrid}.
+ * Returns a grid of a file in the form to read: the inverse of {@link closedGrid}.
  *
  * @param where the grid, for messages
  * @throws ERR_TUNING for arrays of another length than the axes and settings give, for values out of range, and for a
@@ -111,7 +112,7 @@ function base64Of(values: Int32Array | Float32Array): string {
   return btoa(text)
 }
 
-/** In the order of this machine. */
+/** Decodes base64 into bytes in the order of this machine. */
 function bytesOfBase64(where: string, text: string, length: number): ArrayBuffer {
   let binary: string
   try {
@@ -128,7 +129,7 @@ function bytesOfBase64(where: string, text: string, length: number): ArrayBuffer
   return words.buffer
 }
 
-/** The grid of a collective of which nothing is known. */
+/** Returns the grid of a collective before anything was learned. */
 export function emptyGrid(settings: readonly TuningSetting[], axes: CellAxes): OpenGrid {
   return { settings, axes, isTrained: false, best: new Int32Array(countCells(axes)), performances: undefined }
 }

@@ -7,12 +7,13 @@ import type { DecisionNode, DecisionTree } from './decision-tree.js'
 /** A setting for calls of so many bytes and more. */
 export interface DecisionStep {
   readonly fromBytes: number
-  /** Index in the settings of the tree. */
+  /** The index in the settings of the tree. */
   readonly setting: number
 }
 
 /**
- * What a tree decides for one layout, by bytes: at least one step, the first one from 0 bytes on, neighbors differ.
+ * Returns the decisions of a tree for one layout, by bytes: at least one step, the first one from 0 bytes on; neighbors
+ * differ.
  *
  * @param call its bytes do not matter
  * @param where the file and collective, for messages
@@ -35,12 +36,12 @@ export function decisionSteps(tree: DecisionTree, call: TuningCall, where: strin
   return steps
 }
 
-/** The most bytes with which a test of a number holds; -1: with none. */
+/** Returns the most bytes with which a test of a number holds, or -1. */
 function lastBelow(call: TuningCall, attribute: NumberAttribute, atMost: number): number {
   const holds = (bytes: number) => numberOf({ ...call, bytes }, attribute) <= atMost
   if (!holds(0)) return -1
   if (holds(callLimits.bytes)) return callLimits.bytes
-  // Attributes grow with the bytes.
+  // Bisection works because attributes grow with the bytes.
   let low = 0
   let high: number = callLimits.bytes
   while (high - low > 1) {
@@ -65,16 +66,16 @@ function branchFor(
   return node.branches.find((branch) => branch.word === word)?.node ?? node.otherwise
 }
 
-/** Which layouts a file of a library of MPI is written for: it knows ranks, but no nodes. */
+/** The layouts for which a file of an MPI library is written: it knows ranks, but no nodes. */
 export interface WrittenLayout {
-  /** Ascending numbers of nodes, each at least 1. */
+  /** The numbers of nodes, ascending, each at least 1. */
   readonly nodes: readonly number[]
   readonly processesPerNode: number
 }
 
-/** What is decided for a number of ranks. */
+/** The decisions for a number of ranks. */
 export interface LayoutSteps {
-  /** From the least number of ranks on to the greatest; null: to any. */
+  /** The least number of ranks; below, the greatest, null for any. */
   readonly leastRanks: number
   readonly greatestRanks: number | null
   readonly ranks: number
@@ -82,8 +83,8 @@ export interface LayoutSteps {
 }
 
 /**
- * The steps of every layout. A number of ranks between two layouts counts as the larger one, one beyond them as the
- * nearest.
+ * Returns the steps of every layout. A number of ranks between two layouts counts as the larger one, one beyond them as
+ * the nearest.
  *
  * @throws ERR_TUNING for an invalid layout, and as decisionSteps does
  */

@@ -3,12 +3,9 @@ import { type NumberAttribute, numberOf, type WordAttribute, wordOf } from '../s
 import type { TuningSetting } from '../settings/setting.js'
 import type { TuningCall } from '../settings/tuning-call.js'
 
-/**
- * Decisions as a tree of tests: what learners produce, generators translate and a tuning file holds. Plain data:
- * JSON keeps it whole.
- */
+/** Decisions as a tree of tests. Learners produce it, generators translate it, a tuning file holds it as plain data. */
 export interface DecisionTree {
-  /** What leaves name by index. */
+  /** The settings that leaves name by index. */
   readonly settings: readonly TuningSetting[]
   readonly root: DecisionNode
 }
@@ -18,9 +15,9 @@ export type DecisionNode = DecisionLeaf | ThresholdTest | WordTest
 export interface DecisionLeaf {
   readonly kind: 'leaf'
   readonly setting: number
-  /** Training cases that end here; 0 where the tree was not learned from cases. */
+  /** The number of training cases that end here; 0 if the tree was not learned from cases. */
   readonly cases: number
-  /** Those of them whose best setting is another one. */
+  /** The number of these cases whose best setting is another one. */
   readonly errors: number
 }
 
@@ -33,13 +30,12 @@ export interface ThresholdTest {
   readonly above: DecisionNode
 }
 
-/** A test of a word. */
 export interface WordTest {
   readonly kind: 'words'
   readonly attribute: WordAttribute
-  /** Each word once, by ascending word. */
+  /** The branches, each word once, by ascending word. */
   readonly branches: readonly WordBranch[]
-  /** Of all other words, and where the call does not state it. */
+  /** The leaf of all other words, and of calls that do not state the word. */
   readonly otherwise: DecisionLeaf
 }
 
@@ -49,12 +45,12 @@ export interface WordBranch {
 }
 
 /**
- * Largest tree that is learned or read: tests from the root to a leaf, and nodes. A word is tested once on a path, so
- * as JSON a tree nests at most 38 deep.
+ * The largest tree that is learned or read: tests from the root to a leaf, and nodes. A word is tested once on a path,
+ * so as JSON a tree nests at most 38 deep.
  */
 export const treeLimits = { depth: 24, nodes: 2 ** 16, settings: 4096 } as const
 
-/** The leaf of a call: the reason of a decision. */
+/** Returns the leaf of a call, which is the reason of its decision. */
 export function leafOf({ root }: DecisionTree, call: TuningCall): DecisionLeaf {
   let node = root
   while (node.kind !== 'leaf') {
@@ -65,7 +61,7 @@ export function leafOf({ root }: DecisionTree, call: TuningCall): DecisionLeaf {
   return node
 }
 
-/** All leaves from left to right, but for those of words that did not occur. */
+/** Returns all leaves from left to right, except those of words that did not occur. */
 export function treeLeaves({ root }: DecisionTree): DecisionLeaf[] {
   const leaves: DecisionLeaf[] = []
   visitNodes(root, (node) => {
@@ -74,19 +70,19 @@ export function treeLeaves({ root }: DecisionTree): DecisionLeaf[] {
   return leaves
 }
 
-/** Levels below a node, at most {@link treeLimits}. */
+/** Returns the levels below a node, at most {@link treeLimits}. */
 export function depthOf(node: DecisionNode): number {
   if (node.kind === 'leaf') return 0
   return 1 + largestOf(childrenOf(node).map(depthOf))
 }
 
-/** Every node but those of words that did not occur, a parent before its children. */
+/** Visits every node except those of words that did not occur, a parent before its children. */
 export function visitNodes(root: DecisionNode, visit: (node: DecisionNode) => void): void {
   visit(root)
   if (root.kind !== 'leaf') for (const child of childrenOf(root)) visitNodes(child, visit)
 }
 
-/** What is below a test, in order: up to the limit, then above; the branches of words, then the leaf of all others. */
+/** Returns the nodes below a test: up to the limit, then above; or the branches of words, then the leaf of others. */
 export function inOrder(node: ThresholdTest | WordTest): readonly DecisionNode[] {
   return node.kind === 'threshold' ? childrenOf(node) : [...childrenOf(node), node.otherwise]
 }

@@ -7,8 +7,9 @@ import type { DecisionNode, DecisionTree } from './decision-tree.js'
 type Range = readonly [number, number]
 
 /**
- * The best settings of a grid as a tree of tests, which decides alike for every call: for generators, and for readers that
- * know trees. Neighboring cells of one setting become one leaf. At most 14 tests on a path for 18 x 17 x 9 cells.
+ * Returns the best settings of a grid as a tree of tests with the same decision for every call. It serves generators,
+ * and readers that know trees. Neighboring cells of one setting become one leaf. At most 14 tests on a path for 18 x 17
+ * x 9 cells.
  *
  * A cell without a setting is left to the default, which is a further setting of the tree.
  *
@@ -41,7 +42,7 @@ export function gridTree({ settings, axes, best }: OpenGrid): DecisionTree {
       part: (range: Range) => DecisionNode,
     ): DecisionNode => {
       const middle = (from + to) >> 1
-      // Sizes are integers: at most one less than the edge.
+      // Sizes are integers, so the limit is one less than the edge.
       const atMost = edges[middle] - 1
       return { kind: 'threshold', attribute, atMost, below: part([from, middle]), above: part([middle, to]) }
     }

@@ -1,14 +1,14 @@
 import { type DecisionNode, type DecisionTree, inOrder } from './decision-tree.js'
 
-/** What the tests on the path to a leaf leave of an attribute. */
+/** The conditions on an attribute that the tests on the path to a leaf set. */
 type Conditions = ReadonlyMap<
   string,
   { readonly above?: number; readonly atMost?: number; readonly word?: string }
 >
 
 /**
- * Of every leaf, by its index in the order of `inOrder`, which calls it decides for, in words:
- * `processes > 4, 2048 < bytes <= 8192, order = any`.
+ * Returns in words, for every leaf by its index in the order of `inOrder`, the calls for which it decides: `processes >
+ * 4, 2048 < bytes <= 8192, order = any`.
  */
 export function leafConditions({ root }: DecisionTree): readonly string[] {
   const texts: string[] = []

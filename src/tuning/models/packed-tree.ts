@@ -11,23 +11,23 @@ import { type DecisionLeaf, type DecisionNode, type DecisionTree, inOrder } from
 
 /**
  * A tree as binary tests in typed arrays, for look-ups in calls: 20 bytes a test. A test of a word with b branches
- * is b tests, one after the other.
+ * becomes b tests, one after the other.
  */
 export interface PackedTree {
-  /** Index in `allAttributes`, by test. */
+  /** The index in `allAttributes`, by test. */
   readonly attribute: Int32Array
-  /** What a number is at most, or the index of the word. */
+  /** The limit of a number, or the index of the word. */
   readonly value: Float64Array
-  /** The next test where it holds, and where it does not; ~index of a leaf. */
+  /** The next test if the test holds, and if it does not; ~index for a leaf. */
   readonly yes: Int32Array
   readonly no: Int32Array
-  /** Index of the setting, by leaf in the order of `inOrder`. */
+  /** The index of the setting, by leaf in the order of `inOrder`. */
   readonly leafSetting: Int32Array
   readonly words: readonly string[]
   readonly root: number
 }
 
-/** The decisions of a tree. A decision allocates nothing. */
+/** Returns a selector by the decisions of a tree. A decision allocates nothing. */
 export function treeSelector(tree: DecisionTree): SettingSelector {
   const packed = packTree(tree)
   return (call) => {
@@ -37,9 +37,9 @@ export function treeSelector(tree: DecisionTree): SettingSelector {
 }
 
 /**
- * The index of the leaf of a call. Allocates nothing.
+ * Returns the index of the leaf of a call. Allocates nothing.
  *
- * @param processes where they are spread unevenly, fewer than `nodes` x `processesPerNode`
+ * @param processes fewer than `nodes` x `processesPerNode` if they are spread unevenly
  * @param call for its words only
  */
 export function findLeaf(
@@ -54,7 +54,7 @@ export function findLeaf(
   while (node >= 0) {
     let holds: boolean
     const limit = value[node]
-    // By their places in `allAttributes`.
+    // The cases are the places in `allAttributes`.
     switch (attribute[node]) {
       case 0:
         holds = nodes <= limit
@@ -97,7 +97,7 @@ export function packTree({ root }: DecisionTree): PackedTree {
   const tests: { attribute: number; value: number; yes: number; no: number }[] = []
   const add = (attribute: Attribute, value: number, yes: number, no: number): number =>
     tests.push({ attribute: allAttributes.indexOf(attribute), value, yes, no }) - 1
-  // Called after both branches, so leaves are in order.
+  // Leaves get their numbers from left to right; a test gets its own after the tests of its branches.
   const packed = (node: DecisionNode): number => {
     if (node.kind === 'leaf') return ~(leaves.push(node) - 1)
     const children = inOrder(node).map(packed)

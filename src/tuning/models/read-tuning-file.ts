@@ -12,7 +12,7 @@ import { requireOwnSource } from './require-own-source.js'
 import type { TreeOrGrid } from './tree-or-grid.js'
 import { type TuningFile, tuningFormat, tuningVersion } from './tuning-file.js'
 
-/** Of a tuning file: bytes of UTF-8, and levels of lists and objects. */
+/** The limits of a tuning file: bytes of UTF-8, and levels of lists and objects. */
 export const tuningFileLimits = { bytes: 2 ** 24, levels: 44 } as const
 
 const members: Readonly<Record<keyof TuningFile, true>> = {
@@ -20,7 +20,7 @@ const members: Readonly<Record<keyof TuningFile, true>> = {
 }
 
 /**
- * A tuning file from its text, checked.
+ * Returns a checked tuning file from its text.
  *
  * Time and memory: in proportion to the text.
  *
@@ -43,7 +43,7 @@ export function readTuningFile(text: string, where = 'tuning file'): TuningFile 
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw fail(where, 'an object', value)
   const file = value as Readonly<Record<string, unknown>>
-  // First: other files, and those of another version, may have other members.
+  // Format and version come first, because other files may have other members.
   if (file['format'] !== tuningFormat)
     throw fail(`${where}, format`, `'${tuningFormat}', as rankweave tune writes it`, file['format'])
   if (file['version'] !== tuningVersion)
@@ -56,7 +56,7 @@ export function readTuningFile(text: string, where = 'tuning file'): TuningFile 
 }
 
 /**
- * The same of a value of a program, such as what JSON.parse makes of a file.
+ * Checks a tuning file that a program holds as a value, for example from JSON.parse.
  *
  * @throws ERR_TUNING as {@link readTuningFile}
  */
@@ -72,9 +72,9 @@ export function checkTuningFile(value: unknown, where = 'tuning'): TuningFile {
 }
 
 /**
- * The same, for a world on a fabric.
+ * Checks a tuning file as {@link checkTuningFile} does, for a world on a fabric.
  *
- * @throws ERR_TUNING also for decisions of a library of MPI, or measured on another fabric
+ * @throws ERR_TUNING also for decisions of an MPI library, or measured on another fabric
  */
 export function ownTuning(where: string, value: unknown, fabric: string): TuningFile {
   const file = checkTuningFile(value, `${where}, tuning`)
@@ -82,11 +82,7 @@ export function ownTuning(where: string, value: unknown, fabric: string): Tuning
   return file
 }
 
-/**
- * The text of a tuning file, with a line end.
- *
- * @throws ERR_TUNING for decisions that cannot be read
- */
+/** Returns the text of a tuning file, with a line end. @throws ERR_TUNING for decisions that cannot be read */
 export function formatTuningFile(
   source: MeasurementSource,
   decisions: Readonly<Partial<Record<Collective, TreeOrGrid>>>,
@@ -101,7 +97,7 @@ export function formatTuningFile(
   return `${text}\n`
 }
 
-/** The control characters of a file that holds no text would not be readable. */
+/** Returns the content of a file for a message. Control characters of a file that is not text would not be readable. */
 function contentText(content: string): string {
   const isText = !/(?![\t\n\r])[\p{Cc}\uFFFD]/u.test(content)
   return isText ? shown(content) : `${content.length} characters that are not text`
@@ -134,7 +130,7 @@ function checksumOf(content: string): string {
   return fnvHash(new TextEncoder().encode(content))
 }
 
-/** Without spaces, tabs and ends of lines outside of strings. */
+/** Removes spaces, tabs and ends of lines outside of strings. */
 function withoutSpace(text: string): string {
   const parts: string[] = []
   let start = 0

@@ -2,8 +2,8 @@ import { RankweaveError } from '../../errors.js'
 import type { TuningFile } from './tuning-file.js'
 
 /**
- * Refuses the decisions of a library of MPI, and those that were measured on another fabric: by its name, which
- * more words may follow, as in `mpi (Open MPI 4.1.4)`.
+ * Refuses the decisions of an MPI library, and those that were measured on another fabric. A fabric is known by its
+ * name, which more words may follow, as in `mpi (Open MPI 4.1.4)`.
  *
  * @param fabric of the world
  * @throws ERR_TUNING

@@ -3,8 +3,8 @@ import type { MeasurementSource } from '../measured/measurement.js'
 import type { TreeOrGrid } from './tree-or-grid.js'
 
 /**
- * What `rankweave tune` and `rankweave learn` learn and a run, a preloaded library and generators read: a decision tree or
- * a grid for each collective.
+ * The result of `rankweave tune` and `rankweave learn`, which a run, a preloaded library and generators read: a
+ * decision tree or a grid for each collective.
  *
  * **File.** JSON in UTF-8, at most 16 MiB, nesting at most 44 deep; members that are not listed here are refused.
  *
@@ -16,26 +16,25 @@ import type { TreeOrGrid } from './tree-or-grid.js'
  *  "checksum":"6d7e53f5a76fccd2"}
  * ```
  *
- * **Which calls.** `decisions` has a tree or a grid for each collective that was measured. A call of another collective, a
- * setting that cannot serve a call (its numbers of ranks, its operation) and one that the reader does not know are
- * left to the reader's default rule.
+ * **Which calls.** `decisions` has a tree or a grid for each collective that was measured. The reader's default rule
+ * takes a call of another collective. It also replaces a setting that the reader does not know, or that cannot serve
+ * the call (its number of ranks, its operation).
  *
- * The setting `default` leaves a call to the reader. Where nodes have different numbers of processes, decisions count
- * the processes as they are, and `processesPerNode` is the largest of them.
+ * The setting `default` leaves a call to the reader. If nodes have different numbers of processes, decisions count the
+ * actual processes, and `processesPerNode` is the largest of them.
  *
- * **Which names.** With `source.kind` `mpi` algorithms have the names of the library of MPI in `source.name`, and
- * only that library in that version takes them; otherwise they are the registry's ids.
+ * **Which names.** With `source.kind` `mpi`, algorithms have the names of the MPI library in `source.name`, and only
+ * that library in that version takes them. Otherwise they are the registry's ids.
  *
- * **Checksum.** FNV-1a of 64 bits, as 16 hexadecimal digits, over the UTF-8 text of the file before
- * `,"checksum"`, without spaces, tabs and ends of lines outside of strings. A reader refuses a file with another
- * one: it was damaged, or edited by hand.
+ * **Checksum.** FNV-1a of 64 bits, as 16 hexadecimal digits. It covers the UTF-8 text of the file before `,"checksum"`,
+ * without spaces, tabs and ends of lines outside of strings. A reader refuses a file with another one: it was damaged,
+ * or edited by hand.
  */
 export interface TuningFile {
   readonly format: typeof tuningFormat
   readonly version: typeof tuningVersion
-  /** What was measured. */
   readonly source: MeasurementSource
-  /** Each tree or grid names settings of its collective only. */
+  /** The decisions. Each tree or grid names settings of its collective only. */
   readonly decisions: Readonly<Partial<Record<Collective, TreeOrGrid>>>
   readonly checksum: string
 }

@@ -1,61 +1,61 @@
 import { wrongValue } from '../../errors.js'
 
 /**
- * A regressor: the sum of small trees on the logarithm of what it predicts. Predictions are above 0 and finite.
+ * A regressor: the sum of small trees on the logarithm of the predicted value. Predictions are above 0 and finite.
  * Plain data of typed arrays: 24 bytes a node.
  */
 export interface BoostedTrees {
   /** The logarithm from which the trees start. */
   readonly base: number
-  /** First node of each tree. */
+  /** The first node of each tree. */
   readonly roots: Int32Array
-  /** By node: the feature that it tests; -1 of a leaf. */
+  /** The feature that each node tests; -1 for a leaf. */
   readonly feature: Int32Array
-  /** By node: the value below which a point goes to `below`, else to the next node after it; of a leaf what it adds. */
+  /** The value of each node. A point below it goes to `below`, any other to `above`; a leaf adds it to the sum. */
   readonly value: Float64Array
-  /** By node: where points below the value go. Points at or above it go to `above`. */
+  /** The node to which points below the value go. Points at or above it go to `above`. */
   readonly below: Int32Array
   readonly above: Int32Array
 }
 
-/** What {@link growBoostedTrees} learns from: points, each with all of its observations. */
+/** The points from which {@link growBoostedTrees} learns, each with all of its observations. */
 export interface Observations {
-  /** By feature, then by point. Equal points are better given once: the time grows with the number of points. */
+  /** The values by feature, then by point. Equal points are better given once: the time grows with their number. */
   readonly features: readonly Float64Array[]
-  /** Observations of each point, at least 1. */
+  /** The number of observations of each point, at least 1. */
   readonly counts: Float64Array
-  /** Their sum, at least 0. */
+  /** The sum of the observations of each point, at least 0. */
   readonly sums: Float64Array
 }
 
 export interface BoostingOptions {
-  /** 1 to 1,000. Default 200. */
+  /** The number of trees, 1 to 1,000. Default 200. */
   readonly trees?: number
-  /** Tests on a path, 0 to 16. Default 6. */
+  /** The most tests on a path, 0 to 16. Default 6. */
   readonly depth?: number
-  /** Part of each tree's step that is taken, above 0 and at most 1. Default 0.3. */
+  /** The part of each tree's step that is taken, above 0 and at most 1. Default 0.3. */
   readonly step?: number
-  /** Weight of the penalty on leaves, at least 0. Default 1. */
+  /** The weight of the penalty on leaves, at least 0. Default 1. */
   readonly lambda?: number
-  /** Least sum of second derivatives in a leaf. Default 1. */
+  /** The least sum of second derivatives in a leaf. Default 1. */
   readonly leastWeight?: number
-  /** Power of the mean to which the variance is proportional, between 1 and 2. Default 1.5. */
+  /** The power of the mean to which the variance is proportional, between 1 and 2. Default 1.5. */
   readonly power?: number
 }
 
-/** Gains of rounding errors are no gains. */
+/** The least gain that is not a rounding error. */
 const leastGain = 1e-6
 
 /**
- * Gradient-boosted trees for observations whose spread grows with their mean, such as run times: the Tweedie
- * objective, with second derivatives and exact search for tests. Defaults are those of XGBoost 1.7, which starts from
- * 0.5 and goes by single precision; this goes by double precision.
+ * Grows gradient-boosted trees for observations whose spread grows with their mean, such as run times. It uses the
+ * Tweedie objective, with second derivatives and exact search for tests. Defaults are those of XGBoost 1.7, which
+ * starts from 0.5 and calculates in single precision; this function uses double precision.
  *
  * Observations should be well above 1: near 0 they weigh little, so that few of them hardly move a tree. Times are in
  * microseconds for that reason.
  *
- * Time: trees x depth x features x points, after sorting each feature once. Observations of one point are added up, which
- * changes nothing: the derivatives depend on the sum and the number of them only.
+ * Time: trees x depth x features x points, after sorting each feature once. Observations of one point are added up,
+ * which changes nothing: the derivatives depend on the sum and the number of them only.
  *
  * @throws ERR_ARGUMENT without points, for arrays of different lengths, and for options out of range
  * @see Steiner 2023 §4.5.1; Chen and Guestrin 2016, XGBoost, §2 and §3.1
@@ -65,7 +65,7 @@ export function growBoostedTrees(observations: Observations, options: BoostingOp
   return new Booster(observations, settings).grow()
 }
 
-/** What a regressor predicts for one point. Allocates nothing. */
+/** Returns the prediction of a regressor for one point. Allocates nothing. */
 export function predictBoosted(
   { base, roots, feature, value, below, above }: BoostedTrees,
   point: ArrayLike<number>,
@@ -79,7 +79,6 @@ export function predictBoosted(
   return Math.exp(sum)
 }
 
-/** A split of the points of a node. */
 interface Split {
   readonly feature: number
   readonly value: number
@@ -90,13 +89,13 @@ class Booster {
   readonly #data: Observations
   readonly #options: Required<BoostingOptions>
   readonly #points: number
-  /** By feature, the points by ascending value. */
+  /** The points by ascending value, by feature. */
   readonly #orders: readonly Int32Array[]
-  /** By point: logarithm predicted so far, first and second derivative. */
+  /** The logarithm predicted so far, the first and the second derivative, by point. */
   readonly #sum: Float64Array
   readonly #first: Float64Array
   readonly #second: Float64Array
-  /** By point: its node in the tree that grows. */
+  /** The node of each point in the tree that grows. */
   readonly #node: Int32Array
   readonly #nodes = {
     feature: [] as number[],
@@ -144,7 +143,7 @@ class Booster {
     return root
   }
 
-  /** Derivatives of the negative logarithm of the likelihood, all observations of a point together. */
+  /** Computes derivatives of the negative logarithm of the likelihood, all observations of a point together. */
   #derive(): void {
     const { power } = this.#options
     const { counts, sums } = this.#data
@@ -164,7 +163,7 @@ class Booster {
     return feature.push(-1) - 1
   }
 
-  /** Splits those of a level's nodes where it gains something; returns the nodes of the next level. */
+  /** Splits the nodes of a level that gain by it, and returns the nodes of the next level. */
   #splitLevel(level: readonly number[]): number[] {
     const first = level[0]
     const splits = this.#bestSplits(first, level.length)
@@ -187,7 +186,7 @@ class Booster {
     return next
   }
 
-  /** The nodes of a level are `first` to `first + count - 1`: each feature is read once for all of them. */
+  /** Finds the splits of nodes `first` to `first + count - 1` of a level, reading each feature once for all of them. */
   #bestSplits(first: number, count: number): (Split | undefined)[] {
     const { lambda, leastWeight } = this.#options
     const score = (g: number, h: number): number => (g * g) / (h + lambda)
@@ -207,7 +206,7 @@ class Booster {
           const [otherG, otherH] = [allFirst[node] - g, allSecond[node] - h]
           if (h >= leastWeight && otherH >= leastWeight) {
             const gain = score(g, h) + score(otherG, otherH) - score(allFirst[node], allSecond[node])
-            // Of equal gains the first: the lower feature, the lower value.
+            // The first of equal gains wins: the lower feature, the lower value.
             if (gain > Math.max(leastGain, best[node]?.gain ?? 0))
               best[node] = { feature: index, value: (last[node] + value) / 2, gain }
           }
@@ -231,7 +230,7 @@ class Booster {
     return sums
   }
 
-  /** Gives the leaves of the tree that has grown what they add. */
+  /** Gives the leaves of the finished tree the values that they add. */
   #weigh(root: number): void {
     const { lambda, step } = this.#options
     const { value, feature } = this.#nodes

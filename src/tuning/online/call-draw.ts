@@ -1,6 +1,6 @@
 /**
- * A number that the ranks of a call draw alike without a message: it depends on nothing but its arguments, so it does
- * not matter which other calls a rank has made. One of 2^32 values, evenly spread over [0, 1).
+ * Returns a number that the ranks of a call draw alike without a message. It depends on its arguments only, not on
+ * other calls of a rank. It is one of 2^32 values, evenly spread over [0, 1).
  *
  * All arguments count modulo 2^32. Allocates nothing.
  *
@@ -13,18 +13,18 @@ export function callDraw(seed: number, communicator: number, call: number, colle
   return drawOfCall(communicatorDraws(seed, communicator), call, collective)
 }
 
-/** What the draws of one communicator have in common, for {@link drawOfCall}. */
+/** Returns the part that the draws of one communicator share, for {@link drawOfCall}. */
 export function communicatorDraws(seed: number, communicator: number): number {
   return mixed(mixed(seed ^ 0x9e3779b9) ^ communicator)
 }
 
-/** The number of {@link callDraw}. @param draws from {@link communicatorDraws} */
+/** Returns the number of {@link callDraw}. @param draws from {@link communicatorDraws} */
 export function drawOfCall(draws: number, call: number, collective: number): number {
   const hash = mixed((draws + 0x7f4a7c15) ^ call)
   return (mixed((hash + 0x2545f491) ^ collective) >>> 0) / 2 ** 32
 }
 
-/** The finalizer of MurmurHash3: every bit of the result depends on every bit of the word. */
+/** Mixes a word by the finalizer of MurmurHash3: every bit of the result depends on every bit of the word. */
 function mixed(word: number): number {
   let hash = word | 0
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)

@@ -13,38 +13,36 @@ import { callLimits } from '../settings/tuning-call.js'
 import { type CallRecord, readTimedCalls, recordBytes, recordLimits } from './call-records.js'
 
 /**
- * The calls of one run, of all its measured processes: what a run writes at its end and `rankweave learn` reads.
+ * The calls of all measured processes of one run, which a run writes at its end and `rankweave learn` reads.
  *
  * **File.** A line of JSON in UTF-8, at most 16 MiB, then the records of {@link recordBytes} bytes each, process by
- * process, then 16 hexadecimal digits: FNV-1a of 64 bits over all before. A file that is cut off, damaged or of another
- * format is refused.
+ * process. The last 16 hexadecimal digits are FNV-1a of 64 bits over all before. A file that is cut off, damaged or of
+ * another format is refused.
  */
 export interface CallFile extends CallFileHeader {
-  /** By process; of a file that was read by calls only one, 0, see {@link readCallFile}. */
+  /** The records by process. A file that was read by calls has only process 0, see {@link readCallFile}. */
   readonly records: ReadonlyMap<number, readonly CallRecord[]>
 }
 
-/** What a run says of itself. */
+/** The statements of a run about itself. */
 export interface CallFileHeader {
-  /** What ran the calls; runs of two sources are not compared. */
+  /** The source of the times; runs of two sources are not compared. */
   readonly source: MeasurementSource
-  /** Name of the selection logic: what is learned from are runs of `tuning`; those of `tuned` evaluate. */
+  /** The name of the selection logic. Learning takes runs of `tuning`; those of `tuned` evaluate. */
   readonly mode: string
-  /** Checksum of the tuning file that the run used; empty of a run without one. */
+  /** The checksum of the tuning file that the run used; empty for a run without one. */
   readonly model: string
   readonly seed: number
-  /** Of the world. */
   readonly processes: number
-  /** What times were read from, with its resolution in microseconds. */
+  /** The clock from which times were read, with its resolution in microseconds. */
   readonly clock: { readonly name: string; readonly tickUs: number }
-  /** By number, of each collective that could be tuned. */
+  /** The settings by number, of each collective that could be tuned. */
   readonly settings: readonly TuningSetting[]
   readonly communicators: readonly RecordedCommunicator[]
 }
 
-/** Whose calls are recorded. */
+/** A communicator whose calls are recorded. */
 export interface RecordedCommunicator {
-  /** As in records. */
   readonly id: number
   readonly nodes: number
   readonly processesPerNode: number
@@ -63,11 +61,7 @@ const members = {
 
 const checksumBytes = 16
 
-/**
- * The bytes of a file.
- *
- * @param records of each measured process, as `CallTimes.bytes` gives them
- */
+/** Returns the bytes of a file. @param records of each measured process, as `CallTimes.bytes` returns them */
 export function formatCallFile(header: CallFileHeader, records: ReadonlyMap<number, Uint8Array>): Uint8Array {
   const { source, mode, model, seed, processes, clock, settings, communicators } = header
   const lengths = [...records].map(([process, bytes]) => [process, bytes.byteLength / recordBytes])
@@ -80,7 +74,7 @@ export function formatCallFile(header: CallFileHeader, records: ReadonlyMap<numb
 }
 
 /**
- * A file from its bytes, checked.
+ * Returns a checked file from its bytes.
  *
  * @param where the file, for messages
  * @param isByCall one record for each call, which lasts as long as the longest of its processes: the memory is that of the
@@ -125,7 +119,6 @@ export function readCallFile(where: string, bytes: Uint8Array, isByCall = false)
 
 /** Records by call: the first of each, with the time of the longest. */
 class LongestRecords {
-  /** By communicator and call. */
   readonly #records = new Map<number, Map<number, CallRecord>>()
 
   add(records: Iterable<CallRecord>): void {
@@ -155,7 +148,7 @@ function headerOf(where: string, line: string): Members {
     throw new RankweaveError('ERR_MEASUREMENT', reason, { cause })
   }
   const { format, version } = Object(value) as Members
-  // First: other files, and those of another version, may have other members.
+  // Format and version come first, because other files may have other members.
   if (format !== callFileFormat) throw fail(`${where}, format`, `'${callFileFormat}'`, format)
   if (version !== callFileVersion) throw fail(`${where}, version`, String(callFileVersion), version)
   requireKnownOptions(where, value, members, 'ERR_MEASUREMENT')

@@ -8,42 +8,44 @@ import { defaultNumber, medianRatioInterval, middleUs, timesBySize } from './siz
 import { fastestOf } from './slow-settings.js'
 import { drawnSettings } from './tried-settings.js'
 
-/** Calls of one size that took place, and what was learned about them. */
+/** The calls of one size that took place, with the result of learning from them. */
 export interface CallGain {
   readonly call: TuningCall
   readonly calls: number
-  /** Microseconds of all of them together. */
+  /** The microseconds of all of them together. */
   readonly totalUs: number
-  /** Number of the best setting; 0 where none is known. */
+  /** The number of the best setting; 0 if none is known. */
   readonly best: number
-  /** Median times in microseconds, of the calls by that setting and of those by default; NaN without any. */
+  /** The median microseconds of the calls by that setting; `defaultUs` has those by default. NaN without any. */
   readonly bestUs: number
   readonly defaultUs: number
-  /** The first over the second; an interval of at least 95% confidence, null of fewer than 7 calls by one of them. */
+  /** The first over the second; `interval` has at least 95% confidence, null for fewer than 7 calls by one of them. */
   readonly ratio: number
   readonly interval: Interval | null
   /**
-   * The setting whose calls had the least median, of those with at least 7, and that median: what an exhaustive search
-   * finds. The least of several medians is a little too small. 0 and NaN: no setting has so many.
+   * The setting whose calls had the least median, of those with at least 7, which an exhaustive search would find;
+   * below, that median. The least of several medians is a little too small. 0 and NaN: no setting has so many.
    */
   readonly fastest: number
   readonly fastestUs: number
   /**
-   * Whether calls by the best setting are seen to be slower than those by the fastest: an interval of at least 95%
-   * confidence for the ratio of the medians is above 1.05, or the ratio is above 1.5. The model goes by means over a cell,
+   * Whether calls by the best setting are slower than those by the fastest. Either an interval of at least 95%
+   * confidence for the ratio of the medians is above 1.05, or the ratio is above 1.5. The model uses means over a cell,
    * which outliers and other sizes of the cell raise. False with fewer than 7 calls by one of them.
    */
   readonly isContradicted: boolean
-  /** How probable each setting is in the next runs, by number: also of those that no run has tried at this size. */
+  /**
+   * The probability of each setting in the next runs, by number, including settings that no run has tried at this size.
+   */
   readonly next: ReadonlyMap<number, number>
 }
 
-/** From which ratio of medians on the best setting contradicts the fastest one: less is of no account. */
+/** The ratios of medians above which the best setting contradicts the fastest one; lower ones do not matter. */
 const slower = { surely: 1.05, evidently: 1.5 } as const
 
 /**
- * What runs so far gained by size of calls, those with the most calls first. Every figure is from calls that took place:
- * nothing is predicted but which setting is the best.
+ * Returns the gains of runs so far by size of calls, those with the most calls first. Every figure is from calls that
+ * took place; only the choice of the best setting is predicted.
  */
 export function callGains(
   collective: Collective,
@@ -75,7 +77,7 @@ export function callGains(
 }
 
 /**
- * What runs of a logic try for a call, by number.
+ * Returns the probabilities of settings that runs of a logic try for a call, by number.
  *
  * @param drawn numbers of the settings that may serve it, ascending
  */

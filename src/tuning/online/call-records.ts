@@ -2,33 +2,36 @@ import { wrongValue } from '../../errors.js'
 import type { Collective } from '../../schedule/specification.js'
 import { measurementLimits } from '../measured/measurement.js'
 
-/** One process in one call. */
+/** The part of one process in one call. */
 export interface CallRecord {
-  /** As the members of the communicator number it, alike: 0 to 2^32 - 1. */
+  /** The number that the members of the communicator share: 0 to 2^32 - 1. */
   readonly communicator: number
-  /** Of the calls of collectives on that communicator, from 0. */
+  /** The number of the call among those of collectives on that communicator, from 0. */
   readonly call: number
   readonly collective: Collective
-  /** Number in the table of the collective, 0 to 4,095; 0 is the default. */
+  /** The number in the table of the collective, 0 to 4,095; 0 is the default. */
   readonly setting: number
-  /** What MPI's count describes, 0 to 2^40. */
+  /** The bytes that MPI's count describes, 0 to 2^40. */
   readonly bytes: number
-  /** By the clock of the process, microseconds. */
+  /** The start in microseconds, by the clock of the process. */
   readonly startUs: number
   readonly endUs: number
 }
 
-/** 8 + 8 + 4 + 4 + 4 + 4: start, end, communicator, call, low 32 bits of bytes; 8 further ones, collective and setting. */
+/**
+ * The bytes of a record, 8 + 8 + 4 + 4 + 4 + 4: start, end, communicator, call, low 32 bits of bytes; 8 further ones,
+ * collective and setting.
+ */
 export const recordBytes = 32
 
-/** Where a record has the number of its communicator, a little-endian uint32. */
+/** The offset of the communicator's number in a record, a little-endian uint32. */
 export const communicatorOffset = 16
 
 export const recordLimits = { setting: 2 ** 12 - 1, bytes: 2 ** 40 - 1 } as const
 
 /**
- * The calls that one process has timed, in memory of {@link recordBytes} each, which is taken at the start. Further calls
- * are not recorded.
+ * The calls that one process has timed, in memory of {@link recordBytes} each, which is taken at the start. Further
+ * calls are not recorded.
  *
  * @see Steiner 2023 §4.6, §4.7
  */
@@ -80,17 +83,17 @@ export class CallTimes {
     return place
   }
 
-  /** The call at a place was not by its setting. */
+  /** Records that the call at a place was not by its setting. */
   refuse(place: number): void {
     this.#words[place * wordsOfRecord + 7] &= 0xfff
   }
 
-  /** The call at a place has ended. One that never ends is not written, nor one whose clock ran backwards. */
+  /** Ends the call at a place. A call that never ends, or whose clock ran backwards, is not written. */
   end(place: number, endUs: number): void {
     if (endUs >= this.#times[place * 4]) this.#times[place * 4 + 1] = endUs
   }
 
-  /** Bytes of the calls that have ended, one after the other. */
+  /** Returns the bytes of the calls that have ended, one after the other. */
   bytes(): Uint8Array {
     const ended: number[] = []
     for (let place = 0; place < this.#length; place++)
@@ -110,11 +113,11 @@ export class CallTimes {
 const wordsOfRecord = recordBytes / 4
 
 /**
- * The calls in bytes that {@link CallTimes.bytes} or a preloaded library wrote.
+ * Yields the calls in bytes that {@link CallTimes.bytes} or a preloaded library wrote.
  *
  * @param where they are from, for messages
  * @param collectives by the places that records have, at most 16
- * @throws ERR_MEASUREMENT for a length that is no multiple of a record, and for a record that is out of range
+ * @throws ERR_MEASUREMENT for a length that is not a multiple of a record, and for a record that is out of range
  */
 export function* readTimedCalls(
   where: string,

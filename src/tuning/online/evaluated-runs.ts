@@ -7,42 +7,42 @@ import type { NumberedSettings } from './numbered-settings.js'
 import { medianRatioInterval, middleUs, timesBySize } from './size-times.js'
 import { timedCalls } from './timed-calls.js'
 
-/** Runs that used a model, compared with runs by default. */
+/** A comparison of runs that used a model with runs by default. */
 export interface EvaluatedRuns {
   readonly runs: number
   readonly defaultRuns: number
   /**
-   * Of runs with the same calls, the first with the first, the second with the second: recorded microseconds of both in
-   * all, medians over the pairs; NaN without a pair.
+   * The pairs of runs with the same calls, the first with the first, the second with the second. Below, the recorded
+   * microseconds of both in all, medians over the pairs; NaN without a pair.
    */
   readonly pairs: number
   readonly tunedUs: number
   readonly defaultUs: number
-  /** Median of the pairs' ratios, tuned over default. */
+  /** The median of the pairs' ratios, tuned over default. */
   readonly ratio: number
-  /** Holds it with at least 95%, whatever the distribution is; null of fewer than 6 pairs. */
+  /** An interval that holds it with at least 95%, whatever the distribution is; null for fewer than 6 pairs. */
   readonly interval: Interval | null
-  /** Those with the most calls first. */
+  /** The sizes, those with the most calls first. */
   readonly sizes: readonly EvaluatedSize[]
 }
 
-/** Calls of one size in runs that used a model. */
+/** The calls of one size in runs that used a model. */
 export interface EvaluatedSize {
   readonly call: TuningCall
   readonly calls: number
   readonly defaultCalls: number
-  /** Where calls by default are from: runs that evaluate, or those that explored if the former have none. */
+  /** The runs that have the calls by default: those that evaluate or, if these have none, those that explored. */
   readonly defaultOf: 'evaluation' | 'exploring'
-  /** Median microseconds; NaN without calls. */
+  /** The median microseconds; NaN without calls. */
   readonly tunedUs: number
   readonly defaultUs: number
   readonly ratio: number
-  /** Holds it with at least 95% if calls are independent; null of fewer than 7 calls of one kind. */
+  /** An interval that holds it with at least 95% if calls are independent; null for fewer than 7 calls of one kind. */
   readonly interval: Interval | null
 }
 
 /**
- * What a model gains in runs that nothing is learned from.
+ * Returns the gains of a model in runs from which nothing is learned.
  *
  * @param exploredByDefault times of calls by default in runs that explored, by {@link callKey}
  */
@@ -76,11 +76,10 @@ export function evaluatedRuns(
   }
 }
 
-/** The calls of one run. */
 interface RecordedRun {
   readonly timed: ReadonlyMap<Collective, readonly TimedCall[]>
   readonly totalUs: number
-  /** Equal of runs with the same calls in some order. */
+  /** A text that is equal for runs with the same calls in some order. */
   readonly signature: string
 }
 

@@ -10,23 +10,23 @@ import {
 } from './probabilities.js'
 
 /**
- * How a cell is decided: what the settings that may serve a call are worth there, as probabilities. A logic is a pure
+ * A rule for the decision of a cell: the probabilities of the settings that may serve a call. A logic is a pure
  * function, so a further one changes neither the grid nor the calls.
  *
  * @see Steiner 2023 §4.6.2
  */
 export interface SelectionLogic {
   readonly name: string
-  /** Without performances every setting may be tried: 1 of each. */
+  /** The rule without performances: `uniform` may try every setting, as if each were 1. */
   readonly untrained: 'uniform' | 'default'
   /**
-   * @param performances 0 to 1, one at least, of the settings that may serve; not all 0
+   * @param performances 0 to 1, at least one, of the settings that may serve; not all 0
    * @returns as many probabilities, of sum 1
    */
   readonly probabilities: (performances: Float64Array) => Float64Array
 }
 
-/** Explores: each setting in proportion to its speed, within bounds. */
+/** Returns the logic that explores: each setting in proportion to its speed, within bounds. */
 export function tuningLogic(bounds: ProbabilityBounds = defaultBounds): SelectionLogic {
   return {
     name: 'tuning',
@@ -35,7 +35,7 @@ export function tuningLogic(bounds: ProbabilityBounds = defaultBounds): Selectio
   }
 }
 
-/** Takes the best, of equal ones that of the lowest number. */
+/** The logic that takes the best setting, of equal ones that of the lowest number. */
 export const tunedLogic: SelectionLogic = {
   name: 'tuned',
   untrained: 'default',
@@ -46,18 +46,18 @@ export const tunedLogic: SelectionLogic = {
   },
 }
 
-/** Leaves every call to the default, of grids that are not trained: what others are compared with. */
+/** The logic that leaves every call to the default, for grids that are not trained: the baseline of comparisons. */
 export const defaultLogic: SelectionLogic = { ...tunedLogic, name: 'default' }
 
 /** A cell that is ready: numbers of settings, and sums of their probabilities. */
 export interface ReadyCell {
   readonly numbers: Int32Array
   readonly sums: Float64Array
-  /** The number of every call, where none is drawn; -1 where one is. */
+  /** The number of every call if none is drawn; -1 if one is. */
   readonly only: number
 }
 
-/** No setting is chosen: the call is left to the default. */
+/** The number that leaves a call to the default. */
 export const leftToDefault = 0
 
 const nothingReady: ReadyCell = {
@@ -66,13 +66,13 @@ const nothingReady: ReadyCell = {
   only: leftToDefault,
 }
 
-/** The number of the setting that a draw from 0 to 1 gives. Allocates nothing. */
+/** Returns the number of the setting for a draw from 0 to 1. Allocates nothing. */
 export function numberDrawn({ numbers, sums }: ReadyCell, drawn: number): number {
   return numbers[placeOfDraw(sums, drawn)]
 }
 
 /**
- * Chooses among the settings of a grid for the calls of one communicator that the same settings may serve. A cell is
+ * A choice among the settings of a grid for the calls of one communicator that the same settings may serve. A cell is
  * made ready at its first call: 12 bytes for each of its settings.
  */
 export class GridSelection {
@@ -80,13 +80,13 @@ export class GridSelection {
   readonly #logic: SelectionLogic
   readonly #eligible: Int32Array
   readonly #firstCell: number
-  /** By interval of bytes. */
+  /** The cells by interval of bytes. */
   readonly #cells: (ReadyCell | undefined)[]
 
   /**
    * @param eligible numbers of the settings that may serve, ascending; those that the grid excludes are left out
    * @param nodes and processesPerNode of the communicator
-   * @throws ERR_ARGUMENT for a logic that explores, of a grid without performances
+   * @throws ERR_ARGUMENT for a logic that explores with a grid without performances
    */
   constructor(
     grid: OpenGrid,
@@ -105,7 +105,8 @@ export class GridSelection {
   }
 
   /**
-   * The number of the setting for a call; 0 to leave it to the default. Allocates nothing after the first call of a cell.
+   * Returns the number of the setting for a call; 0 to leave it to the default. Allocates nothing after the first call
+   * of a cell.
    *
    * @param drawn from 0 to 1
    */
@@ -114,13 +115,13 @@ export class GridSelection {
     return cell.only >= 0 ? cell.only : numberDrawn(cell, drawn)
   }
 
-  /** How probable each setting is for calls of so many bytes, by number; empty where calls are left to the default. */
+  /** Returns the probabilities of settings for so many bytes, by number; empty if calls are left to the default. */
   probabilitiesOf(bytes: number): ReadonlyMap<number, number> {
     const { numbers, sums } = this.cellOf(bytes)
     return new Map(Array.from(numbers, (number, i) => [number, sums[i] - (i === 0 ? 0 : sums[i - 1])]))
   }
 
-  /** The cell of calls of so many bytes, made ready. */
+  /** Returns the cell of calls of so many bytes, made ready. */
   cellOf(bytes: number): ReadyCell {
     const interval = intervalOf(this.#grid.axes.bytes, bytes)
     return this.#cells[interval] ?? this.#ready(interval)
@@ -147,7 +148,7 @@ export class GridSelection {
     const known = Float64Array.from(eligible, (number) =>
       number <= settings.length ? performances[first + number - 1] : 0,
     )
-    // Nothing is known of those that may serve this call, though it is of others.
+    // The grid knows other settings, but none of those that may serve this call.
     if (!known.some((value) => value > 0)) {
       if (this.#logic.untrained === 'default' || eligible.length === 0) return nothingReady
       known.fill(1)

@@ -6,41 +6,43 @@ import { type BoostedTrees, growBoostedTrees, predictBoosted } from './boosted-t
 
 /** A call that took place, with the setting that served it. */
 export interface TimedCall {
-  /** Number of the setting in its collective, from 1. */
+  /** The number of the setting in its collective, from 1. */
   readonly setting: number
   readonly bytes: number
   readonly nodes: number
   readonly processesPerNode: number
-  /** Microseconds, at least 0: the longest time that a measured process spent in it. */
+  /** The longest time that a measured process spent in it, microseconds, at least 0. */
   readonly timeUs: number
 }
 
 export interface GridLearning {
-  /** Calls that a setting needs before it has a regressor. Default 10. */
+  /** The number of calls that a setting needs before it has a regressor. Default 10. */
   readonly leastCalls?: number
-  /** Settings with regressors that a collective needs; all that there are if these are fewer. Default 5. */
+  /** The number of settings with regressors that a collective needs, or all of fewer settings. Default 5. */
   readonly leastSettings?: number
-  /** Settings that are never chosen, by number. Default none. */
+  /** The settings that are never chosen, by number. Default none. */
   readonly blacklist?: ReadonlySet<number>
   /** Whether performances are retained, by which runs explore. Default true. */
   readonly hasPerformances?: boolean
 }
 
-/** A grid with what it was learned from. */
+/** A grid with the calls and regressors behind it. */
 export interface LearnedGrid {
   readonly grid: OpenGrid
-  /** By setting: calls that it has served. */
+  /** The number of calls that each setting has served. */
   readonly calls: Int32Array
-  /** By setting: what predicts its time in microseconds from bytes, nodes and processes per node. */
+  /**
+   * The regressor of each setting, which predicts its time in microseconds from bytes, nodes and processes per node.
+   */
   readonly regressors: readonly (BoostedTrees | undefined)[]
 }
 
 /**
- * Learns the grid of one collective: a regressor of boosted trees for each setting, from all of its calls, asked for
- * every cell at its lower edges. The order of the calls matters by rounding only.
+ * Learns the grid of one collective. Each setting has a regressor of boosted trees, from all of its calls, which
+ * predicts every cell at its lower edges. The order of the calls matters by rounding only.
  *
- * A setting with fewer calls than `leastCalls` has performance 0. Of a collective with fewer settings that have
- * regressors than `leastSettings` nothing is trusted: the grid is untrained.
+ * A setting with fewer calls than `leastCalls` has performance 0. If fewer settings than `leastSettings` have
+ * regressors, the grid is untrained.
  *
  * Time: for each setting 200 trees over its distinct calls, and 1,200 steps for each cell.
  *
@@ -67,8 +69,8 @@ export function learnGrid(
 }
 
 /**
- * Settings that can be trained. Of settings that are equally probable one is hardly left out of so many calls by chance:
- * one that has none cannot serve the calls of these programs.
+ * Returns the number of settings that can be trained. Settings are equally probable, so chance hardly leaves one out of
+ * so many calls: a setting without any cannot serve the calls of these programs.
  */
 function availableSettings(calls: Int32Array, leastCalls: number, blacklist: ReadonlySet<number>): number {
   const total = calls.reduce((sum, count) => sum + count, 0)
@@ -76,7 +78,7 @@ function availableSettings(calls: Int32Array, leastCalls: number, blacklist: Rea
   return calls.filter((count, i) => !blacklist.has(i + 1) && (count > 0 || !isLate)).length
 }
 
-/** The time that a regressor predicts for a call, in microseconds. */
+/** Returns the time that a regressor predicts for a call, in microseconds. */
 export function predictedCallUs(
   regressor: BoostedTrees,
   bytes: number,
@@ -86,7 +88,7 @@ export function predictedCallUs(
   return predictBoosted(regressor, [bytes, nodes, processesPerNode])
 }
 
-/** Calls of one setting that have the same size. */
+/** The calls of one setting that have the same size. */
 interface CallPoint {
   readonly features: readonly [number, number, number]
   calls: number
@@ -127,7 +129,7 @@ function countCalls(points: ReadonlyMap<string, CallPoint>): number {
 }
 
 function regressorOf(points: ReadonlyMap<string, CallPoint>): BoostedTrees {
-  // By size, so that equal points come in the same order.
+  // Sorting by size puts equal points in the same order.
   const all = [...points.values()].sort(
     ({ features: a }, { features: b }) => a[0] - b[0] || a[1] - b[1] || a[2] - b[2],
   )
@@ -166,7 +168,7 @@ function askedGrid(
   return { settings, axes, isTrained: true, best, performances }
 }
 
-/** What a regressor predicts for every cell. Cells between the same tests have one prediction, made once. */
+/** Returns the predictions of a regressor for every cell. Cells between the same tests share one prediction. */
 function predictedCells(axes: CellAxes, regressor: BoostedTrees): Float64Array {
   const tested = [0, 1, 2].map((feature) => testedValues(regressor, feature))
   const known = new Map<string, number>()
@@ -186,7 +188,7 @@ function testedValues({ feature, value }: BoostedTrees, wanted: number): Float64
   return Float64Array.from(new Set(value.filter((_, node) => feature[node] === wanted))).sort()
 }
 
-/** How many of ascending values are at most a number: tests are of numbers below a value. */
+/** Returns how many of ascending values are at most a number: tests are of numbers below a value. */
 function placeAmong(values: Float64Array, number: number): number {
   let [low, high] = [0, values.length]
   while (low < high) {

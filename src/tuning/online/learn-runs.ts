@@ -8,8 +8,8 @@ import { NumberedSettings } from './numbered-settings.js'
 import { timedCalls } from './timed-calls.js'
 
 /**
- * The calls of all runs so far, by collective: what an iteration learns from. Runs of other modes than `tuning` evaluate
- * and teach nothing.
+ * The calls of all runs so far, by collective, from which an iteration learns. Runs of other modes than `tuning` only
+ * evaluate.
  *
  * Memory: about 100 bytes a call.
  *
@@ -25,24 +25,24 @@ export class CallHistory {
     this.table = table
   }
 
-  /** Runs that were learned from. */
+  /** The number of runs from which it learned. */
   get runs(): number {
     return this.#runs
   }
 
-  /** Calls whose setting the table does not have. */
+  /** The number of calls whose setting the table does not have. */
   get skipped(): number {
     return this.#skipped
   }
 
-  /** Calls that were learned from. */
+  /** The number of calls from which it learned. */
   get calls(): number {
     let calls = 0
     for (const timed of this.#timed.values()) calls += timed.length
     return calls
   }
 
-  /** @returns whether it is a run to learn from */
+  /** @returns whether the run is one to learn from */
   add(file: CallFile): boolean {
     if (file.mode !== 'tuning') return false
     const { timed, skipped } = timedCalls(file, this.table)
@@ -61,7 +61,7 @@ export class CallHistory {
   }
 
   /**
-   * A grid for every collective of the table.
+   * Returns a grid for every collective of the table.
    *
    * @param blacklists numbers of the settings of a collective that are never chosen
    */
@@ -80,7 +80,7 @@ export class CallHistory {
   }
 }
 
-/** Settings of all runs, those of the first run first: a number of theirs never changes when further runs come. */
+/** Returns the settings of all runs, those of the first run first: further runs change no number. */
 export function settingsOfRuns(files: Iterable<CallFile>): NumberedSettings {
   const settings = new Map<string, TuningSetting>()
   for (const file of files)
@@ -89,7 +89,7 @@ export function settingsOfRuns(files: Iterable<CallFile>): NumberedSettings {
   return new NumberedSettings(settings.values())
 }
 
-/** Grids before anything was learned. */
+/** Returns grids before anything was learned. */
 export function emptyGrids(table: NumberedSettings, axes: CellAxes): ReadonlyMap<Collective, LearnedGrid> {
   return new Map(
     table.collectives.map((collective) => {

@@ -14,63 +14,62 @@ import { defaultNumber, type SizeTimes, type TotalRatio, timesBySize, totalRatio
 import { type Blacklists, type SlowSetting, slowSettings } from './slow-settings.js'
 import { drawnSettings } from './tried-settings.js'
 
-/** How learning from runs went so far. */
+/** The progress of learning from runs. */
 export interface LearningReport {
   readonly iterations: readonly ExploredIteration[]
-  /** Recorded calls of all runs that explored. */
+  /** The recorded calls of all runs that explored. */
   readonly explored: TotalRatio
-  /** By model, oldest first; nothing is learned from them. */
+  /** The evaluations by model, oldest first; nothing is learned from them. */
   readonly evaluations: readonly (EvaluatedRuns & { readonly after: number })[]
   readonly collectives: readonly CollectiveReport[]
-  /** What was learned from all of them, of every collective of the table. */
+  /** The grids learned from all runs, for every collective of the table. */
   readonly grids: ReadonlyMap<Collective, LearnedGrid>
 }
 
-/** Runs that explored by one model. */
 export interface ExploredIteration {
   readonly runs: number
   readonly calls: number
-  /** What their recorded calls took. */
+  /** The time of their recorded calls. */
   readonly cost: TotalRatio
 }
 
 export interface CollectiveReport {
   readonly collective: Collective
   readonly learned: LearnedGrid
-  /** Those with the most time first. */
+  /** The settings, those with the most time first. */
   readonly settings: readonly SettingTime[]
   readonly slow: readonly SlowSetting[]
-  /** Sizes with the most calls, at most {@link reportLimits}, and how many others there are. */
+  /** The sizes with the most calls, at most {@link reportLimits}; below, the number of others. */
   readonly gains: readonly CallGain[]
   readonly moreSizes: number
-  /** Of the first of these sizes, and of the call that is followed. */
+  /** The trends of the first of these sizes, and of the call that is followed. */
   readonly trends: readonly CallTrend[]
 }
 
-/** What one setting took in all runs that explored. */
+/** The time of one setting in all runs that explored. */
 export interface SettingTime {
   readonly number: number
   readonly calls: number
   readonly totalUs: number
 }
 
-/** Sizes of a collective, those of them that are followed, and iterations after which it is learned again. */
+/** The most sizes of a collective, sizes that are followed, and iterations after which it is learned again. */
 export const reportLimits = { sizes: 64, followed: 12, points: 20 } as const
 
-/** How many times the fastest a setting takes that a report names as slow. */
+/** The ratio to the fastest setting from which a report names a setting as slow. */
 const slowFrom = 2
 
 export interface LearningReportOptions {
   readonly axes: CellAxes
   readonly learning: Omit<GridLearning, 'blacklist'>
-  /** Settings that are never chosen, by the runs so far. */
+  /** Returns the settings that are never chosen, by the runs so far. */
   readonly blacklists: (history: CallHistory) => Blacklists
   /** A call that is followed besides those with the most calls. It need not have taken place. */
   readonly call?: TuningCall
 }
 
 /**
- * What runs have explored, gained and will try next.
+ * Returns a report of what runs have explored, gained and will try next.
  *
  * Time: that of learning, at most 21 times.
  *
@@ -142,7 +141,7 @@ function timesByDefault(
   return times
 }
 
-/** Those with the most calls, and the one that is named. */
+/** Returns the calls with the most repetitions, and the one that is named. */
 function followedCalls(
   collective: Collective,
   sizes: readonly SizeTimes[],

@@ -12,25 +12,25 @@ import type { Blacklists } from './slow-settings.js'
 /** A call whose choice is followed. */
 export interface FollowedCall {
   readonly call: TuningCall
-  /** Numbers of the settings that may serve it, ascending. */
+  /** The numbers of the settings that may serve it, ascending. */
   readonly drawn: readonly number[]
 }
 
-/** What was known of a call after some iterations. */
+/** The knowledge about a call after some iterations. */
 export interface TrendPoint {
-  /** Iterations so far, from 1. */
+  /** The number of iterations so far, from 1. */
   readonly after: number
-  /** Calls of the collective that this was learned from. */
+  /** The number of calls of the collective from which this was learned. */
   readonly calls: number
-  /** Number of the best setting; 0 where none is known. */
+  /** The number of the best setting; 0 if none is known. */
   readonly best: number
-  /** What its regressor predicts for the call, microseconds; NaN where none is known. */
+  /** The microseconds that its regressor predicts for the call; NaN if no setting is known. */
   readonly estimatedUs: number
-  /** What runs that explore try next, by number. */
+  /** The probabilities of settings in the next runs that explore, by number. */
   readonly next: ReadonlyMap<number, number>
 }
 
-/** How a call's choice moved from iteration to iteration. */
+/** The choices for a call from iteration to iteration. */
 export interface CallTrend {
   readonly call: TuningCall
   readonly points: readonly TrendPoint[]
@@ -39,15 +39,15 @@ export interface CallTrend {
 export interface TrendOptions {
   readonly axes: CellAxes
   readonly learning?: Omit<GridLearning, 'blacklist'>
-  /** Settings that are never chosen, by the runs so far. */
+  /** Returns the settings that are never chosen, by the runs so far. */
   readonly blacklists: (history: CallHistory) => Blacklists
   readonly logic: SelectionLogic
-  /** Iterations after which it is learned: all, or so many of them, evenly spaced; at least 2. */
+  /** The most iterations after which it is learned, evenly spaced among all; at least 2. */
   readonly mostPoints: number
 }
 
 /**
- * Learns again what was known after each iteration, as the runs after it did.
+ * Learns again after each iteration, as the runs after it did.
  *
  * Time: that of learning, for each point.
  *
@@ -93,7 +93,7 @@ function pointOf(
   }
 }
 
-/** Places 0 to `count - 1`, at most so many, evenly spaced with the first and the last. */
+/** Returns places 0 to `count - 1`, at most so many, evenly spaced with the first and the last. */
 function spacedPlaces(count: number, most: number): number[] {
   if (count <= most) return Array.from({ length: count }, (_, i) => i)
   return Array.from({ length: most }, (_, i) => Math.round((i * (count - 1)) / (most - 1)))

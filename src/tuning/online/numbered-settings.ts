@@ -3,7 +3,7 @@ import type { Collective } from '../../schedule/specification.js'
 import { settingLine, type TuningSetting } from '../settings/setting.js'
 
 /**
- * The settings among which online tuning chooses, by collective and number (AlgID): numbers count from 1, in the order
+ * The settings among which online tuning chooses, by collective and number (AlgID). Numbers count from 1, in the order
  * of the table. A setting that is added at the end of its collective changes no other number.
  *
  * @see Steiner 2023 §4.4, tables A.1 to A.4
@@ -28,17 +28,17 @@ export class NumberedSettings {
     }
   }
 
-  /** Those that have settings, in the order of the table. */
+  /** The collectives that have settings, in the order of the table. */
   get collectives(): readonly Collective[] {
     return [...this.#settings.keys()]
   }
 
-  /** Number i is at place i - 1. */
+  /** Returns the settings of a collective; number i is at place i - 1. */
   of(collective: Collective): readonly TuningSetting[] {
     return this.#settings.get(collective) ?? []
   }
 
-  /** 0 of a setting that is not in the table. */
+  /** Returns the number of a setting; 0 if it is not in the table. */
   numberOf(setting: TuningSetting): number {
     return this.#numbers.get(keyOf(setting)) ?? 0
   }

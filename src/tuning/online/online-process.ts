@@ -9,18 +9,18 @@ import type { OnlineOptions } from './online-options.js'
 
 /** A communicator whose calls one process has recorded. */
 export interface OnlineCommunicator {
-  /** Its name, alike on all members. */
+  /** The name, alike on all members. */
   readonly key: number
   readonly nodes: number
-  /** On the node with most. */
+  /** The processes on the node with most. */
   readonly processesPerNode: number
   readonly processes: number
 }
 
 /**
- * Online tuning of one process, over all of its communicators: what has been learned, and the records.
+ * Online tuning of one process, over all of its communicators: the learned grids, and the records.
  *
- * Memory: 32 bytes for each of `calls`, and what the model has.
+ * Memory: 32 bytes for each of `calls`, and the model.
  */
 export class OnlineProcess {
   readonly options: OnlineOptions
@@ -29,7 +29,7 @@ export class OnlineProcess {
   readonly records: CallTimes
   readonly communicators: OnlineCommunicator[] = []
   readonly #grids = new Map<Collective, OpenGrid>()
-  /** Calls that communicators to come may choose, by their parent and the call that makes them. */
+  /** The calls that communicators to come may choose, by their parent and the call that makes them. */
   readonly #grants = new Map<string, number>()
 
   constructor(options: OnlineOptions, process: number) {
@@ -57,7 +57,7 @@ export class OnlineProcess {
     return grid
   }
 
-  /** Reserves calls for what call `seq` on a communicator makes. All members reserve alike. */
+  /** Reserves calls for the communicator that call `seq` on a communicator makes. All members reserve alike. */
   grant(parent: number, seq: number, calls: number): void {
     if (calls > 0) this.#grants.set(`${parent} ${seq}`, calls)
   }
@@ -67,5 +67,5 @@ export class OnlineProcess {
   }
 }
 
-/** Of a grid that has no decision in any cell. */
+/** The axes of a grid that has no decision in any cell. */
 const anyAxes = cellAxes({ nodes: 1, processesPerNode: 1 })

@@ -1,26 +1,25 @@
 import { wrongValue } from '../../errors.js'
 
-/** How probabilities are kept from growing and shrinking too far. */
 export interface ProbabilityBounds {
   /**
-   * `projected`: bounds hold afterwards. `literal`: the order of the source, in which dividing by the sum breaks them
-   * again. `none`: no bounds.
+   * The order of bounds. `projected`: bounds hold afterwards. `literal`: the order of the source, in which dividing by
+   * the sum breaks them again. `none`: no bounds.
    */
   readonly kind: 'projected' | 'literal' | 'none'
-  /** Default 0.03; of more settings than 33, one by their number. */
+  /** The least probability. Default 0.03; for more than 33 settings, one by their number. */
   readonly least?: number
-  /** Default 0.5; of one setting 1. */
+  /** The greatest probability. Default 0.5; 1 for one setting. */
   readonly most?: number
 }
 
 export const defaultBounds: ProbabilityBounds = { kind: 'projected' }
 
 /**
- * How probable each setting is, in proportion to its weight and within bounds. Weights of 0 get the least.
+ * Returns the probability of each setting, in proportion to its weight and within bounds. Weights of 0 get the least.
  *
  * @param weights at least 0 and finite, one above 0; of settings that are chosen among
  * @returns as many numbers, of sum 1
- * @throws ERR_ARGUMENT without weights, and where all are 0
+ * @throws ERR_ARGUMENT without weights, and if all are 0
  * @see Steiner 2023 §4.6.2
  */
 export function boundedProbabilities(
@@ -41,11 +40,11 @@ export function boundedProbabilities(
   return divided(bounded(kind === 'literal' ? 1 : scaleOfSumOne(bounded)))
 }
 
-/** The scale at which shares within bounds have sum 1: the sum grows with the scale, from at most 1 to at least 1. */
+/** Returns the scale at which shares within bounds have sum 1. The sum grows with it, from at most 1 to at least 1. */
 function scaleOfSumOne(bounded: (scale: number) => Float64Array): number {
   let [low, high] = [0, 1]
   while (sumOf(bounded(high)) < 1 && high < 2 ** 60) high *= 2
-  // Enough halvings for every bit of a double.
+  // These halvings suffice for every bit of a double.
   for (let i = 0; i < 120; i++) {
     const middle = (low + high) / 2
     if (middle === low || middle === high) break
@@ -66,7 +65,7 @@ function sumOf(values: Float64Array): number {
   return sum
 }
 
-/** Sums of probabilities up to each place; the last is 1, whatever rounding did. */
+/** Returns sums of probabilities up to each place; the last is 1, whatever the rounding. */
 export function cumulativeSums(probabilities: ArrayLike<number>): Float64Array {
   const sums = Float64Array.from(probabilities)
   for (let i = 1; i < sums.length; i++) sums[i] += sums[i - 1]
@@ -74,11 +73,7 @@ export function cumulativeSums(probabilities: ArrayLike<number>): Float64Array {
   return sums
 }
 
-/**
- * The first place whose sum is at least `drawn`. Allocates nothing.
- *
- * @param drawn from 0 to 1
- */
+/** Returns the first place whose sum is at least `drawn`. Allocates nothing. @param drawn from 0 to 1 */
 export function placeOfDraw(sums: Float64Array, drawn: number): number {
   let place = 0
   while (sums[place] < drawn) place++

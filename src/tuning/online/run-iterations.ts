@@ -1,20 +1,20 @@
 import type { CallFile } from './call-file.js'
 import { leftToDefault } from './grid-selection.js'
 
-/** Runs that evaluate a model. */
+/** The runs that evaluate a model. */
 export interface ModelEvaluation {
-  /** Iterations before it. */
+  /** The number of iterations before it. */
   readonly after: number
   readonly runs: readonly CallFile[]
 }
 
-/** Runs by what they knew. */
+/** Runs by the model that they had. */
 export interface RunSequence {
-  /** Runs that explored, those with one model together, in the order of their first runs. */
+  /** The runs that explored, those with one model together, in the order of their first runs. */
   readonly iterations: readonly (readonly CallFile[])[]
-  /** By model, in the order of their first runs. */
+  /** The evaluations by model, in the order of their first runs. */
   readonly evaluations: readonly ModelEvaluation[]
-  /** Runs in which every call was left to the default: of mode `default`, or `tuned` without a model. */
+  /** The runs in which every call was left to the default: of mode `default`, or `tuned` without a model. */
   readonly byDefault: readonly CallFile[]
 }
 

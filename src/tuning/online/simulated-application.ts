@@ -10,18 +10,18 @@ import type { LearnedGrid } from './learn-grid.js'
 import type { NumberedSettings } from './numbered-settings.js'
 import type { SimulatedMachine } from './simulated-machine.js'
 
-/** What an application calls, drawn call by call. */
+/** The calls of an application, drawn one by one. */
 export interface SimulatedApplication {
   readonly name: string
   readonly calls: readonly SimulatedCall[]
-  /** Where it runs, one of them drawn for each run. */
+  /** The places where it runs, of which one is drawn for each run. */
   readonly places: readonly SimulatedPlace[]
 }
 
 export interface SimulatedCall {
   readonly collective: Collective
   readonly bytes: number
-  /** How often it is drawn, in proportion. */
+  /** The frequency with which it is drawn, in proportion. */
   readonly weight: number
 }
 
@@ -31,7 +31,7 @@ export interface SimulatedPlace {
 }
 
 /**
- * When the processes of a call enter it:
+ * The pattern in which the processes of a call enter it:
  *
  * - `together`: at once;
  * - `late`: all but one, that one later;
@@ -47,16 +47,15 @@ export const arrivalPatterns = ['together', 'late', 'ramp', 'random'] as const
 export type ArrivalPattern = (typeof arrivalPatterns)[number]
 
 export interface SimulatedConditions {
-  /** Calls of a run. */
   readonly calls: number
-  /** Of these, how many are chosen and recorded: the first ones. */
+  /** The number of calls that are chosen and recorded: the first ones. */
   readonly tunedCalls: number
-  /** Standard deviation of the logarithm of a time. */
+  /** The standard deviation of the logarithm of a time. */
   readonly noise: number
   readonly arrival: ArrivalPattern
-  /** Between the first and the last process that enters, in parts of the true time of the call. */
+  /** The time between the first and the last process that enters, in parts of the true time of the call. */
   readonly imbalance: number
-  /** Processes whose times are recorded. */
+  /** The number of processes whose times are recorded. */
   readonly measured: number
 }
 
@@ -64,14 +63,13 @@ export const usualConditions: SimulatedConditions = {
   ...{ calls: 20_000, tunedCalls: 1000, noise: 0.1, arrival: 'together', imbalance: 0.5, measured: 4 },
 }
 
-/** One run of an application. */
 export interface ApplicationRun {
   readonly file: Uint8Array
   readonly place: SimulatedPlace
-  /** True time of all of its calls, and what they had taken by default. */
+  /** The true time of all of its calls; below, their time by default. */
   readonly timeUs: number
   readonly defaultUs: number
-  /** The same of the calls that were chosen. */
+  /** The true time of the calls that were chosen; below, their time by default. */
   readonly chosenUs: number
   readonly chosenDefaultUs: number
 }
@@ -80,7 +78,7 @@ export interface ApplicationRun {
  * Runs an application on a machine: chooses as a real run does, and returns the file that a real run writes. Clocks of
  * processes are hours apart. Pure: equal arguments give equal runs.
  *
- * @param model checksum of the tuning file with these grids; empty of runs without one
+ * @param model checksum of the tuning file with these grids; empty for runs without one
  */
 export function simulateRun(
   application: SimulatedApplication,
@@ -151,7 +149,7 @@ export function simulateRun(
   return { file: formatCallFile(header, bytes), place, ...sums }
 }
 
-/** Numbers of the settings of a collective that can serve some call there. */
+/** Returns the numbers of the settings of a collective that can serve some call there. */
 export function servedNumbers(
   table: NumberedSettings,
   machine: SimulatedMachine,
@@ -164,7 +162,7 @@ export function servedNumbers(
     .map((i) => i + 1)
 }
 
-/** The true times of a call by number, 0 for the default; each is asked for once. */
+/** Returns the true times of a call by number, 0 for the default; each is computed once. */
 function timesOf(
   machine: SimulatedMachine,
   table: NumberedSettings,
@@ -182,7 +180,7 @@ function timesOf(
   }
 }
 
-/** The place of a drawn call. */
+/** Returns a function that draws the place of a call. */
 function drawCall(calls: readonly SimulatedCall[]): (drawn: number) => number {
   const total = calls.reduce((sum, { weight }) => sum + weight, 0)
   return (drawn) => {
@@ -195,7 +193,7 @@ function drawCall(calls: readonly SimulatedCall[]): (drawn: number) => number {
   }
 }
 
-/** When a process enters, from 0 to 1. */
+/** Returns the time at which a process enters, from 0 to 1. */
 function arrivalOf(pattern: ArrivalPattern, process: number, processes: number, next: () => number): number {
   switch (pattern) {
     case 'together':
@@ -209,7 +207,7 @@ function arrivalOf(pattern: ArrivalPattern, process: number, processes: number, 
   }
 }
 
-/** A draw of the normal distribution (Box and Muller). */
+/** Draws from the normal distribution (Box and Muller). */
 function normal(next: () => number): number {
   const radius = Math.sqrt(-2 * Math.log((next() + 1) / (2 ** 32 + 1)))
   return radius * Math.cos((2 * Math.PI * next()) / 2 ** 32)

@@ -12,8 +12,8 @@ function application(name: string, rows: readonly CallRow[]): SimulatedApplicati
 }
 
 /**
- * Applications of four kinds, on 4, 8, 16 and 32 nodes with 1 and 32 processes each. Which collectives they call follows
- * table 5.3 of the source; lengths and weights are this library's.
+ * Applications of four kinds, on 4, 8, 16 and 32 nodes with 1 and 32 processes each. Their collectives follow table 5.3
+ * of the source; lengths and weights are this library's.
  *
  * | name | like | calls |
  * |---|---|---|
@@ -54,7 +54,7 @@ export const simulatedApplications: readonly SimulatedApplication[] = [
   ]),
 ]
 
-/** What simulated applications call. */
+/** The collectives that simulated applications call. */
 export const simulatedCollectives: readonly Collective[] = ['allreduce', 'bcast', 'allgather', 'alltoall']
 
 /** A network of 10 GB/s and 1.5 us, and memory of 20 GB/s. */

@@ -5,16 +5,16 @@ import type { Collective } from '../../schedule/specification.js'
 import { defaultAlgorithm, type TuningSetting } from '../settings/setting.js'
 import type { TuningCall } from '../settings/tuning-call.js'
 
-/** A machine whose times are known: what the calls of a simulated application take there. */
+/** A machine with known times for the calls of a simulated application. */
 export interface SimulatedMachine {
   readonly name: string
-  /** By collective and number. */
+  /** The settings by collective and number. */
   readonly settings: readonly TuningSetting[]
-  /** The true time of a call, microseconds above 0; infinite where the setting cannot serve it. */
+  /** Returns the true time of a call, microseconds above 0; infinite if the setting cannot serve it. */
   readonly timeUs: (setting: TuningSetting, call: TuningCall) => number
 }
 
-/** Nodes that exchange over a network by one model, and processes of a node by another. */
+/** The models of two levels: nodes exchange over a network by one, the processes of a node by another. */
 export interface TwoLevels {
   readonly network: CostModel
   readonly memory: CostModel
@@ -23,9 +23,9 @@ export interface TwoLevels {
 const segments = [2 ** 10, 2 ** 20, 2 ** 23] as const
 
 /**
- * A machine by the formulas of two models: first among nodes, then within each. Every algorithm that has a formula is a
- * setting, whole and in segments of 1 KiB, 1 MiB and 8 MiB where it cuts data, and so is the default, which takes
- * what a rule says.
+ * Returns a machine by the formulas of two models: first among nodes, then within each. Every algorithm that has a
+ * formula is a setting, whole and in segments of 1 KiB, 1 MiB and 8 MiB if it cuts data. So is the default, which takes
+ * the time of the rule's algorithm.
  *
  * @param ruleOf the algorithm that a call takes by default
  */
@@ -81,5 +81,5 @@ export function formulaMachine(
   }
 }
 
-/** What a call takes besides messages. */
+/** The time of a call apart from its messages. */
 const leastUs = 0.5

@@ -4,17 +4,17 @@ import { defaultAlgorithm, type TuningSetting } from '../settings/setting.js'
 import { callKey, type TuningCall } from '../settings/tuning-call.js'
 import type { TimedCall } from './learn-grid.js'
 
-/** Calls of one size that took place. */
+/** The calls of one size that took place. */
 export interface SizeTimes {
   readonly call: TuningCall
   readonly calls: number
-  /** Microseconds of all of them together. */
+  /** The microseconds of all of them together. */
   readonly totalUs: number
-  /** By number of the setting: microseconds, in the order of the calls. */
+  /** The microseconds by number of the setting, in the order of the calls. */
   readonly timesUs: ReadonlyMap<number, readonly number[]>
 }
 
-/** Calls of a collective by size, those with the most calls first. */
+/** Returns calls of a collective by size, those with the most calls first. */
 export function timesBySize(collective: Collective, timed: Iterable<TimedCall>): SizeTimes[] {
   const sizes = new Map<
     string,
@@ -37,12 +37,12 @@ export function timesBySize(collective: Collective, timed: Iterable<TimedCall>):
   return [...sizes.values()].sort((a, b) => b.calls - a.calls)
 }
 
-/** The number of the default among the settings of a collective; 0 where it is not among them. */
+/** Returns the number of the default among the settings of a collective; 0 if it is not among them. */
 export function defaultNumber(settings: readonly TuningSetting[]): number {
   return settings.findIndex(({ algorithm }) => algorithm === defaultAlgorithm) + 1
 }
 
-/** The middle value, or the mean of both; NaN of none. */
+/** Returns the middle value, or the mean of both; NaN for none. */
 export function middleUs(timesUs: readonly number[]): number {
   if (timesUs.length === 0) return Number.NaN
   const ascending = timesUs.toSorted((a, b) => a - b)
@@ -51,30 +51,30 @@ export function middleUs(timesUs: readonly number[]): number {
 }
 
 /**
- * An interval that holds the ratio of two medians with at least 95%, if calls are independent: each median lies in its
- * own interval with 97.5%, so both do with 95%.
+ * Returns an interval that holds the ratio of two medians with at least 95%, if calls are independent. Each median lies
+ * in its own interval with 97.5%, so both do with 95%.
  *
- * @returns null of fewer than 7 times on one side
+ * @returns null for fewer than 7 times on one side
  */
 export function medianRatioInterval(above: readonly number[], below: readonly number[]): Interval | null {
   const [ofAbove, ofBelow] = [medianInterval(above, 0.025), medianInterval(below, 0.025)]
   return ofAbove === null || ofBelow === null ? null : [ofAbove[0] / ofBelow[1], ofAbove[1] / ofBelow[0]]
 }
 
-/** What some calls took in all, compared with as many calls by default of the same sizes. */
+/** The total time of some calls, compared with as many calls by default of the same sizes. */
 export interface TotalRatio {
-  /** Calls of sizes that have at least 7 calls by default. */
+  /** The number of calls of sizes that have at least 7 calls by default. */
   readonly calls: number
-  /** Microseconds of these calls, and what they are expected to take by default. */
+  /** The microseconds of these calls; below, those that they are expected to take by default. */
   readonly totalUs: number
   readonly defaultUs: number
   /** The first over the second; NaN without calls. */
   readonly ratio: number
-  /** About 95%, by the normal approximation of the logarithm; null without calls. */
+  /** An interval of about 95%, by the normal approximation of the logarithm; null without calls. */
   readonly interval: Interval | null
 }
 
-/** Times by default that a size needs. */
+/** The number of times by default that a size needs. */
 const leastByDefault = 7
 
 /** The 97.5% point of the normal distribution. */

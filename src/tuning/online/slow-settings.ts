@@ -2,10 +2,10 @@ import type { Collective } from '../../schedule/specification.js'
 import type { CallHistory } from './learn-runs.js'
 import { middleUs, type SizeTimes, timesBySize } from './size-times.js'
 
-/** Calls of one size that a setting needs to be compared with others. */
+/** The number of calls of one size that a setting needs to be compared with others. */
 const leastCompared = 7
 
-/** The setting with the least median of those that are compared; 0 and NaN without any. */
+/** Returns the setting with the least median of those that are compared; 0 and NaN without any. */
 export function fastestOf(size: SizeTimes): { readonly fastest: number; readonly fastestUs: number } {
   let [fastest, fastestUs] = [0, Number.NaN]
   for (const [number, medianUs] of comparedMedians(size))
@@ -24,13 +24,13 @@ export interface SlowSetting {
   readonly number: number
   /** Its median over that of the fastest setting, in the size where it does best. */
   readonly leastRatio: number
-  /** Sizes in which it has at least 7 calls. */
+  /** The number of sizes in which it has at least 7 calls. */
   readonly sizes: number
 }
 
 /**
- * Settings that took at least `factor` times the fastest one in every size in which they are compared, slowest first:
- * what a blacklist may have by what was learned.
+ * Returns settings that took at least `factor` times the fastest one in every size in which they are compared, slowest
+ * first: candidates for a blacklist.
  *
  * @see Steiner 2023 §4.7
  */
@@ -51,10 +51,10 @@ export function slowSettings(sizes: Iterable<SizeTimes>, factor: number): SlowSe
     .sort((a, b) => b.leastRatio - a.leastRatio)
 }
 
-/** Numbers of settings that are never chosen, by collective. */
+/** The numbers of settings that are never chosen, by collective. */
 export type Blacklists = ReadonlyMap<Collective, ReadonlySet<number>>
 
-/** Blacklists with the settings that are slow in the calls so far, and without `factor` as they are given. */
+/** Returns blacklists with the settings that are slow in the calls so far; without `factor`, the given blacklists. */
 export function withSlowSettings(
   history: CallHistory,
   named: Blacklists,

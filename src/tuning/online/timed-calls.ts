@@ -5,18 +5,18 @@ import type { TimedCall } from './learn-grid.js'
 import type { NumberedSettings } from './numbered-settings.js'
 import { defaultNumber } from './size-times.js'
 
-/** Calls of one run by collective, and how many could not be used. */
+/** The calls of one run by collective, and the number of those that could not be used. */
 export interface RunCalls {
   readonly timed: ReadonlyMap<Collective, readonly TimedCall[]>
-  /** Calls whose setting is not in the table, or by the default where the table has none. */
+  /** The number of calls whose setting is not in the table, or by the default if the table has none. */
   readonly skipped: number
 }
 
 /**
- * The calls of a run. The time of a call is the longest that one of its measured processes spent in it, so clocks of
- * two processes are never compared. A call that was left to the default counts as one by it.
+ * Returns the calls of a run. The time of a call is the longest that one of its measured processes spent in it, so
+ * clocks of two processes are never compared. A call that was left to the default counts as one by it.
  *
- * @param table whose numbers the result has; settings are found by what they are, not by the numbers of the run
+ * @param table whose numbers the result has; settings are found by their content, not by the numbers of the run
  * @see Steiner 2023 §4.3
  */
 export function timedCalls(file: CallFile, table: NumberedSettings): RunCalls {
@@ -48,7 +48,7 @@ export function timedCalls(file: CallFile, table: NumberedSettings): RunCalls {
   return { timed, skipped }
 }
 
-/** From the numbers of a run to those of a table. */
+/** Returns a function from the numbers of a run to those of a table. */
 function numbersIn(file: CallFile, table: NumberedSettings): (record: CallRecord) => number {
   const lines = new Map<Collective, number[]>()
   for (const setting of file.settings) {

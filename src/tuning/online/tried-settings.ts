@@ -1,15 +1,15 @@
 import type { TuningCall } from '../settings/tuning-call.js'
 import type { SizeTimes } from './size-times.js'
 
-/** Calls for each setting of which a run draws one at least, but for a chance below 1 in 20,000. */
+/** The calls per setting after which a run has drawn each once, except with a chance below 1 in 20,000. */
 const callsOfEach = 10
 
-/** Among fewer settings each has a probability of at least 3%, otherwise of one over their number. */
+/** The number of settings below which each has a probability of at least 3%; otherwise it is one over their number. */
 const mostOfLeast = 34
 
 /**
- * Numbers of the settings that runs may draw for a call: all, but for those that evidently cannot serve it. Of so many
- * calls of the size, at the place or of the collective one would have been by such a setting.
+ * Returns the numbers of the settings that runs may draw for a call: all except those that evidently cannot serve it.
+ * Such a setting would otherwise have had one of so many calls of the size, at the place or of the collective.
  *
  * @param sizes of the collective
  * @param settings how many the collective has
@@ -36,7 +36,7 @@ export function drawnSettings(
   }
 }
 
-/** Calls that the same settings serve, mostly: of one size, of one place, of the collective. */
+/** Returns groups of calls that mostly the same settings serve: of one size, of one place, of the collective. */
 function groupsOf({ bytes, nodes, processesPerNode }: TuningCall): readonly string[] {
   return [`${nodes} ${processesPerNode} ${bytes}`, `${nodes} ${processesPerNode}`, '']
 }

@@ -1,7 +1,7 @@
 import { callProcesses, type TuningCall } from './tuning-call.js'
 
 /**
- * What a tree may test as a number. The composites are products of the others, as doubles.
+ * The attributes that a tree may test as a number. The composites are products of the others, as doubles.
  *
  * | attribute | value |
  * |---|---|
@@ -21,8 +21,8 @@ export const numberAttributes = [
 export type NumberAttribute = (typeof numberAttributes)[number]
 
 /**
- * What a tree may test as a word. `isMemoryShared`, `evenProcesses` and `powerOfTwoProcesses` are `yes` or `no`; what
- * a call does not state is the empty word.
+ * The attributes that a tree may test as a word. `isMemoryShared`, `evenProcesses` and `powerOfTwoProcesses` are `yes`
+ * or `no`; the empty word stands for one that a call does not state.
  */
 export const wordAttributes = [
   ...(['collective', 'operation', 'order', 'isMemoryShared'] as const),
@@ -33,15 +33,14 @@ export type WordAttribute = (typeof wordAttributes)[number]
 
 export type Attribute = NumberAttribute | WordAttribute
 
-/** Those that follow from others, but for `processes`: domain knowledge that rectangles of sizes lack. */
+/** The attributes that follow from others, except `processes`: domain knowledge that rectangles of sizes lack. */
 export const compositeAttributes: readonly Attribute[] = [
   ...(['totalBytes', 'bytesPerNode', 'distributedBytes', 'evenProcesses', 'powerOfTwoProcesses'] as const),
 ]
 
-/** All attributes, numbers first. */
 export const allAttributes: readonly Attribute[] = [...numberAttributes, ...wordAttributes]
 
-/** All but the composites. */
+/** All attributes except the composites. */
 export const plainAttributes: readonly Attribute[] = allAttributes.filter(
   (name) => !compositeAttributes.includes(name),
 )
@@ -80,7 +79,6 @@ export function wordOf(call: TuningCall, attribute: WordAttribute): string {
   }
 }
 
-/** What a call states in words. */
 export interface CallWords {
   readonly collective: string
   readonly operation?: string | undefined
@@ -88,7 +86,7 @@ export interface CallWords {
   readonly isMemoryShared?: boolean | undefined
 }
 
-/** A word that does not follow from the number of processes. */
+/** Returns a word that does not follow from the number of processes. */
 export function statedWordOf(call: CallWords, attribute: WordAttribute): string {
   switch (attribute) {
     case 'collective':

@@ -1,30 +1,30 @@
 import { wrongValue } from '../../errors.js'
 
-/** Which cell of a grid a call is in: bytes, nodes and processes per node, each between two of these marks. */
+/** The edges between the cells of a grid: bytes, nodes and processes per node. */
 export interface CellAxes {
-  /** Lower edges, ascending; the first cells begin at 0 bytes, one node and one process, the last have no upper edge. */
+  /** The lower edges, ascending. First cells begin at 0 bytes, one node and one process; last ones are open. */
   readonly bytes: readonly number[]
   readonly nodes: readonly number[]
   readonly processesPerNode: readonly number[]
 }
 
-/** Numbers of cells along each axis. */
+/** The numbers of cells along each axis. */
 export const cellCounts = { bytes: 18, nodes: 17, processesPerNode: 9 } as const
 
-/** What the source prints no edges for: how large the machine is, so that linear axes reach its end. */
+/** The size of the machine, at which linear axes end. The source prints no edges for it. */
 export interface MachineLimits {
-  /** 1 to 2^22. */
+  /** The number of nodes, 1 to 2^22. */
   readonly nodes: number
-  /** 1 to 2^22. */
+  /** The number of processes per node, 1 to 2^22. */
   readonly processesPerNode: number
 }
 
 const mostOfAxis = 2 ** 22
 
 /**
- * The axes of 18 x 17 x 9 = 2,754 cells. Bytes are spaced exponentially, from 8 B to 8 MiB by a factor of 2^1.25.
- * Nodes and processes per node are spaced linearly up to the limits, by one at least: 32 nodes give 1, 2, 4, 6 to 32,
- * and 32 processes give 1, 4, 8 to 32.
+ * Returns the axes of 18 x 17 x 9 = 2,754 cells. Bytes are spaced exponentially, from 8 B to 8 MiB by a factor of
+ * 2^1.25. Nodes and processes per node are spaced linearly up to the limits, by at least one. 32 nodes give 1, 2, 4, 6
+ * to 32, and 32 processes give 1, 4, 8 to 32.
  *
  * @throws ERR_ARGUMENT for limits out of range
  * @see Steiner 2023 §4.5.2
@@ -48,23 +48,22 @@ function linear(limit: number, count: number): number[] {
   return edges
 }
 
-/** Cells of a grid. */
 export function countCells({ bytes, nodes, processesPerNode }: CellAxes): number {
   return bytes.length * nodes.length * processesPerNode.length
 }
 
-/** The index of the cell of a call: bytes vary fastest, then nodes. Every call has one. Allocates nothing. */
+/** Returns the index of the cell of a call: bytes vary fastest, then nodes. Every call has one. Allocates nothing. */
 export function cellOf(axes: CellAxes, bytes: number, nodes: number, processesPerNode: number): number {
   const place = cellOfPlace(axes, nodes, processesPerNode)
   return place * axes.bytes.length + intervalOf(axes.bytes, bytes)
 }
 
-/** The part of a cell's index that does not depend on bytes, which a communicator looks up once. */
+/** Returns the part of a cell's index that does not depend on bytes, which a communicator looks up once. */
 export function cellOfPlace({ nodes, processesPerNode }: CellAxes, ofNodes: number, perNode: number): number {
   return intervalOf(processesPerNode, perNode) * nodes.length + intervalOf(nodes, ofNodes)
 }
 
-/** The last edge that is not above a value; the first of values below all. */
+/** Returns the last edge that is not above a value, or the first one. */
 export function intervalOf(edges: readonly number[], value: number): number {
   let [low, high] = [0, edges.length - 1]
   while (low < high) {
@@ -75,14 +74,14 @@ export function intervalOf(edges: readonly number[], value: number): number {
   return low
 }
 
-/** What stands for all calls of a cell: its lower edges. */
+/** The lower edges of a cell, which stand for all of its calls. */
 export interface CellPoint {
   readonly bytes: number
   readonly nodes: number
   readonly processesPerNode: number
 }
 
-/** The inverse of {@link cellOf}. */
+/** Returns the point of a cell: the inverse of {@link cellOf}. */
 export function cellPoint({ bytes, nodes, processesPerNode }: CellAxes, cell: number): CellPoint {
   const place = Math.floor(cell / bytes.length)
   return {

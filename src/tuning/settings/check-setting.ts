@@ -2,10 +2,10 @@ import { type ErrorCode, wrongValue } from '../../errors.js'
 import { type Collective, collectives, isNeighborCollective } from '../../schedule/specification.js'
 import type { TuningSetting } from './setting.js'
 
-/** Of a setting: 8 parameters, integers from 0 to 2^40, a radix from 2. */
+/** The limits of a setting: 8 parameters, integers from 0 to 2^40, a radix from 2. */
 export const settingLimits = { parameters: 8, value: 2 ** 40, radix: 2 } as const
 
-/** Those whose settings can be decided for: all but the ones over a topology. */
+/** The collectives whose settings can be decided for: all but the ones over a topology. */
 export const decidedCollectives: readonly Collective[] = collectives.filter(
   (name) => !isNeighborCollective(name),
 )

@@ -1,11 +1,11 @@
 import { wrongValue } from '../../errors.js'
 
 /**
- * Errors that a leaf with these training cases is expected to make of as many new ones: `cases` times the upper
- * limit, at a confidence of `confidencePercent`, of the share of errors. The exact binomial limit: the share at
- * which at most `errors` of `cases` fail with that probability.
+ * Returns the errors that a leaf with these training cases is expected to make of as many new ones. They are `cases`
+ * times the upper limit of the share of errors, at a confidence of `confidencePercent`. The limit is the exact binomial
+ * one: the share at which at most `errors` of `cases` fail with that probability.
  *
- * Release 8 of C4.5, and J48, approximate it where there are errors: 2.40 of (8, 1).
+ * Release 8 of C4.5, and J48, approximate it if there are errors: 2.40 of (8, 1).
  *
  * 1.309 of (12, 0), 2.42 of (8, 1), 1.377 of (100, 0) at 25%.
  *
@@ -42,8 +42,8 @@ export function requireConfidence(percent: number): void {
 const mostSteps = 64
 
 /**
- * The probability of at most `errors`, divided by the binomial coefficient. For shares of at least `errors / cases`, where
- * terms shrink from the last one down.
+ * Returns the logarithm of the probability of at most `errors`, divided by the binomial coefficient. It serves shares
+ * of at least `errors / cases`, at which terms shrink from the last one down.
  */
 function logOfSum(errors: number, cases: number, share: number): number {
   const odds = (1 - share) / share

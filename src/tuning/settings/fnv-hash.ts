@@ -1,6 +1,6 @@
-/** FNV-1a of 64 bits over bytes, as 16 hexadecimal digits. */
+/** Returns FNV-1a of 64 bits over bytes, as 16 hexadecimal digits. */
 export function fnvHash(bytes: Uint8Array): string {
-  // In four parts of 16 bits: products stay below 2^26. The prime is 2^40 + 0x1b3.
+  // The hash is in four parts of 16 bits, so that products stay below 2^26. The prime is 2^40 + 0x1b3.
   let [d, c, b, a] = [0xcbf2, 0x9ce4, 0x8422, 0x2325]
   for (const byte of bytes) {
     a ^= byte

@@ -5,22 +5,22 @@ import type { Collective } from '../../schedule/specification.js'
 import { defaultAlgorithm, type TuningSetting } from './setting.js'
 import { callProcesses, type TuningCall } from './tuning-call.js'
 
-/** Those that pass segments on while others arrive. */
+/** The algorithms that pass segments on while others arrive. */
 const cutting: ReadonlySet<string> = new Set(
   modelledAlgorithms.filter(({ segmented }) => segmented).map(({ id }) => id),
 )
 
-/** What an integer parameter is tried at, besides its default. */
+/** The values of an integer parameter that are tried, besides its default. */
 const triedValues = [1, 2, 4, 8] as const
 
-/** Ids of the library's own algorithms of a collective. */
+/** Returns the ids of the library's own algorithms of a collective. */
 export function ownAlgorithms(collective: Collective): string[] {
   return algorithms.filter((algorithm) => algorithm.collective === collective).map(({ id }) => id)
 }
 
 /**
- * Settings of the library's own algorithms that serve a call: every algorithm at several values of its parameters,
- * and where it cuts data, whole and in segments.
+ * Returns settings of the library's own algorithms that serve a call. Every algorithm has several values of its
+ * parameters and, if it cuts data, is whole and in segments.
  *
  * @param segments bytes; 0 stands for whole data
  */
@@ -39,7 +39,7 @@ export function ownSettings(call: TuningCall, segments: readonly number[]): Tuni
     )
 }
 
-/** @param segments where it cuts data */
+/** @param segments if it cuts data */
 function cutSettings(algorithm: Algorithm, segments: readonly number[]): TuningSetting[] {
   const [family] = algorithm.id.split(':', 1)
   const parameters = parametersOf(algorithm)
@@ -51,12 +51,12 @@ function cutSettings(algorithm: Algorithm, segments: readonly number[]): TuningS
   }))
 }
 
-/** Of a communicator that may have any number of them. */
+/** The ranks of a communicator that may have any number of them. */
 const anyRanks = Number.POSITIVE_INFINITY
 
 /**
- * Every setting of the library's own algorithms of some collectives, whatever calls they serve, and before those of each
- * the default.
+ * Returns every setting of the library's own algorithms of some collectives, whatever calls they serve, each
+ * collective's default first.
  *
  * @param segments bytes; 0 stands for whole data
  */
@@ -73,7 +73,7 @@ export function ownSettingTable(
   ])
 }
 
-/** With one parameter that is not at its default, and makes a difference among so many ranks. */
+/** Returns the variants with one parameter that is not at its default, and makes a difference among so many ranks. */
 function variants(algorithm: Algorithm, ranks: number): Algorithm[] {
   return Object.entries(algorithm.parameters ?? {}).flatMap(([name, parameter]) =>
     triedValues
@@ -82,7 +82,7 @@ function variants(algorithm: Algorithm, ranks: number): Algorithm[] {
   )
 }
 
-/** The values of an algorithm that differ from the defaults; measured settings have numbers only. */
+/** Returns the values of an algorithm that differ from the defaults; measured settings have numbers only. */
 function parametersOf({ parameters = {}, values = {} }: Algorithm): Record<string, number> {
   return Object.fromEntries(
     Object.entries(values).flatMap(([name, value]) =>

@@ -3,24 +3,24 @@ import type { Collective } from '../../schedule/specification.js'
 import { compareWords } from './setting.js'
 
 /**
- * A call of a collective as decisions see it: what all its ranks know before it.
+ * A call of a collective as decisions see it, described by what all its ranks know before it.
  *
  * Processes are spread evenly: each of `nodes` nodes has `processesPerNode` of them.
  */
 export interface TuningCall {
   readonly collective: Collective
-  /** At least 1. */
+  /** The number of nodes, at least 1. */
   readonly nodes: number
-  /** At least 1; `nodes * processesPerNode` is at most 2^22. */
+  /** The number of processes on each node, at least 1; `nodes * processesPerNode` is at most 2^22. */
   readonly processesPerNode: number
   /**
-   * What MPI's count describes, 0 to 2^40: the whole vector of bcast, reduce, allreduce and scan, the block of
-   * one rank of the others; 0 of a barrier.
+   * The bytes that MPI's count describes, 0 to 2^40; 0 for a barrier. They are the vector of bcast, reduce, allreduce
+   * and scan, or one rank's block for the others.
    */
   readonly bytes: number
-  /** Of reductions: the name of the operation. Absent: not distinguished. */
+  /** The name of a reduction's operation. Absent: not distinguished. */
   readonly operation?: string
-  /** Of reductions: the weakest order of combination that serves the call. Absent: not distinguished. */
+  /** The weakest order of combination that serves a reduction. Absent: not distinguished. */
   readonly order?: CombinationOrder
   /** Whether all processes can read each other's memory. Absent: not distinguished. */
   readonly isMemoryShared?: boolean
@@ -38,17 +38,19 @@ export function callProcesses({ nodes, processesPerNode }: TuningCall): number {
   return nodes * processesPerNode
 }
 
-/** The part of a call that is no size: calls of one kind form a grid of nodes, processes per node and bytes. */
+/**
+ * Returns the part of a call that is not a size: calls of one kind form a grid of nodes, processes per node and bytes.
+ */
 export function callKind({ collective, operation, order, isMemoryShared }: TuningCall): string {
   return [collective, operation ?? '', order ?? '', isMemoryShared ?? ''].join(' ')
 }
 
-/** Equal calls have equal keys. */
+/** Returns a key that is equal for equal calls. */
 export function callKey(call: TuningCall): string {
   return `${callKind(call)} ${call.nodes} ${call.processesPerNode} ${call.bytes}`
 }
 
-/** Total order of calls: by kind, processes, nodes and bytes. */
+/** Compares calls in total order: by kind, processes, nodes and bytes. */
 export function compareCalls(a: TuningCall, b: TuningCall): number {
   return (
     compareWords(callKind(a), callKind(b)) ||
@@ -58,7 +60,7 @@ export function compareCalls(a: TuningCall, b: TuningCall): number {
   )
 }
 
-/** A call as it stands in a message: `bcast of 1024 B on 4 x 2 processes`. */
+/** Returns a call in the words of messages: `bcast of 1024 B on 4 x 2 processes`. */
 export function callText(call: TuningCall): string {
   const { collective, bytes, nodes, processesPerNode, operation, order, isMemoryShared } = call
   const kind = [

@@ -7,14 +7,14 @@ import { settingLine, type TuningSetting } from '../settings/setting.js'
 import { type CodeDialect, codeLines, requireCode, testedNumbers, testedWords } from './code-lines.js'
 
 /**
- * A C99 function that decides as a tree: `int NAME(const NAME_call *call)` returns an index into `NAME_settings`,
- * an array of `NAME_settings_count` lines of text.
+ * Returns a C99 function that decides as a tree: `int NAME(const NAME_call *call)` returns an index into
+ * `NAME_settings`, an array of `NAME_settings_count` lines of text.
  *
- * Words are numbers: constants `NAME_ATTRIBUTE_WORD` for those that the tree tests, 0 for what is not stated, -1
+ * Words are numbers: constants `NAME_ATTRIBUTE_WORD` for those that the tree tests, 0 for a word that is not stated, -1
  * for any other.
  *
- * @param name of the function, and what all its names begin with
- * @throws ERR_ARGUMENT for a name that is no identifier
+ * @param name of the function, and the prefix of all its names
+ * @throws ERR_ARGUMENT for a name that is not an identifier
  * @throws ERR_TUNING for settings and words that measurements cannot have
  */
 export function cDecisions(tree: DecisionTree, name: string): string {
@@ -49,10 +49,10 @@ ${codeLines(tree.root, dialectFor(name)).join('\n')}
 }
 
 /**
- * A C99 function that decides as a quadtree: `int NAME(int64_t processes, int64_t bytes)`. One `if` for every node but
- * the root, as the source writes it.
+ * Returns a C99 function that decides as a quadtree: `int NAME(int64_t processes, int64_t bytes)`. It has one `if` for
+ * every node except the root, as in the source.
  *
- * @throws ERR_ARGUMENT for a name that is no identifier
+ * @throws ERR_ARGUMENT for a name that is not an identifier
  * @throws ERR_TUNING for settings and words that measurements cannot have
  * @see Pjesivac-Grbovic 2007 §5.3
  */
@@ -102,7 +102,7 @@ const int ${name}_settings_count = ${settings.length};
 `
 }
 
-/** Words that the caller states; the others follow from the number of processes. */
+/** The words that the caller states; the others follow from the number of processes. */
 const statedWords: Partial<Record<WordAttribute, string>> = {
   collective: 'collective',
   operation: 'operation',
@@ -159,7 +159,7 @@ function dialectFor(name: string): CodeDialect {
   }
 }
 
-/** Words have no underscores, so different ones have different constants. */
+/** Returns the constant of a word. Words have no underscores, so different ones have different constants. */
 function wordConstant(name: string, attribute: WordAttribute, word: string): string {
   return `${name}_${statedWords[attribute]}_${word.replaceAll('-', '_')}`
 }
@@ -169,7 +169,9 @@ function doubleText(value: number): string {
   return /[.e]/.test(text) ? text : `${text}.0`
 }
 
-/** An integer is at most a number if it is at most the integer below; none is above 2^53. */
+/**
+ * Returns a limit as an integer. An integer is at most a number if it is at most the integer below; none is above 2^53.
+ */
 function integerText(value: number): string {
   return String(Math.min(Math.floor(value), Number.MAX_SAFE_INTEGER))
 }

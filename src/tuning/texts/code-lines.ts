@@ -3,16 +3,16 @@ import { type DecisionNode, type DecisionTree, visitNodes } from '../models/deci
 import type { NumberAttribute, WordAttribute } from '../settings/attributes.js'
 import { settingLine, type TuningSetting } from '../settings/setting.js'
 
-/** How a language writes the tests of a tree. */
+/** The syntax in which a language writes the tests of a tree. */
 export interface CodeDialect {
-  /** Whether a number is at most a value. */
+  /** Returns the test whether a number is at most a value. */
   isAtMost(attribute: NumberAttribute, value: number): string
   isWord(attribute: WordAttribute, word: string): string
-  /** Between statements. */
+  /** The text between statements. */
   readonly end: string
 }
 
-/** A tree as nested tests, in the syntax that C and TypeScript share. */
+/** Returns a tree as nested tests, in the syntax that C and TypeScript share. */
 export function codeLines(root: DecisionNode, dialect: CodeDialect): readonly string[] {
   const linesOf = (node: DecisionNode, indent: string): readonly string[] => {
     if (node.kind === 'leaf') return [`${indent}return ${node.setting}${dialect.end}`]
@@ -36,7 +36,7 @@ export function codeLines(root: DecisionNode, dialect: CodeDialect): readonly st
   return linesOf(root, '  ')
 }
 
-/** The words that a tree compares each attribute with, ascending, but for the empty one. */
+/** Returns the words that a tree compares each attribute with, ascending, except the empty one. */
 export function testedWords({ root }: DecisionTree): ReadonlyMap<WordAttribute, readonly string[]> {
   const words = new Map<WordAttribute, Set<string>>()
   visitNodes(root, (node) => {
@@ -48,7 +48,6 @@ export function testedWords({ root }: DecisionTree): ReadonlyMap<WordAttribute, 
   return new Map([...words].map(([attribute, known]) => [attribute, [...known].sort()]))
 }
 
-/** Numbers that a tree tests. */
 export function testedNumbers({ root }: DecisionTree): ReadonlySet<NumberAttribute> {
   const numbers = new Set<NumberAttribute>()
   visitNodes(root, (node) => {
@@ -58,9 +57,9 @@ export function testedNumbers({ root }: DecisionTree): ReadonlySet<NumberAttribu
 }
 
 /**
- * Refuses what would not be code: names of functions, and texts that stand in it.
+ * Refuses names of functions that are not code, and texts that cannot stand in it.
  *
- * @throws ERR_ARGUMENT for a name that is no identifier of at most 48 characters
+ * @throws ERR_ARGUMENT for a name that is not an identifier of at most 48 characters
  * @throws ERR_TUNING for settings and words with other characters than measurements have
  */
 export function requireCode(

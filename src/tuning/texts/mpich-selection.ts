@@ -11,10 +11,10 @@ export interface MpichSelection {
   readonly [test: string]: MpichSelection
 }
 
-/** What a function of MPICH has in a selection. */
+/** A function of MPICH in a selection. */
 interface SelectedFunction {
   readonly name: string
-  /** As in the names of its algorithms. */
+  /** The prefix of the names of its algorithms. */
   readonly prefix: string
   readonly algorithms: readonly string[]
   /** The test of a size: of the bytes of a call, or of those of all ranks; null: no test of bytes. */
@@ -23,8 +23,8 @@ interface SelectedFunction {
 }
 
 /**
- * The functions of MPICH 4.0. Tests of a size abort a process for functions that have none, and count elements
- * instead of bytes for gather and scatter.
+ * The functions of MPICH 4.0. Tests of a size abort a process for functions that have none, and count elements instead
+ * of bytes for gather and scatter.
  */
 const functions: Partial<Record<Collective, readonly SelectedFunction[]>> = {
   allgather: [selected('Allgather', 'brucks recursive_doubling ring nb', 'total_msg_size')],
@@ -63,20 +63,19 @@ function selected(
   }
 }
 
-/** The greatest number in a test. */
 const greatest = 2 ** 31 - 1
 
 /**
- * The decisions of a tuning file as MPICH's selection: the file that `MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE`
- * names. A selection replaces MPICH's whole own one, so it holds what the tuning file does not decide as MPICH has
- * it: other collectives, the setting `default`, operations that are not commutative, alltoall in place, and calls that
- * the algorithm cannot serve.
+ * Returns the decisions of a tuning file as MPICH's selection: the file that
+ * `MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE` names. It replaces MPICH's whole own selection, so it repeats that
+ * wherever the tuning file does not decide. These cases are other collectives, the setting `default`, operations that
+ * are not commutative, alltoall in place, and calls that the algorithm cannot serve.
  *
  * It tests ranks and bytes, but no nodes, so it is written for layouts. MPICH's device selects first, unless
  * `MPIR_CVAR_DEVICE_COLLECTIVES` is `none`.
  *
  * @param own MPICH's own selection, as `ownMpichSelection` finds it in the installed library
- * @throws ERR_TUNING for a file of another source; for what a selection cannot say: tests of an operation or its
+ * @throws ERR_TUNING for a file of another source; for what a selection cannot express: tests of an operation or its
  *   order, bytes of gather and scatter, parameters; for algorithms that MPICH 4.0 does not have
  * @see MPICH 4.0, src/mpi/coll/src/csel.c, maint/tuning/coll/mpir/generic.json
  */
@@ -144,7 +143,7 @@ function bySize(
   )
 }
 
-/** The algorithm where it can serve, else MPICH's own choice. A selection is not checked when it is followed. */
+/** Returns the algorithm if it can serve, else MPICH's own choice. MPICH follows a selection without checks. */
 function guarded(
   { prefix, algorithms }: SelectedFunction,
   { algorithm, parameters }: TuningSetting,
@@ -181,17 +180,17 @@ function guarded(
 }
 
 /**
- * MPICH's own selection, which is text in its shared library.
+ * Returns MPICH's own selection, which is text in its shared library.
  *
  * @param library the bytes of `libmpich.so`
- * @throws ERR_TUNING where there is none
+ * @throws ERR_TUNING if there is none
  */
 export function ownMpichSelection(library: Uint8Array): MpichSelection {
   const text = new TextDecoder('latin1').decode(library)
   for (const { index } of text.matchAll(/\{"collective=bcast":/g)) {
     const end = text.slice(index).search(/[^\x20-\x7e]/)
     const selection = parsed(text.slice(index, index + end))
-    // Those of the device have compositions, or name few collectives.
+    // The selections of the device have compositions, or name few collectives.
     if (selection !== null && 'collective=ibcast' in selection) return selection
   }
   throw refusal('expected the library of MPICH 4.0 with its own selection')

@@ -7,23 +7,23 @@ import type { TuningFile } from '../models/tuning-file.js'
 import { defaultAlgorithm, settingLine, type TuningSetting } from '../settings/setting.js'
 import type { RuleAssumption, WrittenRules } from './rule-assumptions.js'
 
-/** What a function of Open MPI has in a file of rules. */
+/** A function of Open MPI in a file of rules. */
 interface RuledFunction extends FunctionTraits {
   readonly name: string
-  /** Its number in the enumeration of collectives. */
+  /** The number in the enumeration of collectives. */
   readonly number: number
-  /** From 1 on. */
+  /** The algorithms; the first has number 1. */
   readonly algorithms: readonly string[]
 }
 
 interface FunctionTraits {
-  /** What the size in a rule is: the bytes of a call, or those of all ranks; of no data there is one rule. */
+  /** The size in a rule: the bytes of a call, or those of all ranks. A call without data has one rule. */
   readonly size: 'bytes' | 'total' | 'none'
-  /** Algorithms that take operands in another order than that of the ranks, whatever the operation. */
+  /** The algorithms that take operands in another order than that of the ranks, whatever the operation. */
   readonly reorders: readonly string[]
   /**
-   * Where ranks may describe equal data by different datatypes: algorithms that always cut them by elements of the
-   * own datatype, as segments do; null: segments are alike on all ranks.
+   * The algorithms that always cut data by elements of the rank's own datatype, as segments do. Ranks may describe
+   * equal data by different datatypes. Null: segments are alike on all ranks.
    */
   readonly cuts: readonly string[] | null
   /** Whether ranks compute the size from arguments that MPI ignores in place, where settings are not alike. */
@@ -35,8 +35,8 @@ const totals: FunctionTraits = { ...bytesOnly, size: 'total' }
 const noSizes: FunctionTraits = { ...bytesOnly, size: 'none' }
 
 /**
- * The functions of Open MPI 4.1. Every rank of a gather and a scatter computes the size from its own arguments, of
- * which MPI lets some be anything: in rules of several sizes ranks could take different ones and deadlock.
+ * The functions of Open MPI 4.1. Every rank of a gather and a scatter computes the size from its own arguments, some of
+ * which MPI leaves open. In rules of several sizes, ranks could take different ones and deadlock.
  */
 const functions: Partial<Record<Collective, readonly RuledFunction[]>> = {
   allgather: [
@@ -51,7 +51,7 @@ const functions: Partial<Record<Collective, readonly RuledFunction[]>> = {
       reorders: ['ring', 'segmented_ring'],
     }),
   ],
-  // In place all algorithms are the same one.
+  // In place, all algorithms are the same one.
   alltoall: [ruled('alltoall', 3, 'linear pairwise modified_bruck linear_sync two_proc', totals)],
   barrier: [ruled('barrier', 6, 'linear double_ring recursive_doubling bruck two_proc tree', noSizes)],
   bcast: [
@@ -84,31 +84,32 @@ function ruled(name: string, number: number, algorithms: string, traits: Functio
   return { name, number, algorithms: algorithms.split(' '), ...traits }
 }
 
-/** Children of a node of `chain`, unless a setting names their number. */
+/** The children of a node of `chain`, unless a setting names their number. */
 const defaultFanout = 4
 
-/** The library's own choice in place of a setting; `unless` the user states what the setting needs. */
+/** The library's own choice in place of a setting; `unless` names the statement by the user that the setting needs. */
 interface LeftRule {
   readonly why: string
   readonly unless?: RuleAssumption
 }
 
-/** The line of a rule. */
 interface RuleLine {
   readonly line: string
   readonly left: LeftRule | null
 }
 
 /**
- * The decisions of a tuning file as rules of Open MPI 4.1: the file that `coll_tuned_dynamic_rules_filename` names,
- * with `coll_tuned_use_dynamic_rules` 1. Rules know ranks and bytes, but no nodes, so they are written for layouts.
+ * Returns the decisions of a tuning file as rules of Open MPI 4.1: the file that `coll_tuned_dynamic_rules_filename`
+ * names, with `coll_tuned_use_dynamic_rules` 1. Rules know ranks and bytes, but no nodes, so they are written for
+ * layouts.
  *
- * A rule has the number 0, the library's own choice, for the setting `default`, where a setting cannot serve, and
- * where correct programs would break by it: with wrong results, a deadlock, or an error.
+ * A rule has the number 0, the library's own choice, for the setting `default` and where a setting cannot serve. So it
+ * has where a setting would break correct programs: with wrong results, a deadlock, or an error.
  *
- * @param assumed what holds of all programs that use the file; it permits further settings
- * @throws ERR_TUNING for a file of another source; for what rules cannot say: tests of an operation or its order, sizes
- *   of gather and scatter, a radix other than 4, a number of requests; for algorithms that Open MPI 4.1 does not have
+ * @param assumed what holds for all programs that use the file; it permits further settings
+ * @throws ERR_TUNING for a file of another source; for what rules cannot express: tests of an operation or its order,
+ *   sizes of gather and scatter, a radix other than 4, a number of requests; for algorithms that Open MPI 4.1 does not
+ *   have
  * @see Open MPI 4.1, ompi/mca/coll/tuned/coll_tuned_dynamic_file.c, coll_tuned_decision_dynamic.c
  */
 export function openMpiRules(
@@ -168,7 +169,7 @@ function functionLines(
   return lines
 }
 
-/** A rule holds up to the next number of ranks, the last one for all above: `two_proc` must not. */
+/** Returns the steps of all rules. The last one holds for all numbers of ranks above, so `two_proc` cannot serve it. */
 function ruledSteps(tree: DecisionTree, layout: WrittenLayout, where: string): readonly LayoutSteps[] {
   const sizes = layoutSteps(tree, layout, where)
   const last = sizes[sizes.length - 1]
@@ -176,7 +177,7 @@ function ruledSteps(tree: DecisionTree, layout: WrittenLayout, where: string): r
   return last.ranks === 2 && isForTwo ? [...sizes, { ...last, leastRanks: 3, ranks: 3 }] : sizes
 }
 
-/** Algorithm, fan-out and bytes of a segment. */
+/** Returns the algorithm, the fan-out and the bytes of a segment. */
 function ruleOf(
   one: RuledFunction,
   { algorithm, parameters }: TuningSetting,
@@ -192,7 +193,7 @@ function ruleOf(
   return [number, fanout, parameters['segment'] ?? 0]
 }
 
-/** Why a correct program could break by a setting; null: it cannot. */
+/** Returns why a setting could break a correct program, or null. */
 function reasonToLeave(
   { name, algorithms, reorders, cuts, isSizeIgnored }: RuledFunction,
   { algorithm, parameters }: TuningSetting,
@@ -211,7 +212,7 @@ function reasonToLeave(
   return null
 }
 
-/** Every algorithm is of one of the functions; one function of two may lack it. */
+/** Checks that every algorithm is in one of the functions; one function of two may lack it. */
 function checkAlgorithms(
   collective: string,
   { settings }: DecisionTree,

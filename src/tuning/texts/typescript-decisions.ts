@@ -4,10 +4,10 @@ import { settingLine } from '../settings/setting.js'
 import { type CodeDialect, codeLines, requireCode, testedWords } from './code-lines.js'
 
 /**
- * A TypeScript module that decides as a tree and imports nothing: `NAME(call)` returns an index into
+ * Returns a TypeScript module that decides as a tree and imports nothing: `NAME(call)` returns an index into
  * `NAMESettings`, lines of text. Calls are those of the data, with the same members.
  *
- * @throws ERR_ARGUMENT for a name that is no identifier
+ * @throws ERR_ARGUMENT for a name that is not an identifier
  * @throws ERR_TUNING for settings and words that measurements cannot have
  */
 export function typescriptDecisions(tree: DecisionTree, name: string): string {
