@@ -48,14 +48,14 @@ Exit codes:
   130 Ctrl-C ended a command that runs neither a world nor a service; 129 and 143: SIGHUP, SIGTERM
   141 the reader of the output left early (| head), which ends a program's world`
 
-/** The commands that a command line may run: the first word, or where that is no command any word. */
+/** Returns the command of the first word or, if that is none, the commands of any word. */
 function commandsIn(argv: readonly string[]): readonly ListedCommand[] {
   const named = (word: string | undefined) => commands.filter(({ name }) => name === word)
   const first = named(argv[0] === 'help' ? argv[1] : argv[0])
   return first.length > 0 ? first : commands.filter(({ name }) => argv.includes(name))
 }
 
-/** Without a request for help where the command does not exist: commander would print help and report no error. */
+/** Removes a request for help if the command does not exist: commander would print help and report no error. */
 function withoutHelpOfUnknown(argv: readonly string[]): readonly string[] {
   const word = argv.find((each) => !each.startsWith('-'))
   if (word === undefined || word === 'help' || commands.some(({ name }) => name === word)) return argv
@@ -106,7 +106,7 @@ export async function runCli(argv: readonly string[], streams: Streams): Promise
   }
 }
 
-/** Whether `--json` is among the command's own arguments, before `--`. */
+/** Returns whether `--json` is among the command's own arguments, before `--`. */
 export function wantsJson(argv: readonly string[]): boolean {
   const end = argv.indexOf('--')
   return argv.slice(0, end < 0 ? undefined : end).includes('--json')
@@ -115,7 +115,7 @@ export function wantsJson(argv: readonly string[]): boolean {
 function fail(error: unknown, report: Reporter): number {
   if (error instanceof CommanderError) {
     if (error.exitCode === 0) return exitCodes.ok
-    // What commander throws after the help of a command that does not exist.
+    // Commander throws this after the help of a command that does not exist.
     const message =
       error.code === 'commander.help' ? 'help: unknown command' : error.message.replace(/^error: /, '')
     return refuse(
@@ -147,14 +147,14 @@ function refuse(error: unknown, exitCode: number, report: Reporter): number {
   return exitCode
 }
 
-/** Where it comes from: bad input from the command line has no place, a defect needs every frame. */
+/** Returns a stack: none for bad input, the user's frames for a failed program, every frame for a bug. */
 function stackOf(error: unknown, exitCode: number): string {
   if (exitCode === exitCodes.defect) return error instanceof Error ? (error.stack ?? '') : ''
   const ofProgram = exitCode === exitCodes.worldFailed || isRankweaveError(error, 'ERR_PROGRAM')
   return ofProgram ? userFrames(error) : ''
 }
 
-/** The code of an error of a user's program is the error's own name. */
+/** Describes an error. The code of an error of a user's program is the error's own name. */
 function describe(error: unknown): { code: string; message: string; details: ErrorDetails } {
   if (error instanceof RankweaveError) return error
   if (error instanceof Error) return { code: error.name, message: error.message, details: {} }

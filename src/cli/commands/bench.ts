@@ -35,10 +35,9 @@ const schema = z.object({
   topology: z.string().optional(),
 })
 
-/** What one run of one operation takes, about. */
+/** The approximate time of one run of one operation. */
 const runMs = 100
 
-/** `rankweave bench`: what messages and collectives cost on the user's fabric. */
 export const benchCommand: AddCommand = (command, act) => {
   addTuningOption(addWorldOptions(command))
     .option('--runs <number>', 'runs of every operation', '5')

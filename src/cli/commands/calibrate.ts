@@ -51,10 +51,9 @@ const schema = z.object({
 })
 
 const sampling = { sampleMs: 2, samplesPerRun: 7 }
-/** Of worlds that do not say otherwise. */
+/** The limit of worlds that do not state another. */
 const eagerLimitBytes = 65_536
 
-/** `rankweave calibrate`: measures the parameters of a profile on a fabric. */
 export const calibrateCommand: AddCommand = (command, act) => {
   addMeasuredWorldOptions(command)
     .option('--runs <number>', 'runs of every measurement', '11')
@@ -126,7 +125,7 @@ async function fitFile(
 
 const measuringOptions = [...measuredWorldOptions, 'runs', 'sizes']
 
-/** The machine, the library and the date, as a profile's source. */
+/** Returns the machine, the library and the date, as a profile's source. */
 function sourceText(fabric: string, processes: number): string {
   const cores = cpus()
   const { version } = JSON.parse(readFileSync(manifestFile, 'utf8')) as { version: string }

@@ -12,7 +12,6 @@ import { oneOf, refuseGiven, refuseNeedlessRoot, whole } from '../input/options.
 import { algorithmChoiceObject } from '../output/algorithm-choice-report.js'
 import { figure, type Reporter } from '../output/reporter.js'
 
-/** What is said of the choice of an algorithm. */
 export const choiceSchema = {
   algorithm: z.string(),
   machine: z
@@ -27,7 +26,7 @@ export const choiceSchema = {
 
 export type ChosenOptions = z.infer<z.ZodObject<typeof choiceSchema>>
 
-/** Those of auto alone. */
+/** The options of `auto` alone. */
 const choiceOptionNames = Object.keys(choiceSchema).filter((name) => name !== 'machine')
 
 export function addChoiceOptions(command: Command): Command {
@@ -40,7 +39,7 @@ export function addChoiceOptions(command: Command): Command {
     .option('--compare', 'for auto: list the algorithms that were simulated', false)
 }
 
-/** The collective that a source names; undefined for the text of an algorithm. */
+/** Returns the collective that a source names, or undefined for the text of an algorithm. */
 export function collectiveNamed(source: string): Collective | undefined {
   return collectives.find((name) => name === source && !isNeighborCollective(name))
 }
@@ -50,21 +49,22 @@ export function refuseChoice(command: Command): void {
   refuseGiven(command, choiceOptionNames, 'is for the name of a collective, not for an algorithm')
 }
 
-/** The text of the algorithm for a collective, and its choice where it was chosen. */
+/** The text of the algorithm for a collective, and its choice if it was chosen. */
 export interface ChosenText {
   readonly text: string
   readonly ranks: number | undefined
   readonly choice: ReturnType<typeof algorithmChoiceObject> | null
 }
 
-/** A rank on every core. */
 export function ranksOnCores(machine: Machine | undefined): number | undefined {
   if (machine === undefined) return undefined
   return Math.min(machine.firstRank[machine.cores.length], shapeLimits.ranks)
 }
 
 /**
- * @throws ERR_USAGE for options that are missing or not for this
+ * Returns the algorithm for a collective, by the options of its choice.
+ *
+ * @throws ERR_USAGE for options that are missing or do not apply
  * @throws ERR_ARGUMENT, ERR_MACHINE, ERR_RANK as `chooseAlgorithm` does
  */
 export function chosenText(

@@ -2,11 +2,11 @@ import type { Command } from 'commander'
 import type { ExitCode } from '../output/exit-codes.js'
 import type { Reporter } from '../output/reporter.js'
 
-/** What a subcommand does: reports its result, or throws the error in its input. No exit code is success. */
+/** The action of a subcommand: it reports its result, or throws the error in its input. No exit code is success. */
 export type Action<A extends unknown[]> = (report: Reporter, ...args: A) => Promise<ExitCode> | Promise<void>
 
-/** Binds an action to this run's reporter and exit code. */
+/** A function that binds an action to this run's reporter and exit code. */
 export type Act = <A extends unknown[]>(action: Action<A>) => (...args: A) => Promise<void>
 
-/** Adds arguments, options and action to a subcommand, which has its name and description. */
+/** A function that adds arguments, options and action to a subcommand, which has its name and description. */
 export type AddCommand = (command: Command, act: Act) => void

@@ -1,16 +1,16 @@
 import type { AddCommand } from './command.js'
 
-/** What the help of all commands says of one, and where the rest of it is. */
+/** A command in the help of all commands, with a function that loads the rest. */
 export interface ListedCommand {
   readonly name: string
-  /** What follows its name: options and arguments. */
+  /** The options and arguments after its name. */
   readonly usage: string
   readonly description: string
-  /** Loads it, and what it needs of the library. */
+  /** Loads the command and the parts of the library that it needs. */
   readonly load: () => Promise<AddCommand>
 }
 
-/** In the order of help. */
+/** The commands in the order of help. */
 export const commands: readonly ListedCommand[] = [
   {
     name: 'run',

@@ -68,7 +68,6 @@ const schema = z.object({
 
 type Options = z.infer<typeof schema>
 
-/** `rankweave export`: a schedule as a C program for MPI, or as GOAL text. */
 export const exportCommand: AddCommand = (command, act) => {
   command
     .argument('<source>', 'schedule file, algorithm or topology')

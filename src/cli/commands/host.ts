@@ -15,12 +15,16 @@ import { exitCodes } from '../output/exit-codes.js'
 import { counted, type Reporter, secondsText, table } from '../output/reporter.js'
 import type { AddCommand } from './command.js'
 
-/** Readable for this user only, from the first byte; also a file that was there. @throws ERR_FILE */
+/**
+ * Writes a token to a file that only this user can read, from the first byte, even if the file exists.
+ *
+ * @throws ERR_FILE
+ */
 export function writeToken(file: string, token: string): void {
   try {
     const opened = openSync(file, 'w', 0o600)
     try {
-      // The mode above is that of a new file.
+      // The mode above applies to a new file only.
       fchmodSync(opened, 0o600)
       writeFileSync(opened, `${token}\n`)
     } finally {
@@ -58,7 +62,6 @@ const schema = z.object({
   silence: seconds(86_400, shortestSilenceMs / 1000).optional(),
 })
 
-/** `rankweave host`: opens a world for processes that `rankweave join` it. */
 export const hostCommand: AddCommand = (command, act) => {
   command
     .requiredOption('-n, --ranks <number>', 'ranks in the world')

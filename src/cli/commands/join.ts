@@ -12,7 +12,7 @@ import { joinProgram } from '../program/join-program.js'
 import type { AddCommand } from './command.js'
 
 /**
- * The token of a world: an option that was given counts more than the environment.
+ * Returns the token of a world. An option that was given takes precedence over the environment.
  *
  * @throws ERR_USAGE, ERR_FILE
  */
@@ -52,19 +52,18 @@ const schema = z.object({
   tokenFile: z.string().optional(),
   ...listenSchema,
   ...tuningSchema,
-  // False by --no-listen.
+  // `--no-listen` makes it false.
   listen: z.union([z.string(), z.literal(false)]).optional(),
   ca: z.string().optional(),
   node: z.string().optional(),
   process: whole(0, 2 ** 24).optional(),
   tagOutput: z.boolean(),
   diagnose: z.boolean(),
-  // False by --no-hosted.
+  // `--no-hosted` makes it false.
   hosted: z.boolean(),
   reportAfter: seconds(longestReportSeconds).optional(),
 })
 
-/** `rankweave join`: one process of a world that `rankweave host` has opened. */
 export const joinCommand: AddCommand = (command, act) => {
   command
     .argument('<url>', 'address of the rendezvous, as rankweave host prints it')

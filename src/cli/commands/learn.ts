@@ -73,16 +73,15 @@ const schema = z.object({
   seed: whole(0, 2 ** 32 - 1),
 })
 
-/** What only simulated runs have. */
+/** The options of simulated runs only. */
 const ofSimulation = ['runs', 'arrival', 'noise', 'evaluate', 'seed']
 
-/** What a report, which writes nothing, does not have. */
+/** The options that a report does not have, because it writes nothing. */
 const notOfReport = [...ofSimulation, 'simulate', 'output', 'bestOnly']
 
-/** What a report has, and a model does not. */
+/** The options of a report that a model does not have. */
 const notOfModel = ['report', 'call', 'json']
 
-/** `rankweave learn`: a model from what runs recorded. */
 export const learnCommand: AddCommand = (command, act) => {
   command
     .argument('<folder>', 'where runs record their calls')
@@ -176,7 +175,11 @@ export const learnCommand: AddCommand = (command, act) => {
     )
 }
 
-/** The runs of a folder, in the order of their names, and how many files are not used. @throws ERR_MEASUREMENT */
+/**
+ * Returns the runs of a folder, in the order of their names, and the number of files that are not used.
+ *
+ * @throws ERR_MEASUREMENT
+ */
 function readRuns(report: Reporter, folder: string): { files: readonly CallFile[]; refused: number } {
   report.step('reading runs')
   const { runs, refused } = readCallFolder(folder)
@@ -200,7 +203,7 @@ type ReportedOptions = Pick<
   'leastCalls' | 'leastSettings' | 'with' | 'without' | 'withoutSlower' | 'nodes' | 'perNode' | 'call'
 >
 
-/** `learn --report`: reads only. */
+/** Runs `learn --report`, which only reads. */
 function reportLearning(report: Reporter, folder: string, options: ReportedOptions, line: string): void {
   const { leastCalls, leastSettings, without = [], nodes, perNode } = options
   const call = options.call === undefined ? undefined : callOf(options.call)
@@ -237,7 +240,7 @@ function reportLearning(report: Reporter, folder: string, options: ReportedOptio
   )
 }
 
-/** What options leave out, by collective; says so where there are such options. */
+/** Notes the settings that options leave out, by collective, if there are such options. */
 function noteLeftOut(
   report: Reporter,
   { without = [], withoutSlower }: Pick<ReportedOptions, 'without' | 'withoutSlower'>,
@@ -254,7 +257,7 @@ function decisionsOf(grids: ReadonlyMap<Collective, LearnedGrid>) {
   return Object.fromEntries([...grids].map(([name, { grid }]) => [name, closedGrid(grid)]))
 }
 
-/** Says so where the next runs use something else than these runs give, or refuse it. */
+/** Notes if the next runs use another model than these runs give, or refuse it. */
 function noteModel(report: Reporter, path: string, expected: string, line: string): void {
   try {
     const text = readRegularFileIfThere(path, tuningFileLimits.bytes)?.toString()
@@ -266,7 +269,7 @@ function noteModel(report: Reporter, path: string, expected: string, line: strin
   }
 }
 
-/** The line that writes the model of a report: the folder, and the options that a model has. */
+/** Returns the line that writes the model of a report: the folder, and the options that a model has. */
 function learnLine(command: Command, folder: string): string {
   const given = command.options.flatMap((option) => {
     const name = option.attributeName()
@@ -276,7 +279,7 @@ function learnLine(command: Command, folder: string): string {
   return ['rankweave', 'learn', folder, ...given].map(shellWord).join(' ')
 }
 
-/** A call as a user names it. @throws ERR_USAGE */
+/** Returns a call from a user's text. @throws ERR_USAGE */
 function callOf(text: string): TuningCall {
   const [, collective, ...numbers] =
     /^([a-z-]+):bytes=(\d{1,13}),nodes=(\d{1,7}),per-node=(\d{1,7})$/.exec(text) ?? []
@@ -294,7 +297,7 @@ function historyOf(files: readonly CallFile[], added: readonly string[] = []): C
   return history
 }
 
-/** How large the machine is: as stated, else the most that a run used. */
+/** Returns the size of the machine: as stated, else the largest that a run used. */
 function limitsOf(files: readonly CallFile[], nodes: number | undefined, perNode: number | undefined) {
   const most = { nodes: 1, processesPerNode: 1 }
   for (const { communicators } of files)
@@ -305,7 +308,7 @@ function limitsOf(files: readonly CallFile[], nodes: number | undefined, perNode
   return { nodes: nodes ?? most.nodes, processesPerNode: perNode ?? most.processesPerNode }
 }
 
-/** Before its model is found to be unwritable. @throws ERR_FILE */
+/** Checks the folder before its model turns out to be unwritable. @throws ERR_FILE */
 function requireFolder(folder: string): void {
   try {
     readdirSync(folder)

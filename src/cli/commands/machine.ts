@@ -23,7 +23,6 @@ Examples:
 
 const schema = z.object({ route: z.string().optional() })
 
-/** `rankweave machine`: a machine in figures. */
 export const machineCommand: AddCommand = (command, act) => {
   command
     .argument('<source>', 'one line of text, FILE.xml, slurm, hosts:FILE')

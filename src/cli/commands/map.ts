@@ -67,7 +67,6 @@ const schema = z.object({
   svg: z.string().optional(),
 })
 
-/** `rankweave map`: which rank should be on which node. */
 export const mapCommand: AddCommand = (command, act) => {
   command
     .argument('<spec...>', 'the topology, e.g. moore:64x64:r=2, or several of one program')

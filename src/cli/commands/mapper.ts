@@ -17,7 +17,7 @@ import { refuseGiven } from '../input/options.js'
 import { spelledBy } from '../input/strategy-options.js'
 import type { MappedTimes } from '../output/mapping-report.js'
 
-/** What `rankweave map` is asked for. */
+/** The words of a `rankweave map` command. */
 export interface MapWords {
   readonly machine: Machine
   readonly objective: PlacementObjective
@@ -26,16 +26,17 @@ export interface MapWords {
   readonly bytes?: number | undefined
 }
 
-/** A mapping, and the times of one that was made by them. */
+/** A mapping, with its times if it was chosen by simulated times. */
 export interface MadeMapping extends Mapping {
   readonly simulated?: MappedTimes
 }
 
 /**
- * How graphs of one program are mapped. What can be wrong with the words is found before any graph is built.
+ * Returns the mapper for graphs of one program. It checks the words before any graph is built.
  *
  * @param count of graphs
- * @throws ERR_USAGE for words that are missing, or would have no effect; ERR_MACHINE for times without a profile; ERR_STRATEGY
+ * @throws ERR_USAGE for words that are missing, or would have no effect; ERR_MACHINE for times without a profile;
+ *   ERR_STRATEGY
  */
 export function mapperOf(
   command: Command,

@@ -36,7 +36,7 @@ import { checkOutputs, reportBeside, writeOutput } from '../output/output-file.j
 import { figure, type Reporter } from '../output/reporter.js'
 import type { AddCommand } from './command.js'
 
-/** Of one replay with one design. */
+/** The longest time of one replay with one design. */
 const mostReplayMs = 10_000
 
 const help = `
@@ -60,7 +60,6 @@ const schema = z.object({
   svg: z.string().optional(),
 })
 
-/** `rankweave match`: what designs of matching queues would do for a program. */
 export const matchCommand: AddCommand = (command, act) => {
   command
     .argument('<trace...>', 'files of traces, or a directory with those of all ranks')
@@ -127,7 +126,11 @@ export const matchCommand: AddCommand = (command, act) => {
     )
 }
 
-/** What the queues of each rank were given in an earlier run. @throws ERR_FILE for one of other ranks or processes */
+/**
+ * Returns the counts of an earlier run, from which the queues of each rank are made.
+ *
+ * @throws ERR_FILE for a run of other ranks or processes
+ */
 function trainingOf(path: string, files: readonly TraceFile[]): (rank: number) => QueueCounts {
   const byRank = new Map(findTraceFiles([path]).map((each) => [each.header.rank, each]))
   const fileOf = ({ file, header: { rank, processes } }: TraceFile): TraceFile => {
@@ -146,7 +149,7 @@ function trainingOf(path: string, files: readonly TraceFile[]): (rank: number) =
   }
 }
 
-/** Processor time of this thread, which other programs do not lengthen; before Node 23.9 of the process. */
+/** Returns the processor time of this thread (before Node 23.9, of the process), which no other program lengthens. */
 function processorMs(): number {
   const { threadCpuUsage } = process as { readonly threadCpuUsage?: () => NodeJS.CpuUsage }
   const { user, system } = threadCpuUsage?.() ?? process.cpuUsage()
@@ -157,12 +160,12 @@ function designObject({ times, ...design }: ReportedRank['designs'][number]) {
   const last = times.searches.findLastIndex((count) => count > 0) + 1
   return {
     ...design,
-    /** By length of the queue: 0, 1, 2 to 3, 4 to 7, ... */
+    /** The times are by length of the queue: 0, 1, 2 to 3, 4 to 7, ... */
     byLength: [...times.searches.subarray(0, last)].map((searches, c) => ({ searches, ms: times.ms[c] })),
   }
 }
 
-/** The designs, the baseline first. @throws ERR_ARGUMENT for one that there is not, ERR_USAGE for none */
+/** Returns the designs, the baseline first. @throws ERR_ARGUMENT for an unknown design, ERR_USAGE for none */
 function designsOf(text: string | undefined): NamedDesign[] {
   const texts = text === undefined ? matchingDesignNames : designTexts(text)
   const designs = texts.map(parsedMatchingDesign)
@@ -176,7 +179,7 @@ function designsOf(text: string | undefined): NamedDesign[] {
   return [{ name: baselineDesign }, ...added.map((name): NamedDesign => ({ name })), ...others]
 }
 
-/** `k=8` belongs to the design before it. */
+/** Splits a list of designs; `k=8` belongs to the design before it. */
 function designTexts(text: string): string[] {
   const texts: string[] = []
   for (const part of text.split(',')) {

@@ -11,7 +11,7 @@ import type { Reporter } from '../output/reporter.js'
 /**
  * Reports the guidelines that a file of measurements violates.
  *
- * @param of which setting of each call is checked. Default: of each collective the default, where the file has it.
+ * @param of which setting of each call is checked. Default: of each collective the default, if the file has it.
  * @throws ERR_MEASUREMENT for a damaged file, and for one without the default that `of` names
  */
 export function checkMeasurementFile(report: Reporter, file: string, of: MeasureFlags['of']): ExitCode {

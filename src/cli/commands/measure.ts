@@ -67,7 +67,6 @@ Examples:
   rankweave measure alltoall --source simulator --machine cluster:nodes=8,cores=4,profile=simgrid-fast -o simulated.jsonl
   rankweave measure --check library.jsonl`
 
-/** `rankweave measure`: times of collectives by setting, and guidelines that they violate. */
 export const measureCommand: AddCommand = (command, act) => {
   addMeasuredWorldOptions(
     command
@@ -133,7 +132,7 @@ export const measureCommand: AddCommand = (command, act) => {
             const measure = sources[flags.source]
             return await measure(report, { flags, collectives, file: flags.output, signal: interrupt.signal })
           } catch (error) {
-            // A signal that has ended the compiler is heard in a later turn of the event loop.
+            // A signal that has ended the compiler arrives in a later turn of the event loop.
             for (let turn = 0; turn < 2; turn++) await laterTurn()
             if (!interrupt.signal.aborted) throw error
             report.note(`interrupted: ${flags.output} keeps what was measured`)
@@ -162,7 +161,7 @@ const sources: Readonly<Record<MeasureFlags['source'], Measure>> = {
   formula: measureFormula,
 }
 
-/** Options of one source only. */
+/** The options of one source only. */
 const ofSource: Readonly<Record<MeasureFlags['source'], readonly string[]>> = {
   rankweave: measuredWorldOptions,
   mpi: ['launch', 'mpicc'],
@@ -170,11 +169,11 @@ const ofSource: Readonly<Record<MeasureFlags['source'], readonly string[]>> = {
   formula: ['profile', 'level', 'model'],
 }
 
-/** Computed times are exact, and their machine is what they are computed for. */
+/** Computed times are exact, and their machine is the one for which they are computed. */
 const ofMeasured = ['precision', 'repetitions', 'budget', 'site']
 const ofReductions = ['order', 'type']
 
-/** @throws ERR_USAGE for what has no effect beside the others */
+/** @throws ERR_USAGE for options that have no effect beside the others */
 function refuseUnused(command: Command, words: readonly string[], { check, source }: MeasureFlags): void {
   if (check === undefined) refuseGiven(command, ['of'], 'is for --check')
   else {
@@ -201,12 +200,12 @@ function collectivesNamed(words: readonly string[]): readonly Collective[] {
   return [...new Set(named)]
 }
 
-/** On a world, whose rank 0 writes the file: it may be in another thread or process than this code. */
+/** Measures on a world, whose rank 0 writes the file: it may be in another thread or process than this code. */
 async function measureWorld(report: Reporter, { flags, collectives, file, signal }: Work): Promise<ExitCode> {
   const fabric = measuredFabricOf(flags)
   const source: MeasurementSource = { kind: 'rankweave', name: fabric.kind, machine: siteOf(flags) }
   const grid = gridOf(flags, collectives, ['tree', 'any'])
-  // Before a world starts: what a world throws is its failure.
+  // The grid is checked before a world starts, whose errors would be its failure.
   gridCalls({ ...grid, spreads: flags.spreads ?? [smallestSpread] })
   requireAlgorithms(worldAlgorithms, flags.algorithm ?? [], collectives)
   if ((mpiLauncher()?.process ?? 0) === 0) openHere(report, file, { source, elementType: flags.type })
@@ -217,7 +216,7 @@ async function measureWorld(report: Reporter, { flags, collectives, file, signal
     algorithms: flags.algorithm ?? null,
     showsProgress: report.streams.showsProgress,
   }
-  // What is measured as the default is the rule, not a file.
+  // The default is measured by the rule, not by a tuning file.
   const world = { ranks: fabric.processes, fabric, args, tuning: null, report: reportOf(flags), signal }
   const measured = (await runOwnProgram('measure-program', main, world))?.[0]
   if (measured === undefined || measured === null) return exitCodes.ok
@@ -229,7 +228,7 @@ async function measureWorld(report: Reporter, { flags, collectives, file, signal
   return finish(report, { file, source, points: points! })
 }
 
-/** Of those that a world measures. */
+/** The smallest spread that a world measures. */
 const smallestSpread: EvenSpread = { nodes: 1, processesPerNode: 2 }
 
 async function measureLibrary(
@@ -237,7 +236,7 @@ async function measureLibrary(
   { flags, collectives, file, signal }: Work,
 ): Promise<ExitCode> {
   const launch = libraryLaunch(flags)
-  // What leaves nothing to measure, whatever the job is.
+  // This check finds a grid that leaves nothing to measure in any job.
   gridCalls({ ...gridOf(flags, collectives, ['any']), spreads: flags.spreads ?? [smallestSpread] })
   requireInstalled(launch[0])
   const mpicc = flags.mpicc ?? compilerOfCommand(launch)
@@ -286,7 +285,7 @@ async function measureFormula(report: Reporter, work: Work): Promise<ExitCode> {
   return await measureHere(report, work, meter, null, ['tree', 'any'])
 }
 
-/** In this process. @param largest what spreads must fit into; null for whatever they are */
+/** Measures in this process. @param largest spread that contains all others; null for no limit */
 async function measureHere(
   report: Reporter,
   { flags, collectives, file, signal }: Work,
@@ -309,7 +308,7 @@ async function measureHere(
   return finish(report, { file, source: meter.source, points })
 }
 
-/** Checks the file, and cuts off what a crash has left of a line. @throws ERR_MEASUREMENT, ERR_FILE */
+/** Checks the file, and cuts off the unfinished line that a crash left. @throws ERR_MEASUREMENT, ERR_FILE */
 function openHere(report: Reporter, file: string, conditions: MeasuringConditions): void {
   const { cutBytes } = openMeasurementFile(file, conditions)
   if (cutBytes > 0)
@@ -345,7 +344,7 @@ function noteIdle(report: Reporter, processes: number, largest: EvenSpread): voi
   report.note(`${idle} left out: ${spreadText(largest)} is the largest even spread of ${processes}`)
 }
 
-/** Next to the output, which the processes can read as well. */
+/** Makes a folder next to the output, which the processes can also read. */
 function temporaryFolder(output: string): string {
   const folder = dirname(resolve(output))
   try {

@@ -70,7 +70,6 @@ const schema = z.object({
 
 type Options = z.infer<typeof schema>
 
-/** `rankweave models`: algorithms of a collective by predicted time; predicted beside measured times. */
 export const modelsCommand: AddCommand = (command, act) => {
   command
     .argument('[collective]', 'the collective, e.g. bcast')
@@ -129,7 +128,7 @@ function listAlgorithms(report: Reporter, collective: string | undefined, option
   )
 }
 
-/** @throws ERR_USAGE where either is missing */
+/** @throws ERR_USAGE if either is missing */
 function callOf(collective: string | undefined, { ranks, bytes }: Options) {
   if (collective === undefined) throw new RankweaveError('ERR_USAGE', 'expected a collective, or --compare')
   if (ranks === undefined) throw new RankweaveError('ERR_USAGE', 'expected --ranks')
@@ -142,7 +141,7 @@ function predictionCells({ algorithm, timeUs, segmentBytes, segments }: ModelPre
   return [algorithm, `${timeUs.toFixed(1)} us`, cut]
 }
 
-/** Algorithms along the dimensions of a network, by their closed costs. */
+/** Lists algorithms along the dimensions of a network, by their closed costs. */
 function listNetwork(
   report: Reporter,
   collective: string | undefined,
@@ -169,7 +168,7 @@ function listNetwork(
   )
 }
 
-/** What each model takes for the fastest, and which of these most take. */
+/** Reports the fastest algorithm by each model, and the choice of most models. */
 function voteOf(report: Reporter, collective: string | undefined, options: Options): void {
   const { ranks, bytes } = callOf(collective, options)
   const { profile: name, level } = options
@@ -203,7 +202,7 @@ const printedSymbols = {
   loggp: { L: 'latencyNs', o: 'overheadNs', g: 'gapNs', G: 'nsPerByte' },
 } as const
 
-/** A model by the symbols of papers, `hockney:alpha=47600,beta=4.4`. @throws ERR_USAGE */
+/** Returns a model from the symbols of papers, `hockney:alpha=47600,beta=4.4`. @throws ERR_USAGE */
 function printedModel(text: string): CostModel {
   const kind = text.slice(0, text.indexOf(':'))
   const symbols: Readonly<Record<string, string>> | undefined = new Map(Object.entries(printedSymbols)).get(

@@ -19,7 +19,6 @@ Examples:
 
 const schema = z.object({ mpiLib: z.string().optional() })
 
-/** `rankweave mpi-info`: the MPI of a job, or the MPI libraries of this machine. */
 export const mpiInfoCommand: AddCommand = (command, act) => {
   command
     .option('--mpi-lib <path>', 'file of the MPI library (default: the library of the launcher)')
@@ -64,7 +63,7 @@ export const mpiInfoCommand: AddCommand = (command, act) => {
     )
 }
 
-/** Outside a job. */
+/** Lists the libraries of this machine, outside a job. */
 async function listLibraries(report: Reporter, named: string | undefined): Promise<void> {
   const libraries = await findMpiLibraries(named)
   const rows = libraries.flatMap(({ path, version, abi }) => [
@@ -78,5 +77,5 @@ async function listLibraries(report: Reporter, named: string | undefined): Promi
   )
 }
 
-/** Nodes listed in text; --json lists all. */
+/** The number of nodes listed in text; --json lists all. */
 const shownNodes = 8

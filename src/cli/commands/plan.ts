@@ -57,7 +57,6 @@ const schema = z.object({
   scheduleVersion: oneOf('1', '2').transform((text) => (text === '1' ? 1 : 2)),
 })
 
-/** `rankweave plan`: a verified plan, and its messages. */
 export const planCommand: AddCommand = (command, act) => {
   command.argument('<spec>', 'the topology, e.g. moore:64x64:r=4')
   addServerOptions(addMapOption(addStrategyOptions(command, ['auto'])))
@@ -93,7 +92,7 @@ export const planCommand: AddCommand = (command, act) => {
           verified,
           ...(output === undefined ? {} : { file: verified ? output : null }),
         }
-        // A strategy that is chosen is reported.
+        // If the strategy was chosen, the report names it.
         const strategy = object.chosen ?? formatStrategy(request.strategy as Strategy)
         const rows = hasChoice(planned.report) ? [choiceRows(planned.report)] : []
         const heading = `${spec}: ${headingOf(strategy, object)}`
@@ -107,7 +106,7 @@ function hasChoice(report: PlanReport): report is PlanReport & ReportedChoice {
   return report.chosen !== undefined
 }
 
-/** The strategy with its parameters; of friend groups also theta, which has a default. */
+/** Returns the strategy with its parameters, for friend groups also theta, which has a default. */
 function headingOf(strategy: string, { k, theta, mode }: PlanReport): string {
   if (mode === null) return strategy
   return `${strategy.split(':')[0]}, k=${k}, theta=${theta}, ${mode}`

@@ -30,12 +30,12 @@ import { groupProgress, type Reporter, readProgress } from '../output/reporter.j
 
 /** A plan of a topology, made here or by a service. */
 export interface PlannedTopology {
-  /** What is printed of it as JSON, whatever printed it. */
+  /** The JSON object of the plan, the same from every source. */
   readonly report: PlanReport
   readonly verified: boolean
-  /** How long a plan from a cache took to read; null for a plan that was made. */
+  /** The time of reading a plan from a cache; null for a plan that was made. */
   readonly cachedMs: number | null
-  /** The schedule as JSON Lines. */
+  /** Returns the schedule as JSON Lines. */
   text(version: 1 | 2): Promise<Iterable<string>>
 }
 
@@ -76,8 +76,7 @@ function retainedIn(report: Reporter, directory: string): NonNullable<PlanHooks[
 export interface ServedPlan extends PlannedTopology {
   schedule(): Promise<NeighborSchedule>
   /**
-   * Its friend groups, which its schedule does not hold; null for plans without, and for those that took
-   * long.
+   * Returns the friend groups, which the schedule does not hold; null for plans without, and for those that took long.
    */
   groups(): Promise<PlanView['groups']>
 }
@@ -85,11 +84,10 @@ export interface ServedPlan extends PlannedTopology {
 const fileFormats = { mtx: 'mtx', metis: 'metis', csv: 'csv', graphology: 'json', edges: 'edges' } as const
 
 /**
- * Lets a service plan: uploads the topology, which it may have already, and waits for the plan, which it may
- * have, too.
+ * Lets a service plan: uploads the topology, unless the service has it, and waits for the plan, which it may also have.
  *
- * @throws ERR_USAGE for blocks that are longer than a service plans for, and for a mapping file; ERR_SPEC, ERR_FILE; ERR_SERVICE,
- *   ERR_TOKEN and the codes of the plan's job
+ * @throws ERR_USAGE for blocks that are longer than a service plans for, and for a mapping file; ERR_SPEC, ERR_FILE;
+ *   ERR_SERVICE, ERR_TOKEN and the codes of the plan's job
  */
 export async function servedPlan(
   report: Reporter,
@@ -147,7 +145,7 @@ function uploaded(client: ServiceClient, text: string): Promise<TopologyInfo> {
   })
 }
 
-/** An unchanged file, compressed or not. @throws ERR_FILE */
+/** Returns the bytes of a file, compressed or not, unchanged. @throws ERR_FILE */
 function contentOf(file: string): Blob {
   const source = openInput(file)
   try {

@@ -9,7 +9,7 @@ import { fileError } from '../../text/whole-file.js'
 import type { Reporter } from '../output/reporter.js'
 import { Interrupted, WorldFailure } from '../program/world-failure.js'
 
-/** How the library is preloaded into the processes of a program. */
+/** The settings with which the library is preloaded into the processes of a program. */
 export interface Preloading {
   /** A compiled library; without one it is compiled. */
   readonly library: string | undefined
@@ -17,17 +17,17 @@ export interface Preloading {
   readonly mpicc: string | undefined
   /** A folder for the compiled library. */
   readonly folder: string
-  /** The environment of the processes besides. */
+  /** Further variables of the processes' environment. */
   readonly variables: Readonly<Record<string, string>>
-  /** Ends the message about a program that fails, asked then: `so nothing is recorded`. */
+  /** Returns the end of the message about a program that fails: `so nothing is recorded`. */
   ifItFails(): string
 }
 
 /**
- * Runs an MPI program with the library preloaded to its end. A signal to end this process is the launcher's, which ends
- * the processes.
+ * Runs an MPI program with the library preloaded to its end. A signal to end this process goes to the launcher, which
+ * ends the processes.
  *
- * @throws ERR_SHIM, as a `WorldFailure`, where the program fails; ERR_ABORTED, as an `Interrupted`, after a signal
+ * @throws ERR_SHIM, as a `WorldFailure`, if the program fails; ERR_ABORTED, as an `Interrupted`, after a signal
  */
 export async function runWithLibrary(
   report: Reporter,
@@ -57,7 +57,7 @@ export async function runWithLibrary(
       launcher = spawn(words[0], words.slice(1), { stdio, detached: true })
       await hasEnded(launcher, words[0], ifItFails)
     }
-    // After a signal MPICH's launcher may end with exit code 0.
+    // MPICH's launcher may end with exit code 0 after a signal.
     if (heard.length === 0) return
   } catch (error) {
     await signalsOfCompiler()
@@ -70,7 +70,7 @@ export async function runWithLibrary(
   throw new Interrupted(signal, new RankweaveError('ERR_ABORTED', message))
 }
 
-/** In a folder that the processes can write as well. A comma ends a setting of the library. */
+/** Makes a folder to which the processes can also write. A comma would end a setting of the library. */
 export function temporaryRecordFolder(folder: string): string {
   if (folder.includes(',')) {
     const message = `expected an output in a folder without commas in its path, got ${folder}`
@@ -83,7 +83,7 @@ export function temporaryRecordFolder(folder: string): string {
   }
 }
 
-/** The loader would only warn, and the program would run to its end without the library. */
+/** Requires a readable library. The loader would only warn, and the program would run without it. */
 export function requireReadable(library: string): void {
   try {
     accessSync(library, constants.R_OK)
@@ -92,7 +92,7 @@ export function requireReadable(library: string): void {
   }
 }
 
-/** What the environment preloads already stays. */
+/** Returns the value of LD_PRELOAD, which keeps the libraries that the environment preloads already. */
 function preloaded(library: string): string {
   if (/[\s:]/.test(library))
     throw new RankweaveError(
@@ -109,21 +109,21 @@ const anotherMpi = 78
 
 const endings = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
-/** Signals that came while the compiler ran are heard in a later turn of the event loop. */
+/** Waits for signals that came while the compiler ran; they arrive in a later turn of the event loop. */
 async function signalsOfCompiler(): Promise<void> {
   for (let turn = 0; turn < 2; turn++) await laterTurn()
 }
 
 /**
- * Sends a signal to the launcher and to what it has started in its group. Ctrl-C of a terminal does not reach that group
- * besides: after a second signal launchers leave processes behind.
+ * Sends a signal to the launcher and to the processes that it has started in its group. Ctrl-C of a terminal does not
+ * reach that group as well: after a second signal launchers leave processes behind.
  */
 function signalGroup(launcher: ChildProcess | undefined, signal: NodeJS.Signals): void {
   if (launcher?.pid === undefined) return
   try {
     process.kill(-launcher.pid, signal)
   } catch {
-    // They have just ended.
+    // The processes have just ended.
   }
 }
 

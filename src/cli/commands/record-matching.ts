@@ -15,20 +15,20 @@ const callsName = /^calls-\d+\.bin$/
 const traceName = /^rank-\d+\.jsonl$/
 
 export interface MatchingRecording {
-  /** What starts the program; empty: it has run before. */
+  /** The command that starts the program; empty if it has run before. */
   readonly command: readonly string[]
-  /** For traces and records. */
+  /** The folder for traces and records. */
   readonly folder: string
   readonly library: string | undefined
   readonly mpicc: string | undefined
-  /** That a process records at most. */
+  /** The most operations that a process records. */
   readonly operations: number | undefined
 }
 
 /**
  * Runs an MPI program whose processes record how messages are matched, and makes a trace of each process.
  *
- * @throws ERR_SHIM where the program fails, or has recorded nothing
+ * @throws ERR_SHIM if the program fails, or has recorded nothing
  */
 export async function recordMatching(report: Reporter, recording: MatchingRecording): Promise<void> {
   const folder = resolve(recording.folder)
@@ -47,7 +47,7 @@ export async function recordMatching(report: Reporter, recording: MatchingRecord
   finish(report, recording.folder, matching, summaries)
 }
 
-/** @throws ERR_FILE naming the records, where no program makes such operations */
+/** @throws ERR_FILE naming the records, if no program makes such operations */
 async function makeTrace(
   folder: string,
   matching: RecordedMatching,
@@ -103,7 +103,7 @@ function removeFiles(folder: string, names: RegExp): void {
   }
 }
 
-/** Of `calls-N.bin`: operations and their completions, communicators, ends, and the space taken ahead. */
+/** Returns the most bytes of `calls-N.bin`: operations, their completions, communicators, ends, reserved space. */
 function longestCalls(operations = 1_000_000): number {
   return 32 * (2 * operations + 65_536 + 4) + 2 ** 20
 }
@@ -114,7 +114,7 @@ function callsOf(folder: string, rank: number, mostBytes: number): CallRecords {
   return readCallRecords(file, readRegularFile(file, mostBytes, hint))
 }
 
-/** How many processes have recorded. */
+/** Returns the number of processes that have recorded. */
 function ranksIn(folder: string, mostBytes: number): number {
   const names = readFolder(folder)
   const files = names.filter((name) => callsName.test(name))
@@ -162,11 +162,11 @@ interface TraceOfRank {
   readonly rank: number
   readonly isEnded: boolean
   readonly summary: MatchingSummary
-  /** null: MPI offers no lengths, or nothing was sampled. */
+  /** The samples; null if MPI offers no lengths, or nothing was sampled. */
   readonly sampled: Sampled | null
 }
 
-/** Bytes of `queues-N.json`: 10,000 samples, and a context of each communicator. */
+/** The most bytes of `queues-N.json`: 10,000 samples, and a context of each communicator. */
 const longestQueues = 2 ** 22
 
 const queuesSchema = z.looseObject({
@@ -184,7 +184,7 @@ function queuesIn(file: string): z.infer<typeof queuesSchema> {
   }
 }
 
-/** Adds to the samples of a process the contexts that its communicators have in traces. */
+/** Adds the contexts that communicators have in traces to the samples of a process. */
 async function samplesOf(folder: string, matching: RecordedMatching, rank: number): Promise<Sampled | null> {
   const file = join(folder, `queues-${rank}.json`)
   if (!readFolder(folder).includes(`queues-${rank}.json`)) return null

@@ -44,7 +44,6 @@ const schema = z.object({
   library: z.string().min(1).optional(),
 })
 
-/** `rankweave record`: the graphs and calls, or the matching of messages, of an unmodified MPI program. */
 export const recordCommand: AddCommand = (command, act) => {
   command
     .argument('[command...]', 'what starts the program, after --')
@@ -123,7 +122,7 @@ function* piecesOf({ comments, file }: RecordedGraph): Generator<string> {
   yield graphLines(readFileSync(file, 'utf8'))
 }
 
-/** `graph.txt` as `graph-2.txt`. */
+/** Returns a numbered name: `graph-2.txt` from `graph.txt`. */
 function numbered(file: string, number: number): string {
   const ending = extname(file)
   return `${file.slice(0, file.length - ending.length)}-${number}${ending}`
@@ -148,8 +147,8 @@ function finish(report: Reporter, graphs: readonly RecordedGraph[], files: reado
 }
 
 /**
- * A line that runs as it is: the nodes that the program had, with the costs of a profile that stands for those of its
- * network. Without nodes, what needs no machine.
+ * Returns a command line that runs unmodified: with the nodes that the program had, and the costs of a profile that
+ * stands for those of its network. Without nodes, it is a command that needs no machine.
  */
 function nextLine(file: string, { nodes }: RecordedGraph): string {
   const graph = shellWord(`edges:${file}`)

@@ -57,7 +57,6 @@ const schema = z.object({
   output: z.string().optional(),
 })
 
-/** `rankweave report`: pictures of a topology and its plan as one file. */
 export const reportCommand: AddCommand = (command, act) => {
   command.argument('<source>', 'a topology, e.g. moore:64x64:r=4, or a schedule file')
   addServerOptions(addStrategyOptions(command, ['auto']))
@@ -116,11 +115,11 @@ interface Planned {
   readonly topology: ProcessTopology
   readonly planned: Plan
   readonly isMeasured: boolean
-  /** Where a service has planned. */
+  /** The plan of a service; null for others. */
   readonly served: ServedPlan | null
 }
 
-/** What is not known of a schedule alone: its friend groups. */
+/** Adds the friend groups, which a schedule alone does not hold. */
 async function withGroups(view: PlanView, served: ServedPlan): Promise<PlanView> {
   const { k, theta, groups, steps } = served.report
   const planned = { ...view.statistics.planned, k, theta, groups, steps }
@@ -169,7 +168,7 @@ async function planOfFile(report: Reporter, command: Command, file: string): Pro
   }
 }
 
-/** @throws ERR_FILE where the page has not been built */
+/** @throws ERR_FILE if the page has not been built */
 function templateText(): string {
   const file = pageFile('report.html')
   try {

@@ -53,11 +53,10 @@ const schema = z.object({
   traceMatching: z.string().optional(),
   traceCollectives: z.boolean(),
   traceOperations: whole(1, mostProcessOperations).optional(),
-  // False by --no-hosted.
+  // `--no-hosted` makes it false.
   hosted: z.boolean(),
 })
 
-/** `rankweave run`: a program on a world of ranks. */
 export const runCommand: AddCommand = (command, act) => {
   command
     .argument('<program>', 'file with the program')

@@ -19,27 +19,27 @@ import { spelledBy, strategyOptionNames } from '../input/strategy-options.js'
 import { groupProgress, type Reporter } from '../output/reporter.js'
 import { builtTopology, servedPlan } from './planned-topology.js'
 
-/** What a command may say of its source. */
+/** The options of a command about its source. */
 export interface SourceOptions extends PlanWords, ShapeOptions {
-  /** Of an algorithm; by default the cores of the machine. */
+  /** The ranks of an algorithm; by default the cores of the machine. */
   readonly ranks?: number | undefined
-  /** Processes that host the ranks, in blocks; by default one per rank. */
+  /** The processes that host the ranks, in blocks; by default one per rank. */
   readonly processes?: number | undefined
-  /** Plans of topologies are made by a service. */
+  /** The service that makes plans of topologies. */
   readonly server?: string | undefined
   readonly tokenFile?: string | undefined
 }
 
 const shapeOptionNames = ['ranks', 'root', 'segments'] as const
 
-/** Of {@link addShapeOptions}. */
+/** The schema of {@link addShapeOptions}. */
 export const shapeSchema = {
   ranks: whole(1, shapeLimits.ranks).optional(),
   root: whole(0, shapeLimits.ranks - 1),
   segments: whole(1, shapeLimits.segments).optional(),
 }
 
-/** What is said of an algorithm. */
+/** Adds the options about the shape of an algorithm. */
 export function addShapeOptions(command: Command): Command {
   return command
     .option('--ranks <number>', 'of an algorithm (default: the cores of the machine)')
@@ -69,25 +69,25 @@ export function refuseInapplicable(command: Command, source: string): void {
     refuseGiven(command, [...topologyOptionNames, 'server'], `is for topologies, not for ${kind}`)
 }
 
-/** The algorithm whose line of text a source is. */
+/** Returns the algorithm whose line of text a source is. */
 const algorithmNamed = (source: string) =>
   algorithms.find(({ id }) => source === id || source.startsWith(`${id}:`))
 export const isTopology = (source: string) => /^[a-z]{2,}:/.test(source)
 
-/** What a command says of the shape of an algorithm. */
+/** The options about the shape of an algorithm. */
 export interface ShapeOptions {
   readonly root: number
   readonly segments?: number | undefined
-  /** Bytes of what MPI's count describes, where the command has them. */
+  /** The bytes that MPI's count describes, if the command has them. */
   readonly bytes?: number | undefined
-  /** Rank r is on core r, or on the core of its process. */
+  /** The machine; rank r is on core r, or on the core of its process. */
   readonly machine?: Machine | undefined
-  /** Processes that host the ranks, in blocks. */
+  /** The processes that host the ranks, in blocks. */
   readonly processes?: number | undefined
 }
 
 /**
- * The schedule of the line of text of an algorithm, on the grid of the machine where it follows one.
+ * Returns the schedule of an algorithm's line of text, on the grid of the machine if the algorithm follows one.
  *
  * @throws ERR_ARGUMENT for a text that names no algorithm
  * @throws ERR_USAGE for `--segments` beside segments in the text, for `segment` without bytes, and without ranks
@@ -122,8 +122,8 @@ export function scheduleFromText(
 }
 
 /**
- * How many sends of a rank may be in progress: what the command says, or as many as a node of the machine has ports, even
- * where it has several ranks. Undefined: no limit.
+ * Returns how many sends of a rank may be in progress. Without the option, it is the number of ports of a node, even if
+ * the node has several ranks. Undefined: no limit.
  */
 export function sendsAtOnce({
   ports,
@@ -135,13 +135,13 @@ export function sendsAtOnce({
   return ports ?? machine?.ports ?? undefined
 }
 
-/** A schedule, and how the vertices of its topology were mapped; null where they were not. */
+/** A schedule, with the mapping of its topology's vertices; null if they were not mapped. */
 export interface SourceSchedule {
   readonly schedule: Schedule
   readonly mapping: AppliedMapping | null
 }
 
-/** The schedule of an algorithm's line of text, of a topology's text, which has a colon, or else of a file. */
+/** Returns the schedule of an algorithm's line of text, of a topology's text, which has a colon, or else of a file. */
 export async function scheduleFromSource(
   report: Reporter,
   command: Command,
@@ -177,7 +177,7 @@ export async function scheduleFromSource(
   return { schedule: plan.schedule, mapping }
 }
 
-/** A schedule file; a file that is not there may be a misspelled algorithm. @throws ERR_FILE, ERR_SCHEDULE */
+/** Reads a schedule file. A missing file may be a misspelled algorithm. @throws ERR_FILE, ERR_SCHEDULE */
 async function readSource(source: string): Promise<Schedule> {
   try {
     return await readScheduleFile(source, { open: openInput })
@@ -189,14 +189,14 @@ async function readSource(source: string): Promise<Schedule> {
   }
 }
 
-/** The node of every rank, process p being on core p. @throws ERR_MACHINE, ERR_USAGE */
+/** Returns the node of every rank, process p being on core p. @throws ERR_MACHINE, ERR_USAGE */
 export function nodesOfRanks(machine: Machine, ranks: number, processes: number | undefined): Int32Array {
   if (processes === undefined) return nodeOf(machine, ranks)
   const nodes = nodeOf(machine, processes)
   return blockPlacement(ranks, processes).map((process) => nodes[process])
 }
 
-/** Consecutive ranks in blocks, as worlds place them. @throws ERR_USAGE for more processes than ranks */
+/** Returns a placement of consecutive ranks in blocks, as in worlds. @throws ERR_USAGE for more processes than ranks */
 export function blockPlacement(ranks: number, processes: number): Int32Array {
   if (processes > ranks)
     throw wrongValue('ERR_USAGE', `--processes: expected at most ${ranks}, one per rank`, processes)

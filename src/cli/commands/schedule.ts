@@ -62,7 +62,6 @@ const schema = z.object({
   ...choiceSchema,
 })
 
-/** `rankweave schedule`: the verified schedule of an algorithm of a collective. */
 export const scheduleCommand: AddCommand = (command, act) => {
   command
     .argument(
@@ -157,7 +156,7 @@ function summaryOf(schedule: Schedule) {
   }
 }
 
-/** As a user would name it. */
+/** Returns the text by which a user would name an algorithm. */
 function withSegments(algorithm: string, segments: number): string {
   if (segments < 2) return algorithm
   return `${algorithm}${algorithm.includes(':') ? ',' : ':'}segments=${segments}`

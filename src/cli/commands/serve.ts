@@ -43,7 +43,6 @@ const schema = z.object({
   grace: seconds(3600),
 })
 
-/** `rankweave serve`: communicators and plans for programs in any language. */
 export const serveCommand: AddCommand = (command, act) => {
   command
     .option('--host <address>', 'address to listen on; beyond this host with --token-file only', '127.0.0.1')
@@ -74,8 +73,7 @@ export const serveCommand: AddCommand = (command, act) => {
           ...tlsOf(options),
         })
         const interrupted = deferred()
-        // For good: `npx` and shells pass on a signal that the process has got already, while it ends
-        // perhaps.
+        // The handlers stay: `npx` and shells pass on a signal that the process has already got, perhaps while it ends.
         for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => interrupted.resolve())
         const { url, tenants } = service
         const who = options.tokenFile === undefined ? '' : `, ${counted(tenants, 'tenant', 'tenants')}`
@@ -104,7 +102,7 @@ function tlsOf({ tlsCert, tlsKey }: z.infer<typeof schema>) {
   return tlsCert === undefined ? {} : { tls: { cert: readNamedFile(tlsCert), key: readNamedFile(tlsKey!) } }
 }
 
-/** `uploadBytes=1048576,workers=4` @throws ERR_USAGE */
+/** Reads `uploadBytes=1048576,workers=4`. @throws ERR_USAGE */
 function limitsOf(text: string | undefined): Partial<ServiceLimits> {
   return parsedOptions(serviceLimits, text, (expected, got) => {
     throw new RankweaveError('ERR_USAGE', `--limits: expected ${expected}, got ${shown(got)}`)

@@ -49,7 +49,6 @@ const schema = z.object({
   source: z.string().min(1).optional(),
 })
 
-/** `rankweave shim`: the library that brings plans into MPI programs as they are. */
 export const shimCommand: AddCommand = (command, act) => {
   command
     .option('-o, --output <folder>', 'where to write it', 'rankweave-shim')
@@ -80,7 +79,7 @@ export const shimCommand: AddCommand = (command, act) => {
     )
 }
 
-/** The plan of a file, which is verified first. */
+/** Returns the plan of a file as words, after verification. */
 async function wordsOf(report: Reporter, file: string): Promise<Int32Array | 'violated'> {
   report.step(`reading ${file}`)
   const schedule = await readScheduleFile(file, { open: openInput })

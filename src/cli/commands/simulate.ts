@@ -65,7 +65,6 @@ const schema = z.object({
   trace: z.string().optional(),
 })
 
-/** `rankweave simulate`: what a schedule costs on a machine, predicted. */
 export const simulateCommand: AddCommand = (command, act) => {
   command
     .argument('<source>', 'schedule file, algorithm or topology')

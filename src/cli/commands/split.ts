@@ -31,7 +31,6 @@ const schema = z.object({
   explain: z.boolean(),
 })
 
-/** `rankweave split`: one split, its cost and its check. */
 export const splitCommand: AddCommand = (command, act) => {
   addWorldOptions(command)
     .option('--colors <number>', 'number of colors, dealt to the ranks in turn (default: 1)')
@@ -47,7 +46,7 @@ export const splitCommand: AddCommand = (command, act) => {
         const fabric = fabricOf(options)
         const given = flagValues(splitOptions, raw)
         const problem = splitProblem(inputOf(options, fabric.kind), given)
-        // Checked before the world starts. Processes without ranks take no part in the split.
+        // The options are checked before the world starts. Processes without ranks take no part in the split.
         const taking = Math.min(fabric.processes, ranks)
         checkSplitOptions(problem.options, taking)
         planSplit(ranks, taking, problem.options)

@@ -73,7 +73,6 @@ const schema = z.object({
   svg: z.string().optional(),
 })
 
-/** `rankweave spmm`: a product, from matrix to check. */
 export const spmmCommand: AddCommand = (command, act) => {
   command
     .argument('[A.mtx]', 'sparse matrix; default: a generated one')
@@ -192,10 +191,7 @@ export const spmmCommand: AddCommand = (command, act) => {
 /** The generated matrix: a stencil wide enough for many common neighbors. */
 const sample = { side: 64, radius: 10, density: 0.08, seed: 1 }
 
-/**
- * Ranks read the input, so what is wrong with it fails their world: the error itself is what the user gave
- * cause for.
- */
+/** Returns the user's error. Ranks read the input, so bad input fails their world. */
 function badInput(error: unknown): unknown {
   const cause = error instanceof WorldFailure ? error.cause : null
   return isRankweaveError(
@@ -215,13 +211,13 @@ interface Fabric {
   readonly processes: number
 }
 
-/** Share of the time of a product that is not local work. Logical processes share one thread. */
+/** Returns the share of the time of a product that is not local work. Logical processes share one thread. */
 function communicationOf({ seconds, localSeconds }: ProductTime, { kind, processes }: Fabric): number {
   const threads = kind === 'local' ? 1 : processes
   return Math.max(0, 1 - localSeconds / threads / seconds)
 }
 
-/** @throws ERR_USAGE for standard input where it can not be read */
+/** @throws ERR_USAGE for standard input that cannot be read */
 function checkInputs(kind: string, fileA: string | undefined, fileB: string | undefined): void {
   if (fileA === '-' && fileB === '-')
     throw new RankweaveError('ERR_USAGE', 'expected one input from standard input, got two')
@@ -229,7 +225,7 @@ function checkInputs(kind: string, fileA: string | undefined, fileB: string | un
     throw new RankweaveError('ERR_USAGE', '--fabric mpi: expected files, which every process reads, got -')
 }
 
-/** How far the product is from the serial one, of the rows that all ranks returned. */
+/** Returns the largest relative error against the serial product, over the rows that all ranks returned. */
 function errorOf(shares: readonly SpmmResult[]): number {
   const a = joinRows(shares.map((share) => share.a!))
   const { width } = shares[0]
@@ -248,7 +244,7 @@ function errorOf(shares: readonly SpmmResult[]): number {
   return maxRelativeError(product, serialProduct(a, b, width))
 }
 
-/** The ranks' rows, one after another. */
+/** Returns the ranks' rows, one after another. */
 function joined(what: string, rows: number, cols: number, blocks: readonly Float64Array[]): Float64Array {
   const whole = zeros(`${what}, which is collected for the check (--no-check leaves it out)`, rows, cols)
   let next = 0
@@ -259,7 +255,7 @@ function joined(what: string, rows: number, cols: number, blocks: readonly Float
   return whole
 }
 
-/** Messages that one exchange sent, counted by every process for all its ranks. */
+/** Returns the number of messages that one exchange sent, counted by every process for all its ranks. */
 function messagesPerExchange(shares: readonly SpmmResult[]): number {
   const trafficOf = new Map(shares.map(({ process, traffic }) => [process, traffic]))
   let messages = 0

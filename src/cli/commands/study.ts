@@ -68,10 +68,9 @@ const schema = z.object({
 
 type Options = z.infer<typeof schema>
 
-/** What one measured run of one strategy takes, about. */
+/** The approximate time of one measured run of one strategy. */
 const runMs = 20
 
-/** `rankweave study`: what the strategies of a topology cost on a machine, by block length. */
 export const studyCommand: AddCommand = (command, act) => {
   addMapOption(command)
     .argument('<spec>', 'the topology, e.g. moore:64x64:r=4, or A.mtx')
@@ -114,8 +113,8 @@ export const studyCommand: AddCommand = (command, act) => {
 }
 
 /**
- * Of a matrix file, rows of B of the rank that has most; null for another topology, and for standard input,
- * which is read once.
+ * Returns the rows of B of the rank that has most, for a matrix file. Null for another topology, and for standard
+ * input, which can be read only once.
  */
 function blockRowsOf(spec: string, ranks: number, open: OpenSource): number | null {
   const file = /^mtx:([^:]+)/.exec(spec)?.[1] ?? '-'
@@ -125,13 +124,13 @@ function blockRowsOf(spec: string, ranks: number, open: OpenSource): number | nu
   return Math.ceil(head.header.cols / ranks)
 }
 
-/** The processor time of this process, which other work on the computer disturbs least. */
+/** Returns the processor time of this process, which other work on the computer disturbs least. */
 function processorMs(): number {
   const { user, system } = process.cpuUsage()
   return (user + system) / 1000
 }
 
-/** Null in the other processes of a job, which measure and report nothing. */
+/** Returns the study; null in the other processes of a job, which measure and report nothing. */
 async function studyOf(
   report: Reporter,
   spec: string,

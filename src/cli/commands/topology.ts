@@ -48,7 +48,6 @@ const schema = z.object({
   svg: z.string().optional(),
 })
 
-/** `rankweave topology`: a topology in figures. */
 export const topologyCommand: AddCommand = (command, act) => {
   command
     .argument('<spec>', 'the topology, e.g. moore:64x64:r=4')

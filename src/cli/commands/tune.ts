@@ -63,14 +63,13 @@ const schema = z.object({
   ompiRules: z.string().optional(),
 })
 
-/** Options that a learner does not have. */
+/** The options that a learner does not have. */
 const notOf = {
   'least-penalty': ['confidence', 'prune', 'together', 'tolerance', 'threshold'],
   c45: ['gain', 'threshold'],
   quadtree: ['gain', 'minCases', 'confidence', 'prune', 'together', 'attributes'],
 } as const
 
-/** `rankweave tune`: decisions from measured times. */
 export const tuneCommand: AddCommand = (command, act) => {
   command
     .argument('<data...>', 'files of measured times (-: standard input)')
@@ -167,7 +166,7 @@ export const tuneCommand: AddCommand = (command, act) => {
           ...{ mpichLibrary: options.mpichLib, assumed: options.assume },
         }
         const tuned = { file: readTuningFile(content), learned, measurements, rules }
-        // All texts before the first file: an output may be unable to say what was learned.
+        // All texts are made before the first file is written: an output may be unable to express the decisions.
         const texts: readonly { file: string; text: string; note?: string }[] = [
           { file: output, text: content },
           ...outputs.map(({ file, written }) => ({ file, ...written(tuned) })),

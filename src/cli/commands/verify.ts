@@ -28,7 +28,6 @@ Examples:
 
 const schema = z.object({ topology: z.string().optional(), ordered: z.boolean() })
 
-/** `rankweave verify`: verifies a schedule file. */
 export const verifyCommand: AddCommand = (command, act) => {
   command
     .argument('<file>', 'schedule file, as written by plan -o or schedule -o; - for standard input')
@@ -52,7 +51,7 @@ export const verifyCommand: AddCommand = (command, act) => {
         const verification = verify(schedule, topology, { ordered: options.ordered })
         noteViolations(report, verification)
         const { ok, count } = verification
-        // What the file holds, whatever topology it is verified with.
+        // The text describes the content of the file, whatever topology it is verified with.
         const { specification, strategy } = schedule
         const { collective, ranks } = specification
         const outcome = ok ? 'verified' : counted(count, 'violation', 'violations')
@@ -68,7 +67,7 @@ export const verifyCommand: AddCommand = (command, act) => {
     )
 }
 
-/** A schedule in a few words. */
+/** Describes a schedule in a few words. */
 function subjectOf(schedule: Schedule): string {
   const { specification, strategy, topology } = schedule
   const ranks = counted(specification.ranks, 'rank', 'ranks')

@@ -5,11 +5,11 @@ import { NumberedSettings } from '../../tuning/online/numbered-settings.js'
 import type { TuningSetting } from '../../tuning/settings/setting.js'
 
 /**
- * The settings of runs with those of `--with` after them, so that no number changes; those that runs have already are
- * not added again.
+ * Returns the settings of runs followed by those of `--with`, so that no number changes. Settings that runs already
+ * have are not added again.
  *
- * @throws ERR_ARGUMENT for no algorithm of the library; ERR_USAGE for one of a collective without settings, for
- *   parameters that are no integers, and for runs of another library
+ * @throws ERR_ARGUMENT for an unknown algorithm; ERR_USAGE for one of a collective without settings, for parameters
+ *   that are not integers, and for runs of another library
  */
 export function withAdded(
   table: NumberedSettings,

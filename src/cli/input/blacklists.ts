@@ -4,7 +4,7 @@ import type { NumberedSettings } from '../../tuning/online/numbered-settings.js'
 import { settingLine } from '../../tuning/settings/setting.js'
 
 /**
- * Numbers of the settings of `--without`: an algorithm with all of its settings, or one of them.
+ * Returns the numbers of the settings of `--without`: an algorithm with all of its settings, or one of them.
  *
  * @throws ERR_USAGE for a text that names none
  */

@@ -7,17 +7,19 @@ import { fileError } from '../../text/whole-file.js'
 import { type CallFile, callFileLimits, readCallFile } from '../../tuning/online/call-file.js'
 import { recordBytes } from '../../tuning/online/call-records.js'
 
-/** What runs wrote into a folder. */
 export interface CallFolder {
-  /** By name of file, in the order of names, each with one record for every call. */
+  /** The runs by name of file, in the order of names, each with one record for every call. */
   readonly runs: ReadonlyMap<string, CallFile>
-  /** Files that are not used, each with its reason: what was not written to its end, or damaged since. */
+  /** The files that are not used, each with its reason: unfinished, or damaged since. */
   readonly refused: readonly string[]
 }
 
 import { callFileEnding } from '../../launch/processes/call-files.js'
 
-/** Of a folder, and of each file. Entries are calls, communicators, and settings of lists that differ from file to file. */
+/**
+ * The limits of a folder, and of each file. Entries are calls, communicators, and settings of lists that differ from
+ * file to file.
+ */
 export const callFolderLimits = {
   files: 4096,
   entries: 2 ** 22,
@@ -25,12 +27,13 @@ export const callFolderLimits = {
 } as const
 
 /**
- * Reads the files of calls in a folder, `*.calls`. One that is damaged costs only itself.
+ * Reads the files of calls in a folder, `*.calls`. A damaged file affects no other.
  *
  * Memory: about 200 bytes an entry, of which there are at most 2^22, and one file at a time.
  *
  * @throws ERR_FILE for a folder that cannot be read, and for more than 4,096 files
- * @throws ERR_MEASUREMENT for runs of two sources, naming a file of each; for a file with which there are too many entries
+ * @throws ERR_MEASUREMENT for runs of two sources, naming a file of each; for a file with which there are too many
+ *   entries
  */
 export function readCallFolder(folder: string, mostEntries: number = callFolderLimits.entries): CallFolder {
   const names = callFilesIn(folder)

@@ -3,14 +3,14 @@ import { delimiter, join } from 'node:path'
 import { RankweaveError, wrongValue } from '../../errors.js'
 import type { MeasureFlags } from './measure-options.js'
 
-/** Beyond the counts of MPI, which are of type `int`. */
+/** The least bytes beyond the counts of MPI, which are of type `int`. */
 const uncountableBytes = 2 ** 31
 
 /**
- * Options of `measure --source mpi`, checked before anything is compiled.
+ * Checks the options of `measure --source mpi` before anything is compiled.
  *
- * @returns the words of `--launch`, which are divided at spaces: one at least
- * @throws ERR_USAGE where there is none, or one has quotes; for an order that MPI does not have, and bytes of a call
+ * @returns the words of `--launch`, which are divided at spaces: at least one
+ * @throws ERR_USAGE without words, or for words with quotes; for an order that MPI does not have, and bytes of a call
  *   that it does not count
  */
 export function libraryLaunch({ launch, order, bytes, longest }: MeasureFlags): readonly string[] {

@@ -6,7 +6,7 @@ import * as z from 'zod'
 import { RankweaveError, reasonText, shown } from '../../errors.js'
 import type { ListenOptions } from '../../launch/websocket/settings.js'
 
-/** The options of a command that accepts connections. */
+/** Adds the options of a command that accepts connections. */
 export function addListenOptions(command: Command, byDefault: string): Command {
   return command
     .option(
@@ -27,7 +27,7 @@ export const listenSchema = {
 
 type Given = z.infer<z.ZodObject<typeof listenSchema>>
 
-/** Undefined when none of the options is given. @throws ERR_USAGE, ERR_FILE */
+/** Returns undefined when none of the options is given. @throws ERR_USAGE, ERR_FILE */
 export function listenOf({ listen, advertise, tlsCert, tlsKey }: Given): ListenOptions | undefined {
   if ((tlsCert === undefined) !== (tlsKey === undefined))
     throw new RankweaveError('ERR_USAGE', '--tls-cert, --tls-key: expected both or none')
@@ -50,7 +50,7 @@ export function listenOf({ listen, advertise, tlsCert, tlsKey }: Given): ListenO
   }
 }
 
-/** `10.0.0.1:7000`, `[::1]:7000`, `login.example.org:0`. @throws ERR_USAGE */
+/** Reads `10.0.0.1:7000`, `[::1]:7000`, `login.example.org:0`. @throws ERR_USAGE */
 function addressOf(text: string): { readonly host: string; readonly port: number } {
   const match = /^(?:\[([0-9a-fA-F:.]+)\]|([^:\s/[\]]+)):(\d{1,5})$/.exec(text)
   const port = Number(match?.[3])
@@ -59,7 +59,7 @@ function addressOf(text: string): { readonly host: string; readonly port: number
   throw new RankweaveError('ERR_USAGE', message)
 }
 
-/** A text file that the user named. @throws ERR_FILE */
+/** Reads a text file that the user named. @throws ERR_FILE */
 export function readNamedFile(file: string): string {
   try {
     return readFileSync(file, 'utf8')

@@ -14,18 +14,18 @@ import { withSource } from '../../text/source-file.js'
 /** A machine that the user described. */
 export interface MachineInput {
   readonly machine: Machine
-  /** What its nodes are called, where the description says so. */
+  /** The names of its nodes, if the description has them. */
   readonly hosts: readonly string[] | null
 }
 
 /**
- * The machine of a command line:
+ * Returns the machine of a command line:
  * - one line of text, as {@link parseMachine} reads it
  * - `FILE.xml` or `hwloc:FILE`: a node as `lstopo --of xml` describes it; `,nodes=16`: as many of them
  * - `slurm`: the job's nodes, from the environment; `,by=cpus` counts processors instead of tasks
  * - `hosts:FILE`: a host list
  *
- * Each with `,profile=NAME` or `,profile=FILE.json`, a file as `rankweave calibrate` writes it, and `,ports=6`.
+ * Each may end with `,profile=NAME` or `,profile=FILE.json`, a file as `rankweave calibrate` writes it, and `,ports=6`.
  *
  * @throws ERR_MACHINE, ERR_FILE
  */
@@ -55,7 +55,7 @@ export function readMachine(
 }
 
 /**
- * Names of the nodes of a machine that has none: those of a host list, in its order.
+ * Returns names for the nodes of a machine that has none: those of a host list, in its order.
  *
  * @throws ERR_MACHINE unless there are as many as nodes; ERR_FILE
  */
@@ -82,7 +82,7 @@ const allowed: Readonly<Record<string, RegExp>> = {
   ports: /^\d{1,8}$/,
 }
 
-/** `,nodes=16,profile=simgrid-fast` after the source. */
+/** Reads `,nodes=16,profile=simgrid-fast` after the source. */
 function clausesOf(text: string, start: number, rest: string): Map<string, string> {
   const clauses = new Map<string, string>()
   const keys = text.startsWith('slurm')
@@ -112,7 +112,7 @@ function profileNamed(name: string | undefined): Profile | null {
   throw wrongValue('ERR_MACHINE', `expected a profile, FILE.json or one of ${names}`, name)
 }
 
-/** What `read` makes of a file's text, which may be compressed; its errors name the file. */
+/** Returns the result of `read` for a file's text, which may be compressed; its errors name the file. */
 function fromFile<T>(file: string, read: (text: string) => T): T {
   const text = withSource(file, (source) => readText(source, file))
   try {

@@ -5,12 +5,12 @@ import { readText } from '../../text/byte-source.js'
 import { withSource } from '../../text/source-file.js'
 import { openInput } from './open-input.js'
 
-/** The option that places the vertices of a topology before it is planned. */
+/** Adds the option that places the vertices of a topology before it is planned. */
 export function addMapOption(command: Command): Command {
   return command.option('--map <file>', 'place ranks on the machine first: auto, or a file of rankweave map')
 }
 
-/** Of {@link addMapOption}. A file is read at once, and understood when the topology is there. */
+/** The schema of {@link addMapOption}. A file is read at once, and parsed when the topology is known. */
 export const mapSchema = {
   map: z
     .string()

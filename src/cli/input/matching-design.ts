@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { mailboxDesigns } from '../../messages/matching-queues/mailbox-designs.js'
 import { oneOf } from './options.js'
 
-/** The option of every subcommand that runs or opens a world whose messages the user's program matches. */
+/** Adds the option of every subcommand that runs or opens a world whose messages the user's program matches. */
 export function addMatchingDesignOption(command: Command): Command {
   return command.option(
     '--matching-design <name>',

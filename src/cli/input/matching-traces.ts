@@ -6,15 +6,15 @@ import { readTraceLines, type TraceHeader } from '../../messages/matching-queues
 import type { ByteSource } from '../../text/byte-source.js'
 import { readingFile, withSource } from '../../text/source-file.js'
 
-/** Operations of a rank that are read, its first: 24 bytes each. */
+/** The most operations of a rank that are read, its first: 24 bytes each. */
 export const mostReadOperations = 1_000_000
 
-/** A line of a trace is longer only where it is none. */
+/** The longest line of a trace; a longer one shows that the file has none. */
 const longestLineBytes = 1_000_000
 const mostFiles = 65_536
 const chunkBytes = 1 << 16
 
-/** The file of a rank, of which nothing but its first line has been read. */
+/** The file of a rank, of which only the first line has been read. */
 export interface TraceFile {
   readonly file: string
   readonly header: TraceHeader
@@ -25,16 +25,16 @@ export interface LoadedTrace {
   readonly trace: PackedTrace
   /** Whether the run had more operations than were recorded. */
   readonly bounded: boolean
-  /** Whether the file has more than are read: then the rest of it was not read. */
+  /** Whether the file has more operations than are read; the rest is skipped. */
   readonly shortened: boolean
 }
 
 /**
- * The files of one run, in the order of their ranks.
+ * Returns the files of one run, in the order of their ranks.
  *
  * @param paths files, and directories whose `*.jsonl` and `*.jsonl.gz` are read
- * @throws ERR_FILE naming the file, for what is neither, for one without a trace, for two of one rank, and for files
- *   of worlds of different sizes
+ * @throws ERR_FILE naming the file, for anything that is neither, for one without a trace, for two of one rank, and for
+ *   files of worlds of different sizes
  */
 export function findTraceFiles(paths: readonly string[]): TraceFile[] {
   const names = paths.flatMap(filesOf)
@@ -103,10 +103,10 @@ function ofTrace<T>(file: string, read: (trace: ReturnType<typeof readTraceLines
   })
 }
 
-/** The lines of a source, without their ends. Memory: that of the longest line. @throws ERR_FILE */
+/** Yields the lines of a source, without their ends. Memory: that of the longest line. @throws ERR_FILE */
 function* linesOf(source: ByteSource): Generator<string> {
   const chunk = Buffer.alloc(chunkBytes)
-  /** Of a line that goes beyond a chunk. */
+  /** The pieces of a line that goes beyond a chunk. */
   let pieces: Buffer[] = []
   let held = 0
   let line = 1

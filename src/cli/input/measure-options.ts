@@ -10,14 +10,14 @@ import { callLimits } from '../../tuning/settings/tuning-call.js'
 import { oneOf, whole } from './options.js'
 import { measuredWorldSchema } from './world-options.js'
 
-/** Those that are measured: all but the ones over a topology. */
+/** The collectives that are measured: all but the ones over a topology. */
 export const measuredCollectives: readonly Collective[] = collectives.filter(
   (name) => !isNeighborCollective(name),
 )
 
 const length = bytesOption({ least: 0, most: callLimits.bytes })
 
-/** `8:1MiB`, powers of two in a range, or lengths with commas between. */
+/** Reads `8:1MiB`, powers of two in a range, or lengths with commas between. */
 function lengths(what: string) {
   return parsed(
     `${what}: LEAST:MOST for powers of two, or lengths with commas between, as 8 or 64KiB`,
@@ -32,7 +32,7 @@ function lengths(what: string) {
   )
 }
 
-/** `4x2,2x4`: nodes x processes on each. */
+/** Reads `4x2,2x4`: nodes x processes on each. */
 const spreads = parsed(
   'spreads of 2 processes or more, as NODESxPROCESSES with commas between, as 4x2,2x4',
   (text) => {

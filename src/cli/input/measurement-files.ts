@@ -5,7 +5,7 @@ import { readMeasurements } from '../../tuning/measured/read-measurements.js'
 import { openInput } from './open-input.js'
 
 /**
- * The measurements of several files, joined line by line.
+ * Returns the measurements of several files, joined line by line.
  *
  * @throws ERR_FILE, ERR_MEASUREMENT with the file and the line
  */

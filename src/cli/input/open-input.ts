@@ -14,15 +14,12 @@ export const openInput: OpenSource = (path) => {
   if (path !== '-') return openSourceFile(path)
   if (isTaken) throw new RankweaveError('ERR_USAGE', 'expected one input from standard input, got two')
   isTaken = true
-  // Never closed: the next file or socket would get the number 0, and Node ends a process in which libuv
-  // closes that.
+  // Standard input is never closed: the next file or socket would get the number 0, and Node ends a process in which
+  // libuv closes that.
   return { ...fileSource('standard input', () => standardInput), close: () => {} }
 }
 
-/**
- * As {@link openInput}, where every process of the fabric reads the file.
- * @throws ERR_USAGE for `-` on `mpi`
- */
+/** Works as {@link openInput} does if every process of the fabric reads the file. @throws ERR_USAGE for `-` on `mpi` */
 export function openInputOn(kind: FabricKind): OpenSource {
   return (path) => {
     if (kind !== 'mpi' || path !== '-') return openInput(path)

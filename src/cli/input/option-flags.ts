@@ -3,7 +3,7 @@ import type { NamedOptions, Option } from '../../base/option.js'
 import { defaultText, expectedText } from '../../base/option-table.js'
 import { RankweaveError, shortened } from '../../errors.js'
 
-/** What stands for the value of a flag; kinds that are not here take no flag. */
+/** The placeholders for values of flags; kinds that are not here take no flag. */
 const placeholders: Readonly<Partial<Record<Option<unknown>['kind'], string>>> = {
   integer: ' <number>',
   number: ' <number>',
@@ -13,13 +13,13 @@ const placeholders: Readonly<Partial<Record<Option<unknown>['kind'], string>>> =
   flag: '',
 }
 
-/** `auto` stands for a word that the library computes. */
+/** The word for a value that the library computes. */
 const auto = 'auto'
 
 interface NamedFlag {
   readonly name: string
   readonly option: Option<unknown>
-  /** As a user writes it: `--table-group`, or `--no-dedupe` where the default is true. */
+  /** The flag as a user writes it: `--table-group`, or `--no-dedupe` if the default is true. */
   readonly long: string
   readonly flag: Flag
 }
@@ -39,7 +39,7 @@ function flagsOf(table: NamedOptions): NamedFlag[] {
   })
 }
 
-/** The words that a flag takes, or the numbers. */
+/** Returns the words that a flag takes, or the numbers. */
 function wordsOf({ kind, words = [], computed, expected }: Option<unknown>): string | undefined {
   if (kind === 'integer' || kind === 'number') return expected
   if (kind !== 'word') return undefined
@@ -57,7 +57,7 @@ type Values<Table> = {
 }
 
 /**
- * The options whose flags are given.
+ * Returns the options whose flags are given.
  *
  * @param raw what commander read
  * @throws ERR_USAGE naming the flag
@@ -67,7 +67,7 @@ export function flagValues<Table extends NamedOptions>(table: Table, raw: unknow
   for (const { name, option, long, flag } of flagsOf(table)) {
     const given = (raw as Readonly<Record<string, unknown>>)[flag.attributeName()]
     if (given === undefined || (given === auto && wordsOf(option)?.startsWith(auto))) continue
-    // Commander has `true` where `--no-...` is not given.
+    // Commander has `true` if `--no-...` is not given.
     if (given === true && option.default === true) continue
     const value = typeof given === 'string' ? option.parse(given) : given
     if (value === undefined) {

@@ -6,8 +6,8 @@ import { RankweaveError, shortened } from '../../errors.js'
 import { type Collective, rootedCollectives } from '../../schedule/specification.js'
 
 /**
- * Options arrive from commander as strings, booleans and lists; a schema gives each its type or reports what
- * it accepts.
+ * Parses options. They arrive from commander as strings, booleans and lists; a schema gives each its type or reports
+ * what it accepts.
  */
 export function parseOptions<T>(schema: z.ZodType<T>, raw: unknown): T {
   const parsed = schema.safeParse(raw)
@@ -17,12 +17,11 @@ export function parseOptions<T>(schema: z.ZodType<T>, raw: unknown): T {
   throw new RankweaveError('ERR_USAGE', `${option}: ${issue.message}`, { details: { option } })
 }
 
-/** `tagOutput` as the user wrote it: `--tag-output`. */
+/** Returns the name as the user wrote it: `--tag-output` for `tagOutput`. */
 function flagOf(name: string): string {
   return `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
 }
 
-/** The value of an option from its text. */
 function textValue<T>(option: Option<T>) {
   return z.unknown().transform((text, context): T => {
     const value = typeof text === 'string' ? option.parse(text) : undefined
@@ -30,27 +29,27 @@ function textValue<T>(option: Option<T>) {
   })
 }
 
-/** An integer in decimal digits within bounds. */
+/** Parses an integer in decimal digits within bounds. */
 export function whole(least: number, most: number = Number.MAX_SAFE_INTEGER) {
   return textValue(integerOption({ least, most }))
 }
 
-/** Seconds in decimal digits, a fraction allowed. */
+/** Parses seconds in decimal digits, a fraction allowed. */
 export function seconds(most: number, least = 0) {
   return textValue(numberOption({ least, most, unit: 'seconds' }))
 }
 
-/** A number in decimal digits within bounds, a fraction allowed. */
+/** Parses a number in decimal digits within bounds, a fraction allowed. */
 export function number(least: number, most: number) {
   return textValue(numberOption({ least, most }))
 }
 
-/** One of several words. */
+/** Parses a word of several. */
 export function oneOf<const T extends string>(...words: readonly T[]) {
   return textValue(wordOption(words))
 }
 
-/** Some of several words, separated by commas, without repetition. */
+/** Parses some of several words, separated by commas, without repetition. */
 export function wordList<const T extends string>(words: readonly T[]) {
   const one = textValue(wordOption(words))
   return z.unknown().transform((text, context): readonly T[] => {
@@ -61,7 +60,7 @@ export function wordList<const T extends string>(words: readonly T[]) {
   })
 }
 
-/** Whole numbers separated by commas, without repetition, at most so many. */
+/** Parses whole numbers separated by commas, without repetition, at most so many. */
 export function wholeList(min: number, max: number, most = Number.POSITIVE_INFINITY) {
   const one = whole(min, max)
   return z.unknown().transform((text, context): readonly number[] => {
@@ -83,7 +82,7 @@ function refuse(context: z.RefinementCtx, expected: string, got: unknown): never
 }
 
 /**
- * Refuses options that the user wrote where they have no effect; defaults pass.
+ * Refuses options that the user wrote although they have no effect; defaults pass.
  *
  * @param names as `opts()` of the command has them
  * @param reason follows the option: `is for algorithms, not for files`

@@ -4,7 +4,7 @@ import { parseProfile } from '../../machine/profile-file.js'
 import { readText } from '../../text/byte-source.js'
 import { openInput } from './open-input.js'
 
-/** A built-in profile by its name, or that of a file. @throws ERR_FILE, ERR_MACHINE for what is no profile */
+/** Returns a built-in profile by its name, or that of a file. @throws ERR_FILE, ERR_MACHINE for an invalid profile */
 export function readProfile(name: string): Profile {
   const builtIn = builtInProfiles.find((profile) => profile.name === name)
   if (builtIn !== undefined) return builtIn

@@ -3,7 +3,7 @@ import * as z from 'zod'
 import { RankweaveError } from '../../errors.js'
 import { readNamedFile } from './listen-options.js'
 
-/** The options of a command whose plans a service may make. */
+/** Adds the options of a command whose plans a service may make. */
 export function addServerOptions(command: Command): Command {
   return command
     .option('--server <url>', 'let a service plan (rankweave serve), such as http://127.0.0.1:7878')
@@ -15,13 +15,13 @@ export const serverSchema = {
   tokenFile: z.string().optional(),
 }
 
-/** Where a service is, and the token for it. */
+/** The address of a service, and the token for it. */
 export interface ServerAddress {
   readonly url: string
   readonly token?: string
 }
 
-/** Null where this process plans. @throws ERR_USAGE, ERR_FILE */
+/** Returns null if this process plans. @throws ERR_USAGE, ERR_FILE */
 export function serverOf({
   server,
   tokenFile,

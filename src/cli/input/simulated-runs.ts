@@ -29,14 +29,14 @@ import { cellAxes } from '../../tuning/settings/call-cells.js'
 import { blacklistsOf } from './blacklists.js'
 import { readCallFolder } from './call-folder.js'
 
-/** Runs to simulate. */
+/** The runs to simulate. */
 export interface SimulationOptions {
-  /** Name of the application. */
+  /** The name of the application. */
   readonly simulate: string
   readonly runs: number
   readonly arrival: ArrivalPattern
   readonly noise: number
-  /** Whether they use what was learned, each followed by the same run by default. */
+  /** Whether they use the learned model, each followed by the same run by default. */
   readonly evaluate: boolean
   readonly seed: number
   readonly leastCalls: number
@@ -46,7 +46,7 @@ export interface SimulationOptions {
 }
 
 /**
- * Adds simulated runs, which use what was learned from the runs that are there.
+ * Adds simulated runs, which use the model learned from the existing runs.
  *
  * @param step shows what comes next
  * @returns their true time over that by default
@@ -95,7 +95,7 @@ export async function simulateRuns(
   return sums.timeUs / sums.defaultUs
 }
 
-/** Of others `rankweave learn` would refuse the mixture. @throws ERR_MEASUREMENT */
+/** Requires runs of this source; `rankweave learn` would refuse a mixture. @throws ERR_MEASUREMENT */
 function requireRunsOf(
   folder: string,
   { kind, name, machine }: MeasurementSource,
@@ -109,7 +109,7 @@ function requireRunsOf(
   }
 }
 
-/** By which runs of one model are known. */
+/** Returns the checksum that identifies runs of one model. */
 function checksumOf(source: MeasurementSource, grids: ReadonlyMap<Collective, LearnedGrid>): string {
   const decisions = Object.fromEntries([...grids].map(([name, { grid }]) => [name, closedGrid(grid)]))
   return readTuningFile(formatTuningFile(source, decisions)).checksum

@@ -1,4 +1,4 @@
-/** How to write a topology and a machine: part of the help of every command that takes them. */
+/** The syntax of a topology and a machine: part of the help of every command that takes them. */
 export const specHelp = `
 SPEC is one line of text:
   moore:64x64:r=4           every rank sends to all within radius 4 of a periodic grid (:open for a grid that is not)
@@ -28,7 +28,7 @@ A machine is one line of text:
 node send six messages into the network at once.
 Ranks fill node 0 first.`
 
-/** How to plan for ranks that a mapping has placed. */
+/** The help on planning for ranks that a mapping has placed. */
 export const mapHelp = `
 --map auto places ranks on the cores of --machine before they are planned, as rankweave map does by default. --map FILE
 takes what rankweave map -o FILE wrote. Ranks of the plan are then slots: rank s runs the vertex whose slot is s.`

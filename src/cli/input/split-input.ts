@@ -5,15 +5,11 @@ import { type ByteSource, readText } from '../../text/byte-source.js'
 import { withSource } from '../../text/source-file.js'
 import { openInputOn } from './open-input.js'
 
-/**
- * Where colors and keys come from: this many colors in turn with random keys, or lists by rank, color -1 for
- * none.
- */
+/** The source of colors and keys: this many colors in turn with random keys, or lists by rank, color -1 for none. */
 export type SplitInput =
   | { readonly kind: 'generated'; readonly colors: number }
   | { readonly kind: 'listed'; readonly color: Int32Array; readonly key: Int32Array }
 
-/** Color and key of every rank. */
 export interface ColorsAndKeys {
   readonly color: Int32Array
   readonly key: Int32Array
@@ -31,16 +27,16 @@ export function colorsAndKeys(input: SplitInput, ranks: number): ColorsAndKeys {
   return { color, key }
 }
 
-/** Bytes of a line, on average. */
+/** The average bytes of a line. */
 const lineBytes = 64
 
 /**
- * One line per rank: color and key, or `-` for no color; without a key it is 0. The file may be a pipe or compressed, and
- * `-` is standard input.
+ * Reads one line per rank: color and key, or `-` for no color; without a key it is 0. The file may be a pipe or
+ * compressed, and `-` is standard input.
  *
  * @param kind fabric of the world that splits
- * @throws ERR_FILE for a file that cannot be read, beyond 64 bytes per rank, for another number of lines, or for a line of
- *   another form; ERR_USAGE for `-` where every process reads
+ * @throws ERR_FILE for a file that cannot be read, beyond 64 bytes per rank, for another number of lines, or for a line
+ *   of another form; ERR_USAGE for `-` if every process reads
  */
 export function readSplitFile(path: string, ranks: number, kind: FabricKind): SplitInput {
   const read = (source: ByteSource) => readText(source, path, lineBytes * ranks)

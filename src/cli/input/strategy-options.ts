@@ -8,7 +8,7 @@ import { addFlags, flagValues } from './option-flags.js'
 import { parseOptions } from './options.js'
 
 /**
- * The options that choose a strategy, for `plan`, `simulate` and `spmm`.
+ * Adds the options that choose a strategy, for `plan`, `simulate` and `spmm`.
  *
  * @param others words that `--strategy` takes besides the strategies
  */
@@ -29,7 +29,9 @@ export const strategySchema = {
     .optional(),
 }
 
-/** The options of a command with those of {@link addStrategyOptions}; what is not given is undefined. */
+/**
+ * Parses the options of a command with those of {@link addStrategyOptions}; options that are not given are undefined.
+ */
 export function parseStrategyOptions<T extends StrategyWords>(
   schema: z.ZodType<T>,
   raw: unknown,
@@ -39,10 +41,10 @@ export function parseStrategyOptions<T extends StrategyWords>(
 
 const wordOf = (name: string): string => (friendWords as NamedOptions)[name]?.word ?? name
 
-/** Names of the options of {@link addStrategyOptions} but the machine. */
+/** The names of the options of {@link addStrategyOptions} except the machine. */
 export const strategyOptionNames = ['strategy', ...Object.keys(friendWords).map(wordOf)]
 
-/** How a command spells its options. */
+/** Returns a function from names of options to their spelling in a command. */
 export function spelledBy({ options }: Command): (name: string) => string {
   return (name) => options.find((option) => option.attributeName() === wordOf(name))?.long ?? name
 }

@@ -10,7 +10,7 @@ import {
 } from '../../launch/processes/tuning-option.js'
 import type { TuningFile } from '../../tuning/models/tuning-file.js'
 
-/** The option of every subcommand that runs a world whose collectives the user tunes. */
+/** Adds the option of every subcommand that runs a world whose collectives the user tunes. */
 export function addTuningOption(command: Command): Command {
   return command.option(
     '--tuning <file>',
@@ -20,11 +20,7 @@ export function addTuningOption(command: Command): Command {
 
 export const tuningSchema = { tuning: z.string().optional() }
 
-/**
- * The tuning file of a world, read before it starts; null without one.
- *
- * @throws ERR_FILE, ERR_TUNING
- */
+/** Returns the tuning file of a world, read before it starts; null without one. @throws ERR_FILE, ERR_TUNING */
 export async function tuningOf(
   { tuning }: { readonly tuning?: string | undefined },
   fabric: string,
@@ -34,14 +30,14 @@ export async function tuningOf(
   return given === null ? null : loadTuning(where, given, fabric)
 }
 
-/** The same for a run or a process that joins, which may tune online. */
+/** Returns the tuning of a run or of a process that joins, which may tune online. */
 export async function tuningOfRun(
   options: { readonly tuning?: string | undefined },
   fabric: string,
 ): Promise<TuningFile | OnlineRequest | null> {
   const request = onlineRequestOf(tuningGiven(options.tuning))
   if (request === undefined) return tuningOf(options, fabric)
-  // What is wrong with the folder is an error of the command, not of the program.
+  // An error in the folder is one of the command, not of the program.
   const load = fabric === 'mpi' || fabric === 'websocket' ? loadOnline : loadOnlineHere
   await load(options.tuning === undefined ? 'RANKWEAVE_TUNING' : '--tuning', request, fabric)
   return request

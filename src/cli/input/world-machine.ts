@@ -3,7 +3,7 @@ import * as z from 'zod'
 import { checkWorldMachine } from '../../machine/check-machine.js'
 import type { Machine } from '../../machine/machine.js'
 
-/** The option of every subcommand that runs or opens a world for the user's program. */
+/** Adds the option of every subcommand that runs or opens a world for the user's program. */
 export function addWorldMachineOption(command: Command): Command {
   return command.option(
     '--machine <text>',
@@ -13,11 +13,7 @@ export function addWorldMachineOption(command: Command): Command {
 
 export const worldMachineSchema = { machine: z.string().optional() }
 
-/**
- * The machine of a world, read before it starts; undefined without one.
- *
- * @throws ERR_MACHINE, ERR_FILE
- */
+/** Returns the machine of a world, read before it starts; undefined without one. @throws ERR_MACHINE, ERR_FILE */
 export async function worldMachineOf({
   machine: text,
   ranks,
@@ -26,7 +22,7 @@ export async function worldMachineOf({
   readonly ranks: number
 }): Promise<Machine | undefined> {
   if (text === undefined) return undefined
-  // With readers of files that most worlds do not need.
+  // The import comes late: it loads readers of files that most worlds do not need.
   const { readMachine } = await import('./machine-input.js')
   const { machine } = readMachine(text)
   checkWorldMachine(machine, ranks)

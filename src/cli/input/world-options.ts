@@ -11,7 +11,7 @@ import { maxWorldRanks } from '../../messages/process/world-layout.js'
 import { websocket } from '../../websocket/factory-nodejs.js'
 import { oneOf, seconds, whole } from './options.js'
 
-/** The options of a world, for every subcommand that runs one. */
+/** Adds the options of a world, for every subcommand that runs one. */
 export function addWorldOptions(command: Command): Command {
   return addFabricOptions(
     command
@@ -24,7 +24,7 @@ export function addWorldOptions(command: Command): Command {
   )
 }
 
-/** The options of a world whose processes are measured: 2 or more, with as many ranks as the subcommand needs. */
+/** Adds the options of a world whose processes are measured: 2 or more, with as many ranks as the subcommand needs. */
 export function addMeasuredWorldOptions(command: Command): Command {
   return addFabricOptions(
     command.option('--processes <number>', 'processes (default: 2; with mpi all started processes)'),
@@ -48,10 +48,10 @@ function addFabricOptions(command: Command, byDefault: WorldFlags['fabric']): Co
     .option('--report-after <seconds>', 'after this time, print which rank waits for what on standard error')
 }
 
-/** Logical processes are objects in this process: more than this only cost memory. */
+/** The most logical processes. They are objects in this process, so more would only cost memory. */
 const maxProcesses = 4096
 
-/** Of what {@link addMeasuredWorldOptions} adds. */
+/** The schema of {@link addMeasuredWorldOptions}. */
 export const measuredWorldSchema = {
   processes: whole(1, maxProcesses).optional(),
   nodes: whole(1, maxProcesses).optional(),
@@ -61,12 +61,11 @@ export const measuredWorldSchema = {
   reportAfter: seconds(longestReportSeconds).optional(),
 }
 
-/** Their names. */
 export const measuredWorldOptions: readonly string[] = Object.keys(measuredWorldSchema)
 
 export const worldSchema = { ranks: whole(1, maxWorldRanks), ...measuredWorldSchema }
 
-/** SIGUSR2, where the platform has it, requests the report at any time. */
+/** Returns the options of reports. SIGUSR2, if the platform has it, requests a report at any time. */
 export function reportOf({ reportAfter }: Pick<WorldFlags, 'reportAfter'>): ReportOptions {
   return {
     ...(reportAfter === undefined ? {} : { afterSeconds: reportAfter }),
@@ -78,7 +77,7 @@ export type WorldFlags = z.infer<z.ZodObject<typeof worldSchema>>
 
 const factories = { local, threads, websocket } as const
 
-/** The fabric of a world: nodes host consecutive blocks of processes. @throws ERR_WORLD, ERR_MPI_LAUNCHER */
+/** Returns the fabric of a world: nodes host consecutive blocks of processes. @throws ERR_WORLD, ERR_MPI_LAUNCHER */
 export function fabricOf(flags: Omit<WorldFlags, 'ranks'>): FabricFactory {
   const { processes, nodes, fabric, bindTo, mpiLib } = flags
   if (bindTo !== undefined && fabric !== 'threads') {
@@ -104,7 +103,11 @@ export function fabricOf(flags: Omit<WorldFlags, 'ranks'>): FabricFactory {
   return nodes === undefined ? mpi(library) : mpi({ ...library, nodes: labels(started, nodes) })
 }
 
-/** The fabric of a world whose processes are measured. @throws ERR_USAGE for one process, and as {@link fabricOf} */
+/**
+ * Returns the fabric of a world whose processes are measured.
+ *
+ * @throws ERR_USAGE for one process, and as {@link fabricOf}
+ */
 export function measuredFabricOf(flags: Omit<WorldFlags, 'ranks'>): FabricFactory {
   const processes = flags.processes ?? (flags.fabric === 'mpi' ? undefined : 2)
   const fabric = fabricOf({ ...flags, ...(processes === undefined ? {} : { processes }) })
@@ -112,7 +115,7 @@ export function measuredFabricOf(flags: Omit<WorldFlags, 'ranks'>): FabricFactor
   throw new RankweaveError('ERR_USAGE', '--processes: expected at least 2, got 1')
 }
 
-/** Every node hosts at least one process. */
+/** Requires at least one process on every node. */
 function requireHosts(nodes: number | undefined, processes: number, expected: string): void {
   if (nodes === undefined || nodes <= processes) return
   throw new RankweaveError('ERR_WORLD', `--nodes ${nodes}: ${expected}`)

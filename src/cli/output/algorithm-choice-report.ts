@@ -4,7 +4,7 @@ import { profileOf } from '../../machine/network.js'
 import { profileOrigin, profileRemark } from '../../machine/profile-remarks.js'
 import { columns, figure, secondsText } from './reporter.js'
 
-/** What a choice adds to the JSON object of a schedule: like that of a plan. */
+/** Returns the part of a schedule's JSON object about a choice, like that of a plan. */
 export function algorithmChoiceObject(choice: ComparedAlgorithms, machine: Machine) {
   const { chosen, alternatives, notSimulated, simulated, bytes } = choice
   return {
@@ -19,7 +19,7 @@ export function algorithmChoiceObject(choice: ComparedAlgorithms, machine: Machi
   }
 }
 
-/** The algorithms that were compared, by simulated time; the chosen one is marked. */
+/** Returns the algorithms that were compared, by simulated time; the chosen one is marked. */
 export function algorithmChoiceRows(compared: ReturnType<typeof algorithmChoiceObject>): string {
   const { alternatives, bytesPerUnit, chosen, notSimulated, profile, remark, simulated } = compared
   const farthest = alternatives.some(({ bytes }) => bytes.network > 0)

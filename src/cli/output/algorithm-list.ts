@@ -12,13 +12,13 @@ const callsOf: Readonly<Record<string, ServedCalls>> = servedCalls
 
 const rankCounts = Array.from({ length: 64 }, (_, before) => before + 1)
 
-/** How an algorithm combines, of all ranks that it serves. */
+/** Returns how an algorithm combines, over all ranks that it serves. */
 export function combines({ order, refuses }: Algorithm): string {
   const served = rankCounts.filter((ranks) => ranks > 1 && (refuses?.({ ranks }) ?? null) === null)
   return [...new Set(served.map((ranks) => order?.({ ranks })))].join(' or ')
 }
 
-/** Numbers of ranks that an algorithm serves; empty for all. */
+/** Returns the numbers of ranks that an algorithm serves; empty for all. */
 export function ranksServed({ id, refuses }: Algorithm): string {
   const served = rankCounts.filter((ranks) => (refuses?.({ ranks }) ?? null) === null)
   const kinds: Readonly<Record<string, (ranks: number) => boolean>> = {
@@ -32,7 +32,7 @@ export function ranksServed({ id, refuses }: Algorithm): string {
   return found[0]
 }
 
-/** The algorithms with what they serve, their parameters and Open MPI's settings that do the same. */
+/** Returns the algorithms with what they serve, their parameters and Open MPI's settings that do the same. */
 export function listedAlgorithms() {
   return algorithms.map((algorithm) => {
     const { collective, id, catalogue, parameters = {} } = algorithm
@@ -49,7 +49,6 @@ export function listedAlgorithms() {
   })
 }
 
-/** The same for readers. */
 export function algorithmList(): string {
   const collectives = [...new Set(algorithms.map(({ collective }) => collective))]
   const parameters = algorithms.flatMap(({ id, parameters = {} }) =>
@@ -91,7 +90,7 @@ function rowOf(algorithm: Algorithm): readonly [string, string] {
 }
 
 /**
- * The parameters by which Open MPI does what an algorithm does; null where it has none.
+ * Returns the parameters by which Open MPI does what an algorithm does; null if it has none.
  *
  * @param id with its parameters
  * @param unit without which no number of segments above 1 is a length, as Open MPI takes it
@@ -110,7 +109,7 @@ export function openMpiOf(
   return setting === null ? null : tunedParameters(setting)
 }
 
-/** The bytes of a segment that make so many segments; undefined where none do. */
+/** Returns the bytes of a segment that make so many segments; undefined if none do. */
 function lengthOf(
   algorithm: Algorithm,
   segments: number,
@@ -121,7 +120,6 @@ function lengthOf(
   return segmentsOf({ algorithm, segmentBytes }, bytes, ranks) === segments ? segmentBytes : undefined
 }
 
-/** The same as options of `mpirun`. */
 export function mcaOptions(parameters: Readonly<Record<string, string>>): string {
   return Object.entries(parameters)
     .map(([name, value]) => `--mca ${name} ${value}`)

@@ -8,7 +8,7 @@ export interface MissingAlgorithm {
   readonly why: string
 }
 
-/** Algorithms of `models` that `schedule` cannot write. */
+/** Returns the algorithms of `models` that `schedule` cannot write. */
 export function withoutSchedule(): MissingAlgorithm[] {
   const scheduled = new Set(algorithms.map(({ id }) => id))
   return modelledAlgorithms
@@ -20,7 +20,7 @@ export function withoutSchedule(): MissingAlgorithm[] {
     }))
 }
 
-/** Algorithms of `schedule` that `models` cannot predict. */
+/** Returns the algorithms of `schedule` that `models` cannot predict. */
 export function withoutFormula(): MissingAlgorithm[] {
   const modelled = new Set(modelledAlgorithms.map(({ id }) => id))
   return algorithms

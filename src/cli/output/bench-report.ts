@@ -3,14 +3,14 @@ import { quantile } from '../../base/search.js'
 import type { BenchFigure, BenchOperation } from '../program/bench-program.js'
 import { columns, counted, significant } from './reporter.js'
 
-/** Median, least and most over the runs. */
+/** The median, the least and the most over the runs. */
 export interface Spread {
   readonly median: number
   readonly min: number
   readonly max: number
 }
 
-/** What `rankweave bench --json` prints. */
+/** The JSON object of `rankweave bench --json`. */
 export interface BenchOutcome {
   readonly ranks: number
   readonly processes: number
@@ -24,7 +24,7 @@ export interface BenchOutcome {
     readonly bytes: number
     readonly iterations: number
     readonly microseconds: Spread
-    /** Of a ping-pong, one way. */
+    /** The bandwidth of a ping-pong, one way. */
     readonly gigabytesPerSecond: Spread | null
   }[]
 }

@@ -8,7 +8,7 @@ import type { FittedProfile } from '../../calibrate/fitted-profile.js'
 import type { MessageTables } from '../../machine/message-tables.js'
 import { columns, counted } from './reporter.js'
 
-/** What `rankweave calibrate` prints: a row per figure, then the tables of PLogP. */
+/** Returns the text of `rankweave calibrate`: a row per figure, then the tables of PLogP. */
 export function calibrationText({
   node,
   network,
@@ -32,7 +32,7 @@ export function calibrationText({
   return [figures, ...tables].join('\n\n')
 }
 
-/** What `rankweave calibrate --fit` prints: the tables of each level, and how well they fit. */
+/** Returns the text of `rankweave calibrate --fit`: the tables of each level, with the errors of the fit. */
 export function fitText({ profile, levels }: FittedProfile): string {
   const percent = (error: number) => `${(100 * error).toFixed(1)}%`
   const texts = levels.map(({ level, tables, chains, barriers, worstError, medianError, heldSizes }) => {
@@ -85,7 +85,7 @@ function messageRows(level: string, measured: MeasuredMessages): readonly string
   ]
 }
 
-/** Of Hockney's model: the whole way of a message without bytes, and a byte. */
+/** Returns the figures of Hockney's model: the whole way of a message without bytes, and a byte. */
 function alphaBeta({ latencyNs, sendOverheadNs, receiveOverheadNs, nsPerByte }: MeasuredMessages): string[] {
   const alpha = latencyNs.median + sendOverheadNs.median + receiveOverheadNs.median
   return [`${shown(alpha)}, ${shown(nsPerByte.median)}`, '']

@@ -3,7 +3,7 @@ import type { Alternative, Choice } from '../../neighborhood/choose/choice.js'
 import type { ReportedChoice } from '../../neighborhood/choose/comparison.js'
 import { columns, figure, secondsText } from './reporter.js'
 
-/** The strategies that were compared, by simulated time; the planned one is marked. */
+/** Returns the strategies that were compared, by simulated time; the planned one is marked. */
 export function choiceRows(compared: ReportedChoice): string {
   const { alternatives, bytesPerBlock, considered, chosen, ordinaryAllgather: ordinary } = compared
   const farthest = alternatives.some((alternative) => alternative.bytes.network > 0)
@@ -52,7 +52,7 @@ export function choiceRows(compared: ReportedChoice): string {
   ].join('\n')
 }
 
-/** Which strategy to plan instead, where the planned one is not the fastest. */
+/** Names the strategy to plan instead, if the planned one is not the fastest. */
 function fastestRow({ alternatives, chosen }: ReportedChoice): string[] {
   const [fastest] = alternatives
   const planned = alternatives.find(({ strategy }) => strategy === chosen)
@@ -70,7 +70,7 @@ const reasons = {
   friends: 'the search for friends takes longer than the budget allows',
 } as const
 
-/** Those of the candidates that the budget left out which are worth a name, by reason. */
+/** Returns the candidates that the budget left out and that are worth a name, by reason. */
 function leftRows(left: Choice['notSimulated']): string[] {
   return Object.entries(reasons).flatMap(([because, reason]) => {
     const names = left
@@ -80,13 +80,13 @@ function leftRows(left: Choice['notSimulated']): string[] {
   })
 }
 
-/** How many times as long a reference takes; an en dash where it is not simulated. */
+/** Returns how many times as long a reference takes; an en dash if it is not simulated. */
 function ratioText(referenceUs: number | null, us: number): string {
   if (referenceUs === null) return '–'
   return figure(us === 0 ? 1 : referenceUs / us)
 }
 
-/** At most two digits, and two after the point: a bound is printed no higher than it is. */
+/** Rounds down to at most two digits, and two after the point: a bound is printed no higher than it is. */
 function roundedDown(us: number): number {
   if (us <= 0) return 0
   const unit = Math.max(0.01, 10 ** (Math.floor(Math.log10(us)) - 1))
@@ -97,7 +97,7 @@ function allBytes(bytes: Alternative['bytes']): number {
   return levels.reduce((sum, level) => sum + bytes[level], 0)
 }
 
-/** Two digits: planning is measured once. */
+/** Returns starts with two digits: planning is measured once. */
 function startsText({ breakEvenStarts, breakEvenIsAtMost }: Alternative): string {
   if (breakEvenStarts === null) return 'never'
   const starts = Number(breakEvenStarts.toPrecision(2))

@@ -2,10 +2,10 @@ import type { ChoiceReport, ModelComparison } from '../../tuning/measured/compar
 import { callText } from '../../tuning/settings/tuning-call.js'
 import { columns, counted, figure, significant } from './reporter.js'
 
-/** Times that are printed; `--json` and the page have all. */
+/** The most times that are printed; `--json` and the page have all. */
 const mostShown = 60
 
-/** What `rankweave models --compare` prints: a row per predictor, then a row per time. */
+/** Returns the text of `rankweave models --compare`: a row per predictor, then a row per time. */
 export function comparisonText(
   { source, predictors, vote, times }: ModelComparison,
   predictedFor: string,

@@ -3,10 +3,9 @@ import type { LearnedGrid } from '../../tuning/online/learn-grid.js'
 import { settingLine } from '../../tuning/settings/setting.js'
 import { counted } from './reporter.js'
 
-/** Sizes that are named. */
 const mostNamed = 3
 
-/** Where the setting that the model chooses is not the one whose calls were fastest, as lines of text. */
+/** Returns lines on sizes at which the setting that the model chooses is not the one whose calls were fastest. */
 export function contradictionLines(gains: readonly CallGain[], { grid }: LearnedGrid): string[] {
   const lineOf = (number: number) => settingLine(grid.settings[number - 1])
   const found = gains.filter(({ isContradicted }) => isContradicted)

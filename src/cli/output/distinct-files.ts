@@ -3,15 +3,15 @@ import { basename, dirname, join } from 'node:path'
 import { RankweaveError } from '../../errors.js'
 import { isStandardOutput } from './output-file.js'
 
-/** A file by the option that names it; that of an input may be `-`, standard input. */
+/** A file by the option that names it; an input may be `-`, standard input. */
 export interface NamedFile {
   readonly option: string
   readonly file: string
 }
 
 /**
- * Refuses an output that is also an input or another output, by whatever path, symbolic link or hard link. Devices
- * may be several.
+ * Refuses an output that is also an input or another output, by any path, symbolic link or hard link. Devices may be
+ * used several times.
  *
  * @throws ERR_USAGE naming both
  */
@@ -30,13 +30,13 @@ export function requireDistinctFiles(outputs: readonly NamedFile[], inputs: read
   }
 }
 
-/** Of a file that exists its number on its device; of one that is to be made its path without links. */
+/** Returns the identities of a file: its number on its device if it exists, else its path without links. */
 function identitiesOf(file: string, isInput: boolean): readonly string[] {
   try {
     const status = isInput && file === '-' ? fstatSync(0, { bigint: true }) : statSync(file, { bigint: true })
     return status.isFile() ? [`${status.dev} ${status.ino}`] : []
   } catch {
-    // What cannot be read is refused where it is read.
+    // The reader refuses unreadable inputs later.
     return isInput ? [] : newPathOf(file)
   }
 }

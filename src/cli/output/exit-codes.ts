@@ -1,7 +1,6 @@
 import { constants } from 'node:os'
 
-/** What the shell sees. */
-/** `outputClosed` is what a shell reports of a program that SIGPIPE ends. */
+/** The exit codes. `outputClosed` is the code that a shell reports for a program that SIGPIPE ends. */
 export const exitCodes = {
   ok: 0,
   checkFailed: 1,
@@ -14,7 +13,7 @@ export const exitCodes = {
 
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes]
 
-/** As a shell reports a program that the signal ends. */
+/** Returns the exit code that a shell reports for a program that the signal ends. */
 export function exitCodeOfSignal(signal: NodeJS.Signals): number {
   return 128 + constants.signals[signal]
 }

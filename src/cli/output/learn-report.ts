@@ -13,10 +13,10 @@ import type { TuningCall } from '../../tuning/settings/tuning-call.js'
 import { contradictionLines } from './contradictions.js'
 import { columns, counted, significant } from './reporter.js'
 
-/** Rows of each table: sizes, settings, iterations; moves of a choice; columns of probabilities. */
+/** The most rows of each table (sizes, settings, iterations), moves of a choice, and columns of probabilities. */
 const most = { rows: 12, moves: 5, columns: 5 } as const
 
-/** How learning went, as lines of text. */
+/** Returns the progress of learning as lines of text. */
 export function learnReportText(report: LearningReport, files: readonly CallFile[], followed?: TuningCall) {
   return [
     clockText(files),
@@ -33,7 +33,7 @@ const intervalsText = `intervals
   of totals: about 95%, by the normal approximation
   the least of several medians is a little too small, so 'fastest' is a bound`
 
-/** By name of the clock: the longest step of any run, for each run measures its own. */
+/** Returns the clocks by name, with the longest step of any run, because each run measures its own. */
 function clockText(files: readonly CallFile[]): string {
   const clocks = new Map<string, { runs: number; tickUs: number }>()
   for (const { clock } of files) {
@@ -144,7 +144,7 @@ function slowText({ slow, learned }: CollectiveReport): string[] {
   ]
 }
 
-/** Where the choice changed, and where it stands. */
+/** Returns the changes of a choice, and the present one. */
 function movesText({ points }: CallTrend, learned: LearnedGrid): string {
   const moves = points.filter((point, i) => i === 0 || point.best !== points[i - 1].best)
   const last = points.at(-1)
@@ -157,7 +157,7 @@ function movesText({ points }: CallTrend, learned: LearnedGrid): string {
   return [...before, ...listed.map(text), ...end].join('; ')
 }
 
-/** How probable each setting was in the runs after an iteration. */
+/** Returns the probability of each setting in the runs after an iteration. */
 function probabilitiesText({ call, points }: CallTrend, learned: LearnedGrid): string {
   const last = points.at(-1)
   if (last === undefined) return ''
@@ -203,7 +203,7 @@ function ratioText(ratio: number, interval: Interval | null): string {
   return `${ratio.toFixed(2)} (${interval[0].toFixed(2)} to ${interval[1].toFixed(2)})`
 }
 
-/** The same as plain data: at most so many sizes as {@link reportLimits} says, of an evaluation too. */
+/** Returns a report as plain data, with at most {@link reportLimits} sizes, also of an evaluation. */
 export function learnReportOutcome({ iterations, explored, evaluations, collectives }: LearningReport) {
   return {
     ...{ iterations, explored },

@@ -5,17 +5,17 @@ import { settingLine } from '../../tuning/settings/setting.js'
 import { contradictionLines } from './contradictions.js'
 import { columns, counted, significant } from './reporter.js'
 
-/** What was learned of a collective. */
+/** The grid and the gains of a collective. */
 export interface LearnedCollective {
   readonly collective: Collective
   readonly learned: LearnedGrid
   readonly gains: readonly CallGain[]
 }
 
-/** Sizes of calls that a report lists, those with the most calls first, and settings of each. */
+/** The sizes of calls that a report lists, those with the most calls first, and settings of each. */
 const shown = { sizes: 12, settings: 3 } as const
 
-/** What was learned, gained and comes next, as lines of text. */
+/** Returns the grids, the gains and the next probabilities as lines of text. */
 export function learnText(collectives: readonly LearnedCollective[]): string {
   return collectives
     .filter(({ gains }) => gains.length > 0)
@@ -62,7 +62,7 @@ function ratioText({ ratio, interval }: CallGain): string {
   return `${ratio.toFixed(2)} (${low.toFixed(2)} to ${high.toFixed(2)})${verdict}`
 }
 
-/** What the model would choose, which goes by means of a cell: that is not always the fastest. */
+/** Returns the choice of the model, which uses means of a cell and therefore is not always the fastest. */
 function modelText({ best }: CallGain, { grid }: LearnedGrid): string {
   return best === 0 ? '-' : settingLine(grid.settings[best - 1])
 }
@@ -77,7 +77,7 @@ function nextText({ next }: CallGain, { grid }: LearnedGrid): string {
   return left > 0 ? `${texts.join(', ')}, ${left} others` : texts.join(', ')
 }
 
-/** The same as plain data. */
+/** Returns the learned grids and gains as plain data. */
 export function learnOutcome(collectives: readonly LearnedCollective[]) {
   return collectives.map(({ collective, learned, gains }) => {
     const { grid, calls, regressors } = learned

@@ -3,10 +3,10 @@ import type { Blacklists } from '../../tuning/online/slow-settings.js'
 import { settingLine } from '../../tuning/settings/setting.js'
 import { counted } from './reporter.js'
 
-/** Settings of a collective that are named. */
+/** The most settings of a collective that are named. */
 const mostNamed = 12
 
-/** Settings that a model never chooses, by collective, those first that the user has named. */
+/** Returns the settings that a model never chooses, by collective, those first that the user has named. */
 export function leftOut(table: NumberedSettings, blacklists: Blacklists): Record<string, readonly string[]> {
   const lines = table.collectives.map((collective) => {
     const settings = table.of(collective)
@@ -16,7 +16,7 @@ export function leftOut(table: NumberedSettings, blacklists: Blacklists): Record
   return Object.fromEntries(lines.filter(([, names]) => names.length > 0))
 }
 
-/** The same, a line for each collective. */
+/** Returns the settings that are left out as text, a line for each collective. */
 export function leftOutNotes(names: Readonly<Record<string, readonly string[]>>): readonly string[] {
   const lines = Object.entries(names).map(([collective, own]) => {
     const left = own.length - mostNamed

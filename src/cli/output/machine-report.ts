@@ -6,12 +6,12 @@ import { levels, type Profile } from '../../machine/profile.js'
 import { figuresOf } from '../../machine/profile-figures.js'
 import { columns, counted, figure, table } from './reporter.js'
 
-/** How far apart two ranks are, and the links between them. */
+/** The distance between two ranks, and the links between them. */
 export interface RouteReport {
   readonly from: number
   readonly to: number
   readonly level: string
-  /** Empty inside a node. */
+  /** The links; empty inside a node. */
   readonly links: readonly string[]
 }
 
@@ -21,7 +21,7 @@ export function routeReport(machine: Machine, from: number, to: number): RouteRe
   return { from, to, level: levelOf(machine, from, to), links: names }
 }
 
-/** Machine and profile as `--json` prints them. */
+/** Returns machine and profile as `--json` prints them. */
 export function machineObject(machine: Machine) {
   const { cores, packageFirstRank, profile } = machine
   const interior = interiorOf(machine)
@@ -82,7 +82,7 @@ export function machineText(
   return machine.profile === null ? summary : `${summary}\n\n${profileText(machine.profile)}`
 }
 
-/** `6 per node, for messages at once`; null without a limit. */
+/** Returns `6 per node, for messages at once`; null without a limit. */
 function portsText(ports: number): string | null {
   return Number.isFinite(ports) ? `${figure(ports)} per node, for messages at once` : null
 }
@@ -106,7 +106,7 @@ function routeText({ from, to, level, links }: RouteReport): string {
     : `${where}, ${counted(links.length, 'link', 'links')}: ${links.join(', ')}`
 }
 
-/** Costs per level, then what else there is, then which figures are from elsewhere. */
+/** Returns costs per level, then further costs, then the figures with another origin. */
 function profileText(profile: Profile): string {
   const costs = columns([
     ['level', 'latency', 'send', 'receive', 'gap', 'per byte'],
@@ -139,7 +139,7 @@ function profileText(profile: Profile): string {
   return [costs, rest, ...(exceptions.length === 0 ? [] : [table(exceptions)])].join('\n\n')
 }
 
-/** Three digits, since costs per byte are fractions of a nanosecond. */
+/** Prints three digits, since costs per byte are fractions of a nanosecond. */
 function nanoseconds(ns: number): string {
   return `${ns >= 100 ? figure(Math.round(ns)) : Number(ns.toPrecision(3))} ns`
 }

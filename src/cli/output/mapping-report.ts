@@ -8,35 +8,34 @@ import type { PlacementCosts } from '../../topology/mapping/placement-costs.js'
 import { change, columns, counted, figure, secondsText, table } from './reporter.js'
 import { microseconds } from './simulation-report.js'
 
-/** What a strategy takes before and after a mapping, as JSON. */
+/** The times of a strategy before and after a mapping, as JSON. */
 export interface MappedTimes {
   readonly origin: 'simulated'
   readonly bytesPerBlock: number
   readonly before: TimedBy
   readonly after: TimedBy
-  /** Swaps of two ranks that were simulated. */
+  /** The number of swaps of two ranks that were simulated. */
   readonly swaps: number
-  /** Of the costs that times are simulated with, and how they came about. */
+  /** The profile of the costs with which times are simulated, and their provenance. */
   readonly profile: string
-  /** Why the times say less than they seem to; null for no reason. */
+  /** The reason why the times are less certain than they look, or null. */
   readonly remark: string | null
 }
 
-/** The text of a strategy, and what it takes. */
+/** A strategy as text, with its time. */
 interface TimedBy {
   readonly strategy: string
   readonly timeUs: number
 }
 
-/** What a mapping has changed. */
 export interface MappingReport {
   readonly objective: PlacementObjective
-  /** From what it was refined. */
+  /** The mapping from which it was refined. */
   readonly start: string
   readonly before: PlacementCosts
   readonly after: PlacementCosts
   readonly seconds: number
-  /** By `simulated-time` alone. */
+  /** The times that `simulated-time` alone has. */
   readonly simulated?: MappedTimes
 }
 
@@ -78,7 +77,7 @@ function timesText({ before, after, bytesPerBlock, profile }: MappedTimes): stri
   ])
 }
 
-/** One line on a mapping that was applied before planning. */
+/** Returns a line on a mapping that was applied before planning. */
 export function mappingRow({ map, start, before, after, isMapped, simulated }: AppliedMapping): string {
   const source = start === null ? map : `${map}, from ${start}`
   if (!isMapped && simulated === null) return `${source}: no rank moves, ${figure(before.pairs)} pairs`

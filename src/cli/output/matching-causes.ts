@@ -5,10 +5,10 @@ import type {
 } from '../../messages/matching-queues/search-causes.js'
 import { counted, figure } from './reporter.js'
 
-/** Of all entries: a group with less is named together with those alike. */
+/** The share of all entries below which a group is named together with similar ones. */
 const mostlyOne = 0.5
 
-/** `99% of the entries passed: rank 0 receives from source 2, tags 0 to 799 (communicator 0), newest first`. */
+/** Returns `99% of the entries passed: rank 0 receives from source 2, tags 0 to 799 (communicator 0), newest first`. */
 export function searchCauseText(rank: number, cause: SearchCause): string {
   const { queue, source, share, alike } = cause
   const together = share < mostlyOne && alike.distinctSources > 1
@@ -45,7 +45,7 @@ const sourcesText = ({ distinctSources, sources: [first, last] }: PassedTogether
 const tagsText = (tags: PassedTogether['tags']) =>
   tags === undefined ? 'any tag' : tags[0] === tags[1] ? `tag ${tags[0]}` : `tags ${tags[0]} to ${tags[1]}`
 
-/** One receive that waits: `rank 0 receives from source 63, tag 9 while 124 messages of ...`. */
+/** Describes one receive that waits: `rank 0 receives from source 63, tag 9 while 124 messages of ...`. */
 export function deepestSearchText(rank: number, cause: SearchCause): string {
   const { queue, deepest } = cause
   const { source, tag, isProbe, found, passed, before } = deepest
@@ -70,7 +70,7 @@ function passedText(
   return ` of ${figure(distinctSources)} sources, ${first} to ${last},`
 }
 
-/** What can be changed in a program so that its costliest searches pass less. */
+/** Returns advice on a change of a program by which its costliest searches pass less. */
 export function searchRemedyText({
   queue,
   isCollective,

@@ -6,14 +6,14 @@ import type {
 import { deepestSearchText, searchCauseText, searchRemedyText } from './matching-causes.js'
 import { columns, counted, figure, significant } from './reporter.js'
 
-/** A rank that was compared, and where its trace ends. */
+/** A rank that was compared, and the end of its trace. */
 export interface ReportedRank extends ComparedRank {
   readonly file: string
   readonly bounded: boolean
   readonly shortened: boolean
 }
 
-/** Ranks that the report lists, those first whose searches passed most. JSON has all. */
+/** The most ranks that the report lists, those first whose searches passed most. JSON has all. */
 const mostRanks = 16
 
 export function matchingComparisonText(
@@ -98,7 +98,7 @@ const passedBy = ({ designs: [{ posted, unexpected }] }: ComparedRank) =>
 const perSearch = ({ searches, traversals }: { readonly searches: number; readonly traversals: number }) =>
   (traversals / Math.max(1, searches)).toFixed(1)
 
-/** What the program would gain, with which design, what in the program causes it, and how to change that. */
+/** Returns the program's gain, the best design, the cause of searches in the program, and a way to change it. */
 export function matchingVerdictText(verdict: MatchingVerdict): string {
   const { kind, baseline, openMpi, own, best, fewestPassed, isSelfTrained, worst } = verdict
   const ns = ({ nsPerOperation }: SummedDesign) => `${figure(Math.round(nsPerOperation))} ns`
@@ -133,7 +133,7 @@ export function matchingVerdictText(verdict: MatchingVerdict): string {
   }
 }
 
-/** `54 ms (50 ms of one rank)`; `at least` where a replay was stopped. */
+/** Returns `54 ms (50 ms of one rank)`; `at least` if a replay was stopped. */
 function tookText({ stopped, leastMs, ms, longestRankMs }: SummedDesign): string {
   if (stopped) return `at least ${msText(leastMs)}`
   return longestRankMs < 0.99 * ms ? `${msText(ms)} (${msText(longestRankMs)} of one rank)` : msText(ms)
@@ -141,7 +141,7 @@ function tookText({ stopped, leastMs, ms, longestRankMs }: SummedDesign): string
 
 const msText = (ms: number) => (ms < 999.5 ? `${significant(ms)} ms` : `${(ms / 1000).toFixed(1)} s`)
 
-/** `27.1 times`, or nothing; a bound or an estimate where replays were stopped. */
+/** Returns `27.1 times`, or nothing; a bound or an estimate if replays were stopped. */
 function gainText(from: SummedDesign, to: SummedDesign): string {
   const known = to.stopped || !from.stopped
   const gain = (known ? from.ms : from.leastMs) / Math.max(1e-9, to.ms)

@@ -4,7 +4,7 @@ import { plotSvg } from '../../study/plot-svg.js'
 
 const gap = 16
 
-/** The lengths of both queues of one rank over its operations, and below what searches take by design. */
+/** Draws the lengths of both queues of one rank over its operations, and below the times of searches by design. */
 export function matchingPicture(
   { rank, samples }: Pick<ComparedRank, 'rank' | 'samples'>,
   designs: readonly SummedDesign[],

@@ -38,7 +38,6 @@ export function wrongText({ call, setting }: WrongPoint): string {
   return `wrong result, not measured: ${settingLine(setting)}, ${callText(call)}`
 }
 
-/** Of one violation, for `--json`. */
 export function violationObject({ settings }: MeasuredData, violation: GuidelineViolation): object {
   const line = (index: number) => settingLine(settings[index])
   const { setting, remedy, ...rest } = violation

@@ -3,18 +3,18 @@ import { joinedMpiJob } from '../../fabric/mpi/mpi-job.js'
 import { mpiLauncher } from '../../fabric/mpi/mpi-launcher.js'
 import type { Streams } from './streams.js'
 
-/** How long process 0, which reports for all, gets before another process reports why it ends. */
+/** The time that process 0, which reports for all, has before another process reports why it ends. */
 const graceMs = 500
 
 /**
- * True in every process but the first of those that a launcher started to run one command together: only
- * process 0 reports. What the user's program prints is not affected.
+ * Returns true in every process but the first of those that a launcher started to run one command together: only
+ * process 0 reports. The output of the user's program is not affected.
  */
 export function isMpiFollower(argv: readonly string[], env = process.env): boolean {
   return usesMpi(argv) && (mpiLauncher(env)?.process ?? 0) > 0
 }
 
-/** A command that all processes of a job run together, and that fails in one of them, fails the job. */
+/** Lets a command that all processes of a job run together fail the job if it fails in one of them. */
 export function abortMpiOnEarlyExit(argv: readonly string[]): void {
   if (usesMpi(argv)) abortJobOnEarlyExit()
 }
@@ -28,7 +28,7 @@ function usesMpi(argv: readonly string[]): boolean {
   )
 }
 
-/** Holds back the output of a follower. */
+/** Returns streams that hold back the output of a follower. */
 export function followerStreams(streams: Streams): { readonly streams: Streams; release(): Promise<void> } {
   let held = ''
   return {
@@ -39,10 +39,7 @@ export function followerStreams(streams: Streams): { readonly streams: Streams; 
       },
       showsProgress: false,
     },
-    /**
-     * Reports why this process alone fails. When all fail, process 0 reports, and the launcher ends the
-     * others meanwhile.
-     */
+    /** Reports why this process alone fails. If all fail, process 0 reports, and the launcher ends the others. */
     async release() {
       if ((await joinedMpiJob())?.exitsJointly === true) return
       await new Promise((resolve) => setTimeout(resolve, graceMs))

@@ -2,15 +2,15 @@ import { RankweaveError } from '../../errors.js'
 import { chunksOf, removeUnfinishedFiles, requireWritable, writeWholeFile } from '../../text/whole-file.js'
 import type { Reporter } from './reporter.js'
 
-/** Whether a name means standard output. */
+/** Returns whether a name means standard output. */
 export function isStandardOutput(file: string | undefined): boolean {
   return file === '-'
 }
 
 /**
- * Checks outputs before the work that they are to hold.
+ * Checks outputs before the work of which they are the result.
  *
- * @throws ERR_USAGE where the one object of --json and a file would be on standard output
+ * @throws ERR_USAGE if the one object of --json and a file would be on standard output
  * @throws ERR_FILE for a file that cannot be written
  */
 export async function checkOutputs(
@@ -34,7 +34,7 @@ export async function writeOutput(report: Reporter, file: string, pieces: Iterab
   for (const chunk of chunksOf(pieces)) report.streams.stdout(chunk)
 }
 
-/** Reports the result, on standard error where standard output takes a file. */
+/** Reports the result, on standard error if standard output takes a file. */
 export function reportBeside(
   report: Reporter,
   file: string | undefined,

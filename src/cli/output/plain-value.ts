@@ -1,9 +1,9 @@
 import { inspect } from 'node:util'
 
 /**
- * A value that JSON can represent: typed arrays and sets become lists, maps lists of pairs, 64-bit integers
- * decimal strings, values without a JSON form (NaN, infinities, functions) their text. Circular references
- * are cut.
+ * Returns a value that JSON can represent. Typed arrays and sets become lists, maps lists of pairs, 64-bit integers
+ * decimal strings. Values without a JSON form (NaN, infinities, functions) become their text. Circular references are
+ * cut.
  */
 export function plainValue(value: unknown, above: readonly object[] = []): unknown {
   switch (typeof value) {
@@ -32,10 +32,10 @@ export function plainValue(value: unknown, above: readonly object[] = []): unkno
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, plain(item)]))
 }
 
-/** Results listed in text; --json lists all. */
+/** The number of results listed in text; --json lists all. */
 const shownResults = 32
 
-/** Results of consecutive ranks, except undefined and null. */
+/** Returns lines with the results of consecutive ranks, except undefined and null. */
 export function resultLines(results: readonly unknown[], firstRank = 0): readonly string[] {
   const lines: string[] = []
   let more = 0

@@ -3,7 +3,7 @@ import { treeAssociation } from '../../schedule/verify/tree-association.js'
 import type { Verification } from '../../schedule/verify/violations.js'
 import type { Reporter } from './reporter.js'
 
-/** What verification proves of the reductions of a schedule, as rows of a table; none without reductions. */
+/** Returns rows on what verification proves about a schedule's reductions; none without reductions. */
 export function reductionRows(
   { specification }: Schedule,
   { association, isOrdered, ok }: Verification,
@@ -19,7 +19,7 @@ export function reductionRows(
   ]
 }
 
-/** Violations listed; further ones are only counted. */
+/** The most violations listed; further ones are only counted. */
 const shown = 10
 
 /** Lists the violations of a schedule on standard error. */

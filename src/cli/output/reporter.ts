@@ -3,17 +3,17 @@ import type { ReadProgress } from '../../text/source-file.js'
 import type { GroupingProgress } from '../../topology/friends/grouping-progress.js'
 import type { Streams } from './streams.js'
 
-/** How a command reports: its result once on standard output, everything else on standard error. */
+/** The reports of a command: its result once on standard output, everything else on standard error. */
 export interface Reporter {
   readonly streams: Streams
   readonly json: boolean
-  /** A line on standard error: warnings, reasons, files written. */
+  /** Writes a line on standard error: warnings, reasons, files written. */
   note(line: string): void
-  /** What the command does next: shown on a terminal once the command has taken a second. */
+  /** Shows the next step of the command on a terminal, once the command has taken a second. */
   step(line: string): void
-  /** How far long work is: shown on a terminal, at most one line a second; other lines are not even made. */
+  /** Shows the progress of long work on a terminal, at most one line a second; other lines are not even made. */
   progress(line: () => string): void
-  /** The command's result: one JSON object with `--json`, else the text. Called once. */
+  /** Prints the command's result: one JSON object with `--json`, else the text. Called once. */
   result(object: unknown, text: string): void
 }
 
@@ -50,7 +50,7 @@ export function reporter(streams: Streams, json: boolean, now = () => performanc
   }
 }
 
-/** Progress of planning, from inside the search for friend groups. */
+/** Shows the progress of planning, from inside the search for friend groups. */
 export function groupProgress(report: Reporter, what = 'planning'): (progress: GroupingProgress) => void {
   return ({ step, groups, searches, activity, possible }) =>
     report.progress(() => {
@@ -64,7 +64,7 @@ export function groupProgress(report: Reporter, what = 'planning'): (progress: G
     })
 }
 
-/** Progress of reading a file. */
+/** Shows the progress of reading a file. */
 export function readProgress(report: Reporter, what: string): ReadProgress {
   const megabytes = (bytes: number) => `${figure(Math.round(bytes / 1e5) / 10)} MB`
   return (read, size) =>
@@ -75,31 +75,31 @@ export function readProgress(report: Reporter, what: string): ReadProgress {
     )
 }
 
-/** Labels and values in two columns; a null value leaves the row out. */
+/** Puts labels and values in two columns; a null value leaves the row out. */
 export function table(rows: readonly (readonly [label: string, value: string | null])[]): string {
   const shown = rows.filter(([, value]) => value !== null)
   const width = Math.max(0, ...shown.map(([label]) => label.length))
   return shown.map(([label, value]) => `  ${label.padEnd(width)}  ${value}`).join('\n')
 }
 
-/** Cells in columns: the first left-aligned, the others right-aligned. */
+/** Puts cells in columns: the first left-aligned, the others right-aligned. */
 export function columns(rows: readonly (readonly string[])[]): string {
   const widths = rows[0].map((_, c) => Math.max(...rows.map((row) => row[c].length)))
   const cell = (text: string, c: number) => (c === 0 ? text.padEnd(widths[c]) : text.padStart(widths[c]))
   return rows.map((row) => `  ${row.map(cell).join('  ')}`.trimEnd()).join('\n')
 }
 
-/** 12345.678 as `12,345.68`; at most two digits after the point. */
+/** Prints 12345.678 as `12,345.68`; at most two digits after the point. */
 export function figure(value: number): string {
   return value.toLocaleString('en-US', { maximumFractionDigits: 2 })
 }
 
-/** `1 rank`, `2 ranks`. */
+/** Returns `1 rank`, `2 ranks`. */
 export function counted(count: number, one: string, more: string): string {
   return `${figure(count)} ${count === 1 ? one : more}`
 }
 
-/** Three digits, or the whole number where it has more: `0.123`, `12.3`, `1,235`. */
+/** Prints three digits, or the whole number if it has more: `0.123`, `12.3`, `1,235`. */
 export function significant(value: number): string {
   return value >= 999.5 ? figure(Math.round(value)) : value.toPrecision(3)
 }
@@ -108,14 +108,18 @@ export function secondsText(value: number): string {
   return value < 0.9995 ? `${significant(value * 1000)} ms` : `${value.toFixed(2)} s`
 }
 
-/** How many percent fewer or more `part` is than `whole`. @param less `less` for what is not counted */
+/**
+ * Returns how many percent fewer or more `part` is than `whole`.
+ *
+ * @param less `less` for quantities that are not counted
+ */
 export function change(part: number, whole: number, less = 'fewer'): string {
   if (whole === 0 || part === whole) return 'the same'
   const percent = (100 * Math.abs(whole - part)) / whole
   return `${percent.toFixed(1)}% ${part < whole ? less : 'more'}`
 }
 
-/** `min 10, mean 18.28, max 20` */
+/** Returns `min 10, mean 18.28, max 20`. */
 export function rangeText({
   min,
   mean,

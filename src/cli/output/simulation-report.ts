@@ -7,7 +7,7 @@ import { levels } from '../../machine/profile.js'
 import { profileOrigin, profileRemark } from '../../machine/profile-remarks.js'
 import { counted, figure, table } from './reporter.js'
 
-/** What a simulation's table says. @param first rows before those of the simulation */
+/** Returns the rows of a simulation's table. @param first rows before those of the simulation */
 export function simulationRows(
   { criticalPath, matching, timeUs, traffic, waitUs }: Simulation,
   machine: Machine,
@@ -31,7 +31,7 @@ export function simulationRows(
   return remark === null ? rows : `${rows}\n${remark}`
 }
 
-/** `14,280 entries passed in 480 searches, 64 us in all, at most 4.3 us of a process`. */
+/** Returns `14,280 entries passed in 480 searches, 64 us in all, at most 4.3 us of a process`. */
 function searchesText({ searches, entriesPassed, searchUs, mostSearchUs }: SimulatedSearches): string {
   const passed = `${counted(entriesPassed, 'entry', 'entries')} passed in ${counted(searches, 'search', 'searches')}`
   return `${passed}, ${microseconds(searchUs)} in all, at most ${microseconds(mostSearchUs)} of a process`
@@ -44,7 +44,7 @@ const levelLabels = {
   network: 'between nodes',
 } as const
 
-/** How long the path does what: `send 4.2 us, transfer 1.8 us`. */
+/** Returns the time of each activity on the path: `send 4.2 us, transfer 1.8 us`. */
 function pathText(path: readonly PathStep[]): string {
   const sums = new Map<Activity, number>()
   for (const { activity, startUs, endUs } of path)

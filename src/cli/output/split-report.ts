@@ -3,31 +3,29 @@ import type { PhaseCost } from '../../comm/split/split-meter.js'
 import type { SplitShare } from '../program/split-program.js'
 import { counted, figure, secondsText, table } from './reporter.js'
 
-/** What `rankweave split --json` prints. */
+/** The JSON object of `rankweave split --json`. */
 export interface SplitSummary {
   readonly ranks: number
   readonly communicators: number
   readonly algorithm: string
-  /** Kind of the largest communicator's rank table; null where no rank has a color. */
+  /** The kind of the largest communicator's rank table; null if no rank has a color. */
   readonly table: string | null
   readonly sorters: number
   readonly tableGroup: number
   readonly fabric: string
   readonly processes: number
   readonly seconds: number
-  /**
-   * Seconds of each phase, of the process where it took longest; 0 for phases that this split did not have.
-   */
+  /** The seconds of each phase, of the process where it took longest; 0 for phases that this split did not have. */
   readonly phases: Readonly<Record<string, number>>
-  /** Messages between processes, in total. */
+  /** The number of messages between processes, in total. */
   readonly messages: number
-  /** Bytes of the process with the most. */
+  /** The bytes of the process with the most. */
   readonly bytesPerProcess: { readonly peak: number; readonly kept: number }
-  /** Lookups of the checks: rows requested from other processes, messages for them, and cache hits. */
+  /** The lookups of the checks: rows requested from other processes, messages for them, and cache hits. */
   readonly lookups: { readonly asked: number; readonly messages: number; readonly hits: number } | null
   readonly verified: boolean
   /**
-   * With `--explain`: per phase the seconds of the slowest process, and messages and payload bytes in total.
+   * The costs per phase with `--explain`: the seconds of the slowest process, and messages and payload bytes in total.
    */
   readonly explained?: Readonly<Record<string, PhaseCost>>
 }
@@ -76,7 +74,7 @@ export function splitOutcome(
 
 const nothing: PhaseCost = { seconds: 0, messages: 0, bytes: 0 }
 
-/** The four phases of every algorithm, then its other phases. */
+/** Returns the costs of the four phases of every algorithm, then of its other phases. */
 function costsByPhase(all: readonly Readonly<Record<string, PhaseCost>>[]): Record<string, PhaseCost> {
   const costs: Record<string, PhaseCost> = {
     collect: nothing,

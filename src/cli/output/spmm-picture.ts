@@ -17,27 +17,26 @@ interface Bar {
   readonly name: string
   readonly value: number
   readonly shown: string
-  /** Of the median, drawn as a line over the end of the bar. */
+  /** The interval of the median, drawn as a line over the end of the bar. */
   readonly interval: Interval | null
   readonly isFastest: boolean
 }
 
 const width = 760
 const margin = 20
-/** Room behind the longest bar for its value. */
+/** The room behind the longest bar for its value. */
 const right = 120
 const barHeight = 16
-/** From one bar to the next: a line with its name, and the bar. */
+/** The distance from one bar to the next: a line with its name, and the bar. */
 const step = 42
-/** Characters of the smallest font that fit between the margins, whatever the font is. */
+/** The number of characters of the smallest font that fit between the margins, whatever the font is. */
 const mostCharacters = 84
 
 /**
- * The times of a product as bars: measured ones above, predicted ones below, each on its own scale and
- * labelled. A name stands above its bar, so that it may be as long as the picture is wide; what is longer is
- * cut. A measured bar is a median with its 95% interval. A bar is colored where it is the fastest: of the
- * measured ones the first, if it is faster than all others by {@link turnRatios}; of the predicted ones the
- * shortest.
+ * Draws the times of a product as bars: measured ones above, predicted ones below, each with a scale and labels. A name
+ * stands above its bar, so that it may be as long as the picture is wide; longer names are cut. A measured bar is a
+ * median with its 95% interval. The fastest bar is colored: the first measured one, if it is faster than all others by
+ * {@link turnRatios}, and the shortest predicted one.
  */
 export function spmmPicture(outcome: SpmmOutcome): string {
   const { matrix, b, ranks, processes, fabric, measured, comparison, predicted, exchange } = outcome
@@ -121,13 +120,15 @@ export function spmmPicture(outcome: SpmmOutcome): string {
   ].join('\n')
 }
 
-/** An interval as a line with an end at each side, in the middle of a bar that begins at `top`. */
+/** Draws an interval as a line with an end at each side, in the middle of a bar that begins at `top`. */
 function whiskers(low: number, high: number, top: number): string {
   const [from, to] = [low.toFixed(1), high.toFixed(1)]
   return `<path d="M${from} ${top + 4}v8M${to} ${top + 4}v8M${from} ${top + 8}H${to}"/>`
 }
 
-/** The end of a text matters as much as its beginning: of a path, and of a machine with its profile. */
+/**
+ * Cuts a text in its middle. Its end matters as much as its beginning for a path, and for a machine with its profile.
+ */
 function cut(content: string, most: number): string {
   const characters = [...content]
   if (characters.length <= most) return content

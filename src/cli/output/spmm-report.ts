@@ -6,34 +6,33 @@ import type { TopologyStatistics } from '../../topology/topology-statistics.js'
 import { change, counted, figure, rangeText, secondsText, significant, table } from './reporter.js'
 import { microseconds } from './simulation-report.js'
 
-/** A product with a larger relative error than this is wrong. */
+/** The relative error above which a product is wrong. */
 export const tolerance = 1e-12
 
 /** A product as it was timed on the fabric. */
 export interface TimedProductOutcome {
-  /** `planned`, `direct` or `ordinary allgather`. */
+  /** The name: `planned`, `direct` or `ordinary allgather`. */
   readonly name: string
-  /** Median of the turns. */
+  /** The median of the turns. */
   readonly seconds: number
-  /** Seconds of every turn. */
   readonly turnSeconds: readonly number[]
-  /** 95% interval of the median; null of fewer than 6 turns. */
+  /** The 95% interval of the median; null for fewer than 6 turns. */
   readonly interval: Interval | null
   readonly gflops: number
-  /** Share of the time outside of local products, 0 to 1. */
+  /** The share of the time outside of local products, 0 to 1. */
   readonly communication: number
-  /** Numbers that differ from those of the first. */
+  /** The number of values that differ from those of the first. */
   readonly differing: number
 }
 
 /** An exchange as the simulator predicts it for a machine. */
 export interface ExchangePrediction {
   readonly name: string
-  /** Null where it is not simulated: an ordinary allgather of more than {@link mostAllgatherRanks}. */
+  /** The time; null if it is not simulated: an ordinary allgather of more than {@link mostAllgatherRanks}. */
   readonly timeUs: number | null
 }
 
-/** What `rankweave spmm --json` prints. */
+/** The JSON object of `rankweave spmm --json`. */
 export interface SpmmOutcome {
   readonly matrix: {
     readonly file: string | null
@@ -44,7 +43,6 @@ export interface SpmmOutcome {
   readonly b: { readonly file: string | null; readonly rows: number; readonly cols: number }
   readonly columns: number
   readonly columnsPerExchange: number
-  /** Bytes of a block of an exchange. */
   readonly blockBytes: number
   readonly ranks: number
   readonly processes: number
@@ -58,18 +56,18 @@ export interface SpmmOutcome {
   readonly theta: number | null
   readonly messages: {
     readonly direct: number
-    /** Null for an ordinary allgather. */
+    /** The messages of the plan; null for an ordinary allgather. */
     readonly planned: number | null
     readonly counted: number | null
     readonly interNode: number | null
   }
-  /** What `auto` measured before it chose; null where it did not. */
+  /** The times that `auto` measured before it chose; null if it did not. */
   readonly tried: readonly { readonly name: string; readonly seconds: number }[] | null
   readonly measured: readonly TimedProductOutcome[]
   /** The first product compared with each of the others. */
   readonly comparison: readonly TurnRatio[]
   readonly predicted: { readonly machine: string; readonly exchanges: readonly ExchangePrediction[] } | null
-  /** Null without a check. */
+  /** The largest relative error; null without a check. */
   readonly maxRelativeError: number | null
   readonly verified: boolean | null
   readonly seconds: {
@@ -78,13 +76,12 @@ export interface SpmmOutcome {
   }
 }
 
-/** What a product or exchange is called in reports; `exchange`: what was used for the first product. */
+/** Returns the name of a product or exchange in reports. @param exchange that the first product used */
 export function productName(name: string, exchange: string): string {
   if (name === 'planned') return exchange === ordinaryName ? `${ordinaryName}, chosen` : 'neighbor allgather'
   return name === 'direct' ? 'direct sends' : name
 }
 
-/** The text of `rankweave spmm`. */
 export function spmmText(outcome: SpmmOutcome): string {
   const { matrix, b, topology, messages, ranks, processes, measured, predicted, exchange } = outcome
   const { degree } = topology
@@ -136,31 +133,31 @@ export function spmmText(outcome: SpmmOutcome): string {
   ].join('\n')
 }
 
-/** `15 turns each, median [95% interval]` */
+/** Returns `15 turns each, median [95% interval]`. */
 export function turnsText({ measured: [{ turnSeconds, interval }] }: SpmmOutcome): string {
   const turns = counted(turnSeconds.length, 'turn', 'turns')
   return `${turns} each, median${interval === null ? '' : ' [95% interval]'}`
 }
 
-/** ` [35.2 ms, 39.1 ms]`, or nothing where there is no interval. */
+/** Returns ` [35.2 ms, 39.1 ms]`, or nothing without an interval. */
 function spreadText(interval: Interval | null): string {
   return interval === null ? '' : ` [${interval.map(secondsText).join(', ')}]`
 }
 
-/** `faster than direct sends` */
+/** Returns `faster than direct sends`. */
 export function verdictText({ name, verdict }: TurnRatio): string {
   const other = name === ordinaryName ? `an ${name}` : productName(name, '')
   return verdict === 'no difference seen' ? `${verdict} from ${other}` : `${verdict} than ${other}`
 }
 
-/** `2.41 times as fast [2.12, 2.93]` */
+/** Returns `2.41 times as fast [2.12, 2.93]`. */
 export function ratioText({ ratio, interval }: TurnRatio): string {
   const spread =
     interval === null ? ', too few turns for an interval' : ` [${interval.map(significant).join(', ')}]`
   return `${significant(ratio)} times as fast${spread}`
 }
 
-/** Above verdicts and ratios: what is compared. */
+/** Returns the title above verdicts and ratios. */
 export function comparisonTitle({ exchange }: SpmmOutcome): string {
   return `${productName('planned', exchange)} compared turn by turn, median [95% interval]`
 }

@@ -1,7 +1,7 @@
 import { OutputLost } from '../program/world-failure.js'
 import { type ExitCode, exitCodes } from './exit-codes.js'
 
-/** Where a command writes. Tests pass their own. */
+/** The streams to which a command writes. Tests pass their own. */
 export interface Streams {
   readonly stdout: (text: string) => void
   readonly stderr: (text: string) => void
@@ -11,15 +11,15 @@ export interface Streams {
 
 /** Standard output and error of this process. */
 export interface ProcessStreams extends Streams {
-  /** Resolves when everything is written: to null, or to why some of it was lost. */
+  /** Resolves when everything is written: to null, or to the reason why some of it was lost. */
   readonly flushed: () => Promise<OutputLost | null>
 }
 
 /**
- * Standard output and error of this process.
+ * Returns standard output and error of this process.
  *
- * @param ownStdout only the command's own result goes to standard output: whatever else in this process
- *   writes there, such as a user's program from its first import to its exit handlers, goes to standard error
+ * @param ownStdout only the command's own result goes to standard output; all other output of this process, such as
+ *   that of a user's program from its first import to its exit handlers, goes to standard error
  */
 export function processStreams({ ownStdout }: { readonly ownStdout: boolean }): ProcessStreams {
   const { stdout, stderr } = process
@@ -45,8 +45,8 @@ export function processStreams({ ownStdout }: { readonly ownStdout: boolean }): 
 }
 
 /**
- * Of a command whose output was lost. A reader that leaves early (`| head`) ends it as SIGPIPE ends other
- * commands.
+ * Returns the exit code of a command whose output was lost. A reader that leaves early (`| head`) ends it as SIGPIPE
+ * ends other commands.
  */
 export function exitCodeOf(lost: OutputLost): ExitCode {
   return lost.closed ? exitCodes.outputClosed : exitCodes.badInput

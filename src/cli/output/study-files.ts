@@ -12,10 +12,10 @@ import { mappingRow } from './mapping-report.js'
 import { checkOutputs, isStandardOutput, writeOutput } from './output-file.js'
 import { columns, counted, figure, type Reporter } from './reporter.js'
 
-/** Where a study goes: one page, or a folder with both pages, the object and a picture per plot. */
+/** The form of a study: one page, or a folder with both pages, the object and a picture per plot. */
 type Target = 'markdown' | 'html' | 'folder'
 
-/** Of a folder, besides a picture per plot. */
+/** The files of a folder, besides a picture per plot. */
 const pages = ['README.md', 'study.html', 'study.json']
 
 function targetOf(output: string): Target {
@@ -23,11 +23,7 @@ function targetOf(output: string): Target {
   return output.endsWith('.html') ? 'html' : 'folder'
 }
 
-/**
- * Checks the output before the study is made; makes the folder.
- *
- * @throws ERR_USAGE, ERR_FILE
- */
+/** Checks the output before the study is made, and makes the folder. @throws ERR_USAGE, ERR_FILE */
 export async function checkStudyOutput(report: Reporter, output: string | undefined): Promise<void> {
   if (output === undefined) return
   if (targetOf(output) !== 'folder') return await checkOutputs(report, output)
@@ -39,7 +35,12 @@ export async function checkStudyOutput(report: Reporter, output: string | undefi
   for (const name of pages) await requireWritable(join(output, name))
 }
 
-/** Writes a study. @param object what `--json` prints @throws ERR_FILE */
+/**
+ * Writes a study.
+ *
+ * @param object of `--json`
+ * @throws ERR_FILE
+ */
 export async function writeStudy(
   report: Reporter,
   output: string,
@@ -60,7 +61,7 @@ export async function writeStudy(
   if (!isStandardOutput(output)) report.note(`wrote ${output}`)
 }
 
-/** What a study says in short: the fastest of the strategies studied for every length, and when it pays. */
+/** Summarizes a study: the fastest of the strategies studied for every length, and the starts until it pays. */
 export function fastestRows({ subject, fastest, strategies, leftOut, sensitivity, mapped }: Study): string {
   const left = leftOut.length === 0 ? '' : `, ${leftOut.length} left out`
   return [
@@ -90,7 +91,7 @@ export function fastestRows({ subject, fastest, strategies, leftOut, sensitivity
   ].join('\n')
 }
 
-/** The mapping, and what it and combining take, alone and together. */
+/** Returns the mapping, and the times of mapping and combining, each alone and together. */
 function fourColumns({ mapping, ways }: StudiedMapping): string[] {
   const cell = ({ timeUs, messages, betweenNodes }: Way) =>
     `${figure(timeUs)} us, ${figure(betweenNodes)} of ${figure(messages)}`
@@ -104,7 +105,7 @@ function fourColumns({ mapping, ways }: StudiedMapping): string[] {
   ]
 }
 
-/** Two digits: planning is measured. */
+/** Prints two digits: planning is measured. */
 function startsText(starts: number | null): string {
   return starts === null ? 'never' : counted(Number(starts.toPrecision(2)), 'start', 'starts')
 }

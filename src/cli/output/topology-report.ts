@@ -12,14 +12,12 @@ import type { ProcessTopology } from '../../topology/process-topology.js'
 import { type TopologyStatistics, topologyStatistics } from '../../topology/topology-statistics.js'
 import { change, figure, groupProgress, type Reporter, rangeText, table } from './reporter.js'
 
-/**
- * A topology in figures. What would take too long to count is null; the reason is reported on standard error.
- */
+/** The figures of a topology. A figure that takes too long is null; standard error has the reason. */
 export interface TopologyReport {
   readonly statistics: TopologyStatistics
   readonly translations: TranslationFinding
   readonly common: CommonNeighbors
-  /** Mean number per rank, by k. */
+  /** The mean number per rank, by k. */
   readonly hyperedges: Readonly<Record<string, number | null>>
   readonly forecast: CombiningForecast
 }
@@ -58,7 +56,7 @@ export function describeTopology(
   return { statistics, translations, common, hyperedges, forecast }
 }
 
-/** Null, with the reason on standard error, when there are too many to count. */
+/** Returns null, with the reason on standard error, when there are too many to count. */
 function meanHyperedges(
   report: Reporter,
   topology: ProcessTopology,
@@ -79,7 +77,6 @@ function meanHyperedges(
   return null
 }
 
-/** What `--json` prints. */
 export function topologyObject({ statistics, translations, common, hyperedges, forecast }: TopologyReport) {
   return {
     ...statistics,
@@ -107,7 +104,7 @@ export function topologyObject({ statistics, translations, common, hyperedges, f
   }
 }
 
-/** The text of `rankweave topology`. */
+/** Returns the text of `rankweave topology`. */
 export function topologyTable(
   { statistics, translations, common, hyperedges, forecast }: TopologyReport,
   sharedNode: boolean,
@@ -161,7 +158,7 @@ function gridText(translations: TranslationFinding): string {
   return `${translations.dims.join(' x ')}, ${figure(offsets.length)} offsets${name}${wrap}`
 }
 
-/** Null where there are no offsets, or too many for a line. */
+/** Returns null if there are no offsets, or too many for a line. */
 function gridSpec(translations: TranslationFinding & { kind: 'invariant' }): string | null {
   if (
     translations.stencil === null &&

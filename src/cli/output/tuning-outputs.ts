@@ -13,43 +13,43 @@ import { type RuleAssumption, ruleAssumptions } from '../../tuning/texts/rule-as
 import { typescriptDecisions } from '../../tuning/texts/typescript-decisions.js'
 import { counted } from './reporter.js'
 
-/** What `rankweave tune` writes of decisions besides the tuning file. */
+/** An output of `rankweave tune` with decisions, besides the tuning file. */
 export interface TuningOutput {
-  /** As commander has it: of `--c`, `c`. */
+  /** The name in commander: `c` for `--c`. */
   readonly name: string
   readonly flags: string
   readonly help: string
-  /** @throws ERR_TUNING where it cannot say what was learned */
+  /** @throws ERR_TUNING if it cannot express the decisions */
   written(tuned: Tuned): WrittenOutput
 }
 
-/** The content of an output, and what its user should know of it. */
+/** The content of an output, with a note for its user. */
 interface WrittenOutput {
   readonly text: string
   /** A line without the name of the file. */
   readonly note?: string
 }
 
-/** What an output is written of. */
+/** The input of an output. */
 export interface Tuned {
   readonly file: TuningFile
   readonly learned: readonly LearnedDecisions[]
-  /** That it was learned from, of one source. */
+  /** The measurements of one source from which the decisions were learned. */
   readonly measurements: readonly Measurement[]
   readonly rules: RuleOptions
 }
 
-/** What files of rules need besides: rules know ranks, but no nodes. */
+/** The further input of files of rules: rules know ranks, but no nodes. */
 export interface RuleOptions {
-  /** Default: what was measured, if that was one number. */
+  /** The number that layouts have. Default: the measured one, if there was only one. */
   readonly processesPerNode?: number | undefined
-  /** File of MPICH's library, whose own selection stands where nothing was decided. */
+  /** The file of MPICH's library, whose own selection stands where nothing was decided. */
   readonly mpichLibrary?: string | undefined
-  /** What holds of all programs that use Open MPI's rules. */
+  /** The statements about all programs that use Open MPI's rules. */
   readonly assumed?: readonly RuleAssumption[] | undefined
 }
 
-/** By option, in the order of help. */
+/** The outputs by option, in the order of help. */
 export const tuningOutputs: readonly TuningOutput[] = [
   {
     name: 'c',
@@ -107,14 +107,14 @@ export const tuningOutputs: readonly TuningOutput[] = [
   },
 ]
 
-/** Bytes of a shared library; MPICH's has 20 MB. */
+/** The most bytes of a shared library; MPICH's has 20 MB. */
 const longestLibrary = 2 ** 28
 
 function decideName(collective: Collective): string {
   return `decide${collective.replace(/(?:^|-)./g, (start) => start.at(-1)!.toUpperCase())}`
 }
 
-/** The layouts that were measured, with one number of processes per node. */
+/** Returns the layouts that were measured, with one number of processes per node. */
 function layoutOf({ measurements, rules }: Tuned): WrittenLayout {
   const perNode = [...new Set(measurements.map((one) => one.processesPerNode))].sort((a, b) => a - b)
   const processesPerNode = rules.processesPerNode ?? perNode[0]

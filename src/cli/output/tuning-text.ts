@@ -7,7 +7,7 @@ import { callText } from '../../tuning/settings/tuning-call.js'
 import { cQuadtree } from '../../tuning/texts/c-decisions.js'
 import { columns, counted } from './reporter.js'
 
-/** What was learned, and what it loses, as lines of text. */
+/** Returns the decisions, and their penalties, as lines of text. */
 export function tuningText(learned: readonly LearnedDecisions[]): string {
   const [{ combined } = { combined: null }] = learned
   const texts = learned.map(collectiveText)
@@ -44,7 +44,9 @@ function collectiveText({ collective, data, leaves, quadtree, ...penalties }: Le
   return `${collective}: ${counts.join(', ')}\n${table}${where}${warning}${shape}`
 }
 
-/** A quadtree by the tables of its source: its shape, its bytes there, its C and what a decision takes here. */
+/**
+ * Returns a quadtree by the tables of its source: its shape, its bytes there, its C and the time of a decision here.
+ */
 function quadtreeOutcome(tree: Quadtree) {
   const statistics = quadtreeStatistics(tree)
   return {
@@ -61,7 +63,7 @@ function quadtreeText(of: ReturnType<typeof quadtreeOutcome>): string {
   return `quadtree of ${of.side} x ${of.side} cells: ${shape}; ${bytes}; ${of.nsPerDecision.toFixed(1)} ns a decision`
 }
 
-/** The least of several rounds of decisions over the values of both axes, in this process. */
+/** Returns the least of several rounds of decisions over the values of both axes, in this process. */
 function nsPerDecision(tree: Quadtree): number {
   const { processes, bytes } = tree
   let least = Number.POSITIVE_INFINITY
@@ -78,7 +80,7 @@ function nsPerDecision(tree: Quadtree): number {
   return least
 }
 
-/** What helps where times are noisy, or calls are few. */
+/** Advice for noisy times, or few calls. */
 const remedy = 'measure more calls, for longer'
 
 function penaltyCells(report: PenaltyReport | null): string[] {
@@ -88,7 +90,7 @@ function penaltyCells(report: PenaltyReport | null): string[] {
   return [...[minPercent, meanPercent, medianPercent, maxPercent].map(percent), String(missing)]
 }
 
-/** The same as plain data. */
+/** Returns the decisions as plain data. */
 export function tuningOutcome(learned: readonly LearnedDecisions[]) {
   return learned.map(
     ({ collective, data, leaves, quadtree, combined, training, heldOut, default: byDefault }) => ({

@@ -2,12 +2,12 @@ import type { Communicator } from '../../comm/communicator.js'
 import { describeComm } from '../../comm/describe.js'
 import { communicatorText, madeBy } from '../../messages/process/comm-context.js'
 
-/** Communicators that the report lists; those beyond are counted. */
+/** The most communicators that the report lists; further ones are counted. */
 const mostCommunicators = 16
 
 /**
- * Which algorithms carried out the collectives of every communicator that the process of a rank still has:
- * what `run --report-algorithms` prints.
+ * Returns the algorithms that carried out the collectives of every communicator that the process of a rank still has:
+ * the text of `run --report-algorithms`.
  */
 export function algorithmReport(world: Communicator): string {
   const lines = ['algorithms of collectives in the process of rank 0']

@@ -5,18 +5,18 @@ import { operationsPerRun, type TimedOperation, timeOf } from './timed-operation
 
 export interface BenchProblem {
   readonly runs: number
-  /** What one run of one operation takes, about. */
+  /** The approximate time of one run of one operation. */
   readonly runMs: number
   readonly topology: ProcessTopology
 }
 
 export interface BenchFigure {
   readonly operation: BenchOperation
-  /** Payload of one message or one contribution. */
+  /** The payload of one message or one contribution. */
   readonly bytes: number
-  /** Operations per run. */
+  /** The number of operations per run. */
   readonly iterations: number
-  /** Of one operation, one figure per run. */
+  /** The time of one operation, one figure per run. */
   readonly microseconds: readonly number[]
 }
 
@@ -33,10 +33,7 @@ const strategies: readonly Strategy[] = [
   { kind: 'common-neighbor', k: 2, mode: 'agnostic' },
 ]
 
-/**
- * The program of `rankweave bench` on every rank; rank 0 returns the figures. Results are checked before
- * timing.
- */
+/** Runs `rankweave bench` on every rank; rank 0 returns the figures. Results are checked before timing. */
 export default async function main(
   world: Communicator,
   { runs, runMs, topology }: BenchProblem,
@@ -63,7 +60,7 @@ export default async function main(
   return world.rank === 0 ? figures : null
 }
 
-/** A message from rank 0 to the last rank and back; the ranks between have nothing to do. */
+/** Sends a message from rank 0 to the last rank and back; the ranks between have nothing to do. */
 async function pingPong(world: Communicator, bytes: number): Promise<TimedOperation> {
   const last = world.size - 1
   const [mine, peer] = world.rank === 0 ? [0, last] : [world.rank, 0]

@@ -1,11 +1,11 @@
 import { RankweaveError } from '../../errors.js'
 
-/** Ends the user's code with an error; the first one counts. */
+/** A function that ends the user's code with an error; the first one counts. */
 export type End = (error: unknown) => void
 
 /**
- * Runs a user's code in this process, and fails when it does: on an uncaught error (thrown in a timer's
- * callback, or of a promise that is not awaited), on `process.exit`, and when it waits although the event
+ * Runs a user's code in this process, and fails when it does. It fails on an uncaught error (thrown in a timer's
+ * callback, or of a promise that is not awaited) and on `process.exit`. It also fails when it waits although the event
  * loop is empty. Then the signal is aborted, upon which `body` must settle.
  *
  * @param body detects an empty event loop by itself when `mayRunEmpty`
@@ -35,7 +35,7 @@ export async function guardUserCode<T>(
 /**
  * Makes `process.exit` end the user's code with an error, on every fabric alike.
  *
- * @returns restores `process.exit`
+ * @returns a function that restores `process.exit`
  */
 export function refuseExit(end: End): () => void {
   const { exit } = process

@@ -7,7 +7,7 @@ import { attributed, captureRankOutput, type RankOutput } from './rank-output.js
 import { asWorld } from './run-program.js'
 import { WorldFailure } from './world-failure.js'
 
-/** What is wrong with the options when the world has not begun. */
+/** The codes of errors in the options before the world has begun. */
 const badInput = [
   'ERR_ARGUMENT',
   'ERR_WORLD',
@@ -18,15 +18,15 @@ const badInput = [
 export interface JoinProgramOptions
   extends Omit<NodeJoinOptions<readonly string[]>, 'program' | 'signal' | 'hosted'> {
   readonly tagOutput: boolean
-  /** False: only the default export runs. */
+  /** Whether the export `hosted` may run; if false, only the default export does. */
   readonly hosted: boolean
 }
 
 /**
  * Loads a program, joins a world and runs this process's ranks.
  *
- * @throws ERR_PROGRAM, and the codes with which a rendezvous refuses; WorldFailure whose cause is the world's
- *   first error
+ * @throws ERR_PROGRAM, and the codes with which a rendezvous refuses; WorldFailure whose cause is the world's first
+ *   error
  */
 export async function joinProgram(
   file: string,

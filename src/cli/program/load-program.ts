@@ -6,16 +6,12 @@ import { loadExports, programError } from '../../launch/processes/load-program.j
 import type { UserProgram } from '../../world/user-program.js'
 import { guardUserCode } from './guard-user-code.js'
 
-/** What `rankweave run` runs. */
+/** A program that `rankweave run` runs. */
 export type Program = UserProgram<unknown, readonly string[]>
 
 const extensions = ['.ts', '.mts', '.js', '.mjs', '.cjs']
 
-/**
- * URL of a program's file.
- *
- * @throws ERR_PROGRAM when the file is missing or of another kind
- */
+/** Returns the URL of a program's file. @throws ERR_PROGRAM when the file is missing or of another kind */
 export function checkProgramFile(file: string): string {
   const path = resolve(file)
   if (!extensions.includes(extname(path)))
@@ -25,18 +21,17 @@ export function checkProgramFile(file: string): string {
   } catch (cause) {
     const isAbsent = (cause as NodeJS.ErrnoException).code === 'ENOENT'
     const message = isAbsent ? `there is no file '${file}'` : `'${file}' cannot be read: ${reasonText(cause)}`
-    // Without the cause, whose frames are this library's: the user's program has not run.
+    // The cause is left out, because its frames are this library's: the user's program has not run.
     throw programError(file, message)
   }
   return pathToFileURL(path).href
 }
 
 /**
- * Loads a program's exports `default` and `hosted`. TypeScript is compiled while loading. `import 'rankweave'` resolves to
- * the library of this command, so that a program runs from any folder and never loads a second copy.
+ * Loads a program's exports `default` and `hosted`. TypeScript is compiled while loading. `import 'rankweave'` resolves
+ * to the library of this command, so that a program runs from any folder and never loads a second copy.
  *
- * @throws ERR_PROGRAM when the file is missing, of another kind, fails to load, or exports no default
- *   function
+ * @throws ERR_PROGRAM when the file is missing, of another kind, fails to load, or exports no default function
  */
 export async function loadProgram(file: string, hosted: boolean): Promise<Program> {
   const url = checkProgramFile(file)
@@ -50,7 +45,6 @@ export async function loadProgram(file: string, hosted: boolean): Promise<Progra
   }
 }
 
-/** Rejects when the signal is aborted. */
 function aborted(signal: AbortSignal): Promise<never> {
   return new Promise((_, reject) => {
     signal.addEventListener('abort', () => reject(signal.reason))

@@ -14,18 +14,18 @@ export interface LoadedProgramArgs {
   readonly reportMatching: boolean
 }
 
-// Loaded together with this module: a program that cannot be loaded starts no world.
+// The program is loaded together with this module: a program that cannot be loaded starts no world.
 const { file } = hostedArgs() as LoadedProgramArgs
 const program = await loadProgram(file, true)
 
 /** Rejects when the program calls `process.exit`, which would make this a lost process. */
 const exited = new Promise<never>((_, reject) => {
   const permitExit = refuseExit((error) => {
-    // Thrown outside of a rank's main, in a timer, it must not end this worker before the world has ended.
+    // An error thrown outside of a rank's main, in a timer, must not end this worker before the world has ended.
     process.on('uncaughtException', () => {})
     reject(error)
   })
-  // Node ends a worker in which an error is uncaught by `process.exit`.
+  // Node ends a worker with an uncaught error by `process.exit`, which is permitted then.
   process.once('uncaughtExceptionMonitor', permitExit)
 })
 exited.catch(() => {})
@@ -43,7 +43,7 @@ async function run<R>(
   try {
     output ??= captureRankOutput({ tag: tagOutput })
     const reports = { output, reportAlgorithms, reportMatching }
-    // Once for all ranks here: the last one that returns reports.
+    // All ranks here share a report, which the last one that returns writes.
     reported ??= attributed(program, reports)
     return await Promise.race([call(reported), exited])
   } finally {
@@ -51,12 +51,12 @@ async function run<R>(
   }
 }
 
-/** The program of `rankweave run` in each thread or process of its world: a user's program. */
+/** Runs the user's program of `rankweave run` in each thread or process of its world. */
 export default function main(world: Communicator, options: LoadedProgramArgs): Promise<unknown> {
   return run(options, (loaded) => loaded.main(world, options.args))
 }
 
-/** Its hosted form, if it has one. */
+/** The hosted form of the program, if it has one. */
 export const hosted: HostedMain<unknown, LoadedProgramArgs> | undefined =
   program.hosted === undefined
     ? undefined

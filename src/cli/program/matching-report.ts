@@ -5,12 +5,12 @@ import type { QueueStatistics } from '../../messages/mailboxes/queue-meter.js'
 import { defaultMailboxDesign } from '../../messages/matching-queues/mailbox-designs.js'
 import { communicatorText, madeBy } from '../../messages/process/comm-context.js'
 
-/** Ranks that the report lists; those beyond are counted. */
+/** The most ranks that the report lists; further ones are counted. */
 const mostRanks = 16
 
 /**
- * How long the queues of the ranks of this process were, on every communicator that it still has: what
- * `run --report-matching` prints. Ranks whose searches looked at most entries come first.
+ * Returns the lengths of the queues of the ranks of this process, on every communicator that it still has: the text of
+ * `run --report-matching`. Ranks whose searches passed most entries come first.
  */
 export function matchingReport(world: Communicator): string {
   const { runtime } = world.seat().state

@@ -12,9 +12,9 @@ import type { TuningCall } from '../../tuning/settings/tuning-call.js'
 
 export interface MeasureProblem extends WorldMeterOptions {
   readonly file: string
-  /** Spreads that are left out are the default ones of what there is. */
+  /** The grid; spreads that are left out are the default ones of the processes. */
   readonly grid: Omit<CallGrid, 'spreads'> & { readonly spreads: readonly EvenSpread[] | null }
-  /** Texts of the settings to measure; null for all. */
+  /** The texts of the settings to measure; null for all. */
   readonly algorithms: readonly string[] | null
   readonly rule: StoppingRule
   readonly showsProgress: boolean
@@ -23,15 +23,15 @@ export interface MeasureProblem extends WorldMeterOptions {
 export interface MeasuredWorld {
   /** The processes that are spread evenly, of which spreads are parts. */
   readonly largest: EvenSpread
-  /** Null where a spread does not fit into it, and where the grid is refused. */
+  /** The measured points; null if a spread does not fit, and if the grid is refused. */
   readonly points: MeasuredPoints | null
-  /** Why the algorithms that were named are refused; null where they are not. */
+  /** The reason why the named algorithms are refused; null if they are not. */
   readonly refusal: string | null
-  /** Texts of named algorithms that serve no call. */
+  /** The texts of named algorithms that serve no call. */
   readonly idle: readonly string[]
 }
 
-/** The program of `rankweave measure` on every rank; rank 0 writes the file. */
+/** Runs `rankweave measure` on every rank; rank 0 writes the file. */
 export default async function main(
   world: Communicator,
   { file, grid, algorithms, rule, showsProgress, ...options }: MeasureProblem,
@@ -59,7 +59,7 @@ export default async function main(
   return { largest, points, ...named }
 }
 
-/** An error would be the failure of the world. */
+/** Checks the named settings and returns a refusal; an error would be the failure of the world. */
 function namedOf(
   meter: Meter,
   algorithms: readonly string[] | null,

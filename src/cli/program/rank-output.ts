@@ -5,7 +5,7 @@ import type { UserProgram } from '../../world/user-program.js'
 import { algorithmReport } from './algorithm-report.js'
 import { matchingReport } from './matching-report.js'
 
-/** How a program's writes to standard output and error reach the terminal while its ranks run. */
+/** The way of a program's writes to standard output and error to the terminal while its ranks run. */
 export interface RankOutput {
   /** Runs a program; output of it and of everything it awaits is attributed to its ranks. */
   asRanks<T>(worlds: readonly Communicator[], main: () => T): T
@@ -16,9 +16,9 @@ export interface RankOutput {
 type Write = typeof process.stdout.write
 
 /**
- * Ranks share one event loop and one standard output; the asynchronous context identifies the writing rank.
- * With `tag`, lines are held until complete and start with `[rank] `, those of a hosted program with the
- * first and the last of its ranks, `[0-31] `.
+ * Attributes output to ranks. They share one event loop and one standard output; the asynchronous context identifies
+ * the writing rank. With `tag`, lines are held until complete and start with `[rank] `, those of a hosted program with
+ * the first and the last of its ranks, `[0-31] `.
  */
 export function captureRankOutput({ tag }: { readonly tag: boolean }): RankOutput {
   if (!tag) return { asRanks: (_, main) => main(), restore: () => {} }
@@ -49,7 +49,7 @@ export function captureRankOutput({ tag }: { readonly tag: boolean }): RankOutpu
   }
 }
 
-/** Ranks of a process are consecutive. */
+/** Returns the ranks of a process, which are consecutive, as text. */
 function ranksText(worlds: readonly Communicator[]): string {
   const [first, last] = [worlds[0].rank, worlds[worlds.length - 1].rank]
   return first === last ? `${first}` : `${first}-${last}`
@@ -58,7 +58,7 @@ function ranksText(worlds: readonly Communicator[]): string {
 /** Collects each program's text into lines, so that lines of different ranks never mix. */
 class LineTagger {
   readonly #write: (text: string) => unknown
-  /** By ranks: bytes that may end within a character, and text that may end within a line. */
+  /** The unfinished output by ranks: bytes that may end within a character, and text that may end within a line. */
   readonly #unfinished = new Map<string, { readonly decoder: StringDecoder; text: string }>()
 
   constructor(write: (text: string) => unknown) {
@@ -83,7 +83,7 @@ class LineTagger {
   }
 }
 
-/** How the command runs a user's program. */
+/** The output and the reports of a user's program. */
 export interface ProgramReports {
   readonly output: RankOutput
   /** Whether the process of rank 0 writes at the end which algorithms its collectives used. */
@@ -92,12 +92,12 @@ export interface ProgramReports {
   readonly reportMatching: boolean
 }
 
-/** A program whose output is attributed to its ranks. */
+/** Returns a program whose output is attributed to its ranks. */
 export function attributed<T, A>(
   { main, hosted }: UserProgram<T, A>,
   { output, reportAlgorithms, reportMatching }: ProgramReports,
 ): UserProgram<T, A> {
-  // On `local` one thread has several processes.
+  // On `local`, one thread has several processes.
   const returned = new Map<number, number>()
   const reportsOf = (worlds: readonly Communicator[]) => {
     const [world] = worlds

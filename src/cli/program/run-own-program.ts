@@ -7,7 +7,7 @@ import type { TuningFile } from '../../tuning/models/tuning-file.js'
 import { tuningOf } from '../input/tuning-option.js'
 import { worldFailure } from './world-failure.js'
 
-/** Every process has left the world and is about to exit, with whatever code. */
+/** Announces that every process has left the world and is about to exit, with any code. */
 export async function leaveMpi(): Promise<void> {
   ;(await joinedMpiJob())?.expectJointExit()
 }
@@ -18,14 +18,14 @@ export interface OwnWorld<A, R = unknown> {
   readonly args: A
   /** The form of `main` for all ranks of a process, which the module exports as `hosted`. Default: none. */
   readonly hosted?: HostedMain<R, A>
-  /** Null: none. Default: that of RANKWEAVE_TUNING. */
+  /** The tuning file; null for none. Default: that of RANKWEAVE_TUNING. */
   readonly tuning?: TuningFile | null
   readonly report: ReportOptions
-  /** Ends the world. */
+  /** A signal that ends the world. */
   readonly signal?: AbortSignal
 }
 
-/** Modules in this folder; the package has each as its own file. */
+/** The modules in this folder that are programs; the package has each as its own file. */
 export const ownPrograms = [
   'bench-program',
   'calibrate-program',
@@ -37,7 +37,7 @@ export const ownPrograms = [
 type OwnProgram = (typeof ownPrograms)[number]
 
 /**
- * Runs one of our own programs on a world: what every rank returned, in process 0; null in the other
+ * Runs one of our own programs on a world. Returns the results of all ranks in process 0, and null in the other
  * processes of a job, which report nothing.
  *
  * @param name of the module in this folder whose default export is `main`: every thread loads it for itself
@@ -63,7 +63,7 @@ export async function runOwnProgram<R, A>(
   }
 }
 
-/** One of our own modules as a program that every thread can load. */
+/** Returns one of our own modules as a program that every thread can load. */
 export function ownProgram(name: string): URL {
   return ownModule(`cli/program/${name}`)
 }

@@ -24,22 +24,20 @@ export interface ProgramOptions {
   readonly diagnose: boolean
   readonly reportAlgorithms: boolean
   readonly reportMatching: boolean
-  /** Where matching is recorded, and how much of it. Undefined: not at all. */
+  /** The folder in which matching is recorded; below, the most operations. Undefined: not at all. */
   readonly traceMatching?: string | undefined
   readonly traceCollectives?: boolean | undefined
   readonly traceOperations?: number | undefined
-  /** Undefined: the default. */
   readonly matchingDesign: MailboxDesign | undefined
-  /** False: only the default export runs. */
+  /** Whether the export `hosted` may run; if false, only the default export does. */
   readonly hosted: boolean
   readonly tuning: TuningFile | OnlineRequest | null
-  /** Undefined: none. */
   readonly machine: Machine | undefined
   readonly report: ReportOptions
 }
 
 /**
- * Loads a program and runs its world. An interrupt ends the world, as does whatever ends guarded user code.
+ * Loads a program and runs its world. An interrupt ends the world, and so does anything that ends guarded user code.
  *
  * @throws ERR_PROGRAM when it cannot be loaded; WorldFailure whose cause is the world's first error
  */
@@ -87,7 +85,7 @@ export async function runUserProgram(options: ProgramOptions): Promise<readonly 
   }
 }
 
-/** Signals that end the world, and by it the command. */
+/** The signals that end the world, and by it the command. */
 const interrupts = ['SIGINT', 'SIGTERM'] as const
 
 /** Runs a world until it has ended, or an interrupt, or code of the program, ends it. @throws WorldFailure */
@@ -98,14 +96,14 @@ export async function asWorld<T>(
   try {
     return await guardUserCode(
       async (signal, end) => {
-        // Once: a second signal has the platform's default effect.
+        // The handler runs once: a second signal has the platform's default effect.
         const onInterrupt = (name: string) =>
           end(new RankweaveError('ERR_ABORTED', `the world was interrupted by ${name}`))
         for (const name of interrupts) process.once(name, onInterrupt)
         const unwatch = watchOutput(end)
         try {
           const results = await start(signal)
-          // A stream reports its errors one turn later: what was written last may be lost.
+          // A stream reports its errors one turn later, and its last write may be lost.
           await new Promise((resolve) => setImmediate(resolve))
           signal.throwIfAborted()
           return results

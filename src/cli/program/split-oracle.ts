@@ -1,21 +1,18 @@
 import { getOrAdd } from '../../base/maps.js'
 /** The result of a split for every rank. */
 export interface ExpectedPlaces {
-  /**
-   * Group g, one per color in the order of their first ranks: `members[start[g] .. start[g + 1] - 1]` in new
-   * order.
-   */
+  /** Group g, one per color in the order of their first ranks: `members[start[g] .. start[g + 1] - 1]` in new order. */
   readonly start: Int32Array
   readonly members: Int32Array
-  /** By rank: its group and its rank there; -1 for none. */
+  /** The group of each rank; below, its rank there. -1 for none. */
   readonly group: Int32Array
   readonly rank: Int32Array
 }
 
 /**
- * A split by MPI's definition: equal colors together, ordered by key, ties by rank; color -1 for none. Shares
- * no code with the splits that it checks. O(n lg n): key and rank of a member are one number, exact since a
- * world has at most 2^22 ranks, and the engine sorts those of each color.
+ * Splits by MPI's definition: equal colors together, ordered by key, ties by rank; color -1 for none. Shares no code
+ * with the splits that it checks. Time: O(n lg n). Key and rank of a member are one number, exact since a world has at
+ * most 2^22 ranks. The engine sorts those of each color.
  */
 export function placesByDefinition(color: Int32Array, key: Int32Array): ExpectedPlaces {
   const ranks = color.length

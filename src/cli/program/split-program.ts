@@ -6,14 +6,14 @@ import type { LookupStatistics } from '../../comm/table/distributed-table.js'
 import { type ColorsAndKeys, colorsAndKeys, type SplitInput } from '../input/split-input.js'
 import { type ExpectedPlaces, placesByDefinition } from './split-oracle.js'
 
-/** Made by {@link splitProblem}; every process of a thread is passed the same object. */
+/** The problem of {@link splitProblem}; every process of a thread is passed the same object. */
 export interface SplitProblem {
   readonly input: SplitInput
   readonly options: SplitOptions
   readonly thread: ThreadState
 }
 
-/** What the processes of one thread share. Empty when the problem is cloned to the threads. */
+/** The state that the processes of one thread share. It is empty when the problem is cloned to the threads. */
 interface ThreadState {
   /** Colors, keys and expected places, made by the first process that needs them. */
   expected: { readonly given: ColorsAndKeys; readonly places: ExpectedPlaces } | null
@@ -23,28 +23,28 @@ export function splitProblem(input: SplitInput, options: SplitOptions): SplitPro
   return { input, options, thread: { expected: null } }
 }
 
-/** What one process reports, as the result of its first rank. */
+/** The report of one process, as the result of its first rank. */
 export interface SplitShare {
-  /** Milliseconds since 1970: when its first rank called, and when its last one had its communicator. */
+  /** The milliseconds since 1970 when its first rank called; below, when its last one had its communicator. */
   readonly beganMs: number
   readonly endedMs: number
   readonly split: SplitReport
-  /** Communicators whose rank 0 is in this process. */
+  /** The number of communicators whose rank 0 is in this process. */
   readonly leads: number
   /** The largest communicator with ranks in this process; null for none. */
   readonly largest: CommDescription | null
-  /** Lookups of the checks; null where no table is distributed. */
+  /** The lookups of the checks; null if no table is distributed. */
   readonly lookups: LookupStatistics | null
   readonly retainedBytes: number
   readonly verified: boolean
 }
 
-/** Where each process hosts one rank. */
+/** Runs `rankweave split` if each process hosts one rank. */
 export default async function main(world: Communicator, problem: SplitProblem): Promise<SplitShare> {
   return shareOf([world], problem)
 }
 
-/** The program of `rankweave split`, once per process: a million waiting functions would cost more than the split. */
+/** Runs `rankweave split` once per process: a million waiting functions would cost more than the split. */
 export async function hosted(
   worlds: readonly Communicator[],
   problem: SplitProblem,
@@ -66,15 +66,12 @@ async function shareOf(worlds: readonly Communicator[], problem: SplitProblem): 
   return { beganMs, endedMs, ...(await checked(first, parts, places)) }
 }
 
-/** Milliseconds of a clock that the threads of one machine share. */
+/** Returns milliseconds of a clock that the threads of one machine share. */
 function nowMs(): number {
   return performance.timeOrigin + performance.now()
 }
 
-/**
- * The results of all ranks of a process, compared with the expected ones.
- * @param parts of the ranks from `first` on
- */
+/** Compares the results of all ranks of a process with the expected ones. @param parts of the ranks from `first` on */
 async function checked(
   first: Communicator,
   parts: readonly (Communicator | null)[],
@@ -110,7 +107,7 @@ async function checked(
   }
 }
 
-/** Whether size and rank are those of the definition. */
+/** Returns whether size and rank are those of the definition. */
 function isRight(
   part: Communicator | null,
   rank: number,
@@ -121,7 +118,7 @@ function isRight(
   return part.size === start[g + 1] - start[g] && part.rank === place[rank]
 }
 
-/** The ranks of a process by group. */
+/** Returns the ranks of a process by group. */
 function membersHere(
   parts: readonly (Communicator | null)[],
   firstRank: number,
@@ -136,7 +133,7 @@ function membersHere(
   return members
 }
 
-/** Whether lookups, one for each member of this process, find the members of the definition. */
+/** Returns whether lookups, one for each member of this process, find the members of the definition. */
 async function findsOthers(
   speaker: Communicator,
   members: readonly Communicator[],

@@ -8,20 +8,19 @@ import { checkProblem, type SpmmShare, spmm } from '../../spmm/spmm.js'
 import type { SparseMatrix } from '../../topology/files/sparse-matrix.js'
 import { openInput } from '../input/open-input.js'
 
-/** What `rankweave spmm` computes. */
+/** The product of `rankweave spmm`. */
 export interface SpmmJob extends SpmmOptions {
   /** A Matrix Market file, or a generated matrix. */
   readonly a: string | MeshlessStencil
   /** A Matrix Market file, or seeded numbers. */
   readonly b: string | { readonly cols: number; readonly seed: number }
   readonly compare: boolean
-  /** Times each product is timed; default: as {@link spmm} does. */
+  /** The number of times each product is timed. Default: as in {@link spmm}. */
   readonly turns?: number
   /** Whether ranks return their rows of A and B, so that the product can be checked. */
   readonly returnRows: boolean
 }
 
-/** What a rank returns. */
 export interface SpmmResult extends SpmmShare {
   readonly a: MatrixRows | null
   readonly b: DenseRows | null
@@ -38,7 +37,7 @@ function sampleOf(stencil: MeshlessStencil): SparseMatrix {
   return sample.matrix
 }
 
-/** The program of `rankweave spmm` in each thread of its world. */
+/** Runs `rankweave spmm` in each thread of its world. */
 export default async function main(world: Communicator, job: SpmmJob): Promise<SpmmResult> {
   const open = openInput
   const a =

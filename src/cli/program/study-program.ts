@@ -6,7 +6,7 @@ import type { MeasuredRuns } from '../../study/measurements.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
 import { operationsPerRun, timeOf } from './timed-operations.js'
 
-/** Parsed by the command: threads load no parser for it. */
+/** A strategy that the command has parsed: threads load no parser for it. */
 export interface NamedStrategy {
   readonly text: string
   readonly strategy: Strategy
@@ -14,20 +14,17 @@ export interface NamedStrategy {
 
 export interface StudyProblem {
   readonly topology: ProcessTopology
-  /** Whose nodes the plans know. */
+  /** The machine whose nodes the plans know. */
   readonly machine: Machine
-  /** Those of rank 0 count: only its process makes the study. */
+  /** The strategies. Those of rank 0 count: only its process makes the study. */
   readonly strategies: readonly NamedStrategy[]
   readonly bytes: readonly number[]
   readonly runs: number
-  /** What one run takes, about. */
+  /** The approximate time of one run. */
   readonly runMs: number
 }
 
-/**
- * The program of `rankweave study` on every rank; rank 0 returns the figures. Results are checked before
- * timing.
- */
+/** Runs `rankweave study` on every rank; rank 0 returns the figures. Results are checked before timing. */
 export default async function main(
   world: Communicator,
   { topology, machine, strategies, bytes, runs, runMs }: StudyProblem,

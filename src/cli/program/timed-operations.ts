@@ -1,12 +1,9 @@
 import type { Communicator } from '../../comm/communicator.js'
 
-/** What is timed, on every rank at the same time. */
+/** An operation that is timed, on every rank at the same time. */
 export type TimedOperation = () => Promise<unknown>
 
-/**
- * The number of operations that take a run, the same on every rank. Warms up on the way: twice as many each
- * time.
- */
+/** Finds the operations that take a run, the same on every rank. It warms up by twice as many each time. */
 export async function operationsPerRun(
   world: Communicator,
   once: TimedOperation,
@@ -20,7 +17,7 @@ export async function operationsPerRun(
 
 const mostIterations = 2 ** 24
 
-/** Milliseconds that so many operations took, after a barrier. */
+/** Returns the milliseconds of so many operations, after a barrier. */
 export async function timeOf(world: Communicator, once: TimedOperation, iterations: number): Promise<number> {
   await world.barrier()
   const begin = performance.now()

@@ -2,12 +2,11 @@ import { type ErrorCode, isRankweaveError, type RankweaveError } from '../../err
 import { isAbortedWorld } from '../../world/aborted-world.js'
 
 /**
- * What a program or command wrote to standard output or error is lost: the reader has left, or the disk is
- * full.
+ * The loss of a program's or command's output to standard output or error: the reader has left, or the disk is full.
  */
 export class OutputLost extends Error {
   override readonly name = 'OutputLost'
-  /** The reader has left, as `head` does. */
+  /** Whether the reader has left, as `head` does. */
   readonly closed: boolean
 
   constructor(cause: NodeJS.ErrnoException) {
@@ -19,7 +18,7 @@ export class OutputLost extends Error {
 /**
  * Calls `end` with an {@link OutputLost} when standard output or error fails.
  *
- * @returns stops watching
+ * @returns a function that stops watching
  */
 export function watchOutput(end: (error: OutputLost) => void): () => void {
   const streams = [process.stdout, process.stderr]
@@ -35,7 +34,7 @@ export class WorldFailure extends Error {
   override readonly name = 'WorldFailure'
 }
 
-/** A signal has ended what a command ran; `cause` says what follows. */
+/** The error of a command whose work a signal has ended; `cause` states the consequence. */
 export class Interrupted extends Error {
   override readonly name = 'Interrupted'
   readonly signal: NodeJS.Signals
@@ -46,7 +45,7 @@ export class Interrupted extends Error {
   }
 }
 
-/** Codes of errors before there is a world: bad input. */
+/** The codes of errors before there is a world: bad input. */
 const notStarted = [
   ...['ERR_PROGRAM', 'ERR_MPI_LAUNCHER', 'ERR_MPI_LIBRARY', 'ERR_MPI_KOFFI'],
   ...[
@@ -61,7 +60,7 @@ const notStarted = [
   ],
 ] as const satisfies readonly ErrorCode[]
 
-/** The error to throw when `run` has rejected. */
+/** Returns the error to throw when `run` has rejected. */
 export function worldFailure(cause: unknown): unknown {
   if (cause instanceof OutputLost || isRankweaveError(cause, ...notStarted)) return cause
   // The command ends a world for its own reason, which the other processes of a job learn wrapped.
