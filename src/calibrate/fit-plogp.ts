@@ -31,7 +31,7 @@ export interface FittedTables {
 
 /**
  * The time of the messages of a flat barrier to one rank. `together`: as long as a single one, P g(0) + 2 L in all, as
- * the source observes; `in-turn`: one g after the other, 2 (P - 1) g(0) + 2 L. Times do not distinguish them: L less by
+ * the source observes. `in-turn`: one g after the other, 2 (P - 1) g(0) + 2 L. Times do not distinguish them: L less by
  * g(0), and g(0) twice as long, take alike.
  */
 export type FanIn = 'together' | 'in-turn'

@@ -48,7 +48,7 @@ Exit codes:
   130 Ctrl-C ended a command that runs neither a world nor a service; 129 and 143: SIGHUP, SIGTERM
   141 the reader of the output left early (| head), which ends a program's world`
 
-/** Returns the command of the first word or, if that is none, the commands of any word. */
+/** Returns the command that the first word names or, failing that, the commands of all words. */
 function commandsIn(argv: readonly string[]): readonly ListedCommand[] {
   const named = (word: string | undefined) => commands.filter(({ name }) => name === word)
   const first = named(argv[0] === 'help' ? argv[1] : argv[0])

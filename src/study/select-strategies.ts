@@ -73,9 +73,7 @@ export function selectStrategies(
   return { strategies: distinct([...strategies, ...auto, ...byFriends]), leftOut }
 }
 
-/**
- * The least gain, by the estimate and for some length, that makes a strategy worth a study beside another of its kind.
- */
+/** The estimated gain, for some length, from which a strategy is studied separately from others of its kind. */
 const worthwhile = 0.1
 
 /** Returns the best for the lengths, alternately from both ends, until there are {@link perKind}. */

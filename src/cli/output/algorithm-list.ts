@@ -32,7 +32,7 @@ export function ranksServed({ id, refuses }: Algorithm): string {
   return found[0]
 }
 
-/** Returns the algorithms with what they serve, their parameters and Open MPI's settings that do the same. */
+/** Returns the algorithms with the ranks that they serve, their parameters and Open MPI's equal settings. */
 export function listedAlgorithms() {
   return algorithms.map((algorithm) => {
     const { collective, id, catalogue, parameters = {} } = algorithm

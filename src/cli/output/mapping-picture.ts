@@ -4,7 +4,7 @@ import type { ProcessTopology } from '../../topology/process-topology.js'
 
 const gap = 16
 
-/** Draws the adjacency matrix by rank, and beside it by slot: edges near the diagonal are on one node. */
+/** Draws the adjacency matrix by rank, and next to it by slot: edges near the diagonal are on one node. */
 export function mappingPicture(topology: ProcessTopology, slotOf: Int32Array, title: string): string {
   const pictures = [
     adjacencySvg(topology, { title: `${title}, by rank` }),

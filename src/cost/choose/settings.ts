@@ -64,7 +64,7 @@ const leastSegmentBytes = 64
 
 /**
  * Returns the settings that differ in one value, within its bounds. Segments are doubled, quadrupled, halved or
- * quartered; parameters likewise, or by one, or by a half. A parameter is at most the number of ranks.
+ * quartered; parameters too, or changed by one or by a half. A parameter is at most the number of ranks.
  */
 export function neighborsOf(
   { algorithm, segments }: CutAlgorithm,

@@ -55,7 +55,7 @@ const downKnomialTree: Formula = ({ message, gap }, { P, ms, ns }) => {
 
 /**
  * The time of doubling what ranks have, step by step. Where the upper group of a step has fewer ranks than the lower
- * one, some ranks there get its pieces by halving, in as many steps as came before.
+ * one, some ranks there get its pieces by halving. They need as many steps as came before.
  */
 const doublingUnfolded: Formula = ({ step }, { P, m }) =>
   sum(0, ceilLg(P) - 1, (k) => {

@@ -1,8 +1,8 @@
-/* Measures the collectives of an MPI library, setting by setting, in one job. Process 0 reads orders, a line each, and answers each by a
- * line; the command that starts the job decides what is measured, and how often.
+/* Measures the collectives of an MPI library, setting by setting, in one job. Process 0 reads orders, a line each, and
+ * answers each by a line. The command that starts the job decides what is measured, and how often.
  *
  *   describe NAME             answers: enum 0=ignore 1=linear ... | text DESCRIPTION | none     of a control variable
- *   read NAME                 answers: value TEXT | none       what a control variable is in every process
+ *   read NAME                 answers: value TEXT | none       the value of a control variable in every process
  *   spread RANK RANK ...      the processes that make calls, in the order of their ranks; answers: ok
  *   call COLLECTIVE TYPE N    answers: ok        N bytes, of which TYPE is float64, int32 or byte
  *   setting ID NAME=N ...     answers: ok        a communicator that is made with these control variables
@@ -11,8 +11,8 @@
  *   done                      answers: ok        frees the settings of the call
  *   end
  *
- * First it prints `rankweave-measure TEXT` with the name of the library, and `nodes N N ...`, for every process the lowest one on its node. What cannot be done it answers by
- * `failed TEXT`, and ends the job. */
+ * First it prints `rankweave-measure TEXT` with the name of the library, and `nodes N N ...`: for every process the
+ * lowest one on its node. It answers an impossible order by `failed TEXT`, and ends the job. */
 #ifndef RW_MEASURE_H
 #define RW_MEASURE_H
 

@@ -5,8 +5,8 @@ import type { TuningCall } from '../settings/tuning-call.js'
  * A measurement of one setting at one call: a line of a file of measurements.
  *
  * **File.** JSON Lines, UTF-8: one object a line, at most 65,536 characters each, at most 2^20 lines. A line is
- * complete by itself, so files are appended to and joined line by line; of two lines for one setting and call
- * the later counts. Members that are not listed here are refused.
+ * complete by itself, so programs append to files and join them line by line. Of two lines for one setting and call,
+ * the later one counts. Members that are not listed here are refused.
  *
  * ```json
  * {"version":1,"source":{"kind":"mpi","name":"Open MPI 4.1.4","machine":"grig"},"collective":"bcast",
@@ -14,10 +14,11 @@ import type { TuningCall } from '../settings/tuning-call.js'
  *  "timesUs":[912.5,914,913.1],"intervalUs":[912.5,914]}
  * ```
  *
- * (in a file, on one line). `operation`, `order`, `isMemoryShared` and `elementType` follow `bytes` where they are stated.
+ * (in a file, on one line). `operation`, `order`, `isMemoryShared` and `elementType` follow `bytes` where they are
+ * stated.
  *
- * **Time.** Microseconds, above 0: of one call, from the first process that enters it to the last that leaves
- * it, less what separates repetitions. The time of a point is the median of its times.
+ * **Time.** Microseconds, above 0: of one call, from the first process that enters it to the last that leaves it, less
+ * the barrier that separates repetitions. The time of a point is the median of its times.
  *
  * A setting that cannot serve a call has no line for it.
  *

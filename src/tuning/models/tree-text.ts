@@ -3,8 +3,8 @@ import { settingLine } from '../settings/setting.js'
 import type { DecisionLeaf, DecisionNode, DecisionTree } from './decision-tree.js'
 
 /**
- * Returns the tree as lines of text, as C4.5 prints it: a test a line, and at leaves the setting with the training
- * cases and the errors that are expected of as many new ones, at a confidence of 25%.
+ * Returns the tree as lines of text, as C4.5 prints it: a test a line. At leaves stands the setting with the training
+ * cases, and the errors expected of as many new ones at a confidence of 25%.
  *
  * @see Pjesivac-Grbovic 2007 Fig. 5.5
  */

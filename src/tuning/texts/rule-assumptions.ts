@@ -9,7 +9,7 @@ export const ruleAssumptions = ['commutative', 'equal-arguments'] as const
 
 export type RuleAssumption = (typeof ruleAssumptions)[number]
 
-/** A file of rules, and the number of its rules that are the library's own choice for want of a statement. */
+/** A file of rules, and the number of its rules that leave the choice to the library because a statement is missing. */
 export interface WrittenRules {
   readonly text: string
   readonly left: Readonly<Record<RuleAssumption, number>>
