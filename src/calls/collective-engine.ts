@@ -119,8 +119,8 @@ export class CollectiveEngine {
   }
 
   /**
-   * Joins all ranks here to one call, like {@link together}. Without contributions it is allowed only if {@link
-   * isEven}, because ranks that join one by one would pass nothing.
+   * Joins all ranks here to one call, like {@link together}. It is allowed without contributions only if
+   * {@link isEven}, because ranks that join one by one would pass nothing.
    *
    * @param contributions by local index; undefined if no rank passes anything
    */

@@ -15,7 +15,7 @@ export class CollectiveTrace {
   /** The lowest rank of every process. */
   readonly #firstRank: Int32Array
 
-  /** Undefined where the world does not record them, and where it is not known which ranks a process hosts. */
+  /** Undefined if the world does not record them, or if it is not known which ranks a process hosts. */
   static of(state: CommContext): CollectiveTrace | undefined {
     const traces = state.runtime.matchingTraces
     if (traces?.hasCollectives !== true || !state.isPlaced) return undefined

@@ -355,8 +355,8 @@ export class CommState implements TableContext, FrameContext {
   }
 
   /**
-   * Frees it for a rank here. Returns true if nothing else is to do, because it has failed and collectives can no
-   * longer complete on it. When the last rank here frees it, the process releases it.
+   * Frees it for a rank here. Returns true if that is all, because it has failed and collectives can no longer complete
+   * on it. When the last rank here frees it, the process releases it.
    */
   freeIfFailed(): boolean {
     this.#freedRanks++

@@ -121,8 +121,8 @@ export interface PersistentCalls {
   /**
    * A persistent `allgatherv`; lengths travel with every start.
    *
-   * @throws ERR_TYPE, ERR_TYPE_MISMATCH, ERR_ARGUMENT, ERR_ALGORITHM; ERR_COUNT, ERR_TRUNCATE where `counts` is
-   *   given; a start: ERR_COUNT, ERR_TRUNCATE
+   * @throws ERR_TYPE, ERR_TYPE_MISMATCH, ERR_ARGUMENT, ERR_ALGORITHM; ERR_COUNT, ERR_TRUNCATE if `counts` is given; a
+   *   start: ERR_COUNT, ERR_TRUNCATE
    * @see MPI-4.1 §6.13
    */
   allgathervInit<T extends TypedArray>(
@@ -132,11 +132,10 @@ export interface PersistentCalls {
   ): PersistentRequest
 
   /**
-   * A persistent `alltoallv`: `sendCounts` and `sendDispls` are those of the init, lengths travel with every
-   * start.
+   * A persistent `alltoallv`: `sendCounts` and `sendDispls` are those of the init, lengths travel with every start.
    *
-   * @throws ERR_TYPE, ERR_TYPE_MISMATCH, ERR_COUNT, ERR_ARGUMENT, ERR_ALGORITHM; ERR_TRUNCATE where `counts`
-   *   is given; a start: ERR_COUNT, ERR_TRUNCATE
+   * @throws ERR_TYPE, ERR_TYPE_MISMATCH, ERR_COUNT, ERR_ARGUMENT, ERR_ALGORITHM; ERR_TRUNCATE if `counts` is given; a
+   *   start: ERR_COUNT, ERR_TRUNCATE
    * @see MPI-4.1 §6.13
    */
   alltoallvInit<T extends TypedArray>(

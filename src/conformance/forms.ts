@@ -19,7 +19,7 @@ export interface FormCase {
   readonly counts?: readonly number[]
 }
 
-/** The cases by the name of the call, and what fills their arrays with the data of a round. */
+/** The cases by the name of the call; `fill` writes the data of a round into their arrays. */
 export interface FormCases {
   readonly cases: Readonly<Record<string, readonly FormCase[]>>
   fill(round: number): void

@@ -114,7 +114,7 @@ function noteOpen(lane: Lane, process: number, { seq, call, awaited, places }: O
 
 type Progress = CollectiveState['progress'][number]
 
-/** Returns `ranks 0-1`, with their numbers in the world where these differ. */
+/** Returns `ranks 0-1`, with their numbers in the world if these differ. */
 function numberedText(parts: readonly Progress[]): string {
   const ranks = union(parts.map((part) => part.ranks))
   const worldRanks = union(parts.map((part) => part.worldRanks))

@@ -63,7 +63,7 @@ export interface RunningWorld {
   readonly whole: boolean
   /** Returns the states of the processes hosted here that are not lost. */
   states(): ProcessState[]
-  /** Returns what has happened here so far, and which ranks could make more happen. */
+  /** Returns the activity here so far. */
   activity(): WorldActivity
   /** Returns what all ranks hosted here have recorded of matching; none unless the world records it. */
   matchingTraces(): Iterable<TraceRecorder>

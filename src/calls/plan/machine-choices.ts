@@ -47,7 +47,7 @@ export const mostMachineChoices = 64
 export class MachineChoices {
   readonly #state: CommContext
   readonly #participantsOf: (kind: WholeKind) => Participants | null
-  /** The methods by what was requested; the one used last is at the end. */
+  /** The methods by request; the one used last is at the end. */
   readonly #methods = new Map<string, Method | Promise<Method>>()
 
   constructor(state: CommContext, participantsOf: (kind: WholeKind) => Participants | null) {

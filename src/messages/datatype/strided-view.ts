@@ -82,8 +82,8 @@ export type ReceiveBuffer = TypedArray | StridedView
 /**
  * Returns a strided view of `array`, to send or to receive into; the array is not copied.
  *
- * @example column j of a row-major matrix: `strided(matrix, { offset: j, count: rows, blockLength: 1, stride: columns
- *   })`
+ * @example column j of a row-major matrix:
+ *   `strided(matrix, { offset: j, count: rows, blockLength: 1, stride: columns })`
  * @throws ERR_TYPE, ERR_COUNT as {@link StridedView}
  * @see MPI-4.1 §5.1.2
  */

@@ -76,7 +76,7 @@ export type ReplayProgress = (design: string, made: number, planned: number) => 
  * the design timed.
  *
  * @param designs the baseline first
- * @param limits of each replay; one that is stopped says what it took until then
+ * @param limits of each replay; one that is stopped reports the time until then
  * @param trained what the rank's queues were given in an earlier run, for designs that start from one. Default: what
  *   this trace gives them
  */

@@ -45,7 +45,7 @@ export interface EagerSink {
   ): boolean
 }
 
-/** Counts in this process what others send it (`Credit`). */
+/** Counts the messages that others send to this process (`Credit`). */
 export interface ArrivalCount {
   /**
    * Notes that a message has begun to arrive for which its sender has taken credit.

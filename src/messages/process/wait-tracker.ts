@@ -1,7 +1,7 @@
 /**
  * Tracks which ranks are blocked, with one counter per hosted rank. Testing "every rank is blocked or has finished"
- * costs O(1), and a wait of a hundred thousand ranks costs a hundred thousand small integers. Only waits count (`await
- * recv`, `request.wait`, a collective), not requests that no rank waits for.
+ * costs O(1), and a wait of a hundred thousand ranks costs a hundred thousand small integers. Only waits count
+ * (`await recv`, `request.wait`, a collective), not requests that no rank waits for.
  *
  * If one hosted program drives all ranks ({@link share}), they are one flow of control: any wait blocks all of them,
  * until none is left.
