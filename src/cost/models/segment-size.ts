@@ -46,8 +46,8 @@ export function optimalSegmentBytes(id: string, model: CostModel, call: Segmente
     offer(length)
     // The closed forms take numbers of segments that are not whole. The nearest whole numbers are best; even ones if
     // each half of the ranks takes every second segment. Segments are equal, because a short last one costs as much as
-    // a long one.
-    const segments = Math.floor(bytes / length)
+    // a long one. Where a message costs no time of its own, the closed form is 0.
+    const segments = Math.floor(bytes / Math.max(elementBytes, length))
     for (let count = Math.max(1, segments - 1); count <= segments + 2; count++)
       offer(Math.ceil(bytes / count / elementBytes) * elementBytes)
   }

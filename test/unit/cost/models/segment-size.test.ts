@@ -182,6 +182,14 @@ test('no segments where they never help', () => {
     expect(optimalSegmentBytes('bcast-binary', mx, { ranks, bytes: large })).toBeNull()
 })
 
+test.each<[CostModel, number]>([
+  [{ model: 'hockney', latencyNs: 0, nsPerByte: 1 }, 4],
+  [{ model: 'loggp', latencyNs: 1, overheadNs: 0.5, gapNs: 0.5, nsPerByte: 1 }, 4],
+])('segments are single elements where messages cost no time of their own: %j', (model, elementBytes) => {
+  const call = { ranks: 4, bytes: 4096, elementBytes }
+  expect(optimalSegmentBytes('bcast-chain', model, call)).toBe(elementBytes)
+})
+
 test('segments are multiples of an element', () => {
   const call = { ranks: 64, bytes: small, elementBytes: 8 }
   // 76 of them, an even number.
