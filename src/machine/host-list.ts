@@ -1,6 +1,6 @@
 import { requireKnownOptions, requireText } from '../base/known-options.js'
 import { uncheckedOptions } from '../base/option.js'
-import { listHosts, mostHosts } from './host-names.js'
+import { listHosts, longestName, mostHosts } from './host-names.js'
 import type { ClusterMachine } from './machine.js'
 import { nodesOf } from './nodes.js'
 import type { Profile } from './profile.js'
@@ -36,7 +36,7 @@ export function machineFromHostList(
   const { profile = null } = options
   const slots = new Map<string, number>()
   let listed = 0
-  for (const [index, line] of text.split(/\r?\n/).entries())
+  for (const [index, line] of text.split(/\r\n?|\n/).entries())
     listed = new HostLine(line.replace(/(#|\/\/).*/, ''), index + 1, listed).read(slots)
   if (slots.size === 0) failMachine('host list: expected at least one host, got none')
   const runs = Array.from(slots.values(), (cores) => ({ nodes: 1, packages: [cores] }))
@@ -85,7 +85,7 @@ class HostLine {
     if (address !== null) return [address.replaceAll(/[[\]]/g, '')]
     const name = this.#take(/(?:[\w.-]|\[[^\]\s]*\])+(?=[\s,:]|$)/y)
     if (name === null) return this.#fail('the name of a host')
-    if (/^\w[\w.-]*$/.test(name)) return [name]
+    if (name.length <= longestName && /^\w[\w.-]*$/.test(name)) return [name]
     const fail = (at: number, expected: string) => this.#fail(expected, begin + at)
     const names = listHosts(name, mostHosts - this.#listed, fail)
     this.#listed += names.length
@@ -113,13 +113,17 @@ class HostLine {
         )
       this.#take(/\s*=\s*/y)
       if (isSlots) count = this.#whole()
-      else this.#take(/[^\s,]*/y)
+      // The processors of a binding are separated by commas, too: `binding=user:0,2`.
+      else this.#take(word === 'binding' ? /[^\s,]*(,[\d-]+(?=[\s,]|$))*/y : /[^\s,]*/y)
     }
   }
 
-  /** Reads slots as Grid Engine writes them, `16 QUEUE PROCESSORS` up to the end of the line, or returns null. */
+  /**
+   * Reads slots as Grid Engine writes them, `16 QUEUE PROCESSORS` up to the end of the line, or returns null. PROCESSORS
+   * that are a number are none: LSF writes `host 16 host 8`.
+   */
   #takeQueue(): number | null {
-    const found = /\s+(\d+)\s+[^\s=,]+\s+[^\s=]+\s*$/y
+    const found = /\s+(\d+)\s+[^\s=,]+\s+(?!\d+\s*$)[^\s=]+\s*$/y
     found.lastIndex = this.#at
     if (!found.test(this.#line)) return null
     this.#take(/\s+/y)

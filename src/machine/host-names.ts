@@ -4,8 +4,8 @@ import { failMachine } from './profile-figures.js'
 
 export const mostHosts = 2 ** 20
 
-/** The most characters of a name that brackets make, as in the Domain Name System. */
-const longestName = 255
+/** The most characters of a name, as in the Domain Name System. */
+export const longestName = 255
 
 /** A part of a name outside of brackets: letters, digits, `.`, `_` and `-`. */
 const word = /[\w.-]+/y

@@ -62,8 +62,12 @@ function packagesOf(text: string): number[] {
     if (name !== 'object') return
     const type = attributes['type'] ?? failAtTag("an attribute 'type'")
     if (around.push(type) > deepest) failAtTag(`objects at most ${deepest} deep`)
-    if (type === 'Machine') allowed = cpuSet(attributes['allowed_cpuset'] ?? '')
-    else if (type === 'Package') {
+    if (type === 'Machine') {
+      const set = (attributes['allowed_cpuset'] ?? '').trim()
+      if (!/^(0xf\.\.\.f)?[\da-fx,]*$/i.test(set)) failAtTag("a set such as '0x0000000f' in 'allowed_cpuset'")
+      allowed = cpuSet(set)
+    }
+    if (type === 'Package') {
       packages.push(0)
       packagesAround++
     } else if (type === 'Core') core = { isCounted: false }

@@ -18,6 +18,7 @@ test.each([
   ['node[1-2]:4,n3:4', 'cluster:nodes=3,cores=4', 'node1 node2 n3'],
   ['bob@n3 slots=2\nn3', 'cluster:nodes=1,cores=3', 'n3'],
   ['fe80::1 slots=2\n[fe80::2%eth0]:2\n::1 slots=2', 'cluster:nodes=3,cores=2', 'fe80::1 fe80::2%eth0 ::1'],
+  ['n1:2 binding=user:0,2\rn2:2 binding=rr, n3:2', 'cluster:nodes=3,cores=2', 'n1 n2 n3'],
   ['n1 16 all.q@n1 <NULL>\nn2 16 long.q UNDEFINED\n', 'cluster:nodes=2,cores=16', 'n1 n2'],
 ])('machineFromHostList reads %j', (text, machine, hosts) => {
   const read = machineFromHostList(text)
@@ -37,6 +38,8 @@ test.each([
   ['n1 =4', "line 1, character 4: expected 'slots=N', ',' or the end of the line, got '=4'"],
   ['n1 4', "line 1, character 4: expected 'slots=N', ',' or the end of the line, got '4'"],
   ['n1 n2', "line 1, character 4: expected 'slots=N', ',' or the end of the line, got 'n2'"],
+  ['n1 4 n2 8', "line 1, character 4: expected 'slots=N'"],
+  ['n'.repeat(256), 'line 1, character 1: expected names of at most 255 characters'],
   ['n1 16 all.q', "line 1, character 4: expected 'slots=N'"],
   ['n1:4 n2', "line 1, character 6: expected ',' or the end of the line, got 'n2'"],
   ['n1 /* login */', "line 1, character 4: expected 'slots=N'"],

@@ -78,6 +78,11 @@ describe('machineFromHwloc rejects', () => {
     ['no text', "line 1, character 1: expected '<topology', got the end", ''],
     ['another document', "line 1, character 1: expected '<topology', got '<html></html>'", '<html></html>'],
     ['no processors', "expected an object of type 'PU', got the end", topology('<object type="Machine"/>')],
+    [
+      'a list of processors for a set',
+      "line 3, character 1: expected a set such as '0x0000000f' in 'allowed_cpuset'",
+      topology('<object type="Machine" allowed_cpuset="0-3"><object type="PU" os_index="0"/></object>'),
+    ],
     ['an object without a type', "line 3, character 1: expected an attribute 'type'", topology('<object/>')],
     [
       'tags that are not nested',
