@@ -23,6 +23,7 @@ const longestWord = 1 << 10
 
 const newline = '\n'.charCodeAt(0)
 const carriageReturn = '\r'.charCodeAt(0)
+const tab = '\t'.charCodeAt(0)
 const quote = '"'.charCodeAt(0)
 const zero = '0'.charCodeAt(0)
 
@@ -65,14 +66,15 @@ export class TextReader {
     this.#options = options
     this.#comment = options.comment.charCodeAt(0)
     this.#linesBefore = options.linesBefore ?? 0
-    for (const blank of [32, 9, 13, 11, 12]) this.#kind[blank] = isBlank
+    for (const blank of [32, tab, 13, 11, 12]) this.#kind[blank] = isBlank
     this.#kind[newline] = endsLine
     if (options.inlineComments) this.#kind[this.#comment] = endsContent
     this.#bytes[0] = newline
   }
 
-  /** Makes a character such as a comma separate words from here on; until then, only blanks do. */
+  /** Makes a character such as a comma separate words from here on, besides blanks; a tab is a blank if it does not. */
   separateBy(delimiter: string): void {
+    this.#kind[tab] = isBlank
     this.#kind[delimiter.charCodeAt(0)] = endsContent
   }
 
@@ -124,6 +126,9 @@ export class TextReader {
     if (this.#linesBefore > 0) return this.#end > 0
     if (isGzip(this.#bytes.subarray(0, this.#end)))
       this.fail('text', 'gzip-compressed data; run gunzip first', 0)
+    const [first, second] = this.#bytes
+    if (this.#end > 1 && first + second === 0xff + 0xfe && first >= 0xfe)
+      this.fail('text in UTF-8', 'UTF-16', 0)
     if (this.#bytes.subarray(0, 3).equals(byteOrderMark)) this.#lineBegin = this.#at = 3
     return this.#at < this.#end || this.#fill()
   }
@@ -242,8 +247,8 @@ export class TextReader {
     const value = this.#decimalAt(from)
     if (Number.isFinite(value)) return value
     this.#at = from
-    const word = this.word()
-    if (infinite && /^[+-]?Infinity$/.test(word)) return Number(word)
+    const limit = infinityOf(this.word())
+    if (infinite && limit !== null) return limit
     this.#at = from
     return this.fail(Number.isNaN(value) ? what : `${what} that a double can hold`, this.shown())
   }
@@ -377,6 +382,12 @@ export class TextReader {
     this.#sourceEnded = count === 0
     return count > 0
   }
+}
+
+/** The number that `inf` of Python, `Inf` of R or `Infinity` stand for, with a sign or without; null for other texts. */
+export function infinityOf(text: string): number | null {
+  const found = /^([+-]?)([Ii]nf|Infinity)$/.exec(text)
+  return found === null ? null : Number(`${found[1]}Infinity`)
 }
 
 const byteOrderMark = Uint8Array.of(0xef, 0xbb, 0xbf)

@@ -1,7 +1,7 @@
 import { requireOptions } from '../../base/known-options.js'
 import type { ByteSource } from '../../text/byte-source.js'
 import { formatDouble } from '../../text/printable.js'
-import { TextReader } from '../../text/text-reader.js'
+import { infinityOf, TextReader } from '../../text/text-reader.js'
 import { topologyLimits } from '../limits.js'
 import type { ProcessTopology } from '../process-topology.js'
 import { GrowingEdges } from './growing-edges.js'
@@ -76,16 +76,20 @@ class CsvReader {
   read(): ProcessTopology {
     const reader = this.#reader
     let named = false
-    if (this.#delimiter !== null) reader.separateBy(this.#delimiter)
-    for (let first = true; reader.nextContentLine(); first = false) {
+    // An empty first field before a tab is one, although tabs are blanks where another character separates.
+    reader.separateBy(this.#delimiter ?? '\t')
+    for (let first = true; reader.nextContentLine(); ) {
       if (this.#delimiter === null) {
-        this.#delimiter = delimiterIn(reader.peekLine())
+        const line = reader.peekLine()
+        if (/^\s*(#|$)/.test(line)) continue
+        this.#delimiter = delimiterIn(line)
         reader.separateBy(this.#delimiter)
       }
       if (first && !/^\d/.test(reader.peekField())) {
         this.#readNames()
         named = true
       } else this.#readRow(named)
+      first = false
     }
     if (this.#ranks === null && this.#edges.ranksNamed === 0) reader.fail('edges', 'the end of the text')
     return this.#edges.toTopology(this.#ranks)
@@ -121,7 +125,12 @@ class CsvReader {
     let isUndirected = false
     let column = 0
     do {
-      if (column === this.#columns.length) reader.fail('the end of the line', reader.shown())
+      if (column === this.#columns.length) {
+        const [expected, got] = reader.atLineEnd()
+          ? [`at most ${column} columns`, 'one more']
+          : ['the end of the line', reader.shown()]
+        reader.fail(expected, got)
+      }
       switch (this.#columns[column++]) {
         case 'source':
           source = this.#rank('a source rank')
@@ -181,8 +190,8 @@ class CsvReader {
     const at = reader.here()
     const text = reader.field()
     const isNumber = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/.test(text) && Number.isFinite(Number(text))
-    if (isNumber || /^[+-]?Infinity$/.test(text)) return Number(text)
-    return reader.fail(what, `'${text.slice(0, 40)}'`, at)
+    if (isNumber) return Number(text)
+    return infinityOf(text) ?? reader.fail(what, `'${text.slice(0, 40)}'`, at)
   }
 }
 

@@ -1,6 +1,6 @@
 import type { ByteSource } from '../../text/byte-source.js'
 import { formatDouble } from '../../text/printable.js'
-import { TextReader } from '../../text/text-reader.js'
+import { infinityOf, TextReader } from '../../text/text-reader.js'
 import { topologyLimits } from '../limits.js'
 import type { ProcessTopology } from '../process-topology.js'
 import { GrowingEdges } from './growing-edges.js'
@@ -55,8 +55,7 @@ function weightAttribute(reader: TextReader): number | null {
   if (!attributes.endsWith('}')) reader.fail("'}' at the end of the line", reader.shown())
   const text = /['"]weight['"]: *([^\s,}]*)/.exec(attributes)?.[1]
   if (text === undefined) return null
-  const infinite = /^([+-]?)inf$/.exec(text)
-  const weight = infinite === null ? Number(text || Number.NaN) : Number(`${infinite[1]}Infinity`)
+  const weight = infinityOf(text) ?? Number(text || Number.NaN)
   return Number.isNaN(weight) ? reader.fail("a number as 'weight'", `'${text.slice(0, 40)}'`, begin) : weight
 }
 

@@ -68,6 +68,13 @@ test('TextReader rejects gzip-compressed data and names the remedy', () => {
   })
 })
 
+test('TextReader rejects UTF-16 in either order of bytes', () => {
+  for (const bytes of [Uint8Array.of(0xff, 0xfe, 0x30, 0), Uint8Array.of(0xfe, 0xff, 0, 0x30)]) {
+    const reader = new TextReader(sourceOf(bytes), options)
+    expect(thrown(() => reader.nextLine()).message).toBe('t:1:1: expected text in UTF-8, got UTF-16')
+  }
+})
+
 test('TextReader escapes control characters and bytes that are not UTF-8', () => {
   const reader = new TextReader(sourceOf(Uint8Array.of(0x7f, 0x45, 0x01, 0xff)), options)
   reader.nextLine()

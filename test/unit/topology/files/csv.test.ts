@@ -37,6 +37,7 @@ test('parseCsv finds the delimiter in the first line', () => {
   expect(parseCsv('"a, b";source;target\n1,5;2;0\n;0;1\n;2;0')).toEqual(plain)
   expect(parseCsv('source\ttarget\n2\t0\n0\t1\n2\t0')).toEqual(plain)
   expect(parseCsv('2|0\n0|1\n2|0')).toEqual(plain)
+  expect(parseCsv('\t# c\n\tsource\ttarget\n0\t2\t0\n1\t0\t1\n2\t2\t0')).toEqual(plain)
 })
 
 test.each(['Undirected', 'undirected', 'Mutual'])(
@@ -80,6 +81,7 @@ test.each([
   ['0,"99999999"', "1:3 a destination rank from 0 to 16777215, got '99999999'"],
   ['0,"1x"', "1:3 a destination rank from 0 to 16777215, got '1x'"],
   ['0,1,2,3', "1:7 the end of the line, got '3'"],
+  ['0,1,,', '1:6 at most 3 columns, got one more'],
   ['0,1 2', "1:5 ',' or the end of the line, got '2'"],
   ['0,1,x', "1:5 a number as weight, got 'x'"],
   ['0,1,NaN', "1:5 a number as weight, got 'NaN'"],

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { parseCsv } from '../../../../src/topology/files/csv.js'
 import { edgeListText, parseEdgeList } from '../../../../src/topology/files/edge-list.js'
 import { topologyFromEdges } from '../../../../src/topology/topology-builders.js'
 import { expectRefusal } from '../thrown.js'
@@ -10,6 +11,12 @@ test('parseEdgeList reads edges in line order and skips comments and blank lines
 
 test('parseEdgeList reads weights', () => {
   expect(parseEdgeList('0 1 0.5\n1 0 -2e3').outWeight).toEqual(Float64Array.of(0.5, -2000))
+})
+
+test('parseEdgeList and parseCsv read infinite weights of Python and R', () => {
+  const weights = Float64Array.of(Infinity, -Infinity)
+  expect(parseEdgeList('0 1 inf\n1 0 -Inf').outWeight).toEqual(weights)
+  expect(parseCsv('0,1,"inf"\n1,0,-Inf').outWeight).toEqual(weights)
 })
 
 test('parseEdgeList reads the attributes that networkx writes', () => {
