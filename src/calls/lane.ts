@@ -116,7 +116,6 @@ export class Lane {
   }
 }
 
-/** The lanes of one communicator in one process, by id. */
 export class CallLanes extends Map<number, Lane> {
   readonly #state: CommContext
   readonly #owner: ExchangeOwner

@@ -14,7 +14,6 @@ export class Offers implements Offerer {
   readonly #pieceBytes: number
   readonly #onFailed: (error: RankweaveError) => void
   readonly #pieces = new Set<OfferedPiece>()
-  /** The callbacks for pieces that have been taken. */
   readonly #whenTaken = new Map<OfferedPiece, () => void>()
   #whenEmpty: (() => void)[] = []
   /** The copies that are staged in this collective and not yet taken by all receivers. */

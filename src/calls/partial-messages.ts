@@ -21,7 +21,6 @@ export class PartialMessage {
     this.#place = place ?? undefined
   }
 
-  /** Whether the frames are in the memory of the receive. */
   get isInPlace(): boolean {
     return this.#place !== undefined
   }

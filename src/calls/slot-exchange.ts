@@ -284,7 +284,6 @@ export class SlotExchange implements Exchange, WatchedCall {
     released?.()
   }
 
-  /** Drops the messages that no receive has taken. */
   drop(): void {
     const arrived = this.#arrived
     for (const key of arrived.keys()) for (const message of arrived.get(key)!) this.#dropMessage(key, message)

@@ -34,7 +34,6 @@ type MatchingDesigns = ReadonlyMap<number, MailboxDesign>
 
 /** A process of a world with its communicators, which it opens and drops. */
 export class CommRuntime extends Runtime<CommState> {
-  /** The distributed tables of all its communicators. */
   readonly slices = new SliceService(this)
 
   /** @param matchingDesigns those of the communicator from which it is made, or of the call that makes it */
@@ -270,7 +269,6 @@ export class CommState implements TableContext, FrameContext {
     return this.#plans
   }
 
-  /** The agreements of its survivors. */
   get survival(): Survival<CommState> {
     const { runtime } = this
     this.#survival ??= new Survival(

@@ -1,7 +1,6 @@
 import type { Communicator } from '../comm/communicator.js'
 import { isRankweaveError } from '../errors.js'
 
-/** The algorithm and segments of a call under test. */
 export interface AlgorithmOptions {
   readonly algorithm: string
   readonly segments?: number
@@ -10,7 +9,6 @@ export interface AlgorithmOptions {
 /** The data that a call moves; they encode the slot, the ranks and the element. */
 export interface AlgorithmCase {
   readonly slot: number
-  /** The number of elements per block. */
   readonly length: number
   readonly root: number
 }

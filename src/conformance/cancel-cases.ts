@@ -4,7 +4,6 @@ import { expect, turns } from './frame-checks.js'
 import type { ProcessCase } from './process-cases.js'
 import { TestPeer } from './test-peer.js'
 
-/** The way in which one side ends its transfer. */
 type Ending = 'cancel' | 'detach'
 
 /** The sides that end a transfer, before the other side is cancelled too. */
@@ -162,7 +161,6 @@ const overwritten = 0xee
  */
 const byteOf = (process: number, round: number): number => 1 + ((process * 89 + round) % 200)
 
-/** A side of a transfer, and its outcome. */
 class Side {
   readonly role: BulkRole
   readonly settled: Promise<void>

@@ -39,7 +39,6 @@ export function callByName(comm: Communicator, name: string, args: readonly unkn
 const listOf = ({ cases }: FormCases) =>
   Object.entries(cases).flatMap(([name, each]) => each.map((form) => ({ name, form })))
 
-/** Makes every call, one after the other. */
 export async function checkCalls(comm: Communicator, forms: FormCases): Promise<void> {
   forms.fill(0)
   for (const { name, form } of listOf(forms))
@@ -59,7 +58,6 @@ export async function checkStarts(
   for (const [i, { name, form }] of list.entries()) checkResult(form, results[i], 0, `i${name}`)
 }
 
-/** Binds every call, and starts all together with new data. */
 export async function checkPersistentStarts(
   comm: Communicator,
   forms: FormCases,

@@ -15,7 +15,6 @@ export function expectRefused(send: () => void, what: string): void {
   throw new Error(`expected ERR_FABRIC for ${what}, it was accepted`)
 }
 
-/** Waits for turns of the event loop. */
 export async function turns(count: number): Promise<void> {
   for (let turn = 0; turn < count; turn++) await new Promise((resolve) => setImmediate(resolve))
 }

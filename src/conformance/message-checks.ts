@@ -15,7 +15,6 @@ export const flowSettings: readonly WorldSetting[] = [
   { eagerLimitBytes: 1000, creditBytes: 100 },
 ]
 
-/** The cases of every point-to-point call. */
 export const messageChecks: readonly WorldCase[] = [
   {
     name: 'every send call matches every receive call, within and between processes',

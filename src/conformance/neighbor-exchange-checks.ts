@@ -18,7 +18,6 @@ const compose = createOperation<Int32Array>(
   { name: 'compose' },
 )
 
-/** Checks all neighborhood collectives of a graph, in every form. */
 export async function exchangeEdges(
   graph: TopologyCommunicator,
   edges: EdgesOfRank,

@@ -9,7 +9,6 @@ const stepWord = 3
 /** The word of a `worldEnd` frame that holds the process that failed first. */
 const originWord = 3
 
-/** The actions of a session when its processes have agreed. */
 export interface EndingHandlers {
   /** Ends all pending waits, because the world has failed. Called at most once, before `close`. */
   fail(error: unknown): void

@@ -1,7 +1,6 @@
 /** Ascending ranks as the first and last of each run, alternating. */
 export type Ranges = readonly number[]
 
-/** Collects ranks in ascending order. */
 export class RangeList {
   readonly #ranges: number[] = []
 

@@ -6,9 +6,7 @@ import { frameKind, headerWord } from '../messages/process/frames.js'
 import { callsOf, callsWithin } from './open-calls.js'
 import { reportWaits, tally } from './world-report.js'
 
-/** The content of a deadlock report. */
 export interface Evidence {
-  /** Lines that state which ranks wait for what. */
   readonly waits: string
   readonly blocked: number
   readonly ended: number

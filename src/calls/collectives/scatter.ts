@@ -95,7 +95,6 @@ class Arrival {
   readonly #state: CollectiveContext
   readonly #contributions: Contributions
   #list: BlockList | undefined
-  /** The landings of the long blocks, in order. */
   #landings: readonly ReturnType<typeof landingOf>[] = []
 
   constructor(state: CollectiveContext, contributions: Contributions) {

@@ -7,7 +7,6 @@ import type { Machine } from '../../machine/machine.js'
 import { machineOfCores } from '../../machine/machine-of-cores.js'
 import type { Collective } from '../../schedule/specification.js'
 
-/** The facts on which a choice depends. */
 export interface WantedAlgorithm {
   readonly machine: Machine
   readonly coreOf: Int32Array

@@ -261,7 +261,6 @@ export class CollectivePlans {
     return plan
   }
 
-  /** Forgets the plan whose last use is longest ago. */
   #forgetOldest(): void {
     let oldest = ''
     let lastUse = Number.POSITIVE_INFINITY

@@ -66,7 +66,6 @@ export function nodeValues<V>(
   return levels
 }
 
-/** The combination of all that precedes the first leaf. */
 export interface Before<V> {
   readonly value: V
   readonly owned: boolean

@@ -22,7 +22,6 @@ export interface ServableSetting {
   readonly reason: null
 }
 
-/** The tree of one collective, for look-ups. */
 interface Decisions {
   readonly packed: PackedTree
   readonly settings: readonly ReadySetting[]

@@ -103,7 +103,6 @@ export class BoundCollective {
     return this.#state.collectives.isActive(this.lane, localIndex)
   }
 
-  /** Notes that one rank has freed its request. */
   release(): void {
     if (--this.#holders === 0) this.#state.collectives.closeLane(this.lane)
   }

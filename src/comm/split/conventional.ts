@@ -58,7 +58,6 @@ class Blocks {
     }
   }
 
-  /** Returns colors and keys by rank. */
   unpack(): SplitArguments {
     const { words } = this
     const { size, processes } = this.#parent

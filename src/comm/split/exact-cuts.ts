@@ -10,7 +10,6 @@ import { evenTargets, Seeker, SplitterOwner, verdictWords } from './sort/splitte
 
 const stepsPerRound = 128
 
-/** The places where a column cuts its lists. */
 export interface Cuts {
   /** The first row of every slice in the own list, then its length: `sorters + 1` of them. */
   readonly cuts: Int32Array

@@ -11,12 +11,10 @@ interface MovingRun {
   readonly word: number
   /** The position of the first row of the first process. */
   readonly start: number
-  /** The number of rows of every process. */
   readonly counts: Int32Array
 }
 
 interface Positions {
-  /** The rows at this process's positions. */
   readonly words: Int32Array
   readonly width: RowWidth
   /** The bounds by process of the column, of which the group is processes `first` and up. */

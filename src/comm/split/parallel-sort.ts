@@ -24,7 +24,6 @@ import type { AwaitingAlgorithm, SplitCall, SplitPart } from './split-call.js'
 import type { SplitMeter } from './split-meter.js'
 import { abandonTable, tableOf } from './split-table.js'
 
-/** A sorter's part of the sorted table. */
 export interface SortedSlice {
   readonly rows: SplitRows
   /** The places where the slices of all sorters begin in the whole table. */

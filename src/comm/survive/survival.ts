@@ -21,7 +21,6 @@ interface Call<S> {
   kind: SurvivorCall
   flag: number
   acknowledged: number
-  /** The hosted indices of the ranks that wait. */
   readonly joined: number[]
   /** The world rank of a rank here that has returned without joining; -1: there is none. */
   returned: number
@@ -231,7 +230,6 @@ export class Survival<S> {
     return { flag, made: undefined }
   }
 
-  /** Returns the communicator of the survivors, in this process. */
   async #shrunk(
     { seq, joined, ...call }: Call<S>,
     authority: Authority,

@@ -36,7 +36,6 @@ interface Waiting {
  */
 export class SurvivorRows {
   readonly #state: TableContext
-  /** The rows by call, then by process. */
   readonly #arrived = new Map<number, Map<number, Arriving>>()
   readonly #waiting = new Map<number, Waiting>()
 

@@ -14,7 +14,6 @@ export interface SlicePlaces {
   readonly serverBytes: number
   /** The world process that counts the processes that still use the table. */
   readonly home: number
-  /** The slice that this process serves, if any. */
   readonly hosted: HostedSlice | undefined
 }
 
@@ -38,7 +37,6 @@ export class SharedSlices {
   readonly places: SlicePlaces
   readonly #service: SliceService
   readonly #cache: AddressCache
-  /** The look-ups in progress, by position. */
   readonly #open = new Map<number, Promise<number>>()
   readonly #batches = new Map<number, { positions: number[]; rows: Promise<Int32Array> }>()
   #users = 0

@@ -44,7 +44,6 @@ export class ProcessList {
     return set === undefined ? this.#start + position * this.#stride : set.at(position)
   }
 
-  /** Returns the index of a world process, or -1. */
   indexOf(process: number): number {
     if (this.#listed !== undefined) return this.#indexListed(this.#listed, process)
     let position: number

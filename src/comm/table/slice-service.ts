@@ -10,7 +10,6 @@ export interface TableId extends ContextId {
   readonly seq: number
 }
 
-/** The process whose slices are served. */
 export interface SlicePort extends FramePort {
   readonly credit: Pick<Credit, 'waits'>
   /**
@@ -20,7 +19,6 @@ export interface SlicePort extends FramePort {
   hasFailed(id: ContextId): boolean
 }
 
-/** The part of a distributed table that this process serves. */
 export interface HostedSlice {
   /** The world ranks by position, from position `start`. */
   readonly worldRanks: Int32Array
@@ -61,7 +59,6 @@ interface Entry {
   /** The process that decides when the slice is dropped. */
   dropper: number
   home: TableHome | undefined
-  /** The processes that no longer use it. */
   readonly released: Set<number>
   early: RowRequest[]
 }

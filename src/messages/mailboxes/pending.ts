@@ -15,11 +15,9 @@ export interface OperationOwner {
   readonly origin?: string
   /** The lines that called operations, if the world diagnoses. */
   readonly callSites?: CallSites | undefined
-  /** Notes that a wait of the rank begins. */
   block(hasSignal: boolean): void
   /** Undoes one `block` with the same argument. */
   unblock(hasSignal: boolean): void
-  /** Delivers the frames that have come. */
   poll(): void
   /** Polls for the completion of an operation that the rank is about to wait for, if that may pay off. */
   pollFor(operation: { readonly settled: boolean }): void
@@ -177,7 +175,6 @@ export abstract class Pending<T> {
     return new Promise((_, reject) => inTurn(() => reject(this.#error)))
   }
 
-  /** Passes on the outcome of a settled operation. */
   deliver(resolve: (value: T) => void, reject: (error: unknown) => void): void {
     if (this.#state === 'fulfilled') resolve(this.#value as T)
     else reject(this.#error)

@@ -20,7 +20,6 @@ export class PackedTrace {
   readonly #words = new GrowingInt32Array()
   readonly #contexts = new Set<number>()
   #places = 0
-  /** The posts that a cancel names. */
   readonly cancelled = new Set<number>()
   receives = 0
   messages = 0

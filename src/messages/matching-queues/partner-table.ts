@@ -31,7 +31,6 @@ export class PartnerTable {
     return this.size >= this.buckets * this.#slots
   }
 
-  /** The slots taken in each bucket. */
   get used(): readonly number[] {
     return [...this.#used]
   }

@@ -60,7 +60,7 @@ export class StaticPartners<E extends MatchingElement> implements SourceRouting<
   }
 }
 
-/** Ascending again; of equal counts the lower keys. */
+/** Returns the partners with the highest counts, ascending by key; of equal counts the lower keys. */
 function mostFrequent(partners: number[], counts: ReadonlyMap<number, number>): readonly number[] {
   if (partners.length <= mostStaticPartners) return partners
   const byCount = partners.sort((a, b) => counts.get(b)! - counts.get(a)! || a - b)

@@ -9,7 +9,6 @@ export interface RecordBudget {
 
 type RecordedKind = MatchingOperation['kind']
 
-/** The kinds of operations by their code in a record. */
 const kinds: readonly RecordedKind[] = ['post', 'arrive', 'probe', 'mprobe', 'cancel']
 const kindBits = 3
 /** The bits of a collective's place in their list, from 1; 0 for a message between ranks. */
@@ -75,7 +74,6 @@ export class TraceRecorder {
     this.#record(4, 0, receive, 0, 0)
   }
 
-  /** Yields the recorded operations in order. */
   *operations(): Generator<MatchingOperation> {
     const words = this.#words.view()
     for (let at = 0; at < words.length; at += wordsPerRecord) {

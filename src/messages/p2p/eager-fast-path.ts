@@ -15,7 +15,6 @@ import type { AddressQueue } from './address-queue.js'
 import type { EnvelopeCount, SentEnvelopes } from './envelope-count.js'
 import { UnpostedReceive } from './unposted-receive.js'
 
-/** The route to a rank in another process. */
 interface Route {
   readonly dest: number
   readonly process: number

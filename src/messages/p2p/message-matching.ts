@@ -246,7 +246,6 @@ export class Matching implements Withdrawal {
     this.#unexpected.fail(error, peer)
   }
 
-  /** Returns the operations that a rank waits for. */
   awaited(): (Send | Receive<unknown>)[] {
     const awaited: (Send | Receive<unknown>)[] = []
     for (const operation of this.#pending()) if (operation.awaited) awaited.push(operation)

@@ -33,7 +33,6 @@ export interface WorldProcesses extends Iterable<number> {
   readonly count: number
   /** Returns the world process with an index below `count`. */
   at(index: number): number
-  /** Returns the index of a world process, or -1. */
   indexOf(process: number): number
   includes(process: number): boolean
 }

@@ -45,7 +45,6 @@ export const waitCharge = {
   lookup: 640,
 } as const
 
-/** The flow control between this process and one other. */
 class PeerCredit {
   readonly process: number
   /** The charges of messages sent to it and not yet returned. */
@@ -221,7 +220,6 @@ export class Credit {
     this.#grant(peer)
   }
 
-  /** Drops a transfer whose rest is no longer wanted. */
   abandon(transfer: Grantee): void {
     const peer = this.#peer(transfer.process)
     const at = peer.waiting.indexOf(transfer)

@@ -23,7 +23,6 @@ export interface FrameContext {
   frame(src: number, header: Int32Array, payload: Uint8Array): void
   /** @param error the error of an operation that needs process `peer` */
   peerLost(peer: number, error: RankweaveError): void
-  /** Fails every pending and later operation. */
   fail(error: RankweaveError): void
 }
 
@@ -80,7 +79,6 @@ export class FrameRouter<C extends FrameContext> implements FrameSink {
   /** The frames of communicators that other processes have opened and this one has not yet, in arrival order. */
   readonly #early = new Map<number, EarlyFrame[]>()
   readonly #retired = new Map<number, RetiredFrames>()
-  /** The names of communicators that will be opened. */
   readonly #reserved = new Set<number>()
   readonly #services = new Map<number, ServiceHandler>()
   /** The context of the last frame, which the next one is for most often. */

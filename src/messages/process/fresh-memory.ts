@@ -8,7 +8,6 @@ import type { FreshHeap, ProcessHeap } from '../../fabric/fabric.js'
  */
 export class FreshMemory {
   readonly #shared: ProcessHeap | undefined
-  /** Opened when it is first needed. */
   #heap: FreshHeap | undefined
   #tries = 0
   /** The bytes of long arrays since room was made for them, or none was needed. */

@@ -73,7 +73,6 @@ export class Transfers {
     this.#endOutgoing(transferId, state, error ?? 'done')
   }
 
-  /** Returns the owner of an offer that has not ended. */
   offered(transferId: number): Outgoing | undefined {
     return this.#outgoing.get(transferId)?.outgoing
   }

@@ -124,6 +124,5 @@ export interface WaitListener {
   /** Called when the first wait has begun: the event loop must stay alive. */
   waiting(): void
   idle(): void
-  /** Called when every rank is blocked or has finished. */
   allAsleep(): void
 }

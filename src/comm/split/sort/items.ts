@@ -9,7 +9,6 @@ import type { ColorRun, Slice } from './runs.js'
 // rows, pushed.
 const headWords = 9
 
-/** A run, as sent to one of its processes. */
 export interface Item {
   /** The position of the color's first row, and its number of rows. */
   readonly start: number

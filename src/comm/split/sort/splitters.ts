@@ -147,7 +147,6 @@ export class Seeker {
   }
 }
 
-/** Decides on one splitter. */
 export class SplitterOwner {
   /** The rounds of answers so far, without the first proposals. */
   rounds = 0
