@@ -18,22 +18,22 @@ import { onlineChecksum, requireLearnedOn } from './processes/load-online.js'
 import { hostHere, loadRequested } from './processes/session-launcher.js'
 import { withCallRecords } from './processes/with-call-records.js'
 
-/** How long a world that has failed may take to end on all processes before the job is aborted. */
+/** The milliseconds that a failed world may take to end on all processes before the job is aborted. */
 const graceMs = 5000
-/** Longest error that is sent in place of results. */
+/** The most bytes of an error that is sent in place of results. */
 const maxErrorBytes = 2 ** 20
 
-/** What a process reports when every rank has returned. */
+/** The kinds of reports of a process when every rank has returned. */
 const answer = { results: 0, error: 1 } as const
 
-/** On the processes that an MPI launcher has started, each of which makes this same call. */
+/** Launches on the processes that an MPI launcher has started, each of which makes this same call. */
 export const launchMpi: Launcher = (factory, request) => {
   const loading = loadRequested(request)
   const { tuning } = request
-  // In the order of the calls of `run`, however long their programs load.
+  // Sessions open in the order of the calls of `run`, however long their programs load.
   const ready = Promise.all([loading, tuning])
   const opened = (factory as MpiFactory).openAfter(ready)
-  // Each is awaited later, and may fail before.
+  // Each promise is awaited later, and may reject before.
   for (const early of [ready, opened]) early.catch(() => {})
   return hostHere(request, loading, async (program, world) => {
     const session = await opened
@@ -53,7 +53,7 @@ export const launchMpi: Launcher = (factory, request) => {
 }
 
 /**
- * Options of online tuning with the seed of process 0. All processes call it, and fail alike.
+ * Returns the options of online tuning with the seed of process 0. All processes call it, and fail alike.
  *
  * @throws ERR_TUNING for a model of another machine than that of process 0; the session is closed then
  */
@@ -73,9 +73,9 @@ const machineChecksum = (machine: Machine): string =>
   sha256().update(machineFacts(machine)).digest().slice(0, 16)
 
 /**
- * Compares what each process of a job was given for the whole world. All of them call it, and fail alike.
+ * Compares the options for the whole world that each process of a job was given. All of them call it, and fail alike.
  *
- * @param checksum undefined where this process was given none
+ * @param checksum undefined if this process was given none
  * @throws the code when they differ; the session is closed then
  */
 async function requireSame(
@@ -123,7 +123,8 @@ async function runMpi<T, A>(
 }
 
 /**
- * Some process does not take part in ending the world: it computes without end, or waits in a system call.
+ * Aborts the job because some process does not take part in ending the world: it computes without end, or waits in a
+ * system call.
  */
 function abortJob(session: MpiSession, error: unknown): never {
   console.error(

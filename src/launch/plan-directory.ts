@@ -6,13 +6,13 @@ import { RankweaveError, wrongValue } from '../errors.js'
 import { makeDirectory } from '../text/whole-file.js'
 
 export interface PlanDirectoryOptions {
-  /** Plans retained at most. Default 64. */
+  /** The most plans that are retained. Default 64. */
   readonly maxFiles?: number
-  /** Bytes of all plans at most. Default 2^30. */
+  /** The most bytes of all plans. Default 2^30. */
   readonly maxBytes?: number
   /**
-   * Called with the reason why the directory, or a plan in it, could not be used (ERR_PLAN_CACHE). Default:
-   * not reported.
+   * Called with the reason why the directory, or a plan in it, could not be used (ERR_PLAN_CACHE). Default: not
+   * reported.
    */
   readonly onProblem?: (error: Error) => void
 }
@@ -26,14 +26,12 @@ const directoryOptions = {
 const ending = '.plan'
 
 /**
- * Plans in files of a directory, for the option `planCache`; any number of processes may use it at the same
- * time. A file appears complete or not at all. Past the bounds, the plans that were used longest ago are
- * removed.
+ * Keeps plans in files of a directory, for the option `planCache`; any number of processes may use it at the same time.
+ * A file appears complete or not at all. Past the bounds, the plans that were used longest ago are removed. A directory
+ * that cannot be read or written counts as empty; `onProblem` learns why.
  *
- * A directory that cannot be read or written is as one without plans; `onProblem` learns why.
- *
- * @throws ERR_ARGUMENT for a path that is no text, bounds that are no integers >= 1, and `onProblem` that is
- *   no function
+ * @throws ERR_ARGUMENT for a path that is not a text, bounds that are not integers >= 1, and `onProblem` that is not a
+ *   function
  */
 export function planDirectory(path: string, options: PlanDirectoryOptions = {}) {
   if (typeof path !== 'string') throw wrongValue('ERR_ARGUMENT', 'planDirectory: expected a path', path)
@@ -51,7 +49,7 @@ export function planDirectory(path: string, options: PlanDirectoryOptions = {}) 
         if ((await stat(file)).size > maxBytes) return null
         const bytes = await readFile(file)
         const now = new Date()
-        // Only the order in which plans are removed depends on it.
+        // The time affects only the order in which plans are removed.
         await utimes(file, now, now).catch(() => {})
         return bytes
       } catch (error) {
@@ -76,8 +74,8 @@ export function planDirectory(path: string, options: PlanDirectoryOptions = {}) 
 }
 
 /**
- * All but the plan written last. Also parts that a process left behind when it was killed: they are files of
- * the directory like plans.
+ * Removes the oldest files except the plan written last. They include parts that a killed process left behind: these
+ * are files of the directory like plans.
  */
 async function removeOldest(
   path: string,
@@ -89,7 +87,7 @@ async function removeOldest(
   for (const name of await readdir(path)) {
     if (!/^[0-9a-f]{64}\.(plan|[0-9a-f-]{36}\.part)$/.test(name)) continue
     const file = join(path, name)
-    // Another process may have removed it.
+    // Another process may have removed the file.
     const found = await stat(file).catch(() => null)
     const usedAt = name === written ? Number.POSITIVE_INFINITY : (found?.mtimeMs ?? 0)
     if (found !== null) files.push({ file, size: found.size, usedAt })

@@ -45,66 +45,70 @@ import { launchThreads } from './threads-launcher.js'
 export type { HostedMain, HostedResults, Main } from '../world/user-program.js'
 
 export interface RunOptions<A = unknown, T = unknown> {
-  /** Ranks of the world, 1 to 2^22. */
+  /** The number of ranks of the world, 1 to 2^22. */
   readonly ranks: number
   /**
-   * Processes of the fabric; default 1 for `local`, 2 for `threads` and `websocket`. A factory has its own
-   * number; if both are given they must be equal.
+   * The number of processes of the fabric; default 1 for `local`, 2 for `threads` and `websocket`. A factory has its
+   * own number; if both are given they must be equal.
    */
   readonly processes?: number
   /**
-   * `local` (default): logical processes in this thread. `threads`: worker threads. `websocket`: processes of
-   * this host. `mpi`: the processes that an MPI launcher started, each of which makes this same call. Or a
-   * fabric's factory, e.g. `local({ seed, nodes })`.
+   * The fabric. `local` (default): logical processes in this thread. `threads`: worker threads. `websocket`: processes
+   * of this host. `mpi`: the processes that an MPI launcher started, each of which makes this same call. Or a fabric's
+   * factory, e.g. `local({ seed, nodes })`.
    */
   readonly fabric?: 'local' | 'threads' | 'websocket' | 'mpi' | FabricFactory
-  /** Passed to every `main` unchanged; to other threads and processes as a structured clone. */
+  /** The value passed to every `main` unchanged; to other threads and processes as a structured clone. */
   readonly args?: A
   /**
-   * Ends the world: all waits fail, and `run` rejects with ERR_ABORTED whose cause is the signal's reason.
+   * The signal that ends the world: all waits fail, and `run` rejects with ERR_ABORTED whose cause is the signal's
+   * reason.
    */
   readonly signal?: AbortSignal
   /**
-   * Messages of at most this many payload bytes are sent at once; larger ones wait for their receive. Default
-   * 64 KiB, and on `websocket` up to 32 MiB for messages of collectives.
+   * The payload bytes up to which a message is sent at once; larger ones wait for their receive. Default 64 KiB, and on
+   * `websocket` up to 32 MiB for messages of collectives.
    */
   readonly eagerLimitBytes?: number
   /**
-   * What one process may have in flight to another in messages that no receive has taken; beyond it sends
+   * The bytes that one process may have in flight to another in messages that no receive has taken; beyond it sends
    * wait. Each message counts its payload and 64 bytes. Default 16 MiB, on `websocket` 32 MiB.
    */
   readonly creditBytes?: number
   /**
-   * False: of a module only the default export runs. Default true: its export `hosted` instead, where it has
-   * one, once per process. Of a `main` that is a function, which has no exports: its hosted form.
+   * Whether a module's export `hosted`, if it has one, runs once per process instead of the default export. Default
+   * true; false: only the default export runs. For a `main` that is a function, which has no exports: its hosted form.
    */
   readonly hosted?: boolean | HostedMain<T, A>
-  /** False: ranks that can never continue are left waiting. Default true: ERR_DEADLOCK with a report. */
+  /**
+   * Whether ranks that can never continue fail with ERR_DEADLOCK and a report (default: true). False: they are left
+   * waiting.
+   */
   readonly detectDeadlock?: boolean
   /**
-   * True: errors and reports name the line of the program that made a call. Costs a stack trace per call that
-   * waits; a process retains at most 64 per rank. Default false: nothing is paid.
+   * Whether errors and reports name the line of the program that made a call. Costs a stack trace per call that waits;
+   * a process retains at most 64 per rank. Default false, at no cost.
    */
   readonly diagnose?: boolean
   /**
-   * When to report who waits for what while the world runs. Default: never; `worldReport` covers this
-   * thread's worlds.
+   * The triggers of reports on blocked ranks while the world runs. Default: never; `worldReport` covers this thread's
+   * worlds.
    */
   readonly report?: ReportOptions
   /**
-   * The tuning file that decides which algorithms collectives use: its path, its URL or what it holds. Read once,
-   * in this process; on `mpi` once in every process. Default: the file that the environment variable
-   * RANKWEAVE_TUNING names, if it does; null: none, so that the rule decides.
+   * The tuning file that decides which algorithms collectives use: its path, its URL or its content. It is read once,
+   * in this process; on `mpi` once in every process. Default: the file that the environment variable RANKWEAVE_TUNING
+   * names, if it does; null: none, so that the rule decides.
    */
   readonly tuning?: TuningOption
   /**
    * The machine on which the world runs: rank r of the world is on core r. A `reorder` and strategies of topologies
-   * read it where their options name none. With a profile, `auto` is the default strategy. On `mpi` all processes pass the
+   * read it if their options name none. With a profile, `auto` is the default strategy. On `mpi` all processes pass the
    * same. Default: only the nodes of the processes are known (docs/placement.md#the-machine-of-a-world).
    */
   readonly machine?: Machine
   /**
-   * What is counted of message matching: `describe().matching` has it; what is recorded, in files; and the design of its
+   * The options of message matching: counts, which `describe().matching` has; records, in files; and the design of its
    * queues. Default: nothing, and the index (docs/diagnosing-hangs.md#how-long-queues-are, docs/message-matching.md).
    */
   readonly matching?: MatchingOptions
@@ -113,21 +117,19 @@ export interface RunOptions<A = unknown, T = unknown> {
 /**
  * Runs a world: `main` once for every rank, each with its own handle on the communicator of all ranks.
  *
- * A program may be written for all ranks of a process at once: a module that exports `hosted(worlds, args)`
- * beside its default export, or the option `hosted` beside a function, is called once per process with the
- * handles of all ranks there. It returns one value for each, or undefined. What it throws is thrown by all its
- * ranks; the error names the first.
+ * A program may be written for all ranks of a process at once. A module's export `hosted(worlds, args)`, in addition to
+ * its default export, or the option `hosted` with a function, is called once per process with the handles of all ranks
+ * there. It returns one value for each, or undefined. An error that it throws counts for all its ranks and names the
+ * first.
  *
- * On `threads` every process is a worker thread that loads the program for itself: `main` is then the URL of
- * a module, TypeScript or JavaScript, whose default export is called once per rank; results and errors come
- * back as structured clones and records. A worker that ends early (an uncaught error, `process.exit`, out of
- * memory) is a lost process: operations that involve its ranks fail with ERR_PEER_LOST, all others run to
- * their end, and then `run` rejects, unless the ranks that live have acknowledged the loss (`ackFailed`,
- * `shrink`).
+ * On `threads` every process is a worker thread that loads the program itself. `main` is then the URL of a module,
+ * TypeScript or JavaScript, whose default export is called once per rank; results and errors come back as structured
+ * clones and records. A worker that ends early (an uncaught error, `process.exit`, out of memory) is a lost process.
+ * Operations that involve its ranks fail with ERR_PEER_LOST, and all others run to their end. Then `run` rejects,
+ * unless the ranks that live have acknowledged the loss (`ackFailed`, `shrink`).
  *
- * On `websocket` every process is one of the operating system, started by this call and connected by
- * WebSockets over loopback; otherwise it is as on `threads`. For processes on other hosts see `host` and
- * `join`.
+ * On `websocket` every process is one of the operating system, started by this call and connected by WebSockets over
+ * loopback; the rest is as on `threads`. For processes on other hosts see `host` and `join`.
  *
  * On `mpi` every process that the launcher started calls `run` with the same options. Process 0 gets the
  * values that all ranks returned, the others those of their own ranks; an error reaches all of them. A
@@ -139,12 +141,12 @@ export interface RunOptions<A = unknown, T = unknown> {
  * something else continues, and its value is ignored. Messages that have not been received when every rank
  * has returned are dropped.
  *
- * When every rank waits and nothing can wake them, all waits fail with ERR_DEADLOCK, which reports who waits
- * for what. Timers, sockets and file operations that the program started since `run` was called, waits with a
- * signal, and other worlds of the same thread with frames in flight count as something that can. A timer from
- * before, or a rank of another world that is awake, delays the report by 3 seconds, since Node does not
- * distinguish timers, nor report what a rank awaits. Node does not report compression and cryptography on its
- * thread pool: if such work is to wake a rank while all of them wait, pass `detectDeadlock: false`.
+ * When every rank waits and nothing can wake them, all waits fail with ERR_DEADLOCK, which reports what each rank waits
+ * for. The following can wake a rank: timers, sockets and file operations that the program started since `run` was
+ * called, waits with a signal, and other worlds of the same thread with frames in flight. A timer from before, or a
+ * rank of another world that is awake, delays the report by 3 seconds, since Node does not distinguish timers, nor
+ * report what a rank awaits. Node does not report compression and cryptography on its thread pool: if such work is to
+ * wake a rank while all of them wait, pass `detectDeadlock: false`.
  *
  * A URL says nothing about the type of the results: state it, `run<Result>(new URL('./program.ts',
  * import.meta.url), options)`, or get `unknown[]`. The type of `args` is then stated too, `run<Result, Args>`.
@@ -166,7 +168,7 @@ export interface RunOptions<A = unknown, T = unknown> {
  * @see MPI-4.1 §11.2 (MPI_Init, MPI_Finalize, MPI_Abort)
  */
 export async function run<T, A = undefined>(main: Main<T, A> | URL, options: RunOptions<A, T>): Promise<T[]> {
-  // Before anything else runs: what the caller starts besides this world may wake it.
+  // Watch before anything else runs: activities that the caller starts besides this world may wake it.
   const eventLoop = new EventLoopWatch()
   installMailboxDesigns()
   const factory = checked(main, options)
@@ -202,12 +204,12 @@ export async function run<T, A = undefined>(main: Main<T, A> | URL, options: Run
   return launch<T, A>(factory, { ...request, world: { ...world, ...(await tuning) } })
 }
 
-/** The tuning file of a world; undefined without one. */
+/** Returns the tuning of a world; undefined without one. */
 function loadedTuning(option: TuningOption | undefined, fabric: string): Promise<LoadedTuning> | undefined {
   const given = tuningGiven(option)
   if (given === null) return undefined
   const loaded = loadTuningOf(given, fabric)
-  // It is awaited where the world starts.
+  // The promise is awaited where the world starts.
   loaded.catch(() => {})
   return loaded
 }
@@ -216,7 +218,7 @@ async function loadTuningOf(given: NonNullable<TuningOption>, fabric: string): P
   const request = onlineRequestOf(given)
   if (request !== undefined) {
     const { loadOnline, loadOnlineHere } = await import('./processes/load-online.js')
-    // Of the processes of a job, that of rank 0 counts.
+    // The options of rank 0's process count among those of a job.
     const load = fabric === 'mpi' ? loadOnline : loadOnlineHere
     return { online: await load('run', request, fabric) }
   }
@@ -227,7 +229,7 @@ async function loadTuningOf(given: NonNullable<TuningOption>, fabric: string): P
 let warned = false
 
 /**
- * Once per process, and by one process only: a launcher has started copies of the program that do not form
+ * Warns once per process, and in one process only, that a launcher has started copies of the program that do not form
  * one world.
  */
 function warnOfCopies(kind: FabricKind): void {
@@ -242,7 +244,8 @@ function warnOfCopies(kind: FabricKind): void {
   )
 }
 
-// Loaded when it is asked for: to host ranks in this thread takes most of the library, WebSockets take packages.
+// Each launcher is loaded when it is requested: hosting ranks in this thread takes most of the library, WebSockets take
+// packages.
 const launchers: Readonly<Partial<Record<FabricKind, Launcher>>> = {
   local: async (factory, request) =>
     (await import('./processes/session-launcher.js')).launchLocal(factory, request),
@@ -252,7 +255,7 @@ const launchers: Readonly<Partial<Record<FabricKind, Launcher>>> = {
   mpi: async (factory, request) => (await import('./mpi-run.js')).launchMpi(factory, request),
 }
 
-/** On a fabric of the user's. */
+/** Launches on a fabric of the user's. */
 const launchSession: Launcher = async (factory, request) =>
   (await import('./processes/session-launcher.js')).launchSession(factory, request)
 
@@ -271,7 +274,7 @@ const runOptions: OptionTable<RunOptions> = {
   matching: objectOption(matchingOptions),
 }
 
-/** The options' fabric. @throws ERR_WORLD, ERR_ARGUMENT for options that are not valid */
+/** Returns the options' fabric. @throws ERR_WORLD, ERR_ARGUMENT for invalid options */
 function checked<T, A>(main: Main<T, A> | URL, options: RunOptions<A, T>): FabricFactory {
   if (typeof main !== 'function' && !(main instanceof URL)) {
     const message = `run: expected a function, or the URL of a module, as main, got ${typeof main}`

@@ -18,7 +18,7 @@ export async function hostProcess(): Promise<void> {
   const { program, connection, world: data } = workerData as ProcessData
   const { hosted, ...world } = data
   const post = (message: FromProcess) => port.postMessage(message)
-  // Only the program can close it. Its results would never arrive, nor what ends the world.
+  // The program alone can close the port. Its results would never arrive, nor the message that ends the world.
   port.once('close', () => {
     throw new Error('the program closed parentPort, by which its worker reports: expected it to stay open')
   })
@@ -43,7 +43,7 @@ export async function hostProcess(): Promise<void> {
       }
     })
   })
-  // What opens standard input takes modules of Node that the others do not need.
+  // The module that opens standard input takes modules of Node that the others do not need.
   if (connection.process === 0) (await import('./processes/worker-stdin.js')).adoptStdin()
   let loaded: UserProgram<unknown, unknown>
   try {

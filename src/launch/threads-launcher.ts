@@ -13,7 +13,7 @@ import {
 import { dropOutputOfBrokenStreams } from './processes/worker-output.js'
 import { startWorkers } from './threads-start.js'
 
-/** On worker threads, each of which loads the program for itself. */
+/** Launches on worker threads, each of which loads the program itself. */
 export const launchThreads: Launcher = async (factory, { program, hosted, world, signal, report }) =>
   runThreads(
     requireModule(program, factory.kind, 'threads'),
@@ -43,7 +43,7 @@ export function runThreads<T>(
     const releaseOutput = dropOutputOfBrokenStreams(workers)
     const release = () => {
       releaseOutput()
-      // A worker may have been terminated while it collected.
+      // A worker may have been terminated during a collection.
       restoreHeapFlags()
     }
     return { processes: workers, noun: 'worker', release }

@@ -5,8 +5,7 @@ import { workerFile } from '../package-paths.js'
 import { entryFile } from './processes/entry-file.js'
 import type { ProcessData } from './processes/process-protocol.js'
 
-// Not imported: a module that imports `node:process` opens standard input, which makes it non-blocking for
-// all.
+// `node:process` is not imported: importing it opens standard input, which makes it non-blocking for all.
 const { execArgv } = process
 
 const worker = { own: workerFile, name: 'worker.js', option: 'threads({ workerUrl })' }
@@ -40,14 +39,13 @@ function startWorker(entry: URL, workerData: ProcessData, { workers }: ThreadsFa
     name: `rankweave process ${process}`,
     ...(workers.resourceLimits === undefined ? {} : { resourceLimits: workers.resourceLimits }),
   }
-  // Applies to a program given as text, and is refused for files. Otherwise a worker inherits all flags.
+  // The flag applies to a program given as text, and is refused for files. Otherwise a worker inherits all flags.
   const own = execArgv.filter((flag) => !flag.startsWith('--input-type'))
   if (own.length === execArgv.length) return new Worker(entry, options)
   try {
     return new Worker(entry, { ...options, execArgv: own })
   } catch (error) {
-    // Flags of the whole process, such as --max-old-space-size, are refused by name, and hold for its threads
-    // anyway.
+    // Flags of the whole process, such as --max-old-space-size, are refused by name, and hold for its threads anyway.
     const { code, message } = error as NodeJS.ErrnoException
     if (code !== 'ERR_WORKER_INVALID_EXEC_ARGV') throw error
     return new Worker(entry, { ...options, execArgv: own.filter((flag) => !message.includes(flag)) })

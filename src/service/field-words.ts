@@ -1,10 +1,10 @@
 import type * as z from 'zod'
 
-/** What a field that does not match its schema was expected to be, in the words of other errors. */
+/** Returns what a field that does not match its schema was expected to be, in the words of other errors. */
 export function expectedOf(issue: z.core.$ZodIssue, schema: z.ZodType): string {
   switch (issue.code) {
     case 'invalid_type':
-      // By the name that JSON has for the type.
+      // The text uses JSON's name of the type.
       return `expected ${issue.expected === 'int' ? 'an integer' : `a value of the type ${issue.expected}`}`
     case 'too_small':
       return `expected at least ${issue.minimum}${issue.origin === 'string' ? ' characters' : ''}`
@@ -13,7 +13,7 @@ export function expectedOf(issue: z.core.$ZodIssue, schema: z.ZodType): string {
     case 'invalid_value':
       return `expected one of ${issue.values.map(String).join(', ')}`
     case 'invalid_format':
-      // Schemas name what their patterns mean; without that the library's own message begins so.
+      // Schemas name the meaning of their patterns; without that the library's own message begins so.
       return `expected ${issue.message.startsWith('Invalid') ? (issue.pattern ?? issue.format) : issue.message}`
     case 'unrecognized_keys':
       return `expected fields among ${fieldsOf(schema, issue.path).join(', ')}`
@@ -24,7 +24,7 @@ export function expectedOf(issue: z.core.$ZodIssue, schema: z.ZodType): string {
 
 interface Fields {
   readonly shape?: Readonly<Record<PropertyKey, Fields>>
-  /** Of one that may be missing. */
+  /** The schema inside one that may be missing. */
   unwrap?(): Fields
 }
 

@@ -1,6 +1,6 @@
 /**
- * Where the service reports: each line has fields and a message. Fields never hold tokens. The shape is that
- * of pino.
+ * The receiver of the service's reports: each line has fields and a message. Fields never hold tokens. The shape is
+ * that of pino.
  */
 export interface Log {
   info(fields: object, message: string): void
@@ -8,5 +8,5 @@ export interface Log {
   error(fields: object, message: string): void
 }
 
-/** For tests. */
+/** A log for tests. */
 export const silentLog: Log = { info: () => {}, warn: () => {}, error: () => {} }

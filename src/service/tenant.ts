@@ -1,10 +1,10 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { RankweaveError } from '../errors.js'
 
-/** The holders of one token. What one tenant stores, plans and joins does not exist for another. */
+/** The holders of one token. The topologies, plans and worlds of one tenant do not exist for another. */
 export interface Tenant {
   /**
-   * 32 lowercase hexadecimal digits; `local` where the service has no tokens. Names a folder, and stands in
+   * The id: 32 lowercase hexadecimal digits; `local` if the service has no tokens. It names a folder, and appears in
    * logs.
    */
   readonly id: string
@@ -15,20 +15,18 @@ const local: Tenant = { id: 'local' }
 
 export const tenantTokenPattern = /^[A-Za-z0-9_-]{32,256}$/
 
-/** Longest a token may be that is hashed for comparison: a client cannot make the service hash megabytes. */
+/** The longest token that is hashed for comparison: a client cannot make the service hash megabytes. */
 const longestToken = 256
 
-/** The tokens of a service. */
 export class Tenants {
   readonly #tenants: readonly { readonly digest: Buffer; readonly tenant: Tenant }[] | null
-  /** Null: there is none. */
+  /** The digest of the token of metrics; null: there is none. */
   readonly #metrics: Buffer | null
 
   /**
    * @param tokens null: one tenant, for whom no token is needed
-   * @param metricsToken null: no client may read figures, or, where no token is needed, all may
-   * @throws ERR_TOKEN for a malformed token, which is not repeated, and for one that is a tenant's and that of
-   *   metrics
+   * @param metricsToken null: no client may read figures, or, if no token is needed, all may
+   * @throws ERR_TOKEN for a malformed token, which is not repeated, and for one that is a tenant's and that of metrics
    */
   constructor(tokens: readonly string[] | null, metricsToken: string | null = null) {
     if (tokens !== null && tokens.length === 0)
@@ -53,7 +51,7 @@ export class Tenants {
   }
 
   /**
-   * The tenant of a token. Compares digests with all tokens, each in constant time, so the time says nothing
+   * Returns the tenant of a token. Compares digests with all tokens, each in constant time, so the time says nothing
    * about them.
    *
    * @throws ERR_TOKEN for a wrong or missing token
@@ -67,7 +65,7 @@ export class Tenants {
     throw unknownToken(token)
   }
 
-  /** Whether a token may read the figures of all tenants. @throws ERR_TOKEN if it may not */
+  /** Checks that a token may read the figures of all tenants. @throws ERR_TOKEN if it may not */
   checkMetrics(token: string | undefined): void {
     const metrics = this.#metrics
     if (metrics === null && this.#tenants === null) return
@@ -94,7 +92,7 @@ function digestOfGiven(token: string | undefined): Buffer {
   return digestOf(token === undefined || token.length > longestToken ? '' : token)
 }
 
-/** The tokens of a file: one per line; lines that are empty or begin with `#` are skipped. */
+/** Reads the tokens of a file: one per line; lines that are empty or begin with `#` are skipped. */
 export function tokensOf(text: string): readonly string[] {
   const lines = text.split(/\r?\n/).map((line) => line.trim())
   return [...new Set(lines.filter((line) => line !== '' && !line.startsWith('#')))]

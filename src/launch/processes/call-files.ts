@@ -2,12 +2,12 @@ import { join } from 'node:path'
 import { reasonText } from '../../errors.js'
 import { writeWholeFile } from '../../text/whole-file.js'
 
-/** How names of files end that runs write of their calls. */
+/** The ending of names of files in which runs write their calls. */
 export const callFileEnding = '.calls'
 
 /**
- * Writes the file of a run: whole, or not at all. Two runs never write one file. Where it cannot be written, the run
- * warns and has its results all the same.
+ * Writes the file of a run: whole, or not at all. Two runs never write one file. If it cannot be written, the run warns
+ * and still has its results.
  */
 export async function writeCallFile(folder: string, file: Uint8Array): Promise<void> {
   const time = new Date().toISOString().replaceAll(/[:.]/g, '-')
@@ -19,7 +19,7 @@ export async function writeCallFile(folder: string, file: Uint8Array): Promise<v
   }
 }
 
-/** A run has its results, but no file. */
+/** Warns that a run has its results, but no file. */
 export function warnOfLostCalls(error: unknown): void {
   process.emitWarning(`the calls of this run are not recorded: ${reasonText(error)}`, {
     type: 'RankweaveWarning',

@@ -6,17 +6,17 @@ import { isPackaged } from '../../package-paths.js'
 
 /** A file of this package that threads or processes start from. */
 export interface EntryFile {
-  /** Where this copy of the package has it. */
+  /** The file in this copy of the package. */
   readonly own: URL
-  /** Below `dist`. */
+  /** The path below `dist`. */
   readonly name: string
   /** The call that takes the file's URL, for the message. */
   readonly option: string
 }
 
 /**
- * The entry of workers or processes: the given one, else this package's; where an application bundles this
- * code, that of the package that the program, or the folder this process runs in, finds.
+ * Returns the entry of workers or processes: the given one, else this package's. If an application bundles this code,
+ * it is that of the package that the program, or the folder this process runs in, finds.
  *
  * @throws ERR_WORKER when there is none
  */
@@ -37,7 +37,7 @@ export function entryFile(program: URL, given: URL | undefined, { own, name, opt
   )
 }
 
-/** The file of the package that a module finds under the name of this one. */
+/** Returns the file of the package that a module finds under the name of this one. */
 function installed(from: URL, name: string): URL[] {
   try {
     const manifest = createRequire(from).resolve('rankweave/package.json')

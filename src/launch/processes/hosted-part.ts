@@ -8,8 +8,8 @@ import { withMatchingTraces } from './with-matching-traces.js'
 type Post = (message: Exclude<FromProcess, { readonly kind: 'returned' }>) => void
 
 /**
- * The part of a world that a worker or another process hosts for the thread that called `run`, as messages
- * between them.
+ * The part of a world that a worker or another process hosts for the thread that called `run`, as messages between
+ * them.
  */
 export class HostedPart {
   readonly #port: CallerPort
@@ -22,10 +22,7 @@ export class HostedPart {
     this.#post = post
   }
 
-  /**
-   * A message of the caller; what has to do with neither the end nor the state of the world is left to
-   * others.
-   */
+  /** Handles a message of the caller on the end or the state of the world; other messages are ignored here. */
   onMessage(message: ToProcess): void {
     if (message.kind === 'abort') this.#interrupt.abort(decodeError(message.reason))
     else if (message.kind === 'diagnose') {
@@ -33,7 +30,7 @@ export class HostedPart {
     }
   }
 
-  /** The last message of a part that fails. */
+  /** Sends the last message of a part that fails. */
   failed(error: unknown): void {
     this.#post({ kind: 'failed', error: encoded(error) })
   }
@@ -52,8 +49,7 @@ export class HostedPart {
   ): Promise<void> {
     this.#post({ kind: 'loaded' })
     await started
-    // From here on the session keeps this event loop alive; the port must not, so that an empty one is
-    // noticed.
+    // The session keeps this event loop alive from here; the port must not, so that an empty loop is noticed.
     this.#port.unref()
     const options: WorldOptions<A> = {
       ...world,

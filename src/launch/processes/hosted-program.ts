@@ -5,8 +5,7 @@ import { loadExports, type ProgramChoice, programError } from './load-program.js
 import type { ProcessData } from './process-protocol.js'
 
 /**
- * What connects a worker, or another process, with the thread that called `run`; it may keep the event loop
- * alive.
+ * The connection of a worker, or another process, with the thread that called `run`; it may keep the event loop alive.
  */
 export interface CallerPort {
   ref(): void
@@ -25,7 +24,7 @@ export async function loadHere(
       program,
       `${program} failed to load: it waits, and nothing is left that could wake it`,
     )
-    // One turn later: a program that loads another may have its own handler for this.
+    // The rejection comes one turn later, because a program that loads another may handle this event itself.
     onEmpty = () => setImmediate(reject, error)
     process.once('beforeExit', onEmpty)
   })
@@ -71,14 +70,14 @@ export function notCloneable(
 
 let ofProcess: { readonly args: unknown } | undefined
 
-/** Called in a process of the operating system before it loads the program. */
+/** Sets the arguments in a process of the operating system before it loads the program. */
 export function setHostedArgs(args: unknown): void {
   ofProcess = { args }
 }
 
 /**
- * The arguments of the world whose process this thread or process hosts: for a program that needs them while
- * it loads.
+ * Returns the arguments of the world whose process this thread or process hosts, for a program that needs them while it
+ * loads.
  */
 export function hostedArgs(): unknown {
   return ofProcess === undefined ? (workerData as ProcessData).world.args : ofProcess.args

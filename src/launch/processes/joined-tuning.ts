@@ -3,15 +3,15 @@ import type { OnlineOptions } from '../../tuning/online/online-options.js'
 import { fnvHash } from '../../tuning/settings/fnv-hash.js'
 import { onlineRequestOf, requestedTuning, type TuningOption, tuningGiven } from './tuning-option.js'
 
-/** What a process joins a world with. */
+/** The tuning with which a process joins a world. */
 export interface JoinedTuning {
   readonly tuning?: TuningFile
   readonly online?: OnlineOptions
-  /** What all processes of the world have alike; undefined of one without tuning. */
+  /** The checksum of the part that all processes of the world have alike; undefined for one without tuning. */
   readonly checksum?: string
 }
 
-/** The tuning of a process that joins. @throws ERR_FILE, ERR_TUNING, ERR_ARGUMENT */
+/** Returns the tuning of a process that joins. @throws ERR_FILE, ERR_TUNING, ERR_ARGUMENT */
 export async function joinedTuning(option: TuningOption | undefined): Promise<JoinedTuning> {
   const request = onlineRequestOf(tuningGiven(option))
   if (request === undefined) {
@@ -20,13 +20,13 @@ export async function joinedTuning(option: TuningOption | undefined): Promise<Jo
   }
   const { loadOnline, onlineChecksum } = await import('./load-online.js')
   const online = await loadOnline('join', request, 'websocket')
-  // A seed that is given must be the same everywhere.
+  // A given seed must be the same everywhere.
   return { online, checksum: onlineChecksum(online, request.seed) }
 }
 
 /**
- * Options of online tuning in a world that has begun: all its processes draw alike, by its name, and fail alike. Its
- * machine has the node label of process 0.
+ * Returns the options of online tuning in a world that has begun: all its processes draw alike, by its name, and fail
+ * alike. Its machine has the node label of process 0.
  *
  * @throws ERR_TUNING for a model of another machine
  */

@@ -5,38 +5,38 @@ import type { UserProgram } from '../../world/user-program.js'
 import type { WorldOptions } from '../../world/world.js'
 import type { ReportOptions } from './report-triggers.js'
 
-/** A tuning file, or how the calls of a run are tuned online. */
+/** A tuning file, or the options of online tuning of a run. */
 export type LoadedTuning = Pick<RuntimeOptions, 'tuning' | 'online'>
 
-/** A world that `run` was called for; its options have been checked. */
+/** The request for a world that `run` was called for; its options have been checked. */
 export interface LaunchRequest<T, A> {
   readonly program: UserProgram<T, A> | URL
-  /** False: of a module only the default export runs. */
+  /** Whether a module's export `hosted` may run; false: only the default export runs. */
   readonly hosted: boolean
   readonly world: WorldOptions<A>
-  /** Of the world, which has it where the launcher need not take its turn before; undefined: it has none. */
+  /** The tuning; undefined if there is none, or if the launcher must take its turn before it is loaded. */
   readonly tuning: Promise<LoadedTuning> | undefined
   readonly signal: AbortSignal | undefined
   readonly report: ReportOptions | undefined
-  /** What kept the event loop alive when `run` was called. */
+  /** The activities that kept the event loop alive when `run` was called. */
   readonly eventLoop: EventLoopWatch
 }
 
 /**
- * Starts the processes of a world on one kind of fabric, or joins them, and resolves to what the ranks
+ * Starts the processes of a world on one kind of fabric, or joins them, and resolves to the values that the ranks
  * returned.
  */
 export type Launcher = <T, A>(factory: FabricFactory, request: LaunchRequest<T, A>) => Promise<T[]>
 
-/** How a process ended. */
+/** The outcome of a process. */
 export type ProcessOutcome =
   | { readonly kind: 'returned'; readonly results: readonly unknown[]; readonly without?: readonly number[] }
   | { readonly kind: 'failed' }
   | { readonly kind: 'lost' }
 
 /**
- * Whether the world did without the processes that were lost: all others have returned, and each has agreed
- * to do without each of them.
+ * Returns whether the world did without the processes that were lost: all others have returned, and each has agreed to
+ * do without each of them.
  *
  * @param outcomes by process; undefined for one that has not ended
  */

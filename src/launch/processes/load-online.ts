@@ -33,17 +33,18 @@ const requestOptions: OptionTable<OnlineRequest> = {
   seed: integerOption({ least: 0, most: 2 ** 32 - 1 }),
 }
 
-/** What runs on a fabric of this machine. */
+/** Returns the source of measurements that run on a fabric of this machine. */
 export function onlineSource(fabric: string): MeasurementSource {
   return { kind: 'rankweave', name: fabric, machine: hostname() || 'unnamed' }
 }
 
 /**
- * What a run needs that tunes its calls: the model of its folder, if there is one, and the settings it may choose.
+ * Loads the options of a run that tunes its calls: the model of its folder, if there is one, and the settings it may
+ * choose.
  *
  * @param fabric of the world
- * @throws ERR_ARGUMENT for options; ERR_FILE for a folder that cannot be made and a model that cannot be read; ERR_TUNING
- *   for a model that is damaged, of another fabric or of simulated runs
+ * @throws ERR_ARGUMENT for options; ERR_FILE for a folder that cannot be made and a model that cannot be read;
+ *   ERR_TUNING for a model that is damaged, of another fabric or of simulated runs
  */
 export async function loadOnline(
   where: string,
@@ -65,8 +66,8 @@ export async function loadOnline(
 }
 
 /**
- * The model, if there is one. The next `rankweave learn` would refuse a mixture, so a run takes the model of runs like
- * itself only.
+ * Returns the model, if there is one. The next `rankweave learn` would refuse a mixture, so a run accepts only a model
+ * of the same kind of runs.
  */
 function modelOf(where: string, path: string, fabric: string): TuningFile | undefined {
   const bytes = readRegularFileIfThere(path, tuningFileLimits.bytes)
@@ -83,9 +84,9 @@ function modelOf(where: string, path: string, fabric: string): TuningFile | unde
 }
 
 /**
- * A model is of the machine of rank 0, which writes the files of runs.
+ * Checks that a model is of the machine of rank 0, which writes the files of runs.
  *
- * @param machine where rank 0 is
+ * @param machine of rank 0
  * @throws ERR_TUNING for a model of another one
  */
 export function requireLearnedOn({ folder, model }: OnlineOptions, machine: string): void {
@@ -95,7 +96,7 @@ export function requireLearnedOn({ folder, model }: OnlineOptions, machine: stri
   throw new RankweaveError('ERR_TUNING', message)
 }
 
-/** The same for processes of this host, which have read one folder. */
+/** Loads the options for processes of this host, which have read one folder. */
 export async function loadOnlineHere(
   where: string,
   request: OnlineRequest,
@@ -107,16 +108,16 @@ export async function loadOnlineHere(
 }
 
 /**
- * Of what all processes of a world must have alike, in 16 characters.
+ * Returns a checksum, in 16 characters, of the options that all processes of a world must have alike.
  *
- * @param seed one that all must have; else they take theirs from what all know
+ * @param seed one that all must have; without it, they derive theirs from common knowledge
  */
 export function onlineChecksum({ mode, calls, measured, model }: OnlineOptions, seed?: number): string {
   const text = `online ${mode} ${calls} ${measured} ${model?.checksum ?? ''} ${seed ?? ''}`
   return fnvHash(new TextEncoder().encode(text))
 }
 
-/** Those of the model keep their numbers; what it lacks comes after them. */
+/** Merges settings: those of the model keep their numbers, and those that it lacks follow. */
 function merged(learned: readonly TuningSetting[], own: readonly TuningSetting[]): TuningSetting[] {
   const known = new NumberedSettings(learned)
   return [...learned, ...own.filter((setting) => known.numberOf(setting) === 0)]

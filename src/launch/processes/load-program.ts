@@ -7,21 +7,21 @@ import type { HostedMain, Main, UserProgram } from '../../world/user-program.js'
 import { mayImportPackages } from './package-imports.js'
 import { syntaxErrorPlace } from './syntax-error-place.js'
 
-/** What of a program is to run. */
+/** The choice of the exports of a program that run. */
 export interface ProgramChoice {
-  /** False: only its default export. Default true: its export `hosted` instead, where it has one. */
+  /**
+   * Whether an export `hosted` runs instead of the default export. Default true; false: only the default export runs.
+   */
   readonly hosted?: boolean
   /** The file as the caller named it, for messages. */
   readonly name?: string
 }
 
 /**
- * Loads a program's exports `default` and `hosted`. TypeScript is compiled while it loads; `import
- * 'rankweave'` resolves to this copy of the library, so that a program works from any folder and never loads
- * a second one.
+ * Loads a program's exports `default` and `hosted`. TypeScript is compiled while it loads. `import 'rankweave'`
+ * resolves to this copy of the library, so that a program works from any folder and never loads a second one.
  *
- * @throws ERR_PROGRAM when it fails to load, exports no default function, or as `hosted` anything else than a
- *   function
+ * @throws ERR_PROGRAM when it fails to load, exports no default function, or exports `hosted` that is not a function
  */
 export async function loadExports<T, A>(
   url: string,
@@ -51,7 +51,7 @@ export async function loadExports<T, A>(
   return { main: main as Main<T, A>, hosted: hosted as HostedMain<T, A> }
 }
 
-/** Whether it can be called: a class is a function, too, but only for `new`. */
+/** Returns whether it can be called: a class is a function, too, but only for `new`. */
 function isCallable(value: unknown): boolean {
   return typeText(value) === 'function'
 }
@@ -67,8 +67,8 @@ interface Exports {
 }
 
 /**
- * Of a CommonJS module `default` is `module.exports`, whose own `default` is what the author, or a compiler,
- * exported.
+ * Returns the default export. The `default` of a CommonJS module is `module.exports`, whose own `default` is what the
+ * author, or a compiler, exported.
  */
 function defaultOf({ default: exported }: Exports): unknown {
   if (typeof exported !== 'object' || exported === null) return exported
@@ -76,7 +76,10 @@ function defaultOf({ default: exported }: Exports): unknown {
   return typeof inner === 'function' ? inner : exported
 }
 
-/** Node may not find the names that a CommonJS module exports: they are properties of `module.exports`. */
+/**
+ * Returns the export `hosted`. Node may not find the names that a CommonJS module exports: they are properties of
+ * `module.exports`.
+ */
 function hostedOf({ default: exported, hosted }: Exports): unknown {
   return hosted ?? (Object(exported) as Exports).hosted
 }
@@ -85,14 +88,14 @@ export function programError(file: string, message: string, cause?: unknown): Ra
   return new RankweaveError('ERR_PROGRAM', message, { details: { file }, cause })
 }
 
-/** The hooks this thread's loader has: they stay, and two of the same kind would call each other. */
+/** The hooks of this thread's loader: they stay, and two of the same kind would call each other. */
 const installed = { typescript: false, ownName: false }
 
 /**
- * Node loads JavaScript by itself; TypeScript needs the compiler's hook, below this library's, which calls
- * it. Such a hook starts a thread and makes every import wait for it, so none is installed for a JavaScript
- * program that resolves to this copy anyway, or imports no package; where Node has hooks of the same thread,
- * it gets one of these.
+ * Installs the hooks that a program needs. Node loads JavaScript by itself; TypeScript needs the compiler's hook, below
+ * this library's, which calls it. Such a hook starts a thread and makes every import wait for it. So a JavaScript
+ * program that resolves to this copy anyway, or imports no package, gets none. If Node has hooks of the same thread,
+ * the program gets one of these.
  */
 async function prepareLoader(url: URL): Promise<void> {
   const typescript = extname(url.pathname).endsWith('ts') && !installed.typescript
@@ -116,7 +119,7 @@ async function prepareLoader(url: URL): Promise<void> {
   installed.ownName = true
 }
 
-/** Node 22.15 and later have it. */
+/** Node 22.15 and later have this function. */
 const { registerHooks } = module as {
   readonly registerHooks?: (hooks: { readonly resolve: ResolveHook }) => unknown
 }
@@ -127,14 +130,14 @@ type ResolveHook = (
   next: (name: string, context: unknown) => unknown,
 ) => unknown
 
-/** Of this process, by which it may load modules. */
+/** Returns the flags of this process, by which it may load modules. */
 function flags(): readonly string[] {
   return [...process.execArgv, ...(process.env['NODE_OPTIONS'] ?? '').split(/\s+/)]
 }
 
-/** Whether `import 'rankweave'` in the program resolves to this copy of the library without a hook. */
+/** Returns whether `import 'rankweave'` in the program resolves to this copy of the library without a hook. */
 function hasThisCopy(program: URL): boolean {
-  // `require` searches it, `import` does not.
+  // The variable affects `require`, but not `import`.
   if (process.env['NODE_PATH'] !== undefined) return false
   try {
     const found = createRequire(program).resolve('rankweave')
@@ -144,7 +147,7 @@ function hasThisCopy(program: URL): boolean {
   }
 }
 
-/** URL of every import path of this package, compiled or as source. */
+/** Returns the URL of every import path of this package, compiled or as source. */
 function ownExports(): Readonly<Record<string, string>> {
   const paths = ownEntries().map((entry) => [
     entry === 'index' ? 'rankweave' : `rankweave/${entry}`,
@@ -154,9 +157,8 @@ function ownExports(): Readonly<Record<string, string>> {
 }
 
 /**
- * Resolves this package's name to its own files, and reads `.ts` as an ES module even where no package.json
- * declares it: as CommonJS it could not await at top level, nor import this library on every supported
- * version of Node.
+ * The hook that resolves this package's name to its own files. It reads `.ts` as an ES module even if no package.json
+ * declares it: as CommonJS it could not await at top level, nor import this library on every supported version of Node.
  */
 const resolver = `data:text/javascript,${encodeURIComponent(`
   let own = {}

@@ -6,11 +6,11 @@ import { requireOwnSource } from '../../tuning/models/require-own-source.js'
 import type { TuningFile } from '../../tuning/models/tuning-file.js'
 
 /**
- * A tuning file for a world.
+ * Loads a tuning file for a world.
  *
  * @param fabric of the world
- * @throws ERR_FILE when it cannot be read; ERR_TUNING when it is damaged, of a library of MPI or of another
- *   fabric; ERR_ARGUMENT for what is no file
+ * @throws ERR_FILE when it cannot be read; ERR_TUNING when it is damaged, of a library of MPI or of another fabric;
+ *   ERR_ARGUMENT for a value that is not a file
  */
 export async function loadTuning(
   where: string,
@@ -37,7 +37,7 @@ async function read(where: string, given: string | URL | TuningFile): Promise<Tu
 
 const pieceBytes = 65_536
 
-/** No more than a tuning file may have, of whatever the path names. */
+/** Reads at most the bytes that a tuning file may have, of whatever the path names. */
 async function textOf(path: string | URL): Promise<string> {
   const most = tuningFileLimits.bytes
   try {

@@ -5,7 +5,7 @@ import { fileError, writeWholeFile } from '../../text/whole-file.js'
 import type { RunningWorld } from '../../world/world.js'
 import { makeWritableDirectory } from './writable-directory.js'
 
-/** The file of a rank in the directory of a trace. */
+/** Returns the name of a rank's file in the directory of a trace. */
 export function traceFileName(worldRank: number): string {
   return `rank-${worldRank}.jsonl`
 }
@@ -14,7 +14,7 @@ export function traceFileName(worldRank: number): string {
  * Makes the directory of a trace before the world starts, and removes the files of another run that are there.
  *
  * @returns its absolute path
- * @throws ERR_FILE where files cannot be written
+ * @throws ERR_FILE if files cannot be written
  */
 export function prepareTraceDirectory(directory: string): string {
   const path = makeWritableDirectory(directory)
@@ -28,7 +28,7 @@ export function prepareTraceDirectory(directory: string): string {
   return path
 }
 
-/** Writes what the ranks of a part of a world have recorded of matching. @throws ERR_FILE */
+/** Writes the records of matching of the ranks of a part of a world. @throws ERR_FILE */
 export async function writeMatchingTraces(directory: string, world: RunningWorld): Promise<void> {
   const processes = world.layout.ranks
   for (const recorder of world.matchingTraces()) {

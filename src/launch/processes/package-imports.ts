@@ -3,21 +3,24 @@ import { isBuiltin } from 'node:module'
 import { extname } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 
-/** Programs of more files are not read. */
+/** The most files of a program that are read. */
 const mostFiles = 64
 
-/** `import ... from '...'`, `import '...'` and `export ... from '...'`, which begin a line. */
+/** The form of `import ... from '...'`, `import '...'` and `export ... from '...'`, which begin a line. */
 const statement =
   /^[ \t]*(?:import(?:[\s{*][\w$\s{},*]*?[\s}]from)?|export\s*[{*][\w$\s{},*]*?[\s}*]from)\s*(?:'([^'\n\\]+)'|"([^"\n\\]+)")/gm
 
-/** What else may load a module, or a name that is not in the text. `import.meta` loads nothing by itself. */
+/**
+ * The form of other texts that may load a module, or a name that is not in the text. `import.meta` loads nothing by
+ * itself.
+ */
 const other = /\bimport\b(?!\s*\.\s*meta\b(?!\s*\.\s*resolve))|\brequire\b|\bfrom\s*['"`]/
 
 /**
- * Whether a JavaScript program may import a package: false only where it is certain from its text, and that of
- * the files it imports, that they import each other and modules of Node alone. What is in doubt may.
+ * Returns whether a JavaScript program may import a package. It is false only if the texts of the program and of the
+ * files it imports show that they import only each other and modules of Node.
  *
- * @param flags of this process, and of `NODE_OPTIONS`: what they load may add imports
+ * @param flags of this process, and of `NODE_OPTIONS`: modules that they load may add imports
  */
 export function mayImportPackages(program: URL, flags: readonly string[]): boolean {
   if (flags.some((flag) => /^(-r|--require|--import|--loader|--experimental-loader)\b/.test(flag)))
@@ -39,7 +42,7 @@ export function mayImportPackages(program: URL, flags: readonly string[]): boole
     const names = Array.from(text.matchAll(statement), ([, single, double]) => single ?? double)
     if (other.test(text.replace(statement, ''))) return true
     for (const name of names) {
-      // It makes `require`.
+      // This module makes `require`.
       if (/^(node:)?module$/.test(name)) return true
       if (isBuiltin(name)) continue
       if (!/^\.{0,2}\//.test(name)) return true

@@ -6,7 +6,7 @@ import type { TuningFile } from '../../tuning/models/tuning-file.js'
 import type { OnlineOptions } from '../../tuning/online/online-options.js'
 import type { ProcessState } from '../../world/diagnosis.js'
 
-/** What a world is started with, the same at all its processes. */
+/** The data with which a world is started, the same at all its processes. */
 export interface WorldData {
   readonly ranks: number
   readonly ranksPerProcess?: readonly number[]
@@ -19,11 +19,11 @@ export interface WorldData {
   readonly online?: OnlineOptions
   readonly machine?: Machine
   readonly matching?: MatchingOptions
-  /** False: of the program only the default export runs. */
+  /** Whether the program's export `hosted` may run; false: only the default export runs. */
   readonly hosted?: boolean
 }
 
-/** What a worker is started with. */
+/** The data with which a worker is started. */
 export interface ProcessData {
   readonly kind: 'rankweave process'
   readonly program: string
@@ -31,37 +31,35 @@ export interface ProcessData {
   readonly world: WorldData
 }
 
-/** What a process of the operating system is started with, as its first message. */
+/** The first message to a process of the operating system. */
 export interface ChildData {
   readonly kind: 'rankweave child'
   readonly program: string
   readonly process: number
-  /** Of the rendezvous. */
+  /** The URL of the rendezvous. */
   readonly url: string
   readonly token: string
   readonly node: string
   readonly world: Omit<WorldData, 'args'>
-  /** `world.args`, serialized. */
+  /** The serialized `world.args`. */
   readonly args: Uint8Array
 }
 
-/** From the thread that called `run` to a worker or another process. Errors are those of `encodeError`. */
+/** A message from the thread that called `run` to a worker or another process. Errors are those of `encodeError`. */
 export type ToProcess =
   /** Every process has loaded the program. */
   | { readonly kind: 'start' }
   | { readonly kind: 'abort'; readonly reason: Uint8Array }
   | { readonly kind: 'lost'; readonly process: number; readonly reason: string }
-  /** On threads: a decision that this process has contributed to. */
+  /** A decision, on threads, to which this process has contributed. */
   | { readonly kind: 'decision'; readonly key: string; readonly decision: Decision }
-  /** Requests a `state` with this number. */
+  /** A request for a `state` with this number. */
   | { readonly kind: 'diagnose'; readonly query: number }
 
-/** From a process. Its last message is `returned` or `failed`; without one it is lost. */
+/** A message from a process. Its last message is `returned` or `failed`; without one it is lost. */
 export type FromProcess =
   | { readonly kind: 'loaded' }
-  /**
-   * On threads: its contribution to a decision of the calling thread, which is the authority (`Decisions`).
-   */
+  /** A contribution, on threads, to a decision of the calling thread, which is the authority (`Decisions`). */
   | {
       readonly kind: 'decide'
       readonly key: string
@@ -72,27 +70,29 @@ export type FromProcess =
   | {
       readonly kind: 'failing'
       readonly error: Uint8Array
-      /** The error came after losses that were survived, and is not about them. Default: false. */
+      /** Whether the error came after losses that were survived, and is not about them. Default: false. */
       readonly afterSurvived?: boolean
     }
   | {
       readonly kind: 'returned'
       readonly results: readonly unknown[]
-      /** Lost processes that the others have agreed to do without. Default: none. */
+      /** The lost processes that the others have agreed to do without. Default: none. */
       readonly without?: readonly number[]
     }
   | { readonly kind: 'failed'; readonly error: Uint8Array }
-  /** Null while the program is being loaded. */
+  /** The state; null while the program is being loaded. */
   | { readonly kind: 'state'; readonly query: number; readonly state: ProcessState | null }
 
-/** The same between processes of the operating system, whose results are serialized. */
+/** A message between processes of the operating system, whose results are serialized. */
 export type FromChild =
   | Exclude<FromProcess, { readonly kind: 'returned' }>
   | { readonly kind: 'returned'; readonly results: Uint8Array; readonly without?: readonly number[] }
-  /** What no code of it has caught; it ends then, unless the program has a handler for it. */
+  /**
+   * An error that no code of the program has caught; the process ends then, unless the program has a handler for it.
+   */
   | { readonly kind: 'uncaught'; readonly error: Uint8Array }
 
-/** Longest results of one process that cross to another, serialized, in bytes. */
+/** The most bytes of results of one process that cross to another, serialized. */
 export const maxResultBytes = 2 ** 30
-/** Longest error that crosses between threads and processes, in bytes. */
+/** The most bytes of an error that crosses between threads and processes. */
 export const maxErrorBytes = 2 ** 20

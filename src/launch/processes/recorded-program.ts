@@ -12,7 +12,7 @@ import { warnOfLostCalls } from './call-files.js'
 export type TakeCallFile = (file: Uint8Array) => Promise<void>
 
 /**
- * The same program, whose ranks give what their processes have recorded to rank 0 when they have returned, or to the
+ * Wraps a program so that its ranks, when they have returned, give the records of their processes to rank 0, or to the
  * first one that lives. Ranks that fail give nothing, so a run that fails writes no file.
  *
  * @param take called on the process of that rank
@@ -40,34 +40,34 @@ export function recordedProgram<T, A>(
   }
 }
 
-/** What one process has recorded. */
+/** The records of one process. */
 interface ProcessCalls {
   readonly process: number
   readonly communicators: readonly OnlineCommunicator[]
   readonly records: Uint8Array
 }
 
-/** Losses during the gathering that are survived. */
+/** The most losses during the gathering that are survived. */
 const mostTries = 3
 
 /**
- * Gives what this rank's process has recorded to the process of the first rank that lives. It never fails a rank that
- * has returned: where it is not possible, the run has no file.
+ * Gives the records of this rank's process to the process of the first rank that lives. It never fails a rank that has
+ * returned: if it is not possible, the run has no file.
  */
 async function gatherCalls(
   world: Communicator,
   source: MeasurementSource,
   take: TakeCallFile,
 ): Promise<void> {
-  // Also of a world that was revoked.
+  // The seat is also valid in a world that was revoked.
   const { state, rank } = world.seatToFree()
   const { online, fabric, firstRank, process: own, layout, lostPeers, acknowledgements } = state.runtime
   if (online === undefined) return
   const lost = [...lostPeers]
-  // The program has not survived it, so the world fails.
+  // The program has not survived the loss, so the world fails.
   if (lost.length > 0 && !acknowledgements.cover(lost)) return
   try {
-    // One rank for each process.
+    // The first rank of each process gives its records.
     const ownCalls = () => (rank === firstRank ? callsOf(online, own) : null)
     const all = await gatheredCalls(world, ownCalls, fabric.authority !== undefined)
     if (all === null) return
@@ -75,7 +75,7 @@ async function gatherCalls(
     await take(callFileOf(online, source, recorded, layout.processes))
   } catch (error) {
     if (!isRankweaveError(error)) throw error
-    // What the others write, a process that is lost itself does not know.
+    // A process that is lost itself does not know what the others write.
     const isOwn = error.code === 'ERR_PEER_LOST' && error.details['process'] === own
     if (rank === firstRank && error.code !== 'ERR_WORLD_ENDED' && !isOwn) warnOfLostCalls(error)
   }
@@ -84,10 +84,10 @@ async function gatherCalls(
 type GatheredCalls = readonly (ProcessCalls | null)[]
 
 /**
- * What all processes have recorded, on the first rank; null on others.
+ * Gathers the records of all processes on the first rank; null on others.
  *
- * @param ownCalls what this rank gives
- * @param canSurvive whether the world can go without lost processes: then all ranks agree whether it has worked
+ * @param ownCalls returns the records that this rank gives
+ * @param canSurvive whether the world can continue without lost processes: then all ranks agree whether it has worked
  */
 async function gatheredCalls(
   world: Communicator,
@@ -95,7 +95,7 @@ async function gatheredCalls(
   canSurvive: boolean,
 ): Promise<GatheredCalls | null> {
   const gather = async (comm: Communicator): Promise<GatheredCalls | null> => {
-    // Before, other ranks of a process may still call.
+    // Other ranks of a process may still call before this point.
     await comm.barrier()
     return (await comm.gather(ownCalls(), 0)) as GatheredCalls | null
   }
@@ -120,7 +120,10 @@ function callsOf({ communicators, records }: OnlineProcess, process: number): Pr
   return { process, communicators, records: records.bytes() }
 }
 
-/** Processes number communicators in the order in which they use them; in the file they have one number each. */
+/**
+ * Makes the file. Processes number communicators in the order in which they use them; in the file they have one number
+ * each.
+ */
 function callFileOf(
   { options, logic }: OnlineProcess,
   source: MeasurementSource,
@@ -160,7 +163,7 @@ function renumbered(bytes: Uint8Array, places: Uint32Array): Uint8Array {
   return copy
 }
 
-/** The least step of the clock that a thousand readings show. */
+/** Returns the least step of the clock that a thousand readings show. */
 function clockTickUs(): number {
   let tick = Number.POSITIVE_INFINITY
   let last = clockUs()

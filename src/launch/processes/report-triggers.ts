@@ -2,20 +2,20 @@ import { constants } from 'node:os'
 import type { Clock } from '../../base/clock.js'
 import { functionOption, numberOption, type OptionTable, valueOption } from '../../base/option.js'
 
-/** When to report who waits for what: for diagnosing a hang. */
+/** The triggers of reports on blocked ranks, to diagnose a hang. */
 export interface ReportOptions {
-  /** Once, when the world has run for this many seconds. */
+  /** The seconds that the world has run when one report is written. */
   readonly afterSeconds?: number
   /**
-   * Whenever this process receives this signal, for example 'SIGUSR2'. The listener exists while the world
-   * runs; only the main thread of a program receives signals.
+   * The signal whose every arrival in this process triggers a report, for example 'SIGUSR2'. The listener exists while
+   * the world runs; only the main thread of a program receives signals.
    */
   readonly onSignal?: NodeJS.Signals
   /** Receives the report, whole lines. Default: standard error. */
   readonly write?: (report: string) => void
 }
 
-/** Node's longest timer, in seconds. */
+/** The longest delay of Node's timers, in seconds. */
 export const longestReportSeconds = Math.floor((2 ** 31 - 1) / 1000)
 
 const uncaught = ['SIGKILL', 'SIGSTOP']

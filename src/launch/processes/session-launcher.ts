@@ -9,13 +9,13 @@ import { ReportTriggers } from './report-triggers.js'
 import { withCallRecords } from './with-call-records.js'
 import { withMatchingTraces } from './with-matching-traces.js'
 
-/** On a fabric whose session opens in this thread. */
+/** Launches on a fabric whose session opens in this thread. */
 export const launchSession: Launcher = (factory, request) =>
   hostHere(request, loadRequested(request), async (program, world) =>
     hostSession(await factory.open(), program, world),
   )
 
-/** On logical processes, which start nothing of their own that could keep the event loop alive. */
+/** Launches on logical processes, which start nothing that could keep the event loop alive. */
 export const launchLocal: Launcher = (factory, request) =>
   hostHere(request, loadRequested(request), async (program, world) => {
     let unwatch: (() => void) | undefined
@@ -33,7 +33,7 @@ export const launchLocal: Launcher = (factory, request) =>
     }
   })
 
-/** The program. @throws ERR_PROGRAM */
+/** Loads the program. @throws ERR_PROGRAM */
 export async function loadRequested<T, A>({
   program,
   hosted,

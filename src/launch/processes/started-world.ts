@@ -14,28 +14,28 @@ import { StateQuery } from './state-query.js'
 export interface FollowOptions {
   readonly signal?: AbortSignal
   readonly report?: ReportOptions
-  /** Default: the real one. */
+  /** The clock. Default: the real one. */
   readonly clock?: Clock
 }
 
 /**
- * How long a world that has failed waits for processes that are not notified, since they run without awaiting
+ * The milliseconds that a failed world waits for processes that are not notified, since they run without awaiting
  * anything.
  */
 const graceMs = 5000
 /**
- * How long a world that ends before it has started waits for processes that still load. A worker that is
+ * The milliseconds that a world that ends before it has started waits for processes that still load. A worker that is
  * terminated while Node's loader reads a file leaves that file open for good.
  */
 const loadingGraceMs = 5000
 
 /**
  * A worker thread or an operating system process that hosts one process of a world. Events: `message` with a
- * `FromProcess`, `error` with what it died of, `exit`, the last one.
+ * `FromProcess`, `error` with the reason of its death, `exit`, the last one.
  */
 export interface StartedProcess {
   postMessage(message: ToProcess): void
-  /** Ends it whatever it does; resolves when it has ended. */
+  /** Ends it at any point of its work; resolves when it has ended. */
   terminate(): Promise<unknown>
   on(event: 'message', listener: (message: FromProcess) => void): unknown
   on(event: 'messageerror' | 'error', listener: (error: Error) => void): unknown
@@ -44,15 +44,14 @@ export interface StartedProcess {
 
 export interface StartedProcesses {
   readonly processes: readonly StartedProcess[]
-  /** One word for one of them, for messages. */
+  /** The word for one process, in messages. */
   readonly noun: string
   /** Called once, when all have ended. */
   release(): void
 }
 
 /**
- * Follows processes that were started for one world, each of which loads the program for itself, to the
- * world's end.
+ * Follows processes that were started for one world, each of which loads the program itself, to the world's end.
  *
  * @param start is not called when `signal` is aborted already
  * @returns the values that the ranks' mains returned, in rank order, cloned
@@ -72,7 +71,7 @@ export function followWorld<T>(
   })
 }
 
-/** @throws ERR_ARGUMENT for a function where every process loads the program for itself */
+/** @throws ERR_ARGUMENT for a function if every process loads the program itself */
 export function requireModule(main: unknown, kind: string, what: string): URL {
   if (main instanceof URL) return main
   throw new RankweaveError(
@@ -107,21 +106,24 @@ class StartedWorld {
   readonly #queries: StateQuery
   readonly #triggers: ReportTriggers
   readonly #outcomes: (ProcessOutcome | undefined)[]
-  /** What a process died of, if it said so. */
+  /** The errors that ended processes, as far as they reported them. */
   readonly #uncaught: unknown[] = []
-  /** On threads this thread is the authority: it sees workers end, and orders losses and decisions. */
+  /**
+   * The decisions of the authority, which this thread is on threads: it sees workers end, and orders losses and
+   * decisions.
+   */
   readonly #decisions: Decisions
-  /** Processes that have not loaded the program yet, nor failed to. */
+  /** The processes that have neither loaded the program yet nor failed to. */
   readonly #loading: Set<number>
   #left: number
-  /** The first thing that went wrong, or what process 0, which decides, says it was. */
+  /** The first failure, or the one that process 0, which decides, reports. */
   #failure: { readonly error: unknown; readonly process: number; readonly lost: boolean } | undefined
   #endGrace: (() => void) | undefined
-  /** Once the world has ended: called when all processes have loaded. */
+  /** Called when all processes have loaded, once the world has ended. */
   #onLoaded: (() => void) | undefined
-  /** Processes that have reported that the world has failed. */
+  /** The processes that have reported that the world has failed. */
   readonly #aware = new Set<number>()
-  /** Processes that did not react within the grace period. */
+  /** The processes that did not react within the grace period. */
   #unresponsive: readonly number[] = []
   #ended = false
 
@@ -149,7 +151,7 @@ class StartedWorld {
     this.#triggers = new ReportTriggers(report, clock, () => this.#describe())
     processes.forEach((each, process) => {
       each.on('message', (message) => {
-        // The program may send messages of its own, of any form.
+        // The program may send messages, of any form.
         if (message?.kind === undefined) return
         this.#receive(process, message)
         if (message.kind === 'loaded' || message.kind === 'failed') this.#doneLoading(process)
@@ -194,7 +196,7 @@ class StartedWorld {
     }
   }
 
-  /** The authority is in this process: one that has lost it is lost itself, though it lives. */
+  /** Returns whether a process is lost though it lives: it has lost the authority, which is in this process. */
   #isCutOff(process: number, encoded: Uint8Array): boolean {
     const error = decodeError(encoded)
     if (isRankweaveError(error, 'ERR_WORLD_LOST')) this.#lose(process, error, `uncaught ${causeText(error)}`)
@@ -263,8 +265,8 @@ class StartedWorld {
   }
 
   /**
-   * The world has failed. A process that runs without awaiting anything does not notice, and is terminated in
-   * the end.
+   * Starts the grace period of a failed world. A process that runs without awaiting anything does not notice the
+   * failure, and is terminated in the end.
    */
   #startGrace(): void {
     this.#endGrace ??= this.#clock.later(graceMs, () => {
@@ -288,7 +290,7 @@ class StartedWorld {
     return describeWorld(this.#layout, states, { loading: this.#loading.size > 0, lost })
   }
 
-  /** Nothing stays behind: anything that a program left running in its process ends with the world. */
+  /** Ends all processes: anything that a program left running in its process ends with the world. */
   #end(): void {
     if (this.#ended) return
     this.#ended = true
@@ -340,7 +342,7 @@ class StartedWorld {
     this.#settle.returned(results)
   }
 
-  /** Adds to the error, which is a copy, the processes that had to be terminated. */
+  /** Adds the processes that had to be terminated to the error, which is a copy. */
   #withUnresponsive(error: unknown): unknown {
     if (this.#unresponsive.length === 0 || !(error instanceof Error)) return error
     const who = this.#unresponsive.map((process) => this.#named(process)).join(', ')

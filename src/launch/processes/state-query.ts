@@ -1,12 +1,10 @@
 import type { Clock } from '../../base/clock.js'
 import type { ProcessState } from '../../world/diagnosis.js'
 
-/** How long to wait for a process that does not answer. */
+/** The milliseconds to wait for a process that does not answer. */
 const timeoutMs = 1000
 
-/**
- * Queries the processes of a world for their state. One that runs without awaiting anything cannot answer.
- */
+/** Queries the processes of a world for their state. One that runs without awaiting anything cannot answer. */
 export class StateQuery {
   readonly #clock: Clock
   readonly #post: (process: number, query: number) => void
@@ -18,7 +16,7 @@ export class StateQuery {
     this.#post = post
   }
 
-  /** @returns by process; none for those that did not answer in time */
+  /** @returns the states by process; none for those that did not answer in time */
   ask(processes: readonly number[]): Promise<ReadonlyMap<number, ProcessState | undefined>> {
     const query = ++this.#last
     return new Promise((resolve) => {
@@ -35,7 +33,7 @@ export class StateQuery {
     this.#settle(process, query)
   }
 
-  /** A process that has ended no longer answers. */
+  /** Notes that a process has ended, and no longer answers. */
   gone(process: number): void {
     for (const query of [...this.#open.keys()]) this.#settle(process, query)
   }

@@ -1,16 +1,15 @@
 import { fileURLToPath } from 'node:url'
 import { runInNewContext } from 'node:vm'
 
-/** Stands for the script that throws an error again. */
+/** The file name of the script that throws an error again. */
 const again = 'rankweave'
 
 /**
- * Where a syntax error is: the path of a file, which may be one that the program imports, and a line of it.
+ * Returns the place of a syntax error: the path of a file, which may be one that the program imports, and a line of it.
+ * Node notes the place of an error in an ES module, and does not write it into the stack. A script of `node:vm` that
+ * throws the error does: from then on the stack begins with the place.
  *
- * Node notes the place of an error in an ES module, and does not write it into the stack. A script of
- * `node:vm` that throws the error does: from then on the stack begins with the place.
- *
- * @returns `/path/file.mjs:4`; undefined for other errors, and where the place is not known
+ * @returns `/path/file.mjs:4`; undefined for other errors, and if the place is not known
  */
 export function syntaxErrorPlace(error: unknown): string | undefined {
   if (!(error instanceof Error) || error.name !== 'SyntaxError') return undefined
@@ -31,7 +30,7 @@ function thrownByScript(error: Error): Error {
   try {
     runInNewContext('throw error', { error }, { filename: again })
   } catch {
-    // It is the error that was passed.
+    // The script throws the error that was passed.
   }
   return error
 }

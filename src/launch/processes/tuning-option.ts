@@ -4,25 +4,27 @@ import type { OnlineMode } from '../../tuning/online/online-options.js'
 
 /** A run whose calls `rankweave learn` learns from (docs/online-tuning.md#programs). */
 export interface OnlineRequest {
-  /** The folder, made where it is not there: the run reads `model.json` in it, and writes one file. */
+  /** The folder, made if it does not exist: the run reads `model.json` in it, and writes one file. */
   readonly online: string
-  /** `tuning`: tries settings, to learn from. `tuned`: takes the best, to compare. Default `tuning`. */
+  /** The mode: `tuning` tries settings, to learn from; `tuned` takes the best, to compare. Default `tuning`. */
   readonly mode?: OnlineMode
-  /** Calls of a rank that are chosen and recorded, 1 to 2^20. Default 1,000; afterwards the rule decides. */
+  /**
+   * The number of calls of a rank that are chosen and recorded, 1 to 2^20. Default 1,000; afterwards the rule decides.
+   */
   readonly calls?: number
-  /** Processes that record, from process 0. Default: all. */
+  /** The number of processes that record, from process 0. Default: all. */
   readonly measured?: number
-  /** 0 to 2^32 - 1. Default: drawn; the file has it. */
+  /** The seed, 0 to 2^32 - 1. Default: drawn; the file has it. */
   readonly seed?: number
 }
 
 /**
- * A tuning file: its path or URL, or what it holds; null: none, also where the environment names one. Of `run` and `join`
- * also a folder of online tuning, as text `online:FOLDER` and `tuned:FOLDER`.
+ * A tuning file: its path or URL, or its content; null: none, even if the environment names one. `run` and `join` also
+ * accept a folder of online tuning, as text `online:FOLDER` and `tuned:FOLDER`.
  */
 export type TuningOption = string | URL | TuningFile | OnlineRequest | null
 
-/** The folder that an option names, or a text. */
+/** Returns the folder that an option, perhaps as a text, names. */
 export function onlineRequestOf(given: TuningOption): OnlineRequest | undefined {
   if (typeof given === 'string') {
     const [, word, online] = /^(online|tuned):(.*)$/s.exec(given) ?? []
@@ -42,12 +44,14 @@ export function refuseOnline(where: string, given: TuningOption): string | URL |
   )
 }
 
-/** The file that an option names, else the one of the environment variable RANKWEAVE_TUNING; null: none. */
+/** Returns the file that an option names, else the one of the environment variable RANKWEAVE_TUNING; null: none. */
 export function tuningGiven(option: TuningOption | undefined): TuningOption {
   return option === undefined ? process.env['RANKWEAVE_TUNING'] || null : option
 }
 
-/** The tuning file of a world over WebSockets; undefined without one. @throws ERR_FILE, ERR_TUNING, ERR_ARGUMENT */
+/**
+ * Returns the tuning file of a world over WebSockets; undefined without one. @throws ERR_FILE, ERR_TUNING, ERR_ARGUMENT
+ */
 export async function requestedTuning(
   where: string,
   option: TuningOption | undefined,

@@ -2,7 +2,7 @@ import type { MatchingOptions } from '../../messages/process/matching-options.js
 import type { RunningWorld } from '../../world/world.js'
 
 /**
- * Runs a part of a world, and writes what its ranks have recorded of matching, however it ends.
+ * Runs a part of a world, and writes the records of matching of its ranks, however it ends.
  *
  * @param world once it runs
  * @throws what `run` throws; else ERR_FILE
@@ -16,7 +16,7 @@ export async function withMatchingTraces<T>(
   const write = async () => {
     const running = world()
     if (running === undefined) return
-    // Loaded only where something is recorded.
+    // The module is loaded only if something is recorded.
     const { writeMatchingTraces } = await import('./matching-trace-files.js')
     await writeMatchingTraces(trace, running)
   }

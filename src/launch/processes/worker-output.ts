@@ -1,18 +1,17 @@
 import type { Readable } from 'node:stream'
 
-/** What a worker or another process writes; its input to this thread. */
+/** The output of a worker or another process, which this thread reads. */
 export interface OutputStreams {
   readonly stdout: Readable
   readonly stderr: Readable
 }
 
-/** Standard output and error of the workers and processes of running worlds. */
+/** The standard output and error of the workers and processes of running worlds. */
 const sources = new Set<Readable>()
 
 /**
- * Node passes what workers write on to this process's standard output and error. When one of those fails,
- * Node stops reading, and a worker would wait forever for its output to be written: from then on it is read
- * and dropped.
+ * Reads and drops output that cannot be passed on. Node passes what workers write on to this process's standard output
+ * and error. When one of those fails, Node stops reading, and a worker would wait forever for its output to be written.
  *
  * @returns to be called when the workers have ended
  */
@@ -41,7 +40,7 @@ function listen(stream: NodeJS.WriteStream): void {
   withoutWarning(stream, () => stream.on('unpipe', drop))
 }
 
-/** Every worker's output has listeners of its own there. */
+/** Adds a listener without Node's warning: the output of every worker has separate listeners there. */
 function withoutWarning(stream: NodeJS.WriteStream, addListener: () => void): void {
   const most = stream.getMaxListeners()
   stream.setMaxListeners(0)

@@ -17,7 +17,7 @@ import { programDigest } from '../processes/program-digest.js'
 import { withCallRecords } from '../processes/with-call-records.js'
 import { hostMember, type OpenMember, openMember } from './member.js'
 
-/** As Node has it, before a program's guard replaces it. */
+/** The function as Node has it, before a program's guard replaces it. */
 const exit = process.exit.bind(process)
 
 /**
@@ -28,7 +28,7 @@ export async function hostChild(): Promise<void> {
   const part = new HostedPart(port, post)
   // The process that started this one decides what an interrupt of the terminal, which reaches both, ends.
   process.on('SIGINT', () => {})
-  // It has ended, or wants this one to.
+  // The parent has ended, or wants this process to end.
   process.on('disconnect', () => exit(0))
   process.on('uncaughtExceptionMonitor', (error) =>
     post({ kind: 'uncaught', error: encodeError(error, maxErrorBytes) }),
@@ -62,7 +62,7 @@ export async function hostChild(): Promise<void> {
     (results, without) =>
       post({ kind: 'returned', results: serialized(results, firstRank[child.process]), without }),
   )
-  // The answer may still be on its way; then the caller closes the connection.
+  // The answer may still be in flight; then the caller closes the connection.
   port.ref()
 }
 
@@ -76,7 +76,7 @@ function post(message: FromChild): void {
   if (process.connected) process.send!(message, undefined, undefined, () => {})
 }
 
-/** What the process that started this one says first, when the world starts, and whatever else it says. */
+/** Listens to the process that started this one: its first message, the start of the world, and all others. */
 function listen(other: (message: ToProcess) => void): {
   readonly data: Promise<ChildData>
   readonly started: Promise<void>

@@ -6,9 +6,9 @@ import { requestedTuning, type TuningOption } from '../processes/tuning-option.j
 import { type ListenOptions, type RanksOptions, ranksOptions, settingsOf } from './settings.js'
 
 export interface HostOptions extends RanksOptions {
-  /** Default: this host only, at any free port. */
+  /** The address to listen on. Default: this host only, at any free port. */
   readonly listen?: ListenOptions
-  /** Default: those of docs/websocket.md. */
+  /** The limits. Default: those of docs/websocket.md. */
   readonly limits?: Partial<WorldLimits>
   /**
    * The tuning file that processes must join with, as of `run`. Without one, here and in RANKWEAVE_TUNING, it is that
@@ -19,9 +19,9 @@ export interface HostOptions extends RanksOptions {
 
 /** A world that waits for its processes, or runs. */
 export interface OpenWorld {
-  /** Where processes join. */
+  /** The URL at which processes join. */
   readonly url: string
-  /** A process that has it can join, with all rights of a process of the world. */
+  /** The secret with which a process can join, with all rights of a process of the world. */
   readonly token: string
   readonly ranks: number
   readonly processes: number
@@ -32,18 +32,18 @@ export interface OpenWorld {
 }
 
 /**
- * Opens a world for processes that `join` it from this host or others. This process is their rendezvous: it
- * admits processes, decides which are lost, and relays for those that cannot be reached. It hosts no rank,
- * and its end ends the world. Listening keeps the event loop alive until `close`.
+ * Opens a world for processes that `join` it from this host or others. This process is their rendezvous: it admits
+ * processes, decides which are lost, and relays for those that cannot be reached. It hosts no rank, and its end ends
+ * the world. Listening keeps the event loop alive until `close`.
  *
- * @throws ERR_WORLD for numbers that do not agree; ERR_ARGUMENT; ERR_FABRIC when the address cannot be
- *   listened on; ERR_FILE, ERR_TUNING for the tuning file
+ * @throws ERR_WORLD for numbers that do not agree; ERR_ARGUMENT; ERR_FABRIC when the address cannot be listened on;
+ *   ERR_FILE, ERR_TUNING for the tuning file
  */
 export async function host(options: HostOptions): Promise<OpenWorld> {
   checkOptions('host', hostOptions, options)
   const { listen, limits, tuning: given, ...ofRanks } = options
   const { processes, settings } = settingsOf('host', ofRanks)
-  // Loaded when it is needed, with packages that other fabrics do not need.
+  // The module is loaded when it is needed, with packages that other fabrics do not need.
   const { openRendezvous } = await import('./rendezvous.js')
   const tuning = (await requestedTuning('host', given))?.checksum
   const world = { processes, settings, ...givenOptions({ limits, tuning }) }

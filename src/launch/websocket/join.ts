@@ -31,42 +31,40 @@ import { hostJoined, type Joined, type JoinOptions, memberOptions } from './join
 import type { OpenMember } from './member.js'
 import { failureText, type ListenOptions, parseSettings } from './settings.js'
 
-/** What only a process of Node has. */
+/** The options that only a process of Node has. */
 export interface NodeJoinOptions<A = unknown, T = unknown> extends JoinOptions<A> {
   /**
-   * Where other processes reach this one; null: through the rendezvous only, which relays. Default: the
-   * address of this host from which it reaches the rendezvous, at any free port; null where the rendezvous
-   * uses TLS, because that takes a certificate of this host.
+   * The address at which other processes reach this one; null: through the rendezvous only, which relays. Default: the
+   * address of this host from which it reaches the rendezvous, at any free port; null if the rendezvous uses TLS,
+   * because that takes a certificate of this host.
    */
   readonly listen?: ListenOptions | null
   /**
-   * Certificates in PEM that sign those of the rendezvous and of other processes. Default: those that Node
-   * trusts.
+   * The certificates in PEM that sign those of the rendezvous and of other processes. Default: those that Node trusts.
    */
   readonly ca?: string
-  /** As of `run`, for the ranks of this process. */
+  /** The option of `run`, for the ranks of this process. */
   readonly hosted?: boolean | HostedMain<T, A>
-  /** As of `run`, for the calls of this process. Default: as the host of the world has it. */
+  /** The option of `run`, for the calls of this process. Default: as the host of the world has it. */
   readonly diagnose?: boolean
-  /** When to report who waits for what: of the ranks of this process. */
+  /** The triggers of reports on blocked ranks of this process. */
   readonly report?: ReportOptions
   /**
-   * The tuning file, as of `run`: all processes of the world have the same. Of online tuning each names a folder on its
-   * host, with the same model; that of process 0 gets the file of the run.
+   * The tuning file, as of `run`: all processes of the world have the same. For online tuning each names a folder on
+   * its host, with the same model; that of process 0 gets the file of the run.
    */
   readonly tuning?: TuningOption
 }
 
 /**
- * Joins the world that `host` or a server has opened, on this host or another one, and runs this process's
- * ranks: `main`, or the default export of the module, once per rank, when all processes have joined. All
- * processes have to run the same program and version of Rankweave. In a page `join` of `rankweave/browser`
- * takes a function in the same way.
+ * Joins the world that `host` or a server has opened, on this host or another one, and runs this process's ranks:
+ * `main`, or the default export of the module, once per rank, when all processes have joined. All processes have to run
+ * the same program and version of Rankweave. In a page `join` of `rankweave/browser` takes a function in the same way.
  *
  * @param main the URL of a module, or a function together with `program`
  * @throws ERR_TOKEN, ERR_PROGRAM_MISMATCH, ERR_VERSION_MISMATCH, ERR_TUNING_MISMATCH, ERR_WORLD_FULL, ERR_REPLAYED,
- *   ERR_LIMIT when the rendezvous refuses; ERR_FILE, ERR_TUNING for the tuning file; ERR_WORLD_LOST when it cannot be reached, or is lost; ERR_FABRIC when this
- *   process cannot listen; ERR_PROGRAM
+ *   ERR_LIMIT when the rendezvous refuses; ERR_FILE, ERR_TUNING for the tuning file; ERR_WORLD_LOST when it cannot be
+ *   reached, or is lost; ERR_FABRIC when this process cannot listen; ERR_PROGRAM
  * @throws the world's first error, like `run`
  */
 export async function join<T, A = undefined>(
@@ -88,7 +86,7 @@ export async function join<T, A = undefined>(
       : programOf(main, hosted)
   const { url, token, node = hostname(), process, ca, signal, onWaiting } = options
   const listen = options.listen === undefined ? await listenTowards(url, signal) : options.listen
-  // Loaded when it is needed, with packages that other fabrics do not need.
+  // The module is loaded when it is needed, with packages that other fabrics do not need.
   const { openMember } = await import('./member.js')
   const member = await openMember({
     ...{ url, token, program, node, listen },
@@ -128,7 +126,7 @@ async function hostedHere<T, A>(
   )
 }
 
-/** Where this process is reached by default. @throws ERR_WORLD_LOST, ERR_ARGUMENT, ERR_ABORTED */
+/** Returns the default address of this process. @throws ERR_WORLD_LOST, ERR_ARGUMENT, ERR_ABORTED */
 async function listenTowards(url: string, signal?: AbortSignal): Promise<ListenOptions | null> {
   if (!URL.canParse(url)) throw wrongValue('ERR_ARGUMENT', 'join: expected a URL', url)
   const { protocol, hostname: host, port } = new URL(url)

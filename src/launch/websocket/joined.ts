@@ -9,25 +9,25 @@ import { worldLayout } from '../../messages/process/world-layout.js'
 import type { Membership } from '../../websocket/rendezvous/membership.js'
 import type { WorldSettings } from './settings.js'
 
-// What a process of Node and a page of a browser do alike: no module of Node.
+// This module is common to a process of Node and a page of a browser, so it uses no module of Node.
 
-/** How a process takes part in a world that `host` or a server has opened, on Node and in a page. */
+/** The options with which a process, on Node or in a page, joins a world that `host` or a server has opened. */
 export interface JoinOptions<A = unknown> {
-  /** Of the rendezvous, as its host shows it: `ws:`, or `wss:`, which pages that came by TLS need. */
+  /** The URL of the rendezvous, as its host shows it: `ws:`, or `wss:`, which pages that were loaded by TLS need. */
   readonly url: string
   readonly token: string
   /**
-   * What the processes of the world compare to find out that they run the same program. Default: the SHA-256
-   * of the program's file, in hexadecimal digits; needed where the program is given as a function.
+   * The text that the processes of the world compare to find out that they run the same program. Default: the SHA-256
+   * of the program's file, in hexadecimal digits. It is needed if the program is given as a function.
    */
   readonly program?: string
-  /** Passed to the `main` of every rank of this process. */
+  /** The value passed to the `main` of every rank of this process. */
   readonly args?: A
-  /** Node label. Default: the host's name; of a page one that no other process has. */
+  /** The node label. Default: the host's name; for a page one that no other process has. */
   readonly node?: string
   /** The number to ask for. Default: by order of joining. */
   readonly process?: number
-  /** Ends the world. */
+  /** The signal that ends the world. */
   readonly signal?: AbortSignal
   /** Called once when this process has been accepted: processes so far, and of the complete world. */
   readonly onWaiting?: (joined: number, processes: number) => void
@@ -42,14 +42,14 @@ export const memberOptions: OptionTable<JoinOptions> = {
   onWaiting: uncheckedOption,
 }
 
-/** One process's part of a world that has ended. */
+/** The outcome of this process's part of a world that has ended. */
 export interface Joined<T> {
   readonly ranks: number
   readonly process: number
   readonly processes: number
   /** The first rank of this process; the others follow. */
   readonly firstRank: number
-  /** What the ranks of this process returned, in rank order. */
+  /** The values that the ranks of this process returned, in rank order. */
   readonly results: readonly T[]
 }
 
@@ -70,8 +70,8 @@ export async function hostJoined<T>(
 }
 
 /**
- * Another process may compute without end, and take no part in the end of a world that has failed: it is not
- * waited for.
+ * Awaits the end of a world, but of a failed one only for a limited time: another process may compute without end, and
+ * take no part in it.
  */
 async function endedInTime<T>(host: (onFailed: (error: unknown) => void) => Promise<T>): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined
@@ -86,11 +86,8 @@ async function endedInTime<T>(host: (onFailed: (error: unknown) => void) => Prom
   }
 }
 
-/** How long a world that has failed waits for processes that do not take part in its end. */
+/** The milliseconds that a failed world waits for processes that do not take part in its end. */
 const graceMs = 5000
 
-/**
- * As they are when this module is loaded: a test that replaces the timers of its program does not stop the
- * library.
- */
+/** The timers when this module is loaded: a test that replaces the timers of its program does not stop the library. */
 const { setTimeout, clearTimeout } = globalThis

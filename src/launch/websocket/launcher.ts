@@ -12,7 +12,7 @@ import { openRendezvous } from './rendezvous.js'
 import { silenceLimits } from './settings.js'
 import { startChildren } from './start.js'
 
-/** On processes of this host, each of which loads the program for itself; the rendezvous is in this one. */
+/** Launches on processes of this host, each of which loads the program itself; the rendezvous is in this one. */
 export const launchWebSocket: Launcher = async (factory, { program, hosted, world, signal, report }) =>
   runWebSocket(
     requireModule(program, factory.kind, 'processes'),
@@ -57,7 +57,7 @@ export async function runWebSocket<T>(
           }),
         )
         const children = startChildren(program, factory, given)
-        // One that the rendezvous has given up, because it is silent, may be there still.
+        // A process that the rendezvous has given up, because it is silent, may still exist.
         void ended.then(({ lost }) => {
           for (const { process, reason } of lost) children[process].kill(reason)
         })

@@ -8,19 +8,19 @@ type ProfileSetting = Omit<Profile, 'eagerLimitBytes'> & { readonly eagerLimitBy
 
 /** A machine in the settings of a world, which are JSON. */
 export type MachineSetting = Omit<Machine, keyof Nodes | 'profile'> & {
-  /** Of equal nodes in a row: how many, and the cores of each one's packages. */
+  /** The runs of equal nodes: how many, and the cores of each one's packages. */
   readonly runs: readonly (readonly number[])[]
-  /** With null for an eager limit that is infinite. */
+  /** The profile, with null for an infinite eager limit. */
   readonly profile: ProfileSetting | null
 }
 
-/** The settings of a world are at most 16,384. */
+/** The most characters of a machine; the settings of a world are at most 16,384. */
 const mostCharacters = 12_288
 
 /**
  * @param ranks of the world
- * @throws ERR_MACHINE for a machine that is not valid, has fewer cores than ranks, has nodes without cores, or takes more
- *   characters than the settings of a world have
+ * @throws ERR_MACHINE for a machine that is not valid, has fewer cores than ranks, has nodes without cores, or takes
+ *   more characters than the settings of a world have
  */
 export function machineSetting(where: string, machine: Machine, ranks: number): MachineSetting {
   checkWorldMachine(machine, ranks)
@@ -28,7 +28,7 @@ export function machineSetting(where: string, machine: Machine, ranks: number): 
   const setting = {
     ...network,
     runs: nodeRuns(machine).map(({ nodes, packages }) => [nodes, ...packages]),
-    // Undefined in machines from JSON that leaves it out.
+    // The profile is undefined in machines from JSON that omits it.
     profile: profile ? profileSetting(profile) : null,
   }
   machineOfSetting(setting, ranks)

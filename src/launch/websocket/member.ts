@@ -12,22 +12,21 @@ import { hostSession, type WorldOptions } from '../../world/world.js'
 import { failureText, type ListenOptions } from './settings.js'
 
 export interface MemberOptions {
-  /** Of the rendezvous. */
+  /** The URL of the rendezvous. */
   readonly url: string
   readonly token: string
-  /** Digest of the program. */
+  /** The digest of the program. */
   readonly program: string
-  /** Checksum of the tuning file. Default: it has none. */
+  /** The checksum of the tuning file. Default: it has none. */
   readonly tuning?: string
-  /** Node label. */
+  /** The node label. */
   readonly node: string
   /** The number to ask for. Default: by order of joining. */
   readonly process?: number
-  /** Where other members reach this one; null: through the rendezvous only. */
+  /** The address at which other members reach this one; null: through the rendezvous only. */
   readonly listen: ListenOptions | null
   /**
-   * Certificates in PEM that sign those of the rendezvous and of other members. Default: those that Node
-   * trusts.
+   * The certificates in PEM that sign those of the rendezvous and of other members. Default: those that Node trusts.
    */
   readonly ca?: string
   /** The process that started this one, and without which it is to end. Default: none. */
@@ -38,7 +37,7 @@ export interface MemberOptions {
 
 export interface OpenMember {
   readonly membership: Membership
-  /** Closing it does not leave the world. */
+  /** The session; closing it does not leave the world. */
   readonly session: WebSocketSession
 }
 
@@ -50,7 +49,7 @@ export interface OpenMember {
 export async function openMember({ listen, ca, parentPid, ...request }: MemberOptions): Promise<OpenMember> {
   const trust = ca === undefined ? {} : { ca }
   const { maxMessageBytes } = defaultWorldLimits
-  // Before the world says what it permits; links refuse what is longer than that.
+  // The limit must be known before the world states its own; links refuse what is longer than that.
   const data = nodeTransport({ maxMessageBytes, ...trust, ...listen })
   const listener = listen === null ? undefined : await PeerListener.open({ listen: data.listen! })
   try {

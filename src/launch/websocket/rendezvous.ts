@@ -18,7 +18,7 @@ export interface RendezvousWorld {
 }
 
 /**
- * A rendezvous for one world, in this process.
+ * Opens a rendezvous for one world, in this process.
  * @throws ERR_WORLD, ERR_ARGUMENT for options; ERR_FABRIC when it cannot listen
  */
 export async function openRendezvous(
@@ -39,15 +39,17 @@ export async function openRendezvous(
 }
 
 export interface OpenWorldOptions extends RanksOptions {
-  /** SHA-256 of the program's file, in hex, that processes must run. Default: that of the first to join. */
+  /** The SHA-256 of the program's file, in hex, that processes must run. Default: that of the first to join. */
   readonly program?: string
-  /** Checksum of the tuning file that processes must have. Default: that of the first to join, which may have none. */
+  /**
+   * The checksum of the tuning file that processes must have. Default: that of the first to join, which may have none.
+   */
   readonly tuning?: string
-  /** Default: those of docs/websocket.md. */
+  /** The limits. Default: those of docs/websocket.md. */
   readonly limits?: Partial<WorldLimits>
-  /** @internal Processes of the host's own: see `WorldOptions`. */
+  /** @internal The number of processes of the host's own: see `WorldOptions`. */
   readonly own?: number
-  /** @internal A process is lost; called before the others learn it. */
+  /** @internal Reports a lost process, before the others learn it. */
   readonly onLost?: (process: number, reason: string) => void
 }
 
@@ -58,12 +60,11 @@ export interface MountedWorld extends WorldHandle {
 }
 
 /**
- * Opens a world of ranks on a rendezvous, for processes that `join` it, by `rankweave join` or from code.
- * They must have this version of Rankweave. It waits for its processes for as long as it takes; `close` ends
- * the wait.
+ * Opens a world of ranks on a rendezvous, for processes that `join` it, by `rankweave join` or from code. They must
+ * have this version of Rankweave. It waits for its processes for as long as it takes; `close` ends the wait.
  *
- * @throws ERR_WORLD for numbers that do not agree; ERR_ARGUMENT for options; ERR_LIMIT when there are too
- *   many worlds; ERR_WORLD_LOST when the rendezvous is closed
+ * @throws ERR_WORLD for numbers that do not agree; ERR_ARGUMENT for options; ERR_LIMIT when there are too many worlds;
+ *   ERR_WORLD_LOST when the rendezvous is closed
  */
 export function openWorld(rendezvous: Rendezvous, options: OpenWorldOptions): MountedWorld {
   requireRendezvous('openWorld', rendezvous)

@@ -22,36 +22,33 @@ import { type MachineSetting, machineOfSetting, machineSetting } from './machine
 export { shortestSilenceMs } from '../../websocket/protocol/limits.js'
 export type { ListenOptions } from '../../websocket/socket/socket.js'
 
-/** How many ranks a world has, and where. */
+/** The number of ranks of a world, and their distribution over processes. */
 export interface RanksOptions {
-  /** Ranks of the world, 1 to 2^22. */
+  /** The number of ranks of the world, 1 to 2^22. */
   readonly ranks: number
-  /** Processes that are to join, 1 to 1,024. Default: one per rank. */
+  /** The number of processes that are to join, 1 to 1,024. Default: one per rank. */
   readonly processes?: number
-  /** Ranks of every process. Default: ranks are distributed evenly. */
+  /** The ranks of every process. Default: ranks are distributed evenly. */
   readonly ranksPerProcess?: readonly number[]
-  /** Longest payload that is sent before its receive is posted, in bytes. Default: as of `run`. */
+  /** The longest payload that is sent before its receive is posted, in bytes. Default: as of `run`. */
   readonly eagerLimitBytes?: number
-  /** What a process holds at most of each process that sends to it, in bytes. Default: as of `run`. */
+  /** The most bytes that a process holds of each process that sends to it. Default: as of `run`. */
   readonly creditBytes?: number
   /** Whether every process retains the lines of calls, as of `run`. Default false. */
   readonly diagnose?: boolean
   /** The machine of the world, as of `run`, for all its processes. */
   readonly machine?: Machine
-  /**
-   * What is counted of message matching, and the design of its queues, as of `run`, in all its processes. Traces are
-   * refused: ERR_ARGUMENT.
-   */
+  /** The options of message matching, as of `run`, in all its processes. Traces are refused: ERR_ARGUMENT. */
   readonly matching?: MatchingOptions
 }
 
-/** What the opener of a world decides for all its processes. */
+/** The settings that the opener of a world decides for all its processes. */
 export type WorldSettings = Omit<RanksOptions, 'processes'>
 
-/** The same in JSON, which leaves out what is not given. */
+/** The settings in JSON, which omits undefined ones. */
 type SettingsText = Omit<WorldSettings, 'machine'> & { readonly machine?: MachineSetting }
 
-/** The number of ranks is checked with their layout. */
+/** The table of options; the number of ranks is checked with their layout. */
 export const ranksOptions: OptionTable<RanksOptions> = {
   ranks: uncheckedOption,
   processes: integerOption({ least: 1, most: defaultRendezvousLimits.maxProcesses, code: 'ERR_WORLD' }),
@@ -64,7 +61,7 @@ export const ranksOptions: OptionTable<RanksOptions> = {
 }
 
 /**
- * What a rendezvous receives about a world: the text is what {@link parseSettings} reads.
+ * Returns the options of a world for a rendezvous, with the text that {@link parseSettings} reads.
  *
  * @param options checked by {@link ranksOptions}
  * @throws ERR_WORLD, ERR_MACHINE
@@ -85,10 +82,10 @@ export function settingsOf(
   const processes = given ?? ranksPerProcess?.length ?? ranks
   requireOption(where, 'processes', { ...ranksOptions.processes, required: true }, processes)
   refuseTrace(where, matching)
-  // Checks the numbers.
+  // The layout is made only to check the numbers.
   worldLayout(ranks, new Array<string>(processes).fill('any'), ranksPerProcess)
   const placed = machine && machineSetting(where, machine, ranks)
-  // What is undefined is left out of the text.
+  // JSON omits undefined values.
   return {
     processes,
     settings: JSON.stringify({
@@ -98,7 +95,7 @@ export function settingsOf(
   }
 }
 
-/** Several heartbeats fit into the time of silence. */
+/** Returns limits in which several heartbeats fit into the time of silence. */
 export function silenceLimits(silenceMs: number): Pick<WorldLimits, 'silenceMs' | 'heartbeatMs'> {
   return { silenceMs, heartbeatMs: Math.max(10, Math.floor(silenceMs / 6)) }
 }
@@ -128,7 +125,7 @@ function parsed(text: string): SettingsText {
     const value: unknown = JSON.parse(text)
     if (typeof value === 'object' && value !== null) return value as SettingsText
   } catch {
-    // Reported below.
+    // The error below reports it.
   }
   throw notSettings(text)
 }
@@ -137,7 +134,7 @@ function notSettings(text: string): RankweaveError {
   return wrongValue('ERR_PROTOCOL', 'expected the settings of a world', text)
 }
 
-/** What the rendezvous receives about the error of a world. */
+/** Returns the text that the rendezvous receives about the error of a world. */
 export function failureText(error: unknown): string {
   if (isRankweaveError(error)) return `${error.code}: ${error.message}`
   return error instanceof Error ? `${error.name}: ${reasonText(error)}` : reasonText(error)

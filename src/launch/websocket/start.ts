@@ -11,10 +11,10 @@ import { type OutputStreams, passOnOutput } from '../processes/worker-output.js'
 
 const child = { own: childFile, name: 'child.js', option: 'websocket({ processUrl })' }
 
-/** How long a process may take to end once it has been told to, or to close its output when it has ended. */
+/** The milliseconds that a process may take to end when it is told to, or to close its output when it has ended. */
 const leaveMs = 2000
 
-/** Starts all processes of a world, or none. @param given of each process, by number */
+/** Starts all processes of a world, or none. @param given data of each process, by number */
 export function startChildren(
   program: URL,
   { options }: WebSocketFactory,
@@ -33,8 +33,8 @@ export function startChildren(
 }
 
 /**
- * Flags of this process that another one started from a file can have: none of a program given as text, nor a
- * debugger's port.
+ * Returns the flags of this process that another one started from a file can have: none of a program given as text, nor
+ * a debugger's port.
  */
 export function inheritedFlags(execArgv: readonly string[]): readonly string[] {
   const flags: string[] = []
@@ -46,9 +46,7 @@ export function inheritedFlags(execArgv: readonly string[]): readonly string[] {
   return flags
 }
 
-/**
- * A process of the operating system that hosts one process of a world, as the thread that started it sees it.
- */
+/** A process of the operating system that hosts one process of a world, as the thread that started it sees it. */
 export class StartedChild implements StartedProcess, OutputStreams {
   readonly #child: ChildProcess
   readonly #events = new EventEmitter()
@@ -99,7 +97,7 @@ export class StartedChild implements StartedProcess, OutputStreams {
     this.#child.kill('SIGKILL')
   }
 
-  /** Ends with its connection, by itself if it can. */
+  /** Closes its connection and waits for its end; kills it if that takes too long. */
   async terminate(): Promise<void> {
     const kill = setTimeout(() => this.#child.kill('SIGKILL'), leaveMs)
     if (this.#child.connected) this.#child.disconnect()
@@ -108,11 +106,11 @@ export class StartedChild implements StartedProcess, OutputStreams {
   }
 
   #send(message: ChildData | ToProcess): void {
-    // One that has ended receives nothing; its end is reported by itself.
+    // A process that has ended receives nothing; its end is reported separately.
     if (this.#child.connected) this.#child.send(message, () => {})
   }
 
-  /** Emits `exit` after everything else: what it sent and wrote may arrive later than that it has ended. */
+  /** Emits `exit` after everything else: messages and output may arrive later than the notice that it has ended. */
   async #follow(): Promise<void> {
     const { stdout, stderr } = this.#child
     this.#child.on('message', (message: FromChild) => this.#receive(message))
@@ -123,7 +121,7 @@ export class StartedChild implements StartedProcess, OutputStreams {
         if (signal !== null && !this.#isKilled) this.#events.emit('error', new Killed(`ended by ${signal}`))
         resolve(exitCode ?? 1)
       })
-      // It could not be started.
+      // The process could not be started.
       this.#child.once('error', (error) => {
         this.#events.emit('error', error)
         if (this.#child.pid === undefined) resolve(1)
@@ -153,7 +151,7 @@ export class StartedChild implements StartedProcess, OutputStreams {
   }
 }
 
-/** Why a process was ended that had not failed itself. */
+/** The error of a process that was ended though it had not failed itself. */
 class Killed extends Error {
   override readonly name = 'Killed'
 }

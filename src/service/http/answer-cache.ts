@@ -1,13 +1,13 @@
 interface Computing {
   readonly answer: Promise<string>
   readonly end: AbortController
-  /** Who waits for it. */
+  /** The number of clients that wait for it. */
   waiting: number
 }
 
 /**
- * Answers that were computed, the latest used, up to so many bytes; equal requests at the same time are
- * computed once. What no client waits for is aborted.
+ * Keeps computed answers, the latest used, up to so many bytes; equal requests at the same time are computed once. A
+ * computation that no client waits for is aborted.
  */
 export class AnswerCache {
   readonly #most: number
@@ -19,7 +19,7 @@ export class AnswerCache {
     this.#most = mostCharacters
   }
 
-  /** @param leaves aborted when who asks no longer waits */
+  /** @param leaves aborted when the asking client no longer waits */
   async get(
     key: string,
     compute: (signal: AbortSignal) => Promise<string>,
@@ -35,7 +35,7 @@ export class AnswerCache {
     computing.waiting++
     const leave = () => {
       if (--computing.waiting > 0) return
-      // Who asks from now on does not get what is aborted.
+      // Later requests do not get a computation that is aborted.
       this.#forget(key, computing)
       computing.end.abort()
     }

@@ -26,7 +26,9 @@ import { addViewRoutes } from './view-routes.js'
 
 const params = z.strictObject({ id: mountedWorldId })
 
-/** Worlds of programs: opened, listed, ended. Their sockets are at `/v1/rendezvous` (upgrades.ts). */
+/**
+ * Adds the routes of worlds of programs: opened, listed, ended. Their sockets are at `/v1/rendezvous` (upgrades.ts).
+ */
 export function addRendezvousRoutes(app: FastifyInstance, { mounted }: ServiceContext): void {
   app.post('/rendezvous/worlds', (request, reply) =>
     reply.code(201).send(mounted.create(request.tenant, parsed(mountedWorldRequest, request.body))),
@@ -43,26 +45,26 @@ export function addRendezvousRoutes(app: FastifyInstance, { mounted }: ServiceCo
 export interface AppOptions {
   readonly context: ServiceContext
   readonly metrics: ServiceMetrics
-  /** Of the page, by path. */
+  /** The files of the page, by path. */
   readonly files: ReadonlyMap<string, StaticFile>
   readonly tls: { readonly cert: string; readonly key: string } | undefined
   readonly logger: FastifyBaseLogger
 }
 
-/** The routes of the service, and what every request passes first. */
+/** Makes the routes of the service, and the checks that every request passes first. */
 export function makeApp({ context, metrics, files, tls, logger }: AppOptions): FastifyInstance {
   const { limits, tenants, guard, connections } = context
   const unread = new UnreadBytes(limits.unreadBytes)
   const headersTimeout = Math.min(limits.requestMs, 15_000)
   const checks = {
     headersTimeout,
-    // Of TLS.
+    // The timeout for handshakes of TLS.
     handshakeTimeout: headersTimeout,
     requestTimeout: limits.requestMs,
     keepAliveTimeout: 10_000,
-    // Otherwise a slow client would be noticed half a minute late.
+    // A longer interval would notice a slow client half a minute late.
     connectionsCheckingInterval: Math.min(limits.requestMs, 1_000),
-    // Requests without one are refused with a code (requireHost).
+    // Requests without the header are refused with a code (requireHost).
     requireHostHeader: false,
   }
   const app = Fastify({
@@ -79,16 +81,16 @@ export function makeApp({ context, metrics, files, tls, logger }: AppOptions): F
     bodyLimit: limits.requestBytes,
     routerOptions: { maxParamLength: 100 },
     forceCloseConnections: 'idle',
-    // What is refused before there is a route: paths that cannot be decoded.
+    // The handler refuses requests before there is a route: paths that cannot be decoded.
     frameworkErrors: (error, _request, reply) => {
       const { status, answer } = errorAnswer(error)
       void (reply as unknown as FastifyReply).code(status).send(answer)
     },
     clientErrorHandler: refuseMalformed,
   }) as unknown as FastifyInstance
-  // All of them are served again where an offer to upgrade is not taken up; their length is bounded.
+  // All headers are served again if an offer to upgrade is not taken up; their length is bounded.
   app.server.maxHeadersCount = 0
-  // Node would refuse it without a body.
+  // Node would refuse the expectation without a body.
   app.server.on('checkExpectation', (request, answer) => app.server.emit('request', request, answer))
 
   readJsonBodies(app)
@@ -99,8 +101,8 @@ export function makeApp({ context, metrics, files, tls, logger }: AppOptions): F
     context.store.suspect(error)
     if (status === 401) reply.header('www-authenticate', 'Bearer')
     if (status === 503) reply.header('retry-after', '1')
-    // The rest of a body that was refused is not read, nor what follows a WebSocket that was.
-    // A client without its token has no use for the connection, and one that expects something may send no body.
+    // The rest of a refused body is not read, nor the data behind a refused WebSocket. A client without its token has
+    // no use for the connection, and one that expects something may send no body.
     if ([401, 413, 417].includes(status) || wantsSocket(request.raw)) reply.header('connection', 'close')
     return reply.code(status).send(answer)
   })
@@ -179,7 +181,7 @@ export function makeApp({ context, metrics, files, tls, logger }: AppOptions): F
   return app
 }
 
-/** What is no HTTP, or does not arrive in time. */
+/** Refuses data that are not HTTP, or do not arrive in time. */
 function refuseMalformed(error: Error & { readonly code?: string }, socket: Duplex): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy()
@@ -190,7 +192,7 @@ function refuseMalformed(error: Error & { readonly code?: string }, socket: Dupl
   endWith(socket, status, { error: { code: 'ERR_ARGUMENT', message: 'the request is malformed, or late' } })
 }
 
-/** Without its query. */
+/** Returns the path of a URL, without its query. */
 function pathOf(url: string): string {
   return url.split('?', 1)[0]
 }

@@ -4,29 +4,27 @@ import type { Duplex } from 'node:stream'
 import type { ServiceLimits } from '../../client/protocol/limits.js'
 import { AddressShares } from '../../websocket/socket/address-shares.js'
 
-/** Milliseconds that a client has to read the last words of a connection. */
+/** The milliseconds that a client has to read the last words of a connection. */
 const lastWordsMs = 1_000
-/** As many milliseconds without traffic until TCP asks whether the client's host is there. */
+/** The milliseconds without traffic after which TCP asks whether the client's host is present. */
 const idleMs = 15_000
 
-/** Which connection it is: of TLS, the socket above it has the same addresses. */
+/** Names a connection: the socket above one of TLS has the same addresses. */
 const nameOf = ({ localAddress, remoteAddress, remotePort }: Socket) =>
   `${localAddress} ${remoteAddress} ${remotePort}`
 
 /**
- * The connections of a service, from their first byte to their last. Of each address there are at most
- * `addressConnections`, loopback exempted. Where the service has tokens, a quarter of `connections` is for
- * clients that have shown one. When a stranger arrives and strangers have no place left, the oldest stranger is
- * cut off. So a client that shows its token soon gets in, even while silent connections fill all other places.
- *
- * Memory: an entry per connection.
+ * The connections of a service, from their first byte to their last. Each address has at most `addressConnections`,
+ * loopback exempted. If the service has tokens, a quarter of `connections` is for clients that have shown one. When a
+ * stranger arrives and strangers have no place left, the oldest stranger is cut off. So a client that shows its token
+ * soon gets in, even while silent connections fill all other places. Memory: an entry per connection.
  */
 export class Connections {
   readonly #most: number
   readonly #reserved: number
   readonly #shares: AddressShares
   readonly #needToken: boolean
-  /** By name; those that have shown no token, the oldest first, and the others. */
+  /** The connections that have shown no token, by name, the oldest first; the others follow. */
   readonly #strangers = new Map<string, Socket>()
   readonly #trusted = new Map<string, Socket>()
 
@@ -41,7 +39,7 @@ export class Connections {
     server.on('connection', (socket) => this.#arrived(socket))
   }
 
-  /** The client has shown a valid token on it. */
+  /** Notes that the client has shown a valid token on the connection. */
   trust(connection: Socket): void {
     const name = nameOf(connection)
     const socket = this.#strangers.get(name)
@@ -50,14 +48,14 @@ export class Connections {
     this.#trusted.set(name, socket)
   }
 
-  /** Cuts off all that have not closed soon. */
+  /** Cuts off all connections that have not closed soon. */
   close(): void {
     for (const socket of [...this.#strangers.values(), ...this.#trusted.values()]) destroySoon(socket)
   }
 
   #arrived(socket: Socket): void {
     const name = nameOf(socket)
-    // The service has handed it to HTTP again.
+    // The service has handed the connection to HTTP again.
     if (this.#strangers.get(name) === socket || this.#trusted.get(name) === socket) return
     const { remoteAddress } = socket
     if (remoteAddress === undefined || !this.#shares.take(remoteAddress)) {
@@ -79,11 +77,11 @@ export class Connections {
   }
 }
 
-/** Says the last words on a connection, and destroys it soon, whether or not the client closes it. */
+/** Sends the last words on a connection, and destroys it soon, whether or not the client closes it. */
 export function endSoon(connection: Duplex, lastWords: string): void {
   connection.on('error', () => {})
   connection.end(lastWords)
-  // What the client still sends does not turn the words into a reset.
+  // Reading the client's later data keeps them from turning the words into a reset.
   connection.resume()
   destroySoon(connection)
 }

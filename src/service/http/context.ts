@@ -12,11 +12,11 @@ import type { AnswerCache } from './answer-cache.js'
 import type { Connections } from './connections.js'
 import type { Guard } from './guard.js'
 
-/** What routes work with. */
+/** The parts of the service that routes use. */
 export interface ServiceContext {
   readonly store: Store
   readonly jobs: Jobs
-  /** Threads for all that is not planning, so that it does not wait for plans. */
+  /** The threads for all work other than planning, so that it does not wait for plans. */
   readonly tasks: WorkerPool
   readonly worlds: WorldService
   readonly mounted: MountedWorlds
@@ -31,12 +31,12 @@ export interface ServiceContext {
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Set for every route below `/v1`. */
+    /** The tenant, set for every route below `/v1`. */
     tenant: Tenant
   }
 }
 
-/** Aborted when the connection of a client closes, which then waits for no answer. */
+/** Returns a signal that is aborted when the connection of a client closes, which then waits for no answer. */
 export function leaving({ raw }: FastifyReply): AbortSignal {
   const left = new AbortController()
   if (raw.destroyed) left.abort()

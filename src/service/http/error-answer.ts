@@ -12,10 +12,11 @@ const statuses: Partial<Record<ErrorCode, number>> = {
   ERR_NOT_FOUND: 404,
   ERR_CANCELLED: 409,
   ERR_MESSAGE_TOO_LARGE: 413,
-  // It would be refused again, however often it is sent: not 429, which libraries send again by themselves.
+  // The request would be refused again, however often it is sent. The status is not 429, because libraries repeat such
+  // requests by themselves.
   ERR_LIMIT: 413,
   ERR_BUSY: 503,
-  // The disk may be full, or away, for a while.
+  // The disk may be full, or unavailable, for a while.
   ERR_STORE: 503,
 }
 
@@ -25,7 +26,8 @@ interface Refusal {
 }
 
 /**
- * An error as it is answered: its status, and its code and message; of a defect no more than that it is one.
+ * Turns an error into an answer: its status, code and message. The answer to a defect states no more than that it is
+ * one.
  */
 export function errorAnswer(error: unknown): Refusal {
   if (error instanceof RankweaveError) return answerOf(statuses[error.code] ?? 400, error.code, error.message)
@@ -57,7 +59,7 @@ function answerOf(status: number, code: ErrorCode, message: string) {
   return { status, answer: { error: { code, message: message.slice(0, 2000) } } }
 }
 
-/** What arrived, as its schema has it. @throws ERR_ARGUMENT naming the field, what was expected and what arrived */
+/** Parses a value by its schema. @throws ERR_ARGUMENT naming the field, what was expected and what arrived */
 export function parsed<S extends z.ZodType>(schema: S, value: unknown): z.output<S> {
   const given = value ?? {}
   const result = schema.safeParse(given)

@@ -3,27 +3,27 @@ import { isIP } from 'node:net'
 import { RankweaveError, shown, wrongValue } from '../../errors.js'
 
 export interface GuardOptions {
-  /** Where the service listens. */
+  /** The host on which the service listens. */
   readonly host: string
   readonly isTls: boolean
-  /** `https://plans.example.org`: where it is reached, through a proxy or by another name. */
+  /** The URL by which clients reach it through a proxy or by another name, such as `https://plans.example.org`. */
   readonly publicUrl: string | undefined
-  /** Origins of pages that may use it besides its own. */
+  /** The origins of pages that may use it in addition to its own. */
   readonly allowedOrigins: readonly string[]
 }
 
 const loopbackNames = ['localhost', '127.0.0.1', '[::1]']
 
 /**
- * Who may ask, as far as the addresses of a request say. A page that a browser shows can reach a service on
- * the user's own host: the origin keeps out pages of others, and the name of the host keeps out pages whose
- * name was made to resolve to this host after they had been loaded (DNS rebinding).
+ * Decides which clients may ask, by the addresses of a request. A page that a browser shows can reach a service on the
+ * user's own host. The origin keeps out pages of others. The name of the host keeps out pages whose name was made to
+ * resolve to this host after they had been loaded (DNS rebinding).
  */
 export class Guard {
   readonly #origins = new Set<string>()
   readonly #hosts = new Set<string>()
 
-  /** @throws ERR_USAGE for what is no origin */
+  /** @throws ERR_USAGE for an invalid origin */
   constructor({ host, isTls, publicUrl, allowedOrigins }: GuardOptions) {
     const scheme = isTls ? 'https' : 'http'
     const names = [
@@ -55,22 +55,22 @@ export class Guard {
     throw new RankweaveError('ERR_ORIGIN', `pages of ${shown(origin)} may not use this service`)
   }
 
-  /** Whether answers may be read by pages of this origin, besides the service's own. */
+  /** Returns whether pages of this origin, which is not the service's own, may read answers. */
   isForeign(origin: string | undefined): origin is string {
     return origin !== undefined && this.#origins.has(origin)
   }
 }
 
 /**
- * A service that listens on all addresses is reached by any of them; an address cannot be rebound, a name
- * can.
+ * Returns whether a name is an address of this service. One that listens on all addresses is reached by any of them; an
+ * address cannot be rebound, a name can.
  */
 function isOwnAddress(name: string, hosts: ReadonlySet<string>): boolean {
   const listensOnAll = hosts.has('0.0.0.0') || hosts.has('[::]')
   return listensOnAll && isIP(name.replace(/^\[(.*)\]$/, '$1')) !== 0
 }
 
-/** All addresses of this host, those of loopback included. */
+/** Returns whether a host stands for all addresses of this host, those of loopback included. */
 function isAny(host: string): boolean {
   return host === '0.0.0.0' || host === '::'
 }
@@ -89,8 +89,8 @@ function originOf(text: string): URL {
 }
 
 /**
- * Turns a request in absolute form, `GET http://host/path`, into one in origin form: its host counts, and the
- * header `Host` does not.
+ * Turns a request in absolute form, `GET http://host/path`, into one in origin form: its host counts, and the header
+ * `Host` does not.
  *
  * @see RFC 9112, section 3.2.2
  */
@@ -101,11 +101,11 @@ export function toOriginForm(request: Pick<IncomingMessage, 'headers' | 'url'>):
   request.url = path.startsWith('/') ? path : `/${path}`
 }
 
-/** A name or an address, and perhaps a port. */
+/** The form of a name or an address, and perhaps a port. */
 const hostPattern = /^(\[[0-9a-f:.]+\]|([\w.~!$&'()*+,;=-]|%[0-9a-f]{2})+)(:\d*)?$/i
 
 /**
- * Refuses what two servers could read as requests to different hosts. HTTP/1.1 requires exactly one header
+ * Refuses requests that two servers could read as requests to different hosts. HTTP/1.1 requires exactly one header
  * `Host`, whatever the target is, and both have to name a host.
  *
  * @param request in origin form, see {@link toOriginForm}
@@ -140,7 +140,7 @@ export function requireExpectation({
   throw Object.assign(new Error(message), { statusCode: 417 })
 }
 
-/** The token of `Authorization: Bearer TOKEN`. */
+/** Returns the token of `Authorization: Bearer TOKEN`. */
 export function bearerOf({ headers }: Pick<IncomingMessage, 'headers'>): string | undefined {
   return /^Bearer ([A-Za-z0-9_-]+)$/i.exec(headers.authorization ?? '')?.[1]
 }

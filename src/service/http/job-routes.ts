@@ -8,13 +8,13 @@ import { parsed } from './error-answer.js'
 
 const params = z.strictObject({ id: jobId })
 
-/** Characters that a slow reader may be behind; of what happens meanwhile it gets the last state. */
+/** The characters by which a slow reader may be behind; of states meanwhile it gets only the last one. */
 const mostBehind = 1 << 16
 
-/** Jobs: their state, their events, and their end. */
+/** Adds the routes of jobs: their state, their events, and their end. */
 export function addJobRoutes(app: FastifyInstance, context: ServiceContext): void {
   const { jobs, limits } = context
-  /** Streams of events that are open, by tenant. */
+  /** The number of open streams of events, by tenant. */
   const open = new Map<string, number>()
 
   app.get('/jobs/:id', (request) => jobs.get(request.tenant, parsed(params, request.params).id))

@@ -3,12 +3,12 @@ import { jsonCommas, jsonDepth } from '../../base/json-depth.js'
 import { maxMessageDepth } from '../../client/protocol/world-limits.js'
 import { RankweaveError } from '../../errors.js'
 
-/** Between members and elements; a plan request with all its members has 12. */
+/** The most commas between members and elements; a plan request with all its members has 12. */
 const mostCommas = 64
 
 /**
- * Reads bodies of the type `application/json`: nesting and commas are counted before they are parsed, and
- * members that name a prototype are refused.
+ * Reads bodies of the type `application/json`: nesting and commas are counted before they are parsed, and members that
+ * name a prototype are refused.
  */
 export function readJsonBodies(app: FastifyInstance): void {
   const parse = app.getDefaultJsonParser('error', 'error')
@@ -19,7 +19,7 @@ export function readJsonBodies(app: FastifyInstance): void {
   })
 }
 
-/** The bound that a body exceeds; null where it exceeds none. */
+/** Returns the bound that a body exceeds; null if it exceeds none. */
 function exceeded(body: string): string | null {
   if (jsonDepth(body, maxMessageDepth) > maxMessageDepth) return `nesting of at most ${maxMessageDepth}`
   return jsonCommas(body, mostCommas) > mostCommas ? `at most ${mostCommas} commas between values` : null

@@ -2,15 +2,15 @@ import type { ListQuery } from '../../client/protocol/http.js'
 
 interface Listed {
   readonly id: string
-  /** In UTC, as ISO 8601. */
+  /** The time in UTC, as ISO 8601. */
   readonly createdAt: string
 }
 
-/** Characters of JSON with which a page ends. */
+/** The characters of JSON with which a page ends. */
 const mostCharacters = 2 ** 20
 
 /**
- * One page of a list: at most `limit` records, and none after those that have 2^20 characters together.
+ * Returns a page of a list: at most `limit` records, and none after those that have 2^20 characters together.
  *
  * @param all in the order of their age
  * @param query `after`: where the page before ended. A record that was removed meanwhile does no harm

@@ -1,10 +1,10 @@
 import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks'
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 
-/** What is read when the metrics are asked for, by name without prefix; each with what it says. */
+/** The values that are read for each request of the metrics, by name without prefix; each with its description. */
 export type Gauges = Readonly<Record<string, { readonly help: string; readonly value: () => number }>>
 
-/** Counts of one service, as Prometheus reads them. Labels have few values: routes, never paths. */
+/** The counts of one service, as Prometheus reads them. Labels have few values: routes, never paths. */
 export class ServiceMetrics {
   readonly #registry = new Registry()
   readonly #delay: IntervalHistogram

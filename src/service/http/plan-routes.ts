@@ -29,11 +29,11 @@ const rankParams = z.strictObject({
     .transform(Number),
 })
 
-/** Plans: requested, listed, and in all their forms. */
+/** Adds the routes of plans: requested, listed, and in all their forms. */
 export function addPlanRoutes(app: FastifyInstance, context: ServiceContext): void {
   const { store, jobs, tasks, answers } = context
 
-  /** The answer of a worker about a plan, as JSON, computed once while it is remembered. */
+  /** Returns the answer of a worker about a plan, as JSON, computed once while it is remembered. */
   const answer = <K extends 'simulation' | 'rank'>(
     { tenant }: FastifyRequest,
     reply: FastifyReply,
@@ -52,7 +52,7 @@ export function addPlanRoutes(app: FastifyInstance, context: ServiceContext): vo
       return json
     })
 
-  /** What a worker writes, as a stream of a file whose name is gone by then. */
+  /** Streams what a worker writes, from a file whose name is already removed. */
   const written = async (
     { request, reply, type }: Answered,
     write: (into: string, options: Parameters<typeof tasks.run>[2]) => Promise<unknown>,
@@ -66,7 +66,7 @@ export function addPlanRoutes(app: FastifyInstance, context: ServiceContext): vo
     }
   }
 
-  /** A text that a worker makes of a plan. */
+  /** Streams a text that a worker makes of a plan. */
   const text = (
     request: FastifyRequest,
     reply: FastifyReply,
@@ -146,17 +146,17 @@ interface Answered {
   readonly type: string
 }
 
-/** Whether the ranks of a plan are slots. */
+/** Returns whether the ranks of a plan are slots. */
 function isMapped({ statistics }: PlanInfo): boolean {
   return (statistics['mapping'] as PlanReport['mapping'])?.isMapped === true
 }
 
-/** A file that can be read to its end from here on, even when it is removed. @throws ERR_STORE */
+/** Opens a file that can be read to its end, even when it is removed. @throws ERR_STORE */
 function openStored(path: string): Promise<FileHandle> {
   return storing(() => open(path, 'r'))
 }
 
-/** An unchanged file, or compressed where the client takes that. */
+/** Sends a file, unchanged or compressed if the client accepts that. */
 function sendFile(request: FastifyRequest, reply: FastifyReply, handle: FileHandle, type: string) {
   const file = handle.createReadStream()
   reply.type(type).header('vary', 'accept-encoding')

@@ -15,9 +15,9 @@ export function notThere(shelf: keyof Kinds, id: string): RankweaveError {
 }
 
 /**
- * Reads what is stored, its body verified.
+ * Reads a stored entry, its body verified.
  *
- * @throws ERR_NOT_FOUND where it is not there, or is removed while it is read; what reading throws
+ * @throws ERR_NOT_FOUND if it is missing, or is removed while it is read; what reading throws
  */
 export async function reading<S extends keyof Kinds, T>(
   store: Store,

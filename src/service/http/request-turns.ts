@@ -5,13 +5,13 @@ import { errorAnswer } from './error-answer.js'
 
 type Handle = (request: IncomingMessage, answer: ServerResponse) => void
 
-/** A request, and where its answer goes. */
+/** A request, and the response that takes its answer. */
 type Asked = readonly [IncomingMessage, ServerResponse]
 
 /** A connection that has requests in flight. */
 interface Asking {
   readonly waiting: Asked[]
-  /** Characters of their heads. */
+  /** The number of characters of their heads. */
   headChars: number
   /** Whether one of them is handled, or its answer is not read completely. */
   isBusy: boolean
@@ -19,27 +19,24 @@ interface Asking {
   isRefused: boolean
 }
 
-/** Characters of the heads of requests that wait on a connection: 512 for each of 64. */
+/** The characters of the heads of requests that wait on a connection: 512 for each of 64. */
 export const mostHeadChars = 2 ** 15
 
-/** Requests that begin in one turn of the event loop: a millisecond or two. */
+/** The requests that begin in one turn of the event loop: a millisecond or two. */
 const mostPerTurn = 16
 
 /**
- * Connections take turns. Of each, one request is handled at a time: the next one begins when the client has
- * read the answer ahead of it. So a connection holds the bytes of one answer, however many requests it
- * pipelines, and a request waits for at most one of every other connection.
- *
- * A connection that has more than so many requests in flight, or of which longer heads wait, is refused: the
- * next answer is ERR_BUSY, and the last one.
- *
- * Memory: `mostHeadChars` of heads and one more head for each connection.
+ * Lets connections take turns. Of each, one request is handled at a time: the next one begins when the client has read
+ * the answer ahead of it. So a connection holds the bytes of one answer, however many requests it pipelines, and a
+ * request waits for at most one of every other connection. A connection that has more than so many requests in flight,
+ * or longer heads that wait, is refused: the next answer is ERR_BUSY, and the last one. Memory: `mostHeadChars` of
+ * heads and one more head for each connection.
  */
 export class RequestTurns {
   readonly #inFlight: number
   readonly #handle: Handle
   readonly #asking = new WeakMap<Socket, Asking>()
-  /** Each has a request that can begin; the one at the front is next. */
+  /** The connections with a request that can begin; the one at the front is next. */
   readonly #ready: Asking[] = []
   #begun = 0
   #isNextTurnSet = false
@@ -97,7 +94,7 @@ export class RequestTurns {
     asking.isBusy = true
     answer.once('close', () => {
       asking.isBusy = false
-      // An answer that was the last of its connection has ended it.
+      // The last answer of a connection has ended it.
       if (!request.socket.writable) asking.waiting.length = 0
       if (asking.waiting.length === 0) return
       this.#ready.push(asking)
@@ -116,7 +113,7 @@ function headCharsOf({ url = '', rawHeaders = [] }: IncomingMessage): number {
   return rawHeaders.reduce((chars, text) => chars + text.length, url.length)
 }
 
-/** For good: HTTP would read on as soon as it has answered, and what it reads it parses. */
+/** Stops reading for good: HTTP would resume as soon as it has answered, and parse what it reads. */
 function stopReading(socket: Socket): void {
   socket.pause()
   socket.resume = () => socket

@@ -26,24 +26,27 @@ import { filesOf } from './static-files.js'
 import { acceptSockets } from './upgrades.js'
 
 export interface ServeOptions {
-  /** Folder of the service's data; made if it is not there. One service at a time. */
+  /** The folder of the service's data, made if it does not exist. One service at a time uses it. */
   readonly data: string
-  /** Default `127.0.0.1`. Another address needs tokens. */
+  /** The address to listen on. Default `127.0.0.1`. Another address needs tokens. */
   readonly host?: string
-  /** Default 0: any that is free. */
+  /** The port. Default 0: any that is free. */
   readonly port?: number
-  /** One per tenant. Default: none, for programs and pages of this host only. */
+  /** The tokens, one per tenant. Default: none, for programs and pages of this host only. */
   readonly tokens?: readonly string[] | null
-  /** Shows `/metrics`, of all tenants, and nothing else. Default: none, so with `tokens` no client may read it. */
+  /**
+   * The token that shows `/metrics`, of all tenants, and nothing else. Default: none, so with `tokens` no client may
+   * read it.
+   */
   readonly metricsToken?: string | null
   readonly tls?: { readonly cert: string; readonly key: string }
-  /** Where it is reached, if not where it listens. */
+  /** The URL by which clients reach it, if not where it listens. */
   readonly publicUrl?: string
   readonly allowedOrigins?: readonly string[]
   readonly limits?: Partial<ServiceLimits>
-  /** Default: JSON lines on standard error. */
+  /** The logger. Default: JSON lines on standard error. */
   readonly logger?: FastifyBaseLogger
-  /** @internal When to ping members. Default: the time of this machine. */
+  /** @internal The clock for pings of members. Default: the time of this machine. */
   readonly pingClock?: Clock
 }
 
@@ -52,8 +55,8 @@ export interface Service {
   readonly url: string
   readonly tenants: number
   /**
-   * Takes no more requests, lets running jobs end for `graceMs` (default 10 s), and gives up port and data.
-   * Accepted jobs that have not ended are on the disk, and continue when the service is started again.
+   * Accepts no more requests, lets running jobs end for `graceMs` (default 10 s), and releases port and data. Accepted
+   * jobs that have not ended are on the disk, and continue when the service is started again.
    */
   close(graceMs?: number): Promise<void>
 }
@@ -89,7 +92,7 @@ export async function serve(options: ServeOptions): Promise<Service> {
   const settings = { ...limits, arraysMb: limits.jobArraysMb }
   const pool = (threads: number, waiting: number) =>
     new WorkerPool({ threads, waiting, heapMb: limits.jobHeapMb, seconds: limits.jobSeconds, settings })
-  // As many of a tenant as `Jobs` hands over at a time.
+  // The pool accepts as many of a tenant as `Jobs` hands over at a time.
   const planning = pool(limits.workers, limits.workers)
   const tasks = pool(1, limits.queuedTasks)
   const jobs = new Jobs({ store, pool: planning, limits, log: logger })
@@ -162,7 +165,7 @@ export async function serve(options: ServeOptions): Promise<Service> {
     close(graceMs = defaultGraceMs) {
       closing ??= (async () => {
         const served = app.close()
-        // With the rendezvous, which worlds of programs use, too.
+        // Closing the worlds also closes the rendezvous, which worlds of programs use.
         await worlds.close()
         endPings()
         await jobs.close(graceMs)
@@ -176,7 +179,7 @@ export async function serve(options: ServeOptions): Promise<Service> {
   }
 }
 
-/** The page, where the package has it. */
+/** Returns the folder of the page, if the package has it. */
 function webFolder(): string {
   return fileURLToPath(new URL('.', pageFile('index.html')))
 }
@@ -186,7 +189,7 @@ function urlOf(app: FastifyInstance, host: string, isTls: boolean): string {
   return `${isTls ? 'https' : 'http'}://${isIPv6(host) ? `[${host}]` : host}:${port}`
 }
 
-/** @throws ERR_USAGE for what is no limit, no positive integer, or more than can hold */
+/** @throws ERR_USAGE for an unknown limit, one that is not a positive integer, or one beyond its bound */
 function limitsOf(given: Partial<ServiceLimits> = {}): ServiceLimits {
   checkOptions('limits', serviceLimits, given, 'ERR_USAGE')
   const workers = Math.max(1, Math.min(serviceLimits.workers.default, availableParallelism() - 1))

@@ -16,7 +16,7 @@ const types: Readonly<Record<string, string>> = {
   '.woff2': 'font/woff2',
 }
 
-/** The page runs its own code only, and talks to its own service only. */
+/** The policy of the page: it runs only its own code, and talks only to its own service. */
 const policy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -30,7 +30,7 @@ const policy = [
   "frame-ancestors 'none'",
 ].join('; ')
 
-/** All files of a folder that the page may consist of, read once: what is not in this list does not exist. */
+/** Reads all files of a folder that the page may consist of, once: only files in this list exist for clients. */
 export function filesOf(folder: string): ReadonlyMap<string, StaticFile> {
   if (!existsSync(folder)) return new Map()
   const names = readdirSync(folder, { recursive: true, encoding: 'utf8' })

@@ -13,12 +13,12 @@ import { notThere } from './reading.js'
 const params = z.strictObject({ id: topologyId })
 
 /**
- * Uploads and lists of topologies. Bodies are files from their first byte: the event loop copies pieces, and
- * a worker reads them.
+ * Adds the routes of uploads and lists of topologies. Bodies are files from their first byte: the event loop copies
+ * pieces, and a worker reads them.
  */
 export function addTopologyRoutes(app: FastifyInstance, context: ServiceContext): void {
   const { store, tasks, jobs, limits, now } = context
-  /** Uploads in flight, by tenant: each may fill a file of `uploadBytes`. */
+  /** The number of uploads in flight, by tenant: each may fill a file of `uploadBytes`. */
   const uploads = new Map<string, number>()
   app.get('/topologies', ({ tenant, query }) => {
     const all = store.records('topologies', tenant).map(({ info }) => info)
@@ -32,7 +32,7 @@ export function addTopologyRoutes(app: FastifyInstance, context: ServiceContext)
     return stored.record.info
   })
 
-  // Its own scope: only here is a body passed on unparsed.
+  // In a separate scope, so that only here a body is passed on unparsed.
   void app.register(async (scope) => {
     scope.removeAllContentTypeParsers()
     scope.addContentTypeParser('*', (_request, payload, done) => done(null, payload))
@@ -43,7 +43,7 @@ export function addTopologyRoutes(app: FastifyInstance, context: ServiceContext)
       handler: async (request, reply) => {
         const { tenant } = request
         const { format, name = '', ranks = null } = parsed(topologyQuery, request.query)
-        // What is claimed is not waited for.
+        // A claimed length beyond the limit is refused before the body arrives.
         if (Number(request.headers['content-length'] ?? 0) > limits.uploadBytes)
           throw tooLong(limits.uploadBytes)
         const before = uploads.get(tenant.id) ?? 0
@@ -101,7 +101,7 @@ async function receive(body: Readable | undefined, path: string, most: number): 
       for await (const piece of body ?? []) {
         bytes += (piece as Buffer).length
         if (bytes > most) throw tooLong(most)
-        // All of it, unlike `write`, which stops where a disk is full.
+        // `writeFile` writes all of it, unlike `write`, which stops when a disk is full.
         await file.writeFile(piece as Buffer)
       }
     } finally {

@@ -1,14 +1,13 @@
 import type { ServerResponse } from 'node:http'
 import { RankweaveError } from '../../errors.js'
 
-/** Answers up to this many bytes do not count: a connection has one at a time. */
+/** The bytes up to which answers do not count: a connection has one at a time. */
 const shortBytes = 2 ** 16
 
 /**
- * Answers that are whole in memory while clients have not read them, by tenant. A tenant has one of any
- * length, and more of them up to so many bytes together. Files are sent piece by piece and need no bound.
- *
- * Memory: `most` bytes for each tenant, or its longest answer, and 64 KiB for each connection.
+ * Bounds the answers that are whole in memory while clients have not read them, by tenant. A tenant has one of any
+ * length, and more of them up to so many bytes together. Files are sent piece by piece and need no bound. Memory:
+ * `most` bytes for each tenant, or its longest answer, and 64 KiB for each connection.
  */
 export class UnreadBytes {
   readonly #most: number
@@ -23,7 +22,7 @@ export class UnreadBytes {
    * @throws ERR_BUSY beyond the bound
    */
   add(tenant: string, answer: ServerResponse, bytes: number): void {
-    // Of one whose client left while it was made, no other `close` comes.
+    // If the client left while its answer was made, no other `close` event comes.
     if (bytes <= shortBytes || answer.destroyed) return
     const before = this.#bytes.get(tenant) ?? 0
     if (before > 0 && before + bytes > this.#most)

@@ -10,16 +10,14 @@ import { endWith } from './error-answer.js'
 import { requireHost, toOriginForm } from './guard.js'
 
 /**
- * Hands WebSockets at `/v1/worlds` to worlds of members, and those at `/v1/rendezvous` to worlds of
- * programs; what else wants to be one is served as a request, which refuses it before the handshake. A CONNECT
- * is refused. Tokens come in the first message, so that none is in a URL. All of this waits for the answers to the requests
- * that came before on the connection.
- *
- * A socket of a member that has not answered a ping when the next is due is ended: its host may be gone.
+ * Hands WebSockets at `/v1/worlds` to worlds of members, and those at `/v1/rendezvous` to worlds of programs. Other
+ * offers to upgrade are served as requests, which refuses them before the handshake. A CONNECT is refused. Tokens come
+ * in the first message, so that none is in a URL. All of this waits for the answers to earlier requests on the
+ * connection. A socket of a member that has not answered a ping when the next is due is ended: its host may be gone.
  * Programs send heartbeats.
  *
  * @param clock when to ping
- * @returns what ends the pings
+ * @returns a function that ends the pings
  */
 export function acceptSockets(
   server: Server,
@@ -27,7 +25,7 @@ export function acceptSockets(
   clock: Clock,
 ): () => void {
   const { guard, limits, worlds, mounted, connections } = context
-  /** Whether each has answered the last ping. */
+  /** Whether each socket has answered the last ping. */
   const answered = new Map<NodeSocket, boolean>()
   const toWorlds = upgradeTo((socket, remote, greeted) => {
     answered.set(socket, true)
@@ -35,7 +33,7 @@ export function acceptSockets(
     socket.on('close', () => answered.delete(socket))
     worlds.accept(socket, remote, greeted)
   }, limits.messageBytes)
-  /** Answers that each connection has not taken completely, the oldest first. */
+  /** The answers that each connection has not taken completely, the oldest first. */
   const answers = new WeakMap<Duplex, Set<ServerResponse>>()
   server.on('request', ({ socket }, answer) => {
     const open = answers.get(socket) ?? new Set()
@@ -43,7 +41,7 @@ export function acceptSockets(
     answer.once('close', () => open.delete(answer))
   })
   server.on('upgrade', (request, connection, head) => {
-    // Connections of HTTP servers are, also those of TLS.
+    // The connections of HTTP servers are sockets, also those of TLS.
     const net = connection as Socket
     const target = request.url ?? ''
     toOriginForm(request)
@@ -81,7 +79,7 @@ const ignore = () => {}
 /**
  * Calls `act` when a connection that HTTP has let go has taken all answers; never if it breaks before.
  *
- * @param head what has been read of it already; `act` is given what it has to read first
+ * @param head bytes of it that were read already; `act` gets all bytes to read first
  */
 function afterAnswers(
   open: ReadonlySet<ServerResponse>,
@@ -95,13 +93,13 @@ function afterAnswers(
     act(head)
     return
   }
-  // What HTTP no longer tells answers that are being written.
+  // HTTP no longer passes these events to the answers that are being written.
   const [drain, timeout] = ['drain', 'timeout'].map((event) => () => {
     const [current] = open
     current?.emit(event)
   })
   net.unshift(head)
-  // What comes meanwhile is kept, up to the buffer of the connection.
+  // Bytes that arrive meanwhile are kept, up to the buffer of the connection.
   net.on('drain', drain).on('timeout', timeout).on('readable', ignore)
   last.once('close', () => {
     net.off('drain', drain).off('timeout', timeout).off('readable', ignore)
@@ -112,9 +110,9 @@ function afterAnswers(
 }
 
 /**
- * An offer to speak another protocol that is not taken up: HTTP/2, which clients of some languages offer with
- * every request, or a WebSocket where there is none. The request is served as if it had not been made, so no
- * header may be left that makes it an offer: Node reads `Proxy-Connection` as it reads `Connection`.
+ * Serves a request as if it had made no offer to speak another protocol. Clients of some languages offer HTTP/2 with
+ * every request, and others a WebSocket where there is none. No header may be left that makes it an offer: Node reads
+ * `Proxy-Connection` as it reads `Connection`.
  *
  * @param target as it arrived, perhaps in absolute form
  */
@@ -140,7 +138,7 @@ const pathOf = ({ url = '' }: IncomingMessage): string => url.split('?', 1)[0]
 export const wantsSocket = ({ headers }: IncomingMessage): boolean =>
   headers.upgrade?.toLowerCase() === 'websocket'
 
-/** Whether a request is a socket of ours. */
+/** Returns whether a request opens a socket of ours. */
 function isWelcome(request: IncomingMessage, guard: ServiceContext['guard']): boolean {
   if (!wantsSocket(request) || !['/v1/worlds', '/v1/rendezvous'].includes(pathOf(request))) return false
   try {

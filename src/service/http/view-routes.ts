@@ -19,7 +19,7 @@ const planParams = z.strictObject({ id: planId })
 const topologyParams = z.strictObject({ id: topologyId })
 const json = 'application/json; charset=utf-8'
 
-/** Also of plans whose strategy was chosen. */
+/** Returns the options that found friends, also of plans whose strategy was chosen. */
 function friendsOf({ request, statistics }: PlanInfo): ViewedPlan['friends'] {
   const { groups, chosen } = statistics
   // Plans without groups have k null; their requests need not be read.
@@ -30,7 +30,7 @@ function friendsOf({ request, statistics }: PlanInfo): ViewedPlan['friends'] {
   return isGrouped ? { strategy, machine, groups } : null
 }
 
-/** What pictures of topologies and plans show, computed once while it is remembered, and reports. */
+/** Adds the routes of pictures of topologies and plans, computed once while remembered, and of reports. */
 export function addViewRoutes(app: FastifyInstance, { store, tasks, answers }: ServiceContext): void {
   /** @throws ERR_NOT_FOUND */
   const viewing = <T>(
@@ -86,7 +86,7 @@ export function addViewRoutes(app: FastifyInstance, { store, tasks, answers }: S
     return reply
       .headers({
         'content-disposition': 'attachment; filename="report.html"',
-        // A file that was asked for, never a page of the service's origin.
+        // The answer is a requested file, never a page of the service's origin.
         'content-security-policy': 'sandbox',
       })
       .type('text/html; charset=utf-8')

@@ -4,15 +4,15 @@ import { RankweaveError } from '../../errors.js'
 
 const megabyte = 2 ** 20
 
-/** Of a rank: neighbors in both directions, places, and what planning notes of it. */
+/** The bytes of a rank: neighbors in both directions, places, and notes of planning. */
 const rankBytes = 256
 /**
- * Of an edge: in both directions, its send and its receive in the schedule of direct sends, with which every
+ * The bytes of an edge: in both directions, its send and its receive in the schedule of direct sends, with which every
  * plan is compared, and their proof.
  */
 const edgeBytes = 256
 
-/** Bytes of arrays that planning takes at least, whatever the strategy: 256 per rank and 256 per edge. */
+/** Returns the least bytes of arrays that planning takes, whatever the strategy: 256 per rank and 256 per edge. */
 export function planningBytes(ranks: number, edges: number): number {
   return rankBytes * ranks + edgeBytes * edges
 }
@@ -32,17 +32,17 @@ export function requirePlannable(ranks: number, edges: number, arraysMb: number)
 }
 
 /**
- * Bytes of each list that grows while a strategy plans. Some 14 of them grow together with what a strategy
- * moves (the columns of its moves, operations and entries), each is copied once while it grows and once into
- * the schedule.
+ * Returns the bytes of each list that grows while a strategy plans. Some 14 of them grow together with the moves of a
+ * strategy (the columns of its moves, operations and entries). Each is copied once while it grows and once into the
+ * schedule.
  */
 export function mostListBytes(arraysMb: number): number {
   return (arraysMb * megabyte) / 32
 }
 
 /**
- * Bounds what the arrays of this thread take; V8 bounds its heap only. What is no longer used, of an
- * earlier job perhaps, does not count: it is collected before a job is refused.
+ * Bounds the memory of this thread's arrays; V8 bounds its heap only. Unused arrays, of an earlier job perhaps, do not
+ * count: they are collected before a job is refused.
  *
  * @param usedBytes bytes of arrays that are in use or not collected yet
  * @throws ERR_LIMIT
@@ -61,7 +61,7 @@ export function requireMemory(
 
 let gc: (() => void) | undefined
 
-/** Collects twice: arrays of the first time are swept beside the program, and the second waits for that. */
+/** Collects twice: arrays of the first time are swept concurrently with the program, and the second waits for that. */
 function collectGarbage(): void {
   if (gc === undefined) {
     setFlagsFromString('--expose-gc')

@@ -17,16 +17,16 @@ import type { WorkerPool } from './worker-pool.js'
 interface Job {
   readonly tenant: Tenant
   record: JobRecord
-  /** The request as it was read; null of a job of the store, which is read when it runs. */
+  /** The request as it was read; null for a job of the store, which is read when it runs. */
   readonly read: ReadRequest | null
   progress: JobInfo['progress']
   readonly listeners: Set<(info: JobInfo) => void>
   cancel: AbortController | null
-  /** While its end is being written. */
+  /** The end that is being written; null otherwise. */
   ending: Promise<void> | null
 }
 
-/** A job that so many processes began, and none ended, fails. */
+/** The number of starts without an end from which on a job fails. */
 const mostStarts = 10
 
 export interface JobsOptions {
@@ -38,11 +38,9 @@ export interface JobsOptions {
 }
 
 /**
- * Jobs that make plans. A plan is named by its request, so a client that asks for what is planned or being
- * planned gets that: each distinct plan is made once. An accepted job is on the disk before it is
- * acknowledged, and is queued again when the service was killed. Tenants take turns.
- *
- * Memory: the records of `queuedJobs` and `endedJobs` jobs of each tenant.
+ * The jobs that make plans. A request names its plan, so equal requests get the same plan or job: each distinct plan is
+ * made once. An accepted job is on the disk before it is acknowledged, and is queued again when the service was killed.
+ * Tenants take turns. Memory: the records of `queuedJobs` and `endedJobs` jobs of each tenant.
  */
 export class Jobs {
   readonly #store: Store
@@ -52,13 +50,13 @@ export class Jobs {
   readonly #now: () => Date
   readonly #jobs = new Map<string, Job>()
   readonly #queue = new TenantQueue<Job>()
-  /** Requests whose job is being written to the disk. */
+  /** The requests whose job is being written to the disk. */
   readonly #accepting = new Map<string, Promise<Job>>()
-  /** What the pool has; it may wait there. */
+  /** The jobs that the pool has; they may wait there. */
   readonly #running = new Map<Job, Promise<void>>()
-  /** Jobs whose end the disk did not take. */
+  /** The jobs whose end the disk did not take. */
   readonly #unwritten = new Set<Job>()
-  /** When the last job was accepted, in milliseconds: each has a later time than those before it. */
+  /** The time when the last job was accepted, in milliseconds: each has a later time than those before it. */
   #latest = 0
   #isClosing = false
   readonly ended: Record<Exclude<JobState, 'queued' | 'running'>, number> = {
@@ -83,7 +81,7 @@ export class Jobs {
     return [...this.#running.keys()].filter(({ record }) => record.state === 'running').length
   }
 
-  /** Takes up what the store has: jobs that had not ended are queued again. */
+  /** Resumes the jobs of the store: those that had not ended are queued again. */
   async resume(): Promise<void> {
     this.#store.onWritable = () => {
       for (const job of this.#unwritten) {
@@ -113,10 +111,10 @@ export class Jobs {
   }
 
   /**
-   * The job of a plan: the one that there is, or a new one, which is on the disk when this resolves.
+   * Returns the job of a plan: an existing one, or a new one, which is on the disk when this resolves.
    *
-   * @throws ERR_NOT_FOUND for an unknown topology, ERR_BUSY when too many jobs wait; ERR_USAGE; ERR_STRATEGY
-   *   and ERR_MACHINE for what is impossible on so many ranks, whatever the edges are
+   * @throws ERR_NOT_FOUND for an unknown topology, ERR_BUSY when too many jobs wait; ERR_USAGE; ERR_STRATEGY and
+   *   ERR_MACHINE for what is impossible on so many ranks, whatever the edges are
    */
   async request(
     tenant: Tenant,
@@ -164,9 +162,9 @@ export class Jobs {
   }
 
   /**
-   * Calls the listener with every change from now on.
+   * Calls the listener with every later change.
    *
-   * @returns what ends that
+   * @returns a function that ends the calls
    * @throws ERR_NOT_FOUND
    */
   watch(tenant: Tenant, id: string, listener: (info: JobInfo) => void): () => void {
@@ -177,7 +175,7 @@ export class Jobs {
 
   /**
    * Cancels a job for all clients that wait for it. A job that has ended stays unchanged.
-   * @throws ERR_NOT_FOUND; ERR_STORE where the disk does not take it, and the job continues
+   * @throws ERR_NOT_FOUND; ERR_STORE if the disk does not take it, and the job continues
    */
   async cancel(tenant: Tenant, id: string): Promise<JobInfo> {
     const job = this.#find(tenant, id)
@@ -192,7 +190,7 @@ export class Jobs {
     return infoOf(job)
   }
 
-  /** Whether a job that has not ended needs a topology. */
+  /** Returns whether a job that has not ended needs a topology. */
   needs(tenant: string, topology: string): boolean {
     for (const { tenant: owner, record } of this.#jobs.values())
       if (owner.id === tenant && record.request.topology === topology && !isEnded(record.state)) return true
@@ -200,8 +198,8 @@ export class Jobs {
   }
 
   /**
-   * Starts nothing more. Resolves when what runs has ended, or after `graceMs`; what has not ended is queued
-   * on the disk.
+   * Starts no further job. Resolves when running jobs have ended, or after `graceMs`; jobs that have not ended are
+   * queued on the disk.
    */
   async close(graceMs: number): Promise<void> {
     this.#isClosing = true
@@ -246,7 +244,7 @@ export class Jobs {
     return job
   }
 
-  /** The plan outlived its job. */
+  /** Makes a job for a plan that outlived its job. */
   #ofStoredPlan(tenant: Tenant, plan: string, request: CompletePlanRequest): Job {
     const { createdAt } = this.#store.get('plans', tenant, plan)!.record.info
     const id = jobIdOf(plan)
@@ -264,7 +262,7 @@ export class Jobs {
     return job
   }
 
-  /** The pool gets as many jobs as it has threads, and one of each tenant of which it has none. */
+  /** Gives the pool as many jobs as it has threads, and one of each tenant of which it has none. */
   #next(): void {
     while (!this.#isClosing) {
       const hasNone = (tenant: string) => ![...this.#running.keys()].some((job) => job.tenant.id === tenant)
@@ -329,9 +327,9 @@ export class Jobs {
       await this.#end(job, 'done', null)
       this.#log.info({ tenant: tenant.id, plan, ms: Math.round(performance.now() - began) }, 'planned')
     } catch (error) {
-      // First, as it may take the room in which the failure is to be recorded.
+      // The file is removed first, as it may take the room in which the failure is to be recorded.
       await rm(into, { force: true }).catch(() => {})
-      // Stays queued on the disk, as if it had not been begun.
+      // The job stays queued on the disk, as if it had not been begun.
       if (this.#isClosing && isRankweaveError(error, 'ERR_BUSY')) {
         if (!isEnded(job.record.state)) await this.#store.putJob(tenant, record).catch(() => {})
         return
@@ -342,7 +340,7 @@ export class Jobs {
   }
 
   /**
-   * Once, and on the disk before any client learns it. A job that ends by itself ends also where the disk does
+   * Ends a job once, and on the disk before any client learns it. A job that ends by itself ends even if the disk does
    * not take that.
    *
    * @throws ERR_STORE for one that is cancelled and then is not
@@ -408,7 +406,7 @@ function infoOf({ record, progress }: Job): JobInfo {
   return { id, plan, topology: request.topology, state, progress, error, createdAt }
 }
 
-/** Of a defect no more than that it is one: its message may hold anything. */
+/** Returns the error to show. A defect is shown as no more than that: its message may hold anything. */
 function shownError(error: unknown): { readonly code: string; readonly message: string } {
   if (error instanceof RankweaveError) return { code: error.code, message: error.message.slice(0, 2000) }
   return { code: 'ERR_WORKER', message: 'a defect of the service, which is in its log' }

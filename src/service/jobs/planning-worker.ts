@@ -1,4 +1,4 @@
-// The entry of a worker thread of the service: one task after another, as the pool asks.
+// This module is the entry of a worker thread of the service, which does one task after another, as the pool asks.
 import { parentPort, workerData } from 'node:worker_threads'
 import { boundGrowingArrays } from '../../base/growing-array.js'
 import { RankweaveError } from '../../errors.js'
@@ -11,9 +11,9 @@ import type { FromWorker, ToWorker } from './worker-pool.js'
 
 const settings = (workerData as { readonly settings: WorkerSettings }).settings
 const port = parentPort!
-/** Progress is for people. */
+/** The milliseconds between reports of progress, which is for people. */
 const reportMs = 100
-/** Bytes of heap, garbage included, and of arrays that a thread may keep while it idles. */
+/** The most bytes of heap, garbage included, and of arrays that a thread may keep while it idles. */
 const mostKeptBytes = 2 ** 27
 
 lowerTopologyLimits(settings)

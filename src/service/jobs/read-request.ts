@@ -3,12 +3,12 @@ import { outlinedMachine } from '../../machine/machine-text.js'
 import type { NodeOutline } from '../../machine/nodes.js'
 import { type UnderstoodRequest, understand } from '../../neighborhood/choose/plan-request.js'
 
-/** A request for a plan as it was read, once: plain data, which worker threads are handed. */
+/** A request for a plan as it was read, once: plain data, which can be passed to worker threads. */
 export interface ReadRequest extends UnderstoodRequest {
   readonly topology: string
-  /** One line of text, which a worker thread lays out. */
+  /** The machine as one line of text, which a worker thread lays out. */
   readonly machine: string | null
-  /** Equal for equal requests: names the plan. Plans that are stored keep their names. */
+  /** The name of the plan, equal for equal requests. Stored plans keep their names. */
   readonly key: string
 }
 
@@ -16,7 +16,7 @@ export interface ReadRequest extends UnderstoodRequest {
  * Reads a request, with the errors of `rankweave plan`. The machine is not laid out, so this takes at most some
  * milliseconds, whatever machine the text describes.
  *
- * @returns also what the machine has; null without one
+ * @returns also the size of the machine; null without one
  * @throws ERR_USAGE, ERR_STRATEGY, ERR_MACHINE
  */
 export function readRequest(request: CompletePlanRequest): {
@@ -31,7 +31,7 @@ export function readRequest(request: CompletePlanRequest): {
   return { read: { ...understood, topology, machine: text, key }, nodes: machine?.outline ?? null }
 }
 
-/** The request as the client wrote it, with defaults written out. */
+/** Writes the request as the client wrote it, with defaults added. */
 function keyOf(request: CompletePlanRequest, understood: UnderstoodRequest): string {
   const { topology, strategy, machine, operation, bytes = null, map } = request
   const mapped = map === undefined ? {} : { map }

@@ -6,13 +6,12 @@ import type { ReadRequest } from './read-request.js'
 export interface UploadedTopology {
   readonly path: string
   readonly format: UploadFormat
-  /** Over how many ranks the rows of a matrix are distributed; null: one per row. */
+  /** The number of ranks that the rows of a matrix are distributed over; null: one per row. */
   readonly ranks: number | null
 }
 
 /**
- * What worker threads are asked for. All that is large travels as files, and none of it through the event
- * loop of the service.
+ * The tasks of worker threads. All large data travel as files, and none of them through the event loop of the service.
  */
 export interface Tasks {
   /** Builds an uploaded topology and names it by its content. */
@@ -23,7 +22,7 @@ export interface Tasks {
       readonly ranks: number
       readonly edges: number
       readonly body: Body
-      /** As `UploadedTopology.ranks`. */
+      /** The value of `UploadedTopology.ranks`. */
       readonly matrixRanks: number | null
     }
   }
@@ -36,17 +35,17 @@ export interface Tasks {
     }
     readonly output: { readonly statistics: Record<string, unknown>; readonly body: Body }
   }
-  /** What `auto` maps a topology to on a machine, as `rankweave map` writes it, into a file. */
+  /** Maps a topology to a machine by `auto`, and writes the mapping to a file as `rankweave map` does. */
   readonly mapping: {
     readonly input: {
       readonly upload: UploadedTopology
-      /** Text of a machine. */
+      /** The text of a machine. */
       readonly machine: string
       readonly into: string
     }
     readonly output: { readonly bytes: number }
   }
-  /** The schedule in another version, or as another text, into a file. */
+  /** Writes the schedule in another version, or as another text, to a file. */
   readonly text: {
     readonly input: {
       readonly schedule: string
@@ -56,17 +55,17 @@ export interface Tasks {
     }
     readonly output: { readonly bytes: number }
   }
-  /** What `rankweave simulate --json` prints. */
+  /** Simulates a plan, with the output of `rankweave simulate --json`. */
   readonly simulation: {
     readonly input: { readonly schedule: string; readonly machine: string; readonly bytes: number }
     readonly output: { readonly json: string }
   }
-  /** What one rank does. */
+  /** Lists the operations of one rank. */
   readonly rank: {
     readonly input: { readonly schedule: string; readonly rank: number }
     readonly output: { readonly json: string }
   }
-  /** What pictures of a topology show (src/report). */
+  /** Gathers the data of a topology's pictures (src/report). */
   readonly topologyView: {
     readonly input: {
       readonly upload: UploadedTopology
@@ -75,44 +74,44 @@ export interface Tasks {
     }
     readonly output: { readonly json: string }
   }
-  /** What pictures of a plan show. */
+  /** Gathers the data of a plan's pictures. */
   readonly planView: {
     readonly input: { readonly viewed: ViewedPlan }
     readonly output: { readonly json: string }
   }
-  /** These pictures as one HTML file, at most about 5 MB. */
+  /** Writes these pictures as one HTML file, at most about 5 MB. */
   readonly report: {
     readonly input: { readonly viewed: ViewedPlan }
     readonly output: { readonly html: string }
   }
 }
 
-/** A plan, and what its pictures are to show. */
+/** A plan, and the options of its pictures. */
 export interface ViewedPlan {
-  /** File of the schedule. */
+  /** The file of the schedule. */
   readonly schedule: string
-  /** What the topology is called. */
+  /** The name of the topology. */
   readonly name: string
-  /** Text of a machine. */
+  /** The text of a machine. */
   readonly machine: string | null
-  /** Of a block. */
+  /** The bytes of a block. */
   readonly bytes: number | null
-  /** Whose program and timeline are wanted. */
+  /** The rank whose program and timeline are included. */
   readonly rank: number | null
-  /** What planning took; null where it is not known. */
+  /** The planning time; null if it is unknown. */
   readonly planMs: number | null
-  /** What its friend groups are found by; null for plans without, and for those of other operations. */
+  /** The options that find its friend groups; null for plans without groups, and for those of other operations. */
   readonly friends: ViewedFriends | null
 }
 
 export interface ViewedFriends {
   readonly strategy: CommonNeighbor
-  /** Text of the machine that it was planned for. */
+  /** The text of the machine that it was planned for. */
   readonly machine: string | null
   readonly groups: number
 }
 
-/** Length and SHA-256 of a file that is on the disk. */
+/** The length and SHA-256 of a file that is on the disk. */
 export interface Body {
   readonly bytes: number
   readonly sha256: string
@@ -120,14 +119,14 @@ export interface Body {
 
 export type TaskKind = keyof Tasks
 
-/** How far a task is. */
+/** The progress of a task. */
 export interface TaskProgress {
   readonly step: string
   readonly done: number
   readonly total: number | null
 }
 
-/** What a worker thread is started with. */
+/** The settings with which a worker thread is started. */
 export interface WorkerSettings {
   readonly ranks: number
   readonly edges: number

@@ -34,9 +34,7 @@ type Work = {
   ) => Promise<Tasks[K]['output']>
 }
 
-/**
- * What a worker thread does, by the kind of its task. Everything throws errors of Rankweave for bad input.
- */
+/** The work of a worker thread, by the kind of its task. Every function throws errors of Rankweave for bad input. */
 export const work: Work = {
   async topology({ upload }, { expandedBytes }, report) {
     const { topology, matrixRanks } = buildUpload(upload, expandedBytes, readProgress(report))
@@ -131,8 +129,8 @@ export const work: Work = {
 const kinds = Object.keys(opKind) as readonly (keyof typeof opKind)[]
 
 /**
- * The operations of a rank in order; blocks are named as in the schedule: an origin, or `~p` for a partial
- * result of part p.
+ * Lists the operations of a rank in order; blocks are named as in the schedule: an origin, or `~p` for a partial result
+ * of part p.
  */
 function operationsOf(schedule: Schedule, rank: number): RankProgram['operations'] {
   const { opStart, opPhase, opPeer, opTag, entryStart, entryBlock } = schedule
@@ -153,8 +151,8 @@ function operationsOf(schedule: Schedule, rank: number): RankProgram['operations
 }
 
 /**
- * What the id of a topology is made of: all that planning knows of it, which is its neighbors in order, its
- * weights, and its shape where it is a grid.
+ * Computes the digest from which the id of a topology is made. It covers all that planning knows of it: its neighbors
+ * in order, its weights, and its shape if it is a grid.
  */
 function digestOf(topology: ProcessTopology): string {
   const { cart, pairing, outWeight, inWeight } = topology
@@ -187,7 +185,7 @@ function writeFile(path: string, pieces: Iterable<string>): Body {
   }
 }
 
-/** Length and digest of a file; its bytes are on the disk when this returns. */
+/** Returns length and digest of a file; its bytes are on the disk when this returns. */
 function bodyOf(path: string): Body {
   const file = openSync(path, 'r+')
   try {

@@ -1,7 +1,7 @@
 import { addToList } from '../../base/maps.js'
-/** Items in the order of arrival within each tenant; tenants take turns. */
+/** A queue of items in the order of arrival within each tenant; tenants take turns. */
 export class TenantQueue<T> {
-  /** The tenant at the front is next. None is empty. */
+  /** The items by tenant; the tenant at the front is next. None is empty. */
   readonly #items = new Map<string, T[]>()
   #size = 0
 
@@ -18,7 +18,7 @@ export class TenantQueue<T> {
     this.#size++
   }
 
-  /** The next tenant's first item; with `accepts`, that of the next tenant that it accepts. */
+  /** Takes the next tenant's first item; with `accepts`, that of the next tenant that it accepts. */
   take(accepts: (tenant: string) => boolean = () => true): T | undefined {
     for (const [tenant, items] of this.#items) {
       if (!accepts(tenant)) continue
@@ -31,7 +31,7 @@ export class TenantQueue<T> {
     return undefined
   }
 
-  /** Whether a tenant that is accepted has an item. */
+  /** Returns whether a tenant that is accepted has an item. */
   hasOf(accepts: (tenant: string) => boolean): boolean {
     return [...this.#items.keys()].some(accepts)
   }

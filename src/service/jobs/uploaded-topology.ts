@@ -9,12 +9,12 @@ import { buildTopology } from '../../topology/files/topology-from-spec.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
 import type { UploadedTopology } from './task.js'
 
-/** What errors call the upload. */
+/** The name of the upload in errors. */
 const uploadName = 'the upload'
 
 const fileKinds = { edges: 'edges', csv: 'csv', metis: 'metis', json: 'graphology' } as const
 
-/** Longer than any text of a topology. */
+/** The most characters of a text of a topology, longer than any valid one. */
 const longestSpec = 4096
 
 /**
@@ -47,7 +47,7 @@ export function buildUpload(
   return { topology: buildTopology(spec, { open, onProgress }), matrixRanks }
 }
 
-/** The upload, expanded if it is compressed, once, and no further than the bound. */
+/** Returns the upload, expanded if it is compressed, once, and no further than the bound. */
 function bounded(path: string, most: number): ByteSource {
   const file = openSourceFile(path)
   const { source, isCompressed } = expanded(file, uploadName)

@@ -12,7 +12,7 @@ import { fileError } from '../../text/whole-file.js'
 import type { Tasks, ViewedPlan, WorkerSettings } from './task.js'
 import { buildUpload } from './uploaded-topology.js'
 
-/** What pictures show, and the file that holds them, as a worker makes them. */
+/** The tasks of a worker that gather the data of pictures, and make the file that holds them. */
 export const viewWork = {
   async topologyView(
     { upload, name, rank }: Tasks['topologyView']['input'],
@@ -52,12 +52,12 @@ async function viewOf(schedule: NeighborSchedule, viewed: ViewedPlan): Promise<P
   )
 }
 
-/** Plans that took longer are not made again for the colors of a picture. */
+/** The most milliseconds of planning for which a plan is made again for the colors of a picture. */
 const longestAgainMs = 5_000
 
 /**
- * The friend groups of a plan, which its schedule does not hold: it is planned again. Null where that would
- * take long.
+ * Returns the friend groups of a plan, which its schedule does not hold: it is planned again. Null if that would take
+ * long.
  */
 async function groupsOf({ topology }: NeighborSchedule, { friends, planMs }: ViewedPlan) {
   if (friends === null || planMs === null || planMs > longestAgainMs) return null
@@ -76,7 +76,7 @@ async function neighborSchedule(path: string): Promise<NeighborSchedule> {
   throw new RankweaveError('ERR_SCHEDULE', 'expected the schedule of a neighborhood collective')
 }
 
-/** @throws ERR_FILE where the page has not been built */
+/** @throws ERR_FILE if the page has not been built */
 function template(): string {
   const file = pageFile('report.html')
   try {

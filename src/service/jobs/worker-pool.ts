@@ -19,26 +19,26 @@ export type FromWorker =
   | { readonly defect: string }
 
 export interface PoolOptions {
-  /** Tasks at a time; one more for a task that runs long, see {@link WorkerPool}. */
+  /** The number of tasks at a time; one more for a task that runs long, see {@link WorkerPool}. */
   readonly threads: number
-  /** Tasks of a tenant that wait for a thread. */
+  /** The number of tasks of a tenant that wait for a thread. */
   readonly waiting: number
   readonly heapMb: number
-  /** How long a task may run, each time it is started. */
+  /** The seconds that a task may run, each time it is started. */
   readonly seconds: number
   readonly settings: WorkerSettings
-  /** Default: the time of this machine. */
+  /** The clock. Default: the time of this machine. */
   readonly clock?: Clock
 }
 
-/** A task that has run so long gives up its thread to a tenant that waits and of which nothing runs. */
+/** The milliseconds after which a task yields its thread to a tenant that waits and of which nothing runs. */
 export const sliceMs = 500
 
 export interface TaskOptions {
-  /** For whom it is; default: '' */
+  /** The tenant; default: '' */
   readonly tenant?: string
   readonly onProgress?: (progress: TaskProgress) => void
-  /** A task that gave up its thread waits again. */
+  /** Called with `queued` when a task that gave up its thread waits again. */
   readonly onState?: (state: 'running' | 'queued') => void
   readonly signal?: AbortSignal
 }
@@ -62,26 +62,26 @@ interface Run {
 }
 
 /**
- * Threads that work one task at a time each, in the order in which a tenant's tasks came; tenants take turns.
- * A task that is aborted, or exceeds a limit, takes its thread with it; when that has ended, and its memory
- * is free, the next task gets a new one. So does a thread that keeps much memory after its task.
+ * A pool of threads that work one task at a time each, in the order in which a tenant's tasks came; tenants take turns.
+ * A task that is aborted, or exceeds a limit, takes its thread with it. When that has ended, and its memory is free,
+ * the next task gets a new one. A thread that keeps much memory after its task ends, too.
  *
- * No tenant waits for the long tasks of others. Besides its `threads` the pool has one lane. While a tenant
- * waits of which nothing runs, a task that has run for {@link sliceMs} leaves its place: into the lane, with
- * its thread, if that is free; otherwise its thread is ended, and the task is started again in the lane when
- * its turn comes. What is in the lane stays there until it ends. So a task is started at most twice, there
- * are at most `threads + 1` threads, and a tenant of which nothing runs waits for at most a slice for each
- * tenant before it, however long their tasks are.
+ * No tenant waits for the long tasks of others. In addition to its `threads` the pool has one lane. While a tenant
+ * waits of which nothing runs, a task that has run for {@link sliceMs} leaves its place: into the lane, with its
+ * thread, if that is free; otherwise its thread is ended, and the task is started again in the lane when its turn
+ * comes. A task in the lane stays there until it ends. So a task is started at most twice, and there are at most
+ * `threads + 1` threads. A tenant of which nothing runs waits for at most a slice for each tenant before it, however
+ * long their tasks are.
  */
 export class WorkerPool {
   readonly #options: PoolOptions
   readonly #clock: Clock
   readonly #idle: Worker[] = []
-  /** In the order in which they were started. */
+  /** The runs in the order in which they were started. */
   readonly #runs = new Set<Run>()
   #lane: Run | null = null
   readonly #waiting = new TenantQueue<Pending>()
-  /** What gave up its thread, and waits for the lane. */
+  /** The tasks that gave up their threads, and wait for the lane. */
   readonly #stopped = new TenantQueue<Pending>()
   #isClosed = false
 
@@ -99,8 +99,8 @@ export class WorkerPool {
   }
 
   /**
-   * @throws ERR_BUSY when too many tasks wait, ERR_CANCELLED when it is aborted, ERR_LIMIT when it needs too
-   *   much memory or time; what the task throws
+   * @throws ERR_BUSY when too many tasks wait, ERR_CANCELLED when it is aborted, ERR_LIMIT when it needs too much
+   *   memory or time; what the task throws
    */
   run<K extends TaskKind>(
     kind: K,
@@ -125,7 +125,7 @@ export class WorkerPool {
     })
   }
 
-  /** Ends all threads; what they do, and what waits, is rejected with ERR_BUSY. */
+  /** Ends all threads; running and waiting tasks are rejected with ERR_BUSY. */
   async close(): Promise<void> {
     this.#isClosed = true
     for (const queue of [this.#waiting, this.#stopped])
@@ -159,7 +159,7 @@ export class WorkerPool {
     if (this.#waiting.hasOf(idles)) this.#makePlace()
   }
 
-  /** One place at a time: when it is taken, this is asked again. */
+  /** Makes one place at a time: when it is taken, this is called again. */
   #makePlace(): void {
     const inPlaces = [...this.#runs].filter((run) => run !== this.#lane)
     if (inPlaces.some(({ isEnding }) => isEnding)) return
@@ -170,7 +170,7 @@ export class WorkerPool {
       this.#next()
       return
     }
-    // Of which the least is lost.
+    // The last of these has run for the shortest time, so the least work is lost.
     const { pending, end } = long.at(-1)!
     end(() => {
       const { options, tenant, reject } = pending

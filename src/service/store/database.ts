@@ -8,12 +8,12 @@ import { RankweaveError, reasonText } from '../../errors.js'
 import { shelves } from './records.js'
 import { reasonWithoutPath } from './storing.js'
 
-/** Of the engine's log, in bytes: what a start has to write again before it reads. */
+/** The bytes of the engine's log, which a start has to write again before it reads. */
 const writeBufferSize = 256 * 1024
 
 /**
- * Opens, reads and rewrites all tables. Errors are those that the service meets, too; what it is for is that
- * the engine ends its process where a bit of a key has flipped.
+ * The program that opens, reads and rewrites all tables. The service meets its errors, too. It exists because the
+ * engine ends its process if a bit of a key has flipped.
  */
 const rehearsal = `
   const { default: { ClassicLevel } } = await import(process.argv[1])
@@ -21,31 +21,29 @@ const rehearsal = `
   await level.open().then(() => level.compactRange('', '\\uffff')).catch(() => {})
 `
 
-/** Under which each opening writes who it was. */
+/** The key under which each opening writes its identity. */
 const openerKey = 'opener'
 
-/** A record as it was written, or why it is not. */
+/** A record as it was written, or the reason why it is missing. */
 export type FoundRecord =
   | { readonly key: string; readonly value: unknown; readonly bytes: number }
   | { readonly key: string; readonly text: string; readonly reason: string }
 
 /**
- * Records by key in one LevelDB, which one process has at a time. The engine orders, writes, compacts and
- * locks. It checks neither blocks that it reads nor, when it starts, what its log has lost, so each value has
- * a sum over its key and its text.
- *
- * After a write that failed the engine may have it or not, and may lose what it writes next. So the database
- * is opened again before the next write, which first writes what the keys of the failed one are to have. So it
- * is where the engine's lock was removed: what another process has had meanwhile is refused.
+ * The records by key in one LevelDB, which one process has at a time. The engine orders, writes, compacts and locks. It
+ * checks neither blocks that it reads nor, when it starts, what its log has lost. So each value has a sum over its key
+ * and its text. After a write that failed, the engine may have the data or not, and may lose what it writes next. So
+ * the database is opened again before the next write, which first writes the correct values of the keys of the failed
+ * one. The same holds if the engine's lock was removed: a database that another process has had meanwhile is refused.
  */
 export class Database {
   readonly #folder: string
   readonly #engine: typeof ClassicLevel
   readonly #opener = randomBytes(16).toString('hex')
-  /** Keys of writes that failed, with what they had before; undefined for nothing. */
+  /** The keys of writes that failed, with their values before; undefined for none. */
   readonly #doubtful = new Map<string, unknown>()
   #level: ClassicLevel | null = null
-  /** The file by which the engine locks, while it is open. */
+  /** The number of the file by which the engine locks, while it is open. */
   #lock = 0
 
   private constructor(folder: string, engine: typeof ClassicLevel) {
@@ -66,7 +64,7 @@ export class Database {
     return database
   }
 
-  /** All records, in the order of their keys. @throws ERR_STORE where the engine cannot read on */
+  /** Reads all records, in the order of their keys. @throws ERR_STORE if the engine cannot read on */
   async *read(): AsyncGenerator<FoundRecord> {
     try {
       for await (const [key, text] of this.#level!.iterator()) {
@@ -78,7 +76,7 @@ export class Database {
   }
 
   /**
-   * Writes all or nothing, for good when this resolves; undefined removes. What failed is not there, also
+   * Writes all or nothing, for good when this resolves; undefined removes. Data of a failed write do not exist, also
    * after the next start, unless the process ends before it can write again.
    *
    * @param before what the keys have now
@@ -89,7 +87,7 @@ export class Database {
     changes: readonly (readonly [key: string, value: unknown])[],
     before: (key: string) => unknown,
   ): Promise<number[]> {
-    // Another process may have the database when the lock was removed.
+    // Another process may have the database if the lock was removed.
     if (this.#level !== null && this.#lockFile() !== this.#lock) await this.close()
     await this.#mend()
     try {
@@ -101,12 +99,12 @@ export class Database {
     }
   }
 
-  /** Whether it can write now. @throws ERR_STORE if not */
+  /** Checks that it can write now. @throws ERR_STORE if not */
   async probe(): Promise<void> {
     await this.write([[openerKey, this.#opener]], () => this.#opener)
   }
 
-  /** Gives up the space of what was overwritten and removed. @throws ERR_STORE */
+  /** Frees the space of overwritten and removed records. @throws ERR_STORE */
   async compact(): Promise<void> {
     await this.#mend()
     await this.#level!.compactRange('', '\uffff').catch((cause: unknown) => {
@@ -114,7 +112,7 @@ export class Database {
     })
   }
 
-  /** Bytes of the engine's files. */
+  /** Returns the bytes of the engine's files. */
   size(): number {
     let bytes = 0
     for (const name of readdirSync(this.#folder))
@@ -145,7 +143,7 @@ export class Database {
     }
   }
 
-  /** Its number on the disk; 0 where it is not there. */
+  /** Returns the lock file's number on the disk; 0 if it is missing. */
   #lockFile(): number {
     return statSync(join(this.#folder, 'LOCK'), { throwIfNoEntry: false })?.ino ?? 0
   }
@@ -179,7 +177,7 @@ export class Database {
 /**
  * Lets another process open the database first, as a damaged table may end the process that reads it.
  *
- * @throws ERR_STORE when it did, where one of its files is none, or the engine is not installed
+ * @throws ERR_STORE when it did, if one of its files is not a file, or if the engine is not installed
  */
 export async function rehearseOpening(folder: string): Promise<void> {
   if (!existsSync(folder)) return
@@ -192,7 +190,10 @@ export async function rehearseOpening(folder: string): Promise<void> {
     throw engineError(Object.assign(new Error('the engine ended its process'), { code: 'LEVEL_CORRUPTION' }))
 }
 
-/** Opening a pipe waits for its writer. @throws ERR_STORE for what is neither a file nor a folder */
+/**
+ * Checks the kinds of files, because opening a pipe waits for its writer. @throws ERR_STORE for what is neither a file
+ * nor a folder
+ */
 function requireFiles(folder: string): void {
   const entries = existsSync(folder) ? readdirSync(folder, { withFileTypes: true }) : []
   const other = entries.find((entry) => !entry.isFile() && !entry.isDirectory())
@@ -201,9 +202,10 @@ function requireFiles(folder: string): void {
 }
 
 /**
- * The engine makes a new database where its first file is missing, and removes the tables of the old one.
+ * Checks that the engine will not make a new database: if its first file is missing, it does so and removes the tables
+ * of the old one.
  *
- * @throws ERR_STORE where there is something to lose, and for files of the layout before the database
+ * @throws ERR_STORE if there is something to lose, and for files of the layout before the database
  */
 export function requireDatabase(folder: string): void {
   const old = readdirSync(folder).find((name) =>
@@ -244,7 +246,7 @@ function found(key: string, text: string): FoundRecord {
   }
 }
 
-/** What the engine refused, without its paths. */
+/** Turns a refusal of the engine into an error without paths. */
 function engineError(cause: unknown): RankweaveError {
   const { code } = cause as { readonly code?: string }
   const message =
@@ -256,7 +258,7 @@ function engineError(cause: unknown): RankweaveError {
   return new RankweaveError('ERR_STORE', message, { cause })
 }
 
-/** Programs that use the library alone need no engine. @throws ERR_STORE */
+/** Loads the engine, which programs that use only the library do not need. @throws ERR_STORE */
 async function loadEngine(): Promise<typeof ClassicLevel> {
   try {
     return (await import('classic-level')).ClassicLevel

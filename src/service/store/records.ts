@@ -9,26 +9,26 @@ import {
   topologyInfo,
 } from '../../client/protocol/http.js'
 
-/** The file beside a record. */
+/** The file that belongs to a record. */
 const body = z.strictObject({ bytes: z.int().min(0), sha256: z.string().regex(/^[0-9a-f]{64}$/) })
 
-/** What is known of a topology; its body is what was uploaded. */
+/** The record of a topology; its body is the upload. */
 export const topologyRecord = z.strictObject({
   format: z.literal('rankweave topology 1'),
   info: topologyInfo,
-  /** Over how many ranks the rows of a matrix are distributed; null for a topology that is no matrix. */
+  /** The number of ranks that the rows of a matrix are distributed over; null for a topology that is not a matrix. */
   ranks: z.int().min(1).nullable(),
   body,
 })
 
-/** What is known of a plan; its body is the schedule, version 2. */
+/** The record of a plan; its body is the schedule, version 2. */
 export const planRecord = z.strictObject({
   format: z.literal('rankweave plan 1'),
   info: planInfo,
   body,
 })
 
-/** A job that was accepted; those that were queued or running when the service ended are queued again. */
+/** The record of an accepted job; jobs that were queued or running when the service ended are queued again. */
 export const jobRecord = z.strictObject({
   format: z.literal('rankweave job 1'),
   id: jobId,
@@ -36,7 +36,7 @@ export const jobRecord = z.strictObject({
   request: planRequest,
   state: z.enum(jobStates),
   error: serviceError.nullable(),
-  /** How often it was begun without an end that was recorded. */
+  /** The number of times it was begun without an end that was recorded. */
   starts: z.int().min(0),
   createdAt: z.iso.datetime(),
 })
@@ -45,7 +45,7 @@ export type TopologyRecord = z.infer<typeof topologyRecord>
 export type PlanRecord = z.infer<typeof planRecord>
 export type JobRecord = z.infer<typeof jobRecord>
 
-/** What records are of. */
+/** The kinds of records. */
 export const shelves = {
   topologies: topologyRecord,
   plans: planRecord,

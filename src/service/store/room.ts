@@ -1,15 +1,15 @@
 import type { ServiceLimits } from '../../client/protocol/limits.js'
 
-/** Whether a job of a tenant that has not ended needs a topology. */
+/** Returns whether a job of a tenant that has not ended needs a topology. */
 export type IsNeeded = (tenant: string, topology: string) => boolean
 
 type Shelf = ReadonlyMap<string, { readonly bytes: number }>
 
-/** What a tenant takes. Plans and topologies by id, the oldest first. */
+/** The room that a tenant takes. Plans and topologies by id, the oldest first. */
 export interface Taken {
   readonly shelves: { readonly plans: Shelf; readonly topologies: Shelf }
   readonly bytes: number
-  /** Topologies and plans. */
+  /** The number of topologies and plans. */
   readonly files: number
 }
 
@@ -20,12 +20,12 @@ export interface Dispensable {
 }
 
 /**
- * What is to be removed so that a tenant can store one file more, always of the tenant that takes most by
- * then: its oldest plan, then its oldest topology that is not needed. Nothing of tenants that take no more
- * than the one that asks will: no tenant can displace what others have by storing much.
+ * Returns the files to remove so that a tenant can store one more. They are always of the tenant that takes most by
+ * then: its oldest plan, then its oldest topology that is not needed. Tenants lose nothing if they take no more than
+ * the asking one will: no tenant can displace what others have by storing much.
  *
  * @param excess bytes and files that there are too many
- * @returns null if all that may go does not suffice; then nothing need go
+ * @returns null if the removable files do not suffice; then nothing need be removed
  */
 export function dispensable(
   tenants: ReadonlyMap<string, Taken>,
@@ -66,7 +66,7 @@ export function dispensable(
   return found
 }
 
-/** The files of a tenant that can be removed, one after the other. */
+/** Yields the files of a tenant that can be removed, one after the other. */
 function going(tenant: string, { plans, topologies }: Taken['shelves'], isNeeded: IsNeeded) {
   function* all() {
     for (const [id, { bytes }] of plans) yield { shelf: 'plans' as const, id, bytes }

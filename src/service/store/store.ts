@@ -18,31 +18,31 @@ import {
 import { type Dispensable, dispensable, type IsNeeded, type Taken } from './room.js'
 import { digestOrNothing, storing, syncFolder } from './storing.js'
 
-/** What every file takes on the disk besides its bytes, about. */
+/** The approximate bytes that every file takes on the disk in addition to its content. */
 const fileBytes = 4096
 
-/** Bytes that the engine may take beyond its records before it gives them up to make room. */
+/** The bytes that the engine may take beyond its records before it frees them to make room. */
 const engineSlack = 64 * 1024
 
-/** What is written to learn whether the disk takes anything. */
+/** The bytes that are written to learn whether the disk takes anything. */
 const probeBytes = 64 * 1024
 const probeMs = 1_000
 
-/** A stored record, and where its body is; '' for a job, which has none. */
+/** A stored record, and the path of its body; '' for a job, which has none. */
 export interface Stored<R> {
   readonly record: R
   readonly path: string
 }
 
 interface Entry<R> extends Stored<R> {
-  /** Of its record and its body on the disk. */
+  /** The bytes of its record and its body on the disk. */
   readonly bytes: number
   readonly recordBytes: number
-  /** Digest of the body, once it is asked for; '' where there is none. */
+  /** The digest of the body, once it is requested; '' if there is none. */
   digest?: Promise<string>
 }
 
-/** The entries of a tenant, those of each shelf in the order of their age, and what they take. */
+/** The entries of a tenant, those of each shelf in the order of their age, and the room that they take. */
 interface TenantEntries extends Taken {
   readonly shelves: { readonly [S in Shelf]: Map<string, Entry<Records[S]>> }
   bytes: number
@@ -51,14 +51,13 @@ interface TenantEntries extends Taken {
 
 /**
  * Topologies, plans and accepted jobs: records in the database `DATA/records`, and bodies as files
- * `DATA/bodies/TENANT.ID.SHA256`, which are there before their records. What is damaged, and bodies without a
- * record, are moved to `DATA/damaged` when the store is opened; a body is verified before it is first used.
+ * `DATA/bodies/TENANT.ID.SHA256`, which exist before their records. Damaged records, and bodies without a record, are
+ * moved to `DATA/damaged` when the store is opened; a body is verified before it is first used. One write follows the
+ * other, and memory changes after the disk: a record that could not be removed remains.
  *
- * One write follows the other, and memory changes when the disk has: what could not be removed is still there.
- *
- * Memory: the records, a few kilobytes each, of at most `entries` plans and topologies. Disk: at most
- * `dataBytes`, with what the engine takes. To make room, the tenant that takes most loses files: the oldest
- * plans first, then topologies that no waiting job needs. No tenant displaces what one has that takes less.
+ * Memory: the records, a few kilobytes each, of at most `entries` plans and topologies. Disk: at most `dataBytes`, with
+ * the engine's files. To make room, the tenant that takes most loses files: the oldest plans first, then topologies
+ * that no waiting job needs. No tenant displaces files of one that takes less.
  */
 export class Store {
   readonly #root: string
@@ -71,7 +70,7 @@ export class Store {
   #bytes = 0
   #files = 0
   #recordBytes = 0
-  /** What the engine takes beyond the records, and took at least. */
+  /** The bytes that the engine takes beyond the records, and the least that it took. */
   #engineBytes = 0
   #leastEngineBytes = 0
   #problem: string | null = null
@@ -120,22 +119,22 @@ export class Store {
     }, reasonText)
   }
 
-  /** Bytes below the folder, about. */
+  /** The approximate bytes below the folder. */
   get bytes(): number {
     return this.#bytes + this.#engineBytes
   }
 
-  /** Why the disk cannot be written; null while it can. */
+  /** The reason why the disk cannot be written; null while it can. */
   get problem(): string | null {
     return this.#problem
   }
 
-  /** Tenants that have anything here. */
+  /** The tenants that have anything here. */
   get tenants(): Iterable<string> {
     return this.#tenants.keys()
   }
 
-  /** A file that nothing else writes, and that is gone when the store is opened again. */
+  /** Returns a file that nothing else writes, and that is removed when the store is opened again. */
   temporaryFile(): string {
     return join(this.#root, 'temporary', randomBytes(16).toString('hex'))
   }
@@ -151,7 +150,7 @@ export class Store {
   }
 
   /**
-   * As {@link get}, with a body that is as it was written; one that is not is put aside, and is not there.
+   * Returns an entry as {@link get}, with a verified body; a damaged one is put aside, and is missing.
    *
    * @throws ERR_STORE when it cannot be read now
    */
@@ -169,7 +168,7 @@ export class Store {
     })
     if (digest === entry.record.body.sha256) return entry
     return this.#inTurn(async () => {
-      // Another may have found it damaged, too, and it may be stored again by now.
+      // Another reader may have found it damaged, too, and it may be stored again by now.
       if (this.#entry(shelf, tenant.id, id) !== entry) return this.#entry(shelf, tenant.id, id)
       await this.#setAside(keyOf(shelf, tenant.id, id), 'its body is not what was written', [entry.path])
       this.#forget(shelf, tenant.id, id)
@@ -182,7 +181,7 @@ export class Store {
    *
    * @param bodyFile a temporary file whose bytes are on the disk already; it is moved
    * @param needed topologies that must stay, as waiting jobs need them
-   * @returns the record that is stored: another one, where equal content came at the same time
+   * @returns the record that is stored: another one, if equal content came at the same time
    * @throws ERR_STORE, ERR_LIMIT when there is no room for it
    */
   async add<S extends 'topologies' | 'plans'>(
@@ -240,7 +239,7 @@ export class Store {
     })
   }
 
-  /** Learns whether the disk can be written, after an error that says it could not; other errors are ignored. */
+  /** Finds out whether the disk can be written, after an error that says it could not; other errors are ignored. */
   suspect(error: unknown): void {
     if (!isRankweaveError(error, 'ERR_STORE') || this.#problem !== null || this.#isClosed) return
     this.#problem = error.message
@@ -255,7 +254,7 @@ export class Store {
     await this.#database.close()
   }
 
-  /** One after the other. */
+  /** Does work one after the other. */
   async #inTurn<T>(work: () => Promise<T>): Promise<T> {
     if (this.#isClosed) throw new RankweaveError('ERR_BUSY', 'the service shuts down')
     const result = this.#last.then(() => storing(work))
@@ -319,7 +318,7 @@ export class Store {
       const paths = theirs.map((name) => join(this.#root, 'bodies', name))
       await this.#setAside(key, reason, paths, 'text' in rest ? rest.text : '')
     }
-    // Their records were not written or are removed, or the engine's log has lost them.
+    // The records of these bodies were not written or are removed, or the engine's log has lost them.
     for (const name of bodies) {
       this.#log.warn({ body: name }, 'a body without a record, put aside')
       await rename(join(this.#root, 'bodies', name), join(this.#root, 'damaged', name))
@@ -330,7 +329,7 @@ export class Store {
     this.#leastEngineBytes = this.#engineBytes
   }
 
-  /** The entry of a record that was read, or why there is none. */
+  /** Returns the entry of a record that was read, or why there is none. */
   #entryOf(
     shelf: Shelf,
     tenant: string,
@@ -379,7 +378,7 @@ export class Store {
     this.#engineBytes = Math.max(0, this.#database.size() - this.#recordBytes)
   }
 
-  /** What goes so that there is room for one file more; the engine gives first what it need not have. */
+  /** Returns what to remove to make room for one file more; the engine first frees what it need not have. */
   async #makeRoom(tenant: string, bytes: number, needed: IsNeeded): Promise<Dispensable[]> {
     const { dataBytes, entries } = this.#limits
     this.#measure()
@@ -402,7 +401,7 @@ export class Store {
     return join(this.#root, 'bodies', bodyName(tenant, id, sha256))
   }
 
-  /** What cannot be removed now has no record, and is put aside when the store is opened again. */
+  /** Removes a body. One that cannot be removed now has no record, and is put aside when the store is opened again. */
   async #removeBody(entry: Entry<unknown> | undefined): Promise<void> {
     if (entry !== undefined && entry.path !== '') await rm(entry.path, { force: true }).catch(() => {})
   }

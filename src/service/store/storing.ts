@@ -4,10 +4,10 @@ import { open } from 'node:fs/promises'
 import { RankweaveError, reasonText } from '../../errors.js'
 
 /**
- * Does what the system may refuse.
+ * Does work that the system may refuse.
  *
- * @param reasonOf what the error says: paths for the operator who starts a service, none for its clients
- * @throws ERR_STORE for what the system refuses; what the work throws
+ * @param reasonOf the text of the error: with paths for the operator who starts a service, without for its clients
+ * @throws ERR_STORE for a refusal of the system; what the work throws
  */
 export async function storing<T>(
   work: () => Promise<T>,
@@ -20,7 +20,7 @@ export async function storing<T>(
   }
 }
 
-/** What the system refused, as ERR_STORE; anything else unchanged. */
+/** Turns a refusal of the system into ERR_STORE; other errors are unchanged. */
 export function storeError(
   cause: unknown,
   reasonOf: (cause: unknown) => string = reasonWithoutPath,
@@ -31,8 +31,8 @@ export function storeError(
 }
 
 /**
- * `ENOSPC: no space left on device` of `ENOSPC: no space left on device, write '/data/...'`, and
- * `IO error: No space left on device` of `IO error: /data/...: No space left on device`.
+ * Returns `ENOSPC: no space left on device` for `ENOSPC: no space left on device, write '/data/...'`, and `IO error: No
+ * space left on device` for `IO error: /data/...: No space left on device`.
  */
 export function reasonWithoutPath(cause: unknown): string {
   return reasonText(cause)
@@ -40,7 +40,7 @@ export function reasonWithoutPath(cause: unknown): string {
     .replace(/: .*\/.*: /, ': ')
 }
 
-/** Names in a folder that were given so far are on the disk when this resolves. */
+/** Waits until names in a folder that were given so far are on the disk. */
 export async function syncFolder(path: string): Promise<void> {
   // Windows cannot open folders; its renames are journalled.
   if (process.platform === 'win32') return
@@ -52,7 +52,7 @@ export async function syncFolder(path: string): Promise<void> {
   }
 }
 
-/** SHA-256 of a body, piece by piece; of one that is gone, or that the disk can no longer read, ''. */
+/** Returns the SHA-256 of a body, read piece by piece; '' for one that is gone, or that the disk can no longer read. */
 export async function digestOrNothing(path: string): Promise<string> {
   const hash = createHash('sha256')
   try {

@@ -14,34 +14,33 @@ export interface AskedWorldOptions {
   readonly name: string | null
   readonly members: number
   readonly host: WorldHost
-  /** When clients that were behind are told of departures. */
+  /** The clock by which clients that were behind learn of departures. */
   readonly clock: Clock
-  /** Its `info` is another one now. */
+  /** Reports that its `info` has changed. */
   readonly onChange: () => void
-  /** It is over, or was discarded before it began. @param error what ended it; undefined where nothing did */
+  /** Reports that it is over, or was discarded before it began. @param error what ended it; undefined if nothing did */
   readonly onEnd: (error: unknown) => void
 }
 
 /**
- * A world whose members drive their ranks by requests. It waits for all of them, runs, and ends when each has left or is lost.
- *
- * Memory: what its members hold, and one process of its fabric for each; departures once for all members, whatever their
- * clients have not read.
+ * A world whose members drive their ranks by requests. It waits for all of them, runs, and ends when each has left or
+ * is lost. Memory: the state of its members, and one process of its fabric for each; departures once for all members,
+ * whatever their clients have not read.
  */
 export class AskedWorld implements MemberWorld {
   readonly tree = new CommunicatorTree()
   readonly #options: AskedWorldOptions
   readonly #createdAt = new Date().toISOString()
   readonly #waiting = new Set<ServedMember>()
-  /** By world rank, once all have joined. */
+  /** The members by world rank, once all have joined. */
   #members: readonly ServedMember[] = []
-  /** Sockets that keep a world that waits. */
+  /** The sockets that keep a world that waits. */
   readonly #creators = new Set<object>()
-  /** Ranks of a world that runs, those of programs too, that are gone. */
+  /** The departed ranks of a world that runs, those of programs too. */
   readonly #departures: Departures
-  /** The start that counts: one that was abandoned says nothing. */
+  /** The start that counts: an abandoned one reports nothing. */
   #start: object | undefined
-  /** Starting: all members have joined, and the host waits for what else it needs. */
+  /** The state. While it is starting, all members have joined, and the host waits for what else it needs. */
   #state: 'waiting' | 'starting' | 'running' | 'ended' = 'waiting'
 
   constructor(options: AskedWorldOptions) {
@@ -65,22 +64,22 @@ export class AskedWorld implements MemberWorld {
     return this.#state === 'waiting' ? this.#waiting.size : this.size
   }
 
-  /** With what programs join it; null: it has none. */
+  /** The token with which programs join it; null: it has none. */
   get token(): string | null {
     return this.#options.host.programs?.token ?? null
   }
 
-  /** What programs have sent to its members. */
+  /** The messages that programs have sent to its members. */
   get waiting(): WaitingMessages {
     return this.#options.host.waiting()
   }
 
-  /** A socket that made it keeps it. */
+  /** Keeps the world while the socket that made it exists. */
   keep(creator: object): void {
     this.#creators.add(creator)
   }
 
-  /** The socket is gone. */
+  /** Ends that, because the socket is gone. */
   unkeep(creator: object): void {
     if (this.#creators.delete(creator)) this.#discardIfUnwanted()
   }
@@ -103,13 +102,13 @@ export class AskedWorld implements MemberWorld {
     return this.#members[worldRank]?.address ?? null
   }
 
-  /** A member has left, or is lost; the others learn it. */
+  /** Notes that a member has left, or is lost; the others learn it. */
   depart(member: ServedMember, state: 'left' | 'lost', reason: string): void {
     if (member.state === 'waiting') {
       member.state = state
       if (!this.#waiting.has(member)) return
       if (this.#state === 'starting') {
-        // Too late: it is lost as soon as it has begun.
+        // It is too late to abandon the start: the member is lost as soon as the world has begun.
         if (!this.#options.host.abandon()) return
         this.#state = 'waiting'
         this.#members = []
@@ -129,7 +128,7 @@ export class AskedWorld implements MemberWorld {
     this.#departs(worldRank, state, reason)
   }
 
-  /** Ends it, whatever its members do. */
+  /** Ends it in any state of its members. */
   close(reason: string): void {
     this.#options.host.fail(reason)
     // Members learn it at once: their sockets may close next.
@@ -140,7 +139,7 @@ export class AskedWorld implements MemberWorld {
     if (this.#state !== 'ended') this.#options.onChange()
   }
 
-  /** @param budget what it may list of its communicators */
+  /** @param budget the number of its communicators that it may list */
   info(budget = listBudget()): WorldInfo {
     const { id, name, members } = this.#options
     return {
@@ -173,7 +172,7 @@ export class AskedWorld implements MemberWorld {
 
   /** @returns when the member has left, or is lost */
   #beginRank(world: Communicator): Promise<void> {
-    // Closed while its processes were started.
+    // The world was closed while its processes were started.
     if (this.#state === 'ended') return Promise.resolve()
     this.#state = 'running'
     this.#waiting.clear()
@@ -183,12 +182,12 @@ export class AskedWorld implements MemberWorld {
     const isGone = member.state !== 'waiting'
     const left = member.begin(world)
     if (isGone) {
-      // Its process is there now, and can be lost.
+      // Its process exists now, and can be lost.
       queueMicrotask(() => this.depart(member, 'lost', 'it went before the world began'))
       return left
     }
     member.client.send({ event: 'begun', world: this.id, rank, size, comm: 'world' })
-    // Others may have begun before it, and be gone.
+    // Other members may have begun before it, and be gone.
     this.#departures.tell()
     return left
   }

@@ -2,7 +2,7 @@ import type { WorldKind, WorldReply, WorldRequest } from '../../client/protocol/
 import { RankweaveError, shown } from '../../errors.js'
 import type { ServedMember } from './served-member.js'
 
-/** Requests that a member makes of its world. */
+/** The requests that a member makes of its world. */
 export type CallKind = Exclude<WorldKind, 'hello' | 'createWorld' | 'join' | 'leave' | 'watch'>
 
 type Call<K extends CallKind> = (
@@ -11,8 +11,8 @@ type Call<K extends CallKind> = (
 ) => WorldReply<K> | Promise<WorldReply<K>>
 
 /**
- * What each request does. The library's call is made before the function returns, so calls start in the order
- * of messages.
+ * The functions of requests. The library's call is made before the function returns, so calls start in the order of
+ * messages.
  */
 export const calls: { readonly [K in CallKind]: Call<K> } = {
   split: (member, { comm, color, key }) =>
@@ -68,8 +68,8 @@ const collective: ReadonlySet<WorldKind> = new Set<CallKind>([
 ])
 
 /**
- * Whether a request completes only when others have made theirs. The rest, `revoke` and `leave` among it, is
- * never refused for what waits.
+ * Returns whether a request completes only when others have made theirs. The rest, `revoke` and `leave` among it, is
+ * never refused because too many calls wait.
  */
 export function waitsForOthers(kind: WorldKind): boolean {
   return collective.has(kind)

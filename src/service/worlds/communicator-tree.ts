@@ -8,18 +8,18 @@ interface Entry {
   readonly operation: CreatingCall
   readonly color: number | null
   readonly size: number
-  /** World rank by rank, of members that have told. */
+  /** The world ranks by rank, of members that have reported. */
   readonly holders: Map<number, number>
   readonly children: Set<Entry>
   parent: Entry | undefined
-  /** No member still holds it. */
+  /** Whether no member holds it any longer. */
   isGone: boolean
 }
 
-/** What a new communicator is made of; made before a member can free that. */
+/** The parent of a new communicator; taken before a member can free that. */
 export type Parent = { readonly entry: Entry | undefined }
 
-/** Communicators, and world ranks of all of them, that may still be listed: what is sent is bounded. */
+/** The number of communicators, and of world ranks of all of them, that may still be listed: messages are bounded. */
 export interface ListBudget {
   communicators: number
   ranks: number
@@ -28,19 +28,19 @@ export interface ListBudget {
 export const listBudget = (): ListBudget => ({ communicators: 512, ranks: 16_384 })
 
 /**
- * Which communicators the members of a world hold, and of which each was made. One that no member holds
- * is removed, and those made of it become children of its parent; so memory is bounded by what members hold.
+ * The communicators that the members of a world hold, each with the one it was made of. One that no member holds is
+ * removed, and its children become children of its parent; so memory is bounded by what members hold.
  */
 export class CommunicatorTree {
   readonly #entries = new Map<string, Entry>()
 
-  /** What a call that has begun makes a communicator of. @param id null: of nothing */
+  /** Returns the parent of a communicator that a call which has begun makes. @param id null: it has none */
   parent(id: string | null): Parent {
     return { entry: id === null ? undefined : this.#entries.get(id) }
   }
 
   /**
-   * A member has got a communicator. Where its parent was freed meanwhile, it is a child of the nearest that
+   * Notes that a member has got a communicator. If its parent was freed meanwhile, it is a child of the nearest that
    * was not.
    */
   add(
@@ -66,7 +66,7 @@ export class CommunicatorTree {
     entry.holders.set(rank, worldRank)
   }
 
-  /** A member no longer holds a communicator. */
+  /** Notes that a member no longer holds a communicator. */
   release(id: string, rank: number): void {
     const entry = this.#entries.get(id)
     if (entry === undefined || !entry.holders.delete(rank) || entry.holders.size > 0) return
@@ -85,7 +85,7 @@ export class CommunicatorTree {
     return { parent: entry?.parent?.id ?? null, operation: entry?.operation ?? 'world' }
   }
 
-  /** Of each those who hold it: ranks that have freed it are left out. */
+  /** Lists communicators with the ranks that hold them: ranks that have freed one are omitted. */
   list(budget: ListBudget): Pick<WorldInfo, 'communicators' | 'hidden'> {
     const communicators: WorldInfo['communicators'] = []
     for (const { id, parent, operation, color, size, holders } of this.#entries.values()) {

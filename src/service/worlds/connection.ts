@@ -19,21 +19,20 @@ export interface ConnectionOptions {
   readonly limits: WorldServiceLimits
   readonly clock: Clock
   readonly log: Log
-  /** Of all sockets of the service. */
+  /** The unread bytes of all sockets of the service. */
   readonly unread: UnreadOfAll
-  /** The worlds of a token's tenant. @throws ERR_TOKEN */
+  /** Returns the worlds of a token's tenant. @throws ERR_TOKEN */
   readonly worldsOf: (token: string | undefined) => TenantWorlds
-  /** Its first message has arrived, and was right. */
+  /** Reports that its first message has arrived, and was valid. */
   readonly onGreeted: () => void
-  /** What it sends from here on is ignored. */
+  /** Reports its end: later messages of the client are ignored. */
   readonly onOver: () => void
 }
 
 /**
- * One socket: reads requests in their order, and replies as calls complete. Nothing that a client sends makes
- * it throw; what is wrong is refused, and what is too much closes the socket.
- *
- * Memory: calls in flight, and what the network has not taken, both limited.
+ * Serves one socket: reads requests in their order, and replies as calls complete. Nothing that a client sends makes it
+ * throw. It refuses invalid messages, and closes a socket that sends too much. Memory: calls in flight, and what the
+ * network has not taken, both limited.
  */
 export class Connection implements Reader, MemberClient {
   readonly #socket: Socket
@@ -101,7 +100,7 @@ export class Connection implements Reader, MemberClient {
     }
   }
 
-  /** The socket has closed. @param reason for the other members of its world */
+  /** Handles the end of the socket. @param reason for the other members of its world */
   closed(reason: string): void {
     if (this.#isOver) return
     this.#isOver = true
@@ -113,7 +112,7 @@ export class Connection implements Reader, MemberClient {
     this.#options.onOver()
   }
 
-  /** Says why, and closes the socket; its member is lost. */
+  /** Sends the reason, and closes the socket; its member is lost. */
   refuse(error: RankweaveError): void {
     if (this.#isOver) return
     this.#refused(null, error)
@@ -218,7 +217,7 @@ export class Connection implements Reader, MemberClient {
     if (this.#isOver || socket.readyState !== socketState.open) return
     const { maxBufferedBytes } = this.#options.limits
     if (socket.bufferedAmount > maxBufferedBytes) {
-      // What it does not read is not kept for it.
+      // Bytes that the client does not read are not kept for it.
       this.cutOff(`it does not read: more than ${maxBufferedBytes} bytes wait for it (maxBufferedBytes)`)
       return
     }
@@ -230,7 +229,7 @@ export class Connection implements Reader, MemberClient {
 let lastMessage: object | undefined
 let lastText = ''
 
-/** What all members of a world receive is written once. */
+/** Returns the text of a message; one that all members of a world receive is written once. */
 function textOf(message: object): string {
   if (message !== lastMessage) {
     lastMessage = message

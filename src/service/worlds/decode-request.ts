@@ -5,14 +5,14 @@ import { type WorldRequest, worldRequests } from '../../client/protocol/worlds.j
 import { isRankweaveError, RankweaveError, reasonText } from '../../errors.js'
 import { expectedOf } from '../field-words.js'
 
-/** A message of a client: its request, or what is wrong with it. `id` is null where it could not be told. */
+/** A message of a client: its request, or the error in it. `id` is null if it could not be read. */
 export type Decoded =
   | { readonly id: number; readonly request: WorldRequest }
   | { readonly id: number | null; readonly error: RankweaveError }
 
 /**
- * Length and nesting are checked before the text is parsed. Errors repeat no value of the text: it may hold a
- * token.
+ * Decodes a message. Length and nesting are checked before the text is parsed. Errors repeat no value of the text: it
+ * may hold a token.
  */
 export function decodeRequest(text: string, maxLength: number): Decoded {
   if (text.length > maxLength) {
@@ -35,7 +35,7 @@ export function decodeRequest(text: string, maxLength: number): Decoded {
   if (typeof kind !== 'string' || !Object.hasOwn(worldRequests, kind)) {
     return refused(id, 'ERR_PROTOCOL', `a kind among ${Object.keys(worldRequests).join(', ')}`)
   }
-  // Before the rest: what else another version says in its first message is not known here.
+  // Check the version before the rest, since the other fields of another version's first message are unknown here.
   if (kind === 'hello' && typeof protocol === 'number' && protocol !== worldProtocol) {
     return refused(id, 'ERR_VERSION_MISMATCH', `version ${worldProtocol} of the protocol, got ${protocol}`)
   }
@@ -57,9 +57,7 @@ function refused(
   return { id, error: new RankweaveError(code, `expected ${expected}`) }
 }
 
-/**
- * An error as it travels. One that is none of ours is contained: its text may name what is not for clients.
- */
+/** Returns an error as it travels. Unexpected errors are contained: their text may name what is not for clients. */
 export function toCallError(error: unknown): CallError {
   if (!isRankweaveError(error)) {
     return { code: 'ERR_PROTOCOL', message: 'the message could not be handled: see the log', details: {} }
@@ -68,7 +66,7 @@ export function toCallError(error: unknown): CallError {
   return { code, message, details: { ...details } }
 }
 
-/** What ended a world, for those who were in it. */
+/** Returns the error that ended a world, for its members. */
 export function endedError(error: unknown): RankweaveError {
   if (isRankweaveError(error)) return error
   return new RankweaveError('ERR_WORLD_ENDED', `the world has ended: ${reasonText(error)}`, { cause: error })

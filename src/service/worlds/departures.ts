@@ -4,28 +4,27 @@ import type { ServedMember } from './served-member.js'
 
 type Departure = WorldEvent<'member'>
 
-/** Milliseconds, and events that are sent in them at most. */
+/** The milliseconds of a window, and the most events that are sent in it. */
 const [windowMs, windowEvents] = [20, 2048]
-/** A client that has not read so many bytes is sent no more. */
+/** The unread bytes from which on a client is sent no more. */
 const mostUnread = 4096
 
 /**
- * Ranks of a world that are gone, and who of its members has been told. Members that are still there are told each; where
- * many leave at once, most are gone before they would be told of the others.
- *
- * Memory: that of the departures, once for all members.
+ * The departed ranks of a world, and how many of them each member knows. Members that are still present learn of each;
+ * if many leave at once, most are gone before they would learn of the others. Memory: that of the departures, once for
+ * all members.
  */
 export class Departures {
   readonly #clock: Clock
   readonly #members: () => readonly ServedMember[]
   readonly #all: Departure[] = []
-  /** By world rank: how many of them a member has been told of. */
+  /** The number of them that a member has been told of, by world rank. */
   readonly #told: number[] = []
   /** The member that is told first. */
   #first = 0
-  /** Events that may still be sent in this window. */
+  /** The events that may still be sent in this window. */
   #left = windowEvents
-  /** Whether a member that runs does not know all of them. */
+  /** Whether a running member does not know all of them. */
   #isBehind = false
   #cancel: (() => void) | undefined
 
@@ -35,7 +34,7 @@ export class Departures {
     this.#members = members
   }
 
-  /** World ranks that have left, or are lost, ascending. */
+  /** Returns world ranks that have left, or are lost, ascending. */
   ranks(of: Departure['state']): number[] {
     const gone = this.#all.filter(({ state }) => state === of)
     return gone.map(({ rank }) => rank).sort((a, b) => a - b)
@@ -46,7 +45,7 @@ export class Departures {
     this.tell()
   }
 
-  /** Tells members that run what they do not know, now or in later windows. */
+  /** Tells running members the departures that they do not know, now or in later windows. */
   tell(): void {
     if (this.#all.length === 0) return
     const members = this.#members()

@@ -7,12 +7,11 @@ import { hostSession, type RunningWorld } from '../../world/world.js'
 import { nothingWaits, type WaitingMessages } from './waiting-messages.js'
 import type { WorldHost } from './world-host.js'
 
-/** Milliseconds between two looks whether a member that leaves may go. */
+/** The milliseconds between two checks whether a member that leaves may go. */
 const lookMs = 2
-/** Looks after which it goes, whatever is in flight: a second. */
+/** The number of checks after which it goes, whatever is in flight: a second. */
 const mostLooks = 500
 
-/** A member that leaves. */
 interface Leaving {
   readonly isIdle: () => boolean
   looks: number
@@ -40,7 +39,7 @@ export class LocalHost implements WorldHost {
     try {
       await hostSession<void, undefined>(session, begin, {
         ranks: this.#members,
-        // Members think as long as they like: that none of them calls is no deadlock.
+        // Members may think without end: if none of them calls, that is not a deadlock.
         detectDeadlock: false,
         onStart: (world) => {
           this.#world = world
@@ -52,7 +51,7 @@ export class LocalHost implements WorldHost {
     }
   }
 
-  /** Its processes are here at once. */
+  /** Returns false, because its processes exist at once. */
   abandon(): boolean {
     return false
   }
@@ -62,10 +61,10 @@ export class LocalHost implements WorldHost {
   }
 
   /**
-   * The process goes when it has made its part of every call that it could: its own calls have settled and
-   * what it sent has arrived; or the world is at rest, so that a call which is not complete would wait for
-   * this member without end; or a second has passed, so that others that never rest cannot delay it without
-   * bound.
+   * Lets the process of a member go when it has made its part of every call that it could. That holds in three cases:
+   * its own calls have settled and its messages have arrived; or the world is at rest, so that a call which is not
+   * complete would wait for this member without end; or a second has passed, so that others that never rest cannot
+   * delay it without bound.
    */
   leave(worldRank: number, isIdle: () => boolean): void {
     this.#leaving.set(worldRank, { isIdle, looks: 0 })

@@ -14,43 +14,43 @@ import { socketPair } from './socket-pair.js'
 import { summedWaiting, type WaitingMessages, waitingIn } from './waiting-messages.js'
 import type { WorldHost } from './world-host.js'
 
-/** How long a world that has failed waits for programs that do not take part in its end, in milliseconds. */
+/** The milliseconds that a failed world waits for programs that do not take part in its end. */
 const graceMs = 5_000
 
 /**
- * What a process may have sent to another one that has not received it, in bytes. Members receive no data, so
- * whatever a program sends to one stays here: this bounds it, and leaves much more than calls that make
- * communicators need.
+ * The bytes that a process may have sent to another one that has not received them. Members receive no data, so the
+ * messages of a program to one stay here. This bounds them, and leaves much more than calls that make communicators
+ * need.
  */
 const creditBytes = 2 ** 20
 
 export interface MixedHostOptions {
   readonly rendezvous: Rendezvous
-  /** Members that ask: processes 0 to `members - 1`, one rank each. */
+  /** The number of members that ask: processes 0 to `members - 1`, one rank each. */
   readonly members: number
-  /** Processes that run programs: those after them, one rank each. */
+  /** The number of processes that run programs: those after the members, one rank each. */
   readonly programs: number
   readonly clock: Clock
 }
 
 /**
- * A world of members that drive their ranks by requests, and of processes that run programs, on a rendezvous. Each member is represented
- * by a process in this one, which joins over a connection in memory when all members are there. It accepts no
- * connections and makes none, so what programs say of their addresses leads nowhere: all that members and
- * programs exchange is relayed.
+ * A world of members that drive their ranks by requests, and of processes that run programs, on a rendezvous. A process
+ * in this one represents each member; it joins over a connection in memory when all members are present. It accepts no
+ * connections and makes none, so addresses that programs state lead nowhere: all messages between members and programs
+ * are relayed.
  */
 export class MixedHost implements WorldHost {
   readonly programs: { readonly count: number; readonly token: string }
   readonly #members: number
   readonly #clock: Clock
   readonly #world: MountedWorld
-  /** To the rendezvous, by process. */
+  /** The sockets to the rendezvous, by process. */
   #sockets: readonly Socket[] = []
-  /** Processes of members, once the world runs. */
+  /** The processes of members, once the world runs. */
   readonly #running: CommRuntime[] = []
-  /** Until all processes have joined. */
+  /** The start, until all processes have joined. */
   #starting: AbortController | undefined
-  /** Processes that are lost by {@link lose}. */
+  /** The processes that are lost by {@link lose}. */
   readonly #gone = new Set<number>()
   #lost: (worldRank: number, reason: string) => void = () => {}
   #hasFailed = false
@@ -102,7 +102,7 @@ export class MixedHost implements WorldHost {
   }
 
   /**
-   * Its rank has returned, as that of a program does: the process stays to the end of the world, and no
+   * Does nothing: its rank has returned, as that of a program does. The process stays to the end of the world, and no
    * process has to do without it.
    */
   leave(): void {}
@@ -128,20 +128,20 @@ export class MixedHost implements WorldHost {
         },
         {
           ...{ ranks: membership.processes, creditBytes },
-          // For the longest queue. Members receive no messages, which would take longer.
+          // Counting gives the longest queue. Members receive no messages, which would take longer.
           matching: { count: true },
-          // Members think as long as they like: that none of them calls is no deadlock.
+          // Members may think without end: if none of them calls, that is not a deadlock.
           detectDeadlock: false,
           onFailed: (_, afterSurvived) => this.#failed(membership.process, afterSurvived),
         },
       )
     } catch (error) {
-      // The others know what has become of it.
+      // The others know why this process is gone.
       if (!this.#gone.has(membership.process)) throw error
     }
   }
 
-  /** A program that computes without end takes no part in the end of the world. */
+  /** Bounds the end of a failed world, because a program that computes without end takes no part in it. */
   #failed(process: number, afterSurvived: boolean): void {
     if (afterSurvived || this.#hasFailed || this.#gone.has(process)) return
     this.#hasFailed = true
@@ -156,7 +156,7 @@ function join(socket: Socket, process: number, signal: AbortSignal, clock: Clock
   })
 }
 
-/** No process of a service has an address, and to such a process everything is relayed. */
+/** Throws: no process of a service has an address, and everything to such a process is relayed. */
 function refuseToDial(): Socket {
   throw new RankweaveError('ERR_FABRIC', 'a process of a service makes no connections')
 }

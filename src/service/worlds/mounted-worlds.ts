@@ -13,14 +13,14 @@ import type { Log } from '../log.js'
 import type { Tenant } from '../tenant.js'
 
 export interface MountedWorldsOptions {
-  /** Where processes join, those of other worlds too; its creator closes it. */
+  /** The rendezvous at which processes join, those of other worlds too; its creator closes it. */
   readonly rendezvous: Rendezvous
   readonly limits: Pick<ServiceLimits, 'worlds' | 'members' | 'ranks'>
   readonly log: Log
   readonly now?: () => Date
 }
 
-/** Losses of a world that are remembered, and the length of each text. */
+/** The most losses of a world that are remembered, and the length of each text. */
 const mostLost = 64
 const shortened = (text: string) => text.slice(0, 200)
 
@@ -30,12 +30,10 @@ interface Owned {
 }
 
 /**
- * Worlds of programs, which `rankweave join` joins at `/v1/rendezvous`. A program shows the token of its
- * world, which the service shows to the client that opened the world only; the tenant's own token it
- * does not need.
- *
- * Memory: of each tenant `worlds` running worlds, of at most `members` processes each, as a `Rendezvous`
- * bounds them, and how the last `worlds` of its worlds ended.
+ * The worlds of programs, which `rankweave join` joins at `/v1/rendezvous`. A program shows the token of its world,
+ * which the service shows only to the client that opened the world; it does not need the tenant's own token. Memory: of
+ * each tenant `worlds` running worlds, of at most `members` processes each, as a `Rendezvous` bounds them, and the ends
+ * of the last `worlds` of its worlds.
  */
 export class MountedWorlds {
   readonly upgrade: UpgradeListener
@@ -43,7 +41,7 @@ export class MountedWorlds {
   readonly #log: Log
   readonly #now: () => Date
   readonly #rendezvous: Rendezvous
-  /** By tenant and world, in the order in which they were opened. */
+  /** The worlds by tenant and id, in the order in which they were opened. */
   readonly #worlds = new Map<string, Map<string, Owned>>()
 
   constructor({ rendezvous, limits, log, now = () => new Date() }: MountedWorldsOptions) {
@@ -54,7 +52,7 @@ export class MountedWorlds {
     this.upgrade = upgradeHandler(rendezvous)
   }
 
-  /** Running worlds of all tenants. */
+  /** The number of running worlds of all tenants. */
   get open(): number {
     let count = 0
     for (const worlds of this.#worlds.values())

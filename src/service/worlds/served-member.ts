@@ -4,40 +4,40 @@ import { RankweaveError } from '../../errors.js'
 import type { CommunicatorTree, CreatingCall, Parent } from './communicator-tree.js'
 
 /**
- * The same at all ranks of a communicator, and unique in its world: its leader's world rank, and that
- * process's counter.
+ * Returns a name that is the same at all ranks of a communicator, and unique in its world: its leader's world rank, and
+ * that process's counter.
  */
 export function communicatorName(communicator: Communicator): string {
   const { leader, counter } = communicator.seatToFree().state.id
   return `${leader}.${counter}`
 }
 
-/** What a member needs of its world. */
+/** The services that a member needs from its world. */
 export interface MemberWorld {
   readonly id: string
   readonly tree: CommunicatorTree
-  /** What its members have published; null where that is nothing. */
+  /** Returns the address that a member has published; null if there is none. */
   addressOf(worldRank: number): string | null
-  /** What is shown of it has changed. */
+  /** Reports that the information shown of it has changed. */
   changed(): void
-  /** A member has left, or is lost. @param reason for the others */
+  /** Reports that a member has left, or is lost. @param reason for the others */
   depart(member: ServedMember, state: 'left' | 'lost', reason: string): void
 }
 
 /** The client of a member. */
 export interface MemberClient {
-  /** Bytes that it has not read. */
+  /** The number of bytes that it has not read. */
   readonly unreadBytes: number
   send(event: WorldEvent): void
 }
 
-/** A socket's part in one world: its rank, and the communicators that it holds, by id. */
+/** The part of a socket in one world: its rank, and the communicators that it holds, by id. */
 export class ServedMember {
   readonly world: MemberWorld
   readonly client: MemberClient
   readonly #communicators = new Map<string, Communicator>()
   readonly #mostCommunicators: number
-  /** Communicators that calls in flight may bring. */
+  /** The number of communicators that calls in flight may bring. */
   #expected = 0
   #inFlight = 0
   state: 'waiting' | 'running' | 'left' | 'lost' = 'waiting'
@@ -52,7 +52,7 @@ export class ServedMember {
     this.#mostCommunicators = mostCommunicators
   }
 
-  /** The world has begun. @returns when the member has left, or is lost */
+  /** Begins the member's rank, because the world has begun. @returns when the member has left, or is lost */
   begin(world: Communicator): Promise<void> {
     this.worldRank = world.rank
     this.state = 'running'
@@ -98,8 +98,8 @@ export class ServedMember {
    * Makes a communicator, for which there is room.
    *
    * @param of the communicator that it is made of
-   * @throws ERR_LIMIT when this member has too many communicators, ERR_WORLD when it has left before the call
-   *   was complete
+   * @throws ERR_LIMIT when this member has too many communicators, ERR_WORLD when it has left before the call was
+   *   complete
    */
   async make(
     of: string,
@@ -129,7 +129,7 @@ export class ServedMember {
     }
   }
 
-  /** The communicator no longer belongs to this member; what is pending on it continues. */
+  /** Takes a communicator from this member; pending calls on it continue. */
   take(id: string): Communicator {
     const communicator = this.communicator(id)
     if (id === 'world')
@@ -138,7 +138,7 @@ export class ServedMember {
     return communicator
   }
 
-  /** Gives everything back: the rank's main returns. */
+  /** Returns everything: the rank's main returns. */
   end(state: 'left' | 'lost'): void {
     this.state = state
     for (const [id, communicator] of this.#communicators) this.#release(id, communicator)

@@ -9,8 +9,8 @@ import {
 type Listener = (event: SocketMessage & SocketClose & SocketError) => void
 
 /**
- * A connection between two parts of this process, open at once. What one end sends arrives at the other in a
- * microtask, in order: so whatever one event of the network causes has arrived before the next event.
+ * Makes a connection between two parts of this process, open at once. A message of one end arrives at the other in a
+ * microtask, in order. So all consequences of one event of the network have arrived before the next event.
  */
 export function socketPair(): readonly [Socket, Socket] {
   const [a, b] = [new PairedEnd(), new PairedEnd()]

@@ -1,31 +1,31 @@
 import type { Socket } from '../../websocket/socket/socket.js'
 
-/** What one turn of the event loop handles, in characters: 16 short messages or a long one. */
+/** The characters that one turn of the event loop handles: 16 short messages or a long one. */
 const turnChars = 2 ** 16
-/** As many more characters each message counts. */
+/** The characters that each message counts in addition to its own. */
 const messageChars = 2 ** 12
-/** Messages that may wait on a socket: one read of the network has fewer that are requests. */
+/** The most messages that may wait on a socket: one read of the network has fewer that are requests. */
 export const mostWaiting = 2 ** 12
 
 interface Receiver {
   /** Handles a message. */
   receive(data: unknown): void
-  /** More messages wait than may: refuses it, and is over. */
+  /** Refuses the socket, and ends: more messages wait than may. */
   exceeded(): void
 }
 
 /**
- * Sockets take turns: one message of each is handled, then the next one of each. A turn of the event loop
- * handles a few; the rest wait for later turns. So a message waits for at most one of every other socket, and
- * new connections and requests wait for a few.
+ * Lets sockets take turns: one message of each is handled, then the next one of each. A turn of the event loop handles
+ * a few; the rest wait for later turns. So a message waits for at most one of every other socket, and new connections
+ * and requests wait for a few.
  */
 export class SocketTurns {
-  /** Each has something that waits; the one at the front is next. */
+  /** The queues with a message that waits; the one at the front is next. */
   readonly #ready: SocketQueue[] = []
   #spent = 0
   #isNextTurnSet = false
 
-  /** Of a new socket. */
+  /** Returns the queue of a new socket. */
   of(socket: Pausable, receiver: Receiver): SocketQueue {
     const queue = new SocketQueue(socket, receiver, () => {
       this.#ready.push(queue)
@@ -58,10 +58,8 @@ type Message = string | Uint8Array
 type End = () => void
 
 /**
- * What waits on one socket, in the order in which it arrived. Meanwhile the socket is paused.
- *
- * Memory: what the socket reads before it pauses, 64 KiB and the longest message, in at most `mostWaiting`
- * messages.
+ * The messages that wait on one socket, in the order in which they arrived. Meanwhile the socket is paused. Memory:
+ * what the socket reads before it pauses, 64 KiB and the longest message, in at most `mostWaiting` messages.
  */
 export class SocketQueue {
   readonly #socket: Pausable
@@ -82,7 +80,7 @@ export class SocketQueue {
     return this.#waiting.length > 0
   }
 
-  /** A message has arrived; it is handled at once if nothing waits and the turn is not over. */
+  /** Takes a message; it is handled at once if nothing waits and the turn is not over. */
   take(message: Message): void {
     if (this.#isOver) return
     this.#push(message)
@@ -93,13 +91,13 @@ export class SocketQueue {
     }
   }
 
-  /** The socket has closed. @param act called after all messages */
+  /** Notes that the socket has closed. @param act called after all messages */
   end(act: End): void {
     if (this.#isOver) act()
     else this.#push(act)
   }
 
-  /** Messages are dropped from here on. */
+  /** Drops all messages from here on. */
   over(): void {
     this.#isOver = true
     const ends = this.#waiting.splice(0).filter((waiting) => typeof waiting === 'function')

@@ -24,7 +24,7 @@ export class TenantWorlds {
   readonly #options: TenantWorldsOptions
   readonly #worlds = new Map<string, AskedWorld>()
   readonly #named = new Map<string, AskedWorld>()
-  /** Sockets that have shown its token. */
+  /** The sockets that have shown its token. */
   readonly #sockets = new Set<object>()
 
   constructor(options: TenantWorldsOptions) {
@@ -75,10 +75,9 @@ export class TenantWorlds {
   }
 
   /**
-   * The world that a member asks to join; one with a name is made if there is none.
+   * Returns the world that a member asks to join; one with a name is made if there is none.
    *
-   * @throws ERR_NOT_FOUND, ERR_ARGUMENT, ERR_WORLD where it has another number of members, and what `create`
-   *   throws
+   * @throws ERR_NOT_FOUND, ERR_ARGUMENT, ERR_WORLD if it has another number of members, and what `create` throws
    */
   find({ world: id, name, members }: WorldRequest<'join'>): AskedWorld {
     if ((id === undefined) === (name === undefined)) {
@@ -103,7 +102,7 @@ export class TenantWorlds {
     return found
   }
 
-  /** A socket has shown the token. @throws ERR_LIMIT for too many */
+  /** Admits a socket that has shown the token. @throws ERR_LIMIT for too many */
   enter(socket: object): void {
     const { maxSockets } = this.#options
     if (this.#sockets.size >= maxSockets) {
@@ -115,13 +114,13 @@ export class TenantWorlds {
     this.#sockets.add(socket)
   }
 
-  /** A socket is gone: of the worlds that it made, those that no member waits for are discarded. */
+  /** Removes a socket: of the worlds that it made, those that no member waits for are discarded. */
   exit(socket: object): void {
     if (!this.#sockets.delete(socket)) return
     for (const world of [...this.#worlds.values()]) world.unkeep(socket)
   }
 
-  /** Together they list so many communicators and ranks as one alone may. */
+  /** Lists all worlds; together they list at most as many communicators and ranks as one alone may. */
   list(): WorldInfo[] {
     const budget = listBudget()
     return [...this.#worlds.values()].map((world) => world.info(budget))

@@ -1,20 +1,17 @@
-/** A client that is sent messages. */
 export interface Reader {
-  /** Bytes that it has not read. */
+  /** The number of bytes that it has not read. */
   readonly unreadBytes: number
   /** Ends its socket at once. */
   cutOff(reason: string): void
 }
 
 /**
- * What the clients of all sockets together have not read. When it is too much, those that have read least are
- * cut off, until an eighth of the bound is free.
- *
- * Memory: an entry for each client that has been sent something.
+ * The unread bytes of the clients of all sockets together. If they are too many, the clients that have read least are
+ * cut off, until an eighth of the bound is free. Memory: an entry for each client that has been sent something.
  */
 export class UnreadOfAll {
   readonly #mostBytes: number
-  /** As they were when the client was last sent something. */
+  /** The unread bytes when the client was last sent something. */
   readonly #bytes = new Map<Reader, number>()
   #total = 0
 
@@ -22,11 +19,11 @@ export class UnreadOfAll {
     this.#mostBytes = mostBytes
   }
 
-  /** A client has been sent something. */
+  /** Notes that a client has been sent something. */
   sent(reader: Reader): void {
     this.#note(reader, reader.unreadBytes)
     if (this.#total <= this.#mostBytes) return
-    // Some have read meanwhile.
+    // Some clients have read meanwhile.
     for (const each of this.#bytes.keys()) this.#note(each, each.unreadBytes)
     if (this.#total <= this.#mostBytes) return
     const behind = [...this.#bytes].sort(([, a], [, b]) => b - a)
@@ -37,7 +34,7 @@ export class UnreadOfAll {
     }
   }
 
-  /** The socket has closed. */
+  /** Forgets a client whose socket has closed. */
   forget(reader: Reader): void {
     this.#note(reader, 0)
     this.#bytes.delete(reader)

@@ -19,16 +19,16 @@ import type { WorldHost } from './world-host.js'
 import { type WatchListener, WorldWatch } from './world-watch.js'
 
 export interface WorldServiceOptions {
-  /** Says whose a token is. @throws ERR_TOKEN for a wrong one */
+  /** The tenants, which find the one of a token. @throws ERR_TOKEN for a wrong one */
   readonly tenants: { find(token: string | undefined): Tenant }
   readonly limits?: Partial<WorldServiceLimits>
-  /** What is logged holds no token. */
+  /** The log, which gets no token. */
   readonly log: Log
-  /** For tests. */
+  /** The clock, for tests. */
   readonly clock?: Clock
 }
 
-/** Numbers for a report on the service. */
+/** The numbers for a report on the service. */
 export interface WorldServiceMetrics {
   readonly sockets: number
   readonly worlds: number
@@ -37,17 +37,16 @@ export interface WorldServiceMetrics {
 }
 
 /**
- * Worlds of members that ask over sockets of whatever origin. Tenants know nothing of each other.
- *
- * Memory: bounded by its limits; per world what `AskedWorld` states.
+ * The worlds of members that ask over sockets of any origin. Tenants know nothing of each other. Memory: bounded by its
+ * limits; per world what `AskedWorld` states.
  */
 export class WorldService {
   readonly limits: WorldServiceLimits
-  /** Where processes that run programs join worlds that have such. */
+  /** The rendezvous at which processes that run programs join such worlds. */
   readonly rendezvous: Rendezvous
   readonly #options: WorldServiceOptions
   readonly #clock: Clock
-  /** Of tenants that have a world, or a socket that watches. */
+  /** The worlds of tenants that have a world, or a socket that watches. */
   readonly #tenants = new Map<string, TenantWorlds>()
   readonly #connections = new Set<Connection>()
   readonly #pending = new Set<Connection>()
@@ -65,7 +64,7 @@ export class WorldService {
     checkOptions('WorldService', worldServiceLimits, given)
     this.limits = withDefaults(worldServiceLimits, given)
     this.#unread = new UnreadOfAll(this.limits.maxUnreadBytes)
-    // Each tenant's worlds are limited here.
+    // The worlds of each tenant are limited here.
     const limits = { maxSockets: this.limits.maxSockets, maxWorlds: 2 ** 20 }
     this.rendezvous = new Rendezvous({ clock: this.#clock, limits })
   }
@@ -73,7 +72,7 @@ export class WorldService {
   /**
    * Serves a connected socket until it closes. Called before its first message can arrive.
    *
-   * @param onGreeted called when that has arrived, and was right
+   * @param onGreeted called when that has arrived, and was valid
    */
   accept(socket: Socket, remote: string, onGreeted = () => {}): void {
     const { limits } = this
@@ -93,7 +92,7 @@ export class WorldService {
     })
     const refusal = this.#cannotAccept()
     if (refusal !== undefined) {
-      // A 'close' follows.
+      // A 'close' event follows.
       socket.addEventListener('error', () => {})
       connection.refuse(refusal)
       return
@@ -123,12 +122,14 @@ export class WorldService {
     socket.addEventListener('error', () => {})
   }
 
-  /** The worlds of a tenant. */
   list(tenant: Tenant): WorldInfo[] {
     return this.#tenants.get(tenant.id)?.list() ?? []
   }
 
-  /** Tells of every world of a tenant that is new, has changed or has ended. @returns what stops it */
+  /**
+   * Tells a listener of every world of a tenant that is new, has changed or has ended. @returns a function that stops
+   * it
+   */
   watch(tenant: Tenant, listener: WatchListener): () => void {
     return this.#of(tenant).watch.add(listener)
   }
@@ -142,7 +143,7 @@ export class WorldService {
     }
   }
 
-  /** What programs have sent to members, in all worlds that run. */
+  /** Returns the messages that programs have sent to members, in all worlds that run. */
   waiting(): WaitingMessages {
     return summedWaiting([...this.#tenants.values()].map(({ waiting }) => waiting))
   }

@@ -6,8 +6,8 @@ export type WatchEvent = WorldEvent<'world' | 'worldEnded'>
 export type WatchListener = (event: WatchEvent) => void
 
 /**
- * Tells listeners of changed worlds, each at most once per interval: a world that changes often costs no more
- * than that.
+ * Tells listeners of changed worlds, each at most once per interval: a world that changes often costs no more than
+ * that.
  */
 export class WorldWatch {
   readonly #clock: Clock
@@ -25,7 +25,7 @@ export class WorldWatch {
     return this.#listeners.size
   }
 
-  /** @returns what stops it */
+  /** @returns a function that stops it */
   add(listener: WatchListener): () => void {
     this.#listeners.add(listener)
     return () => {
