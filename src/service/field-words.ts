@@ -24,7 +24,7 @@ export function expectedOf(issue: z.core.$ZodIssue, schema: z.ZodType): string {
 
 interface Fields {
   readonly shape?: Readonly<Record<PropertyKey, Fields>>
-  /** The schema inside one that may be missing. */
+  /** Returns the schema inside one that may be missing. */
   unwrap?(): Fields
 }
 

@@ -35,19 +35,19 @@ export interface RecordedMatching {
 
 /**
  * Merges what the processes of a program have recorded into traces of matching. Calls do not show when a message
- * arrives, so this is inferred:
+ * arrives, so this function infers it:
  *
  * - a message arrives when its send starts, which is earlier than it really does;
  * - messages from one sender arrive in the order of its sends;
  * - a message arrives before the receive that got it is complete, before a probe returns that has found it, and
- *   before a cancel of its receive that came too late. Which message a receive got follows from the source and tag of
- *   its status: of several receives with the same, the first that was posted got the first message.
+ *   before a cancel of its receive that came too late. The source and tag of a receive's status determine its message:
+ *   of several receives with the same, the first that was posted got the first message.
  *
  * The traces end when the first process has recorded as many operations as it may: later messages of that process are
  * not known. Memory grows by 40 bytes per message of all processes, and by the records of one process at a time.
  *
  * @param read the records of a rank; called several times for each
- * @throws ERR_FILE naming the files, where records are of different runs or contradict each other
+ * @throws ERR_FILE naming the files, if records are of different runs or contradict each other
  */
 export function recordedMatching(ranks: number, read: (rank: number) => CallRecords): RecordedMatching {
   const contexts = new Contexts(ranks)

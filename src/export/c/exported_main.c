@@ -50,7 +50,7 @@ static void *bytes_of(size_t count, size_t size) {
 
 static size_t element_bytes(void) { return exported_is_reduction ? sizeof(uint32_t) : 1; }
 
-/* The bytes of one part of a unit: parts differ by an element at most. */
+/* Returns the bytes of one part of a unit: parts differ by an element at most. */
 static size_t part_bytes(size_t part, size_t unit) {
   size_t elements = unit / element_bytes(), cut = (size_t)exported_cut;
   if (exported_cut == 0) return 0;

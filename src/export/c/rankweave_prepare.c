@@ -6,8 +6,8 @@
 #include <string.h>
 
 /*
- * The bringer of a value: a receive, `receives + c` for combination c, or the number of bringers for an own
- * block.
+ * Returns the bringer of a value: a receive, `receives + c` for combination c, or the number of bringers for an
+ * own block.
  */
 static int32_t bringer_of(const rw_request *r, const int32_t *receive_of, int32_t value) {
   const struct rw_program *p = r->program;
@@ -26,7 +26,7 @@ static void add_use(rw_request *r, int32_t task, int32_t bringer, int32_t *next)
   }
 }
 
-/* A gate waits for the gate before it and for the messages that it adds. */
+/* Finds the uses of gates: a gate waits for the gate before it and for the messages that it adds. */
 static void find_gate_uses(rw_request *r, int32_t *next) {
   const struct rw_program *p = r->program;
   int32_t gates = p->sends + p->combinations, opened = p->receives + p->combinations, j = 0, i = 0;

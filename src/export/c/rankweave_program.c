@@ -26,7 +26,7 @@ static const char *check_values(const int32_t *value, int32_t count, int32_t val
   return NULL;
 }
 
-/* The number of receives that combination c and its operands wait for: the last of them and all before it. */
+/* Finds how many receives each value waits for: the last one that it needs, and all before it. */
 static void find_reach(const struct rw_program *p, int32_t *reach) {
   for (int32_t v = 0, i = 0; v < rw_arrivals_end(p); v++) {
     while (i < p->receives && v >= p->receive_start[i + 1]) i++;

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The compiler knows common lengths as constants. */
+/* Copies bytes. The compiler knows common lengths as constants. */
 static void copy(unsigned char *to, const unsigned char *from, size_t bytes) {
   if (bytes == 4) memcpy(to, from, 4);
   else if (bytes == 8) memcpy(to, from, 8);
@@ -124,7 +124,7 @@ static int cause(const rw_request *r, int code, int statuses) {
   return code;
 }
 
-/* A failed request stays active because MPI may still use its memory. */
+/* Notes an error. A failed request stays active, because MPI may still use its memory. */
 static int outcome(rw_request *r, int code) {
   if (code != MPI_SUCCESS) r->is_broken = 1;
   return code;

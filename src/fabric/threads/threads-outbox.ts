@@ -9,7 +9,7 @@ export interface Queued {
   readonly payload: Uint8Array
 }
 
-/** The fabric's own copy of a record. */
+/** Copies a record for the fabric. */
 export function queued(kind: number, header: Int32Array, payload: Uint8Array | undefined): Queued {
   return { kind, header: header.slice(), payload: payload === undefined ? none : copyOf(payload) }
 }

@@ -78,7 +78,7 @@ export class ThreadsSession implements FabricSession {
     this.#process.lose(peer, reason)
   }
 
-  /** The authority has decided. */
+  /** Takes a decision of the authority. */
   decided(key: string, decision: Decision): void {
     this.#authority?.decided(key, decision)
   }

@@ -77,7 +77,7 @@ static int number(MPI_Comm comm) {
   return own;
 }
 
-/* The first communicator of a file is MPI_COMM_WORLD. */
+/* Numbers a communicator. The first one of a file is MPI_COMM_WORLD. */
 int rw_matching_communicator(MPI_Comm comm) {
   void *hung;
   int is_there = 0;

@@ -28,7 +28,7 @@ static request **bucket_of(MPI_Request handle) {
   return &buckets[(bits * 0x9E3779B97F4A7C15u) >> 48 & (BUCKETS - 1)];
 }
 
-/* The caller holds the lock. */
+/* Finds the request of a handle. The caller holds the lock. */
 static request **find(MPI_Request handle) {
   request **at = bucket_of(handle);
   while (*at != NULL && (*at)->handle != handle) at = &(*at)->after;

@@ -26,7 +26,7 @@ const char *rw_online_collective_name(int place) {
   return place < (int)(sizeof names / sizeof *names) ? names[place] : NULL;
 }
 
-/* The finalizer of MurmurHash3. */
+/* Applies the finalizer of MurmurHash3. */
 static uint32_t mixed(uint32_t hash) {
   hash = (hash ^ hash >> 16) * 0x85ebca6bu;
   hash = (hash ^ hash >> 13) * 0xc2b2ae35u;

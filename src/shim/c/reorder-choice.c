@@ -85,7 +85,7 @@ static int map_gathered(const rw_graph_given *given, const rw_layout *layout, co
   return after < before ? RW_REORDERED : RW_IN_ORDER;
 }
 
-/* Makes the same choice on all ranks, with keys on rank 0. Collective. */
+/* Chooses by the graph. The code is the same on all ranks; the choice and keys of rank 0 count. Collective. */
 static int choose_by_graph(const rw_graph_given *given, int *keys, int *choice) {
   static int is_said;
   rw_layout layout;

@@ -70,7 +70,7 @@ void rw_edges_free(rw_edges *edges) {
   edges->pairs = NULL;
 }
 
-/* The finalizer of MurmurHash3. */
+/* Applies the finalizer of MurmurHash3. */
 static uint32_t mixed(uint32_t word) {
   word = (word ^ word >> 16) * 0x85ebca6bu;
   word = (word ^ word >> 13) * 0xc2b2ae35u;
