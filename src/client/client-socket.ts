@@ -1,8 +1,7 @@
 import { RankweaveError } from '../errors.js'
 
 /**
- * The common part of WebSockets of a browser, of the package `ws` and of Node 22, as far as a member of a world uses
- * it.
+ * The part of a WebSocket that a member of a world uses, common to browsers, the package `ws` and Node 22.
  */
 export interface ClientSocket {
   send(text: string): void

@@ -60,8 +60,8 @@ const protocol = 1
  * A member of a world of a service. It asks for communicators as a rank of MPI would, over one WebSocket. The service
  * answers when all ranks concerned have asked (docs/service-protocol.md). Ids name communicators.
  *
- * Calls reject with the code of the service: ERR_PEER_LOST if a member that they need is lost, ERR_NOT_FOUND for a
- * communicator that this member does not have, ERR_REVOKED, ERR_COLLECTIVE_MISMATCH and others as in any world;
+ * Calls reject with the code of the service: ERR_PEER_LOST if a member that they need is lost; ERR_NOT_FOUND for a
+ * communicator that this member does not have; ERR_REVOKED, ERR_COLLECTIVE_MISMATCH and others as in any world;
  * ERR_WORLD before `join`; ERR_PROTOCOL for arguments out of range.
  *
  * When the connection is lost, all waiting and later calls reject with the reason: ERR_SERVICE, ERR_TOKEN, ERR_LIMIT or

@@ -12,10 +12,10 @@ export interface Authority {
    */
   readonly isHere: boolean
   /**
-   * Contributes to the decision `key`: once per process of `members`. Every process that survives gets the same value,
-   * once each member has contributed, is lost or has contributed to the end of the world ({@link concernsEnd}). The
-   * promise resolves in a task of the fabric's own, never inside another call, and after `peerLost` of every process in
-   * `lost`. Contributing has no effect on frames: they may arrive before or after.
+   * Contributes to the decision `key`: once per process of `members`. Every survivor gets the same value, once each
+   * member has contributed, is lost or has contributed to the end of the world ({@link concernsEnd}). The promise
+   * resolves in a task of the fabric's own, never inside another call, and after `peerLost` of every process in `lost`.
+   * Contributing has no effect on frames: they may arrive before or after.
    *
    * @param key at most {@link maxKeyLength} characters; unique among the decisions of the world
    * @param members processes, ascending; the same at each of them, and this process among them. A process that names
@@ -58,8 +58,8 @@ export const maxKeyLength = 128
  * - **Order.** Frames from one process to another arrive in the order they were sent, each exactly once. Frames of
  *   different senders may interleave in any way.
  * - **Borrowing.** `send` has read header and payload when it returns; the sender may reuse both at once. A sink may
- *   read a delivered header and payload only until its `frame` returns. A ring in shared memory, an MPI receive buffer
- *   and a WebSocket message can all lend their bytes under this rule, so no side needs to allocate.
+ *   read a delivered header and payload only until its `frame` returns. Under this rule a ring in shared memory, an MPI
+ *   receive buffer and a WebSocket message can lend their bytes. So no side needs to allocate.
  * - **Never blocking.** `send` never waits and never refuses. Credits control the flow of payload in the room above
  *   (decision 10), so credits, envelopes and control frames bound the fabric's queue.
  * - **No re-entrance.** `frame` is never called from inside `send`; it is called from `poll`, or from a task of the
@@ -73,7 +73,7 @@ export interface Fabric {
   /** The node label of every process; processes with equal labels are on one node. */
   readonly nodes: readonly string[]
   /**
-   * Whether on some node processes outnumber the cores that they may run on, so that a process that waits for a frame
+   * Whether on some node processes outnumber the cores that they may run on. A process that waits for a frame then
    * takes the core from its sender. The same on every process. Default: false.
    */
   readonly isOversubscribed?: boolean
@@ -211,10 +211,9 @@ export interface BulkTransfer {
   receive(peer: number, transferId: number, into: Uint8Array): Promise<void>
   /**
    * Ends this process's side of a transfer: its promise rejects with `error` as soon as the fabric has released the
-   * buffer, whether or not bytes were moved. If a peer must be asked, that takes one exchange with the peer's fabric
-   * and the pieces in flight, but no call of the peer's program. A side that has settled or never joined is not
-   * affected. The other side does not end: it waits for a new partner, from the first byte on, until it is cancelled
-   * too.
+   * buffer, whether or not bytes were moved. Asking a peer takes one exchange with the peer's fabric and the pieces in
+   * flight, but no call of the peer's program. A side that has settled or never joined is not affected. The other side
+   * does not end: it waits for a new partner, from the first byte on, until it is cancelled too.
    */
   cancel(role: BulkRole, peer: number, transferId: number, error: RankweaveError): void
 }

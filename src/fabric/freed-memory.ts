@@ -5,11 +5,12 @@ import { importKoffi } from './koffi.js'
 let isAsked = false
 
 /**
- * Asks glibc to retain the memory of freed arrays of up to 32 MiB. It divides the memory of a thread into heaps of 64
- * MiB, three arrays of 16 MiB each, and removes a further heap once it is empty. Each message then costs a page fault
- * per page. From then on it removes a heap only if the heap before is free too. Without koffi, with another C library,
- * or if the environment sets such a limit, nothing changes. The setting of a thread holds for the process, also after
- * its worlds. Some 64 MiB more are retained for each thread, and as much by a heap after one with other memory in use.
+ * Asks glibc to retain the memory of freed arrays of up to 32 MiB. By default glibc divides the memory of a thread into
+ * heaps of 64 MiB, which hold three arrays of 16 MiB. It removes a further heap once it is empty. Each message then
+ * costs a page fault per page. From then on it removes a heap only if the heap before is free too. Without koffi, with
+ * another C library, or if the environment sets such a limit, nothing changes. The setting of a thread holds for the
+ * process, also after its worlds. Some 64 MiB more are retained for each thread, and as much by a heap after one with
+ * other memory in use.
  */
 export function retainFreedMemory(): void {
   if (isAsked) return

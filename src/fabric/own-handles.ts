@@ -2,8 +2,8 @@ import { nodeProcess } from '../base/node-process.js'
 import { cancelTurn, inLaterTurn } from '../base/turn.js'
 
 /**
- * A timer that only keeps the event loop alive while a wait holds it, so that a program that waits for a message does
- * not exit. A page in a browser lives as long as it is open, and has no such timer.
+ * A timer that keeps the event loop alive while a wait holds it, so that a waiting program does not exit. A page in a
+ * browser lives as long as it is open, and has no such timer.
  */
 export class KeepAlive {
   #timer: HeldTimer | undefined

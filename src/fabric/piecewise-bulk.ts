@@ -27,10 +27,10 @@ export interface PieceHost {
 }
 
 /**
- * Moves large payloads piece by piece. The receiver reports that it is ready. From then on the sender copies from the
- * user's buffer to the outgoing memory (a ring, a message) while the receiver copies from there into its own. However
- * little space there is, nothing else is queued: the user's buffer is the queue. Both sides access their buffers only
- * while they copy a piece, so a cancelled side is released at once.
+ * Moves large payloads piece by piece. The receiver reports that it is ready. Then the sender copies from the user's
+ * buffer to the outgoing memory (a ring, a message). The receiver copies from there into its own. However little space
+ * there is, nothing else is queued: the user's buffer is the queue. Both sides access their buffers only while they
+ * copy a piece, so a cancelled side is released at once.
  */
 export class PiecewiseBulk implements BulkTransfer, BulkMover {
   readonly process: number

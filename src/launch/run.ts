@@ -117,10 +117,10 @@ export interface RunOptions<A = unknown, T = unknown> {
 /**
  * Runs a world: `main` once for every rank, each with its own handle on the communicator of all ranks.
  *
- * A program may be written for all ranks of a process at once. A module's export `hosted(worlds, args)`, in addition to
- * its default export, or the option `hosted` with a function, is called once per process with the handles of all ranks
- * there. It returns one value for each, or undefined. An error that it throws counts for all its ranks and names the
- * first.
+ * A program may be written for all ranks of a process at once. A module exports `hosted(worlds, args)` in addition to
+ * its default export, or a function is given with the option `hosted`. It is called once per process with the handles
+ * of all ranks there. It returns one value for each, or undefined. An error that it throws counts for all its ranks and
+ * names the first.
  *
  * On `threads` every process is a worker thread that loads the program itself. `main` is then the URL of a module,
  * TypeScript or JavaScript, whose default export is called once per rank; results and errors come back as structured
@@ -142,11 +142,11 @@ export interface RunOptions<A = unknown, T = unknown> {
  * has returned are dropped.
  *
  * When every rank waits and nothing can wake them, all waits fail with ERR_DEADLOCK, which reports what each rank waits
- * for. The following can wake a rank: timers, sockets and file operations that the program started since `run` was
- * called, waits with a signal, and other worlds of the same thread with frames in flight. A timer from before, or a
- * rank of another world that is awake, delays the report by 3 seconds, since Node does not distinguish timers, nor
- * report what a rank awaits. Node does not report compression and cryptography on its thread pool: if such work is to
- * wake a rank while all of them wait, pass `detectDeadlock: false`.
+ * for. Timers, sockets and file operations that the program started since `run` was called can wake a rank. So can
+ * waits with a signal, and other worlds of the same thread with frames in flight. A timer from before, or a rank of
+ * another world that is awake, delays the report by 3 seconds. Node does not distinguish timers, nor report what a rank
+ * awaits. Node does not report compression and cryptography on its thread pool: if such work is to wake a rank while
+ * all of them wait, pass `detectDeadlock: false`.
  *
  * A URL says nothing about the type of the results: state it, `run<Result>(new URL('./program.ts',
  * import.meta.url), options)`, or get `unknown[]`. The type of `args` is then stated too, `run<Result, Args>`.

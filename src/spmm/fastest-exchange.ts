@@ -75,8 +75,8 @@ export interface ProductOnTrial {
 
 /**
  * Multiplies with each candidate in turn and returns the fastest. Candidates are direct sends, blocks read in shared
- * memory if there is any, an ordinary allgather and, if processes have many peers, strategies that combine messages.
- * The times are those of the slowest rank, agreed on by all, so all choose the same. Ends when the times differ
+ * memory if there is any, and an ordinary allgather. If processes have many peers, strategies that combine messages
+ * follow. The times are those of the slowest rank, agreed on by all, so all choose the same. Ends when the times differ
  * clearly, or after 41 rounds, and after at least 9 if those took 2 seconds. A combining strategy has to be faster by
  * 3%, and in clearly more than half of the rounds. Collective. Costs the plans of up to six strategies. Memory: that of
  * a product by each.

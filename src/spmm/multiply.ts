@@ -12,9 +12,9 @@ export function panelColumns(operandRows: number, width: number): number {
 }
 
 /**
- * Writes the product of some rows of the block with an operand of `width` columns to columns `at` to `at + width - 1`
- * of `result`, which has `resultWidth` columns. Every sum adds the row's entries in their order, from zero. The bits
- * are therefore those of the serial product, however rows and columns are divided.
+ * Multiplies some rows of the block with an operand of `width` columns. The product goes to columns `at` to `at + width
+ * - 1` of `result`, which has `resultWidth` columns. Every sum adds the row's entries in their order, from zero. The
+ * bits are therefore those of the serial product, however rows and columns are divided.
  *
  * @param rows the rows of the block, and of the result
  */

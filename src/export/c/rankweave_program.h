@@ -15,9 +15,9 @@
  * have an error handler that returns (MPI_ERRORS_RETURN) for that. After an error a request can only be
  * freed.
  *
- * Collective. All ranks of comm must create matching requests, of the same schedule, with the same tag and
- * blocks that agree in length, and start them equally often. Creation sends nothing and may fail in one rank
- * alone: agree on the outcome before the first start.
+ * Collective. All ranks of comm must create matching requests: of the same schedule, with the same tag, and
+ * with blocks that agree in length. They must start them equally often. Creation sends nothing and may fail
+ * in one rank alone: agree on the outcome before the first start.
  *
  * Communicator and tags. comm carries nothing else with the tags of the request; use a duplicate. A request
  * uses the tags `tag` to `tag + rw_tags(program) - 1`: the k-th message of a pair of ranks has tag `tag + k`.
@@ -43,8 +43,8 @@
 #endif
 
 /*
- * The length of a block from which on it is sent from the caller's send buffer and received in its receive
- * buffer, if a message holds nothing else. Shorter blocks travel through memory of the request. Ranks may use
+ * The least length of a block that is sent from the caller's send buffer and received in its receive buffer.
+ * Its message must hold nothing else. Shorter blocks travel through memory of the request. Ranks may use
  * different lengths.
  */
 #ifndef RW_DIRECT_BYTES

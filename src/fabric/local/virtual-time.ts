@@ -65,8 +65,8 @@ export class VirtualTime {
   #nodes: readonly string[] = []
   #clock = new Float64Array(0)
   /**
-   * The times at which the last frame of a process departed, with its last byte, and at which the last one was taken
-   * from the network.
+   * The times at which the last byte of a process's last frame departed, and at which the last one was taken from the
+   * network.
    */
   #departed = new Float64Array(0)
   #sent = new Float64Array(0)

@@ -1,7 +1,8 @@
 /**
- * An MPI message carries one or more frames of one sender. It begins with the sender and the message's size in bytes,
- * a word each, so MPI's status is not needed. A frame is a word with the payload's size, a word with its kind and the
- * header's size, the header, the payload, each part padded to 8 bytes. All kinds but 0 are records of the fabric's own.
+ * An MPI message carries one or more frames of one sender. It begins with the sender and the message's size in bytes, a
+ * word each, so MPI's status is not needed. A frame is a word with the payload's size, a word with its kind and the
+ * header's size, the header and the payload. Each part is padded to 8 bytes. All kinds but 0 are records of the
+ * fabric's own.
  */
 export const messageHeadBytes = 8
 

@@ -40,8 +40,8 @@ const smallStride = smallCapacity + 128
 const none = -1
 
 /**
- * Sends frames to other processes. MPI sends from slots of our own. A slot is free again when its send has completed,
- * which is tested for all at once when slots run out, so that a message costs one call. The first frame to a peer since
+ * Sends frames to other processes. MPI sends from slots of our own. A slot is free again when its send has completed.
+ * Sends are tested all at once when slots run out, so that a message costs one call. The first frame to a peer since
  * the last poll is sent at once, with the records that wait for it. Later frames are collected per peer and sent
  * together: when the slot is full, at the next poll, or when the sending code returns to the event loop or awaits.
  */

@@ -42,10 +42,10 @@ export interface PolledProcess {
 
 /**
  * Decides how often a process polls for arrivals. MPI cannot wake the event loop, so a waiting process polls. It polls
- * without pause while it can do nothing else and a frame is likely to come, then once per turn of the event loop, which
- * lets timers and I/O in, then at growing intervals by a timer. An idle process polls every 5 ms, for about 1% of a
- * core. Where processes share cores, all of these times are longer, an unsuccessful poll yields the core, and several
- * polls share a turn of the event loop, which costs the others more than they do.
+ * without pause while it can do nothing else and a frame is likely to come. Then it polls once per turn of the event
+ * loop, which lets timers and I/O in, and at last by a timer at growing intervals. An idle process polls every 5 ms,
+ * for about 1% of a core. Where processes share cores, all of these times are longer, and an unsuccessful poll yields
+ * the core. Several polls then share a turn of the event loop, which costs the others more than they do.
  *
  * A rank that is about to wait polls by itself: `mayPoll`, then at most `attempts` polls, each followed by `succeeded`
  * or `failed`. So a rank that answers the others does so without a separate turn, tick or microtask.

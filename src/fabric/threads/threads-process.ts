@@ -19,8 +19,8 @@ const spinsPerTurn = 1024
 
 /**
  * The end of the fabric at one worker thread. It has three states. Awake, it has a scheduled task that polls the rings.
- * Asleep, its state in shared memory is `asleep`, and a peer that sends a record wakes it by a message on their port,
- * which costs nothing until it comes. Where processes share cores, it is for a short while blocked: its event loop
+ * Asleep, its state in shared memory is `asleep`, and a peer that sends a record wakes it by a message on their port.
+ * The port costs nothing until then. Where processes share cores, it is for a short while blocked: its event loop
  * stands still, and a peer notifies the thread.
  */
 export class ThreadsProcess implements Fabric {

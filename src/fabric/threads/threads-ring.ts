@@ -6,8 +6,8 @@ import { maxHeaderWords } from '../fabric.js'
  * writes only its own index. Indices count bytes modulo 2^32. The ring's size is a power of two below that, so
  * differences and positions stay exact however many bytes have passed.
  *
- * A record is a word with the payload's size, a word with kind and header size, the header's words, and the payload,
- * each part padded to 8 bytes. A record never wraps: if it does not fit before the end, a word of -1 marks that it
+ * A record is a word with the payload's size, a word with kind and header size, the header's words, and the payload.
+ * Each part is padded to 8 bytes. A record never wraps: if it does not fit before the end, a word of -1 marks that it
  * begins at the start. Hence the reader can lend it in place.
  *
  * The reader polls the writer's index and not the record. It would take the record's cache line while the writer is

@@ -17,8 +17,8 @@ const statement =
 const other = /\bimport\b(?!\s*\.\s*meta\b(?!\s*\.\s*resolve))|\brequire\b|\bfrom\s*['"`]/
 
 /**
- * Returns whether a JavaScript program may import a package. It is false only if the texts of the program and of the
- * files it imports show that they import only each other and modules of Node.
+ * Returns whether a JavaScript program may import a package. It is false only if the program and the files it imports
+ * evidently import only each other and modules of Node.
  *
  * @param flags of this process, and of `NODE_OPTIONS`: modules that they load may add imports
  */

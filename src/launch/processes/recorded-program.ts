@@ -12,8 +12,8 @@ import { warnOfLostCalls } from './call-files.js'
 export type TakeCallFile = (file: Uint8Array) => Promise<void>
 
 /**
- * Wraps a program so that its ranks, when they have returned, give the records of their processes to rank 0, or to the
- * first one that lives. Ranks that fail give nothing, so a run that fails writes no file.
+ * Wraps a program so that ranks that have returned give the records of their processes to rank 0, or to the first one
+ * that lives. Ranks that fail give nothing, so a run that fails writes no file.
  *
  * @param take called on the process of that rank
  */

@@ -27,10 +27,10 @@ const mostPerTurn = 16
 
 /**
  * Lets connections take turns. Of each, one request is handled at a time: the next one begins when the client has read
- * the answer ahead of it. So a connection holds the bytes of one answer, however many requests it pipelines, and a
- * request waits for at most one of every other connection. A connection that has more than so many requests in flight,
- * or longer heads that wait, is refused: the next answer is ERR_BUSY, and the last one. Memory: `mostHeadChars` of
- * heads and one more head for each connection.
+ * the answer ahead of it. So a connection holds the bytes of one answer, however many requests it pipelines. A request
+ * waits for at most one of every other connection. A connection that has more than so many requests in flight, or
+ * longer heads that wait, is refused: the next answer is ERR_BUSY, and the last one. Memory: `mostHeadChars` of heads
+ * and one more head for each connection.
  */
 export class RequestTurns {
   readonly #inFlight: number

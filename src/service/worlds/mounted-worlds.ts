@@ -31,9 +31,9 @@ interface Owned {
 
 /**
  * The worlds of programs, which `rankweave join` joins at `/v1/rendezvous`. A program shows the token of its world,
- * which the service shows only to the client that opened the world; it does not need the tenant's own token. Memory: of
- * each tenant `worlds` running worlds, of at most `members` processes each, as a `Rendezvous` bounds them, and the ends
- * of the last `worlds` of its worlds.
+ * which the service shows only to the client that opened the world; it does not need the tenant's own token. Memory of
+ * each tenant: `worlds` running worlds, of at most `members` processes each, as a `Rendezvous` bounds them. The ends of
+ * its last `worlds` worlds are kept, too.
  */
 export class MountedWorlds {
   readonly upgrade: UpgradeListener

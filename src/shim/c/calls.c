@@ -66,7 +66,7 @@ static rw_outcome why_by_library(const rw_plan *plan) {
 }
 
 /*
- * Performs a planned call. Counts of calls are equal on all ranks, also after an error, so all of them run the plan
+ * Performs a planned call. Counts of calls are equal on all ranks, also after an error. So all ranks run the plan
  * or the library in the same call.
  */
 static int perform_planned(rw_state *state, int collective, rw_function function, const call *c, library *by_library) {

@@ -17,8 +17,8 @@ static int add(rw_own_moves *moves, rw_own_move move) {
 }
 
 /*
- * The ways of one block to all destinations form a tree: a rank gets the block in the first hop in which it is on a
- * way, and only if it is a destination or passes the block on.
+ * The ways of one block to all destinations form a tree. A rank gets the block in the first hop in which it is on a
+ * way. Only destinations and ranks that pass the block on get it.
  */
 static int find_tree(const rw_lists *lists, const rw_route *route, rw_own_moves *moves) {
   int source = lists->rank, hops = rw_route_hops(route);

@@ -21,8 +21,8 @@ typedef struct {
 } rw_end;
 
 /*
- * A place is a line. It holds the call of its block plus one, stored last, and a block that is short enough, so
- * that the block is in the line that its reader polls. A longer block is elsewhere.
+ * A place is a line. It holds the call of its block plus one, stored last. A short block is in the same line, which
+ * its reader polls. A longer block is elsewhere.
  */
 typedef struct {
   uint64_t calls;
@@ -33,8 +33,8 @@ typedef struct {
 enum { RW_IN_PLACE = RW_LINE - 12 };
 
 /*
- * The kinds of blocks by length: those in their place, those up to the limit of the arena, longer ones that are
- * copied, and those that readers read in the memory of the program.
+ * The kinds of blocks by length: those in their place, those up to the limit of the arena, and longer ones that are
+ * copied. Readers read lent blocks in the memory of the program.
  */
 enum { RW_IN_LINE, RW_SHORT, RW_LONG, RW_LENT, RW_KINDS };
 

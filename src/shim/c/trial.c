@@ -37,7 +37,7 @@ static int compare(const void *left, const void *right) {
 
 /*
  * The first call of a turn is not counted. It opens connections. It also waits for ranks that are still in the call
- * before, in which a library may poll until its time slice ends, so that its cost would count as the plan's.
+ * before, where a library may poll until its time slice ends. Its cost would count as the plan's.
  */
 void rw_trial_note(rw_trial *trial, double us) {
   int call = trial->tried % RW_TURN, pair = trial->tried / RW_PAIR, is_library = !rw_trial_runs_plan(trial);
@@ -57,8 +57,8 @@ void rw_trial_agree(rw_trial *trial, double batch[RW_BATCH][RW_FIGURES]) {
 static int count_of(const rw_trial *trial) { return trial->pairs < RW_PAIRS ? trial->pairs : RW_PAIRS; }
 
 /*
- * Finds median and interval. With a probability of at least 95%, the median of the distribution of n values lies
- * between the k-th lowest and the k-th highest, for k = n / 3 - 1 and n = 6, 9, ..., 24 (sign test).
+ * Finds median and interval. The median of the distribution of n values lies between the k-th lowest and the k-th
+ * highest with a probability of at least 95%. This holds for k = n / 3 - 1 and n = 6, 9, ..., 24 (sign test).
  */
 static void find_interval(double *values, int count, double *low, double *middle, double *high) {
   int k = count / 3 - 1;
