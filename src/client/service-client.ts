@@ -82,7 +82,6 @@ export type JobListener = (job: JobInfo) => void
 
 const ignore: JobListener = () => {}
 
-/** The records of the longest page of a list. */
 const longestPage = 1000
 
 /**

@@ -107,7 +107,6 @@ export function resumeKeepAlives(): void {
   for (const keepAlive of keepAlives) keepAlive.resume()
 }
 
-/** The keep-alives that have a timer. */
 const keepAlives = new Set<KeepAlive>()
 let suspended = false
 let held = 0

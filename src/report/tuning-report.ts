@@ -141,7 +141,6 @@ function collectiveSection(learned: LearnedDecisions, from: Origin, budget: { ce
 const kindText = ({ calls }: MeasuredData, first: number) =>
   callText(calls[first]).replace(/^.*? processes/, '')
 
-/** Plots the calls of one kind. */
 function kindPlots(learned: LearnedDecisions, grid: CallGrid, name: string, from: Origin): CellPlot[] {
   const { data, select, selectDefault } = learned
   const of = kindText(data, grid.first)

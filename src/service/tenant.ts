@@ -41,7 +41,6 @@ export class Tenants {
       throw new RankweaveError('ERR_TOKEN', "token of metrics: expected one that is no tenant's")
   }
 
-  /** Whether requests need a token. */
   get needToken(): boolean {
     return this.#tenants !== null
   }

@@ -24,7 +24,6 @@ export interface LocalBlock {
 /** The distribution of the rows of B: rank j owns rows `start[j]` to `start[j + 1] - 1`. */
 export type RowOwners = Int32Array
 
-/** Returns the number of rows of the longest block. */
 export function longestBlock(owners: RowOwners): number {
   let longest = 0
   for (let j = 0; j + 1 < owners.length; j++) longest = Math.max(longest, owners[j + 1] - owners[j])

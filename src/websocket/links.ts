@@ -19,7 +19,6 @@ export interface LinksHost {
   schedule(): void
   /** Reports that the network has taken a message to `peer`. */
   taken(peer: number): void
-  /** Handles a message of the link. */
   message(link: Link, bytes: Uint8Array): void
   /** Handles the current frame of `reader`. @throws ERR_PROTOCOL when the peer is at fault */
   frame(peer: number, reader: BatchReader): void

@@ -36,7 +36,7 @@ extern const int exported_rank_count;
 extern const enum exported_collective exported_collective;
 extern const char exported_collective_name[], exported_strategy[];
 extern const int exported_is_neighborhood, exported_is_reduction;
-/* The root of a rooted collective. */
+/* The root, for collectives that have one. */
 extern const int exported_root;
 /* The number of parts into which every unit of data is cut; 0 for empty blocks. */
 extern const int32_t exported_cut;

@@ -39,7 +39,7 @@ static int send_message(rw_request *r, int32_t j) {
                        &r->requests[p->receives + j]);
 }
 
-/* Posts receive request k, of receive r->order[k]. */
+/* Posts receive request k; `order` names its message. */
 static int post_receive(rw_request *r, int32_t k) {
   const struct rw_program *p = r->program;
   int32_t i = r->order[k], v = p->receive_start[i];

@@ -56,7 +56,6 @@ export class MpiOutbox {
   readonly #words: Int32Array
   readonly #bytes: Uint8Array
   readonly #offsets: readonly number[]
-  /** The number of bytes used in each slot. */
   readonly #used = new Int32Array(slots)
   readonly #freeSmall: number[] = []
   readonly #freeLarge: number[] = []

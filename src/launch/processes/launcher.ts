@@ -28,7 +28,6 @@ export interface LaunchRequest<T, A> {
  */
 export type Launcher = <T, A>(factory: FabricFactory, request: LaunchRequest<T, A>) => Promise<T[]>
 
-/** The outcome of a process. */
 export type ProcessOutcome =
   | { readonly kind: 'returned'; readonly results: readonly unknown[]; readonly without?: readonly number[] }
   | { readonly kind: 'failed' }

@@ -2,7 +2,6 @@ import type { UploadFormat } from '../../client/protocol/http.js'
 import type { CommonNeighbor } from '../../neighborhood/strategies/common-neighbor-strategy.js'
 import type { ReadRequest } from './read-request.js'
 
-/** A topology as it was uploaded. */
 export interface UploadedTopology {
   readonly path: string
   readonly format: UploadFormat
@@ -119,7 +118,6 @@ export interface Body {
 
 export type TaskKind = keyof Tasks
 
-/** The progress of a task. */
 export interface TaskProgress {
   readonly step: string
   readonly done: number

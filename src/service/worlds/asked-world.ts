@@ -93,7 +93,6 @@ export class AskedWorld implements MemberWorld {
     this.changed()
   }
 
-  /** Begins if all have joined. */
   beginIfComplete(): void {
     if (this.#state === 'waiting' && this.#waiting.size === this.size) this.#begin()
   }

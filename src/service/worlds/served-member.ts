@@ -24,7 +24,6 @@ export interface MemberWorld {
   depart(member: ServedMember, state: 'left' | 'lost', reason: string): void
 }
 
-/** The client of a member. */
 export interface MemberClient {
   /** The number of bytes that it has not read. */
   readonly unreadBytes: number

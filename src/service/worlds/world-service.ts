@@ -64,7 +64,7 @@ export class WorldService {
     checkOptions('WorldService', worldServiceLimits, given)
     this.limits = withDefaults(worldServiceLimits, given)
     this.#unread = new UnreadOfAll(this.limits.maxUnreadBytes)
-    // The worlds of each tenant are limited here.
+    // This bound is high because the worlds of each tenant are limited here.
     const limits = { maxSockets: this.limits.maxSockets, maxWorlds: 2 ** 20 }
     this.rendezvous = new Rendezvous({ clock: this.#clock, limits })
   }

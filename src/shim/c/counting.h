@@ -68,7 +68,6 @@ void rw_report_refused(const char *path, const char *reason);
 /* Adds a line to the report. */
 void rw_report_line(const char *text);
 void rw_report_print(void);
-/* Returns the name of a function, as MPI has it. */
 const char *rw_function_name(rw_function function);
 
 /* record.c implements the declarations below. */

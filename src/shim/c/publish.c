@@ -60,7 +60,6 @@ rw_publishers *rw_publishers_allocate(const rw_lists *lists) {
   return NULL;
 }
 
-/* Returns the units of a block of a kind. */
 static size_t units_of(const rw_publisher *p, int kind) {
   size_t bytes = kind == RW_SHORT ? rw_arena_of_process()->limit : p->limit;
   return (bytes + RW_LINE - 1) / RW_LINE;
@@ -285,7 +284,6 @@ static uint64_t consumed_by(const rw_publisher *p, rw_end *reader) {
   return reader->entry == NULL ? 0 : __atomic_load_n(rw_entry_consumed(reader->entry, p->collective), __ATOMIC_ACQUIRE);
 }
 
-/* Returns whether all readers have consumed so many calls. */
 static int have_consumed(rw_publisher *p, uint64_t calls) {
   if (calls <= p->consumed || p->readers == 0) return 1;
   if (consumed_by(p, &p->reader[p->slowest]) < calls) return 0;

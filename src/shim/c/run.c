@@ -21,7 +21,7 @@ struct rw_runner {
   size_t stride;
   unsigned direct_calls;
   int was_direct; /* whether the last call sent a block directly */
-  char *own, *slots; /* values */
+  char *own, *slots;
   rw_request *request;
   MPI_Request *direct; /* receives, then sends */
   MPI_Status *statuses;

@@ -36,7 +36,6 @@ int rw_file_integer_from(rw_file *f, uint32_t value, const char *name, double le
 int rw_file_integer(rw_file *f, uint32_t value, const char *name, double most, double *read);
 /* Returns whether a text consists of letters, digits and `others`, a letter first. */
 int rw_file_is_name(const char *text, const char *others);
-/* Reads the settings of a collective. */
 int rw_file_settings(rw_file *f, uint32_t list, int collective, int most);
 /* Returns the place of the next setting, which is counted when it is read. NULL: no memory. */
 rw_tune_setting *rw_file_place(rw_file *f, int collective);

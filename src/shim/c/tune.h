@@ -100,7 +100,6 @@ void rw_tune_reach(const rw_tuning *tuning, const rw_tune_call *call, char *is_r
 void rw_tune_setting_name(const rw_tune_setting *setting, char *name, size_t room);
 const char *rw_tune_collective_name(int collective);
 int rw_tune_is_same(const rw_tune_setting *a, const rw_tune_setting *b);
-/* Returns the number of a word of an attribute. */
 int rw_tune_word(int attribute, const char *word);
 int rw_tune_operation(MPI_Op op);
 /* Returns an attribute by name; -1: there is none. */
@@ -221,7 +220,6 @@ int rw_tune_end(const rw_turn *turn, int code);
  * Returns the code. Local.
  */
 int rw_tune_created(MPI_Comm old, int code, MPI_Comm comm);
-/* Stops tuning at the end. */
 void rw_tune_stop(void);
 
 /* tune-share.c implements the declarations below. */

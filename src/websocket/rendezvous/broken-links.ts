@@ -16,7 +16,6 @@ export interface BrokenReport {
 export interface BrokenLinksHost {
   /** Returns the number of processes that are neither lost nor have left. */
   living(): number
-  /** Returns whether heartbeats of the process are overdue. */
   isOverdue(process: number): boolean
   /** @param reason names the code of the fault, if there is one */
   lose(process: number, reason: string): void

@@ -104,7 +104,6 @@ export class JoinedMember implements Membership {
     await this.#closed
   }
 
-  /** Handles a message of the rendezvous. */
   control(message: FromRendezvous): void {
     if (this.#state !== 'joined') return
     switch (message.kind) {
