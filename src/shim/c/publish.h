@@ -49,7 +49,7 @@ struct rw_exchange {
   unsigned polls;
   MPI_Request *request; /* receives, then sends */
   int64_t longest;       /* bytes; a longer block is sent as a message whose receive is posted */
-  int loans;             /* blocks that are, so the call ends when they are read */
+  int loans;             /* lent blocks: the call ends when they are read */
   char *packed;          /* blocks of a derived type, packed */
   int awaited;           /* blocks to read whose senders may wait for this rank; has_read is by source */
   unsigned char *has_read;
