@@ -52,7 +52,6 @@ export class AscendingSet {
     return this.#low.byteLength + this.#high.byteLength + this.#wordOf.byteLength + this.#before.byteLength
   }
 
-  /** Returns the element with this index. */
   at(index: number): number {
     const note = Math.floor(index / noted)
     let word = this.#wordOf[note]

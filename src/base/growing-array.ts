@@ -54,7 +54,6 @@ export class GrowingInt32Array {
   }
 }
 
-/** A growing list of doubles in one typed array. */
 export class GrowingFloat64Array {
   length = 0
   #items = new Float64Array(64)

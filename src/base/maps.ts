@@ -11,7 +11,6 @@ export function getOrAdd<K, V>(
   return made
 }
 
-/** Adds an item to the list of a key. */
 export function addToList<K, T>(lists: Map<K, T[]>, key: K, item: T): void {
   const list = lists.get(key)
   if (list === undefined) lists.set(key, [item])

@@ -10,7 +10,6 @@ export class MultisetDigest {
   #a = 0
   #b = 0
 
-  /** Begins a sequence. */
   begin(): void {
     this.#a = 0x2545f491
     this.#b = 0x6c62272e

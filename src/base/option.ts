@@ -1,6 +1,5 @@
 import type { ErrorCode } from '../errors.js'
 
-/** The facts of an option besides the values that it takes. */
 export interface OptionFacts<T> {
   /** A line of help on the effect of the option. */
   readonly help?: string
@@ -48,7 +47,6 @@ export interface Option<T> extends OptionFacts<T>, OptionBounds {
   format(value: T): string
 }
 
-/** Options by name. */
 export type NamedOptions = { readonly [name: string]: Option<unknown> }
 
 /** A description of every option of an interface. The compiler reports a missing one. */

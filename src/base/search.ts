@@ -40,7 +40,6 @@ export function rangeAt(starts: Int32Array | Float64Array, position: number): nu
   return low
 }
 
-/** Whether two lists have the same numbers in the same order. */
 export function equalNumbers(a: Int32Array | readonly number[], b: Int32Array | readonly number[]): boolean {
   if (a === b) return true
   if (a.length !== b.length) return false

@@ -3,13 +3,10 @@ import { RankweaveError, wrongValue } from '../errors.js'
 import type { ByteSource } from './byte-source.js'
 import { readingFile } from './source-file.js'
 
-/** A part of a file. */
 export interface FilePart {
-  /**
-   * The first byte of the part, which has the lines that begin from here on; below, the byte from which lines no longer
-   * belong to it.
-   */
+  /** The first byte of the part, which has the lines that begin from here on. */
   readonly fromByte: number
+  /** The end of the part: lines that begin at this byte or after it belong to later parts. */
   readonly toByte: number
   /** The bytes of the whole file. Other processes read other parts, so a file of another size is not theirs. */
   readonly fileBytes: number

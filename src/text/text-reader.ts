@@ -51,8 +51,9 @@ export class TextReader {
   readonly #bytes = Buffer.alloc(chunkBytes + longestWord + 1)
   #at = 0
   #end = 0
-  /** The position in the source of the first byte in the buffer; below, that of the current line. */
+  /** The position in the source of the first byte in the buffer. */
   #base = 0
+  /** The position in the source of the current line. */
   #lineBegin = 0
   #line = 0
   readonly #linesBefore: number

@@ -93,7 +93,6 @@ export function loadedCreationModules(): CreationModules | undefined {
   return modules
 }
 
-/** A way to give a topology. */
 export interface Creation<C, H> {
   /** The number of ranks of the topology as far as this rank knows: those of the communicator, or fewer. */
   readonly ranks: number

@@ -135,7 +135,6 @@ export interface NeighborCalls<W extends keyof Returned<unknown>> {
  */
 export interface StartedNeighborCalls extends Started<NeighborCalls<'started'>> {}
 
-/** Each call in either form. */
 type CallTable = Record<keyof NeighborCalls<'blocking'>, (this: GatheringHandle, ...args: never) => unknown>
 
 export function neighborCallsIn(form: Form<unknown>): CallTable {

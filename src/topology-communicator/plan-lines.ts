@@ -57,7 +57,6 @@ export function planLines(
   return state.collectives.call(localIndex, call, null, options)
 }
 
-/** Returns the line of every rank. */
 function linesOf(parts: readonly Uint8Array[]): string[] {
   const lines: string[] = []
   for (const part of parts) {

@@ -67,7 +67,6 @@ function ascends(list: Int32Array, first: number, end: number): boolean {
   return true
 }
 
-/** Returns the number of members of the largest set. */
 export function largestRow({ start }: NeighborSets): number {
   let largest = 0
   for (let r = 0; r + 1 < start.length; r++) largest = Math.max(largest, start[r + 1] - start[r])

@@ -4,7 +4,6 @@ import { requireCores } from '../../machine/nodes.js'
 import { mostPlaces, type ParticipantGrid } from '../patterns/participant-grid.js'
 import { stridesOf } from './box.js'
 
-/** Nodes in a grid. */
 type NodeGrid = Pick<ParticipantGrid, 'dims' | 'wraps'>
 
 /**

@@ -5,8 +5,9 @@ import { type GatherWay, resultOrder, type WayMessage } from './way.js'
 /** Rings of positions along a dimension. */
 export interface RingPhase {
   readonly dimension: number
-  /** The first stage; below, the number of stages: at least the steps of the ring, which take equally many each. */
+  /** The first stage. */
   readonly begin: number
+  /** The number of stages: at least the steps of the ring, which take equally many each. */
   readonly stages: number
   /** The direction: 1 to the position before, -1 to the position after. */
   readonly step: 1 | -1

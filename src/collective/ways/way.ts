@@ -17,14 +17,16 @@ export interface GatherWay {
 }
 
 export interface WayMessage {
-  /** The first stage that it may take; below, the last one. */
+  /** The first stage that it may take. */
   readonly begin: number
+  /** The last stage that it may take. */
   readonly stage: number
   /** The participant at the other end. */
   readonly peer: number
   readonly isSent: boolean
-  /** The offset of the first section that it carries; below, the number of sections. */
+  /** The offset of the first section that it carries. */
   readonly first: number
+  /** The number of sections that it carries. */
   readonly count: number
 }
 

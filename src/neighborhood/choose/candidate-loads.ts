@@ -56,7 +56,6 @@ export interface CandidateLoads {
   readonly friendPairs: Readonly<Record<'aware' | 'agnostic', number>>
 }
 
-/** The facts on which loads depend. */
 interface LoadFacts {
   /** A text that is equal for topologies and operations with the same candidates. */
   readonly text: string

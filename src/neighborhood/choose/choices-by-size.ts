@@ -18,7 +18,6 @@ interface Wanted {
 
 const areSame = (a: Wanted, b: Wanted): boolean => a.topology === b.topology && a.key === b.key
 
-/** A choice and its subject. */
 interface CachedChoice extends Wanted {
   readonly choice: Choice
 }

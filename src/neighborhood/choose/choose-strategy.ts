@@ -67,8 +67,9 @@ const perUnit = {
   simulated: 4,
   /** The blocks that all simulated candidates may move together; the first may move more. */
   moves: 2 ** 17,
-  /** The number of simulated strategies similar to the fastest; below, the blocks that they may move together. */
+  /** The number of simulated strategies similar to the fastest. */
   similar: 8,
+  /** The blocks that these strategies may move together. */
   similarMoves: 2 ** 16,
   /** The blocks that strategies with friend groups may move, and the pairs that their searches may visit. */
   friendWork: 2 ** 16,

@@ -124,7 +124,6 @@ export function mapBySimulatedTime(
   }
 }
 
-/** A topology to be placed, and the operation to simulate. */
 interface PlacedOperation extends Pick<Setting, 'machine' | 'operation' | 'bytes'> {
   readonly topology: ProcessTopology
   readonly nodeOfSlot: Int32Array

@@ -3,7 +3,6 @@ import { below } from '../../base/random.js'
 import { rowStarts } from '../../topology/compressed-rows.js'
 import type { NeighborSets } from '../../topology/neighbors.js'
 
-/** The simulated time of a mapping. */
 export interface MappedTime {
   /** The time until the last rank is done. */
   readonly timeUs: number
@@ -13,7 +12,6 @@ export interface MappedTime {
   readonly work: number
 }
 
-/** A permutation and its time. */
 export interface TimedSlots extends MappedTime {
   /** The slot of every vertex. */
   readonly slotOf: Int32Array

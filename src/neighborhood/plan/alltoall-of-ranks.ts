@@ -71,8 +71,9 @@ function byPeer(
 
 interface NamedEdges {
   readonly partStart: Int32Array
-  /** The blocks by position in the out-lists; below, those by position in the in-lists. */
+  /** The blocks by position in the out-lists. */
   readonly blockOfOut: Int32Array
+  /** The blocks by position in the in-lists. */
   readonly blockOfIn: Int32Array
 }
 

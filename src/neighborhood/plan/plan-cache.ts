@@ -28,7 +28,6 @@ export class RecentObjects<T extends object> {
   }
 }
 
-/** A verified plan and its subject. */
 export class CachedPlan {
   readonly operation: NeighborOperation
   readonly topology: ProcessTopology

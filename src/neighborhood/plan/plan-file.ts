@@ -35,7 +35,6 @@ const scheduleArrays = {
 } as const
 const groupArrays = ['step', 'members', 'commonStart', 'common', 'holder', 'directStart', 'direct'] as const
 
-/** The first line of the file. */
 interface Head {
   readonly magic: string
   readonly key: string

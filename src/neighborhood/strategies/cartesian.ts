@@ -117,8 +117,9 @@ function routeByOffsets(
 ): Route {
   const strides = dims.map((_, d) => dims.slice(d + 1).reduce((product, extent) => product * extent, 1))
   const coordinate = (rank: number, d: number): number => Math.floor(rank / strides[d]) % dims[d]
-  /** The place of every dimension in the order; below, the dimension and step of every hop. */
+  /** The place of every dimension in the order. */
   const placeOf = dims.map((_, d) => order.indexOf(d))
+  /** The dimension and step of every hop. */
   const hops = order.flatMap((d) => Array.from({ length: digits[d].steps }, (_, step) => ({ d, step })))
   return {
     hops: hops.length,

@@ -44,7 +44,6 @@ export class FileContent {
     this.#specification = follows || version === 1 ? null : new SpecificationRows(header)
   }
 
-  /** Adds a rank line that was parsed. */
   add(value: unknown, reject: Reject): void {
     const line = readRankLine(value, this.#bounds, this.#log, reject)
     const { rank } = line

@@ -3,7 +3,7 @@ import { RankweaveError, wrongValue } from '../../errors.js'
 import { isNeighborSchedule, opKind, type Schedule } from '../ir.js'
 import { neighborAllgatherSpecification } from '../specification.js'
 
-/** The versions of the scheduleformat that are read and written. */
+/** The versions of the schedule format that are read and written. */
 export const formatVersions = [1, 2, 3] as const
 export type FormatVersion = (typeof formatVersions)[number]
 

@@ -43,7 +43,6 @@ export interface TopologyFacts {
   readonly cart: { readonly dims: readonly number[]; readonly periods: readonly boolean[] } | null
 }
 
-/** Returns the header of a whole schedule. */
 export function headerOf(schedule: Schedule, version: FormatVersion): ScheduleFileHeader {
   const { specification, strategy, parameters, phases } = schedule
   const { collective, partStart, ranks, reductions } = specification
@@ -106,7 +105,6 @@ function runsOfParts(partStart: Int32Array): [ranks: number, parts: number][] {
   return runs
 }
 
-/** Returns the number of blocks of a schedule. */
 export function blocksIn(header: ScheduleFileHeader): number {
   if (header.version === 1) return header.ranks
   return header.parts.reduce((sum, [ranks, each]) => sum + ranks * each, 0)

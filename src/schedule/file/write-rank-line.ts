@@ -2,7 +2,6 @@ import { opKind, partialResult, type Schedule } from '../ir.js'
 import { endOfPhase, waitsAfter } from '../walk.js'
 import type { FormatVersion } from './format-version.js'
 
-/** Returns the line of one rank. */
 export function rankLine(schedule: Schedule, rank: number, version: FormatVersion): string {
   const fields = [`"rank":${rank}`]
   if (schedule.topology !== null) {

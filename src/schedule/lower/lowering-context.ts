@@ -13,8 +13,9 @@ export interface LoweringContext {
   readonly rounds: MessageRounds
   /** The rounds that messages await, see {@link roundsAwaited}. */
   readonly awaited: Int32Array
-  /** The ranks sorted by process, then rank; below, the start of each process. */
+  /** The ranks sorted by process, then rank. */
   readonly rankByProcess: Int32Array
+  /** The start of each process in `rankByProcess`. */
   readonly processStart: Int32Array
   /**
    * Whether ranks hold no blocks of other origins before. If so, a block need not be sent to the process of its origin.

@@ -80,8 +80,9 @@ class Assignment {
   readonly #options: MemoryOptions
   readonly #area: Uint8Array
   readonly #index: Int32Array
-  /** The number of frames that send a value; below, the number of combinations that read it. */
+  /** The number of frames that send a value. */
   readonly #sends: Int32Array
+  /** The number of combinations that read a value. */
   readonly #reads: Int32Array
   /** The last combination that reads a value; -1 if none does. */
   readonly #reader: Int32Array

@@ -27,7 +27,6 @@ export function formatHash({ low, high }: Association): string {
   return [high, low].map((half) => (half >>> 0).toString(16).padStart(8, '0')).join('')
 }
 
-/** The two halves of a hash. */
 export interface Association {
   readonly low: number
   readonly high: number

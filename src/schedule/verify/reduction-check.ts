@@ -22,11 +22,9 @@ export class ReductionCheck {
   /** The number of contributors of every reduction. */
   readonly #blocks: Int32Array
   readonly #part: Int32Array
-  /**
-   * The first rank of the contributors as an interval, counted cyclically; below, the length of the interval, 0 if they
-   * form none.
-   */
+  /** The first rank of the contributors, if they form an interval, counted cyclically. */
   readonly #first: Int32Array
+  /** The length of that interval; 0 if they form none. */
   readonly #span: Int32Array
   /** The awaited contributions of every rank; all 0 between two checks. */
   readonly #awaited: Int32Array

@@ -60,11 +60,9 @@ export class TermTable {
   #right = new Int32Array(fewest)
   #part = new Int32Array(fewest)
   #blocks = new Int32Array(fewest)
-  /**
-   * The first rank of the contributors as an interval, counted cyclically; below, the length of the interval, 0 if they
-   * form none.
-   */
+  /** The first rank of the contributors, if they form an interval, counted cyclically. */
   #first = new Int32Array(fewest)
+  /** The length of that interval; 0 if they form none. */
   #span = new Int32Array(fewest)
   #isAscending = new Uint8Array(fewest)
   #low = new Int32Array(fewest)

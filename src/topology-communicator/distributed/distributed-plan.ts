@@ -153,7 +153,7 @@ function patternInNumbers(
   }
 }
 
-/** Sums and maxima over all processes. */
+/** Computes sums and maxima over all processes. */
 async function totalsOf(exchange: Exchange, { patterns, messages, waves }: HostedGrouping, k: number) {
   // Every member of a group counts it, hence the division by k.
   let weight = 0

@@ -20,7 +20,6 @@ export class CombiningStore extends UniformStore {
     this.#views = new Array(program.valueTerm.length)
   }
 
-  /** Binds the operation before a run. */
   bind(op: ReadyOperation): void {
     if (op === this.#op) return
     this.#op = op

@@ -17,7 +17,6 @@ import { SpareRun } from '../memory/spare-run.js'
 import { UniformStore } from '../memory/uniform-store.js'
 import { equalEdgeBlocks } from './edge-blocks.js'
 
-/** The arguments of a rank in an alltoall of equal blocks. */
 export interface EqualBlocks {
   readonly elements: TypedArray
   /** The number of elements of a block; null for a rank whose buffer has no block, which does not know. */

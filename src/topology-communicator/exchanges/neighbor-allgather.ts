@@ -130,7 +130,6 @@ function isRetained({ call, blocks: { elements, into } }: CheckedCall): boolean 
   )
 }
 
-/** The contribution of a rank to a neighbor allgatherv. */
 interface VaryingBlocks {
   readonly elements: TypedArray
   readonly layout: Layout

@@ -30,7 +30,6 @@ const edgeBlocksOptions: OptionTable<EdgeBlocksOptions> = {
   ...uncheckedOptions('sendDispls'),
 }
 
-/** The arguments of one rank. */
 interface Contribution {
   readonly blocks: EdgeBlocks
   readonly layout: Layout

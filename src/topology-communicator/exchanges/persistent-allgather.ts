@@ -41,7 +41,6 @@ const mostPublishedBytes = 16_384
 /** The text that ranks compare: those that pass other options are a mismatch. */
 const publishedText = 'sharedMemory'
 
-/** The buffers that a rank binds to a persistent allgather. */
 interface UniformBuffers {
   readonly send: TypedArray
   readonly recv: TypedArray

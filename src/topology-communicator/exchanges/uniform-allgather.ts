@@ -13,7 +13,6 @@ import { RankResults } from '../memory/rank-results.js'
 import { SpareRun } from '../memory/spare-run.js'
 import { UniformStore } from '../memory/uniform-store.js'
 
-/** The contribution of a rank to a neighbor allgather. */
 export interface Blocks {
   readonly elements: TypedArray
   readonly into: TypedArray | undefined

@@ -4,9 +4,9 @@ import type { ProcessCounts } from '../../schedule/lower/program.js'
 export interface NeighborTraffic {
   /** The calls and starts in which this process took part, counted once for all its ranks. */
   calls: number
-  /** The number of messages of the schedulethat left this process in frames. */
+  /** The number of messages of the schedule that left this process in frames. */
   messagesSent: number
-  /** The number of messages of the schedulebetween ranks of this process, which became copies. */
+  /** The number of messages of the schedule between ranks of this process, which became copies. */
   messagesInProcess: number
   framesSent: number
   blocksSent: number

@@ -54,7 +54,6 @@ export const tuneOptions = {
   now: { ...functionOption, help: 'clock, in milliseconds', computed: 'performance.now' },
 } satisfies OptionTable<TuneOptions>
 
-/** Options of inits that can tune. */
 export const initOptions: OptionTable<NeighborInitOptions> = { tune: uncheckedOption }
 
 /**

@@ -49,7 +49,6 @@ export function openMatrixMarket(path: string, open: OpenSource = openSourceFile
   }
 }
 
-/** The contents of a part of a file. */
 export interface PartSize {
   readonly bytes: number
   readonly lines: number

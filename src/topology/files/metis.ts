@@ -11,7 +11,7 @@ export interface MetisGraph {
   readonly topology: ProcessTopology
   /** `constraints` weights per vertex, vertex by vertex; null if the file has none. */
   readonly vertexWeights: Float64Array | null
-  /** The number of weights per vertex: 0 ifthe file has none. */
+  /** The number of weights per vertex: 0 if the file has none. */
   readonly constraints: number
   /** The communication volume of every vertex; null if the file has none. */
   readonly vertexSizes: Float64Array | null

@@ -15,7 +15,7 @@ export interface SparsePattern {
 export interface SparseMatrix extends SparsePattern {
   /** The value of each stored entry; of a complex matrix its real part. */
   readonly values: Float64Array
-  /** The imaginary parts, or nullfor a real matrix. */
+  /** The imaginary parts, or null for a real matrix. */
   readonly imag: Float64Array | null
 }
 

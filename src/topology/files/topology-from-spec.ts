@@ -20,7 +20,6 @@ import { topologyFromMatrixMarket } from './matrix-market-topology.js'
 import { parseMetis } from './metis.js'
 import { parseTopologySpec, type TopologySpec } from './spec-text.js'
 
-/** Options for the file of a specification. */
 interface FileOptions {
   readonly open?: OpenSource
   readonly onProgress?: ReadProgress

@@ -13,7 +13,7 @@ import { type DenseSets, denseSets } from './open-sets.js'
 export interface CountingOptions {
   /** Node of every rank: only ranks of one node count together. Absent or null: all ranks. */
   readonly nodeOf?: Int32Array | null
-  /** The number of steps, a nanosecond or afew each, before giving up. Each count states its default. */
+  /** The number of steps, a nanosecond or a few each, before giving up. Each count states its default. */
   readonly workLimit?: number
   /** Reports each rank that has been counted, so that a long count can be followed. */
   readonly onRank?: (counted: number, ranks: number) => void
@@ -91,7 +91,6 @@ export function commonNeighbors(
   }
 }
 
-/** A counting method and its cost. */
 interface Method {
   readonly steps: number
   readonly pairs: number

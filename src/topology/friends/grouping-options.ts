@@ -86,7 +86,6 @@ export const groupingOptions: OptionTable<GroupingOptions> = {
 /** The most members of a group that a search supports. */
 export const largestGroup = 256
 
-/** Checked options of the engines. */
 export interface GroupingSettings {
   readonly k: number
   readonly mode: 'agnostic' | 'aware'

@@ -15,7 +15,7 @@ export interface SmallWorld {
   readonly ranks: number
   /** The number of neighbors of every rank on the ring before rewiring: even, at least 2, less than `ranks`. */
   readonly degree: number
-  /** The probability that an edgeis rewired, 0 to 1. */
+  /** The probability that an edge is rewired, 0 to 1. */
   readonly rewiring: number
   /** An integer, taken modulo 2^32. Default 1. */
   readonly seed?: number

@@ -38,7 +38,6 @@ export type GroupingMessageKind = (typeof groupingMessageKinds)[number]
 
 /** The parameters on which all ranks agree before they group. */
 export interface GroupingAgreement {
-  /** The number of ranks of the topology. */
   readonly ranks: number
   readonly k: number
   readonly theta: number
@@ -51,7 +50,7 @@ export interface RankNeighbors {
   readonly rank: number
   /** The distinct destinations without itself, ascending. */
   readonly destinations: Int32Array
-  /** The distinct sources withoutitself, ascending. */
+  /** The distinct sources without itself, ascending. */
   readonly sources: Int32Array
   /** Its own node and that of every source, in aware mode; else null. */
   readonly nodes: { readonly own: number; readonly ofSources: Int32Array } | null

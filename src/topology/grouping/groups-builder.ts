@@ -4,7 +4,6 @@ import type { GroupingSettings } from '../friends/grouping-options.js'
 import type { NeighborSets } from '../neighbors.js'
 import type { FormedGroup } from './grouping-rounds.js'
 
-/** Collects friend groups, step by step. */
 export class GroupsBuilder {
   readonly #ranks: number
   readonly #settings: GroupingSettings

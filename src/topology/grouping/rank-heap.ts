@@ -10,7 +10,6 @@ export class RankHeap {
     this.#items = new Int32Array(weight.length)
   }
 
-  /** Replaces the content. */
   fill(ranks: Int32Array, count: number): void {
     this.#items.set(count === ranks.length ? ranks : ranks.subarray(0, count))
     this.size = count

@@ -5,7 +5,6 @@ import { areAscending } from './source-lists.js'
 /** The knowledge against which a rank checks a round's messages. */
 export interface RoundKnowledge {
   readonly rank: number
-  /** The number of ranks of the topology. */
   readonly ranks: number
   readonly k: number
   readonly theta: number

@@ -40,7 +40,6 @@ export const objectiveProblems: Readonly<
   'busiest-node': (topology, facts) => busiestProblem(setsOf(topology), facts),
 }
 
-/** Destinations and sources of every vertex. */
 interface BothSets {
   readonly out: NeighborSets
   readonly into: NeighborSets

@@ -2,7 +2,6 @@ import { entriesByRow, rowStarts } from '../compressed-rows.js'
 import type { Problem } from './problem.js'
 import { improveBySwaps } from './swaps.js'
 
-/** The result of refining a mapping. */
 export interface Refined {
   readonly nodeOf: Int32Array
   readonly cost: number
