@@ -2,9 +2,9 @@ import type { Algorithm } from './patterns/algorithm.js'
 import { ceilLog2 } from './patterns/values.js'
 
 /**
- * An all-to-all by forwarding: a block that has to travel t ranks onward moves by 2^k in step k if bit k of t is set,
- * together with all other such blocks at its rank. It takes ceil(lg P) phases of P messages per segment, each of about
- * P / 2 blocks: every block is sent up to lg P times, so it suits short ones. Blocks keep their places, so nothing is
+ * An all-to-all by forwarding: a block that has to travel t ranks onward moves by 2^k in step k if bit k of t is set.
+ * All such blocks at a rank move together. It takes ceil(lg P) phases of P messages per segment, each of about P / 2
+ * blocks: every block is sent up to lg P times, so it suits short ones. Blocks keep their places, so nothing is
  * rotated.
  *
  * @see Pjesivac-Grbovic 2007 §4.1, table 4.7 (Bruck); Bruck, Ho, Kipnis, Upfal, Weathersby 1997, Efficient Algorithms

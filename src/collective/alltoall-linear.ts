@@ -12,7 +12,7 @@ const parameters = {
 /**
  * An all-to-all by direct messages: every rank sends every other its block, the rank after it first. If all messages
  * start at once, it has one phase per segment. With at most n requests, message k starts when message k - n and those
- * before are sent and received, so it has a phase per message. It takes P(P - 1) messages per segment.
+ * before are complete, so it has a phase per message. It takes P(P - 1) messages per segment.
  *
  * @see Pjesivac-Grbovic 2007 §4.1, table 4.7 (linear, linear with synchronization)
  */

@@ -1,9 +1,9 @@
 import type { Algorithm } from './patterns/algorithm.js'
 
 /**
- * An all-to-all by steps: in step k every rank sends to the rank k after it and receives from the rank k before it, so
- * that no rank receives from two at a time. It takes P - 1 phases for one segment, and each further segment follows a
- * phase later; P(P - 1) messages per segment.
+ * An all-to-all by steps: in step k every rank sends to the rank k after it and receives from the rank k before it. So
+ * no rank receives from two at a time. It takes P - 1 phases for one segment, and each further segment follows a phase
+ * later; P(P - 1) messages per segment.
  *
  * @see Pjesivac-Grbovic 2007 §4.1, table 4.7 (pairwise)
  */

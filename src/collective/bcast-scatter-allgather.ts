@@ -3,8 +3,8 @@ import { piecesScattered, scatterPieces } from './patterns/scattered-pieces.js'
 import { ceilLog2 } from './patterns/values.js'
 
 /**
- * A broadcast of P pieces: the root scatters them down a binomial tree, then they go around the ring, except those that
- * a rank forwarded in the tree and so has. It takes ceil(lg P) + P - 1 phases; every rank receives the data once, and
+ * A broadcast of P pieces: the root scatters them down a binomial tree, then they go around the ring. A rank does not
+ * get pieces that it forwarded in the tree. It takes ceil(lg P) + P - 1 phases; every rank receives the data once, and
  * the root sends it twice, less 2 / P.
  *
  * @see Barnett, Gupta, Payne, Shuler, van de Geijn, Watts 1994, Interprocessor Collective Communication Library;

@@ -3,8 +3,8 @@ import { scatterPieces } from './patterns/scattered-pieces.js'
 import { ceilLog2 } from './patterns/values.js'
 
 /**
- * A broadcast of P pieces: the root scatters them down a binomial tree, then groups of 2^k ranks exchange their pieces,
- * except those that a rank forwarded in the tree and so has. It takes 2 ceil(lg P) phases for one segment, and each
+ * A broadcast of P pieces: the root scatters them down a binomial tree, then groups of 2^k ranks exchange their pieces.
+ * A rank does not get pieces that it forwarded in the tree. It takes 2 ceil(lg P) phases for one segment, and each
  * further segment follows a phase later; about P ceil(lg P) messages; every rank receives the data once.
  *
  * It serves any number of ranks, and folds none. If the last group of a step is smaller than its partner group, some

@@ -27,9 +27,10 @@ export const maxPhases = 2 ** 24
  * ```ts builder.send(p, 0, q).add(p, 0) builder.receive(q, 0, p).add(p, builder.slot(q, 0)) builder.combine(q, 0, part,
  * left, right, to) ```
  *
- * Operations of one rank, phase and class keep the order in which they were opened, which decides what matches and what
- * a copy or combination reads; within a phase the schedule lists sends, then receives, then copies and combinations.
- * The builder checks ranks, peers and phases; `verify` checks the meaning of the operations. A builder builds once.
+ * Operations of one rank, phase and class keep the order in which they were opened. The order decides what matches and
+ * what a copy or combination reads; within a phase the schedule lists sends, then receives, then copies and
+ * combinations. The builder checks ranks, peers and phases; `verify` checks the meaning of the operations. A builder
+ * builds once.
  */
 export class ScheduleBuilder {
   readonly specification: Specification

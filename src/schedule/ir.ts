@@ -13,7 +13,7 @@ import type { Specification } from './specification.js'
  * result, the combination of blocks that are the p-th part of their origins, has only its part as a name: `~p`. A
  * single block that is combined later may have that name, too.
  *
- * **Phases.** In each phase a rank posts all its receives and starts all its sends together, waits for all of them,
+ * **Phases.** In each phase a rank posts all its receives and starts all its sends together. It waits for all of them,
  * then copies and combines in order. So sends of a phase read the contents that places had when the phase began. A rank
  * enters a phase when it has finished the one before; phases in which it has no operation take no memory. There is no
  * barrier between ranks. Order matters among a phase's sends, among its receives, and among its copies and
@@ -22,8 +22,8 @@ import type { Specification } from './specification.js'
  * **Waits.** Runners and the simulator relax phases: a message leaves as soon as its data are there. A send or receive
  * with {@link Schedule.opAfter} starts no earlier than phases allow.
  *
- * **Matching.** The i-th send from p to q with tag t is received by q's i-th receive from p with tag t, counted in the
- * order of the operations. Both list the same blocks and partial results in the same order.
+ * **Matching.** The i-th send from p to q with tag t matches q's i-th receive from p with tag t, in the order of the
+ * operations. Both list the same blocks and partial results in the same order.
  */
 export interface Schedule {
   readonly specification: Specification

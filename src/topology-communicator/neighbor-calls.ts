@@ -80,8 +80,8 @@ export interface NeighborCalls<W extends keyof Returned<unknown>> {
    * j-th destination. Lengths are sent with the blocks; those given in `counts` are checked. Blocks are packed in the
    * order of the sources unless `displs` places them.
    *
-   * @throws ERR_TYPE, ERR_COUNT for what is sent, and ERR_COUNT for `counts` or `displs` without one integer from 0 to
-   *   2^31 - 1 per source, before anything is sent
+   * @throws ERR_TYPE, ERR_COUNT for the data, and ERR_COUNT for `counts` or `displs` without one integer from 0 to 2^31
+   *   - 1 per source, before anything is sent
    * @throws ERR_COUNT when `counts` do not fit what arrives, ERR_TRUNCATE when `into` is too small: on this rank only,
    *   after the exchange
    * @see MPI-4.1 §8.6.2

@@ -26,7 +26,7 @@ export interface PersistentNeighborCalls {
    * order as all collectives; it returns at once.
    *
    * With `tune`, of a communicator whose strategy the library chooses, the first starts try the strategies that are
-   * predicted to be best, `starts` times each in turn, and later ones keep the one whose median time is least, where
+   * predicted to be best, `starts` times each in turn. Later ones keep the strategy whose median time is least, where
    * the time of the slowest process counts. Results are right at every start. Costs, until one is chosen: a start
    * begins with an agreement by lg (processes) messages of 8 bytes per process, in which all wait for the last; the
    * plan, program and blocks of every candidate are retained. `tuning` of the request reports what was measured.
@@ -34,12 +34,12 @@ export interface PersistentNeighborCalls {
    * With `sharedMemory`, of a communicator that sends directly or lets the library choose, blocks are read in place if
    * all processes share memory: only on `mpi`, on one node of at most 64 processes. That is the default for blocks of
    * up to 16 KiB if these processes share cores. A start then waits until the destinations have written their blocks of
-   * the start before it, so a rank has completed at most one start more than they have begun. Every process retains,
+   * the start before it. So a rank has completed at most one start more than they have begun. Every process retains,
    * until the communicator is freed, twice its ranks' blocks and 64 bytes, rounded up to 64, in memory that peers read:
    * at most 16 MiB of all its requests; requests that find no room send their blocks.
    *
-   * @throws ERR_TYPE, ERR_TYPE_MISMATCH, ERR_TRUNCATE for arrays, ERR_ARGUMENT for options, ERR_STRATEGY for `tune`
-   *   where the strategy was given, and for `sharedMemory` where it is not `direct`, before anything is sent
+   * @throws ERR_TYPE, ERR_TYPE_MISMATCH, ERR_TRUNCATE for arrays, ERR_ARGUMENT for options, ERR_STRATEGY for `tune` if
+   *   the strategy was given, and for `sharedMemory` if it is not `direct`; before anything is sent
    * @throws ERR_COLLECTIVE_MISMATCH at `start`, when neighbors bound other counts or types, or ranks other options of
    *   `tune`
    * @see MPI-4.1 §8.8.1

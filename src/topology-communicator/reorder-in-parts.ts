@@ -19,7 +19,7 @@ import type { ReorderOptions } from './reorder-options.js'
 
 /**
  * Process 0 gathers at most 8 MiB, if there are fewer processes than clusters. Few edges per vertex serve better than
- * clusters of several vertices: edges of unrelated vertices in a cluster hide which vertices could be near.
+ * clusters of several vertices, because clusters of unrelated vertices hide which vertices could be near.
  */
 const mappingBounds: MappingBounds = { clusters: 2 ** 17, edges: 2 ** 19, degree: 64, work: reorderWork }
 

@@ -51,7 +51,7 @@ export interface TopologyMethods {
    * Creates a communicator from the neighbors that every rank passes, in the order of the blocks in its buffers. Costs:
    * every process gets the lists of all ranks and plans for all, in a graph of up to 65,536 edges (strategy `direct`)
    * or 1,048,576 (`common-neighbor`). In larger ones, and with the engine `distributed`, each process plans for its own
-   * ranks, in memory for their neighborhoods, and the parts are proved to fit together before this resolves; see
+   * ranks, in memory for their neighborhoods. The parts are proved to fit together before this resolves; see
    * `planFrom`.
    *
    * @throws ERR_RANK, ERR_COUNT, ERR_ARGUMENT for arguments, before anything is sent

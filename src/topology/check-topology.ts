@@ -25,9 +25,9 @@ export function requireTopology(value: unknown): asserts value is ProcessTopolog
 }
 
 /**
- * Checks every invariant of a topology: row starts, ranks in range, the same multiplicity of each pair of
- * ranks on both sides, weights on both sides or on neither, and for a Cartesian topology that its lists are
- * those of its shape. Costs O(edges log degree).
+ * Checks every invariant of a topology. Row starts and ranks are in range. Each pair of ranks has the same multiplicity
+ * on both sides, and weights are on both sides or on neither. A Cartesian topology has the lists of its shape. Costs
+ * O(edges log degree).
  *
  * @throws ERR_TOPOLOGY for the first violation, naming the rank or edge; ERR_DIMS for a malformed shape
  */

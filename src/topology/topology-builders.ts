@@ -25,7 +25,7 @@ export interface NeighborLists {
 }
 
 /**
- * Builds a topology from a list of edges. Every rank's destinations and its sources are in the order of the edges, so
+ * Builds a topology from a list of edges. Every rank's destinations and its sources are in the order of the edges. So
  * the c-th edge from p to q is the c-th occurrence on both sides. Ownership: the arrays are copied.
  *
  * @throws ERR_TOPOLOGY naming the edge, when a rank is out of range, arrays differ in length, or the topology is too

@@ -7,7 +7,7 @@ export function piecesScattered(ranks: number, vrank: number): number {
 }
 
 /**
- * Emits the operations of a rank in a scatter of P pieces from the root down a binomial tree whose subtrees are runs of
+ * Emits the operations of a rank in a scatter of P pieces from the root down a binomial tree. Subtrees are runs of
  * ranks, the largest first. ceil(lg P) phases.
  *
  * @param vrank distance from the root

@@ -11,11 +11,11 @@ export interface CubeMessage {
 }
 
 /**
- * Recursive doubling along an order of bits in some dimensions of a box, at the same time in every part of it in which
- * the coordinates of the other dimensions are equal. In stage s a corner of the cube and the one that differs in the
- * s-th bit of the order exchange their sections. Corners beyond an extent have no data. The position whose coordinate
- * has the highest bit cleared acts for them, and no message brings what its receiver has. So a position sends at most
- * two messages in a stage of a dimension.
+ * Recursive doubling along an order of bits in some dimensions of a box. It runs at the same time in every part of the
+ * box in which the coordinates of the other dimensions are equal. In stage s a corner of the cube and the one that
+ * differs in the s-th bit of the order exchange their sections. Corners beyond an extent have no data. The position
+ * whose coordinate has the highest bit cleared acts for them, and no message brings what its receiver has. So a
+ * position sends at most two messages in a stage of a dimension.
  *
  * Corners are named by their place in the order: bit s of x is the corner's bit `order[s]`. So the corners whose
  * sections it has before stage s agree with it in the bits of x from s on: a run.

@@ -9,8 +9,8 @@ type NodeGrid = Pick<ParticipantGrid, 'dims' | 'wraps'>
 /**
  * Returns the grid of a collective's participants on a machine. A torus or mesh has its own grid; the nodes of a
  * cluster and a Clos network form a row, depth first. Every node has as many places as the most participants on one.
- * Those of a node have its first places, in the order of their cores. Participants that fill a part of a torus that is
- * a grid get that grid, which wraps in dimensions that are as long as the torus. Time: proportional to participants and
+ * Those of a node have its first places, in the order of their cores. Participants that fill a grid-shaped part of a
+ * torus get that grid, which wraps in dimensions that are as long as the torus. Time: proportional to participants and
  * nodes.
  *
  * @param coreOf the core of every participant, perhaps of several; null if participant i is on core i

@@ -14,8 +14,8 @@ export interface AutoStrategy {
    * The work that the choice may take. Per unit, 4 candidates and 8 strategies similar to the fastest are simulated,
    * and one of all is planned; for alltoalls and reductions one candidate is simulated and planned. The limits on moved
    * blocks and on searches for friends grow in proportion. The budget does not limit direct sends, an ordinary
-   * allgather and friend groups. Nor does it limit the best candidate of every kind without one, if that moves at most
-   * 2^18 blocks per unit, or takes 2^19 pairs and blocks with friends. 1 to 2^20, default 10.
+   * allgather and friend groups. Nor does it limit the best candidate of every kind without one, within 2^18 moved
+   * blocks per unit, or 2^19 pairs and blocks with friends. 1 to 2^20, default 10.
    */
   readonly budget?: number
 }

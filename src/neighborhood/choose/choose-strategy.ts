@@ -89,9 +89,9 @@ const mostNamed = 5
  * simulator predicts it. Candidates are ranked by an estimate, and the best are simulated. Then the best of every kind
  * without a simulated one is simulated, unless a lower bound of its time exceeds the fastest. Of allgathers, strategies
  * similar to the fastest are simulated next. The fastest of all and the best of every kind are planned too, as far as
- * the budget goes, and so are direct sends, an ordinary allgather without what no rank needs, and friend groups. The
- * choice is a function of topology, operation, machine, bytes and budget: the same in every process, however fast it
- * is. Of equal times, the simpler strategy is chosen.
+ * the budget goes. So are direct sends, friend groups, and an ordinary allgather without the blocks that no rank needs.
+ * The choice is a function of topology, operation, machine, bytes and budget: the same in every process, however fast
+ * it is. Of equal times, the simpler strategy is chosen.
  *
  * Time: once per topology it follows the ways of some blocks by every candidate, at most about 1,500; the budget limits
  * plans and simulations. Memory: one strategy at a time, about 20 bytes per block that it moves, and that of its

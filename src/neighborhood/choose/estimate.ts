@@ -29,7 +29,7 @@ const mostSampledSources = 64
 /**
  * Estimates the messages and blocks of a route from the ways of at most {@link mostSampledSources} sources, which are
  * spread over the ranks. Blocks are exact if all sources are followed. Messages of one hop that lead equally far ahead
- * are assumed to be of different ranks, one each while there are fewer of them than ranks.
+ * are assumed to be of different ranks, one each if there are no more than ranks.
  *
  * Time: the destinations of the sampled sources times hops. Deterministic.
  *

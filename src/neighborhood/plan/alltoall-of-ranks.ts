@@ -5,9 +5,9 @@ import type { ProcessTopology } from '../../topology/process-topology.js'
 import type { PlanOfRanks } from './plan-of-ranks.js'
 
 /**
- * Plans a neighbor alltoall with direct sends for the ranks of a plan, in the numbers of that plan, where no process
- * has the whole topology. A block is named by its source, its destination and which of their edges it is, in this
- * order, because a receiver does not know where in the list of its source it is.
+ * Plans a neighbor alltoall with direct sends for the ranks of a plan, in its numbers, where no process has the whole
+ * topology. A block is named by its source, its destination and the number among their edges, in this order. A receiver
+ * does not know its place in the list of its source.
  */
 export function directAlltoallOfRanks({ own, schedule: { topology } }: PlanOfRanks): Schedule {
   const edges = namedEdges(topology)

@@ -8,9 +8,9 @@ import type { RouteHeader } from './route-schedule.js'
 import type { Route } from './strategy-kind.js'
 
 /**
- * Plans a neighbor alltoall by a route. The block of every edge goes its way alone, and in phase h a rank sends one
- * message to every rank to which blocks go from it in hop h, in the order of their edges. Parallel edges go the same
- * way. Self loops are copies. Time and memory are proportional to edges times hops.
+ * Plans a neighbor alltoall by a route. The block of every edge goes its way alone. In phase h a rank sends one message
+ * to every rank to which blocks go from it in hop h, in the order of their edges. Parallel edges go the same way. Self
+ * loops are copies. Time and memory are proportional to edges times hops.
  */
 export function alltoallSchedule(
   topology: ProcessTopology,

@@ -5,8 +5,8 @@ import type { Route } from './strategy-kind.js'
 
 /**
  * Moves of blocks between ranks. The moves of a block form a tree from its source: a rank gets a block at most once, in
- * the first hop in which it is on a way, and only if it is a destination or passes the block on. Moves are ordered by
- * block, then as the block moves. Columns of equal length.
+ * the first hop in which it is on a way. It does so only if it is a destination or passes the block on. Moves are
+ * ordered by block, then as the block moves. Columns of equal length.
  */
 export interface Moves {
   readonly block: Int32Array

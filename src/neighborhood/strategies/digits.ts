@@ -139,8 +139,8 @@ export function binaryRadices(count: number): number[] {
 }
 
 /**
- * A radix or a number of lanes may reach this even if it exceeds the number that it divides, because a strategy may
- * serve communicators of several sizes.
+ * A radix or a number of lanes may reach this even above the number that it divides, because a strategy may serve
+ * communicators of several sizes.
  */
 const largestAnywhere = 64
 

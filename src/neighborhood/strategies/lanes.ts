@@ -18,8 +18,8 @@ import { type NodePairs, nodePairs } from './node-pairs.js'
 import type { Route, StrategyKind } from './strategy-kind.js'
 
 /**
- * Sends one message per ordered pair of nodes with edges, from the rank that serves the destination node to the rank
- * that serves the source node; blocks are gathered and spread inside nodes by digits. With several lanes the ranks of a
+ * Sends one message per ordered pair of nodes with edges: the rank that serves the destination node sends to the one
+ * that serves the source node. Blocks are gathered and spread inside nodes by digits. With several lanes the ranks of a
  * node are divided among as many messages per pair. Lanes of different widths have messages of different lengths, which
  * arrive one after the other if they share a link. So the first are spread while the others are on their way.
  */

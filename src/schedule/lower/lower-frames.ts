@@ -29,7 +29,7 @@ export function framesReceived(context: LoweringContext, process: number, ranks:
 
 /**
  * Collects the messages with ranks of other processes in frames. Both ends see the same messages. The contents of a
- * frame depend only on these, on the earlier frames of the pair and on the placement, so both ends compute the same
+ * frame depend only on these, on the earlier frames of the pair and on the placement. So both ends compute the same
  * frames.
  */
 function frames(context: LoweringContext, process: number, ranks: Int32Array, kind: number): Frames {

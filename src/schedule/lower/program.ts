@@ -4,9 +4,8 @@ import type { Schedule } from '../ir.js'
  * The program by which one process runs a schedule for all the ranks it hosts (decision 6). Messages and copies between
  * its ranks disappear: they are names of values. It sends at most one frame to another process in a round.
  *
- * **Values** are assigned once and numbered: first the contributions of its ranks (by hosted rank, then own place),
- * then those that frames bring, in the order of the receive frames and within a frame in its order, then the results of
- * combinations, in their order.
+ * **Values** are assigned once and numbered: first the contributions of its ranks, by hosted rank, then own place. The
+ * values of frames follow, by receive frame and the order within it, then the results of combinations, in their order.
  *
  * **Frames** hold blocks first, ascending, each once, then partial results by sender, receiver, tag and order. A block
  * is left out of a frame when an earlier frame of the same two processes carries it or the receiver hosts its origin;

@@ -17,7 +17,7 @@ export interface MessageRounds {
  * Returns the round in which every message travels, so that processes can proceed round by round: the data that a rank
  * sends in round i are there from the start or from earlier rounds. When every message is sent and received in the same
  * phase, rounds are phases. Otherwise a rank enters its next phase in the round after the last of this phase's
- * messages, and a message travels in the round in which its sender enters the phase of the send.
+ * messages. A message travels in the round in which its sender enters the phase of the send.
  *
  * @throws ERR_SCHEDULE when a message has only one end or ranks wait for each other: verify the schedule.
  */

@@ -16,11 +16,11 @@ export const mostSendsAtOnce = 2 ** 16
  * send only when enough of those before it are complete. Messages, their contents, their order per pair and tag, and
  * the final contents of places are the same.
  *
- * A phase in which a rank sends more becomes several, its turns. A rank's sends take turns in the order of their peers,
- * beginning with the rank after it, so that not all ranks send to one (docs/decisions/0033). Each receive is in the
- * turn of its send, copies and combinations follow the last message of the rank. A send waits (`opAfter`) for the
- * latest phase up to which all sends have to be complete, so that at most `ports` remain; then the receives of these
- * phases are complete, too.
+ * A phase in which a rank sends more becomes several, its turns. A rank's sends take turns by peer, beginning with the
+ * rank after it, so that not all ranks send to one (docs/decisions/0033). Each receive is in the turn of its send,
+ * copies and combinations follow the last message of the rank. A send waits (`opAfter`) for the latest phase up to
+ * which all sends have to be complete, so that at most `ports` remain; then the receives of these phases are complete,
+ * too.
  *
  * **Why places are right.** A place is written once, and a send reads places that were written in a phase before its
  * own. So it reads the same in a later turn.

@@ -16,7 +16,7 @@ export interface MessageBalance {
 /**
  * Computes the balance of the messages of some ranks. A message is its source, destination, tag, place among those of
  * equal tag, phase, and its blocks in order. If the balances of all ranks add up to zero, every receive has its send,
- * in the same phase and with the same blocks in the same order, up to one chance in 2^64.
+ * up to one chance in 2^64. Both are in the same phase, with the same blocks in the same order.
  *
  * @param ranks whose operations are counted
  * @param rankOf the rank that a number of the schedule stands for, if they differ

@@ -38,8 +38,8 @@ const fewest = 1024
 
 /**
  * The contents of places: **terms**. A term is a block, numbered as in the specification, or a combination of two terms
- * of the same part, the i-th of which is `~i`. Combinations of the same operands in the same order are one term. An
- * unknown term stands for a value of a part that cannot be determined.
+ * of the same part. Combination i is `~i`. Combinations of the same operands in the same order are one term. An unknown
+ * term stands for a value of a part that cannot be determined.
  *
  * The table knows of every term, without reading its operands: its part, the number of blocks it combines, and a hash
  * of their association. If its contributors are consecutive ranks, counted cyclically, it also knows them and whether

@@ -48,8 +48,8 @@ function isAligned({ opPhase, opKind: kinds }: Schedule, partner: Int32Array): b
 }
 
 /**
- * Finds the rows that finish under rendezvous. A rank finishes a phase when it has finished the one before and every
- * rank that shares a message of this phase has entered the phase in which it lists the message. Linear in operations.
+ * Finds the rows that finish under rendezvous. A rank finishes a phase once it has finished the one before, and every
+ * peer of the phase's messages has entered the phase that lists the message. Linear in operations.
  *
  * @param waits receives the number of rows for which each still waits
  * @param order receives the rows that finish, in a possible order

@@ -41,8 +41,8 @@ export interface Verification {
   readonly isOrdered: boolean
   /**
    * A hash of how contributors are associated, which does not depend on parts, segments, places, peers, tags and
-   * phases. Two schedules of equal hash apply an operation to the same operands in the same order, so their results
-   * have the same bits, up to one chance in 2^64. Null if there are no reductions, if two over the same ranks are
+   * phases. Two schedules of equal hash apply an operation to the same operands in the same order, up to one chance in
+   * 2^64. So their results have the same bits. Null if there are no reductions, if two over the same ranks are
    * associated differently, and if it is not proved.
    */
   readonly association: string | null

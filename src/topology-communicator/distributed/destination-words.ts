@@ -36,8 +36,8 @@ export function edgePeers(
 }
 
 /**
- * Returns a word for every place of the graph. Each process knows those of its own ranks, and sends them in one message
- * to each process that hosts sources of these, 4 bytes a rank.
+ * Returns a word for every place of the graph. Each process sends those of its own ranks, 4 bytes each, in one message
+ * to each process that hosts sources of these.
  *
  * @param words by local index
  */

@@ -8,7 +8,7 @@ import type { Tuner } from './tuner.js'
 /**
  * Returns the largest of the numbers of all processes, on each. None returns before all have called. In stage i a
  * process sends to the one 2^i ahead: lg `count` messages of 8 bytes per process, and every process hears from the one
- * before it, so a process that takes part in something else is noticed. Takes a step per stage, up to 31.
+ * before it. So it notices a process that takes part in something else. Takes a step per stage, up to 31.
  *
  * @see Hensgen, Finkel, Manber 1988 (dissemination)
  */

@@ -10,8 +10,8 @@ import { checkTotal, copyWords, newWords, type Words } from './memory-words.js'
  * `start[v]` on. If all lengths are known from the start, values lie in their order. Otherwise they become known as
  * frames arrive, in any order.
  *
- * A frame is the words of its values one after another. If the store does not know lengths, the number of words of each
- * value precedes them, as 32-bit integers, padded to a multiple of 8 bytes.
+ * A frame is the words of its values one after another. If the store does not know lengths, the numbers of words
+ * precede them, as 32-bit integers, padded to a multiple of 8 bytes.
  */
 export class BlockStore implements ProgramStore {
   /** Whether all lengths are known, so that frames do not carry them. */

@@ -30,8 +30,8 @@ export function readEntries(
 }
 
 /**
- * Returns a function that takes an entry as it is stored, of one triangle only unless the matrix is general, and passes
- * it on with its mirror image.
+ * Returns a function that takes stored entries and passes each on with its mirror image. Stored entries are of one
+ * triangle only, unless the matrix is general.
  */
 export function withMirrorImage({ symmetry }: MatrixMarketHeader, take: TakeEntry): TakeEntry {
   if (symmetry === 'general') return take

@@ -13,9 +13,9 @@ const knownOptions = uncheckedOptions('ranks')
 /**
  * Returns the topology of C = A x B: which rank needs rows of B from which other rank. The rows of A and C, and those
  * of B, are distributed over the ranks in consecutive blocks ({@link blockBounds}). An edge leads from j to i iff A has
- * an entry in the rows of i and in the columns that are j's rows of B. Receivers follow from A's rows, senders from A's
- * columns, independently. A rank's own block is local: no self loops. Every stored entry counts, even one whose value
- * is zero. With more ranks than rows or columns the last ranks are isolated, or only send or only receive. Sources and
+ * an entry in rows of i and columns that are j's rows of B. Receivers follow from A's rows, senders from A's columns,
+ * independently. A rank's own block is local: no self loops. Every stored entry counts, even one whose value is zero.
+ * With more ranks than rows or columns the last ranks are isolated, or only send or only receive. Sources and
  * destinations ascend.
  *
  * @throws ERR_TOPOLOGY

@@ -30,10 +30,10 @@ interface Header {
 }
 
 /**
- * Reads a METIS graph file: `VERTICES EDGES [FORMAT [CONSTRAINTS]]`, then one line per vertex, 1-based, with
- * its size, its weights and its neighbors, each of which may have a weight, as the three digits of FORMAT
- * say. `%` begins a comment line; an empty line is a vertex without neighbors. Sources and destinations are
- * in the order of the line. Every edge must be listed at both of its ends, with the same weight.
+ * Reads a METIS graph file: `VERTICES EDGES [FORMAT [CONSTRAINTS]]`, then one line per vertex, 1-based, with its size,
+ * its weights and its neighbors. Each neighbor may have a weight. The three digits of FORMAT say which of these there
+ * are. `%` begins a comment line; an empty line is a vertex without neighbors. Sources and destinations are in the
+ * order of the line. Every edge must be listed at both of its ends, with the same weight.
  *
  * @param file name in messages
  * @throws ERR_TOPOLOGY with file, line and column; names an edge that only one end lists

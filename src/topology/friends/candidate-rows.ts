@@ -23,8 +23,8 @@ const worthSqueezing = 0.7
 
 /**
  * Candidates for a group around one rank p, one level per member chosen: at level 0 a friend's row has the columns in
- * common with p, at level 1 those in common with p and the first choice, and so on. Columns are p's out-neighbors;
- * below a choice only those that the choice has, if that makes rows much shorter.
+ * common with p, at level 1 those in common with p and the first choice. Columns are p's out-neighbors; below a choice
+ * only those that the choice has, if that makes rows much shorter.
  */
 export class CandidateRows {
   readonly levels: readonly Candidates[]

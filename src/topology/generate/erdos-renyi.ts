@@ -28,9 +28,9 @@ const knownOptions: OptionTable<ErdosRenyi> = uncheckedOptions('ranks', 'density
 /**
  * Draws a directed graph: each ordered pair of different ranks is an edge with probability `density`. For i, for j !=
  * i, ascending, one draw u of {@link mulberry32}; an edge from i to j iff u < floor(density * 2^32). Of more than 2^26
- * pairs, at a density below 1/16, the gaps between edges are drawn instead, so that the time is that of the edges:
- * binary digits of a geometric variable are independent, digit k is 1 with the probability q^(2^k) / (1 + q^(2^k)),
- * where q is the probability of no edge; each takes one draw, the lowest first. Destinations and sources ascend.
+ * pairs, at a density below 1/16, the gaps between edges are drawn instead, in time linear in edges: binary digits of a
+ * geometric variable are independent, digit k is 1 with the probability q^(2^k) / (1 + q^(2^k)), where q is the
+ * probability of no edge; each takes one draw, the lowest first. Destinations and sources ascend.
  *
  * @throws ERR_TOPOLOGY
  * @see Ghazimirsaeed 2019 §7.6.2

@@ -23,9 +23,8 @@ const none = new Int32Array(0)
  *
  * Ranks that share enough destinations are friends. In every round a rank proposes its best group to the members; when
  * all of them propose the same group, it is formed. A rank that has a group, or can no longer have one, sends its
- * friends the destinations that it no longer serves itself, which is all that they need to continue. The order of
- * groups is strict and the same for all ranks, so the result is that of the sequential greedy engine in any order of
- * arrival.
+ * friends the destinations that it no longer serves itself. They need nothing else to continue. The order of groups is
+ * strict and the same for all ranks. So the result is that of the sequential greedy engine, in any order of arrival.
  *
  * A message that is lost, repeated, overtaken or altered mostly contradicts what its receiver knows, which raises
  * ERR_PLAN_MISMATCH. Other such messages are harmless, leave a rank that is not done, or show when plans are compared.

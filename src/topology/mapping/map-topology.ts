@@ -82,7 +82,7 @@ export interface Mapping {
  * Places the vertices of a topology on slots, each of which is on a node. The two best of several starts are refined by
  * the objective, and the better result is returned. It is never worse than vertex v on slot v. Deterministic.
  *
- * Time: 7.5 s for 100,000 ranks with a million edges (median of three runs), 62 s for a million ranks with eight
+ * Time: 7.5 s for 100,000 ranks with a million edges (median of three runs); 62 s for a million ranks with eight
  * million (one run), both by `pairs` on an AMD EPYC. Memory: some 100 bytes an edge.
  *
  * @throws ERR_TOPOLOGY, also for weights below 0 or above 1e300 together by `hop-bytes`; ERR_MACHINE unless there is a
