@@ -16,8 +16,7 @@ const scalar = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y
 const characters = /(?:[ !#-[\]-\uffff]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})){1,1024}/y
 
 /**
- * Walks through a JSON text to locate errors: `JSON.parse` reports neither where a text is malformed nor where a value
- * is.
+ * Walks through a JSON text to locate errors: `JSON.parse` reports neither the place of an error nor that of a value.
  *
  * @param onValue called with the path of every value and its start; true stops the walk
  * @returns the place where the text is malformed, or null

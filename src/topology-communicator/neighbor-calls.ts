@@ -57,17 +57,15 @@ export interface NeighborCalls<W extends keyof Returned<unknown>> {
   ): Returned<Gathered<I>>[W]
 
   /**
-   * Sends block j of `data` to the j-th destination, and receives a block from every source, in their order.
-   * Shapes: the same number of elements in every block on all ranks; `data` has one block per destination,
-   * the result one per source. On a grid both have two per dimension; those beyond a border are neither sent
-   * nor written. Parallel edges are paired in the order of the lists; on a grid block s arrives as block
-   * `s ^ 1`.
+   * Sends block j of `data` to the j-th destination, and receives a block from every source, in their order. Shapes:
+   * the same number of elements in every block on all ranks; `data` has one block per destination, the result one per
+   * source. On a grid both have two per dimension; those beyond a border are neither sent nor written. Parallel edges
+   * are paired in the order of the lists; on a grid block s arrives as block `s ^ 1`.
    *
-   * @throws ERR_TYPE, ERR_COUNT, ERR_TYPE_MISMATCH, ERR_TRUNCATE for arrays, before anything is sent;
-   *   ERR_TRUNCATE on a rank without destinations, which learns the length of blocks when they arrive, after
-   *   the exchange
-   * @throws ERR_COLLECTIVE_MISMATCH when neighbors pass blocks of different lengths or types; of different
-   *   lengths any two ranks, not only neighbors, where the library chooses the strategy by the length
+   * @throws ERR_TYPE, ERR_COUNT, ERR_TYPE_MISMATCH, ERR_TRUNCATE for arrays, before anything is sent; ERR_TRUNCATE on a
+   *   rank without destinations, which learns the length of blocks when they arrive, after the exchange
+   * @throws ERR_COLLECTIVE_MISMATCH when neighbors pass blocks of different lengths or types; of different lengths any
+   *   two ranks, not only neighbors, if the library chooses the strategy by the length
    * @see MPI-4.1 §8.6.2
    */
   neighborAlltoall<T extends TypedArray, I extends SameElements<T> = FreshArray<T>>(

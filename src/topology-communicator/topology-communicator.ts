@@ -26,11 +26,11 @@ import { type PersistentNeighborCalls, persistentNeighborCalls } from './neighbo
 import { type PlanLinesOptions, planLines } from './plan-lines.js'
 
 /**
- * A communicator with a process topology (MPI-4.1 §8). Topology and plan are retained once per process. The
- * plan is made at the first neighborhood collective, or by `plan()`; every process makes it itself, from the
- * whole topology. Where processes plan from neighbors alone (`createDistGraphAdjacent`), it is made with the
- * communicator. Its collectives have the forms of all collectives: {@link NeighborCalls},
- * {@link StartedNeighborCalls} and {@link PersistentNeighborCalls}.
+ * A communicator with a process topology (MPI-4.1 §8). Topology and plan are retained once per process. The plan is
+ * made at the first neighborhood collective, or by `plan()`; every process makes it from the whole topology. If
+ * processes plan from neighbors alone (`createDistGraphAdjacent`), it is made with the communicator. Its collectives
+ * have the forms of all collectives: {@link NeighborCalls}, {@link StartedNeighborCalls} and {@link
+ * PersistentNeighborCalls}.
  */
 export class TopologyCommunicator extends Communicator {
   /** @internal */

@@ -137,7 +137,7 @@ export function cartShift(
 
 /**
  * Returns the neighbors of a rank as MPI lays out the buffers of neighborhood collectives on a grid: per dimension
- * first the one behind, then the one ahead; -2 ({@link procNull}) where there is none, whose slot in the buffers
+ * first the one behind, then the one ahead; -2 ({@link procNull}) without a neighbor, whose slot in the buffers
  * remains. The same for sources and destinations. Length `2 * dims.length`. Time: O(dims).
  *
  * @throws ERR_RANK

@@ -3,7 +3,7 @@
  * (MPI-4.1 §8.5). Immutable.
  *
  * Rank r sends to `outRank[outStart[r] .. outStart[r+1]-1]` and receives from `inRank[inStart[r] .. inStart[r+1]-1]`,
- * in list order: block l of r's receive buffer holds what its l-th source sends. Self loops and parallel edges are
+ * in list order: block l of r's receive buffer holds the data of its l-th source. Self loops and parallel edges are
  * legal; a pair of ranks has the same multiplicity on both sides.
  */
 export interface ProcessTopology {

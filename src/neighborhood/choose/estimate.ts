@@ -159,7 +159,7 @@ export function hubOf({ start, rank }: NeighborSets): Hub | null {
 }
 
 /**
- * Follows the blocks for a hub. Returns hop by hop what the ranks receive that they keep busiest. Time: its sources
+ * Follows the blocks for a hub. Returns hop by hop the load of the rank that they keep busiest. Time: its sources
  * times hops.
  */
 export function hubLoad(

@@ -178,7 +178,7 @@ function planned(slotOf: Int32Array, slots: PlacedOperation, asked: AskedStrateg
   return { strategy, ...mappedTime(mapped, slots, strategy) }
 }
 
-/** Returns the topology, with its grid if it has one, where no vertex moves. */
+/** Returns the topology itself, with its grid if it has one, if no vertex moves; else the relabelled one. */
 function onSlots(topology: ProcessTopology, slotOf: Int32Array): ProcessTopology {
   return slotOf.every((slot, vertex) => slot === vertex) ? topology : relabelledTopology(topology, slotOf)
 }

@@ -75,7 +75,7 @@ export function movesByMessage(
  * Emits one rank's messages phase by phase, those of hop h in phase h. This is the order of a schedule, which need not
  * be sorted then.
  *
- * @param reads the place from which a move takes its block; `writes` is the place where it leaves it
+ * @param reads the place from which a move takes its block; `writes` is the place where the move leaves the block
  */
 export function emitPhases(
   builder: ScheduleBuilder,

@@ -52,7 +52,7 @@ export interface StrategyKind<S extends { readonly kind: string }> {
    */
   readonly routeNeeds?: 'ranks' | 'nodes' | 'pairs of nodes'
   /**
-   * Checks what else does not depend on topology and nodes, once every option has one of its values.
+   * Checks everything else that does not depend on topology and nodes; every option has one of its values by then.
    * @throws ERR_STRATEGY
    */
   check?(strategy: S, ranks: number): void

@@ -15,8 +15,8 @@ const pairStep = 550
 const verdictStep = 560
 
 /**
- * Proves a plan of which every process has the part of its own ranks, before anything is sent by it. Each process
- * verifies its part. The digests of all messages, as their senders and as their receivers list them, must cancel
+ * Proves a plan of which every process has the part of its ranks, before anything is sent by it. Each process verifies
+ * its part. The digests of all messages, as their senders and as their receivers list them, must cancel
  * (docs/schedule-format.md#the-proof-of-a-distributed-plan).
  *
  * @param made the part of this process, or why it has none; null when another process reports that

@@ -30,7 +30,7 @@ export interface AllgatherInitOptions extends NeighborInitOptions {
   /**
    * Replaces direct sends if all processes of the communicator share memory: every process writes its blocks there once
    * per start, and neighbors read them. Otherwise, and if a process has no such memory left, blocks are sent. Default:
-   * where processes share cores and the strategy is direct or the library's to choose, for blocks of up to 16 KiB.
+   * if processes share cores and the strategy is direct or the library's to choose, for blocks of up to 16 KiB.
    */
   readonly sharedMemory?: boolean
 }

@@ -28,7 +28,7 @@ const certainty = 2.5
 /**
  * Times equivalent candidates in turn until the fastest is known. It decides which runs next, and which wins. Times are
  * paired by round, so that other load on the machine affects all candidates. The result depends on the times alone:
- * ranks that agree on the times agree on the winner. Where the times show no difference, the first candidate wins.
+ * ranks that agree on the times agree on the winner. If the times show no difference, the first candidate wins.
  */
 export class TimedComparison {
   readonly #rules: ComparisonRules

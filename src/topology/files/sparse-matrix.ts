@@ -140,9 +140,7 @@ function sortByKeys({ col, re, im }: RowEntries, from: number, to: number): void
   if (im !== null) permute(im)
 }
 
-/**
- * Moves a sorted row down to `size` and sums the entries of each column. Returns where the next row begins.
- */
+/** Moves a sorted row down to `size` and sums the entries of each column. Returns the start of the next row. */
 function sumRepeated({ col, re, im }: RowEntries, from: number, to: number, size: number): number {
   let last = size - 1
   for (let e = from; e < to; e++) {

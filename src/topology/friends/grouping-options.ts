@@ -142,7 +142,7 @@ export function settingsWithoutNodes(options: GroupingOptions): Omit<GroupingSet
 }
 
 /**
- * Refuses the engine `distributed` where one process has the whole topology.
+ * Refuses the engine `distributed` if one process has the whole topology.
  *
  * @throws ERR_STRATEGY
  */

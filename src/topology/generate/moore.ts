@@ -20,8 +20,8 @@ const knownOptions: OptionTable<Moore> = uncheckedOptions('dims', 'radius', 'per
 /**
  * Builds a Moore neighborhood: all ranks within `radius` in every dimension are neighbors, (2r+1)^d - 1 of them on a
  * periodic grid. Ranks are row-major, the last dimension fastest. Sources and destinations of a rank are equal, ordered
- * by offset from (-r, ..., -r) to (r, ..., r), the last dimension fastest. Where a periodic extent is below 2r+1,
- * several offsets lead to the same rank: it is listed once, at the first of them, and a rank is never its own neighbor.
+ * by offset from (-r, ..., -r) to (r, ..., r), the last dimension fastest. If a periodic extent is below 2r+1, several
+ * offsets lead to the same rank: it is listed once, at the first of them, and a rank is never its own neighbor.
  *
  * @throws ERR_DIMS, ERR_TOPOLOGY
  * @see Ghazimirsaeed 2019 §7.6.1

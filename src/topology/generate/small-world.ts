@@ -27,9 +27,9 @@ const knownOptions: OptionTable<SmallWorld> = uncheckedOptions('ranks', 'degree'
  * Draws a small world: a ring whose ranks are linked to the `degree` nearest ones, with some of those edges rewired;
  * symmetric. As published, edges are visited lap by lap: first those to the next rank, then those to the one after it,
  * and so on. Every edge from p is rewired with the given probability to a rank drawn uniformly. It is drawn again if it
- * is p or already a neighbor. Where fewer than one rank in 32 is free, one draw chooses among the free ones in
- * ascending order instead. An edge of a rank that is linked to all others stays. One draw u of {@link mulberry32}
- * decides (u < floor(rewiring * 2^32)), further draws choose the rank. Destinations and sources ascend.
+ * is p or already a neighbor. If fewer than one rank in 32 is free, one draw chooses among the free ones in ascending
+ * order instead. An edge of a rank that is linked to all others stays. One draw u of {@link mulberry32} decides (u <
+ * floor(rewiring * 2^32)), further draws choose the rank. Destinations and sources ascend.
  *
  * @throws ERR_TOPOLOGY, also when the search for ranks to rewire to takes more than 64 steps for each edge that a
  *   topology may have

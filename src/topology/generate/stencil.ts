@@ -73,7 +73,7 @@ export function stencilOffsets(shape: StencilShape, dimensions: number, radius: 
 /**
  * Builds a topology with the same offsets from every rank of a grid. Offsets that lead out of a dimension that does not
  * wrap are left out. Ranks are row-major, the last dimension fastest. Destinations are in the order of the offsets, and
- * sources in the order of the offsets that lead from them (isomorphic neighborhoods). Where a short dimension wraps,
+ * sources in the order of the offsets that lead from them (isomorphic neighborhoods). If a short dimension wraps,
  * offsets may lead to the same rank or to the rank itself; each stays its own edge.
  *
  * @throws ERR_DIMS, ERR_TOPOLOGY

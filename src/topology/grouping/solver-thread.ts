@@ -90,7 +90,8 @@ const waitMs = 100
  * `solve` blocks, and throws when the thread dies or is ended; the next program gets a new one. The thread does not
  * keep the process alive.
  *
- * @throws an error without a code where the package or what a thread needs is missing: a page, Node before 20.16
+ * @throws an error without a code if the package or the modules for threads are missing: in a page, and in Node before
+ *   20.16
  */
 export function solverInThread(): Solver {
   const load = nodeProcess?.getBuiltinModule

@@ -14,7 +14,7 @@ const mostPasses = 6
  *
  * The pull on vertices counts in addition to the edges between the parts.
  *
- * @param wanted size of part 0; part 1 has the others. Exact where all vertices have size 1
+ * @param wanted size of part 0; part 1 has the others. Exact if all vertices have size 1
  * @param next draws of mulberry32
  * @returns the part of every vertex, 0 or 1
  */

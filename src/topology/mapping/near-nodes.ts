@@ -17,7 +17,7 @@ const decay = 8
  *
  * Time: at most 1,024 distances for every node.
  *
- * @returns null where all nodes are equally far from each other
+ * @returns null if all nodes are equally far from each other
  */
 export function nearOrder(
   { capacities, distance }: Pick<PlacingFacts, 'capacities' | 'distance'>,

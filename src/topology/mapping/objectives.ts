@@ -1,7 +1,7 @@
 /**
  * The objectives that a mapping minimizes:
- * - `pairs`: distinct (source rank, destination node) on different nodes: messages between nodes where what goes to one
- *   node is sent once;
+ * - `pairs`: distinct (source rank, destination node) on different nodes: messages between nodes if the data for one
+ *   node are sent once;
  * - `edges`: distinct edges between nodes: messages of direct sends;
  * - `hop-bytes`: the weights of edges times the distance of the nodes of both ends (Hoefler and Snir 2011, dilation);
  * - `busiest-node`: pairs that leave or enter the node that has most.

@@ -3,7 +3,7 @@ import { breadthFirst, inducedGraph, type WeightedGraph } from './weighted-graph
 
 /**
  * Divides vertices among nodes by halving: the nodes in two runs, the vertices in two parts of their capacities, and so
- * on in each half. Neighboring nodes get parts of what was one part, so nodes that are near in number are near in the
+ * on in each half. Neighboring nodes get parts that were one part, so nodes that are near in number are near in the
  * graph.
  *
  * @param capacities of every node; their sum is the number of vertices
