@@ -135,8 +135,8 @@ function withoutUpgrade(
 
 const pathOf = ({ url = '' }: IncomingMessage): string => url.split('?', 1)[0]
 
-export const wantsSocket = ({ headers }: IncomingMessage): boolean =>
-  headers.upgrade?.toLowerCase() === 'websocket'
+export const wantsSocket = ({ method, headers }: IncomingMessage): boolean =>
+  method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket'
 
 /** Returns whether a request opens a socket of ours. */
 function isWelcome(request: IncomingMessage, guard: ServiceContext['guard']): boolean {

@@ -213,6 +213,7 @@ export function upgradeTo(
     ...{ noServer: true, clientTracking: false, perMessageDeflate: false, WebSocket: NodeSocket },
     ...bounds,
   })
+  sockets.on('wsClientError', ({ message }, connection) => refuseHandshake(connection, message))
   return (request, connection, head, greeted = () => {}) =>
     sockets.handleUpgrade(request, connection, head, (socket) => {
       // The connections of HTTP servers are of this type, also those of TLS.
@@ -220,6 +221,20 @@ export function upgradeTo(
       socket.stand(net, false)
       accept(socket, net.remoteAddress ?? 'unknown', greeted)
     })
+}
+
+/** Answers a handshake that is not one of RFC 6455 with a code, and ends its connection. */
+function refuseHandshake(connection: Duplex, reason: string): void {
+  const answer = { error: { code: 'ERR_ARGUMENT', message: `the handshake of a WebSocket: ${reason}` } }
+  const body = JSON.stringify(answer)
+  const headers = [
+    'connection: close',
+    'content-type: application/json',
+    `content-length: ${Buffer.byteLength(body)}`,
+    'sec-websocket-version: 13, 8',
+  ]
+  connection.once('finish', () => connection.destroy())
+  connection.end(`HTTP/1.1 400 Refused\r\n${headers.join('\r\n')}\r\n\r\n${body}`)
 }
 
 /**

@@ -57,6 +57,21 @@ it.each([
     417,
     'ERR_ARGUMENT',
   ],
+  [
+    'a WebSocket without a key',
+    requestText(
+      'GET /v1/worlds',
+      socketOffer.filter((header) => !/^sec-websocket-key/i.test(header)),
+    ),
+    400,
+    'ERR_ARGUMENT',
+  ],
+  [
+    'a WebSocket by POST',
+    requestText('POST /v1/worlds', ['connection: upgrade, close', 'upgrade: websocket', 'content-length: 0']),
+    404,
+    'ERR_NOT_FOUND',
+  ],
 ])(
   '%s is refused with a code, after the answer to what came before, and ends the connection',
   async (_, text, status, code) => {
