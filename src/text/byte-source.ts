@@ -80,4 +80,4 @@ function compressed(file: string): RankweaveError {
 }
 
 /** The limit is below the longest string of any JavaScript engine. */
-const longestText = 2 ** 29 - 2 ** 10
+export const longestText = 2 ** 29 - 2 ** 10

@@ -1,10 +1,11 @@
-import { readFileSync } from 'node:fs'
 import { isIPv6 } from 'node:net'
 import { hostname } from 'node:os'
 import type { Command } from 'commander'
 import * as z from 'zod'
-import { RankweaveError, reasonText, shown } from '../../errors.js'
+import { RankweaveError, shown } from '../../errors.js'
 import type { ListenOptions } from '../../launch/websocket/settings.js'
+import { readText } from '../../text/byte-source.js'
+import { withSource } from '../../text/source-file.js'
 
 /** Adds the options of a command that accepts connections. */
 export function addListenOptions(command: Command, byDefault: string): Command {
@@ -59,11 +60,10 @@ function addressOf(text: string): { readonly host: string; readonly port: number
   throw new RankweaveError('ERR_USAGE', message)
 }
 
-/** Reads a text file that the user named. @throws ERR_FILE */
+/** The most bytes of a named file; bundles of certificates take less. */
+const longestNamedFile = 2 ** 24
+
+/** Reads a text file or pipe that the user named, of at most 16 MiB. @throws ERR_FILE */
 export function readNamedFile(file: string): string {
-  try {
-    return readFileSync(file, 'utf8')
-  } catch (cause) {
-    throw new RankweaveError('ERR_FILE', `${file} cannot be read: ${reasonText(cause)}`, { cause })
-  }
+  return withSource(file, (source) => readText(source, file, longestNamedFile))
 }

@@ -1,11 +1,12 @@
 import { requireKnownOptions } from '../../base/known-options.js'
 import { uncheckedOptions } from '../../base/option.js'
-import type { ByteSource } from '../../text/byte-source.js'
+import { type ByteSource, longestText } from '../../text/byte-source.js'
 import { type OpenSource, withSource } from '../../text/source-file.js'
 import { writeWholeFile } from '../../text/whole-file.js'
 import type { Schedule } from '../ir.js'
 import { type FormatOptions, formatSchedule } from './format-schedule.js'
 import { parseSchedule } from './reader.js'
+import { failAtLine } from './reject.js'
 
 /**
  * Writes a schedule as JSON Lines. The file appears complete or not at all: it is written to a temporary file
@@ -43,19 +44,36 @@ export async function readScheduleFile(
   options: { /** Opens the file. Default: from disk. */ readonly open?: OpenSource } = {},
 ): Promise<Schedule> {
   requireKnownOptions('readScheduleFile', options, uncheckedOptions('open'))
-  return withSource(path, (source) => parseSchedule(linesOf(source), path), options)
+  return withSource(path, (source) => parseSchedule(linesIn(source, path), path), options)
 }
 
-function* linesOf(source: ByteSource): Generator<string, void, undefined> {
+/**
+ * @internal Yields the lines of a source.
+ *
+ * @param most characters of a line; by default those of the longest text
+ * @throws ERR_SCHEDULE_FORMAT with file and line for a longer line, such as that of a device without an end
+ */
+export function* linesIn(
+  source: ByteSource,
+  file: string,
+  most = longestText,
+): Generator<string, void, undefined> {
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
   const buffer = new Uint8Array(chunkBytes)
   let pieces: string[] = [] // the pieces of a line that spans chunks
+  let length = 0 // of these pieces
+  let line = 1
   for (let count = source.read(buffer); count > 0; count = source.read(buffer)) {
     const lines = decoder.decode(buffer.subarray(0, count), { stream: true }).split('\n')
     pieces.push(lines[0])
+    length += lines[0].length
+    if (length > most)
+      failAtLine(file, line, `expected a line of at most ${most} characters, got a longer one`)
     for (let i = 1; i < lines.length; i++) {
       yield pieces.join('')
       pieces = [lines[i]]
+      length = lines[i].length
+      line++
     }
   }
   pieces.push(decoder.decode())

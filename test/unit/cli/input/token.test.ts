@@ -16,6 +16,10 @@ it('a token that is given as an option, or in a file, counts more than that of t
   expect(tokenOf({}, environment)).toBe('of the environment')
 })
 
+it.skipIf(process.platform === 'win32')('a file without an end is refused', () => {
+  expect(() => tokenOf({ tokenFile: '/dev/zero' }, {})).toThrow(refusal('ERR_FILE', 'at most 16777216 bytes'))
+})
+
 it.each([
   ['none', {}],
   ['two', { token: 'given', tokenFile }],

@@ -5,6 +5,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type NeighborSchedule, readScheduleFile, writeScheduleFile } from 'rankweave/schedule'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { linesIn } from '../../../../src/schedule/file/schedule-file.js'
+import { sourceOf } from '../../../../src/text/byte-source.js'
+import { refusal } from '../../../support/refusal.js'
 import { directSchedule, friendsSchedule, topologyOf } from '../fixtures.js'
 
 let folder: string
@@ -12,6 +15,14 @@ beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'rankweave-'))
 })
 afterEach(() => rm(folder, { recursive: true }))
+
+test('lines of a schedule file are bounded', () => {
+  const endless = { ...sourceOf(''), read: (into: Uint8Array) => into.fill(0).length }
+  expect(() => [...linesIn(endless, 'f', 2 ** 20)]).toThrow(
+    refusal('ERR_SCHEDULE_FORMAT', 'f:1: expected a line of at most 1048576 characters, got a longer one'),
+  )
+  expect([...linesIn(sourceOf('ab\nc'), 'f', 2)]).toEqual(['ab', 'c'])
+})
 
 describe('schedule files', () => {
   test('come back as they were, also longer than one chunk', async () => {
