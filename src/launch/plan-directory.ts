@@ -46,7 +46,10 @@ export function planDirectory(path: string, options: PlanDirectoryOptions = {}) 
     async read(key: string): Promise<Uint8Array | null> {
       const file = join(path, `${key}${ending}`)
       try {
-        if ((await stat(file)).size > maxBytes) return null
+        const status = await stat(file)
+        // A pipe without a writer, or a device without an end, would be read without end.
+        if (!status.isFile()) throw new Error(`expected a regular file at ${key}${ending}`)
+        if (status.size > maxBytes) return null
         const bytes = await readFile(file)
         const now = new Date()
         // The time affects only the order in which plans are removed.

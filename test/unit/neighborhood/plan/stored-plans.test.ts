@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm, symlink, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Communicator, local, type PlanStore, planDirectory, run } from 'rankweave'
@@ -129,6 +129,14 @@ const mainWith = (planCache: PlanStore, strategy: Strategy) => {
     return planDigest(await graph.plan())
   }
 }
+
+it.skipIf(process.platform === 'win32')('a device in the place of a plan is not read', async () => {
+  const problems: string[] = []
+  const store = planDirectory(directory, { onProblem: (error) => problems.push(error.message) })
+  await symlink('/dev/zero', join(directory, 'key.plan'))
+  expect(await store.read('key')).toBeNull()
+  expect(problems).toEqual([expect.stringContaining('expected a regular file at key.plan')])
+})
 
 it('communicators plan by what is stored, and replace what is damaged', async () => {
   const problems: string[] = []
