@@ -7,7 +7,7 @@ import '../src/entry/index.js'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 /** Without comments and blank lines. */
-const mostLines = 340
+const mostLines = 500
 
 /** Files below a folder of the repository, as paths from the root. */
 function filesBelow(folder: string): string[] {

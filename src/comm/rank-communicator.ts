@@ -1,10 +1,15 @@
 import { RankweaveError, wrongValue } from '../errors.js'
 import type { Machine } from '../machine/machine.js'
-import type { TypedArray, TypedArrayConstructor } from '../messages/datatype/elements.js'
+import {
+  newArray,
+  type TypedArray,
+  type TypedArrayConstructor,
+  typeCodeOfConstructor,
+} from '../messages/datatype/elements.js'
 import type { Mailbox } from '../messages/mailboxes/mailbox.js'
 import type { Matching } from '../messages/p2p/message-matching.js'
+import type { RankHandle } from '../messages/process/comm-context.js'
 import type { ProcessCounters, RankCounters } from '../messages/process/counters.js'
-import { alloc } from './alloc.js'
 import type { CommState } from './comm-state.js'
 import { type CommDescription, describeComm } from './describe.js'
 import type { CommSeat } from './handle.js'
@@ -158,4 +163,21 @@ export abstract class RankCommunicator {
     const { runtime } = this.#state
     return { process: runtime.process, node: runtime.layout.nodeOfProcess[runtime.process] }
   }
+}
+
+// Implements `Communicator.alloc`, where it is documented.
+function alloc(
+  comm: RankHandle,
+  typeOrBytes: TypedArrayConstructor | number,
+  countElems: number | undefined,
+): TypedArray {
+  const { sharing } = comm.seat().state.runtime.fabric
+  const bytes = typeof typeOrBytes === 'number'
+  const type = typeCodeOfConstructor(bytes ? Uint8Array : typeOrBytes)
+  const count = bytes ? typeOrBytes : countElems
+  if (!Number.isSafeInteger(count) || count! < 0) {
+    const expected = `alloc: ${bytes ? 'sizeBytes' : 'countElems'} must be an integer from 0`
+    throw wrongValue('ERR_COUNT', expected, count)
+  }
+  return newArray(type, count!, (sizeBytes) => sharing?.alloc(sizeBytes))
 }

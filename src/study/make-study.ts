@@ -2,6 +2,7 @@ import { requireNotAborted } from '../base/abort.js'
 import { requireKnownOptions } from '../base/known-options.js'
 import { type OptionTable, uncheckedOptions } from '../base/option.js'
 import { givenOptions } from '../base/option-table.js'
+import { atOnce } from '../base/slices.js'
 import { longestBlockBytes } from '../cost/simulate/block-lengths.js'
 import { fastestAllgather, mostAllgatherRanks } from '../cost/simulate/fastest-allgather.js'
 import { RankweaveError, wrongValue } from '../errors.js'
@@ -10,6 +11,9 @@ import { formatMachine } from '../machine/format-machine.js'
 import { type Machine, nodeOf } from '../machine/machine.js'
 import { profileOf } from '../machine/network.js'
 import { profileOrigin, profileRemark } from '../machine/profile-remarks.js'
+import { candidateLoads, type LoadedCandidate } from '../neighborhood/choose/candidate-loads.js'
+import { isGrouped } from '../neighborhood/choose/candidates.js'
+import { estimateUs, type HopLoad } from '../neighborhood/choose/estimate.js'
 import type { AppliedMapping } from '../neighborhood/choose/mapped-topology.js'
 import { plan } from '../neighborhood/plan/plan.js'
 import type { Plan, Strategy } from '../neighborhood/strategies/strategy.js'
@@ -19,19 +23,108 @@ import { upTo } from '../schedule/specification.js'
 import { distinctOut } from '../topology/neighbors.js'
 import type { ProcessTopology } from '../topology/process-topology.js'
 import { topologyStatistics } from '../topology/topology-statistics.js'
-import { fourWays } from './four-ways.js'
-import { selectStrategies } from './select-strategies.js'
 import { sensitivityOf } from './sensitivity.js'
-import { autoChoice, studiedStrategy } from './studied-strategy.js'
+import { autoChoice, type StudySteps, studiedStrategy } from './studied-strategy.js'
 import type {
   Fastest,
+  FourWays,
   LeftOut,
   OrdinaryAllgather,
   ProductBlock,
   StudiedStrategy,
   Study,
   Subject,
+  Way,
 } from './study.js'
+
+interface SelectOptions {
+  readonly bytes: readonly number[]
+  /** The strategies to study; null for those that are worth a study. */
+  readonly given: readonly Strategy[] | null
+  /** The choices of `auto` for the lengths, studied in any case. */
+  readonly auto: readonly Strategy[]
+}
+
+/** The most blocks in the messages of a strategy: planning takes about 200 bytes and 1 us per block. */
+const mostBlocks = 2 ** 23
+
+/** The most strategies of one kind, the best for the shortest and the longest blocks among them. */
+const perKind = 3
+
+const direct: Strategy = { kind: 'direct' }
+
+/**
+ * Strategies by friend groups, whose messages an estimate knows only after planning: the published ones and later ones.
+ */
+const byFriends: readonly Strategy[] = [
+  ...([2, 4, 8] as const).map((k): Strategy => ({ kind: 'common-neighbor', k, mode: 'aware' })),
+  ...([2, 4] as const).map((k): Strategy => ({ kind: 'common-neighbor', k, mode: 'agnostic' })),
+  { kind: 'descending', ks: [4, 3, 2], mode: 'aware' },
+  { kind: 'cumulative', k: 2, mode: 'aware' },
+]
+
+/**
+ * Returns the strategies of a study, direct sends first, then the given ones. Without given ones, it takes the choices
+ * of `auto`, strategies by friend groups, and at most {@link perKind} of every kind that an estimate finds best for
+ * some length. Deterministic.
+ *
+ * @throws ERR_STRATEGY for a given strategy that cannot be planned for the topology
+ */
+function selectStrategies(
+  topology: ProcessTopology,
+  machine: Machine,
+  nodes: Int32Array,
+  { bytes, given, auto }: SelectOptions,
+): { readonly strategies: readonly Strategy[]; readonly leftOut: readonly LeftOut[] } {
+  if (given !== null) return { strategies: distinct([direct, ...given]), leftOut: [] }
+  const byKind = new Map<string, LoadedCandidate[]>()
+  for (const loaded of atOnce(candidateLoads(topology, nodes)).candidates) {
+    const { strategy } = loaded
+    // The estimate has only a lower bound for friend groups.
+    if (strategy.kind === 'direct' || isGrouped(strategy)) continue
+    byKind.set(strategy.kind, [...(byKind.get(strategy.kind) ?? []), loaded])
+  }
+  const strategies: Strategy[] = [direct]
+  const leftOut: LeftOut[] = []
+  for (const loaded of byKind.values()) {
+    for (const { strategy, load } of bestOf(loaded, (of, length) =>
+      estimateUs(of, machine, topology.ranks, length),
+    )(bytes)) {
+      const blocks = topology.ranks * load.reduce((sum, hop) => sum + hop.blocks[0] + hop.blocks[1], 0)
+      if (blocks <= mostBlocks) strategies.push(strategy)
+      else
+        leftOut.push({
+          strategy: formatStrategy(strategy),
+          reason: `its messages carry about ${Math.round(blocks / 1e6)} million blocks, more than ${mostBlocks}`,
+        })
+    }
+  }
+  return { strategies: distinct([...strategies, ...auto, ...byFriends]), leftOut }
+}
+
+/** The estimated gain, for some length, from which a strategy is studied separately from others of its kind. */
+const worthwhile = 0.1
+
+/** Returns the best for the lengths, alternately from both ends, until there are {@link perKind}. */
+function bestOf(
+  loaded: readonly LoadedCandidate[],
+  estimate: (load: readonly HopLoad[], bytes: number) => number,
+) {
+  return (bytes: readonly number[]): LoadedCandidate[] => {
+    const found: number[] = []
+    for (let i = 0; i < bytes.length && found.length < perKind; i++) {
+      const length = bytes[i % 2 === 0 ? i / 2 : bytes.length - (i + 1) / 2]
+      const times = loaded.map(({ load }) => estimate(load, length))
+      const best = times.reduce((least, time, each) => (time < times[least] ? each : least), 0)
+      if (found.every((each) => times[best] < (1 - worthwhile) * times[each])) found.push(best)
+    }
+    return found.map((each) => loaded[each])
+  }
+}
+
+function distinct(strategies: readonly Strategy[]): Strategy[] {
+  return [...new Map(strategies.map((strategy) => [formatStrategy(strategy), strategy])).values()]
+}
 
 /** The topology before its vertices were mapped, and the mapping. */
 export interface MappedFrom {
@@ -254,4 +347,75 @@ function fastestAt(
   const { bytes, timeUs, speedup, breakEvenStarts } = best.simulated[i]
   const speedupOverAllgather = ordinary === null ? null : timeUs === 0 ? 1 : ordinary[i].timeUs / timeUs
   return { bytes, strategy: best.strategy, timeUs, speedup, speedupOverAllgather, breakEvenStarts, auto }
+}
+
+interface WaysSetting extends StudySteps {
+  readonly machine: Machine
+  readonly nodes: Int32Array
+  readonly bytes: readonly number[]
+}
+
+/** A topology with the strategies studied and chosen for it. */
+interface KnownTopology {
+  readonly topology: ProcessTopology
+  /** The choice of `auto` for every length; empty if it is not known. */
+  readonly chosen: readonly Strategy[]
+  readonly studied: readonly StudiedStrategy[]
+}
+
+/**
+ * Returns the times of a neighbor allgather for every length: with and without a mapping, each with direct sends and
+ * with the choice of `auto`.
+ *
+ * @param given the topology before the mapping
+ * @param mapped the topology after it
+ */
+function fourWays(given: ProcessTopology, mapped: KnownTopology, setting: WaysSetting): FourWays[] {
+  const before = waysOf({ topology: given, chosen: [], studied: [] }, setting)
+  const after = waysOf(mapped, setting)
+  return setting.bytes.map((bytes, i) => ({
+    bytes,
+    neither: before.direct[i],
+    mapping: after.direct[i],
+    combining: before.chosen[i],
+    both: after.chosen[i],
+  }))
+}
+
+interface Ways {
+  readonly direct: readonly Way[]
+  readonly chosen: readonly Way[]
+}
+
+function waysOf(known: KnownTopology, setting: WaysSetting): Ways {
+  const { topology } = known
+  const { machine, nodes, bytes } = setting
+  const figures = new Map(known.studied.map((each) => [each.strategy, each]))
+  const figuresOf = (strategy: Strategy): StudiedStrategy => {
+    const text = formatStrategy(strategy)
+    const studied =
+      figures.get(text) ??
+      studiedStrategy(text, plan(topology, strategy, { nodeOf: nodes }), {
+        machine,
+        nodes,
+        bytes,
+        direct: null,
+      })
+    figures.set(text, studied)
+    return studied
+  }
+  const chosen =
+    known.chosen.length > 0
+      ? known.chosen
+      : bytes.map((length) => autoChoice(topology, machine, length, setting))
+  const direct = figuresOf({ kind: 'direct' })
+  return {
+    direct: bytes.map((_, i) => wayOf(direct, i)),
+    chosen: chosen.map((strategy, i) => wayOf(figuresOf(strategy), i)),
+  }
+}
+
+function wayOf({ strategy, messages, simulated }: StudiedStrategy, i: number): Way {
+  const { all, betweenNodes } = messages
+  return { strategy, timeUs: simulated[i].timeUs, messages: all, betweenNodes }
 }

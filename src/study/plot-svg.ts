@@ -1,9 +1,7 @@
-import { largestOf } from '../base/search.js'
+import { largestOf, smallestOf } from '../base/search.js'
 import { escapeXml } from '../text/printable.js'
-import { scaledAxis } from './axis.js'
-import { type BarPlot, type CellPlot, type LinePlot, marks, type Plot } from './document.js'
+import { type Axis, type BarPlot, type CellPlot, type LinePlot, marks, type Plot } from './document.js'
 import { bytesText, numberText } from './figure-text.js'
-import { clipped, colors, fixed, marker, nameLines, picture, rule, widthOf, words } from './svg-parts.js'
 
 const width = 900
 
@@ -219,4 +217,143 @@ function barsSvg(plot: BarPlot): string {
     `${plot.unit}, a bar each for ${plot.bars.map(({ name }) => name).join(', ')}.`,
   )
   return picture(plot.name, { width, height: bottom + 44 }, { title: plot.title, description }, parts)
+}
+
+interface ScaledAxis {
+  /** Returns the position of a value: 0 at the beginning, 1 at the end. */
+  at(value: number): number
+  readonly marks: readonly { readonly value: number; readonly text: string }[]
+}
+
+const mostMarks = 9
+
+/** Returns an axis that holds all values; a logarithmic one takes only values above 0. */
+function scaledAxis({ scale }: Axis, values: readonly number[]): ScaledAxis {
+  const [low, high] = values.length === 0 ? [1, 2] : [smallestOf(values), largestOf(values)]
+  switch (scale) {
+    case 'bytes':
+      return octaves(Math.log2(Math.max(1, low)), Math.log2(Math.max(1, high)))
+    case 'logarithmic':
+      return decades(low, high)
+    case 'linear':
+      return linear(Math.min(0, low), high)
+  }
+}
+
+/** Returns an axis for lengths of blocks, with marks at powers of two. */
+function octaves(from: number, to: number): ScaledAxis {
+  const end = to > from ? to : from + 1
+  const step = Math.max(1, Math.ceil((end - from) / mostMarks))
+  const marks: { value: number; text: string }[] = []
+  for (let e = Math.ceil(from); e <= end; e += step) marks.push({ value: 2 ** e, text: bytesText(2 ** e) })
+  return { at: (value) => (Math.log2(Math.max(value, 2 ** from)) - from) / (end - from), marks }
+}
+
+const digits = [1, 2, 5]
+
+/**
+ * Returns an axis from and to a 1, 2 or 5 times a power of ten. It has marks at all of these, or at powers of ten if
+ * they are too many.
+ */
+function decades(low: number, high: number): ScaledAxis {
+  const steps: number[] = []
+  for (let e = Math.floor(Math.log10(low)) - 1; e <= Math.ceil(Math.log10(high)) + 1; e++)
+    for (const digit of digits) steps.push(Number((digit * 10 ** e).toPrecision(1)))
+  const first = steps.findLastIndex((step) => step <= low)
+  const last = Math.max(
+    first + 1,
+    steps.findIndex((step) => step >= high),
+  )
+  const [from, to] = [Math.log10(steps[first]), Math.log10(steps[last])]
+  const all = steps.slice(first, last + 1)
+  const tens = all.filter((step) => Math.abs(Math.log10(step) - Math.round(Math.log10(step))) < 1e-9)
+  const every = Math.ceil(tens.length / mostMarks)
+  const values = all.length <= mostMarks ? all : tens.filter((_, i) => i % every === 0)
+  return {
+    at: (value) => (Math.log10(value) - from) / (to - from),
+    marks: values.map((value) => ({ value, text: numberText(value) })),
+  }
+}
+
+function linear(low: number, high: number): ScaledAxis {
+  const span = high > low ? high - low : 1
+  const power = 10 ** Math.floor(Math.log10(span / 5))
+  const step = power * ([1, 2, 5, 10].find((factor) => factor * power >= span / 6) ?? 10)
+  const first = Math.floor(low / step)
+  const last = Math.ceil((low + span) / step)
+  const marks = Array.from({ length: last - first + 1 }, (_, i) => {
+    const value = Number(((first + i) * step).toPrecision(12))
+    return { value, text: numberText(value) }
+  })
+  return { at: (value) => (value / step - first) / (last - first), marks }
+}
+
+/** Middle tones that are legible on white and on black; lines differ by marker and dashes too. */
+const colors = [
+  ...['#3b82f6', '#e8590c', '#2f9e44', '#c2255c', '#9c6ade', '#0c9aaa', '#b58900', '#868e96'],
+] as const
+
+/** Text and rules take the color of the page or, in a separate picture, that of the reader's scheme. */
+const style =
+  '.ink{fill:#1f2933}.rule{stroke:#9aa5b1;stroke-opacity:.45}' +
+  '@media (prefers-color-scheme:dark){.ink{fill:#e4e7eb}}'
+
+/** Returns an SVG picture with a title and a description for readers who do not see it. */
+function picture(
+  name: string,
+  { width, height }: { readonly width: number; readonly height: number },
+  { title, description }: { readonly title: string; readonly description: string },
+  parts: readonly string[],
+): string {
+  return [
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" role="img" aria-labelledby="${name}-title ${name}-desc" font-family="sans-serif" font-size="12">`,
+    `<title id="${name}-title">${escapeXml(title)}</title>`,
+    `<desc id="${name}-desc">${escapeXml(description)}</desc>`,
+    `<style>${style}</style>`,
+    ...parts,
+    '</svg>\n',
+  ].join('\n')
+}
+
+type Anchor = 'start' | 'middle' | 'end'
+
+function words(x: number, y: number, content: string, anchor: Anchor, more = ''): string {
+  return `<text class="ink" x="${fixed(x)}" y="${fixed(y)}" text-anchor="${anchor}"${more}>${escapeXml(content)}</text>`
+}
+
+function rule(x1: number, y1: number, x2: number, y2: number): string {
+  return `<path class="rule" d="M${fixed(x1)} ${fixed(y1)}L${fixed(x2)} ${fixed(y2)}"/>`
+}
+
+/** Returns the marker of a line: circle, square, triangle, diamond, in turn. */
+function marker(which: number, x: number, y: number, color: string): string {
+  const shapes = [
+    'm-3.5 0a3.5 3.5 0 1 0 7 0a3.5 3.5 0 1 0 -7 0z',
+    'm-3 -3h6v6h-6z',
+    'm0 -4l3.8 6.6h-7.6z',
+    'm0 -4.2l4.2 4.2l-4.2 4.2l-4.2 -4.2z',
+  ]
+  return `<path fill="${color}" d="M${fixed(x)} ${fixed(y)}${shapes[which % shapes.length]}"/>`
+}
+
+function fixed(value: number): string {
+  return String(Math.round(value * 10) / 10)
+}
+
+/** Returns the beginning of a text that would not fit. */
+function clipped(text: string, most: number): string {
+  return text.length <= most ? text : `${text.slice(0, most - 1)}…`
+}
+
+/** Returns a name in one or two lines of at most so many characters, cut at a comma if there is one in reach. */
+function nameLines(name: string, most: number): string[] {
+  if (name.length <= most) return [name]
+  const comma = name.lastIndexOf(',', most - 1) + 1
+  const end = comma > 0 ? comma : most
+  return [name.slice(0, end), clipped(name.slice(end), most)]
+}
+
+/** Returns an upper estimate of the width of text of a size in a usual sans-serif font. */
+function widthOf(text: string, size: number): number {
+  return 0.62 * size * text.length
 }

@@ -3,9 +3,8 @@ import { levels } from '../machine/profile.js'
 import type { Cell, Column, LinePlot, Plot, Section, StudyDocument, Table } from './document.js'
 import { bytesText, numberText } from './figure-text.js'
 import { mappedText, mappingSection } from './mapping-section.js'
-import { measuredSection } from './measured-section.js'
 import { closeEnough, comparedKinds } from './sensitivity.js'
-import type { ProductBlock, StudiedStrategy, Study } from './study.js'
+import type { Measurements, ProductBlock, StudiedStrategy, Study, Subject } from './study.js'
 
 /** Returns a study as a document by origin, so that simulated and measured figures never stand side by side. */
 export function studyDocument(study: Study): StudyDocument {
@@ -257,5 +256,51 @@ function leftOutSection({ leftOut }: Study): Section {
     title: 'What was left out',
     text: ['These strategies have no figures in this study.'],
     parts: [table],
+  }
+}
+
+/**
+ * Returns the section of times on a fabric, apart from everything simulated: the computer is another machine, and other
+ * work may have run on it.
+ */
+function measuredSection({ ranks, topology }: Subject, measured: Measurements): Section {
+  const { fabric, processes, processor, processors, runs, bytes, tooLong, strategies } = measured
+  const place = `${fabric}, ${processes} ${processes === 1 ? 'process' : 'processes'}, on ${processors} x ${processor}`
+  const heads = (first: string): Column[] => [
+    { title: first },
+    ...bytes.map((length) => ({ title: bytesText(length) })),
+  ]
+  const table = (title: string, of: 'medianUs' | 'minUs' | 'maxUs'): Table => ({
+    kind: 'table',
+    title,
+    origin: 'measured',
+    source: `${place}; microseconds per start, of ${runs} runs in turns`,
+    columns: heads('strategy'),
+    rows: strategies.map(({ strategy, times }): Cell[] => [strategy, ...times.map((time) => time[of])]),
+  })
+  const plot: LinePlot = {
+    kind: 'lines',
+    name: 'measured-time',
+    title: 'Time of a start by block length',
+    origin: 'measured',
+    source: place,
+    x: { label: 'length of a block', scale: 'bytes' },
+    y: { label: 'time, us', scale: 'logarithmic' },
+    series: strategies.map(({ strategy, times }) => ({
+      name: strategy,
+      points: times.map((time) => [time.bytes, time.medianUs] as const),
+    })),
+  }
+  return {
+    title: 'Measured time',
+    text: [
+      `${topology} on ${ranks} ranks, executed with its data on this computer: not on the machine of the simulated times, so the two are not comparable.`,
+      ...(tooLong.length === 0
+        ? []
+        : [
+            `Left out, because their receive buffers take too much memory: ${tooLong.map(bytesText).join(', ')}.`,
+          ]),
+    ],
+    parts: [plot, table('Median', 'medianUs'), table('Shortest', 'minUs'), table('Longest', 'maxUs')],
   }
 }

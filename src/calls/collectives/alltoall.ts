@@ -1,20 +1,20 @@
 import { copyBytes } from '../../base/bytes.js'
 import { concatenate } from '../../base/packing.js'
 import { elementSizeBytes, typeCode } from '../../messages/datatype/elements.js'
+import type { CommContext, CommProcesses } from '../../messages/process/comm-context.js'
 import { type CollectiveCall, RankFailure } from '../collective-call.js'
 import type { Exchange } from '../exchange.js'
 import type { CollectiveContext } from '../plan/collective-context.js'
-import { deliverAll, deliverBlocks, type Layout } from '../plan/deliver.js'
+import { deliverAll, deliverBlocks, type Layout, placeOf, roomForBlocks } from '../plan/deliver.js'
 import type { Method } from '../plan/method.js'
 import { moveShort, segmentLengths } from '../plan/move-blocks.js'
-import { ranksByProcess, ranksPerProcess } from '../plan/placement.js'
+import { byRank, everyNth, ranksByProcess, ranksPerProcess } from '../plan/placement.js'
 import { type Chosen, chooseMove, planMove, requireMethod } from '../plan/planned-move.js'
 import { blockFor, blocksFor, type SendBlocks } from '../plan/send-blocks.js'
 import { landingOf } from '../plan/shared-landing.js'
-import { alltoallLists } from './alltoall-lists.js'
-import { isLong } from './block-list.js'
-import { movePieces, planLists } from './move-lists.js'
-import { gatherPairs, spreadPairs } from './pair-blocks.js'
+import { type BlockList, isLong, ownList } from './block-list.js'
+import { type ListPlans, moveLists, movePieces, planLists, relayPlaces } from './move-lists.js'
+import type { BlockMemory, PlacesOf } from './piece-store.js'
 
 export interface AlltoallContribution {
   readonly sendBlocks: SendBlocks
@@ -151,4 +151,168 @@ function alltoallLong(
   movePieces(planMove(state, chosen), chosen.segments, own, exchange, placesOf, () =>
     exchange.finish(landings.map((landing) => (landing instanceof RankFailure ? landing : landing.finish()))),
   )
+}
+
+// These functions lay out blocks of one length between the ranks of process `me` and those of all others, side by side.
+// The order is by process, then by the rank there or here that sends, then by the one that receives.
+
+/** Writes the blocks that the i-th of `here` ranks has for all ranks elsewhere, by rank. */
+function spreadPairs(
+  processes: CommProcesses,
+  sent: Uint8Array,
+  pairs: Uint8Array,
+  me: number,
+  i: number,
+  here: number,
+  sizeBytes: number,
+): void {
+  const { runStart, runProcess } = processes
+  const { first, count } = ranksOf(processes, me)
+  const taken = new Int32Array(processes.count)
+  for (let run = 0; run < runProcess.length; run++) {
+    const process = runProcess[run]
+    if (process === me) continue
+    const [from, to] = [runStart[run], runStart[run + 1]]
+    const at = here * first[process] + i * count[process] + taken[process]
+    pairs.set(sent.subarray(from * sizeBytes, to * sizeBytes), at * sizeBytes)
+    taken[process] += to - from
+  }
+}
+
+/** Writes the blocks that all ranks elsewhere have for the i-th of `here` ranks, by rank. */
+function gatherPairs(
+  processes: CommProcesses,
+  pairs: Uint8Array,
+  received: Uint8Array,
+  me: number,
+  i: number,
+  here: number,
+  sizeBytes: number,
+): void {
+  const { runStart, runProcess } = processes
+  const { first } = ranksOf(processes, me)
+  const taken = new Int32Array(processes.count)
+  for (let run = 0; run < runProcess.length; run++) {
+    const process = runProcess[run]
+    if (process === me) continue
+    for (let rank = runStart[run]; rank < runStart[run + 1]; rank++) {
+      const from = (here * (first[process] + taken[process]++) + i) * sizeBytes
+      const at = rank * sizeBytes
+      if (sizeBytes > mostLoopedBytes) received.set(pairs.subarray(from, from + sizeBytes), at)
+      else for (let byte = 0; byte < sizeBytes; byte++) received[at + byte] = pairs[from + byte]
+    }
+  }
+}
+
+/** The largest number of bytes for which a loop is faster than a call. */
+const mostLoopedBytes = 32
+
+/** Returns for every process its number of ranks, and that of the processes before it, without `me`. */
+function ranksOf({ runStart, runProcess, count: processes }: CommProcesses, me: number) {
+  const first = new Int32Array(processes)
+  const count = new Int32Array(processes)
+  for (let run = 0; run < runProcess.length; run++) {
+    count[runProcess[run]] += runStart[run + 1] - runStart[run]
+  }
+  for (let process = 1; process < processes; process++) {
+    first[process] = first[process - 1] + (process - 1 === me ? 0 : count[process - 1])
+  }
+  return { first, count }
+}
+
+interface Contribution {
+  readonly sendBlocks: SendBlocks
+  readonly layout: Layout
+}
+
+/**
+ * Exchanges blocks of lengths that only their senders know, and completes the collective.
+ *
+ * @param type wire code of the elements; null for values
+ */
+function alltoallLists(
+  state: CommContext,
+  plans: ListPlans,
+  type: number | null,
+  all: readonly Contribution[],
+  exchange: Exchange,
+): void {
+  const { me, count } = exchange
+  const ranks = ranksByProcess(state)
+  const blocks = ranks.map((list) => blocksFor(all, list))
+  const own = (pair: number) => blocks[pair % count]
+  let results: () => readonly unknown[]
+  const meet = (arrived: ReadonlyMap<number, BlockList>): PlacesOf => {
+    // The lists are by process; for each of its ranks they hold one block per rank here.
+    const lists = ranks.map((_, process) =>
+      process === me ? ownList(blocks[me]) : arrived.get(process * count + me)!,
+    )
+    const rooms = all.map(({ layout }, i) => new AlltoallRoom(state, type, lists, layout, i, all.length))
+    results = () => rooms.map((room) => room.result())
+    return (pair) => {
+      const from = Math.floor(pair / count)
+      if (pair % count !== me) return relayPlaces(exchange, arrived.get(pair)!)
+      const places: (Uint8Array | null)[] = []
+      lists[from].short.forEach((block, index) => {
+        if (block !== undefined) return
+        const source = ranks[from][Math.floor(index / all.length)]
+        places.push(rooms[index % all.length].place(source))
+      })
+      return places
+    }
+  }
+  moveLists(plans, own, 0, exchange, meet, () => exchange.finish(results()))
+}
+
+/** The result of one rank once all lengths are known: long blocks travel straight into it. */
+class AlltoallRoom {
+  readonly #state: CommContext
+  readonly #layout: Layout
+  readonly #sizes: readonly number[]
+  readonly #blocks: (Uint8Array | undefined)[]
+  /** The memory for elements. */
+  readonly #room: ReturnType<typeof roomForBlocks> | null
+
+  constructor(
+    state: CommContext,
+    type: number | null,
+    lists: readonly BlockList[],
+    layout: Layout,
+    localIndex: number,
+    here: number,
+  ) {
+    this.#state = state
+    this.#layout = layout
+    this.#sizes = byRank(
+      state.processes,
+      lists.map((list) => everyNth(list.sizes, localIndex, here)),
+    )
+    this.#blocks = byRank(
+      state.processes,
+      lists.map((list) => everyNth(list.short, localIndex, here)),
+    )
+    this.#room = type === null ? null : roomForBlocks(type, this.#sizes, layout)
+  }
+
+  place(source: number): BlockMemory[number] {
+    const sizeBytes = this.#sizes[source]
+    if (this.#room instanceof RankFailure) return null
+    if (this.#room !== null) return placeOf(this.#room, source, sizeBytes)
+    const bytes = new Uint8Array(sizeBytes)
+    this.#blocks[source] = bytes
+    return bytes
+  }
+
+  result(): unknown {
+    const room = this.#room
+    if (room instanceof RankFailure) return room
+    if (room === null) {
+      const blocks = this.#blocks as Uint8Array[]
+      return deliverAll(this.#state, typeCode.value, null, blocks, this.#layout.into)
+    }
+    for (const [rank, block] of this.#blocks.entries()) {
+      if (block !== undefined) placeOf(room, rank, block.byteLength).set(block)
+    }
+    return room
+  }
 }

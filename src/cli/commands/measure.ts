@@ -21,12 +21,16 @@ import { worldAlgorithms } from '../../measure/world-meter.js'
 import type { Collective } from '../../schedule/specification.js'
 import { compilerOfCommand } from '../../shim/mpi-command.js'
 import { fileError } from '../../text/whole-file.js'
+import { checkGuidelines } from '../../tuning/measured/check-guidelines.js'
+import { guidelineBases } from '../../tuning/measured/guideline-bases.js'
+import { measuredData } from '../../tuning/measured/measured-data.js'
 import type { MeasurementSource, MeasuringConditions } from '../../tuning/measured/measurement.js'
 import { modelOfLevel } from '../../tuning/measured/predictors.js'
 import { isReduction } from '../../tuning/settings/tuning-call.js'
 import { libraryLaunch, requireInstalled } from '../input/library-launch.js'
 import { readMachine } from '../input/machine-input.js'
 import { type MeasureFlags, measuredCollectives, measureSchema } from '../input/measure-options.js'
+import { readMeasurementFiles } from '../input/measurement-files.js'
 import { parseOptions, refuseGiven } from '../input/options.js'
 import { readProfile } from '../input/profile-input.js'
 import {
@@ -36,14 +40,13 @@ import {
   reportOf,
 } from '../input/world-options.js'
 import { type ExitCode, exitCodes } from '../output/exit-codes.js'
-import { measureText, wrongText } from '../output/measure-report.js'
+import { measureText, violationObject, violationsText, wrongText } from '../output/measure-report.js'
 import { checkOutputs, isStandardOutput } from '../output/output-file.js'
 import { counted, type Reporter } from '../output/reporter.js'
 import main, { type MeasureProblem } from '../program/measure-program.js'
 import { runOwnProgram } from '../program/run-own-program.js'
 import { WorldFailure } from '../program/world-failure.js'
 import type { AddCommand } from './command.js'
-import { checkMeasurementFile } from './measure-check.js'
 
 const help = `
 Collectives: ${measuredCollectives.join(', ')}.
@@ -365,4 +368,24 @@ function finish(report: Reporter, { file, source, points }: Finished): ExitCode 
   const outcome = { file, source, ...points }
   report.result(outcome, measureText(outcome))
   return points.wrong.length > 0 ? exitCodes.checkFailed : exitCodes.ok
+}
+
+/**
+ * Reports the guidelines that a file of measurements violates.
+ *
+ * @param of which setting of each call is checked. Default: of each collective the default, if the file has it.
+ * @throws ERR_MEASUREMENT for a damaged file, and for one without the default that `of` names
+ */
+function checkMeasurementFile(report: Reporter, file: string, of: MeasureFlags['of']): ExitCode {
+  const data = measuredData(readMeasurementFiles([file]))
+  const { bases, select } = guidelineBases(data, of)
+  if (bases.every(({ checked }) => checked === 0))
+    throw new RankweaveError('ERR_MEASUREMENT', `--of default: expected a file with a default, got ${file}`)
+  const violations = checkGuidelines(data, select)
+  const object = {
+    ...{ file, source: data.source, of: bases, calls: data.calls.length },
+    violations: violations.map((violation) => violationObject(data, violation)),
+  }
+  report.result(object, violationsText(data, bases, violations))
+  return violations.length > 0 ? exitCodes.checkFailed : exitCodes.ok
 }

@@ -1,12 +1,150 @@
 import { checkCall, checkModel, type ModelledCall, modelLimits, requireInteger } from './check-input.js'
 import { evaluate, sizesOf, smoothSizesOf } from './evaluate.js'
-import type { ModelledAlgorithm } from './modelled-algorithm.js'
+import { ceilLg, type ModelledAlgorithm } from './modelled-algorithm.js'
 import { modelledAlgorithmOf } from './modelled-algorithms.js'
 import type { CostModel, PLogP } from './parameters.js'
 import { requireModelledRanks } from './predict.js'
-import { segmentFormulas } from './segment-formulas.js'
-import { leastBetween } from './segment-search.js'
-import { type Terms, termsOf } from './terms.js'
+import { type HockneyTerms, type LogGPTerms, type Terms, termsOf } from './terms.js'
+
+/**
+ * Returns where a function is least on an interval: the best of the given points inside it, its ends, and one search
+ * between each two neighbors. The result is exact if the function has one minimum between neighbors, as formulas have
+ * between the sizes of PLogP's tables.
+ */
+export function leastBetween(
+  points: readonly number[],
+  low: number,
+  high: number,
+  time: (at: number) => number,
+): number {
+  const inside = points.filter((point) => point > low && point < high)
+  const bounds = [low, ...inside, high]
+  let best = low
+  let least = time(low)
+  const offer = (at: number): void => {
+    const value = time(at)
+    if (value < least) {
+      least = value
+      best = at
+    }
+  }
+  for (let i = 1; i < bounds.length; i++) {
+    offer(bounds[i])
+    offer(goldenSection(bounds[i - 1], bounds[i], time))
+  }
+  return best
+}
+
+const ratio = (Math.sqrt(5) - 1) / 2
+
+/** Returns where a function with one minimum is least, to a millionth of the interval. @see Kiefer 1953 */
+function goldenSection(low: number, high: number, time: (at: number) => number): number {
+  const width = (high - low) * 1e-6
+  let left = high - ratio * (high - low)
+  let right = low + ratio * (high - low)
+  let [atLeft, atRight] = [time(left), time(right)]
+  while (high - low > width && left < right) {
+    if (atLeft <= atRight) {
+      high = right
+      right = left
+      atRight = atLeft
+      left = high - ratio * (high - low)
+      atLeft = time(left)
+    } else {
+      low = left
+      left = right
+      atLeft = atRight
+      right = low + ratio * (high - low)
+      atRight = time(right)
+    }
+  }
+  return (low + high) / 2
+}
+
+/** The lengths of segments where the derivative of a formula is 0, on each side of a maximum, and where sides meet. */
+interface SegmentFormulas {
+  readonly hockney?: (terms: HockneyTerms, P: number, m: number) => readonly number[]
+  readonly loggp?: (terms: LogGPTerms, P: number, m: number) => readonly number[]
+}
+
+const { sqrt } = Math
+/** The levels of a binary tree less 2: the number of waits for a segment. */
+const waits = (P: number): number => ceilLg(P + 1) - 2
+
+/** A chain whose ranks combine, in the model of Hockney. */
+const combiningChain: SegmentFormulas['hockney'] = ({ alpha, beta, gamma }, P, m) => [
+  sqrt((m * alpha) / ((P - 2) * (beta + gamma))),
+]
+
+const reducingChain: SegmentFormulas = {
+  hockney: combiningChain,
+  loggp: ({ o, g, G, gamma }, P, m) => [
+    sqrt((m * (2 * o - G)) / ((P - 2) * (G + gamma))),
+    sqrt((m * g) / ((P - 1) * (G + gamma))),
+    (g - 2 * o + G) / (G + gamma),
+  ],
+}
+
+const reducingBinary: SegmentFormulas = {
+  hockney: ({ alpha, beta, gamma }, P, m) => [sqrt((m * alpha) / (waits(P) * (beta + gamma)))],
+  loggp: ({ o, g, G, gamma }, _, m) => [sqrt((m * (g - G)) / (2 * gamma)), (g - 3 * o) / (2 * gamma)],
+}
+
+/** A pass up a binary tree and down again. */
+const upAndDownBinary: SegmentFormulas = {
+  hockney: ({ alpha, beta, gamma }, P, m) => [sqrt((m * 2 * alpha) / (waits(P) * (2 * beta + gamma)))],
+  loggp: ({ o, g, G, gamma }, P, m) => {
+    const levels = waits(P) + 1
+    const down = o + 2 * (g - G)
+    return [
+      sqrt((m * (levels * (g - G) + down)) / (2 * levels * gamma + 2 * waits(P) * G)),
+      sqrt((m * (levels * (3 * o - G) + down)) / (2 * waits(P) * G)),
+      (g - 3 * o) / (2 * gamma),
+    ]
+  },
+}
+
+/**
+ * The lengths of segments that may be the best, by algorithm. A length that does not exist is not a number, or
+ * infinite; the caller compares the times. Algorithms that are not listed are best without segments in these models.
+ *
+ * @see Pjesivac-Grbovic 2007 §5.2.2, tables 5.1 to 5.3; docs/cost-models.md#segments
+ */
+export const segmentFormulas: Readonly<Record<string, SegmentFormulas>> = {
+  'bcast-chain': {
+    hockney: ({ alpha, beta }, P, m) => [sqrt((m * alpha) / ((P - 2) * beta))],
+    loggp: ({ o, g, G }, P, m) => [sqrt((m * (o + g - G)) / ((P - 2) * G))],
+  },
+  'bcast-binary': {
+    hockney: ({ alpha, beta }, P, m) => [sqrt((m * alpha) / (waits(P) * beta))],
+    loggp: ({ o, g, G }, P, m) => [sqrt((m * (o + 2 * (g - G))) / (2 * waits(P) * G))],
+  },
+  'bcast-split-binary': {
+    hockney: ({ alpha, beta }, P, m) => [sqrt((m * alpha) / (2 * waits(P) * beta))],
+    loggp: ({ o, g, G }, P, m) => [sqrt((m * (o + 2 * (g - G))) / (4 * waits(P) * G))],
+  },
+  'reduce-linear': {
+    loggp: ({ o, g, G, gamma }, P, m) => [
+      sqrt((m * (P - 1) * (o - G)) / G),
+      sqrt((m * g) / G),
+      (g / (P - 1) - o + G) / (G + gamma),
+    ],
+  },
+  'reduce-chain': reducingChain,
+  'reduce-binary': reducingBinary,
+  'reduce-in-order-binary': reducingBinary,
+  'allreduce-binary': upAndDownBinary,
+  'allreduce-ring-segmented': {
+    hockney: combiningChain,
+    loggp: ({ o, g, G, gamma }, P, m) => [
+      sqrt((m * (g - G)) / ((P - 2) * G)),
+      sqrt((m * (o - G)) / ((P - 2) * G - gamma)),
+      (g - o) / gamma,
+    ],
+  },
+  'scan-chain': reducingChain,
+  'exscan-chain': reducingChain,
+}
 
 export interface SegmentedCall extends ModelledCall {
   /** The unit of which segments are multiples. Default 1. */

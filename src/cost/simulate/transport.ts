@@ -1,10 +1,9 @@
 import type { Costs } from './costs.js'
-import type { EventQueue } from './event-queue.js'
+import { EventQueue } from './event-queue.js'
 import type { FramePaths } from './frame-paths.js'
 import type { FrameTable } from './frame-table.js'
 import { Lines } from './lines.js'
 import type { NodePorts } from './node-ports.js'
-import { SharedLinks } from './shared-links.js'
 
 export interface Receivers {
   arrived(frame: number, now: number): void
@@ -124,5 +123,151 @@ export class Transport {
     this.#receiveGap[process] = at + messages[level[frame]].gapNs
     if (at > now) this.#queue.push(at, this.#afterGap + frame)
     else this.#receivers.arrived(frame, now)
+  }
+}
+
+/**
+ * Messages on links. A link divides its bandwidth equally among the messages that have bytes to pass it. The bytes of a
+ * message pass all links of its route at the same time. The message is through when the last link is done with it.
+ *
+ * A link has its own clock, which counts the bytes that every message on it has been given. On this clock the end of a
+ * message never changes. It runs in proportion to real time divided by the messages on the link.
+ */
+class SharedLinks {
+  readonly #paths: FramePaths
+  readonly #bytes: Float64Array
+  readonly #queue: EventQueue
+  readonly #events: number
+  /** The number of messages on every link. */
+  readonly #count: Int32Array
+  /** The link's clock, and the real time of that reading. */
+  readonly #clock: Float64Array
+  readonly #at: Float64Array
+  /** The next event of a link; Infinity for none. Others that are in the queue have been superseded. */
+  readonly #due: Float64Array
+  /** Whether messages have come since `#due` was found. */
+  readonly #isLater: Uint8Array
+  /**
+   * The messages of a link in the order in which they came and will be done. They are entries `#begin` to `#end - 1` of
+   * its part of the two arrays below. Messages that will be done before one that came earlier are in `#overtaking`.
+   */
+  readonly #begin: Int32Array
+  readonly #end: Int32Array
+  readonly #start: Int32Array
+  readonly #frame: Int32Array
+  readonly #done: Float64Array
+  readonly #overtaking: (EventQueue | undefined)[]
+  /** The number of links that have not passed all of a frame. */
+  readonly #left: Int32Array
+
+  /** @param events number of link 0's events */
+  constructor(paths: FramePaths, bytes: Float64Array, queue: EventQueue, events: number) {
+    const { link, start, length, network } = paths
+    const links = network.latencyNs.length
+    this.#paths = paths
+    this.#bytes = bytes
+    this.#queue = queue
+    this.#events = events
+    this.#count = new Int32Array(links)
+    this.#clock = new Float64Array(links)
+    this.#at = new Float64Array(links)
+    this.#due = new Float64Array(links).fill(Number.POSITIVE_INFINITY)
+    this.#isLater = new Uint8Array(links)
+    this.#start = new Int32Array(links + 1)
+    for (let frame = 0; frame < length.length; frame++)
+      for (let i = start[frame]; i < start[frame] + length[frame]; i++) this.#start[link[i] + 1]++
+    for (let on = 0; on < links; on++) this.#start[on + 1] += this.#start[on]
+    this.#begin = this.#start.slice(0, links)
+    this.#end = this.#begin.slice()
+    this.#frame = new Int32Array(this.#start[links])
+    this.#done = new Float64Array(this.#start[links])
+    this.#overtaking = new Array(links)
+    this.#left = length.slice()
+  }
+
+  /** Brings a message of at least one byte to all links of its route. */
+  enter(frame: number, now: number): void {
+    const { link, start, length, network } = this.#paths
+    const bytes = this.#bytes[frame]
+    for (let i = start[frame]; i < start[frame] + length[frame]; i++)
+      this.#add(link[i], frame, bytes * network.nsPerByte[link[i]], now)
+  }
+
+  /**
+   * Handles the event of a link: returns a message that is through, or -1. The caller repeats the call until it returns
+   * -1, because several may be through.
+   */
+  through(link: number, now: number): number {
+    if (this.#due[link] !== now) return -1
+    for (;;) {
+      const frame = this.#takeDone(link, now)
+      if (frame === -1) return -1
+      if (--this.#left[frame] === 0) return frame
+    }
+  }
+
+  #add(link: number, frame: number, serviceNs: number, now: number): void {
+    const before = this.#count[link]++
+    if (before === 0) this.#clock[link] = 0
+    else this.#clock[link] += (now - this.#at[link]) / before
+    this.#at[link] = now
+    const done = this.#clock[link] + serviceNs
+    const end = this.#end[link]
+    const isFirst = end === this.#begin[link]
+    const overtakes = !isFirst && this.#done[end - 1] > done
+    if (!overtakes) {
+      this.#done[end] = done
+      this.#frame[end] = frame
+      this.#end[link] = end + 1
+    } else {
+      this.#overtaking[link] ??= new EventQueue(16)
+      this.#overtaking[link].push(done, frame)
+    }
+    this.#isLater[link] = 1
+    // All other messages are delayed; only this one may be done before the next event.
+    if (isFirst || overtakes) {
+      const due = now + (done - this.#clock[link]) * (before + 1)
+      if (due < this.#due[link]) {
+        this.#schedule(link, due)
+        this.#isLater[link] = 0
+      }
+    }
+  }
+
+  /** Takes the next message that the link is done with, or finds the link's next event and returns -1. */
+  #takeDone(link: number, now: number): number {
+    const count = this.#count[link]
+    const begin = this.#begin[link]
+    const overtaking = this.#overtaking[link]
+    const first = begin < this.#end[link] ? this.#done[begin] : Number.POSITIVE_INFINITY
+    const other = overtaking === undefined ? Number.POSITIVE_INFINITY : overtaking.first
+    const done = Math.min(first, other)
+    if (count === 0) {
+      this.#due[link] = Number.POSITIVE_INFINITY
+      return -1
+    }
+    this.#clock[link] += (now - this.#at[link]) / count
+    this.#at[link] = now
+    // If no message has come since, the clock shows exactly `done`, whatever the rounding.
+    if (this.#isLater[link] === 0) this.#clock[link] = Math.max(this.#clock[link], done)
+    this.#isLater[link] = 1
+    const due = now + (done - this.#clock[link]) * count
+    if (due > now) {
+      this.#schedule(link, due)
+      this.#isLater[link] = 0
+      return -1
+    }
+    this.#count[link] = count - 1
+    if (first <= other) {
+      this.#begin[link] = begin + 1
+      return this.#frame[begin]
+    }
+    overtaking!.next()
+    return overtaking!.number
+  }
+
+  #schedule(link: number, due: number): void {
+    this.#due[link] = due
+    this.#queue.push(due, this.#events + link)
   }
 }

@@ -1,5 +1,5 @@
 import type { Entry } from './entry.js'
-import { EntryIndex } from './entry-index.js'
+import { KeyLines } from './key-lines.js'
 import type { MatchingList } from './matching-list.js'
 import { ANY_SOURCE, ANY_TAG } from './wildcards.js'
 
@@ -117,4 +117,123 @@ export class EntryList<E extends Entry> implements MatchingList<E> {
     this.passed += index.lined
     return index
   }
+}
+
+/** The value of a field that is a wildcard: no source and no tag has it. */
+const wild = -1
+const none = -1
+
+/**
+ * An index of entries by source and tag, for each of four kinds of pattern: exact, of a source, of a tag, of any.
+ * Posted receives are in the line of their pattern, and a message is searched in the lines of the four patterns that
+ * accept it. Messages are in the lines of all kinds of which there was a receive, and a receive is searched in the line
+ * of its pattern.
+ *
+ * An entry's order is its place here, counted from 0.
+ */
+class EntryIndex {
+  readonly #holds: 'patterns' | 'messages'
+  /** The entries by place; undefined if the entry has left. */
+  readonly #entries: (Entry | undefined)[] = []
+  #exact: KeyLines | undefined
+  #ofSource: KeyLines | undefined
+  #ofTag: KeyLines | undefined
+  #ofAny: KeyLines | undefined
+  lined = 0
+  gone = 0
+
+  constructor(holds: 'patterns' | 'messages') {
+    this.#holds = holds
+  }
+
+  add(entry: Entry): void {
+    const entries = this.#entries
+    const place = entries.length
+    entry.order = place
+    entries.push(entry)
+    if (this.#holds === 'patterns') this.#addPattern(entry, place)
+    else this.#addMessage(entry, place)
+  }
+
+  /** @param entry in this index */
+  remove(entry: Entry): void {
+    this.#entries[entry.order] = undefined
+    this.gone++
+  }
+
+  find(source: number, tag: number): Entry | undefined {
+    const place = this.#holds === 'patterns' ? this.#findPattern(source, tag) : this.#findMessage(source, tag)
+    return place === none ? undefined : this.#entries[place]
+  }
+
+  #addPattern({ source, tag }: Entry, place: number): void {
+    if (source !== ANY_SOURCE && tag !== ANY_TAG) {
+      this.#exact ??= this.#newLines()
+      this.#line(this.#exact, source, tag, place)
+    } else if (source !== ANY_SOURCE) {
+      this.#ofSource ??= this.#newLines()
+      this.#line(this.#ofSource, source, wild, place)
+    } else if (tag !== ANY_TAG) {
+      this.#ofTag ??= this.#newLines()
+      this.#line(this.#ofTag, wild, tag, place)
+    } else {
+      this.#ofAny ??= this.#newLines()
+      this.#line(this.#ofAny, wild, wild, place)
+    }
+  }
+
+  #findPattern(source: number, tag: number): number {
+    const entries = this.#entries
+    let place = none
+    if (this.#exact !== undefined) place = this.#exact.first(source, tag, entries)
+    if (this.#ofSource !== undefined) place = earlier(place, this.#ofSource.first(source, wild, entries))
+    if (this.#ofTag !== undefined) place = earlier(place, this.#ofTag.first(wild, tag, entries))
+    if (this.#ofAny !== undefined) place = earlier(place, this.#ofAny.first(wild, wild, entries))
+    return place
+  }
+
+  #addMessage({ source, tag }: Entry, place: number): void {
+    if (this.#exact !== undefined) this.#line(this.#exact, source, tag, place)
+    if (this.#ofSource !== undefined) this.#line(this.#ofSource, source, wild, place)
+    if (this.#ofTag !== undefined) this.#line(this.#ofTag, wild, tag, place)
+  }
+
+  /** Finds a message. A receive of any message takes the first entry of the list and is not searched here. */
+  #findMessage(source: number, tag: number): number {
+    const entries = this.#entries
+    if (source !== ANY_SOURCE) {
+      if (tag === ANY_TAG) {
+        this.#ofSource ??= this.#linesOfAll(1, 0)
+        return this.#ofSource.first(source, wild, entries)
+      }
+      this.#exact ??= this.#linesOfAll(1, 1)
+      return this.#exact.first(source, tag, entries)
+    }
+    this.#ofTag ??= this.#linesOfAll(0, 1)
+    return this.#ofTag.first(wild, tag, entries)
+  }
+
+  #linesOfAll(bySource: 0 | 1, byTag: 0 | 1): KeyLines {
+    const lines = this.#newLines()
+    const entries = this.#entries
+    for (let place = 0; place < entries.length; place++) {
+      const entry = entries[place]
+      if (entry === undefined) continue
+      this.#line(lines, bySource === 1 ? entry.source : wild, byTag === 1 ? entry.tag : wild, place)
+    }
+    return lines
+  }
+
+  #line(lines: KeyLines, source: number, tag: number, place: number): void {
+    this.lined++
+    lines.push(source, tag, place)
+  }
+
+  #newLines(): KeyLines {
+    return new KeyLines(this.#entries.length)
+  }
+}
+
+function earlier(a: number, b: number): number {
+  return a === none || (b !== none && b < a) ? b : a
 }

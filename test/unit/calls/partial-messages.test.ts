@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { writeTotal } from '../../../src/calls/collective-frame.js'
-import { PartialMessages } from '../../../src/calls/partial-messages.js'
+import { PartialMessages } from '../../../src/calls/slot-exchange.js'
 import { collectiveWord, collectiveWords } from '../../../src/messages/process/frames.js'
 
 const totalBytes = 10

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { requireOwnChoice } from '../../../src/measure/library-environment.js'
+import { requireOwnChoice } from '../../../src/measure/library-meter.js'
 import { refusal } from '../../support/refusal.js'
 
 /** What Open MPI 4.1.4 and MPICH 4.0.2 have where nothing is set. */

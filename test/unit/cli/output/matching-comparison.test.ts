@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { searchCauseText, searchRemedyText } from '../../../../src/cli/output/matching-causes.js'
 import {
   matchingComparisonText,
   matchingVerdictText,
+  searchCauseText,
+  searchRemedyText,
 } from '../../../../src/cli/output/matching-comparison.js'
 import {
   compareRank,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { seededRandom } from '../../../../src/base/random.js'
-import { placesByDefinition } from '../../../../src/cli/program/split-oracle.js'
+import { placesByDefinition } from '../../../../src/cli/program/split-program.js'
 import { colorPatterns, expectedGroups, keyPatterns, splitCase } from '../../../support/split-cases.js'
 
 describe('the check of rankweave split, by definition', () => {

@@ -3,7 +3,7 @@ import {
   decodeContribution,
   encodeContribution,
   type SurvivorContribution,
-} from '../../../../src/comm/survive/contribution.js'
+} from '../../../../src/comm/survive/survival.js'
 
 const contribution: SurvivorContribution = {
   kind: 'shrink',

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { below, mulberry32 } from '../../../../src/base/random.js'
-import { AddressCache } from '../../../../src/comm/table/address-cache.js'
+import { AddressCache } from '../../../../src/comm/table/distributed-table.js'
 
 describe('AddressCache', () => {
   it('keeps the rows used last, like a map from which the oldest is deleted', () => {

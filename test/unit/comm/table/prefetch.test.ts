@@ -1,6 +1,6 @@
 import { type Communicator, local } from 'rankweave'
 import { describe, expect, it } from 'vitest'
-import { mostPrefetched, PrefetchedRows } from '../../../../src/comm/table/prefetched-rows.js'
+import { mostPrefetched, PrefetchedRows } from '../../../../src/comm/table/distributed-table.js'
 import { onRanks } from '../../../support/on-ranks.js'
 
 const shuffled = (rank: number) => (rank * 7919) % 97

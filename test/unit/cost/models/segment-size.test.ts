@@ -6,9 +6,11 @@ import { evaluate, smoothSizesOf } from '../../../../src/cost/models/evaluate.js
 import { modelledAlgorithmOf, modelledAlgorithms } from '../../../../src/cost/models/modelled-algorithms.js'
 import type { CostModel, Hockney, LogGP, PLogP } from '../../../../src/cost/models/parameters.js'
 import { predictUs } from '../../../../src/cost/models/predict.js'
-import { segmentFormulas } from '../../../../src/cost/models/segment-formulas.js'
-import { leastBetween } from '../../../../src/cost/models/segment-search.js'
-import { optimalSegmentBytes } from '../../../../src/cost/models/segment-size.js'
+import {
+  leastBetween,
+  optimalSegmentBytes,
+  segmentFormulas,
+} from '../../../../src/cost/models/segment-size.js'
 import { type HockneyTerms, type LogGPTerms, termsOf } from '../../../../src/cost/models/terms.js'
 
 // Grig: Pjesivac-Grbovic 2007, tables 4.12 and 4.13. beta is the inverse of the bandwidth, which has more

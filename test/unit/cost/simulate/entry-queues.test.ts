@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { EntryQueues } from '../../../../src/cost/simulate/entry-queues.js'
+import { EntryQueues } from '../../../../src/cost/simulate/queue-searches.js'
 
 it('an entry has the place that it has in a list from which those before were removed', () => {
   const steps = fc.array(fc.record({ adds: fc.boolean(), process: fc.nat(2), which: fc.nat(1000) }), {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { ANY_SOURCE, ANY_TAG } from '../../../../src/messages/mailboxes/envelope.js'
-import { MeteredList } from '../../../../src/messages/mailboxes/metered-list.js'
+import { MeteredList } from '../../../../src/messages/mailboxes/matching-meter.js'
 import type { Entry } from '../../../../src/messages/matching-queues/entry.js'
 import { EntryList } from '../../../../src/messages/matching-queues/entry-list.js'
 

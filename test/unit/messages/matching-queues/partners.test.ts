@@ -5,6 +5,7 @@ import { makeMatchingDesign } from '../../../../src/messages/matching-queues/des
 import {
   DynamicPartners,
   type DynamicPartnersRule,
+  PartnerTable,
 } from '../../../../src/messages/matching-queues/dynamic-partners.js'
 import { QueueElement } from '../../../../src/messages/matching-queues/element.js'
 import {
@@ -12,13 +13,13 @@ import {
   edgeOfCounts,
   partnerKeys,
 } from '../../../../src/messages/matching-queues/partner-edge.js'
-import { PartnerTable } from '../../../../src/messages/matching-queues/partner-table.js'
-import { perfectHash, placeOfKey } from '../../../../src/messages/matching-queues/perfect-hash.js'
 import { replayTrace } from '../../../../src/messages/matching-queues/replay.js'
 import { RoutedDesign } from '../../../../src/messages/matching-queues/routed-design.js'
 import { SourceKeys } from '../../../../src/messages/matching-queues/source-keys.js'
 import {
   mostStaticPartners,
+  perfectHash,
+  placeOfKey,
   StaticPartners,
 } from '../../../../src/messages/matching-queues/static-partners.js'
 import { reverseSearch } from '../../../support/matching-microbenchmarks.js'

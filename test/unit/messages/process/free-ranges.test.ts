@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { mulberry32 } from '../../../../src/base/random.js'
-import { FreeRanges, lapBytes } from '../../../../src/messages/process/free-ranges.js'
+import { FreeRanges, lapBytes } from '../../../../src/messages/process/staging.js'
 
 describe('free ranges', () => {
   it('are taken in turn: a range is taken again when a lap has gone by', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type CandidateSplit, candidateSplit } from '../../../../src/tuning/learning/candidate-split.js'
+import { type CandidateSplit, candidateSplit } from '../../../../src/tuning/learning/learn-tree.js'
 import { columnOf, type TrainingCase } from '../../../../src/tuning/learning/training-cases.js'
 
 /** Cases of these sizes, or operations, and classes. */

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import type { Collective } from '../../../../src/schedule/specification.js'
-import { checkGuidelines } from '../../../../src/tuning/measured/check-guidelines.js'
 import {
   allowedGrowth,
+  checkGuidelines,
   compositionGuidelines,
   guidelineText,
-} from '../../../../src/tuning/measured/guidelines.js'
+} from '../../../../src/tuning/measured/check-guidelines.js'
 import { type MeasuredData, measuredData } from '../../../../src/tuning/measured/measured-data.js'
 import type { Measurement } from '../../../../src/tuning/measured/measurement.js'
 import { settingLine } from '../../../../src/tuning/settings/setting.js'

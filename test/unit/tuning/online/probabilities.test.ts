@@ -5,7 +5,7 @@ import {
   cumulativeSums,
   type ProbabilityBounds,
   placeOfDraw,
-} from '../../../../src/tuning/online/probabilities.js'
+} from '../../../../src/tuning/online/grid-selection.js'
 
 const inverse = (...timesUs: number[]) => timesUs.map((time) => 1 / time)
 const printed = inverse(10, 20, 40, 80, 160, 1000, 2000, 5000)
