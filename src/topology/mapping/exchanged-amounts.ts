@@ -82,13 +82,15 @@ function receivedEdges({ ranks, outStart, outRank }: ProcessTopology) {
   return { start, source, edge }
 }
 
-/** Rounds amounts to integers from 1, scaled down such that the largest is at most 1000. */
+/** Rounds amounts to integers from 1 to 1000. Unless they are such integers, they are scaled to a largest of 1000 before. */
 export function integerAmounts({ start, to, weight }: ExchangedAmounts): WeightedGraph {
-  const largest = weight.length === 0 ? 1 : Float64Array.from(weight).reduce((a, b) => Math.max(a, b))
-  const scale = largest <= mostWeight ? 1 : mostWeight / largest
+  const amounts = Float64Array.from(weight)
+  const largest = amounts.reduce((a, b) => Math.max(a, b), 0)
+  const isScaled = largest > mostWeight || !amounts.every(Number.isInteger)
+  const scaled = (amount: number) => (isScaled ? (amount / largest) * mostWeight : amount)
   return {
     ...{ start, to },
-    weight: Int32Array.from(weight, (amount) => Math.max(1, Math.round(amount * scale))),
+    weight: Int32Array.from(amounts, (amount) => Math.max(1, Math.round(scaled(amount)))),
     size: new Int32Array(start.length - 1).fill(1),
     pull: null,
   }
