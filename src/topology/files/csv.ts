@@ -40,7 +40,7 @@ const columnNames: Readonly<Record<string, Column>> = {
  * Parses a topology from comma-separated values, one edge per line: source, destination and optionally a weight,
  * 0-based ranks. A first line that does not begin with a digit names the columns, in any order and case: `source`,
  * `src` or `from`; `destination`, `dst`, `dest`, `target` or `to`; `weight`; `type`, where Gephi writes `Undirected` or
- * `Mutual` for an edge in both directions; others are ignored. Fields may be quoted (RFC 4180). A row without
+ * `Mutual` for an edge in both directions, and which is ignored if its words are others; other columns are ignored. Fields may be quoted (RFC 4180). A row without
  * destination names a rank that need not have edges. Blank lines and lines that begin with `#` are skipped. At most
  * 1,024 columns. Lists are in the order of the rows.
  *
@@ -65,6 +65,8 @@ class CsvReader {
   readonly #ranks: number | null
   readonly #edges: GrowingEdges
   #columns: readonly Column[] = ['source', 'destination', 'weight']
+  /** Whether the column `type` states directions; null before its first word. */
+  #hasDirections: boolean | null = null
 
   constructor(reader: TextReader, delimiter: Delimiter | null, ranks: number | null) {
     this.#reader = reader
@@ -143,7 +145,7 @@ class CsvReader {
           if (destination >= 0 || named) weight = this.#weight()
           break
         case 'direction':
-          isUndirected = /^(undirected|mutual)$/i.test(reader.field())
+          isUndirected = this.#isUndirected()
           break
         default:
           reader.field()
@@ -157,6 +159,22 @@ class CsvReader {
       if (isUndirected && source !== destination) this.#edges.add(destination, source, weight)
     }
     this.#endOfRow()
+  }
+
+  /** Reads a word of the column `type`: all rows have words of direction there, or none has. */
+  #isUndirected(): boolean {
+    const begin = this.#reader.here()
+    const word = this.#reader.field().trim().toLowerCase()
+    if (word === '') return false
+    const isDirection = ['directed', 'undirected', 'mutual'].includes(word)
+    this.#hasDirections ??= isDirection
+    if (isDirection !== this.#hasDirections) {
+      const expected = isDirection
+        ? 'no direction, as in rows above'
+        : 'Directed, Undirected or Mutual, as in rows above'
+      this.#reader.fail(expected, `'${word.slice(0, 40)}'`, begin)
+    }
+    return isDirection && word !== 'directed'
   }
 
   #skipDelimiter(): boolean {

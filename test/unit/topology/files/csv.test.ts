@@ -40,7 +40,7 @@ test('parseCsv finds the delimiter in the first line', () => {
   expect(parseCsv('\t# c\n\tsource\ttarget\n0\t2\t0\n1\t0\t1\n2\t2\t0')).toEqual(plain)
 })
 
-test.each(['Undirected', 'undirected', 'Mutual'])(
+test.each(['Undirected', 'undirected', ' Mutual '])(
   'parseCsv takes an edge of type %s in both directions',
   (type) => {
     const read = parseCsv(
@@ -55,6 +55,10 @@ test.each(['Undirected', 'undirected', 'Mutual'])(
     )
   },
 )
+
+test('parseCsv ignores a column type of other words', () => {
+  expect(parseCsv('from,to,type\n2,0,road\n0,1,rail\n2,0,')).toEqual(plain)
+})
 
 test('parseCsv accepts other delimiters', () => {
   expect(parseCsv('2;0\n0;1\n2;0', { delimiter: ';' })).toEqual(plain)
@@ -91,6 +95,8 @@ test.each([
   ['0,"1', '1:5 a closing quote for the one at 1:3, got the end of the text'],
   ['0,"1"2', "1:6 a delimiter or the end of the line after a quote, got '2'"],
   ['to,from\n"a\nb",1', "3:1 a destination rank from 0 to 16777215, got 'a\\x0ab'"],
+  ['from,to,type\n0,1,Undirected\n1,2,Ungerichtet\n', '3:5 Directed, Undirected or Mutual'],
+  ['from,to,type\n0,1,both\n1,2,Directed\n', "3:5 no direction, as in rows above, got 'directed'"],
 ])('parseCsv rejects %j: %s', (text, at) =>
   expectRefusal(() => parseCsv(text, { file: 'f' }), 'ERR_TOPOLOGY', at),
 )
