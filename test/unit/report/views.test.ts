@@ -13,6 +13,7 @@ import { topologyView } from '../../../src/report/topology-view.js'
 import { waitsAfter } from '../../../src/schedule/walk.js'
 import { buildTopology } from '../../../src/topology/files/topology-from-spec.js'
 import { distinctOut } from '../../../src/topology/neighbors.js'
+import { topologyFromEdges } from '../../../src/topology/topology-builders.js'
 import { groupsText } from '../../../web/src/format.js'
 import { refusal } from '../../support/refusal.js'
 
@@ -88,6 +89,11 @@ describe('topologyView', () => {
     expect(rowsOf(view.adjacency!)).toEqual(rows)
     expect(view.neighborhood).toEqual(neighborhoodView(rows, 7))
     expect(view.neighborhood?.out).toEqual([...rows.rank.subarray(rows.start[7], rows.start[8])])
+  })
+
+  it('a neighborhood has the edges among neighbors, without their loops', () => {
+    const looped = distinctOut(topologyFromEdges(3, { sources: [0, 0, 1, 1], destinations: [1, 2, 1, 2] }))
+    expect(neighborhoodView(looped, 0)).toMatchObject({ out: [1, 2], in: [], from: [1], to: [2] })
   })
 
   it('no ranks, and a rank out of range', () => {

@@ -39,6 +39,8 @@ describe('export', () => {
     expect(stdout).toMatch(/^\/\*\n \* neighbor-allgather of 9 ranks by /)
     const named = await cli`export moore:3x3:r=1 --strategy direct --format c -o - --bytes 8`
     expect(named).toMatchObject(refused('--bytes is for --format goal and --strategy auto'))
+    const unnamed = await cli`export moore:3x3:r=1 --strategy direct -o -`
+    expect(unnamed).toMatchObject(refused('expected --format c or goal'))
   })
 
   it('takes parameters of an algorithm, and cuts segments by the bytes of GOAL text', async () => {
