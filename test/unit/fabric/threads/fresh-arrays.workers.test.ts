@@ -15,8 +15,9 @@ describe('receives of long fresh arrays', () => {
       processes: 2,
       args: { sizeBytes: 3 * 2 ** 23, messages: 24 },
     })
-    // Of 6,144 pages, which it costs without retained memory. On Node 20, 200 to 400 of other memory are among them.
-    expect(Math.max(...pageFaults)).toBeLessThan(768)
+    // A message has 6,144 pages, and costs as many faults without retained memory. On Node 20 other memory adds 200 to
+    // 800, the more the busier the machine is.
+    expect(Math.max(...pageFaults)).toBeLessThan(6144 / 2)
   })
 
   it.skipIf(process.platform !== 'linux')(
