@@ -24,7 +24,8 @@ export class PieceStore implements ProgramStore, FramePieces {
   readonly #segments: number
   readonly #own: OwnBlocks
   readonly #placesOf: PlacesOf
-  /** The memory of blocks by unit. */
+  readonly #ownUnits: ReadonlySet<number>
+  /** The memory of blocks by unit; of units that are contributed here, that of the caller. */
   readonly #places = new Map<number, BlockMemory>()
   /** Whether each value is relayed; made when the first block arrives. */
   #relayed: Uint8Array | undefined
@@ -32,6 +33,9 @@ export class PieceStore implements ProgramStore, FramePieces {
   constructor(program: ProcessProgram, segments: number, own: OwnBlocks, placesOf: PlacesOf) {
     this.#program = program
     this.#segments = segments
+    const { valueTerm, ownStart } = program
+    const ownTerms = valueTerm.subarray(0, ownStart[ownStart.length - 1])
+    this.#ownUnits = new Set(Array.from(ownTerms, (term) => Math.floor(term / segments)))
     this.#own = own
     this.#placesOf = placesOf
   }
@@ -51,26 +55,34 @@ export class PieceStore implements ProgramStore, FramePieces {
   received(frame: number): BlockMemory {
     const { valueStart } = this.#program.receive
     const first = valueStart[frame]
-    if (valueStart[frame + 1] === first + 1) return this.#piecesOf(first)
+    if (valueStart[frame + 1] === first + 1) return this.#placesFor(first)
     const pieces: (Uint8Array | null)[] = []
     for (let value = first; value < valueStart[frame + 1]; value++) {
-      for (const piece of this.#piecesOf(value)) pieces.push(piece)
+      for (const piece of this.#placesFor(value)) pieces.push(piece)
     }
     return pieces
   }
 
+  /** A schedule may bring blocks back to their origin, which does not want them: it sends them from their own memory. */
+  #placesFor(value: number): BlockMemory {
+    const pieces = this.#piecesOf(value)
+    return this.#ownUnits.has(this.#unitOf(value)) ? pieces.map(() => null) : pieces
+  }
+
+  #unitOf(value: number): number {
+    return Math.floor(this.#program.valueTerm[value] / this.#segments)
+  }
+
   #piecesOf(value: number): BlockMemory {
-    const { valueTerm, ownStart } = this.#program
     const segments = this.#segments
-    const unit = Math.floor(valueTerm[value] / segments)
+    const unit = this.#unitOf(value)
     let places = this.#places.get(unit)
     if (places === undefined) {
-      const isOwn = value < ownStart[ownStart.length - 1]
-      places = isOwn ? this.#own(unit) : this.#placesOf(unit, this.#isRelayed(value))
+      places = this.#ownUnits.has(unit) ? this.#own(unit) : this.#placesOf(unit, this.#isRelayed(value))
       this.#places.set(unit, places)
     }
     if (segments === 1) return places
-    const segment = valueTerm[value] % segments
+    const segment = this.#program.valueTerm[value] % segments
     return places.map((place) => {
       if (place === null) return null
       const { byteLength } = place
