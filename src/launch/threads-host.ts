@@ -1,4 +1,4 @@
-import { parentPort, workerData } from 'node:worker_threads'
+import { workerData } from 'node:worker_threads'
 import { givenOptions } from '../base/option-table.js'
 import { bindThisThread } from '../fabric/threads/core-binding.js'
 import { openThreads } from '../fabric/threads/threads.js'
@@ -14,14 +14,9 @@ import { withCallRecords } from './processes/with-call-records.js'
 /** Hosts one process of a world in this worker thread, until the world has ended. */
 export async function hostProcess(): Promise<void> {
   installMailboxDesigns()
-  const port = parentPort!
-  const { program, connection, world: data } = workerData as ProcessData
+  const { program, port, connection, world: data } = workerData as ProcessData
   const { hosted, ...world } = data
   const post = (message: FromProcess) => port.postMessage(message)
-  // The program alone can close the port. Its results would never arrive, nor the message that ends the world.
-  port.once('close', () => {
-    throw new Error('the program closed parentPort, by which its worker reports: expected it to stay open')
-  })
   const part = new HostedPart(port, post)
   const session = openThreads(connection, (key, members, contribution) =>
     post({ kind: 'decide', key, members, contribution }),

@@ -1,9 +1,19 @@
-import { type TransferListItem, Worker, type WorkerOptions } from 'node:worker_threads'
+import { EventEmitter } from 'node:events'
+import {
+  MessageChannel,
+  type MessagePort,
+  receiveMessageOnPort,
+  type TransferListItem,
+  Worker,
+  type WorkerOptions,
+} from 'node:worker_threads'
 import type { ThreadsFactory } from '../fabric/threads/threads.js'
 import { connectThreads } from '../fabric/threads/threads-connect.js'
 import { workerFile } from '../package-paths.js'
 import { entryFile } from './processes/entry-file.js'
-import type { ProcessData } from './processes/process-protocol.js'
+import type { FromProcess, ProcessData, ToProcess } from './processes/process-protocol.js'
+import type { StartedProcess } from './processes/started-world.js'
+import type { OutputStreams } from './processes/worker-output.js'
 
 // `node:process` is not imported: importing it opens standard input, which makes it non-blocking for all.
 const { execArgv } = process
@@ -15,27 +25,95 @@ export function startWorkers(
   program: URL,
   factory: ThreadsFactory,
   world: ProcessData['world'],
-): readonly Worker[] {
+): readonly StartedWorker[] {
   const entry = entryFile(program, factory.workers.workerUrl, worker)
-  const started: Worker[] = []
+  const started: StartedWorker[] = []
   try {
     for (const connection of connectThreads(factory.options)) {
-      started.push(
-        startWorker(entry, { kind: 'rankweave process', program: program.href, connection, world }, factory),
-      )
+      const { port1, port2 } = new MessageChannel()
+      const data = {
+        kind: 'rankweave process',
+        program: program.href,
+        port: port2,
+        connection,
+        world,
+      } as const
+      started.push(new StartedWorker(startWorker(entry, data, factory), port1))
     }
     return started
   } catch (error) {
-    for (const worker of started) void worker.terminate()
+    for (const each of started) void each.terminate()
     throw error
+  }
+}
+
+/**
+ * A worker thread that hosts one process of a world, as the thread that started it sees it. They talk over a channel of
+ * their own, since the program may use `parentPort`: it may close it, or remove its listeners.
+ */
+class StartedWorker implements StartedProcess, OutputStreams {
+  readonly #worker: Worker
+  readonly #port: MessagePort
+  readonly #events = new EventEmitter()
+
+  constructor(worker: Worker, port: MessagePort) {
+    this.#worker = worker
+    this.#port = port
+    port.on('message', (message: FromProcess) => this.#events.emit('message', message))
+    port.on('messageerror', (error: Error) => this.#events.emit('messageerror', error))
+    // The worker alone keeps the event loop alive.
+    port.unref()
+    worker.on('error', (error) => this.#events.emit('error', error))
+    worker.once('exit', (code) => {
+      this.#receiveRest()
+      port.close()
+      this.#events.emit('exit', code)
+    })
+  }
+
+  get stdout() {
+    return this.#worker.stdout
+  }
+
+  get stderr() {
+    return this.#worker.stderr
+  }
+
+  postMessage(message: ToProcess): void {
+    this.#port.postMessage(message)
+  }
+
+  on(event: 'message', listener: (message: FromProcess) => void): unknown
+  on(event: 'messageerror' | 'error', listener: (error: Error) => void): unknown
+  on(event: 'exit', listener: (code: number) => void): unknown
+  on(event: string, listener: (value: never) => void): unknown {
+    return this.#events.on(event, listener as (value: unknown) => void)
+  }
+
+  terminate(): Promise<unknown> {
+    return this.#worker.terminate()
+  }
+
+  /** Emits what the worker posted before it ended: the notice of its end may overtake it. */
+  #receiveRest(): void {
+    for (;;) {
+      try {
+        const received = receiveMessageOnPort(this.#port) as { readonly message: FromProcess } | undefined
+        if (received === undefined) return
+        this.#events.emit('message', received.message)
+      } catch (error) {
+        this.#events.emit('messageerror', error)
+      }
+    }
   }
 }
 
 function startWorker(entry: URL, workerData: ProcessData, { workers }: ThreadsFactory): Worker {
   const { process, ports } = workerData.connection
+  const transferred = [workerData.port, ...ports.filter((port) => port !== null)]
   const options: WorkerOptions = {
     workerData,
-    transferList: ports.filter((port) => port !== null) as TransferListItem[],
+    transferList: transferred as TransferListItem[],
     name: `rankweave process ${process}`,
     ...(workers.resourceLimits === undefined ? {} : { resourceLimits: workers.resourceLimits }),
   }

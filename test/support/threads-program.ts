@@ -1,12 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { setFlagsFromString } from 'node:v8'
-import { parentPort } from 'node:worker_threads'
 import { type Communicator, RankweaveError } from 'rankweave'
 
 /** What a test wants every rank to do; `process` is where it happens. */
 export type Part =
   | {
-      readonly kind: 'throw' | 'uncaught' | 'exit' | 'memory' | 'abort' | 'stray' | 'closes its port'
+      readonly kind: 'throw' | 'uncaught' | 'exit' | 'memory' | 'abort' | 'stray'
       readonly rank: number
     }
   | { readonly kind: 'wait for the signal'; readonly channel: string }
@@ -18,7 +17,6 @@ export type Part =
         | 'flag of V8'
         | 'function result'
         | 'linger'
-        | 'own messages'
         | 'pids'
         | 'print'
         | 'processors'
@@ -51,12 +49,6 @@ export default async function main(world: Communicator, part: Part): Promise<unk
       if (world.rank === part.rank) await new Promise(() => {})
       await world.recv(part.rank, 3)
       return
-    case 'closes its port':
-      if (world.rank === part.rank) parentPort!.close()
-      return
-    case 'own messages':
-      for (const message of [null, undefined, 3, {}]) parentPort!.postMessage(message)
-      return world.rank
     case 'uncaught':
       await world.barrier()
       if (world.rank === part.rank) {

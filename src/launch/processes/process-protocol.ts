@@ -1,3 +1,4 @@
+import type { MessagePort } from 'node:worker_threads'
 import type { Decision } from '../../fabric/fabric.js'
 import type { ThreadsConnection } from '../../fabric/threads/threads-connect.js'
 import type { Machine } from '../../machine/machine.js'
@@ -27,6 +28,8 @@ export interface WorldData {
 export interface ProcessData {
   readonly kind: 'rankweave process'
   readonly program: string
+  /** The worker's end of its channel with the thread that called `run`. */
+  readonly port: MessagePort
   readonly connection: ThreadsConnection
   readonly world: WorldData
 }
@@ -91,6 +94,11 @@ export type FromChild =
    * An error that no code of the program has caught; the process ends then, unless the program has a handler for it.
    */
   | { readonly kind: 'uncaught'; readonly error: Uint8Array }
+
+/** The form of messages between processes of the operating system, by which they differ from the program's. */
+export interface OwnMessage {
+  readonly rankweave: FromChild
+}
 
 /** The most bytes of results of one process that cross to another, serialized. */
 export const maxResultBytes = 2 ** 30

@@ -151,8 +151,6 @@ class StartedWorld {
     this.#triggers = new ReportTriggers(report, clock, () => this.#describe())
     processes.forEach((each, process) => {
       each.on('message', (message) => {
-        // The program may send messages, of any form.
-        if (message?.kind === undefined) return
         this.#receive(process, message)
         if (message.kind === 'loaded' || message.kind === 'failed') this.#doneLoading(process)
       })

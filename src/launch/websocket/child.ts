@@ -11,6 +11,7 @@ import {
   type FromChild,
   maxErrorBytes,
   maxResultBytes,
+  type OwnMessage,
   type ToProcess,
 } from '../processes/process-protocol.js'
 import { programDigest } from '../processes/program-digest.js'
@@ -29,7 +30,7 @@ export async function hostChild(): Promise<void> {
   // The process that started this one decides what an interrupt of the terminal, which reaches both, ends.
   process.on('SIGINT', () => {})
   // The parent has ended, or wants this process to end.
-  process.on('disconnect', () => exit(0))
+  listenForGood('disconnect', () => exit(0))
   process.on('uncaughtExceptionMonitor', (error) =>
     post({ kind: 'uncaught', error: encodeError(error, maxErrorBytes) }),
   )
@@ -73,7 +74,26 @@ const port: CallerPort = {
 }
 
 function post(message: FromChild): void {
-  if (process.connected) process.send!(message, undefined, undefined, () => {})
+  const own: OwnMessage = { rankweave: message }
+  if (process.connected) process.send!(own, undefined, undefined, () => {})
+}
+
+/** Adds a listener that is added again when the program removes all listeners of this process. */
+function listenForGood(
+  event: 'disconnect' | 'message',
+  listener: (message: ChildData | ToProcess) => void,
+): void {
+  const add = () => {
+    process.off('removeListener', onRemoved)
+    process.off(event, listener)
+    process.on(event, listener)
+    process.on('removeListener', onRemoved)
+  }
+  const onRemoved = (_: string | symbol, removed: unknown) => {
+    // Node still walks the listeners that it removes.
+    if (removed === listener) queueMicrotask(add)
+  }
+  add()
 }
 
 /** Listens to the process that started this one: its first message, the start of the world, and all others. */
@@ -83,7 +103,7 @@ function listen(other: (message: ToProcess) => void): {
 } {
   let begin!: (data: ChildData) => void
   let start!: () => void
-  process.on('message', (message: ChildData | ToProcess) => {
+  listenForGood('message', (message: ChildData | ToProcess) => {
     if (message.kind === 'rankweave child') begin(message)
     else if (message.kind === 'start') start()
     else other(message)

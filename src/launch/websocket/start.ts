@@ -5,7 +5,13 @@ import { decodeError } from '../../messages/process/error-record.js'
 import { childFile } from '../../package-paths.js'
 import type { WebSocketFactory } from '../../websocket/factory-nodejs.js'
 import { entryFile } from '../processes/entry-file.js'
-import type { ChildData, FromChild, FromProcess, ToProcess } from '../processes/process-protocol.js'
+import type {
+  ChildData,
+  FromChild,
+  FromProcess,
+  OwnMessage,
+  ToProcess,
+} from '../processes/process-protocol.js'
 import type { StartedProcess } from '../processes/started-world.js'
 import { type OutputStreams, passOnOutput } from '../processes/worker-output.js'
 
@@ -113,7 +119,10 @@ export class StartedChild implements StartedProcess, OutputStreams {
   /** Emits `exit` after everything else: messages and output may arrive later than the notice that it has ended. */
   async #follow(): Promise<void> {
     const { stdout, stderr } = this.#child
-    this.#child.on('message', (message: FromChild) => this.#receive(message))
+    this.#child.on('message', (message: Partial<OwnMessage> | null) => {
+      // The program may send messages, of any form.
+      if (message?.rankweave !== undefined) this.#receive(message.rankweave)
+    })
     const done = [stdout!, stderr!].map((stream) => new Promise((resolve) => stream.once('close', resolve)))
     const disconnected = new Promise((resolve) => this.#child.once('disconnect', resolve))
     const code = await new Promise<number>((resolve) => {
@@ -138,7 +147,7 @@ export class StartedChild implements StartedProcess, OutputStreams {
   }
 
   #receive(message: FromChild): void {
-    switch (message?.kind) {
+    switch (message.kind) {
       case 'uncaught':
         this.#events.emit('error', decodeError(message.error))
         break

@@ -1,7 +1,10 @@
 import type { Worker } from 'node:worker_threads'
 import { type RankweaveError, run, threads } from 'rankweave'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { followWorld, type StartedProcess } from '../../../src/launch/processes/started-world.js'
 import { runThreads } from '../../../src/launch/threads-launcher.js'
+import { startWorkers } from '../../../src/launch/threads-start.js'
+import { worldLayout } from '../../../src/messages/process/world-layout.js'
 import { compiledUrl } from '../../support/compiled.js'
 import { ManualClock } from '../../support/manual-clock.js'
 import type { Hang } from '../../support/threads-hang.js'
@@ -11,6 +14,7 @@ import type { Loss, Moment } from '../../support/threads-loss.js'
 const loss = compiledUrl('threads-loss.ts')
 const hang = compiledUrl('threads-hang.ts')
 const anything = compiledUrl('threads-program.ts')
+const ownChannels = compiledUrl('own-channels-program.ts')
 
 /** Workers of the running test, in the order of their processes. */
 let workers: Worker[]
@@ -90,19 +94,24 @@ describe('a worker in a loop without await when the world fails', () => {
     })
     const args: Hang = { last: 'block', channel: channel.name, word: new Int32Array(shared(4)) }
     const fabric = threads({ ranksPerProcess: [3, 1] })
-    const world = failure(
-      runThreads(hang, fabric, { ranks: 4, ranksPerProcess: [3, 1], args }, { ...options, clock }),
-    )
+    const world = { ranks: 4, ranksPerProcess: [3, 1], args }
+    let processes: readonly StartedProcess[] = []
+    const start = () => {
+      processes = startWorkers(hang, fabric, world)
+      return { processes, noun: 'worker', release() {} }
+    }
+    const layout = worldLayout(4, fabric.options.nodes, world.ranksPerProcess)
+    const ended = failure(followWorld(start, layout, { ...options, clock }))
     await there
     channel.close()
-    return { world, clock }
+    return { world: ended, clock, processes }
   }
 
   it('is terminated after a grace period, and the error reports it', async () => {
     const abort = new AbortController()
-    const { world, clock } = await stuck({ signal: abort.signal })
+    const { world, clock, processes } = await stuck({ signal: abort.signal })
     const aware = new Promise<void>((resolve) => {
-      workers[0].on('message', ({ kind }) => kind === 'failing' && resolve())
+      processes[0].on('message', ({ kind }) => kind === 'failing' && resolve())
     })
     const reason = new Error('enough')
     abort.abort(reason)
@@ -138,19 +147,24 @@ describe('a worker in a loop without await when the world fails', () => {
   })
 })
 
-describe('a program that uses the port of its worker', () => {
+describe('a program that closes the port of its worker, removes all listeners and posts messages', () => {
   const fabric = threads({ processes: 2 })
 
-  it('and closes it is lost, with the reason', async () => {
-    const error = await failure(
-      run(anything, { ranks: 2, fabric, args: { kind: 'closes its port', rank: 1 } }),
-    )
-    expect(error).toMatchObject({ code: 'ERR_PEER_LOST', details: { process: 1 } })
-    expect(error.message).toContain('the program closed parentPort, by which its worker reports')
+  it('returns its results', async () => {
+    expect(await run(ownChannels, { ranks: 2, fabric })).toEqual([0, 1])
   })
 
-  it('for messages of its own does not disturb the world', async () => {
-    expect(await run(anything, { ranks: 2, fabric, args: { kind: 'own messages' } })).toEqual([0, 1])
+  it('is ended by a signal', async () => {
+    const channel = new BroadcastChannel('rankweave-test-channels')
+    const abort = new AbortController()
+    const args = channel.name
+    const world = failure(run(ownChannels, { ranks: 2, fabric, args, signal: abort.signal }))
+    await new Promise((resolve) => {
+      channel.onmessage = resolve
+    })
+    channel.close()
+    abort.abort(new Error('enough'))
+    expect(await world).toMatchObject({ code: 'ERR_ABORTED', cause: { message: 'enough' } })
   })
 })
 

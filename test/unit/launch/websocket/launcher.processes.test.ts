@@ -57,4 +57,9 @@ describe('a world on processes connected by WebSockets', () => {
     expect(error.details).toEqual({ process: 1 })
     expect(error.message).toContain('its process ended with code 7')
   })
+
+  it('a program that removes all listeners and sends messages of its own returns its results', async () => {
+    const program = compiledUrl('own-channels-program.ts')
+    expect(await run(program, { ranks: 2, fabric: 'websocket' })).toEqual([0, 1])
+  })
 })
