@@ -12,7 +12,7 @@ export function survivorSeat(comm: FreeableHandle, name: string): CommSeat {
   const seat = comm.seatToFree()
   const { ended, fabric } = seat.state.runtime
   if (ended !== undefined) throw ended
-  if (fabric.authority === undefined) throw noAuthorityError(name, fabric.kind)
+  if (fabric.authority === undefined) throw noAuthorityError(name, fabric)
   return seat
 }
 

@@ -1,9 +1,6 @@
 import { hostname } from 'node:os'
 import { threadId } from 'node:worker_threads'
-import type { FabricKind } from '../fabric/fabric.js'
-
-/** The places of a fabric's processes: all in one thread, each in its own thread, each in its own OS process. */
-export type ProcessLocation = 'one thread' | 'threads' | 'OS processes' | 'anywhere'
+import type { FabricFactory, FabricKind, ProcessLocation } from '../fabric/fabric.js'
 
 /**
  * The properties that a fabric must have. The caller states them, so that a silent fallback to another fabric fails.
@@ -14,24 +11,15 @@ export interface ExpectedFabric {
   readonly places: ProcessLocation
 }
 
-/** The usual places of each fabric's processes. */
-const usualPlaces: Readonly<Record<FabricKind, ProcessLocation>> = {
-  local: 'one thread',
-  threads: 'threads',
-  mpi: 'OS processes',
-  websocket: 'anywhere',
-}
-
 /** Fills in defaults from the factory. */
 export function expectedFabric(
-  factory: Pick<ExpectedFabric, 'kind' | 'processes'>,
+  factory: Pick<FabricFactory, 'kind' | 'processes' | 'places'>,
   given: Partial<ExpectedFabric> = {},
 ): ExpectedFabric {
-  const kind = given.kind ?? factory.kind
   return {
-    kind,
+    kind: given.kind ?? factory.kind,
     processes: given.processes ?? factory.processes,
-    places: given.places ?? usualPlaces[kind],
+    places: given.places ?? factory.places ?? 'anywhere',
   }
 }
 

@@ -12,10 +12,11 @@ export {
   type FabricConformanceOptions,
   fabricConformance,
 } from '../conformance/fabric-conformance.js'
-export type { ExpectedFabric, ProcessLocation as Places } from '../conformance/process-identity.js'
+export type { ExpectedFabric } from '../conformance/process-identity.js'
 export type { CaseContext, Check, ExpectedWorld, WorldCase, WorldSetting } from '../conformance/world-case.js'
 export {
   type ConformanceOptions,
   checkWorld,
   collectiveConformance,
 } from '../conformance/world-conformance.js'
+export type { ProcessLocation as Places } from '../fabric/fabric.js'

@@ -67,6 +67,11 @@ export const maxKeyLength = 128
  */
 export interface Fabric {
   readonly kind: FabricKind
+  /**
+   * Whether every process runs this program. If false, other programs may send frames: the rooms above check each
+   * frame, charge a message all the memory that it occupies, and bound what waits here.
+   */
+  readonly isTrusted: boolean
   /** The number of this process, 0-based. */
   readonly process: number
   readonly processes: number
@@ -97,6 +102,8 @@ export interface Fabric {
    * cannot be survived.
    */
   readonly authority?: Authority
+  /** The effect of a lost process where there is no authority, for the texts of errors. */
+  readonly lossEffect?: string
 
   /** Names the receiver of this process's frames. Called once, before the first frame can arrive. */
   attach(sink: FrameSink): void
@@ -152,7 +159,14 @@ export interface Fabric {
   unref(): void
 }
 
-export type FabricKind = 'local' | 'threads' | 'websocket' | 'mpi'
+/**
+ * The name of a fabric in reports, errors and tuning files. No behavior depends on it: what differs between fabrics is
+ * a property of the contract. A fabric from outside has its own name.
+ */
+export type FabricKind = 'local' | 'threads' | 'websocket' | 'mpi' | (string & {})
+
+/** The places of a fabric's processes: all in one thread, each in its own thread, each in its own OS process. */
+export type ProcessLocation = 'one thread' | 'threads' | 'OS processes' | 'anywhere'
 
 export const maxHeaderWords = 16
 
@@ -357,5 +371,12 @@ export interface FabricFactory {
    * false.
    */
   readonly needsModule?: boolean
+  /**
+   * Whether the processes are those of a job that a launcher such as mpirun has started: each makes the same calls, and
+   * process 0 reports. Default: false.
+   */
+  readonly isJob?: boolean
+  /** Where the processes run. Default: anywhere. */
+  readonly places?: ProcessLocation
   open(): Promise<FabricSession>
 }

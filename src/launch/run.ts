@@ -178,7 +178,7 @@ export async function run<T, A = undefined>(main: Main<T, A> | URL, options: Run
   const { trace } = options.matching ?? {}
   const matching =
     trace === undefined ? options.matching : { ...options.matching, trace: prepareTraceDirectory(trace) }
-  const tuning = loadedTuning(options.tuning, factory.kind)
+  const tuning = loadedTuning(options.tuning, factory)
   const world: WorldOptions<A> = {
     ranks,
     ...givenOptions({
@@ -192,20 +192,23 @@ export async function run<T, A = undefined>(main: Main<T, A> | URL, options: Run
       matching,
     }),
   }
-  if (factory.kind !== 'mpi') warnOfCopies(factory.kind)
+  if (factory.isJob !== true) warnOfCopies(factory.kind)
   const launch = launchers[factory.kind] ?? launchSession
   const request = {
     program: main instanceof URL ? main : programOf(main, hosted),
     hosted: hosted !== false,
     ...{ world, tuning, signal, report, eventLoop },
   }
-  // On mpi the order of calls counts, so nothing is awaited before.
-  if (tuning === undefined || factory.kind === 'mpi') return launch<T, A>(factory, request)
+  // In a job the order of calls counts, so nothing is awaited before.
+  if (tuning === undefined || factory.isJob === true) return launch<T, A>(factory, request)
   return launch<T, A>(factory, { ...request, world: { ...world, ...(await tuning) } })
 }
 
 /** Returns the tuning of a world; undefined without one. */
-function loadedTuning(option: TuningOption | undefined, fabric: string): Promise<LoadedTuning> | undefined {
+function loadedTuning(
+  option: TuningOption | undefined,
+  fabric: FabricFactory,
+): Promise<LoadedTuning> | undefined {
   const given = tuningGiven(option)
   if (given === null) return undefined
   const loaded = loadTuningOf(given, fabric)
@@ -214,16 +217,19 @@ function loadedTuning(option: TuningOption | undefined, fabric: string): Promise
   return loaded
 }
 
-async function loadTuningOf(given: NonNullable<TuningOption>, fabric: string): Promise<LoadedTuning> {
+async function loadTuningOf(
+  given: NonNullable<TuningOption>,
+  { kind, isJob }: FabricFactory,
+): Promise<LoadedTuning> {
   const request = onlineRequestOf(given)
   if (request !== undefined) {
     const { loadOnline, loadOnlineHere } = await import('./processes/load-online.js')
     // The options of rank 0's process count among those of a job.
-    const load = fabric === 'mpi' ? loadOnline : loadOnlineHere
-    return { online: await load('run', request, fabric) }
+    const load = isJob === true ? loadOnline : loadOnlineHere
+    return { online: await load('run', request, kind) }
   }
   const { loadTuning } = await import('./processes/load-tuning.js')
-  return { tuning: await loadTuning('run', given as string | URL | TuningFile, fabric) }
+  return { tuning: await loadTuning('run', given as string | URL | TuningFile, kind) }
 }
 
 let warned = false
@@ -244,8 +250,8 @@ function warnOfCopies(kind: FabricKind): void {
   )
 }
 
-// Each launcher is loaded when it is requested: hosting ranks in this thread takes most of the library, WebSockets take
-// packages.
+// The launchers of this package's fabrics. Each is loaded when it is requested: hosting ranks in this thread takes most
+// of the library, WebSockets take packages.
 const launchers: Readonly<Partial<Record<FabricKind, Launcher>>> = {
   local: async (factory, request) =>
     (await import('./processes/session-launcher.js')).launchLocal(factory, request),
@@ -255,7 +261,7 @@ const launchers: Readonly<Partial<Record<FabricKind, Launcher>>> = {
   mpi: async (factory, request) => (await import('./mpi-run.js')).launchMpi(factory, request),
 }
 
-/** Launches on a fabric of the user's. */
+/** Launches on a fabric from outside, whose session opens in this thread. */
 const launchSession: Launcher = async (factory, request) =>
   (await import('./processes/session-launcher.js')).launchSession(factory, request)
 

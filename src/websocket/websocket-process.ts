@@ -23,6 +23,7 @@ const watchMs = 2
  */
 export class WebSocketProcess implements Fabric {
   readonly kind = 'websocket'
+  readonly isTrusted = false
   readonly process: number
   readonly processes: number
   readonly nodes: readonly string[]

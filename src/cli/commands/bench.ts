@@ -53,7 +53,7 @@ export const benchCommand: AddCommand = (command, act) => {
         const { ranks, runs } = options
         const spec = options.topology ?? `moore:${dimsCreate(ranks, 2).join('x')}:r=2`
         const fabric = fabricOf(options)
-        const open = openInputOn(fabric.kind)
+        const open = openInputOn(fabric)
         const topology = buildTopology(spec, { open, onProgress: readProgress(report, spec) })
         if (topology.ranks !== ranks) {
           const message = `--topology: expected a topology of ${ranks} ranks, got one of ${topology.ranks}`

@@ -94,7 +94,7 @@ export const joinCommand: AddCommand = (command, act) => {
         const chosen = listen === false ? null : listenOf({ ...options, listen })
         installNeighborhood()
         const started = performance.now()
-        const tuning = await tuningOfRun(options, 'websocket')
+        const tuning = await tuningOfRun(options, 'websocket', true)
         const joined = await joinProgram(file, {
           ...{
             url,

@@ -85,7 +85,7 @@ export const runCommand: AddCommand = (command, act) => {
         const { ranks } = options
         const fabric = fabricOf(options)
         const { processes } = fabric
-        const tuning = await tuningOfRun(options, fabric.kind)
+        const tuning = await tuningOfRun(options, fabric.kind, fabric.isJob)
         const machine = await worldMachineOf(options)
         const started = performance.now()
         const results = await runUserProgram({

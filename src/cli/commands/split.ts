@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { checkSplitOptions, planSplit, splitOptions } from '../../comm/split/split-plan.js'
 import { RankweaveError } from '../../errors.js'
-import type { FabricKind } from '../../fabric/fabric.js'
+import type { FabricFactory } from '../../fabric/fabric.js'
 import { addFlags, flagValues } from '../input/option-flags.js'
 import { parseOptions, whole } from '../input/options.js'
 import { readSplitFile, type SplitInput } from '../input/split-input.js'
@@ -45,7 +45,7 @@ export const splitCommand: AddCommand = (command, act) => {
         const { ranks } = options
         const fabric = fabricOf(options)
         const given = flagValues(splitOptions, raw)
-        const problem = splitProblem(inputOf(options, fabric.kind), given)
+        const problem = splitProblem(inputOf(options, fabric), given)
         // The options are checked before the world starts. Processes without ranks take no part in the split.
         const taking = Math.min(fabric.processes, ranks)
         checkSplitOptions(problem.options, taking)
@@ -62,9 +62,9 @@ export const splitCommand: AddCommand = (command, act) => {
     )
 }
 
-function inputOf({ file, colors, ranks }: z.infer<typeof schema>, kind: FabricKind): SplitInput {
+function inputOf({ file, colors, ranks }: z.infer<typeof schema>, fabric: FabricFactory): SplitInput {
   if (file === undefined) return { kind: 'generated', colors: colors ?? 1 }
-  if (colors === undefined) return readSplitFile(file, ranks, kind)
+  if (colors === undefined) return readSplitFile(file, ranks, fabric)
   const message = '--colors: the colors are in the file: expected --file or --colors, got both'
   throw new RankweaveError('ERR_USAGE', message)
 }

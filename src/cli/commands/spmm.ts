@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { medianInterval } from '../../base/median-interval.js'
 import { isRankweaveError, RankweaveError } from '../../errors.js'
+import type { FabricFactory } from '../../fabric/fabric.js'
 import { formatMachine } from '../../machine/format-machine.js'
 import { nodeOf } from '../../machine/machine.js'
 import { profileOf } from '../../machine/network.js'
@@ -17,6 +18,7 @@ import { prepareEngine } from '../../topology/grouping/exact-round.js'
 import { distinctOut } from '../../topology/neighbors.js'
 import { topologyStatistics } from '../../topology/topology-statistics.js'
 import { readMachine } from '../input/machine-input.js'
+import { notFromStandardInput } from '../input/open-input.js'
 import { whole } from '../input/options.js'
 import { machineHelp } from '../input/spec-help.js'
 import {
@@ -105,7 +107,7 @@ export const spmmCommand: AddCommand = (command, act) => {
         }
         await checkOutputs(report, svg)
         const fabric = fabricOf(options)
-        checkInputs(fabric.kind, fileA, fileB)
+        checkInputs(fabric, fileA, fileB)
         if (strategy.kind === 'common-neighbor') await prepareEngine(strategy.engine)
         const job: SpmmJob = {
           a: fileA ?? sample,
@@ -206,23 +208,24 @@ function badInput(error: unknown): unknown {
     : error
 }
 
-interface Fabric {
-  readonly kind: string
-  readonly processes: number
-}
-
-/** Returns the share of the time of a product that is not local work. Logical processes share one thread. */
-function communicationOf({ seconds, localSeconds }: ProductTime, { kind, processes }: Fabric): number {
-  const threads = kind === 'local' ? 1 : processes
+/** Returns the share of the time of a product that is not local work. */
+function communicationOf(
+  { seconds, localSeconds }: ProductTime,
+  { places, processes }: FabricFactory,
+): number {
+  const threads = places === 'one thread' ? 1 : processes
   return Math.max(0, 1 - localSeconds / threads / seconds)
 }
 
 /** @throws ERR_USAGE for standard input that cannot be read */
-function checkInputs(kind: string, fileA: string | undefined, fileB: string | undefined): void {
+function checkInputs(
+  { kind, isJob }: FabricFactory,
+  fileA: string | undefined,
+  fileB: string | undefined,
+): void {
   if (fileA === '-' && fileB === '-')
     throw new RankweaveError('ERR_USAGE', 'expected one input from standard input, got two')
-  if (kind === 'mpi' && (fileA === '-' || fileB === '-'))
-    throw new RankweaveError('ERR_USAGE', '--fabric mpi: expected files, which every process reads, got -')
+  if (isJob === true && (fileA === '-' || fileB === '-')) throw notFromStandardInput(kind)
 }
 
 /** Returns the largest relative error against the serial product, over the rows that all ranks returned. */

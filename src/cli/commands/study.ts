@@ -3,6 +3,7 @@ import type { Command } from 'commander'
 import * as z from 'zod'
 import { longestBlockBytes } from '../../cost/simulate/block-lengths.js'
 import { RankweaveError } from '../../errors.js'
+import type { FabricFactory } from '../../fabric/fabric.js'
 import { mpiLauncher } from '../../fabric/mpi/mpi-launcher.js'
 import { type Machine, nodeOf } from '../../machine/machine.js'
 import { mappedTopology } from '../../neighborhood/choose/mapped-topology.js'
@@ -138,7 +139,8 @@ async function studyOf(
   options: Options,
 ): Promise<Study | null> {
   const { fabric: kind, bytes, strategies, planSeconds, map } = options
-  const open = kind === undefined ? openInput : openInputOn(kind)
+  const fabric = kind === undefined ? undefined : fabricOf({ fabric: kind, processes: options.processes })
+  const open = fabric === undefined ? openInput : openInputOn(fabric)
   report.step(`building ${spec}`)
   const cores = machine.firstRank[machine.cores.length]
   const text = /^[^:]+\.mtx(\.gz)?$/.test(spec) ? `mtx:${spec}:ranks=${cores}` : spec
@@ -148,7 +150,7 @@ async function studyOf(
     map === undefined ? null : mappedTopology(given, map, { machine, nodes: nodeOf(machine, given.ranks) })
   const topology = mapped?.topology ?? given
   const blockRows = blockRowsOf(text, topology.ranks, open)
-  const isFollower = kind === 'mpi' && (mpiLauncher(process.env)?.process ?? 0) > 0
+  const isFollower = fabric?.isJob === true && (mpiLauncher(process.env)?.process ?? 0) > 0
   const settings = {
     name: text,
     planSeconds,
@@ -160,9 +162,9 @@ async function studyOf(
     onStrategy: (strategy: string) => report.step(`studying ${strategy}`),
   }
   const study = isFollower ? null : makeStudy(topology, machine, settings)
-  if (kind === undefined) return study
+  if (fabric === undefined) return study
   const named = study?.strategies.map(({ strategy: text }) => ({ text, strategy: parseStrategy(text) })) ?? []
-  const measurements = await measured(report, topology, machine, named, { ...options, fabric: kind })
+  const measurements = await measured(report, topology, machine, named, fabric, options)
   return study === null || measurements === null ? null : { ...study, measurements }
 }
 
@@ -171,18 +173,13 @@ async function measured(
   topology: ProcessTopology,
   machine: Machine,
   strategies: readonly NamedStrategy[],
-  {
-    fabric: kind,
-    processes,
-    runs,
-    bytes: given,
-  }: Options & { readonly fabric: 'local' | 'threads' | 'websocket' | 'mpi' },
+  fabric: FabricFactory,
+  { runs, bytes: given }: Options,
 ): Promise<Measurements | null> {
   installNeighborhood()
-  const fabric = fabricOf({ fabric: kind, processes })
   const asked = [...new Set(given ?? defaultLengths)].sort((a, b) => a - b)
   const { bytes, tooLong } = measurableLengths(topology.outRank.length, asked)
-  report.step(`measuring ${strategies.length} strategies on ${kind}`)
+  report.step(`measuring ${strategies.length} strategies on ${fabric.kind}`)
   const args = { topology, machine, strategies, bytes, runs, runMs }
   const results = await runOwnProgram('study-program', main, {
     ranks: topology.ranks,
@@ -193,7 +190,7 @@ async function measured(
   const found = results?.[0]
   if (found === undefined || found === null) return null
   return measurementsOf(found, {
-    fabric: kind,
+    fabric: fabric.kind,
     processes: fabric.processes,
     processor: cpus()[0]?.model.trim() ?? 'unknown',
     processors: availableParallelism(),

@@ -1,5 +1,5 @@
 import { RankweaveError } from '../../errors.js'
-import type { FabricKind } from '../../fabric/fabric.js'
+import type { FabricFactory, FabricKind } from '../../fabric/fabric.js'
 import { fileSource, type OpenSource, openSourceFile } from '../../text/source-file.js'
 
 const standardInput = 0
@@ -19,10 +19,15 @@ export const openInput: OpenSource = (path) => {
   return { ...fileSource('standard input', () => standardInput), close: () => {} }
 }
 
-/** Works as {@link openInput} does if every process of the fabric reads the file. @throws ERR_USAGE for `-` on `mpi` */
-export function openInputOn(kind: FabricKind): OpenSource {
+/** Works as {@link openInput} does, on a fabric. @throws ERR_USAGE for `-` if every process of a job reads the file */
+export function openInputOn({ kind, isJob = false }: Pick<FabricFactory, 'kind' | 'isJob'>): OpenSource {
   return (path) => {
-    if (kind !== 'mpi' || path !== '-') return openInput(path)
-    throw new RankweaveError('ERR_USAGE', '--fabric mpi: expected files, which every process reads, got -')
+    if (!isJob || path !== '-') return openInput(path)
+    throw notFromStandardInput(kind)
   }
+}
+
+/** Returns the error of an input that every process of a job reads, which only one of them can. */
+export function notFromStandardInput(kind: FabricKind): RankweaveError {
+  return new RankweaveError('ERR_USAGE', `--fabric ${kind}: expected files, which every process reads, got -`)
 }

@@ -1,6 +1,6 @@
 import { seededRandom } from '../../base/random.js'
 import { type RankweaveError, wrongValue } from '../../errors.js'
-import type { FabricKind } from '../../fabric/fabric.js'
+import type { FabricFactory } from '../../fabric/fabric.js'
 import { type ByteSource, readText } from '../../text/byte-source.js'
 import { withSource } from '../../text/source-file.js'
 import { openInputOn } from './open-input.js'
@@ -34,13 +34,13 @@ const lineBytes = 64
  * Reads one line per rank: color and key, or `-` for no color; without a key it is 0. The file may be a pipe or
  * compressed, and `-` is standard input.
  *
- * @param kind fabric of the world that splits
+ * @param fabric of the world that splits
  * @throws ERR_FILE for a file that cannot be read, beyond 64 bytes per rank, for another number of lines, or for a line
  *   of another form; ERR_USAGE for `-` if every process reads
  */
-export function readSplitFile(path: string, ranks: number, kind: FabricKind): SplitInput {
+export function readSplitFile(path: string, ranks: number, fabric: FabricFactory): SplitInput {
   const read = (source: ByteSource) => readText(source, path, lineBytes * ranks)
-  const text = withSource(path, read, { open: openInputOn(kind) })
+  const text = withSource(path, read, { open: openInputOn(fabric) })
   const lines = text.trimEnd().split('\n')
   if (lines.length !== ranks)
     throw wrongValue('ERR_FILE', `${path}: expected ${ranks} lines, one per rank`, lines.length)

@@ -30,15 +30,20 @@ export async function tuningOf(
   return given === null ? null : loadTuning(where, given, fabric)
 }
 
-/** Returns the tuning of a run or of a process that joins, which may tune online. */
+/**
+ * Returns the tuning of a run or of a process that joins, which may tune online.
+ *
+ * @param mayBeElsewhere whether rank 0, whose machine a model must be of, may run on another host
+ */
 export async function tuningOfRun(
   options: { readonly tuning?: string | undefined },
   fabric: string,
+  mayBeElsewhere = false,
 ): Promise<TuningFile | OnlineRequest | null> {
   const request = onlineRequestOf(tuningGiven(options.tuning))
   if (request === undefined) return tuningOf(options, fabric)
   // An error in the folder is one of the command, not of the program.
-  const load = fabric === 'mpi' || fabric === 'websocket' ? loadOnline : loadOnlineHere
+  const load = mayBeElsewhere ? loadOnline : loadOnlineHere
   await load(options.tuning === undefined ? 'RANKWEAVE_TUNING' : '--tuning', request, fabric)
   return request
 }

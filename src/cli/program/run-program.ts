@@ -81,7 +81,7 @@ export async function runUserProgram(options: ProgramOptions): Promise<readonly 
     return await asWorld((signal) => run(main, { ...world, args, hosted: hostedMain, signal }), true)
   } finally {
     output.restore()
-    if (fabric.kind === 'mpi') await leaveMpi()
+    if (fabric.isJob === true) await leaveMpi()
   }
 }
 

@@ -1,5 +1,6 @@
 import { describeContext } from '../../calls/call-report.js'
 import { RankweaveError } from '../../errors.js'
+import type { Fabric } from '../../fabric/fabric.js'
 import { ranksText } from '../../messages/process/world-layout.js'
 import type { TableContext } from '../table/table-context.js'
 
@@ -65,11 +66,14 @@ export function returnedError(
 const mostNamed = 16
 
 /** Returns the error of a fabric on which no process can decide which one is lost. */
-export function noAuthorityError(name: string, fabric: string): RankweaveError {
+export function noAuthorityError(
+  name: string,
+  { kind, lossEffect }: Pick<Fabric, 'kind' | 'lossEffect'>,
+): RankweaveError {
   return new RankweaveError(
     'ERR_AUTHORITY',
-    `${name}: fabric '${fabric}' has no authority on failures: a lost process ends the whole world there` +
-      (fabric === 'mpi' ? ' (MPI aborts the job)' : ''),
+    `${name}: fabric '${kind}' has no authority on failures: a lost process ends the whole world there` +
+      (lossEffect === undefined ? '' : ` (${lossEffect})`),
   )
 }
 

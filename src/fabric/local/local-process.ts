@@ -23,6 +23,7 @@ export interface ProcessOptions {
 /** The end of the fabric at one logical process. */
 export class LocalProcess implements Fabric {
   readonly kind = 'local'
+  readonly isTrusted = true
   readonly process: number
   readonly processes: number
   readonly nodes: readonly string[]

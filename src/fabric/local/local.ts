@@ -83,6 +83,7 @@ export function local(options: LocalOptions = {}): LocalFactory {
   return {
     kind: 'local',
     processes,
+    places: 'one thread',
     ...(ranksPerProcess === undefined ? {} : { ranksPerProcess }),
     open: async () => new LocalSession(resolved),
   }

@@ -32,6 +32,8 @@ const batchFrames = 1024
  */
 export class MpiProcess implements Fabric {
   readonly kind = 'mpi'
+  readonly isTrusted = true
+  readonly lossEffect = 'MPI aborts the job'
   readonly process: number
   readonly processes: number
   readonly nodes: readonly string[]

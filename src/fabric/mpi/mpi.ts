@@ -41,6 +41,8 @@ export function mpi(options: MpiOptions = {}): MpiFactory {
   return {
     kind: 'mpi',
     processes,
+    isJob: true,
+    places: 'OS processes',
     ...(ranksPerProcess === undefined ? {} : { ranksPerProcess }),
     open: () => openAfter(Promise.resolve()),
     openAfter,

@@ -25,6 +25,7 @@ const spinsPerTurn = 1024
  */
 export class ThreadsProcess implements Fabric {
   readonly kind = 'threads'
+  readonly isTrusted = true
   readonly process: number
   readonly processes: number
   readonly nodes: readonly string[]

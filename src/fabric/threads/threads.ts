@@ -17,6 +17,7 @@ export function threads(options: ThreadsOptions = {}): ThreadsFactory {
     kind: 'threads',
     processes: resolved.processes,
     needsModule: true,
+    places: 'threads',
     ...(ranksPerProcess === undefined ? {} : { ranksPerProcess }),
     options: resolved,
     workers: {

@@ -18,7 +18,7 @@ export interface Grantee {
  */
 export const envelopeChargeBytes = 64
 /**
- * The charge on `websocket`, where other programs may send messages: the most that one occupies. On Node 20, 420 bytes
+ * The charge where other programs may send messages (`Fabric.isTrusted`): the most that one occupies. On Node 20, 420 bytes
  * were measured, 525 if each has another tag, and 607 if three have the same one. That is the heap with buffers after
  * garbage collection per message, less its payload, of 100,000 to 200,000 messages.
  */
@@ -27,7 +27,7 @@ export const untrustedEnvelopeChargeBytes = 640
 /**
  * The limit of the memory that frames of one process occupy here without credit, besides `creditBytes`. They are frames
  * for communicators not opened here, collectives that no rank here has called, and offers and envelopes that no call
- * has taken. The limit applies only where other programs may send frames: on `websocket`.
+ * has taken. The limit applies only where other programs may send frames.
  */
 export const waitingBytes = 2 ** 26
 
@@ -78,8 +78,8 @@ class PeerCredit {
  *   yet stay within `creditBytes` too. Transfers are served in order, so every one completes.
  *
  * A process thus holds bounded memory for messages that no receive has matched. It is at most `creditBytes` for each
- * process that sends to it, and an envelope for each pending send of the program. On `websocket` the rest is bounded,
- * too ({@link waitingBytes}).
+ * process that sends to it, and an envelope for each pending send of the program. Where other programs
+ * may send frames, the rest is bounded, too ({@link waitingBytes}).
  */
 export class Credit {
   readonly #runtime: FramePort
@@ -105,7 +105,7 @@ export class Credit {
     this.#runtime = runtime
     this.#lastTransferId = lastTransferId
     this.#limitBytes = Math.min(runtime.options.creditBytes, 2 ** 31)
-    this.#isBounded = runtime.fabric.kind === 'websocket'
+    this.#isBounded = !runtime.fabric.isTrusted
     this.#envelopeBytes = this.#isBounded ? untrustedEnvelopeChargeBytes : envelopeChargeBytes
     runtime.onService(frameKind.credit, (src, header) => {
       const peer = this.#peer(src)
@@ -173,7 +173,7 @@ export class Credit {
   /**
    * Adds to the bytes that wait here of `process` without credit, or subtracts from them.
    *
-   * @throws ERR_PROTOCOL on `websocket`, for more than `creditBytes` and {@link waitingBytes}
+   * @throws ERR_PROTOCOL where other programs may send frames, for more than `creditBytes` and {@link waitingBytes}
    */
   waits(process: number, sizeBytes: number): void {
     const peer = this.#peer(process)

@@ -119,7 +119,7 @@ export class Runtime<C extends FrameContext> implements ProcessPort {
     )
     this.credit = new Credit(this)
     this.staging = fabric.staging === undefined ? undefined : new Staging(fabric.staging)
-    fabric.attach(fabric.kind === 'websocket' ? this.#checked(fabric.maxPayloadBytes) : this.router)
+    fabric.attach(fabric.isTrusted ? this.router : this.#checked(fabric.maxPayloadBytes))
   }
 
   /** Returns a sink that checks frames before they are routed, since other programs may have made them. */

@@ -11,13 +11,13 @@ import { coded } from '../../../support/on-ranks.js'
 
 /** Processes 0 to `processes - 1` that deliver each other's frames at once. */
 function connected(settings: Settings) {
-  const { creditBytes, processes = 2, maxPayloadBytes = 24, lastTransferId, kind = 'threads' } = settings
+  const { creditBytes, processes = 2, maxPayloadBytes = 24, lastTransferId, isTrusted = true } = settings
   const handlers: ServiceHandler[] = []
   const frames: { src: number; dst: number; bytes: number }[] = []
   const credits = Array.from({ length: processes }, (_, process) => {
     const port: Partial<FramePort> = {
       process,
-      fabric: { kind, maxPayloadBytes } as FramePort['fabric'],
+      fabric: { isTrusted, maxPayloadBytes } as FramePort['fabric'],
       options: { eagerLimitBytes: 0, creditBytes },
       onService: (kind, handler) => {
         expect(kind).toBe(frameKind.credit)
@@ -39,7 +39,7 @@ interface Settings {
   readonly processes?: number
   readonly maxPayloadBytes?: number
   readonly lastTransferId?: number
-  readonly kind?: FramePort['fabric']['kind']
+  readonly isTrusted?: boolean
 }
 
 /** Takes messages of this size until one is refused, and returns how many there were. */
@@ -57,9 +57,9 @@ describe('credit', () => {
   })
 
   it('messages are charged what they occupy where other programs may send them, and less elsewhere', () => {
-    const takenOn = (kind: 'websocket' | 'threads') =>
-      takeAll(connected({ creditBytes: 64_000, kind }).credits[0], 1, 0)
-    expect([takenOn('websocket'), takenOn('threads')]).toEqual([100, 1000])
+    const takenIf = (isTrusted: boolean) =>
+      takeAll(connected({ creditBytes: 64_000, isTrusted }).credits[0], 1, 0)
+    expect([takenIf(false), takenIf(true)]).toEqual([100, 1000])
   })
 
   it('messages of a process to itself return their charge at once', () => {
@@ -88,7 +88,7 @@ describe('what a receiver counts', () => {
   })
 
   it('bounds other frames for communicators that are not open', () => {
-    const { credits } = connected({ kind: 'websocket', creditBytes: 1000 })
+    const { credits } = connected({ isTrusted: false, creditBytes: 1000 })
     credits[1].waits(0, waitingBytes + 1000)
     credits[1].waits(0, -500)
     credits[1].waits(0, 500)

@@ -60,7 +60,7 @@ function victim() {
     cancel() {},
   }
   const fabric: Partial<Fabric> = {
-    ...{ kind: 'websocket', process: 0, processes: 3, nodes: ['a', 'b', 'c'] },
+    ...{ kind: 'websocket', isTrusted: false, process: 0, processes: 3, nodes: ['a', 'b', 'c'] },
     ...{ maxPayloadBytes: batchPayloadBytes, bulk, counters: {} as never },
     ...{ ref() {}, unref() {}, poll: () => false },
     attach: (given) => {
