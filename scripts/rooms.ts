@@ -19,7 +19,7 @@ export const rooms: readonly Room[] = [
   {
     name: 'package-paths.ts',
     holds:
-      'where files of the package are, by URL; no other module knows its own place ([0006](decisions/0006-start-up.md))',
+      'where files of the package are, by URL; no other module knows its own place ([0068](decisions/0068-what-starts-with-the-library.md))',
   },
   {
     name: 'base',
@@ -111,7 +111,7 @@ export const rooms: readonly Room[] = [
   {
     name: 'report',
     holds:
-      'what pictures of a topology and a plan show, as data of bounded size ([0048](decisions/0048-page-and-report.md))',
+      'what pictures of a topology and a plan show, as data of bounded size ([0038](decisions/0038-documents-are-data-first.md))',
   },
   { name: 'conformance', holds: 'what fabrics and worlds promise, as cases' },
   {
@@ -137,7 +137,10 @@ export const rooms: readonly Room[] = [
   { name: 'worker.ts', holds: 'the program of a worker thread' },
   { name: 'child.ts', holds: 'the program of an operating-system process that `run` starts' },
   { name: 'from-source.mjs', holds: 'the same two from TypeScript; not published', packages: ['tsx'] },
-  { name: 'entry', holds: 'one file per import path of the package ([0019](decisions/0019-package.md))' },
+  {
+    name: 'entry',
+    holds: 'one file per import path of the package ([0019](decisions/0019-what-users-import.md))',
+  },
 ]
 
 /** Imports of a module in every form, types and `import()` included. */

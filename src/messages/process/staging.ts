@@ -132,7 +132,7 @@ export function decodeLocation(payload: Uint8Array): MemoryLocation {
 
 /**
  * The bytes at the start from which free ranges are taken in turn; the rest is used only when these are taken. Memory
- * whose last content is still in the cache of another core costs up to ten times as much to write (record 0028). These
+ * whose last content is still in the cache of another core costs up to ten times as much to write (record 0009). These
  * bytes are more than such a cache holds. It also bounds the pages that are backed by memory if little is taken at a
  * time.
  */

@@ -73,7 +73,7 @@ function frames(context: LoweringContext, process: number, ranks: Int32Array, ki
   }
 
   // Peers begin after the process, because ascending peers would have all processes send to the same ones at the same
-  // time (docs/decisions/0033).
+  // time (docs/decisions/0026).
   const firstPeer = kind === opKind.send ? process + 1 : 0
   const peerOf = (frame: number): number => placement[opPeer[ops[first[frame]]]]
   const roundOf = (frame: number): number => ofOperation[ops[first[frame]]]

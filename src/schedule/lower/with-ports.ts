@@ -17,7 +17,7 @@ export const mostSendsAtOnce = 2 ** 16
  * the final contents of places are the same.
  *
  * A phase in which a rank sends more becomes several, its turns. A rank's sends take turns by peer, beginning with the
- * rank after it, so that not all ranks send to one (docs/decisions/0033). Each receive is in the turn of its send,
+ * rank after it, so that not all ranks send to one (docs/decisions/0026). Each receive is in the turn of its send,
  * copies and combinations follow the last message of the rank. A send waits (`opAfter`) for the latest phase up to
  * which all sends have to be complete, so that at most `ports` remain; then the receives of these phases are complete,
  * too.

@@ -4,7 +4,7 @@ import { RankweaveError } from '../../errors.js'
  * A message with which ranks group friends when no rank knows the whole topology. Between two ranks messages stay in
  * order; otherwise they may arrive in any order.
  *
- * @see Ghazimirsaeed 2019 §7.3.2, Algorithms 7.1-7.3; differences and their reasons: docs/decisions/0007
+ * @see Ghazimirsaeed 2019 §7.3.2, Algorithms 7.1-7.3; differences and their reasons: docs/decisions/0003
  */
 export interface GroupingMessage {
   readonly kind: GroupingMessageKind
