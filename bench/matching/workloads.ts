@@ -1,8 +1,7 @@
-import { countSources } from '../../src/messages/matching-queues/count-sources.js'
 import type { ProcessFacts } from '../../src/messages/matching-queues/design.js'
 import { matchingDesignNames, type NamedDesign } from '../../src/messages/matching-queues/designs.js'
-import { partnerRetries } from '../../src/messages/matching-queues/dynamic-partners.js'
-import { MatchingReplay } from '../../src/messages/matching-queues/replay.js'
+import { partnerRetries } from '../../src/messages/matching-queues/partners.js'
+import { countSources, MatchingReplay } from '../../src/messages/matching-queues/replay.js'
 import {
   type MatchingWorkload,
   matchingWorkloadNames,

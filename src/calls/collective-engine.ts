@@ -1,5 +1,5 @@
+import type { WaitOptions } from '../base/abort.js'
 import { type RankweaveError, wrongValue } from '../errors.js'
-import type { WaitOptions } from '../messages/process/abort.js'
 import type { CallWatch, CommContext } from '../messages/process/comm-context.js'
 import { hold, mayComplete } from '../messages/process/completion-budget.js'
 import { waitCharge } from '../messages/process/credit.js'

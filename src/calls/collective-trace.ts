@@ -1,6 +1,5 @@
 import type { CommContext } from '../messages/process/comm-context.js'
-import { contextKey } from '../messages/process/context-id.js'
-import { collectiveWord, totalOf } from '../messages/process/frames.js'
+import { collectiveWord, contextKey, totalOf } from '../messages/process/frames.js'
 import type { MatchingWatch } from '../messages/process/matching-traces.js'
 import { collectives } from '../schedule/specification.js'
 import { nameInWords } from './signature.js'

@@ -2,8 +2,12 @@ import { RankweaveError } from '../errors.js'
 import { detachedError } from '../messages/datatype/elements.js'
 import type { CommContext } from '../messages/process/comm-context.js'
 import { decodeLocation, type MemoryLocation, type StagedCopy } from '../messages/process/staging.js'
-import { type Incoming, isDetachedHere, type Outgoing } from '../messages/process/transfer-sides.js'
-import type { Transfers } from '../messages/process/transfers.js'
+import {
+  type Incoming,
+  isDetachedHere,
+  type Outgoing,
+  type Transfers,
+} from '../messages/process/transfers.js'
 import { type AwaitedReceive, hand } from './exchange.js'
 import { describeSignature, type Signature } from './signature.js'
 

@@ -1,5 +1,5 @@
 import { typeName } from '../messages/datatype/elements.js'
-import { operationNames } from '../messages/datatype/operation-names.js'
+import { operationNames } from '../messages/datatype/operation.js'
 import { signatureWords } from '../messages/process/frames.js'
 import { type CollectiveName, collectiveNames } from './collective-name.js'
 import { methodNamed } from './method-names.js'

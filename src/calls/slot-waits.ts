@@ -1,5 +1,5 @@
+import { onAbort } from '../base/abort.js'
 import { noteRank } from '../errors.js'
-import { onAbort } from '../messages/process/abort.js'
 import type { CommContext } from '../messages/process/comm-context.js'
 import { abortedCollective, revokedBy } from './call-report.js'
 import { RankFailure } from './collective-call.js'

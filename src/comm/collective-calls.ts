@@ -11,10 +11,8 @@ import type {
   ValueOptions,
 } from '../calls/plan/options.js'
 import type { Gathered } from '../calls/plan/placement.js'
-import type { FreshArray, SameElements } from '../messages/datatype/array-types.js'
-import type { TypedArray } from '../messages/datatype/elements.js'
-import type { Operation } from '../messages/datatype/operation.js'
-import type { BigintOperation, NumberOperation } from '../messages/datatype/operation-names.js'
+import type { FreshArray, SameElements, TypedArray } from '../messages/datatype/elements.js'
+import type { BigintOperation, NumberOperation, Operation } from '../messages/datatype/operation.js'
 import type { SendableValue } from '../messages/datatype/payload.js'
 import type { StridedView } from '../messages/datatype/strided-view.js'
 

@@ -1,9 +1,9 @@
+import { requireWaitOptions, type WaitOptions } from '../base/abort.js'
 import { bytesOf } from '../base/bytes.js'
 import type { CollectiveCall } from '../calls/collective-call.js'
 import type { Exchange } from '../calls/exchange.js'
 import { allSent } from '../calls/exchange-patterns.js'
 import { RankweaveError } from '../errors.js'
-import { requireWaitOptions, type WaitOptions } from '../messages/process/abort.js'
 import type { CommState } from './comm-state.js'
 import type { CommHandle, CommSeat } from './handle.js'
 

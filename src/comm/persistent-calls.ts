@@ -4,8 +4,7 @@ import { boundCall } from '../calls/collectives/inits.js'
 import type { MethodOptions, OrderOptions } from '../calls/plan/method.js'
 import type { ArrayOperation, BlockPlaces } from '../calls/plan/options.js'
 import type { PersistentRequest } from '../calls/program/persistent-request.js'
-import type { SameElements } from '../messages/datatype/array-types.js'
-import type { TypedArray } from '../messages/datatype/elements.js'
+import type { SameElements, TypedArray } from '../messages/datatype/elements.js'
 
 /**
  * Collectives that are bound once to their buffers and started often (MPI-4.1 §6.13). An init is a collective itself:

@@ -33,8 +33,8 @@ export type { TopologyMethods } from '../topology-communicator/topology-methods.
 
 // messages, data and operations
 
+export type { OperationName } from '../messages/datatype/operation.js'
 export { createOperation, type Operation } from '../messages/datatype/operation.js'
-export type { OperationName } from '../messages/datatype/operation-names.js'
 export type { Sendable, SendableValue } from '../messages/datatype/payload.js'
 export {
   type ReceiveBuffer,

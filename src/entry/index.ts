@@ -13,6 +13,7 @@ installNeighborhood()
 
 // communicators
 
+export type { WaitOptions } from '../base/abort.js'
 export type { CollectiveName } from '../calls/collective-name.js'
 export type { ByHandle, JointOptions } from '../calls/collectives/joint-form.js'
 export type { AlgorithmUse } from '../calls/plan/algorithm-use.js'
@@ -36,7 +37,6 @@ export type { PhaseCost, PhaseCosts } from '../comm/split/split-meter.js'
 export type { SplitAlgorithmName, SplitOptions } from '../comm/split/split-plan.js'
 export type { LookupStatistics } from '../comm/table/distributed-table.js'
 export { type Comparison, Group, type RankRange } from '../comm/table/group.js'
-export type { WaitOptions } from '../messages/process/abort.js'
 export type { ProcessCounters, RankCounters } from '../messages/process/counters.js'
 export type { PlanStore } from '../neighborhood/plan/plan-store.js'
 export type { BlockLength, ChoiceOptions } from '../topology-communicator/arguments.js'
@@ -79,9 +79,7 @@ export {
 
 // data and operations
 
-export type { FreshArray, SameElements } from '../messages/datatype/array-types.js'
-export type { TypedArray } from '../messages/datatype/elements.js'
-export { createOperation, type Operation } from '../messages/datatype/operation.js'
+export type { FreshArray, SameElements, TypedArray } from '../messages/datatype/elements.js'
 export type {
   BigintOperation,
   BitwiseOperation,
@@ -89,7 +87,8 @@ export type {
   NumberOperation,
   OperationName,
   PairOperation,
-} from '../messages/datatype/operation-names.js'
+} from '../messages/datatype/operation.js'
+export { createOperation, type Operation } from '../messages/datatype/operation.js'
 export type { Sendable, SendableValue } from '../messages/datatype/payload.js'
 export {
   type ReceiveBuffer,

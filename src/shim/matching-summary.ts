@@ -1,6 +1,5 @@
-import type { QueueReport } from '../messages/matching-queues/queue-lengths.js'
-import { MatchingReplay } from '../messages/matching-queues/replay.js'
-import { traceLines } from '../messages/matching-queues/trace-lines.js'
+import { traceLines } from '../messages/matching-queues/matching-trace.js'
+import { MatchingReplay, type QueueReport } from '../messages/matching-queues/replay.js'
 import type { RecordedProcess } from './recorded-matching.js'
 
 /** The counts of a trace of a recorded process. */

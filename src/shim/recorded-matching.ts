@@ -1,6 +1,5 @@
 import { GrowingFloat64Array } from '../base/growing-array.js'
-import type { MatchingOperation } from '../messages/matching-queues/operation.js'
-import type { TraceHeader } from '../messages/matching-queues/trace-lines.js'
+import type { MatchingOperation, TraceHeader } from '../messages/matching-queues/matching-trace.js'
 import { fileError } from '../text/whole-file.js'
 import { type CallRecords, callRecordKind, cancelledPeer } from './matching-calls.js'
 

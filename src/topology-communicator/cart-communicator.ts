@@ -1,6 +1,6 @@
+import type { WaitOptions } from '../base/abort.js'
 import type { DupOptions } from '../comm/create.js'
 import { RankweaveError } from '../errors.js'
-import type { WaitOptions } from '../messages/process/abort.js'
 import { cartNeighborSlots, cartShift, coordsOf, rankOf, sizeOf } from '../topology/cart-shape.js'
 import { cartSub, cartTopology } from '../topology/generate/cartesian.js'
 import type { CartShape } from '../topology/process-topology.js'

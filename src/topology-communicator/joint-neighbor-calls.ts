@@ -10,8 +10,7 @@ import type { ArrayOperation, Elements, IntoOptions } from '../calls/plan/option
 import type { Gathered } from '../calls/plan/placement.js'
 import { Communicator } from '../comm/communicator.js'
 import { RankweaveError } from '../errors.js'
-import type { FreshArray, SameElements } from '../messages/datatype/array-types.js'
-import type { TypedArray } from '../messages/datatype/elements.js'
+import type { FreshArray, SameElements, TypedArray } from '../messages/datatype/elements.js'
 import type { ReceiveBuffer } from '../messages/datatype/strided-view.js'
 import {
   type GatheringHandle,

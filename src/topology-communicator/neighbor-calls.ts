@@ -2,8 +2,7 @@ import { blocking, type Form, type Returned, type Started } from '../calls/colle
 import { started } from '../calls/collectives/started-form.js'
 import type { ArrayOperation, Elements, IntoOptions } from '../calls/plan/options.js'
 import type { Gathered } from '../calls/plan/placement.js'
-import type { FreshArray, SameElements } from '../messages/datatype/array-types.js'
-import type { TypedArray } from '../messages/datatype/elements.js'
+import type { FreshArray, SameElements, TypedArray } from '../messages/datatype/elements.js'
 import type { ReceiveBuffer } from '../messages/datatype/strided-view.js'
 import {
   type GatheringHandle,

@@ -1,5 +1,5 @@
 import type { CommState } from '../comm/comm-state.js'
-import { Receive } from '../messages/mailboxes/receive.js'
+import { Receive } from '../messages/mailboxes/pending-operation.js'
 import { communicatorText, rankText } from '../messages/process/comm-context.js'
 
 /** The most ranks with queued messages that one communicator reports, and the most messages of each that are named. */

@@ -4,7 +4,7 @@ import { flowChecks } from '../../src/conformance/flow-checks.js'
 import { matchingChecks } from '../../src/conformance/matching-checks.js'
 import { messageChecks } from '../../src/conformance/message-checks.js'
 import { checkCases } from '../../src/conformance/world-conformance.js'
-import { mailboxDesigns } from '../../src/messages/matching-queues/mailbox-designs.js'
+import { mailboxDesigns } from '../../src/messages/process/matching-options.js'
 import { perTier } from '../support/soak.js'
 
 const cases = [...messageChecks, ...matchingChecks, ...flowChecks].filter(({ fails }) => fails === undefined)

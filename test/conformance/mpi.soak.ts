@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest'
-import type { MailboxDesign } from '../../src/messages/matching-queues/mailbox-designs.js'
-import { mailboxDesigns } from '../../src/messages/matching-queues/mailbox-designs.js'
+import { type MailboxDesign, mailboxDesigns } from '../../src/messages/process/matching-options.js'
 import { expectConformance } from '../support/expect-conformance.js'
 import { describeMpi, program, runJob } from '../support/mpi.js'
 import { demanded, perTier } from '../support/soak.js'

@@ -7,7 +7,7 @@ import {
   defaultMailboxDesign,
   type MailboxDesign,
   mailboxDesigns,
-} from '../../src/messages/matching-queues/mailbox-designs.js'
+} from '../../src/messages/process/matching-options.js'
 import { expectedOf } from '../support/shared-world.js'
 import { inTurn, perTier, sampled, soakSeed, tier } from '../support/soak.js'
 

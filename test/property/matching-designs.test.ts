@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
-import { countSources } from '../../src/messages/matching-queues/count-sources.js'
-import { replayTrace } from '../../src/messages/matching-queues/replay.js'
-import { ANY_SOURCE } from '../../src/messages/matching-queues/wildcards.js'
+import { ANY_SOURCE } from '../../src/messages/matching-queues/matching-list.js'
+import { countSources, replayTrace } from '../../src/messages/matching-queues/replay.js'
 import { allDesigns, designTexts, naiveMatches, randomTrace } from '../support/matching-traces.js'
 import { cases } from '../support/soak.js'
 

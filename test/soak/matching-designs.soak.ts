@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { countSources } from '../../src/messages/matching-queues/count-sources.js'
 import { matchingDesignNames, parsedMatchingDesign } from '../../src/messages/matching-queues/designs.js'
-import { MatchingReplay } from '../../src/messages/matching-queues/replay.js'
+import { countSources, MatchingReplay } from '../../src/messages/matching-queues/replay.js'
 import { designTexts, randomTrace } from '../support/matching-traces.js'
 import { demanded, perTier } from '../support/soak.js'
 

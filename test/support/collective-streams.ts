@@ -1,4 +1,4 @@
-import type { OperationFields } from '../../src/messages/matching-queues/operation.js'
+import type { OperationFields } from '../../src/messages/matching-queues/matching-trace.js'
 import type { Collective } from '../../src/schedule/specification.js'
 
 /**

@@ -1,4 +1,4 @@
-import type { MatchingOperation } from '../../src/messages/matching-queues/operation.js'
+import type { MatchingOperation } from '../../src/messages/matching-queues/matching-trace.js'
 
 // The microbenchmarks of the thesis, as traces of the process that receives: process 0, in context 0. Those of
 // chapter 3 are MB1 and MB2 here, those of chapter 6 MB3 and MB4.

@@ -1,6 +1,6 @@
 import { below, drawnPermutation, mulberry32 } from '../../src/base/random.js'
-import type { MatchingOperation, OperationFields } from '../../src/messages/matching-queues/operation.js'
-import { ANY_SOURCE, ANY_TAG } from '../../src/messages/matching-queues/wildcards.js'
+import { ANY_SOURCE, ANY_TAG } from '../../src/messages/matching-queues/matching-list.js'
+import type { MatchingOperation, OperationFields } from '../../src/messages/matching-queues/matching-trace.js'
 import { messagesOfCall, type StreamedCall } from './collective-streams.js'
 
 export interface WorkloadOptions {

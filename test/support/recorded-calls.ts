@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { MatchingOperation } from '../../src/messages/matching-queues/operation.js'
+import type { MatchingOperation } from '../../src/messages/matching-queues/matching-trace.js'
 import { readCallRecords } from '../../src/shim/matching-calls.js'
 import { summarizedTrace } from '../../src/shim/matching-summary.js'
 import { type RecordedMatching, recordedMatching } from '../../src/shim/recorded-matching.js'

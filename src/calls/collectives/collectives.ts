@@ -1,7 +1,7 @@
+import type { WaitOptions } from '../../base/abort.js'
 import { RankweaveError, wrongValue } from '../../errors.js'
 import { requireFixed, typeCode } from '../../messages/datatype/elements.js'
 import { StridedView } from '../../messages/datatype/strided-view.js'
-import type { WaitOptions } from '../../messages/process/abort.js'
 import type { Seat } from '../../messages/process/comm-context.js'
 import type { AnyCall } from '../collective-call.js'
 import type { CollectiveContext } from '../plan/collective-context.js'

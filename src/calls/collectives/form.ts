@@ -1,7 +1,7 @@
+import type { WaitOptions } from '../../base/abort.js'
 import { requireKnownOptions } from '../../base/known-options.js'
 import type { OptionTable } from '../../base/option.js'
 import type { Request } from '../../messages/p2p/request.js'
-import type { WaitOptions } from '../../messages/process/abort.js'
 import type { RankHandle, Seat } from '../../messages/process/comm-context.js'
 import type { CollectiveContext } from '../plan/collective-context.js'
 import { copyIfAliased } from '../plan/deliver.js'

@@ -6,8 +6,7 @@ import {
   type TypedArray,
   typeCode,
 } from '../../messages/datatype/elements.js'
-import type { ReadyOperation } from '../../messages/datatype/operation.js'
-import type { Kernel } from '../../messages/datatype/operation-kernels.js'
+import type { Kernel, ReadyOperation } from '../../messages/datatype/operation.js'
 import { decodeValue } from '../../messages/datatype/value-encoding.js'
 import type { Exchange } from '../exchange.js'
 import type { CollectivePlan } from '../plan/collective-plan.js'

@@ -1,12 +1,12 @@
 import { RankweaveError } from '../../errors.js'
 import { scalarCode, type TypedArray, typeCode } from '../../messages/datatype/elements.js'
 import {
+  isOperationName,
   type ReadyOperation,
   readyBigintOperation,
   readyNumberOperation,
   readyOperation,
 } from '../../messages/datatype/operation.js'
-import { isOperationName } from '../../messages/datatype/operation-names.js'
 import { payloadOf } from '../../messages/datatype/payload.js'
 import type { ReceiveBuffer } from '../../messages/datatype/strided-view.js'
 import { encodeValue } from '../../messages/datatype/value-encoding.js'

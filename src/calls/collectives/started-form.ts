@@ -1,6 +1,6 @@
 import { requireKnownOptions } from '../../base/known-options.js'
 import { RankweaveError } from '../../errors.js'
-import { type OperationOwner, Pending } from '../../messages/mailboxes/pending.js'
+import { type OperationOwner, Pending } from '../../messages/mailboxes/pending-operation.js'
 import { Request } from '../../messages/p2p/request.js'
 import { copyIfAliased } from '../plan/deliver.js'
 import type { Form } from './form.js'

@@ -1,4 +1,4 @@
-import type { OperationOwner } from '../../messages/mailboxes/pending.js'
+import type { OperationOwner } from '../../messages/mailboxes/pending-operation.js'
 import type { CommContext } from '../../messages/process/comm-context.js'
 import type { CollectiveEngine } from '../collective-engine.js'
 import type { CollectivePlans } from './collective-plan.js'

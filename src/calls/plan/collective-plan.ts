@@ -5,7 +5,7 @@ import type { ParticipantGrid } from '../../collective/patterns/participant-grid
 import { treePath } from '../../collective/patterns/rank-tree.js'
 import { scheduleOf } from '../../collective/patterns/schedule-size.js'
 import type { CommContext } from '../../messages/process/comm-context.js'
-import type { Scratch } from '../../messages/process/scratch.js'
+import type { Scratch } from '../../messages/process/process-memory.js'
 import { lowerInRounds } from '../../schedule/lower/lower.js'
 import type { ProcessProgram } from '../../schedule/lower/program.js'
 import { roundsByPhase } from '../../schedule/lower/rounds.js'

@@ -10,8 +10,7 @@ import {
   typeCodeOf,
   typeName,
 } from '../../messages/datatype/elements.js'
-import type { Operation, ReadyOperation } from '../../messages/datatype/operation.js'
-import type { Kernel } from '../../messages/datatype/operation-kernels.js'
+import type { Kernel, Operation, ReadyOperation } from '../../messages/datatype/operation.js'
 import { pack } from '../../messages/datatype/strided-view.js'
 import { decodeValue, encodeValue } from '../../messages/datatype/value-encoding.js'
 

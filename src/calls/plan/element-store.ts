@@ -7,7 +7,7 @@ import {
   newArray,
   type TypedArray,
 } from '../../messages/datatype/elements.js'
-import type { Kernel } from '../../messages/datatype/operation-kernels.js'
+import type { Kernel } from '../../messages/datatype/operation.js'
 import type { ProcessProgram } from '../../schedule/lower/program.js'
 import { area, type ValueMemory } from '../../schedule/lower/value-memory.js'
 import type { ProgramStore } from '../program/run-program.js'

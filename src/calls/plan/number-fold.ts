@@ -1,4 +1,4 @@
-import type { Kernel } from '../../messages/datatype/operation-kernels.js'
+import type { Kernel } from '../../messages/datatype/operation.js'
 
 /** The pairs of one level of the tree, and their results, with the number that has no partner. */
 interface Level {

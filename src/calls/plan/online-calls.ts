@@ -2,7 +2,7 @@ import { clockUs } from '../../base/clock.js'
 import { largestOf } from '../../base/search.js'
 import type { Algorithm, CombinationOrder } from '../../collective/patterns/algorithm.js'
 import type { CallWatch, CommContext, WatchedCall } from '../../messages/process/comm-context.js'
-import { contextKey } from '../../messages/process/context-id.js'
+import { contextKey } from '../../messages/process/frames.js'
 import { type Collective, collectives } from '../../schedule/specification.js'
 import { communicatorDraws, drawOfCall } from '../../tuning/online/call-draw.js'
 import {

@@ -1,11 +1,9 @@
+import { type WaitOptions, waitOptions } from '../../base/abort.js'
 import { type OptionTable, uncheckedOptions } from '../../base/option.js'
-import type { SameElements } from '../../messages/datatype/array-types.js'
-import type { TypedArray } from '../../messages/datatype/elements.js'
-import type { Operation } from '../../messages/datatype/operation.js'
-import type { ElementOperation } from '../../messages/datatype/operation-names.js'
+import type { SameElements, TypedArray } from '../../messages/datatype/elements.js'
+import type { ElementOperation, Operation } from '../../messages/datatype/operation.js'
 import { requireReceiveBuffer } from '../../messages/datatype/payload.js'
 import type { StridedView } from '../../messages/datatype/strided-view.js'
-import { type WaitOptions, waitOptions } from '../../messages/process/abort.js'
 import { type MethodOptions, methodOptionNames, type OrderOptions, orderOptionNames } from './method.js'
 
 /** A typed array, or a strided view of one, whose elements a collective reads. */

@@ -1,6 +1,6 @@
+import { requireWaitOptions, type WaitOptions } from '../../base/abort.js'
 import { RankweaveError } from '../../errors.js'
 import { requireFixed, type TypedArray } from '../../messages/datatype/elements.js'
-import { requireWaitOptions, type WaitOptions } from '../../messages/process/abort.js'
 import type { Seat } from '../../messages/process/comm-context.js'
 import { hostedBy } from '../hosted-ranks.js'
 import type { BoundCollective, PersistentContext } from './bound-collective.js'

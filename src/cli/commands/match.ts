@@ -9,7 +9,7 @@ import {
   type ReplayProgress,
   summedDesigns,
 } from '../../messages/matching-queues/compare-designs.js'
-import { countSources } from '../../messages/matching-queues/count-sources.js'
+import type { QueueCounts } from '../../messages/matching-queues/design.js'
 import {
   makeMatchingDesign,
   matchingDesignNames,
@@ -17,7 +17,7 @@ import {
   type NamedDesign,
   parsedMatchingDesign,
 } from '../../messages/matching-queues/designs.js'
-import type { QueueCounts } from '../../messages/matching-queues/source-counts.js'
+import { countSources } from '../../messages/matching-queues/replay.js'
 import {
   findTraceFiles,
   mostReadOperations,

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { mailboxDesigns } from '../../messages/matching-queues/mailbox-designs.js'
+import { mailboxDesigns } from '../../messages/process/matching-options.js'
 import { oneOf } from './options.js'
 
 /** Adds the option of every subcommand that runs or opens a world whose messages the user's program matches. */

@@ -1,8 +1,8 @@
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { isRankweaveError, RankweaveError, wrongValue } from '../../errors.js'
-import { PackedTrace } from '../../messages/matching-queues/packed-trace.js'
-import { readTraceLines, type TraceHeader } from '../../messages/matching-queues/trace-lines.js'
+import { readTraceLines, type TraceHeader } from '../../messages/matching-queues/matching-trace.js'
+import { PackedTrace } from '../../messages/matching-queues/packed-replay.js'
 import type { ByteSource } from '../../text/byte-source.js'
 import { readingFile, withSource } from '../../text/source-file.js'
 

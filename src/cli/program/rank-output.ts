@@ -2,10 +2,9 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { StringDecoder } from 'node:string_decoder'
 import type { Communicator } from '../../comm/communicator.js'
 import { describeComm } from '../../comm/describe.js'
-import type { MatchingStatistics } from '../../messages/mailboxes/matching-meter.js'
-import type { QueueStatistics } from '../../messages/mailboxes/queue-meter.js'
-import { defaultMailboxDesign } from '../../messages/matching-queues/mailbox-designs.js'
+import type { MatchingStatistics, QueueStatistics } from '../../messages/mailboxes/matching-meter.js'
 import { communicatorText, madeBy } from '../../messages/process/comm-context.js'
+import { defaultMailboxDesign } from '../../messages/process/matching-options.js'
 import type { UserProgram } from '../../world/user-program.js'
 
 /** The way of a program's writes to standard output and error to the terminal while its ranks run. */

@@ -1,7 +1,7 @@
 import type { CollectiveCall } from '../../calls/collective-call.js'
 import type { CollectiveName } from '../../calls/collective-name.js'
 import type { Exchange } from '../../calls/exchange.js'
-import type { ContextId } from '../../messages/process/context-id.js'
+import type { ContextId } from '../../messages/process/frames.js'
 import type { ProcessPort } from '../../messages/process/process-port.js'
 import type { CommTable } from '../table/distributed-table.js'
 import type { ProcessList } from '../table/process-list.js'

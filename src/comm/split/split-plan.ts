@@ -1,7 +1,7 @@
+import type { WaitOptions } from '../../base/abort.js'
 import { integerOption, type OptionTable, signalOption, wordOption } from '../../base/option.js'
 import { checkOptions, optionAgreement } from '../../base/option-table.js'
 import { RankweaveError } from '../../errors.js'
-import type { WaitOptions } from '../../messages/process/abort.js'
 import { sliceCount } from './sorter-layout.js'
 
 export const splitAlgorithms = ['conventional', 'merging', 'parallel-sort', 'sample-sort', 'minimal'] as const

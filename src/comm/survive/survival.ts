@@ -1,7 +1,7 @@
 import { describeContext, localRanksText } from '../../calls/call-report.js'
 import { isRankweaveError, RankweaveError } from '../../errors.js'
 import type { Authority, Decision } from '../../fabric/fabric.js'
-import type { ContextId } from '../../messages/process/context-id.js'
+import type { ContextId } from '../../messages/process/frames.js'
 import { processOf, type WorldLayout } from '../../messages/process/world-layout.js'
 import { type LocalRankTable, rankTable, worldRanksOf } from '../table/rank-table.js'
 import type { TableContext } from '../table/table-context.js'

@@ -1,9 +1,8 @@
 import { bytesOf } from '../../base/bytes.js'
 import { RankweaveError, wrongValue } from '../../errors.js'
-import type { ContextId } from '../../messages/process/context-id.js'
 import { type Credit, waitCharge } from '../../messages/process/credit.js'
 import type { FramePort } from '../../messages/process/frame-port.js'
-import { frameKind } from '../../messages/process/frames.js'
+import { type ContextId, frameKind } from '../../messages/process/frames.js'
 
 /** A distributed table's name: the communicator that was split, and which of its collectives that was. */
 export interface TableId extends ContextId {

@@ -1,6 +1,6 @@
 import { lstatSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { traceLines } from '../../messages/matching-queues/trace-lines.js'
+import { traceLines } from '../../messages/matching-queues/matching-trace.js'
 import { fileError, writeWholeFile } from '../../text/whole-file.js'
 import type { RunningWorld } from '../../world/world.js'
 import { makeWritableDirectory } from './writable-directory.js'

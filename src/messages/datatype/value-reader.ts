@@ -1,5 +1,13 @@
-import { deepestValue, errorKinds, shortText, valueTag, viewKinds } from './value-format.js'
-import { doublesOf, integersOf, utf16Text } from './value-loops.js'
+import {
+  deepestValue,
+  doublesOf,
+  errorKinds,
+  integersOf,
+  shortText,
+  utf16Text,
+  valueTag,
+  viewKinds,
+} from './value-format.js'
 
 /**
  * Decodes one value. Bytes of another process are not trusted: no count is accepted that the remaining bytes could not

@@ -1,6 +1,15 @@
 import { extentOf } from '../../base/bytes.js'
-import { deepestValue, errorKinds, shortText, valueTag, viewKinds } from './value-format.js'
-import { type Packing, packingOf, writeNumbers, writeUnits } from './value-loops.js'
+import {
+  deepestValue,
+  errorKinds,
+  type Packing,
+  packingOf,
+  shortText,
+  valueTag,
+  viewKinds,
+  writeNumbers,
+  writeUnits,
+} from './value-format.js'
 
 /** The bytes retained between values; a larger encoding gets separate memory. */
 const keptBytes = 4096

@@ -1,16 +1,14 @@
+import { type WaitOptions, waitOptions } from '../../base/abort.js'
 import { type OptionTable, uncheckedOptions } from '../../base/option.js'
 import { RankweaveError } from '../../errors.js'
 import type { MemoryLocation } from '../../fabric/fabric.js'
 import type { TypedArray } from '../datatype/elements.js'
 import type { ReceiveBuffer } from '../datatype/strided-view.js'
-import type { Entry } from '../matching-queues/entry.js'
-import type { MatchingList } from '../matching-queues/matching-list.js'
-import { type WaitOptions, waitOptions } from '../process/abort.js'
+import type { Entry, MatchingList } from '../matching-queues/matching-list.js'
 import type { MatchingWatch } from '../process/matching-traces.js'
-import type { Incoming } from '../process/transfer-sides.js'
+import type { Incoming } from '../process/transfers.js'
 import type { Envelope } from './envelope.js'
-import type { Receive } from './receive.js'
-import type { QueuedMessage, Send } from './send.js'
+import type { QueuedMessage, Receive, Send } from './pending-operation.js'
 
 export interface RecvOptions<B extends ReceiveBuffer = ReceiveBuffer> extends WaitOptions {
   /**

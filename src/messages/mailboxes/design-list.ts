@@ -1,9 +1,8 @@
 import type { MatchingDesign, ProcessFacts } from '../matching-queues/design.js'
 import { makeMatchingDesign } from '../matching-queues/designs.js'
 import { type MatchingElement, type MatchingKey, pointToPoint } from '../matching-queues/element.js'
-import type { Entry } from '../matching-queues/entry.js'
-import type { MailboxDesign } from '../matching-queues/mailbox-designs.js'
-import type { MatchingList } from '../matching-queues/matching-list.js'
+import type { Entry, MatchingList } from '../matching-queues/matching-list.js'
+import type { MailboxDesign } from '../process/matching-options.js'
 import { ANY_SOURCE, ANY_TAG } from './envelope.js'
 
 /** An entry as its design has it: one object while the entry is queued. */

@@ -1,4 +1,4 @@
-import { loadMailboxDesignsBy } from './mailbox-lists.js'
+import { loadMailboxDesignsBy } from './mailbox.js'
 
 /** Lets worlds of this program choose the design of their mailboxes. Idempotent. */
 export function installMailboxDesigns(): void {

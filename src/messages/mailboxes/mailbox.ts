@@ -1,5 +1,7 @@
-import type { RankweaveError } from '../../errors.js'
-import type { MatchingList } from '../matching-queues/matching-list.js'
+import { type RankweaveError, wrongValue } from '../../errors.js'
+import type { ProcessFacts } from '../matching-queues/design.js'
+import { EntryList } from '../matching-queues/entry-list.js'
+import type { Entry, MatchingList } from '../matching-queues/matching-list.js'
 import type { CallSites } from '../process/call-sites.js'
 import {
   type CommContext,
@@ -8,14 +10,13 @@ import {
   matchingDesignOf,
   rankText,
 } from '../process/comm-context.js'
-import { contextKey } from '../process/context-id.js'
 import type { ProcessCounters, RankCounters } from '../process/counters.js'
+import { contextKey } from '../process/frames.js'
+import { defaultMailboxDesign, type MailboxDesign } from '../process/matching-options.js'
 import type { MatchingWatch } from '../process/matching-traces.js'
 import type { Arrived } from './arrived.js'
-import { mailboxList, usedMailboxDesign } from './mailbox-lists.js'
 import { MatchingMeter } from './matching-meter.js'
-import type { Receive, Receiver } from './receive.js'
-import { type Send, type Sender, Sent } from './send.js'
+import { type Receive, type Receiver, type Send, type Sender, Sent } from './pending-operation.js'
 
 /**
  * Ends operations that have left the mailbox. It is all that a mailbox needs of the message matching of its
@@ -138,4 +139,46 @@ export class Mailboxes extends Map<number, Mailbox> {
     this.set(rank, mailbox)
     return mailbox
   }
+}
+
+/** The module with all designs but the default. */
+type DesignModule = typeof import('./design-list.js')
+
+let load: (() => Promise<DesignModule>) | undefined
+let loaded: DesignModule | undefined
+
+/** Sets how the designs are loaded when a world or a `dup` chooses one. Pages do not have them. */
+export function loadMailboxDesignsBy(loader: () => Promise<DesignModule>): void {
+  load ??= loader
+}
+
+/** Loads the designs, unless the chosen one is the default, or this is a page. */
+export async function loadMailboxDesigns(design: MailboxDesign | undefined): Promise<void> {
+  if (design !== undefined && design !== defaultMailboxDesign) loaded ??= await load?.()
+}
+
+/** @throws ERR_ARGUMENT for a design that a page does not have */
+export function requireMailboxDesigns(where: string, design: MailboxDesign | undefined): void {
+  if (load !== undefined || design === undefined || design === defaultMailboxDesign) return
+  throw wrongValue('ERR_ARGUMENT', `${where}: expected design '${defaultMailboxDesign}' in a page`, design)
+}
+
+/** Returns the design that a mailbox gets: the requested one, or the default if designs are not loaded. */
+export function usedMailboxDesign(design: MailboxDesign | undefined): MailboxDesign {
+  return loaded === undefined || design === undefined ? defaultMailboxDesign : design
+}
+
+/**
+ * Returns an empty queue of a mailbox.
+ *
+ * @param design from {@link usedMailboxDesign}
+ */
+function mailboxList<E extends Entry>(
+  design: MailboxDesign,
+  holds: 'patterns' | 'messages',
+  facts: ProcessFacts,
+): MatchingList<E> {
+  return design === defaultMailboxDesign || loaded === undefined
+    ? new EntryList<E>(holds)
+    : new loaded.DesignList<E>(design, holds, facts)
 }

@@ -1,7 +1,13 @@
-import { Chain } from './chain.js'
-import { overheads, type ProcessFacts, type Traversals } from './design.js'
+import {
+  Chain,
+  noLevels,
+  overheads,
+  type ProcessFacts,
+  type RoutingCounters,
+  type SourceRouting,
+  type Traversals,
+} from './design.js'
 import { earlierOf, type MatchingElement, type MatchingKey } from './element.js'
-import { noLevels, type RoutingCounters, type SourceRouting } from './routed-design.js'
 
 /**
  * The rules for a collective that would get more lists than are left. It gets those (`clip`), or none, as the thesis's

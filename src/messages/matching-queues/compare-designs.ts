@@ -1,18 +1,16 @@
 import { medianOf } from '../../base/search.js'
-import { countSources } from './count-sources.js'
-import type { ProcessFacts } from './design.js'
+import type { ProcessFacts, QueueCounts } from './design.js'
 import { matchingDesigns, type NamedDesign } from './designs.js'
 import {
   type MeteredReplay,
   meteredReplay,
+  type PackedTrace,
   type ReplayLimit,
   type SearchTimes,
   timedReplay,
 } from './packed-replay.js'
-import type { PackedTrace } from './packed-trace.js'
-import type { QueueReport } from './queue-lengths.js'
+import { countSources, type QueueReport } from './replay.js'
 import { type SearchCause, SearchCauses } from './search-causes.js'
-import type { QueueCounts } from './source-counts.js'
 
 /**
  * The designs of MPICH, with which all others are compared, of Open MPI and of this library. They are always measured.

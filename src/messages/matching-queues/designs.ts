@@ -7,27 +7,40 @@ import {
 } from '../../base/option.js'
 import { checkOptions, optionHelp, parsedOptions, withDefaults } from '../../base/option-table.js'
 import { RankweaveError, wrongValue } from '../../errors.js'
-import { entriesOfLine } from './array-blocks.js'
-import { ArrayBlocksDesign } from './array-blocks-design.js'
-import { ClusterLists } from './cluster-lists.js'
+import { ArrayBlocksDesign, entriesOfLine } from './array-blocks.js'
+import {
+  type ClosingCheck,
+  ClusterLists,
+  closingChecks,
+  heuristicClusters,
+  kMeansClusters,
+} from './cluster-lists.js'
 import { CollectiveQueues, type CollectiveQueuesRule, capRules } from './collective-queues.js'
-import type { MatchingDesign, ProcessFacts } from './design.js'
-import { DynamicPartners, type PartnerRetry, partnerRetries } from './dynamic-partners.js'
-import type { MatchingElement, MatchingQueue } from './element.js'
+import {
+  countsOfSources,
+  type MatchingCounters,
+  type MatchingDesign,
+  type ProcessFacts,
+  RoutedDesign,
+  type SourceCounts,
+} from './design.js'
+import { type MatchingElement, type MatchingKey, type MatchingQueue, pointToPoint } from './element.js'
 import { EntryListsDesign } from './entry-lists.js'
 import { HashBinsDesign } from './hash-bins.js'
-import { kMeansClusters } from './k-means.js'
 import { LinkedListDesign } from './linked-list.js'
-import { type EdgeRule, edgePopulations, partnerEdges } from './partner-edge.js'
-import { RoutedDesign } from './routed-design.js'
-import { SeparateTraffic } from './separate-traffic.js'
-import { type ClosingCheck, closingChecks, heuristicClusters } from './source-clusters.js'
-import { countsOfSources, type SourceCounts } from './source-counts.js'
+import {
+  DynamicPartners,
+  type EdgeRule,
+  edgePopulations,
+  type PartnerRetry,
+  partnerEdges,
+  partnerRetries,
+  StaticPartners,
+} from './partners.js'
 import { ListsBySource } from './source-lists.js'
-import { StaticPartners } from './static-partners.js'
 
 /** The parameters of each design. All have defaults. */
-export interface DesignParameters {
+interface DesignParameters {
   readonly list: object
   readonly 'source-lists': object
   readonly bins: {
@@ -61,7 +74,7 @@ export interface DesignParameters {
   }
 }
 
-export interface PartnerParameters extends Partial<EdgeRule> {
+interface PartnerParameters extends Partial<EdgeRule> {
   /** The number of elements in a list of non-partners above which partners are sought: theta. */
   readonly threshold?: number
   /** The number of partners per bucket of a table of sqrt(processes) buckets: c. Default: no bound. */
@@ -70,10 +83,10 @@ export interface PartnerParameters extends Partial<EdgeRule> {
   readonly retry?: PartnerRetry
 }
 
-export type MatchingDesignName = keyof DesignParameters
+type MatchingDesignName = keyof DesignParameters
 
 /** Everything that depends on the name of a design. */
-export interface MatchingDesignKind<O extends object> {
+interface MatchingDesignKind<O extends object> {
   /** A line of help about the design. */
   readonly help: string
   readonly options: OptionTable<O> & NamedOptions
@@ -300,4 +313,62 @@ function partnersDesign<E extends MatchingElement>(
 ): MatchingDesign<E> {
   const { slots = Number.POSITIVE_INFINITY, ...rule } = withDefaults(partnerOptions, options)
   return new RoutedDesign(new DynamicPartners(facts.processes, { ...rule, slots }), facts)
+}
+
+/**
+ * Two designs side by side, one for point-to-point messages and one for those of collectives. Neither searches the
+ * other's elements.
+ *
+ * @see Ghazimirsaeed 2019 chapter 5 (unified design: COL+LL, COL+PNP)
+ */
+class SeparateTraffic<E extends MatchingElement> implements MatchingDesign<E> {
+  readonly pointToPoint: MatchingDesign<E>
+  readonly collective: MatchingDesign<E>
+
+  constructor(pointToPoint: MatchingDesign<E>, collective: MatchingDesign<E>) {
+    this.pointToPoint = pointToPoint
+    this.collective = collective
+  }
+
+  get size(): number {
+    return this.pointToPoint.size + this.collective.size
+  }
+
+  search(key: MatchingKey): E | undefined {
+    return this.#designOf(key).search(key)
+  }
+
+  peek(key: MatchingKey): E | undefined {
+    return this.#designOf(key).peek(key)
+  }
+
+  insert(element: E): void {
+    this.#designOf(element).insert(element)
+  }
+
+  remove(element: E): void {
+    this.#designOf(element).remove(element)
+  }
+
+  counters(): MatchingCounters {
+    return summedCounters([this.pointToPoint.counters(), this.collective.counters()])
+  }
+
+  #designOf({ traffic }: MatchingKey): MatchingDesign<E> {
+    return traffic === pointToPoint ? this.pointToPoint : this.collective
+  }
+}
+
+/** Returns the counters of several queues together: of all ranks of a program, or of both queues of one. */
+function summedCounters(all: readonly MatchingCounters[]): MatchingCounters {
+  const sum = (name: keyof MatchingCounters) => all.reduce((total, counters) => total + counters[name], 0)
+  return {
+    searches: sum('searches'),
+    traversals: sum('traversals'),
+    queues: sum('queues'),
+    collectiveQueues: sum('collectiveQueues'),
+    levels: sum('levels'),
+    partners: sum('partners'),
+    overheadBytes: sum('overheadBytes'),
+  }
 }

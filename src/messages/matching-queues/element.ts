@@ -1,6 +1,5 @@
 import { type Collective, collectives } from '../../schedule/specification.js'
-import type { Entry } from './entry.js'
-import { ANY_SOURCE, ANY_TAG } from './wildcards.js'
+import { ANY_SOURCE, ANY_TAG, type Entry } from './matching-list.js'
 
 /**
  * The two queues of each process: receives that were posted before their message, searched by messages (PRQ), and

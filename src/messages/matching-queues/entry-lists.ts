@@ -1,7 +1,6 @@
-import { type MatchingCounters, type MatchingDesign, overheads } from './design.js'
+import { type MatchingCounters, type MatchingDesign, noLevels, overheads } from './design.js'
 import type { MatchingElement, MatchingKey, MatchingQueue } from './element.js'
 import { EntryList } from './entry-list.js'
-import { noLevels } from './routed-design.js'
 
 /**
  * The lists with an index of Rankweave's mailboxes, one for each communicator and kind of traffic. A search takes

@@ -1,5 +1,11 @@
-import { Chain, unchain } from './chain.js'
-import { type MatchingCounters, type MatchingDesign, overheads, type Traversals } from './design.js'
+import {
+  Chain,
+  type MatchingCounters,
+  type MatchingDesign,
+  overheads,
+  type Traversals,
+  unchain,
+} from './design.js'
 import { earlierOf, type MatchingElement, type MatchingKey } from './element.js'
 
 /**

@@ -1,5 +1,4 @@
-import { Chain } from './chain.js'
-import { type MatchingCounters, type MatchingDesign, overheads, type Traversals } from './design.js'
+import { Chain, type MatchingCounters, type MatchingDesign, overheads, type Traversals } from './design.js'
 import type { MatchingElement, MatchingKey } from './element.js'
 
 /**

@@ -1,5 +1,3 @@
-import type { Entry } from './entry.js'
-
 /** A matching queue of a mailbox, whatever its design: entries in the order in which they were added. */
 export interface MatchingList<E extends Entry> extends Iterable<E> {
   readonly size: number
@@ -10,3 +8,20 @@ export interface MatchingList<E extends Entry> extends Iterable<E> {
   /** Removes an entry that is in the list; the current one of an iteration, too. */
   remove(entry: E): void
 }
+
+/** An entry of a matching queue: a posted receive (source and tag may be wildcards) or a message (both are exact). */
+export interface Entry {
+  readonly source: number
+  readonly tag: number
+  /** The place in the order of its list. These four belong to the list. */
+  order: number
+  listed: boolean
+  previous: Entry | undefined
+  next: Entry | undefined
+}
+
+/** The source of a receive from any rank. MPI-4.1 §3.2.4. */
+export const ANY_SOURCE = -1
+
+/** The tag of a receive of a message with any tag. MPI-4.1 §3.2.4. */
+export const ANY_TAG = -1

@@ -1,12 +1,12 @@
 import { GrowingFloat64Array } from '../../base/growing-array.js'
 import { wrongValue } from '../../errors.js'
-import type { MatchingDesign, ProcessFacts } from './design.js'
+import type { MatchingCounters, MatchingDesign, ProcessFacts, QueueCounts } from './design.js'
 import { makeMatchingDesign, type NamedDesign } from './designs.js'
 import { type MatchingQueue, matchingTraffic, QueueElement } from './element.js'
-import { checkOperation, type MatchingOperation, type OperationFields } from './operation.js'
-import { QueueLengths, type QueueReport } from './queue-lengths.js'
+import { ANY_SOURCE } from './matching-list.js'
+import { checkOperation, type MatchingOperation, type OperationFields } from './matching-trace.js'
 
-export interface Replay {
+interface Replay {
   readonly operations: number
   /** The result of {@link MatchingReplay.apply} for each operation. */
   readonly matches: Float64Array
@@ -125,4 +125,57 @@ export class MatchingReplay {
 /** Returns the element of an operation. */
 function queueElement(number: number, fields: OperationFields): QueueElement {
   return new QueueElement(number, fields, matchingTraffic(fields.collective))
+}
+
+/** The report of a replay about one queue. */
+export interface QueueReport extends MatchingCounters {
+  /** The elements that were added to it; the others were matched at once. */
+  readonly inserted: number
+  /** The elements that are left in it. */
+  readonly size: number
+  /** The most elements at any time. */
+  readonly longest: number
+  /** The mean number of elements in it after an operation; 0 without any. */
+  readonly meanLength: number
+}
+
+/** Counts insertions into one queue, and its lengths after each operation of a replay. */
+export class QueueLengths {
+  inserted = 0
+  #longest = 0
+  #sum = 0
+
+  note(length: number): void {
+    if (length > this.#longest) this.#longest = length
+    this.#sum += length
+  }
+
+  /** @param operations after which a length was noted */
+  report(queue: Pick<MatchingDesign, 'counters' | 'size'>, operations: number): QueueReport {
+    const meanLength = operations === 0 ? 0 : this.#sum / operations
+    const { inserted } = this
+    return { ...queue.counters(), inserted, size: queue.size, longest: this.#longest, meanLength }
+  }
+}
+
+/**
+ * Counts, for designs that start from an earlier run, the elements that a trace adds to each queue.
+ *
+ * @throws ERR_ARGUMENT for a malformed operation
+ * @see Ghazimirsaeed 2019 chapter 3 (a row of the profiling matrices of both queues)
+ */
+export function countSources(trace: Iterable<MatchingOperation>, facts: ProcessFacts): QueueCounts {
+  const counts = { posted: new Map<number, Float64Array>(), unexpected: new Map<number, Float64Array>() }
+  const replay = new MatchingReplay({ name: 'index' }, facts)
+  for (const operation of trace) {
+    const wasMatched = replay.apply(operation) >= 0
+    if (wasMatched || (operation.kind !== 'post' && operation.kind !== 'arrive')) continue
+    const { kind, context, source } = operation
+    if (source === ANY_SOURCE) continue
+    const rows = counts[kind === 'post' ? 'posted' : 'unexpected']
+    const row = rows.get(context) ?? new Float64Array(facts.processes)
+    rows.set(context, row)
+    row[source]++
+  }
+  return counts
 }

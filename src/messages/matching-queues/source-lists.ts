@@ -1,7 +1,13 @@
-import { Chain } from './chain.js'
-import { overheads, type ProcessFacts, type Traversals } from './design.js'
+import {
+  Chain,
+  noLevels,
+  overheads,
+  type ProcessFacts,
+  type RoutingCounters,
+  type SourceRouting,
+  type Traversals,
+} from './design.js'
 import type { MatchingElement, MatchingKey } from './element.js'
-import { noLevels, type RoutingCounters, type SourceRouting } from './routed-design.js'
 
 interface OfContext<E extends MatchingElement> {
   readonly bySource: (Chain<E> | undefined)[]

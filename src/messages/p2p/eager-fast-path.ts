@@ -6,14 +6,13 @@ import type { ReceiveBuffer } from '../datatype/strided-view.js'
 import type { Message } from '../mailboxes/arrived.js'
 import { ANY_SOURCE, ANY_TAG } from '../mailboxes/envelope.js'
 import type { Mailbox } from '../mailboxes/mailbox.js'
-import { Receive } from '../mailboxes/receive.js'
+import { Receive } from '../mailboxes/pending-operation.js'
 import type { CommContext } from '../process/comm-context.js'
 import type { Credit } from '../process/credit.js'
 import type { EagerSink } from '../process/frame-router.js'
 import { envelopeWord, envelopeWords, frameKind, headerWord } from '../process/frames.js'
 import { processOf } from '../process/world-layout.js'
-import type { AddressQueue } from './address-queue.js'
-import type { EnvelopeCount, SentEnvelopes } from './envelope-count.js'
+import type { AddressQueue, EnvelopeCount, SentEnvelopes } from './send-path.js'
 
 interface Route {
   readonly dest: number

@@ -1,4 +1,4 @@
-import { abortedError } from '../../base/abort.js'
+import { abortedError, requireWaitOptions, type WaitOptions } from '../../base/abort.js'
 import { RankweaveError } from '../../errors.js'
 import { requireReceiveBuffer } from '../datatype/payload.js'
 import type { ReceiveBuffer } from '../datatype/strided-view.js'
@@ -11,8 +11,7 @@ import {
 } from '../mailboxes/arrived.js'
 import { ANY_TAG, PROC_NULL } from '../mailboxes/envelope.js'
 import type { Mailbox } from '../mailboxes/mailbox.js'
-import { Receive } from '../mailboxes/receive.js'
-import { requireWaitOptions, type WaitOptions } from '../process/abort.js'
+import { Receive } from '../mailboxes/pending-operation.js'
 import type { Matching } from './message-matching.js'
 import { Request } from './request.js'
 

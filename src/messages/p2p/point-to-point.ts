@@ -1,6 +1,6 @@
-import { abortedError } from '../../base/abort.js'
+import { abortedError, requireWaitOptions, type WaitOptions } from '../../base/abort.js'
 import { type OptionTable, uncheckedOptions } from '../../base/option.js'
-import { promiseTry } from '../../base/turn.js'
+import { laterTurn, promiseTry } from '../../base/turn.js'
 import { type RankweaveError, wrongValue } from '../../errors.js'
 import type { CheckedBuffer } from '../datatype/checked-buffers.js'
 import { payloadOf } from '../datatype/payload.js'
@@ -8,10 +8,8 @@ import type { ReceiveBuffer } from '../datatype/strided-view.js'
 import { type Message, type RecvOptions, recvOptions, type Status } from '../mailboxes/arrived.js'
 import { ANY_SOURCE, ANY_TAG, maxTag, PROC_NULL } from '../mailboxes/envelope.js'
 import type { Mailbox } from '../mailboxes/mailbox.js'
-import { Receive, type ReceiveKind } from '../mailboxes/receive.js'
-import { Send } from '../mailboxes/send.js'
-import { requireWaitOptions, type WaitOptions } from '../process/abort.js'
-import { doneInTurn, nextTurn, resolvedInTurn } from '../process/completion-budget.js'
+import { Receive, type ReceiveKind, Send } from '../mailboxes/pending-operation.js'
+import { doneInTurn, resolvedInTurn } from '../process/completion-budget.js'
 import { MatchedMessage, MatchedProbe, nothingFrom } from './matched-message.js'
 import type { Matching } from './message-matching.js'
 import { Request } from './request.js'
@@ -188,7 +186,7 @@ async function poll<T>(
   comm.mailbox().poll()
   const arrived = find(comm.mailbox())
   if (arrived !== undefined) return resolvedInTurn(arrived)
-  await nextTurn()
+  await laterTurn()
   return find(comm.mailbox()) ?? null
 }
 

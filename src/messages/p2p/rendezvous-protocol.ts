@@ -4,9 +4,7 @@ import type { MemoryLocation } from '../../fabric/fabric.js'
 import type { Payload } from '../datatype/payload.js'
 import { pack, StridedView } from '../datatype/strided-view.js'
 import type { Arrived, Content } from '../mailboxes/arrived.js'
-import { freedError } from '../mailboxes/pending.js'
-import type { Receive } from '../mailboxes/receive.js'
-import type { Send } from '../mailboxes/send.js'
+import { freedError, type Receive, type Send } from '../mailboxes/pending-operation.js'
 import type { CommContext } from '../process/comm-context.js'
 import {
   cancelReason,
@@ -20,9 +18,8 @@ import {
   sharedWords,
   transferWord,
 } from '../process/frames.js'
-import { TransferFrames } from '../process/transfer-frames.js'
-import { isDetachedHere, type Outgoing } from '../process/transfer-sides.js'
-import { MatchedReceive, placeFor } from './matched-receive.js'
+import { isDetachedHere, type Outgoing, TransferFrames } from '../process/transfers.js'
+import { MatchedReceive, placeFor } from './delivery.js'
 
 /**
  * The messages of one communicator to and from other processes. Eager: the data travel with the envelope. Rendezvous:

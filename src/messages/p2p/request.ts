@@ -1,9 +1,8 @@
-import { abortedError } from '../../base/abort.js'
-import { promiseTry } from '../../base/turn.js'
+import { abortedError, onAbort, requireWaitOptions, type WaitOptions } from '../../base/abort.js'
+import { laterTurn, promiseTry } from '../../base/turn.js'
 import { RankweaveError, shown, wrongValue } from '../../errors.js'
-import type { JointWaiter, OperationOwner, Pending, Waiter } from '../mailboxes/pending.js'
-import { onAbort, requireWaitOptions, type WaitOptions } from '../process/abort.js'
-import { inTurn, nextTurn, resolvedInTurn } from '../process/completion-budget.js'
+import type { JointWaiter, OperationOwner, Pending, Waiter } from '../mailboxes/pending-operation.js'
+import { inTurn, resolvedInTurn } from '../process/completion-budget.js'
 
 /** The result of `test`. */
 export type Tested<T> = { readonly done: false } | { readonly done: true; readonly value: T }
@@ -217,7 +216,7 @@ function progress(
 ): Promise<void> {
   if (found(requests) >= 0) return resolvedInTurn(undefined)
   requests[firstPending(requests)]?.pending.owner.poll()
-  return found(requests) >= 0 ? resolvedInTurn(undefined) : nextTurn()
+  return found(requests) >= 0 ? resolvedInTurn(undefined) : laterTurn()
 }
 
 /** Returns the index of the first request that has completed, -1 when none has. */

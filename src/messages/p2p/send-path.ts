@@ -2,15 +2,13 @@ import type { RankweaveError } from '../../errors.js'
 import { type TypedArray, typeCode } from '../datatype/elements.js'
 import { pack } from '../datatype/strided-view.js'
 import { Arrived, type Content } from '../mailboxes/arrived.js'
-import { deliverCopy } from '../mailboxes/delivery.js'
 import type { Envelope } from '../mailboxes/envelope.js'
 import type { Mailbox, Mailboxes } from '../mailboxes/mailbox.js'
-import type { Send } from '../mailboxes/send.js'
+import type { Send } from '../mailboxes/pending-operation.js'
 import type { CommContext } from '../process/comm-context.js'
 import { processOf } from '../process/world-layout.js'
-import type { AddressQueue } from './address-queue.js'
 import type { Arrivals } from './arrivals.js'
-import type { EnvelopeCount } from './envelope-count.js'
+import { deliverCopy } from './delivery.js'
 import type { RendezvousProtocol } from './rendezvous-protocol.js'
 
 /**
@@ -161,4 +159,125 @@ export class SendPath {
 function countSent({ owner, payload }: Send): void {
   owner.counters.messagesSent++
   owner.counters.bytesSent += payload.sizeBytes
+}
+
+/**
+ * The sends to ranks whose addresses are being looked up. A send to a rank waits behind those that were started before,
+ * so that none overtakes another during a look-up.
+ */
+export class AddressQueue {
+  readonly #waiting = new Map<number, Send[]>()
+  #whenNone: { readonly resolve: () => void; readonly reject: (error: RankweaveError) => void } | undefined
+
+  get none(): boolean {
+    return this.#waiting.size === 0
+  }
+
+  /** Returns true when the send has been queued behind others to its rank. */
+  holds(send: Send): boolean {
+    if (this.#waiting.size === 0) return false
+    const queue = this.#waiting.get(send.dest)
+    queue?.push(send)
+    return queue !== undefined
+  }
+
+  /** @param dispatch called for this send, and those behind it, in order, with the world rank once it is known */
+  wait(send: Send, found: Promise<number>, dispatch: (send: Send, worldRank: number) => void): void {
+    const queue = [send]
+    this.#waiting.set(send.dest, queue)
+    const release = (each: (send: Send) => void) => {
+      this.#waiting.delete(send.dest)
+      for (const waiting of queue) if (!waiting.settled) each(waiting)
+      if (this.none) this.#whenNone?.resolve()
+    }
+    found.then(
+      (worldRank) => release((waiting) => dispatch(waiting, worldRank)),
+      (cause: RankweaveError) => release((waiting) => waiting.reject(cause)),
+    )
+  }
+
+  get sends(): Send[] {
+    return [...this.#waiting.values()].flat()
+  }
+
+  /**
+   * Resolves when all sends so far have been dispatched or have failed. It is awaited before the communicator is freed.
+   */
+  whenNone(): Promise<void> {
+    if (this.none) return Promise.resolve()
+    return new Promise((resolve, reject) => {
+      this.#whenNone = { resolve, reject }
+    })
+  }
+
+  fail(error: RankweaveError): void {
+    this.#waiting.clear()
+    this.#whenNone?.reject(error)
+  }
+}
+
+/**
+ * The envelopes sent to one process so far. The count is a double: one of 32 bits would wrap within an hour of small
+ * messages.
+ */
+export interface SentEnvelopes {
+  count: number
+}
+
+/**
+ * The envelopes of one communicator that left this process and that arrived at it, so that a collective free knows when
+ * nothing is in flight. A request to take a message back counts as one.
+ */
+export class EnvelopeCount {
+  /** The counts by world process; only of those that were sent any. */
+  readonly #sent = new Map<number, SentEnvelopes>()
+  /** The count of envelopes from all processes so far. */
+  arrived = 0
+  #waiting: {
+    readonly count: number
+    readonly resolve: () => void
+    readonly reject: (error: RankweaveError) => void
+  }[] = []
+
+  /** Returns the count of a process, to be increased for every envelope that leaves for it. */
+  to(process: number): SentEnvelopes {
+    let sent = this.#sent.get(process)
+    if (sent === undefined) {
+      sent = { count: 0 }
+      this.#sent.set(process, sent)
+    }
+    return sent
+  }
+
+  leave(process: number): void {
+    this.to(process).count++
+  }
+
+  sentTo(process: number): number {
+    return this.#sent.get(process)?.count ?? 0
+  }
+
+  get awaited(): boolean {
+    return this.#waiting.length > 0
+  }
+
+  arrive(): void {
+    this.arrived++
+    if (this.#waiting.length === 0) return
+    const done = this.#waiting.filter(({ count }) => count <= this.arrived)
+    this.#waiting = this.#waiting.filter(({ count }) => count > this.arrived)
+    for (const { resolve } of done) resolve()
+  }
+
+  /** Resolves when `count` have arrived in total. */
+  whenArrived(count: number): Promise<void> {
+    if (this.arrived >= count) return Promise.resolve()
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ count, resolve, reject })
+    })
+  }
+
+  fail(error: RankweaveError): void {
+    for (const { reject } of this.#waiting.splice(0)) reject(error)
+  }
 }

@@ -1,14 +1,12 @@
 import { bytesOf, copyBytes } from '../../base/bytes.js'
 import { RankweaveError, wrongValue } from '../../errors.js'
 import { type Arrived, type Content, lostMessageError } from '../mailboxes/arrived.js'
-import { countReceived, deliverBytes, deliverCopy, deliverHeld } from '../mailboxes/delivery.js'
-import { freedError } from '../mailboxes/pending.js'
-import type { Receive } from '../mailboxes/receive.js'
-import type { Send } from '../mailboxes/send.js'
+import { freedError, type Receive, type Send } from '../mailboxes/pending-operation.js'
 import type { CommContext } from '../process/comm-context.js'
 import { type Credit, waitCharge } from '../process/credit.js'
 import { cancelReason } from '../process/frames.js'
 import { transferKey } from '../process/transfers.js'
+import { countReceived, deliverBytes, deliverCopy, deliverHeld } from './delivery.js'
 import type { RendezvousProtocol } from './rendezvous-protocol.js'
 
 /**

@@ -1,7 +1,7 @@
 import type { RankweaveError } from '../../errors.js'
-import type { MailboxDesign } from '../matching-queues/mailbox-designs.js'
-import type { ContextId } from './context-id.js'
-import type { KnownLosses } from './known-losses.js'
+import type { KnownLosses } from './failures.js'
+import type { ContextId } from './frames.js'
+import type { MailboxDesign } from './matching-options.js'
 import type { ProcessPort } from './process-port.js'
 import type { Transfers } from './transfers.js'
 

@@ -1,4 +1,4 @@
-import { inLaterTurn, laterTurn } from '../../base/turn.js'
+import { inLaterTurn } from '../../base/turn.js'
 
 /**
  * The completions after which the next ones wait for a turn of the event loop. Otherwise ranks that share an event loop
@@ -41,11 +41,6 @@ export function doneInTurn(): Promise<void> {
 }
 
 const done = Promise.resolve()
-
-/** Resolves after timers and I/O have had their turn. An unsuccessful poll waits for it. */
-export function nextTurn(): Promise<void> {
-  return laterTurn()
-}
 
 function releaseHeld(): void {
   completions = 0

@@ -1,11 +1,12 @@
 import { RankweaveError, wrongValue } from '../../errors.js'
 import type { FrameSink } from '../../fabric/fabric.js'
-import { type ContextId, contextKey } from './context-id.js'
 import type { ProcessCounters } from './counters.js'
 import { waitCharge } from './credit.js'
 import type { Failures } from './failures.js'
 import type { ServiceHandler } from './frame-port.js'
 import {
+  type ContextId,
+  contextKey,
   creditedBytes,
   envelopeWord,
   envelopeWords,

@@ -1,10 +1,5 @@
 import { flagOption, integerOption, type OptionTable, textOption, wordOption } from '../../base/option.js'
 import { RankweaveError, wrongValue } from '../../errors.js'
-import {
-  defaultMailboxDesign,
-  type MailboxDesign,
-  mailboxDesigns,
-} from '../matching-queues/mailbox-designs.js'
 
 /** The counts and records of message matching that a world makes. */
 export interface MatchingOptions {
@@ -39,7 +34,24 @@ export interface MatchingOptions {
 export const defaultTraceOperations = 1_000_000
 
 /** The most ranks of a world that is traced: each has a file. */
-export const mostTracedRanks = 65_536
+const mostTracedRanks = 65_536
+
+/** The design of mailboxes that name none. */
+export const defaultMailboxDesign: MailboxDesign = 'index'
+
+/**
+ * The designs that mailboxes may have, by name. Some designs are left out: `clusters` and `partners-static` start from
+ * the counts of an earlier run. `collectives` equals `partners-dynamic` for all that a mailbox gets.
+ */
+export const mailboxDesigns = [
+  'index',
+  'list',
+  'source-lists',
+  'bins',
+  'partners-dynamic',
+  'array-list',
+  'vector-list',
+] as const
 
 export const matchingOptions: OptionTable<MatchingOptions> = {
   count: flagOption(),
@@ -80,3 +92,4 @@ export function refuseTrace(where: string, matching: MatchingOptions | undefined
   const expected = `${where}: expected matching without trace, traceCollectives and traceOperations, which only run on Node has`
   throw wrongValue('ERR_ARGUMENT', expected, matching)
 }
+export type MailboxDesign = (typeof mailboxDesigns)[number]

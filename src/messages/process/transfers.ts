@@ -1,18 +1,19 @@
-import { RankweaveError, wrongValue } from '../../errors.js'
+import { isRankweaveError, RankweaveError, reasonText, wrongValue } from '../../errors.js'
 import { detachedError } from '../datatype/elements.js'
-import type { ContextId } from './context-id.js'
-import { cancelStage, frameKind, headerWord, transferMode, transferWord } from './frames.js'
-import type { ProcessPort } from './process-port.js'
-import { TransferFrames } from './transfer-frames.js'
+import type { Grantee } from './credit.js'
+import type { FramePort } from './frame-port.js'
 import {
-  type Incoming,
-  type IncomingState,
-  isDetachedHere,
-  type Outgoing,
-  type OutgoingState,
-  type TransferOutcome,
-  transferError,
-} from './transfer-sides.js'
+  type ContextId,
+  cancelStage,
+  type FrameKind,
+  frameKind,
+  headerWord,
+  transferMode,
+  transferWord,
+  transferWords,
+} from './frames.js'
+import type { ProcessPort } from './process-port.js'
+import type { StagedCopy } from './staging.js'
 
 /**
  * The transfers of one communicator in one process: payload that follows its envelope only when the receiver is ready
@@ -351,4 +352,95 @@ function requireSide(receiver: number, src: number, transferId: number): void {
 /** Identifies a transfer among those of all processes: the id is unique to its sender. */
 export function transferKey(process: number, transferId: number): number {
   return process * 2 ** 31 + transferId
+}
+
+/** Writes and sends the frames of one communicator that refer to a transfer; the header is made once. */
+export class TransferFrames {
+  readonly #port: FramePort
+  readonly #header = new Int32Array(transferWords)
+
+  constructor(port: FramePort, id: ContextId) {
+    this.#port = port
+    this.#header[headerWord.leader] = id.leader
+    this.#header[headerWord.counter] = id.counter
+  }
+
+  /** Sends bytes `from` to `to - 1` of a payload, in as many frames as they need. */
+  data(process: number, transferId: number, bytes: Uint8Array, from: number, to: number): void {
+    const { maxPayloadBytes } = this.#port.fabric
+    const header = this.#header
+    header[headerWord.kind] = frameKind.data
+    header[transferWord.transferId] = transferId
+    for (let at = from; at < to; at += maxPayloadBytes) {
+      this.#port.send(process, header, bytes.subarray(at, Math.min(at + maxPayloadBytes, to)))
+    }
+  }
+
+  control(process: number, kind: FrameKind, transferId: number, argument = 0, bytes = 0): void {
+    const header = this.#header
+    header[headerWord.kind] = kind
+    header[transferWord.transferId] = transferId
+    header[transferWord.argument] = argument
+    header[transferWord.bytes] = bytes
+    this.#port.send(process, header)
+  }
+}
+
+/** A payload that stays with its sender until its receiver is ready. Its owner has sent, or sends, the envelope. */
+export interface Outgoing {
+  readonly process: number
+  /** A copy that the receiver may read at any time, until it declines the payload. The transfers release it. */
+  readonly copy?: StagedCopy | undefined
+  /**
+   * Returns the payload when the receiver is ready, borrowed until `sent` or `failed`; or the reason why it can no
+   * longer be sent, which then is the error of `failed`. Called at most once. A payload that is detached meanwhile
+   * fails with an error that `isDetached`, if the fabric notices.
+   */
+  begin(): Uint8Array | RankweaveError
+  /** Notes that the payload has been sent, or its receiver does not want it. */
+  sent(): void
+  failed(error: RankweaveError): void
+}
+
+export interface Incoming {
+  /** The memory, filled entirely; its length is that of the payload. Written until `landed` or `failed`. */
+  readonly into: Uint8Array
+  landed(): void
+  failed(error: RankweaveError): void
+  /** Returns the error of a payload that its sender could not send. */
+  lost(): RankweaveError
+}
+
+type TransferOutcome = 'done' | RankweaveError
+
+interface OutgoingState {
+  readonly outgoing: Outgoing
+  /** Set once the receiver is ready. */
+  bytes: Uint8Array | undefined
+  /** The bytes of the payload, once the receiver is ready, since a detached buffer has no length. */
+  sizeBytes: number
+  sentBytes: number
+  moves: boolean
+  /** Set when the side is to end before all has been moved; it ends when the fabric has released the payload. */
+  outcome: TransferOutcome | undefined
+}
+
+interface IncomingState extends Grantee {
+  readonly transferId: number
+  readonly incoming: Incoming
+  moves: boolean
+  /** Whether the payload is here, and its sender has yet to report that it was intact. */
+  readonly isCopied: boolean
+  /** The reason the side is to end before all has come; it fails when the fabric has released the buffer. */
+  error: RankweaveError | undefined
+}
+
+/** Tells whether a transfer failed because the buffer of this side was detached, which the peer does not know. */
+export function isDetachedHere(cause: unknown): boolean {
+  return isRankweaveError(cause, 'ERR_FABRIC') && cause.details['detached'] === true
+}
+
+export function transferError(cause: unknown): RankweaveError {
+  if (isRankweaveError(cause)) return cause
+  return new RankweaveError('ERR_FABRIC', `a transfer failed: ${reasonText(cause)}`, { cause })
 }

@@ -1,3 +1,4 @@
+import { type WaitOptions, waitOptions } from '../../base/abort.js'
 import { bytesOf } from '../../base/bytes.js'
 import { type OptionTable, uncheckedOptions } from '../../base/option.js'
 import { RankFailure } from '../../calls/collective-call.js'
@@ -13,7 +14,6 @@ import {
 } from '../../messages/datatype/elements.js'
 import { misfit, requireReceiveBuffer } from '../../messages/datatype/payload.js'
 import { type ReceiveBuffer, type StridedView, unpack } from '../../messages/datatype/strided-view.js'
-import { type WaitOptions, waitOptions } from '../../messages/process/abort.js'
 import type { Neighborhood } from '../execute/neighborhood.js'
 import type { OperationProgram } from '../execute/placement.js'
 import type { BlockStore } from '../memory/block-store.js'

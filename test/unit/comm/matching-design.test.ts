@@ -1,6 +1,6 @@
 import { run } from 'rankweave'
 import { describe, expect, it } from 'vitest'
-import { mailboxDesigns } from '../../../src/messages/matching-queues/mailbox-designs.js'
+import { mailboxDesigns } from '../../../src/messages/process/matching-options.js'
 import { onRanks } from '../../support/on-ranks.js'
 
 const refused = { code: 'ERR_ARGUMENT', message: expect.stringContaining(mailboxDesigns.join(', ')) }

@@ -2,7 +2,7 @@ import { cachedDataVersionTag, setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { describe, expect, it } from 'vitest'
 import { restoreHeapFlags, v8Heap } from '../../../src/fabric/v8-heap.js'
-import { FreshMemory, shortestPeriodBytes } from '../../../src/messages/process/fresh-memory.js'
+import { FreshMemory, shortestPeriodBytes } from '../../../src/messages/process/process-memory.js'
 
 const quarter = shortestPeriodBytes / 4
 const turn = () => new Promise((resolve) => setImmediate(resolve))

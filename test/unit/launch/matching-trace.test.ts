@@ -6,9 +6,11 @@ import { afterAll, describe, expect, it } from 'vitest'
 import { below, mulberry32 } from '../../../src/base/random.js'
 import { runInPage } from '../../../src/browser/run.js'
 import { parseSettings } from '../../../src/launch/websocket/settings.js'
-import type { MatchingOperation } from '../../../src/messages/matching-queues/operation.js'
+import {
+  type MatchingOperation,
+  readTraceLines,
+} from '../../../src/messages/matching-queues/matching-trace.js'
 import { replayTrace } from '../../../src/messages/matching-queues/replay.js'
-import { readTraceLines } from '../../../src/messages/matching-queues/trace-lines.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'rankweave-matching-trace-'))
 afterAll(() => rmSync(folder, { recursive: true }))

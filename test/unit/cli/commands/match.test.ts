@@ -3,8 +3,10 @@ import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { matchingDesignNames } from '../../../../src/messages/matching-queues/designs.js'
-import type { MatchingOperation } from '../../../../src/messages/matching-queues/operation.js'
-import { traceLines } from '../../../../src/messages/matching-queues/trace-lines.js'
+import {
+  type MatchingOperation,
+  traceLines,
+} from '../../../../src/messages/matching-queues/matching-trace.js'
 import { reverseSearch } from '../../../support/matching-microbenchmarks.js'
 import { ownFolder } from '../../../support/temporary-folder.js'
 import { cli, json, refused, typed } from '../run-cli.js'

@@ -11,7 +11,7 @@ import {
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { seededRandom } from '../../../../src/base/random.js'
-import { readTraceLines } from '../../../../src/messages/matching-queues/trace-lines.js'
+import { readTraceLines } from '../../../../src/messages/matching-queues/matching-trace.js'
 import { callRecordKind } from '../../../../src/shim/matching-calls.js'
 import { operationWords, type RecordFields, recordBytes } from '../../../support/recorded-calls.js'
 import { interruptedBy, scriptedLauncher } from '../../../support/scripted-launcher.js'

@@ -12,8 +12,8 @@ import {
   summedDesigns,
 } from '../../../../src/messages/matching-queues/compare-designs.js'
 import type { NamedDesign } from '../../../../src/messages/matching-queues/designs.js'
-import type { MatchingOperation } from '../../../../src/messages/matching-queues/operation.js'
-import { PackedTrace } from '../../../../src/messages/matching-queues/packed-trace.js'
+import type { MatchingOperation } from '../../../../src/messages/matching-queues/matching-trace.js'
+import { PackedTrace } from '../../../../src/messages/matching-queues/packed-replay.js'
 import { reverseSearch } from '../../../support/matching-microbenchmarks.js'
 
 const designs: readonly NamedDesign[] = [

@@ -2,11 +2,12 @@ import { describe, expect, it } from 'vitest'
 import { newArray, type TypedArray, typeCode } from '../../../../src/messages/datatype/elements.js'
 import {
   createOperation,
+  type OperationName,
+  operationNames,
   readyBigintOperation,
   readyNumberOperation,
   readyOperation,
 } from '../../../../src/messages/datatype/operation.js'
-import { type OperationName, operationNames } from '../../../../src/messages/datatype/operation-names.js'
 import { coded } from '../../../support/on-ranks.js'
 
 const types = Object.entries(typeCode).filter(([, code]) => code !== typeCode.value)

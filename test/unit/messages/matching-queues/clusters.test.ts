@@ -1,13 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { below, mulberry32 } from '../../../../src/base/random.js'
-import { countSources } from '../../../../src/messages/matching-queues/count-sources.js'
+import { heuristicClusters, kMeansClusters } from '../../../../src/messages/matching-queues/cluster-lists.js'
+import { countsOfSources } from '../../../../src/messages/matching-queues/design.js'
 import { makeMatchingDesign } from '../../../../src/messages/matching-queues/designs.js'
 import type { QueueElement } from '../../../../src/messages/matching-queues/element.js'
-import { kMeansClusters } from '../../../../src/messages/matching-queues/k-means.js'
-import type { MatchingOperation } from '../../../../src/messages/matching-queues/operation.js'
-import { heuristicClusters } from '../../../../src/messages/matching-queues/source-clusters.js'
-import { countsOfSources } from '../../../../src/messages/matching-queues/source-counts.js'
-import { ANY_SOURCE } from '../../../../src/messages/matching-queues/wildcards.js'
+import { ANY_SOURCE } from '../../../../src/messages/matching-queues/matching-list.js'
+import type { MatchingOperation } from '../../../../src/messages/matching-queues/matching-trace.js'
+import { countSources } from '../../../../src/messages/matching-queues/replay.js'
 import { elementOf, passedBy } from '../../../support/matching-traces.js'
 
 describe('the heuristic', () => {

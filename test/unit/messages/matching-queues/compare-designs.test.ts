@@ -7,9 +7,12 @@ import {
   summedDesigns,
 } from '../../../../src/messages/matching-queues/compare-designs.js'
 import { matchingDesignNames, type NamedDesign } from '../../../../src/messages/matching-queues/designs.js'
-import type { MatchingOperation } from '../../../../src/messages/matching-queues/operation.js'
-import { meteredReplay, timedReplay } from '../../../../src/messages/matching-queues/packed-replay.js'
-import { PackedTrace } from '../../../../src/messages/matching-queues/packed-trace.js'
+import type { MatchingOperation } from '../../../../src/messages/matching-queues/matching-trace.js'
+import {
+  meteredReplay,
+  PackedTrace,
+  timedReplay,
+} from '../../../../src/messages/matching-queues/packed-replay.js'
 import { replayTrace } from '../../../../src/messages/matching-queues/replay.js'
 import { reverseSearch } from '../../../support/matching-microbenchmarks.js'
 import { randomTrace } from '../../../support/matching-traces.js'

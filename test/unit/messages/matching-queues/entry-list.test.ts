@@ -1,8 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { Entry } from '../../../../src/messages/matching-queues/entry.js'
 import { EntryList } from '../../../../src/messages/matching-queues/entry-list.js'
-import { ANY_SOURCE, ANY_TAG } from '../../../../src/messages/matching-queues/wildcards.js'
+import { ANY_SOURCE, ANY_TAG, type Entry } from '../../../../src/messages/matching-queues/matching-list.js'
 
 class TestEntry implements Entry {
   readonly source: number

@@ -1,27 +1,22 @@
 import { describe, expect, it } from 'vitest'
 import { below, mulberry32 } from '../../../../src/base/random.js'
-import { countSources } from '../../../../src/messages/matching-queues/count-sources.js'
+import { RoutedDesign } from '../../../../src/messages/matching-queues/design.js'
 import { makeMatchingDesign } from '../../../../src/messages/matching-queues/designs.js'
+import { QueueElement } from '../../../../src/messages/matching-queues/element.js'
 import {
   DynamicPartners,
   type DynamicPartnersRule,
-  PartnerTable,
-} from '../../../../src/messages/matching-queues/dynamic-partners.js'
-import { QueueElement } from '../../../../src/messages/matching-queues/element.js'
-import {
   type EdgeRule,
   edgeOfCounts,
-  partnerKeys,
-} from '../../../../src/messages/matching-queues/partner-edge.js'
-import { replayTrace } from '../../../../src/messages/matching-queues/replay.js'
-import { RoutedDesign } from '../../../../src/messages/matching-queues/routed-design.js'
-import { SourceKeys } from '../../../../src/messages/matching-queues/source-keys.js'
-import {
   mostStaticPartners,
+  PartnerTable,
+  partnerKeys,
   perfectHash,
   placeOfKey,
+  SourceKeys,
   StaticPartners,
-} from '../../../../src/messages/matching-queues/static-partners.js'
+} from '../../../../src/messages/matching-queues/partners.js'
+import { countSources, replayTrace } from '../../../../src/messages/matching-queues/replay.js'
 import { reverseSearch } from '../../../support/matching-microbenchmarks.js'
 import { elementOf, passedBy } from '../../../support/matching-traces.js'
 

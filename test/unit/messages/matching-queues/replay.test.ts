@@ -7,9 +7,9 @@ import {
   type NamedDesign,
   parsedMatchingDesign,
 } from '../../../../src/messages/matching-queues/designs.js'
-import type { MatchingOperation } from '../../../../src/messages/matching-queues/operation.js'
+import { ANY_SOURCE, ANY_TAG } from '../../../../src/messages/matching-queues/matching-list.js'
+import type { MatchingOperation } from '../../../../src/messages/matching-queues/matching-trace.js'
 import { MatchingReplay, replayTrace } from '../../../../src/messages/matching-queues/replay.js'
-import { ANY_SOURCE, ANY_TAG } from '../../../../src/messages/matching-queues/wildcards.js'
 import { coded } from '../../../support/on-ranks.js'
 
 const facts = { processes: 4 }

@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import type { MatchingOperation } from '../../../../src/messages/matching-queues/operation.js'
+import {
+  type MatchingOperation,
+  readTraceLines,
+  traceLines,
+} from '../../../../src/messages/matching-queues/matching-trace.js'
 import { replayTrace } from '../../../../src/messages/matching-queues/replay.js'
-import { readTraceLines, traceLines } from '../../../../src/messages/matching-queues/trace-lines.js'
 import { randomTrace } from '../../../support/matching-traces.js'
 import { coded } from '../../../support/on-ranks.js'
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { RankweaveError } from '../../../../src/errors.js'
-import { EnvelopeCount } from '../../../../src/messages/p2p/envelope-count.js'
+import { EnvelopeCount } from '../../../../src/messages/p2p/send-path.js'
 import { drained, openWorld } from './point-to-point-world.js'
 
 describe.each([0, 2 ** 31 - 2, 2 ** 32 - 2])('envelopes, %i of which were counted before', (before) => {

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { typeCode } from '../../../../src/messages/datatype/elements.js'
 import { Arrived } from '../../../../src/messages/mailboxes/arrived.js'
-import { Receive } from '../../../../src/messages/mailboxes/receive.js'
+import { Receive } from '../../../../src/messages/mailboxes/pending-operation.js'
 import { coded } from '../../../support/on-ranks.js'
 import { drained, openWorld } from './point-to-point-world.js'
 

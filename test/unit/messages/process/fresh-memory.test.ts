@@ -6,7 +6,7 @@ import {
   longBytes,
   longestPeriodBytes,
   shortestPeriodBytes,
-} from '../../../../src/messages/process/fresh-memory.js'
+} from '../../../../src/messages/process/process-memory.js'
 
 const shared = {
   open: (): FreshHeap | undefined => undefined,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { retainedBytes, Scratch } from '../../../../src/messages/process/scratch.js'
+import { retainedBytes, Scratch } from '../../../../src/messages/process/process-memory.js'
 
 describe('scratch memory', () => {
   it('is taken again once it has been given back, if it fits and is at most twice as long', () => {

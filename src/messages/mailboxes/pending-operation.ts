@@ -1,9 +1,13 @@
-import { abortedError, misfitSignal } from '../../base/abort.js'
+import { abortedError, misfitSignal, onAbort } from '../../base/abort.js'
 import { RankweaveError } from '../../errors.js'
-import { onAbort } from '../process/abort.js'
+import type { CheckedBuffer } from '../datatype/checked-buffers.js'
+import type { Payload } from '../datatype/payload.js'
+import { type ReceiveBuffer, StridedView } from '../datatype/strided-view.js'
+import type { Entry } from '../matching-queues/matching-list.js'
 import type { CallSite, CallSites } from '../process/call-sites.js'
 import { inTurn, resolvedInTurn } from '../process/completion-budget.js'
-import type { RankCounters } from '../process/counters.js'
+import type { ProcessCounters, RankCounters } from '../process/counters.js'
+import { ANY_SOURCE, ANY_TAG } from './envelope.js'
 
 export interface OperationOwner {
   readonly rank: number
@@ -205,4 +209,150 @@ export function freedError(operation: Pending<unknown>): RankweaveError {
   const { communicatorName, name } = operation.owner
   const message = `${communicatorName} was freed before ${operation.call} of ${name} could complete`
   return new RankweaveError('ERR_COMM_FREED', message)
+}
+
+export type ReceiveKind = 'recv' | 'probe' | 'mprobe'
+
+export interface Receiver extends OperationOwner {
+  readonly processCounters: ProcessCounters
+  /** Takes back a receive that has no message yet; it then rejects with `error`. */
+  withdrawReceive(receive: Receive<unknown>, error: RankweaveError): void
+  /** Gives up a receive whose message is in flight: it rejects with `error` once its buffer is no longer written. */
+  abandonReceive(receive: Receive<unknown>, error: RankweaveError): void
+}
+
+/** A receive or a probe from its start until it has its message. */
+export class Receive<T> extends Pending<T> implements Entry {
+  declare readonly owner: Receiver
+  readonly kind: ReceiveKind
+  readonly source: number
+  readonly tag: number
+  readonly into: ReceiveBuffer | undefined
+  /** The bytes of `into`, if short messages are copied straight into them. */
+  readonly landing: CheckedBuffer | undefined
+  order = 0
+  listed = false
+  previous: Entry | undefined = undefined
+  next: Entry | undefined = undefined
+
+  constructor(
+    owner: Receiver,
+    kind: ReceiveKind,
+    source: number,
+    tag: number,
+    into?: ReceiveBuffer,
+    landing?: CheckedBuffer,
+  ) {
+    super(owner)
+    this.kind = kind
+    this.source = source
+    this.tag = tag
+    this.into = into
+    this.landing = landing
+  }
+
+  override get settlesInFrame(): boolean {
+    return true
+  }
+
+  get call(): string {
+    const source = this.source === ANY_SOURCE ? 'any' : this.source
+    const tag = this.tag === ANY_TAG ? 'any' : this.tag
+    return `${this.kind}(source ${source}, tag ${tag})`
+  }
+
+  accepts(message: { readonly source: number; readonly tag: number }): boolean {
+    return (
+      (this.source === ANY_SOURCE || this.source === message.source) &&
+      (this.tag === ANY_TAG || this.tag === message.tag)
+    )
+  }
+
+  /**
+   * Cancels the receive. A signal also ends a receive whose message is in flight; `Request.cancel` comes too late for
+   * that.
+   */
+  override cancel(signal?: AbortSignal): void {
+    super.cancel(signal)
+    if (signal !== undefined && !this.settled)
+      this.owner.abandonReceive(this, abortedError(this.call, signal))
+  }
+
+  protected withdraw(error: RankweaveError): void {
+    this.owner.withdrawReceive(this, error)
+  }
+}
+
+/** The progress of a send. `queued`: its look-up is pending; `offered`: unmatched; `moving`: matched. */
+type SendStage = 'queued' | 'offered' | 'moving'
+
+export interface Sender extends OperationOwner {
+  /** Takes an unmatched send back, if that is still possible; it then rejects with `error`. */
+  withdrawSend(send: Send, error: RankweaveError): void
+}
+
+/** The message of a send, as its sender sees it in the queue of a receiver in this process. */
+export interface QueuedMessage {
+  readonly listed: boolean
+  leaveQueue(): void
+}
+
+/** A send from its start until its data may be changed again. */
+export class Send extends Pending<void> {
+  declare readonly owner: Sender
+  readonly payload: Payload
+  readonly dest: number
+  readonly tag: number
+  readonly synchronous: boolean
+  stage: SendStage = 'queued'
+  message: QueuedMessage | undefined
+  /** The process of the receiver and the id of the transfer, for a receiver elsewhere. */
+  process = -1
+  transferId = 0
+  /** The error of a `cancel` that the receiver has not replied to yet. */
+  cancelledBy: RankweaveError | undefined
+
+  constructor(owner: Sender, payload: Payload, dest: number, tag: number, synchronous: boolean) {
+    super(owner)
+    this.payload = payload
+    this.dest = dest
+    this.tag = tag
+    this.synchronous = synchronous
+  }
+
+  override get settlesInFrame(): boolean {
+    return true
+  }
+
+  get call(): string {
+    return `${this.synchronous ? 'ssend' : 'send'}(dest ${this.dest}, tag ${this.tag})`
+  }
+
+  /** False when the buffer was detached or transferred while the send was pending. */
+  get isIntact(): boolean {
+    const { data, sizeBytes } = this.payload
+    if (!(data instanceof StridedView)) return data.byteLength === sizeBytes
+    return data.array.length > 0 || sizeBytes === 0
+  }
+
+  detachedError(): RankweaveError {
+    const message = `${this.call}: the buffer was detached before the message was received`
+    return new RankweaveError('ERR_TYPE', message)
+  }
+
+  protected withdraw(error: RankweaveError): void {
+    this.owner.withdrawSend(this, error)
+  }
+}
+
+/** A send that was complete when its call returned. */
+export class Sent extends Pending<void> {
+  readonly call = 'send'
+
+  constructor(owner: OperationOwner) {
+    super(owner)
+    this.fulfil()
+  }
+
+  protected withdraw(): void {}
 }
