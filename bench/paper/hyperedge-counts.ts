@@ -1,8 +1,8 @@
 import { nodeOf } from '../../src/machine/machine.js'
 import { parseMachine } from '../../src/machine/machine-text.js'
 import { countHyperedges } from '../../src/topology/friends/hyperedges.js'
-import { erdosRenyiTopology } from '../../src/topology/generate/erdos-renyi.js'
-import { mooreTopology } from '../../src/topology/generate/moore.js'
+import { erdosRenyiTopology } from '../../src/topology/generate/random-graphs.js'
+import { mooreTopology } from '../../src/topology/generate/stencil.js'
 import { densities, graham, grids, mooreSizes, niagara } from './chapter.js'
 
 /** Hyperedges of k ranks with more than theta common neighbors: theta is k(k-1) agnostic, k aware. */

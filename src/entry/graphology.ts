@@ -10,4 +10,4 @@ export {
   topologyFromGraph,
   topologyToGraph,
 } from '../topology/files/graphology.js'
-export { communityStart } from '../topology/mapping/community-start.js'
+export { communityStart } from '../topology/mapping/communities.js'

@@ -7,9 +7,10 @@
 
 // topologies
 
+export type { CartShape } from '../topology/cart-shape.js'
 export { blockBounds } from '../topology/compressed-rows.js'
 export { inNeighbors, outNeighbors } from '../topology/neighbors.js'
-export type { CartShape, ProcessTopology } from '../topology/process-topology.js'
+export type { ProcessTopology } from '../topology/process-topology.js'
 export {
   type EdgeArrays,
   type NeighborLists,
@@ -23,15 +24,26 @@ export { type TopologyStatistics, topologyStatistics } from '../topology/topolog
 
 export type { TopologySpec } from '../topology/files/spec-text.js'
 export { buildTopology } from '../topology/files/topology-from-spec.js'
-export { cartTopology } from '../topology/generate/cartesian.js'
-export { dimsCreate } from '../topology/generate/dims-create.js'
-export { type ErdosRenyi, erdosRenyiTopology } from '../topology/generate/erdos-renyi.js'
-export { type Moore, mooreTopology } from '../topology/generate/moore.js'
-export { type PowerLaw, powerLawTopology } from '../topology/generate/power-law.js'
-export { type RandomGeometric, randomGeometricTopology } from '../topology/generate/random-geometric.js'
-export { type Rmat, rmatTopology } from '../topology/generate/rmat.js'
-export { type SmallWorld, smallWorldTopology } from '../topology/generate/small-world.js'
-export { type Stencil, type StencilShape, stencilTopology } from '../topology/generate/stencil.js'
+export { cartTopology, dimsCreate } from '../topology/generate/cartesian.js'
+export {
+  type ErdosRenyi,
+  erdosRenyiTopology,
+  type PowerLaw,
+  powerLawTopology,
+  type RandomGeometric,
+  type Rmat,
+  randomGeometricTopology,
+  rmatTopology,
+  type SmallWorld,
+  smallWorldTopology,
+} from '../topology/generate/random-graphs.js'
+export {
+  type Moore,
+  mooreTopology,
+  type Stencil,
+  type StencilShape,
+  stencilTopology,
+} from '../topology/generate/stencil.js'
 export {
   findTranslations,
   type TranslationFinding,
@@ -68,8 +80,11 @@ export {
   commonNeighbors,
 } from '../topology/friends/common-neighbors.js'
 export type { FriendGroups } from '../topology/friends/friend-groups.js'
-export type { GroupingEngine, GroupingOptions } from '../topology/friends/grouping-options.js'
-export type { GroupingProgress } from '../topology/friends/grouping-progress.js'
+export type {
+  GroupingEngine,
+  GroupingOptions,
+  GroupingProgress,
+} from '../topology/friends/grouping-options.js'
 export {
   countHyperedges,
   type HyperedgeCount,

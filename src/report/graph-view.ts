@@ -1,6 +1,6 @@
-import { communitiesOf, type VertexPairs } from '../topology/communities.js'
 import type { CompressedRows } from '../topology/compressed-rows.js'
 import { findTranslations } from '../topology/generate/translations.js'
+import { communitiesOf, type VertexPairs } from '../topology/mapping/communities.js'
 import { distinctOut } from '../topology/neighbors.js'
 import type { ProcessTopology } from '../topology/process-topology.js'
 import { positionOf, type Tiling, vertexOf } from './tiling.js'

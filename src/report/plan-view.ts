@@ -7,9 +7,8 @@ import type { Plan, PlanStatistics } from '../neighborhood/strategies/strategy.j
 import type { Parameters, Schedule } from '../schedule/ir.js'
 import { lower } from '../schedule/lower/lower.js'
 import { isNeighborCollective, upTo } from '../schedule/specification.js'
-import { requireTopology } from '../topology/check-topology.js'
 import type { FriendGroups } from '../topology/friends/friend-groups.js'
-import type { ProcessTopology } from '../topology/process-topology.js'
+import { type ProcessTopology, requireTopology } from '../topology/process-topology.js'
 import {
   type CellBounds,
   type CellTraffic,

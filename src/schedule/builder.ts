@@ -1,7 +1,6 @@
 import { requireOptions } from '../base/known-options.js'
 import { RankweaveError, wrongValue } from '../errors.js'
-import { requireTopology } from '../topology/check-topology.js'
-import type { ProcessTopology } from '../topology/process-topology.js'
+import { type ProcessTopology, requireTopology } from '../topology/process-topology.js'
 import { type NeighborSchedule, opKind, type Parameters, partialResult, type Schedule } from './ir.js'
 import { addEntry, OperationLog } from './operation-log.js'
 import { requireSpecification } from './require-schedule.js'

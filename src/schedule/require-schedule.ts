@@ -1,5 +1,5 @@
 import { wrongValue } from '../errors.js'
-import { requireTopology } from '../topology/check-topology.js'
+import { requireTopology } from '../topology/process-topology.js'
 import type { Schedule } from './ir.js'
 import type { Reductions, Specification } from './specification.js'
 

@@ -1,7 +1,6 @@
 import { equalNumbers } from '../base/search.js'
-import { requireTopology } from '../topology/check-topology.js'
 import { pairEdges } from '../topology/neighbors.js'
-import type { ProcessTopology } from '../topology/process-topology.js'
+import { type ProcessTopology, requireTopology } from '../topology/process-topology.js'
 
 /** The collectives of schedules: names for readers. The {@link Specification} has what a schedule must do. */
 export const collectives = [

@@ -1,9 +1,15 @@
 import type { WaitOptions } from '../base/abort.js'
 import type { DupOptions } from '../comm/create.js'
 import { RankweaveError } from '../errors.js'
-import { cartNeighborSlots, cartShift, coordsOf, rankOf, sizeOf } from '../topology/cart-shape.js'
+import {
+  type CartShape,
+  cartNeighborSlots,
+  cartShift,
+  coordsOf,
+  rankOf,
+  sizeOf,
+} from '../topology/cart-shape.js'
 import { cartSub, cartTopology } from '../topology/generate/cartesian.js'
-import type { CartShape } from '../topology/process-topology.js'
 import { TopologyCommunicator } from './topology-communicator.js'
 
 /**

@@ -1,6 +1,5 @@
 import { hashIntegers } from '../calls/signature.js'
-import { checkTopology } from '../topology/check-topology.js'
-import type { ProcessTopology } from '../topology/process-topology.js'
+import { checkTopology, type ProcessTopology } from '../topology/process-topology.js'
 import { topologyHash } from '../topology/topology-hash.js'
 
 /** The fingerprints of the topologies that ranks of this thread passed last. */

@@ -1,6 +1,11 @@
 import { RankweaveError, shown, wrongValue } from '../errors.js'
 import { topologyLimits } from './limits.js'
-import type { CartShape } from './process-topology.js'
+
+/** A Cartesian grid; ranks are row-major, the last dimension fastest (MPI-4.1 §8.2). */
+export interface CartShape {
+  readonly dims: readonly number[]
+  readonly periods: readonly boolean[]
+}
 
 /** The rank of a neighbor that does not exist, beyond the border of a grid (MPI_PROC_NULL). */
 export const procNull = -2

@@ -1,8 +1,7 @@
 import { wrongValue } from '../errors.js'
 import { cartNeighborSlots, procNull } from './cart-shape.js'
-import { requireTopology } from './check-topology.js'
 import type { CompressedRows } from './compressed-rows.js'
-import type { ProcessTopology } from './process-topology.js'
+import { type ProcessTopology, requireTopology } from './process-topology.js'
 
 /** Returns the destinations of a rank in list order. A view: do not write to it. @throws ERR_RANK, ERR_TOPOLOGY */
 export function outNeighbors(topology: ProcessTopology, rank: number): Int32Array {

@@ -1,9 +1,8 @@
 import { requireOptions } from '../base/known-options.js'
 import { RankweaveError, shown, wrongValue } from '../errors.js'
-import { checkTopology } from './check-topology.js'
 import { type CompressedRows, rowStarts, transposeRows } from './compressed-rows.js'
 import { checkTopologySize } from './limits.js'
-import type { ProcessTopology } from './process-topology.js'
+import { checkTopology, type ProcessTopology } from './process-topology.js'
 
 /** Edges as parallel flat arrays: edge e goes from `sources[e]` to `destinations[e]`. */
 export interface EdgeArrays {

@@ -1,7 +1,6 @@
-import { requireTopology } from './check-topology.js'
 import { transposeRows } from './compressed-rows.js'
 import { distinctOut } from './neighbors.js'
-import type { ProcessTopology } from './process-topology.js'
+import { type ProcessTopology, requireTopology } from './process-topology.js'
 
 export interface TopologyStatistics {
   readonly ranks: number

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { communityStart } from '../../src/topology/mapping/community-start.js'
+import { communityStart } from '../../src/topology/mapping/communities.js'
 import { type MapOptions, mapTopology } from '../../src/topology/mapping/map-topology.js'
 import { type MappingObjective, mappingObjectives } from '../../src/topology/mapping/objectives.js'
 import { placementCosts } from '../../src/topology/mapping/placement-costs.js'

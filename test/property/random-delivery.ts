@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { mulberry32 } from '../../src/base/random.js'
 import { GroupSearch } from '../../src/topology/friends/group-search.js'
-import { seededLabels } from '../../src/topology/friends/seeded-labels.js'
+import { seededLabels } from '../../src/topology/friends/grouping-options.js'
 import { groupsOfPatterns } from '../../src/topology/grouping/friend-patterns.js'
 import { rankViews } from '../../src/topology/grouping/group-by-messages.js'
 import type { GroupingMessage } from '../../src/topology/grouping/grouping-messages.js'

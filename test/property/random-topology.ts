@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { mulberry32 } from '../../src/base/random.js'
-import { mooreTopology } from '../../src/topology/generate/moore.js'
+import { mooreTopology } from '../../src/topology/generate/stencil.js'
 import type { ProcessTopology } from '../../src/topology/process-topology.js'
 import { topologyFromEdges } from '../../src/topology/topology-builders.js'
 

@@ -1,10 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { cartNeighborSlots, coordsOf, rankOf, sizeOf } from '../../src/topology/cart-shape.js'
-import { checkTopology } from '../../src/topology/check-topology.js'
 import { topologyFromGraph, topologyToGraph } from '../../src/topology/files/graphology.js'
 import { cartTopology } from '../../src/topology/generate/cartesian.js'
-import { mooreTopology } from '../../src/topology/generate/moore.js'
+import { mooreTopology } from '../../src/topology/generate/stencil.js'
 import {
   distinctIn,
   distinctOut,
@@ -13,7 +12,7 @@ import {
   pairEdges,
   transposeTopology,
 } from '../../src/topology/neighbors.js'
-import type { ProcessTopology } from '../../src/topology/process-topology.js'
+import { checkTopology, type ProcessTopology } from '../../src/topology/process-topology.js'
 import { topologyFromLists } from '../../src/topology/topology-builders.js'
 import { topologyHash } from '../../src/topology/topology-hash.js'
 import { multigraphs, topologyOf } from '../support/multigraphs.js'

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { RankweaveError } from '../../errors.js'
 import { buildTopology } from '../../topology/files/topology-from-spec.js'
-import { dimsCreate } from '../../topology/generate/dims-create.js'
+import { dimsCreate } from '../../topology/generate/cartesian.js'
 import { installNeighborhood } from '../../topology-communicator/install.js'
 import { openInputOn } from '../input/open-input.js'
 import { parseOptions, whole } from '../input/options.js'

@@ -14,7 +14,7 @@ import { mapBySimulatedTime } from '../../neighborhood/choose/map-by-simulated-t
 import { namedStrategy } from '../../neighborhood/choose/plan-request.js'
 import { formatStrategy } from '../../neighborhood/strategies/strategy-text.js'
 import { prepareEngine } from '../../topology/grouping/exact-round.js'
-import { communityStart, mapFromCommunities } from '../../topology/mapping/community-start.js'
+import { communityStart, mapFromCommunities } from '../../topology/mapping/communities.js'
 import { joinedTopology, type RepeatedTopology } from '../../topology/mapping/joined-topology.js'
 import type { Mapping } from '../../topology/mapping/map-topology.js'
 import { mappingText } from '../../topology/mapping/mapping-file.js'

@@ -1,6 +1,6 @@
 import { printableLines } from '../../text/printable.js'
 import type { ReadProgress } from '../../text/source-file.js'
-import type { GroupingProgress } from '../../topology/friends/grouping-progress.js'
+import type { GroupingProgress } from '../../topology/friends/grouping-options.js'
 import type { Streams } from './streams.js'
 
 /** The reports of a command: its result once on standard output, everything else on standard error. */

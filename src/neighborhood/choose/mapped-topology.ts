@@ -1,6 +1,6 @@
 import { hopsBetween } from '../../machine/hops.js'
 import type { Machine } from '../../machine/machine.js'
-import { mapFromCommunities } from '../../topology/mapping/community-start.js'
+import { mapFromCommunities } from '../../topology/mapping/communities.js'
 import { readMapping } from '../../topology/mapping/mapping-file.js'
 import { type PlacementCosts, placementCosts } from '../../topology/mapping/placement-costs.js'
 import { relabelledTopology } from '../../topology/mapping/relabel.js'

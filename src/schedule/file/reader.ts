@@ -1,6 +1,5 @@
 import { requireText } from '../../base/known-options.js'
-import { checkTopology } from '../../topology/check-topology.js'
-import type { ProcessTopology } from '../../topology/process-topology.js'
+import { checkTopology, type ProcessTopology } from '../../topology/process-topology.js'
 import { topologyHash } from '../../topology/topology-hash.js'
 import type { Schedule, ScheduleSlice } from '../ir.js'
 import {

@@ -15,7 +15,7 @@ import { readScheduleFile, scheduleText } from '../../schedule/file/schedule-fil
 import { opKind, type Schedule } from '../../schedule/ir.js'
 import { waitsAfter } from '../../schedule/walk.js'
 import { chunksOf } from '../../text/whole-file.js'
-import { mapFromCommunities } from '../../topology/mapping/community-start.js'
+import { mapFromCommunities } from '../../topology/mapping/communities.js'
 import { mappingText } from '../../topology/mapping/mapping-file.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
 import { topologyHash } from '../../topology/topology-hash.js'

@@ -4,7 +4,7 @@ import { indexIn } from '../../base/search.js'
 import type { Exchange } from '../../calls/exchange.js'
 import { allgatherBytes, alltoallBytes } from '../../calls/exchange-patterns.js'
 import { RankweaveError } from '../../errors.js'
-import { endsDiffer, oneSidedEdge } from '../../topology/edge-ends.js'
+import { endsDiffer, oneSidedEdge } from '../../topology/process-topology.js'
 import { combineAll } from './combine-all.js'
 import type { OwnLists } from './own-lists.js'
 

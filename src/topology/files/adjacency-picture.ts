@@ -3,9 +3,8 @@ import { addToList } from '../../base/maps.js'
 import { type OptionTable, uncheckedOptions } from '../../base/option.js'
 import { wrongValue } from '../../errors.js'
 import { escapeXml } from '../../text/printable.js'
-import { requireTopology } from '../check-topology.js'
 import type { FriendGroups } from '../friends/friend-groups.js'
-import type { ProcessTopology } from '../process-topology.js'
+import { type ProcessTopology, requireTopology } from '../process-topology.js'
 
 export interface PictureOptions {
   /** Friend groups of the same topology: an edge has the color of the group that serves it. */

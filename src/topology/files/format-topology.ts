@@ -1,7 +1,6 @@
 import { RankweaveError, wrongValue } from '../../errors.js'
 import { formatDouble } from '../../text/printable.js'
-import { requireTopology } from '../check-topology.js'
-import type { ProcessTopology } from '../process-topology.js'
+import { type ProcessTopology, requireTopology } from '../process-topology.js'
 import { csvText } from './csv.js'
 import { edgeListText } from './edge-list.js'
 import { graphologyJsonText } from './graphology-json.js'

@@ -3,10 +3,9 @@ import type { AbstractGraph } from 'graphology-types'
 import { requireKnownOptions } from '../../base/known-options.js'
 import { type OptionTable, uncheckedOptions } from '../../base/option.js'
 import { isRankweaveError, RankweaveError, reasonText, wrongValue } from '../../errors.js'
-import { requireTopology } from '../check-topology.js'
 import { checkTopologySize } from '../limits.js'
 import { pairEdges } from '../neighbors.js'
-import type { ProcessTopology } from '../process-topology.js'
+import { type ProcessTopology, requireTopology } from '../process-topology.js'
 import { type GraphEdge, slotsOf, topologyFromGraphEdges, weightsOf } from './graph-edges.js'
 
 /** Edge attributes that {@link topologyToGraph} writes and {@link topologyFromGraph} reads. */

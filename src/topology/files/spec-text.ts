@@ -1,5 +1,5 @@
 import { requireOptions, requireText } from '../../base/known-options.js'
-import { graph500Quarters } from '../generate/rmat.js'
+import { graph500Quarters } from '../generate/random-graphs.js'
 import { type StencilShape, stencilShapes } from '../generate/stencil.js'
 import type { Translations } from '../generate/translations.js'
 import { type CsvOptions, delimiterNames } from './csv.js'

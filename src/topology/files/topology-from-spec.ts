@@ -4,13 +4,14 @@ import { wrongValue } from '../../errors.js'
 import { type OpenSource, type ReadProgress, withSource } from '../../text/source-file.js'
 import { checkExtents, sizeOf } from '../cart-shape.js'
 import { cartTopology } from '../generate/cartesian.js'
-import { erdosRenyiTopology } from '../generate/erdos-renyi.js'
-import { mooreTopology } from '../generate/moore.js'
-import { powerLawTopology } from '../generate/power-law.js'
-import { randomGeometricTopology } from '../generate/random-geometric.js'
-import { rmatTopology } from '../generate/rmat.js'
-import { smallWorldTopology } from '../generate/small-world.js'
-import { stencilOffsets, stencilSize, stencilTopology } from '../generate/stencil.js'
+import {
+  erdosRenyiTopology,
+  powerLawTopology,
+  randomGeometricTopology,
+  rmatTopology,
+  smallWorldTopology,
+} from '../generate/random-graphs.js'
+import { mooreTopology, stencilOffsets, stencilSize, stencilTopology } from '../generate/stencil.js'
 import { checkTopologySize } from '../limits.js'
 import type { ProcessTopology } from '../process-topology.js'
 import { parseCsv } from './csv.js'

@@ -2,12 +2,10 @@ import { requireKnownOptions } from '../../base/known-options.js'
 import { addToList } from '../../base/maps.js'
 import { type OptionTable, uncheckedOptions } from '../../base/option.js'
 import { wrongValue } from '../../errors.js'
-import { requireTopology } from '../check-topology.js'
 import { transposeRows } from '../compressed-rows.js'
 import { distinctOut, largestRow, type NeighborSets } from '../neighbors.js'
-import type { ProcessTopology } from '../process-topology.js'
-import { countCommon } from './bit-rows.js'
-import { type DenseSets, denseSets } from './open-sets.js'
+import { type ProcessTopology, requireTopology } from '../process-topology.js'
+import { countCommon, type DenseSets, denseSets } from './friend-rows.js'
 
 /** Options of a count over all ranks. */
 export interface CountingOptions {

@@ -3,10 +3,8 @@ import { addToList } from '../../base/maps.js'
 import { RankweaveError, wrongValue } from '../../errors.js'
 import { transposeRows } from '../compressed-rows.js'
 import { largestRow, type NeighborSets } from '../neighbors.js'
-import { countCommon } from './bit-rows.js'
-import { largestGroup } from './grouping-options.js'
-import { ProgressMeter } from './grouping-progress.js'
-import { type DenseSets, denseSets } from './open-sets.js'
+import { countCommon, type DenseSets, denseSets } from './friend-rows.js'
+import { largestGroup, ProgressMeter } from './grouping-options.js'
 
 /** The friends of larger rank of every rank, ascending, and the number of out-neighbors that the two have in common. */
 export interface FriendLists extends NeighborSets {

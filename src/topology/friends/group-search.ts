@@ -1,5 +1,5 @@
-import { CandidateRows } from './candidate-rows.js'
-import { ProgressMeter } from './grouping-progress.js'
+import { CandidateRows } from './friend-rows.js'
+import { ProgressMeter } from './grouping-options.js'
 
 /**
  * Finds the best group around one rank: of all sets of `picks` candidates the one with the most columns in

@@ -1,7 +1,8 @@
+import { requireNotAborted } from '../../base/abort.js'
 import { integerOption, type OptionTable, uncheckedOptions, wordOption } from '../../base/option.js'
 import { checkValues, withDefaults } from '../../base/option-table.js'
+import { drawnPermutation, mulberry32 } from '../../base/random.js'
 import { RankweaveError, shown } from '../../errors.js'
-import type { GroupingProgress } from './grouping-progress.js'
 
 /**
  * The engine that finds the groups of a round. `greedy`: the heaviest first, on one core, lazily. `distributed`: the
@@ -156,4 +157,76 @@ export function refuseSimulation(where: string, engine: GroupingEngine | undefin
 
 export function strategyError(message: string): RankweaveError {
   return new RankweaveError('ERR_STRATEGY', message)
+}
+
+/** The progress of the search for friend groups. */
+export interface GroupingProgress {
+  /** The number of completed rounds; 0 with engine `distributed`, where every rank is in its own round. */
+  readonly step: number
+  /** The number of groups found in all rounds; 0 with engine `distributed`, where each rank knows only its own. */
+  readonly groups: number
+  /** Searches for the best group of one rank and, with engine `improved`, for better groups of a few ranks. */
+  readonly searches: number
+  /**
+   * `searching`: for the heaviest groups; `improving`: by local search; engine `exact` is `listing` all possible
+   * groups, then `solving`.
+   */
+  readonly activity: 'searching' | 'improving' | 'listing' | 'solving'
+  /** The number of possible groups of the round that engine `exact` has listed; 0 with the others. */
+  readonly possible: number
+}
+
+/** The number of steps between two reports: some milliseconds, so that reports are frequent and cost little. */
+const stepsPerReport = 2 ** 22
+
+/**
+ * Counts the work of a search, and reports it from inside: a search of one rank alone may take seconds. An
+ * aborted signal ends the search where it is reported.
+ */
+export class ProgressMeter {
+  step = 0
+  groups = 0
+  searches = 0
+  activity: GroupingProgress['activity'] = 'searching'
+  possible = 0
+  #steps = 0
+  readonly #onProgress: ((progress: GroupingProgress) => void) | undefined
+  readonly #signal: AbortSignal | undefined
+
+  /** @throws ERR_ABORTED when `signal` has been aborted */
+  constructor(onProgress?: (progress: GroupingProgress) => void, signal?: AbortSignal) {
+    this.#onProgress = onProgress
+    this.#signal = signal
+    this.#requireNotAborted()
+  }
+
+  /** Whether a caller follows the search, or can end it. */
+  get isWatched(): boolean {
+    return this.#onProgress !== undefined || this.#signal !== undefined
+  }
+
+  /** @param steps words of bitsets read, about */
+  work(steps: number): void {
+    this.#steps += steps
+    if (this.#steps < stepsPerReport) return
+    this.#steps = 0
+    this.report()
+  }
+
+  /** @throws ERR_ABORTED when the signal has been aborted; the errors of `onProgress` */
+  report(): void {
+    this.#requireNotAborted()
+    const { step, groups, searches, activity, possible } = this
+    this.#onProgress?.({ step, groups, searches, activity, possible })
+    this.#requireNotAborted()
+  }
+
+  #requireNotAborted(): void {
+    requireNotAborted('the search for friend groups', this.#signal)
+  }
+}
+
+/** Returns the label of every rank: a permutation drawn with the seed, the same on every machine. */
+export function seededLabels(ranks: number, seed: number): Int32Array {
+  return drawnPermutation(mulberry32(seed), ranks)
 }

@@ -1,15 +1,12 @@
 import { requireKnownOptions } from '../../base/known-options.js'
 import type { OptionTable } from '../../base/option.js'
 import { checkValues } from '../../base/option-table.js'
-import { requireTopology } from '../check-topology.js'
 import { distinctOut } from '../neighbors.js'
-import type { ProcessTopology } from '../process-topology.js'
-import { CandidateRows } from './candidate-rows.js'
+import { type ProcessTopology, requireTopology } from '../process-topology.js'
 import { type BeyondLimit, type CountingOptions, countingOptions } from './common-neighbors.js'
 import { friendLists, ownersOf } from './friend-lists.js'
-import { FriendRows } from './friend-rows.js'
+import { CandidateRows, denseSets, FriendRows, type OpenSets } from './friend-rows.js'
 import { friendOptions, requireNodes } from './grouping-options.js'
-import { denseSets, type OpenSets } from './open-sets.js'
 
 /** Default limit: 6 x 10^9 steps, which are bitset words read; it takes about 20 seconds. */
 export interface HyperedgeOptions extends CountingOptions {

@@ -1,4 +1,4 @@
-import { type DenseSets, denseSets, type OpenSets } from '../friends/open-sets.js'
+import { type DenseSets, denseSets, type OpenSets } from '../friends/friend-rows.js'
 import type { NeighborSets } from '../neighbors.js'
 
 /** Every rank's out-neighbors that no group serves yet. Rows only shrink, and stay ascending. */

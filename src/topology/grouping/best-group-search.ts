@@ -1,8 +1,7 @@
 import type { FriendLists } from '../friends/friend-lists.js'
-import { FriendRows } from '../friends/friend-rows.js'
+import { FriendRows, type OpenSets } from '../friends/friend-rows.js'
 import { GroupSearch } from '../friends/group-search.js'
-import type { ProgressMeter } from '../friends/grouping-progress.js'
-import type { OpenSets } from '../friends/open-sets.js'
+import type { ProgressMeter } from '../friends/grouping-options.js'
 
 /** Finds the best group that a rank owns: of all groups of k friends whose smallest member is p. */
 export class BestGroupSearch {

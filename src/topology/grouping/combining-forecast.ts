@@ -2,14 +2,17 @@ import { requireKnownOptions } from '../../base/known-options.js'
 import { type OptionTable, uncheckedOptions } from '../../base/option.js'
 import { requireOption } from '../../base/option-table.js'
 import { wrongValue } from '../../errors.js'
-import { requireTopology } from '../check-topology.js'
 import { entriesByRow, rowStarts } from '../compressed-rows.js'
 import { type CommonNeighbors, commonNeighbors } from '../friends/common-neighbors.js'
 import type { FriendGroups } from '../friends/friend-groups.js'
-import { defaultTheta, friendOptions, requireNodes } from '../friends/grouping-options.js'
-import type { GroupingProgress } from '../friends/grouping-progress.js'
+import {
+  defaultTheta,
+  friendOptions,
+  type GroupingProgress,
+  requireNodes,
+} from '../friends/grouping-options.js'
 import { distinctOut } from '../neighbors.js'
-import type { ProcessTopology } from '../process-topology.js'
+import { type ProcessTopology, requireTopology } from '../process-topology.js'
 import { groupFriends } from './group-friends.js'
 
 export interface ForecastOptions {

@@ -1,7 +1,11 @@
 import { addToList } from '../../base/maps.js'
 import { RankweaveError } from '../../errors.js'
-import { type GroupingEngine, type GroupingSettings, strategyError } from '../friends/grouping-options.js'
-import { ProgressMeter } from '../friends/grouping-progress.js'
+import {
+  type GroupingEngine,
+  type GroupingSettings,
+  ProgressMeter,
+  strategyError,
+} from '../friends/grouping-options.js'
 import type { ActiveNeighbors } from './active-neighbors.js'
 import type { FormedGroup } from './grouping-rounds.js'
 import { type Solver, solverInThread } from './solver-thread.js'

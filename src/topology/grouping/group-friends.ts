@@ -1,6 +1,5 @@
 import { requireKnownOptions } from '../../base/known-options.js'
 import { inversePermutation } from '../../base/permutation.js'
-import { requireTopology } from '../check-topology.js'
 import { permuteRows } from '../compressed-rows.js'
 import { partBounds } from '../friends/friend-groups.js'
 import { friendLists, ownersOf } from '../friends/friend-lists.js'
@@ -9,13 +8,13 @@ import {
   type GroupingSettings,
   groupingOptions,
   groupingSettings,
+  ProgressMeter,
   refuseSimulation,
+  seededLabels,
   strategyError,
 } from '../friends/grouping-options.js'
-import { ProgressMeter } from '../friends/grouping-progress.js'
-import { seededLabels } from '../friends/seeded-labels.js'
 import { distinctOut, largestRow } from '../neighbors.js'
-import type { ProcessTopology } from '../process-topology.js'
+import { type ProcessTopology, requireTopology } from '../process-topology.js'
 import { ActiveNeighbors } from './active-neighbors.js'
 import { exactRound, preparedSolver } from './exact-round.js'
 import type { Grouping } from './grouping.js'

@@ -1,5 +1,5 @@
 import type { FriendLists } from '../friends/friend-lists.js'
-import type { ProgressMeter } from '../friends/grouping-progress.js'
+import type { ProgressMeter } from '../friends/grouping-options.js'
 import type { ActiveNeighbors } from './active-neighbors.js'
 import { BestGroupSearch } from './best-group-search.js'
 import { RankHeap } from './rank-heap.js'

@@ -1,6 +1,6 @@
 import { transposeRows } from '../compressed-rows.js'
 import type { FriendLists } from '../friends/friend-lists.js'
-import type { ProgressMeter } from '../friends/grouping-progress.js'
+import type { ProgressMeter } from '../friends/grouping-options.js'
 import type { ActiveNeighbors } from './active-neighbors.js'
 import type { FormedGroup } from './grouping-rounds.js'
 import { largestPool, PoolGrouping } from './pool-grouping.js'

@@ -1,4 +1,4 @@
-import type { OpenSets } from '../friends/open-sets.js'
+import type { OpenSets } from '../friends/friend-rows.js'
 
 /** The most ranks in a pool: all their subsets are visited. */
 export const largestPool = 12

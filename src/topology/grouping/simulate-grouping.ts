@@ -1,8 +1,11 @@
 import { requireKnownOptions } from '../../base/known-options.js'
-import { requireTopology } from '../check-topology.js'
-import { type GroupingOptions, groupingOptions, groupingSettings } from '../friends/grouping-options.js'
-import { ProgressMeter } from '../friends/grouping-progress.js'
-import type { ProcessTopology } from '../process-topology.js'
+import {
+  type GroupingOptions,
+  groupingOptions,
+  groupingSettings,
+  ProgressMeter,
+} from '../friends/grouping-options.js'
+import { type ProcessTopology, requireTopology } from '../process-topology.js'
 import { groupByMessages } from './group-by-messages.js'
 import type { Grouping } from './grouping.js'
 

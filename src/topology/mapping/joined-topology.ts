@@ -1,7 +1,6 @@
 import { requireOptions } from '../../base/known-options.js'
 import { RankweaveError, wrongValue } from '../../errors.js'
-import { requireTopology } from '../check-topology.js'
-import type { ProcessTopology } from '../process-topology.js'
+import { type ProcessTopology, requireTopology } from '../process-topology.js'
 import { topologyFromEdges } from '../topology-builders.js'
 
 /** A graph of a program that may have several. */

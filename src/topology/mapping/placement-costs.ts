@@ -1,7 +1,6 @@
 import { wrongValue } from '../../errors.js'
-import { requireTopology } from '../check-topology.js'
 import { distinctIn, distinctOut } from '../neighbors.js'
-import type { ProcessTopology } from '../process-topology.js'
+import { type ProcessTopology, requireTopology } from '../process-topology.js'
 import { exchangedAmounts } from './exchanged-amounts.js'
 import { nodeList } from './node-list.js'
 import { PlacedBusiest } from './placed-busiest.js'

@@ -1,7 +1,6 @@
 import { inversePermutation } from '../../base/permutation.js'
 import { RankweaveError, shown, wrongValue } from '../../errors.js'
-import { requireTopology } from '../check-topology.js'
-import type { ProcessTopology } from '../process-topology.js'
+import { type ProcessTopology, requireTopology } from '../process-topology.js'
 
 /**
  * Builds the topology whose rank `slotOf[v]` is vertex v: the same messages, between ranks of other numbers. Lists keep

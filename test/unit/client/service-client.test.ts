@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { formatSchedule, plan } from 'rankweave/schedule'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { ServiceClient } from '../../../src/client/service-client.js'
-import { mooreTopology } from '../../../src/topology/generate/moore.js'
+import { mooreTopology } from '../../../src/topology/generate/stencil.js'
 
 const digits = '0'.repeat(64)
 const job = (state: string, error: unknown = null) => ({

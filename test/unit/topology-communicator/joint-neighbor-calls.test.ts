@@ -1,6 +1,6 @@
 import { Communicator, local, run, type TopologyCommunicator } from 'rankweave'
 import { describe, expect, it } from 'vitest'
-import { mooreTopology } from '../../../src/topology/generate/moore.js'
+import { mooreTopology } from '../../../src/topology/generate/stencil.js'
 import { codeOf } from '../../support/on-ranks.js'
 
 const never = (): never => {

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import '../../../src/entry/index.js'
 import { simgridFast, simgridSlow } from '../../../src/machine/simgrid-profiles.js'
 import { chooseStrategy } from '../../../src/neighborhood/choose/choose-strategy.js'
-import { mooreTopology } from '../../../src/topology/generate/moore.js'
+import { mooreTopology } from '../../../src/topology/generate/stencil.js'
 
 /** Logical processes in two nodes of this world; machines have others. */
 const inWorld = <T>(machine: Machine, ranks: number, main: (world: Communicator) => Promise<T>) =>

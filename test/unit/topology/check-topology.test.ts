@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { checkTopology } from '../../../src/topology/check-topology.js'
 import { cartTopology } from '../../../src/topology/generate/cartesian.js'
+import { checkTopology } from '../../../src/topology/process-topology.js'
 import { refusal } from '../../support/refusal.js'
 import { thrown } from './thrown.js'
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { edgesDigest } from '../../../src/topology/edges-digest.js'
 import { parseEdgeList } from '../../../src/topology/files/edge-list.js'
+import { edgesDigest } from '../../../src/topology/topology-hash.js'
 
 const digestOf = (...lines: readonly string[]) => edgesDigest(parseEdgeList(lines.join('\n')))
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import benchProgram from '../../../../src/cli/program/bench-program.js'
 import { run } from '../../../../src/launch/run.js'
-import { mooreTopology } from '../../../../src/topology/generate/moore.js'
+import { mooreTopology } from '../../../../src/topology/generate/stencil.js'
 import { installNeighborhood } from '../../../../src/topology-communicator/install.js'
 import { cli, onlyObject } from '../run-cli.js'
 import { spawnCli } from '../spawn-cli.js'

@@ -2,7 +2,7 @@ import { parseStrategy, plan, planStatistics, simulate, verify } from 'rankweave
 import { expect, test } from 'vitest'
 import { cluster, nodeOf } from '../../../../src/machine/machine.js'
 import { simgridFast, simgridSlow } from '../../../../src/machine/simgrid-profiles.js'
-import { mooreTopology } from '../../../../src/topology/generate/moore.js'
+import { mooreTopology } from '../../../../src/topology/generate/stencil.js'
 import { thrown } from '../../topology/thrown.js'
 
 const machine = cluster({ nodes: 16, cores: 16, profile: simgridFast })

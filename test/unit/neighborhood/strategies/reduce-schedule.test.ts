@@ -2,8 +2,8 @@ import { formatSchedule, parseSchedule, plan, type Strategy, verify } from 'rank
 import { describe, expect, it } from 'vitest'
 import { countMessages } from '../../../../src/schedule/walk.js'
 import { cartTopology } from '../../../../src/topology/generate/cartesian.js'
-import { erdosRenyiTopology } from '../../../../src/topology/generate/erdos-renyi.js'
-import { mooreTopology } from '../../../../src/topology/generate/moore.js'
+import { erdosRenyiTopology } from '../../../../src/topology/generate/random-graphs.js'
+import { mooreTopology } from '../../../../src/topology/generate/stencil.js'
 import type { ProcessTopology } from '../../../../src/topology/process-topology.js'
 import { topologyFromEdges } from '../../../../src/topology/topology-builders.js'
 

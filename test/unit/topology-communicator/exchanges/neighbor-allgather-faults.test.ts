@@ -1,6 +1,6 @@
 import { type Communicator, type LocalOptions, local, run } from 'rankweave'
 import { describe, expect, it } from 'vitest'
-import { mooreTopology } from '../../../../src/topology/generate/moore.js'
+import { mooreTopology } from '../../../../src/topology/generate/stencil.js'
 import { codeOf } from '../../../support/on-ranks.js'
 
 const topology = mooreTopology({ dims: [3, 4], radius: 1 })

@@ -5,7 +5,7 @@ import { type LocalOptions, local } from '../../../../src/fabric/local/local.js'
 import { run } from '../../../../src/launch/run.js'
 import { cluster } from '../../../../src/machine/machine.js'
 import { simgridSlow } from '../../../../src/machine/simgrid-profiles.js'
-import { mooreTopology } from '../../../../src/topology/generate/moore.js'
+import { mooreTopology } from '../../../../src/topology/generate/stencil.js'
 import type {
   NeighborInitOptions,
   TuneOptions,

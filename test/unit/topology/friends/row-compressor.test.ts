@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { mulberry32 } from '../../../../src/base/random.js'
-import { RowCompressor } from '../../../../src/topology/friends/row-compressor.js'
+import { RowCompressor } from '../../../../src/topology/friends/friend-rows.js'
 
 const bitsOf = (words: Int32Array, count: number): number[] =>
   Array.from({ length: count }, (_, c) => (words[c >> 5] >>> (c & 31)) & 1)

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { dimsCreate } from '../../../../src/topology/generate/dims-create.js'
+import { dimsCreate } from '../../../../src/topology/generate/cartesian.js'
 import { refusal } from '../../../support/refusal.js'
 
 test.each([

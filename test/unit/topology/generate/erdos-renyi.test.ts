@@ -1,7 +1,7 @@
 import { erdosRenyiTopology, inNeighbors, outNeighbors } from 'rankweave/topology'
 import { expect, test } from 'vitest'
 import { mulberry32 } from '../../../../src/base/random.js'
-import { checkTopology } from '../../../../src/topology/check-topology.js'
+import { checkTopology } from '../../../../src/topology/process-topology.js'
 import { refusal } from '../../../support/refusal.js'
 
 test.each([

@@ -1,7 +1,7 @@
 import { inNeighbors, mooreTopology, outNeighbors } from 'rankweave/topology'
 import { describe, expect, test } from 'vitest'
 import { coordsOf } from '../../../../src/topology/cart-shape.js'
-import { checkTopology } from '../../../../src/topology/check-topology.js'
+import { checkTopology } from '../../../../src/topology/process-topology.js'
 import { refusal } from '../../../support/refusal.js'
 import { thrown } from '../thrown.js'
 

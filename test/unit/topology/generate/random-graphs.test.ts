@@ -1,15 +1,17 @@
 import { describe, expect, test } from 'vitest'
 import { mulberry32 } from '../../../../src/base/random.js'
-import { checkTopology } from '../../../../src/topology/check-topology.js'
-import { type PowerLaw, powerLawTopology } from '../../../../src/topology/generate/power-law.js'
 import {
+  type PowerLaw,
+  powerLawTopology,
   type RandomGeometric,
+  type Rmat,
   randomGeometricTopology,
-} from '../../../../src/topology/generate/random-geometric.js'
-import { type Rmat, rmatTopology } from '../../../../src/topology/generate/rmat.js'
-import { type SmallWorld, smallWorldTopology } from '../../../../src/topology/generate/small-world.js'
+  rmatTopology,
+  type SmallWorld,
+  smallWorldTopology,
+} from '../../../../src/topology/generate/random-graphs.js'
 import { inNeighbors, outNeighbors } from '../../../../src/topology/neighbors.js'
-import type { ProcessTopology } from '../../../../src/topology/process-topology.js'
+import { checkTopology, type ProcessTopology } from '../../../../src/topology/process-topology.js'
 import { topologyHash } from '../../../../src/topology/topology-hash.js'
 import { thrown } from '../thrown.js'
 

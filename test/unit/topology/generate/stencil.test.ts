@@ -1,12 +1,12 @@
 import { cartTopology, mooreTopology } from 'rankweave/topology'
 import { describe, expect, test } from 'vitest'
-import { checkTopology } from '../../../../src/topology/check-topology.js'
 import {
   type StencilShape,
   stencilOffsets,
   stencilTopology,
 } from '../../../../src/topology/generate/stencil.js'
 import { distinctOut, inNeighbors, outNeighbors } from '../../../../src/topology/neighbors.js'
+import { checkTopology } from '../../../../src/topology/process-topology.js'
 import { thrown } from '../thrown.js'
 
 test.each<[StencilShape, number, number, number]>([

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { plan } from '../../../../src/neighborhood/plan/plan.js'
-import { erdosRenyiTopology } from '../../../../src/topology/generate/erdos-renyi.js'
-import { mooreTopology } from '../../../../src/topology/generate/moore.js'
+import { erdosRenyiTopology } from '../../../../src/topology/generate/random-graphs.js'
+import { mooreTopology } from '../../../../src/topology/generate/stencil.js'
 import { prepareEngine } from '../../../../src/topology/grouping/exact-round.js'
 import { groupFriends } from '../../../../src/topology/grouping/group-friends.js'
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { partBounds } from '../../../../src/topology/friends/friend-groups.js'
 import type { GroupingEngine, GroupingOptions } from '../../../../src/topology/friends/grouping-options.js'
-import { erdosRenyiTopology } from '../../../../src/topology/generate/erdos-renyi.js'
+import { erdosRenyiTopology } from '../../../../src/topology/generate/random-graphs.js'
 import { groupFriends } from '../../../../src/topology/grouping/group-friends.js'
 import type { ProcessTopology } from '../../../../src/topology/process-topology.js'
 import { topologyFromEdges } from '../../../../src/topology/topology-builders.js'

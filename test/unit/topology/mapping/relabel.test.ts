@@ -1,6 +1,6 @@
 import { cartTopology, relabelledTopology, topologyFromEdges } from 'rankweave/topology'
 import { describe, expect, it } from 'vitest'
-import { checkTopology } from '../../../../src/topology/check-topology.js'
+import { checkTopology } from '../../../../src/topology/process-topology.js'
 import { refusal } from '../../../support/refusal.js'
 
 describe('relabelledTopology', () => {
