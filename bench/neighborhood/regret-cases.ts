@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import type { Machine } from '../../src/machine/machine.js'
 import { parseMachine } from '../../src/machine/machine-text.js'
 import { parseMatrixMarket } from '../../src/topology/files/matrix-market.js'
-import { topologyFromMatrix } from '../../src/topology/files/matrix-topology.js'
+import { topologyFromMatrix } from '../../src/topology/files/sparse-matrix.js'
 import { buildTopology } from '../../src/topology/files/topology-from-spec.js'
 import type { ProcessTopology } from '../../src/topology/process-topology.js'
 

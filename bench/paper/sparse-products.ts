@@ -1,8 +1,7 @@
 import { fastestAllgather } from '../../src/cost/simulate/fastest-allgather.js'
 import { parseMachine } from '../../src/machine/machine-text.js'
 import { makeStudy } from '../../src/study/make-study.js'
-import { topologyFromMatrix } from '../../src/topology/files/matrix-topology.js'
-import type { SparsePattern } from '../../src/topology/files/sparse-matrix.js'
+import { type SparsePattern, topologyFromMatrix } from '../../src/topology/files/sparse-matrix.js'
 import { printedRules, randomSizes } from './chapter.js'
 
 /** A matrix of a sparse product, by the name of its file. */

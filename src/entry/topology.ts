@@ -62,14 +62,13 @@ export { type MetisGraph, parseMetis } from '../topology/files/metis.js'
 
 // sparse matrices
 
-export { formatMatrixMarket } from '../topology/files/format-matrix-market.js'
-export { readMatrixMarket } from '../topology/files/matrix-market.js'
-export { topologyFromMatrix } from '../topology/files/matrix-topology.js'
+export { formatMatrixMarket, readMatrixMarket } from '../topology/files/matrix-market.js'
 export {
   compressTriplets,
   type SparseMatrix,
   type SparsePattern,
   type Triplets,
+  topologyFromMatrix,
 } from '../topology/files/sparse-matrix.js'
 
 // friends and their grouping
@@ -96,10 +95,9 @@ export {
   type ForecastOptions,
   forecastCombining,
 } from '../topology/grouping/combining-forecast.js'
-export { groupFriends } from '../topology/grouping/group-friends.js'
-export type { Grouping } from '../topology/grouping/grouping.js'
+export { simulateGrouping } from '../topology/grouping/group-by-messages.js'
+export { type Grouping, groupFriends } from '../topology/grouping/group-friends.js'
 export type { GroupingMessages as MessageCounts } from '../topology/grouping/grouping-messages.js'
-export { simulateGrouping } from '../topology/grouping/simulate-grouping.js'
 
 // placement
 

@@ -2,8 +2,7 @@ import { isCount } from '../base/known-options.js'
 import { Communicator } from '../comm/communicator.js'
 import { wrongValue } from '../errors.js'
 import { blockBounds } from '../topology/compressed-rows.js'
-import { requireMatrix } from '../topology/files/require-matrix.js'
-import type { SparseMatrix } from '../topology/files/sparse-matrix.js'
+import { requireMatrix, type SparseMatrix } from '../topology/files/sparse-matrix.js'
 
 /** A rank's consecutive rows of a matrix that `blockBounds` distributes over ranks. */
 export interface MatrixRows {

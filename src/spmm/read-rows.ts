@@ -4,7 +4,7 @@ import type { Communicator } from '../comm/communicator.js'
 import { isRankweaveError, RankweaveError } from '../errors.js'
 import type { OpenSource } from '../text/source-file.js'
 import { blockBounds } from '../topology/compressed-rows.js'
-import type { EntryLines } from '../topology/files/matrix-market-entries.js'
+import type { EntryLines } from '../topology/files/matrix-market.js'
 import {
   type MatrixMarketHead,
   measurePart,

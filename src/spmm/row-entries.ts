@@ -1,7 +1,6 @@
 import { addToList } from '../base/maps.js'
 import { rangeAt } from '../base/search.js'
-import { type TakeEntry, withMirrorImage } from '../topology/files/matrix-market-entries.js'
-import type { MatrixMarketHeader } from '../topology/files/matrix-market-header.js'
+import { type MatrixMarketHeader, type TakeEntry, withMirrorImage } from '../topology/files/matrix-market.js'
 import { compressTriplets, type SparseMatrix } from '../topology/files/sparse-matrix.js'
 
 /** The count of numbers per entry in flight: row, column, value, and the imaginary part of a complex one. */

@@ -1,6 +1,5 @@
 import { wrongValue } from '../errors.js'
-import { requireMatrix } from '../topology/files/require-matrix.js'
-import type { SparseMatrix } from '../topology/files/sparse-matrix.js'
+import { requireMatrix, type SparseMatrix } from '../topology/files/sparse-matrix.js'
 import { zeros } from './dense-matrix.js'
 
 /** Multiplies A x B by the definition, on one rank: the oracle of every distributed product. B has `width` columns. */

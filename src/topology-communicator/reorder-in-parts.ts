@@ -3,7 +3,7 @@ import type { Exchange } from '../calls/exchange.js'
 import type { CommState } from '../comm/comm-state.js'
 import { hopsBetween } from '../machine/hops.js'
 import type { Machine } from '../machine/machine.js'
-import { uniformDistance } from '../topology/mapping/placed-distances.js'
+import { uniformDistance } from '../topology/mapping/placed-graph.js'
 import { type MappingBounds, mapInParts } from './distributed/map-in-parts.js'
 import {
   type MovedContext,

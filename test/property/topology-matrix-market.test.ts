@@ -1,10 +1,15 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { formatMatrixMarket } from '../../src/topology/files/format-matrix-market.js'
-import { parseMatrixMarket } from '../../src/topology/files/matrix-market.js'
-import { topologyFromMatrixMarket } from '../../src/topology/files/matrix-market-topology.js'
-import { topologyFromMatrix } from '../../src/topology/files/matrix-topology.js'
-import { compressTriplets, type SparseMatrix } from '../../src/topology/files/sparse-matrix.js'
+import {
+  formatMatrixMarket,
+  parseMatrixMarket,
+  topologyFromMatrixMarket,
+} from '../../src/topology/files/matrix-market.js'
+import {
+  compressTriplets,
+  type SparseMatrix,
+  topologyFromMatrix,
+} from '../../src/topology/files/sparse-matrix.js'
 import { inNeighbors } from '../../src/topology/neighbors.js'
 import { checkTopology } from '../../src/topology/process-topology.js'
 import { cases } from '../support/soak.js'

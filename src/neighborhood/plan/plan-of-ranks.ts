@@ -1,7 +1,7 @@
 import type { NeighborSchedule } from '../../schedule/ir.js'
 import { neighborAllgatherSpecification } from '../../schedule/specification.js'
 import type { FriendGroups } from '../../topology/friends/friend-groups.js'
-import type { Grouping } from '../../topology/grouping/grouping.js'
+import type { Grouping } from '../../topology/grouping/group-friends.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
 import type { Plan } from '../strategies/strategy.js'
 

@@ -4,8 +4,7 @@ import {
   type GroupingEngine,
   requireSearchable,
 } from '../../topology/friends/grouping-options.js'
-import { groupFriends } from '../../topology/grouping/group-friends.js'
-import type { Grouping } from '../../topology/grouping/grouping.js'
+import { type Grouping, groupFriends } from '../../topology/grouping/group-friends.js'
 import { distinctOut, type NeighborSets } from '../../topology/neighbors.js'
 import { combiningOptions, commonNeighborSchedule } from './common-neighbor.js'
 import { routeByEdges, serveEdges } from './served-edges.js'

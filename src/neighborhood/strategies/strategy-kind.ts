@@ -1,7 +1,7 @@
 import type { NamedOptions, OptionTable } from '../../base/option.js'
 import type { NeighborSchedule } from '../../schedule/ir.js'
 import type { GroupingOptions } from '../../topology/friends/grouping-options.js'
-import type { Grouping } from '../../topology/grouping/grouping.js'
+import type { Grouping } from '../../topology/grouping/group-friends.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
 
 /**

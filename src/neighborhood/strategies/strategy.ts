@@ -1,5 +1,5 @@
 import type { NeighborSchedule } from '../../schedule/ir.js'
-import type { Grouping } from '../../topology/grouping/grouping.js'
+import type { Grouping } from '../../topology/grouping/group-friends.js'
 import type { Allgather } from './allgather.js'
 import type { Cartesian } from './cartesian.js'
 import type { CommonNeighbor } from './common-neighbor-strategy.js'

@@ -1,7 +1,7 @@
 import { bytesOf, wordsOf } from '../../base/bytes.js'
 import { getOrAdd } from '../../base/maps.js'
 import type { Exchange } from '../../calls/exchange.js'
-import type { PartGraph } from '../../topology/mapping/part-graph.js'
+import type { PartGraph } from '../../topology/mapping/clusters.js'
 import type { OwnLists } from './own-lists.js'
 
 /**

@@ -9,8 +9,7 @@ import { strategyKind } from '../../neighborhood/strategies/strategies.js'
 import type { Strategy } from '../../neighborhood/strategies/strategy.js'
 import { parametersOf } from '../../neighborhood/strategies/strategy-text.js'
 import { settingsWithoutNodes } from '../../topology/friends/grouping-options.js'
-import { groupsOfPatterns } from '../../topology/grouping/friend-patterns.js'
-import { agreementFor } from '../../topology/grouping/group-by-messages.js'
+import { agreementFor, groupsOfPatterns } from '../../topology/grouping/group-by-messages.js'
 import {
   groupingMessageKinds,
   noMessages,

@@ -2,10 +2,19 @@ import { bytesOf, wordsOf } from '../../base/bytes.js'
 import { concatenateWords, packBlocks, unpackBlocks } from '../../base/packing.js'
 import type { Exchange } from '../../calls/exchange.js'
 import { allgatherBytes, bcastBytes, gatherBytes } from '../../calls/exchange-patterns.js'
-import { type Clusters, clusterCount, growClusters } from '../../topology/mapping/clusters.js'
-import { type ClusterEdges, clusterEdges, mapClusters } from '../../topology/mapping/map-clusters.js'
+import {
+  type ClusterEdges,
+  type Clusters,
+  clusterCount,
+  clusterEdges,
+  costOfParts,
+  growClusters,
+  mapClusters,
+  type NodeDistances,
+  partCosts,
+  partGraph,
+} from '../../topology/mapping/clusters.js'
 import type { MappingObjective } from '../../topology/mapping/objectives.js'
-import { costOfParts, type NodeDistances, partCosts, partGraph } from '../../topology/mapping/part-graph.js'
 import { combineAll } from './combine-all.js'
 import { destinationWords, edgePeers } from './destination-words.js'
 import type { OwnLists } from './own-lists.js'

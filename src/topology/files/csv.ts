@@ -4,7 +4,7 @@ import { formatDouble } from '../../text/printable.js'
 import { infinityOf, TextReader } from '../../text/text-reader.js'
 import { topologyLimits } from '../limits.js'
 import type { ProcessTopology } from '../process-topology.js'
-import { GrowingEdges } from './growing-edges.js'
+import { GrowingEdges } from './edge-list.js'
 
 export interface CsvOptions {
   /** The name in messages. */

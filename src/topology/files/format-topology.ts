@@ -4,7 +4,7 @@ import { type ProcessTopology, requireTopology } from '../process-topology.js'
 import { csvText } from './csv.js'
 import { edgeListText } from './edge-list.js'
 import { graphologyJsonText } from './graphology-json.js'
-import { checkMutual } from './mutual-edges.js'
+import { checkMutual } from './metis.js'
 
 /** The file formats, by their word in a specification. */
 export const topologyFormats = ['graphology', 'metis', 'mtx', 'csv', 'edges'] as const

@@ -6,7 +6,7 @@ import { isRankweaveError, RankweaveError, reasonText, wrongValue } from '../../
 import { checkTopologySize } from '../limits.js'
 import { pairEdges } from '../neighbors.js'
 import { type ProcessTopology, requireTopology } from '../process-topology.js'
-import { type GraphEdge, slotsOf, topologyFromGraphEdges, weightsOf } from './graph-edges.js'
+import { type GraphEdge, slotsOf, topologyFromGraphEdges, weightsOf } from './graphology-json.js'
 
 /** Edge attributes that {@link topologyToGraph} writes and {@link topologyFromGraph} reads. */
 export interface TopologyEdgeAttributes {

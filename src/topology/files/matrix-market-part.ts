@@ -1,8 +1,13 @@
 import { type FilePart, openFileLines } from '../../text/file-lines.js'
 import { expanded, type OpenSource, openSourceFile } from '../../text/source-file.js'
 import { TextReader } from '../../text/text-reader.js'
-import { EntryLines, matrixMarketText, type TakeEntry } from './matrix-market-entries.js'
-import { type MatrixMarketHeader, readMatrixMarketHeader } from './matrix-market-header.js'
+import {
+  EntryLines,
+  type MatrixMarketHeader,
+  matrixMarketText,
+  readMatrixMarketHeader,
+  type TakeEntry,
+} from './matrix-market.js'
 
 /** The beginning of a Matrix Market file, and the place of its entries. */
 export interface MatrixMarketHead {

@@ -17,7 +17,7 @@ import type { ProcessTopology } from '../process-topology.js'
 import { parseCsv } from './csv.js'
 import { parseEdgeList } from './edge-list.js'
 import { parseGraphologyJson } from './graphology-json.js'
-import { topologyFromMatrixMarket } from './matrix-market-topology.js'
+import { topologyFromMatrixMarket } from './matrix-market.js'
 import { parseMetis } from './metis.js'
 import { parseTopologySpec, type TopologySpec } from './spec-text.js'
 

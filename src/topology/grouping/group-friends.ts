@@ -1,9 +1,11 @@
+import { GrowingInt32Array } from '../../base/growing-array.js'
 import { requireKnownOptions } from '../../base/known-options.js'
 import { inversePermutation } from '../../base/permutation.js'
 import { permuteRows } from '../compressed-rows.js'
-import { partBounds } from '../friends/friend-groups.js'
+import { type FriendGroups, holdersOf, partBounds } from '../friends/friend-groups.js'
 import { friendLists, ownersOf } from '../friends/friend-lists.js'
 import {
+  type GroupingEngine,
   type GroupingOptions,
   type GroupingSettings,
   groupingOptions,
@@ -13,13 +15,11 @@ import {
   seededLabels,
   strategyError,
 } from '../friends/grouping-options.js'
-import { distinctOut, largestRow } from '../neighbors.js'
+import { distinctOut, largestRow, type NeighborSets } from '../neighbors.js'
 import { type ProcessTopology, requireTopology } from '../process-topology.js'
-import { ActiveNeighbors } from './active-neighbors.js'
 import { exactRound, preparedSolver } from './exact-round.js'
-import type { Grouping } from './grouping.js'
-import { type FormedGroup, GroupingRounds } from './grouping-rounds.js'
-import { GroupsBuilder } from './groups-builder.js'
+import type { GroupingMessages } from './grouping-messages.js'
+import { ActiveNeighbors, type FormedGroup, GroupingRounds } from './grouping-rounds.js'
 import { improveRound } from './improve-round.js'
 
 /**
@@ -123,4 +123,67 @@ function engineRounds(
     find: () => improveRound(greedy.find(), friends, active, { k, theta, meter }),
     serve: (groups) => greedy.serve(groups),
   }
+}
+
+class GroupsBuilder {
+  readonly #ranks: number
+  readonly #settings: GroupingSettings
+  readonly #step = new GrowingInt32Array()
+  readonly #members = new GrowingInt32Array()
+  readonly #commonStart = new GrowingInt32Array()
+  readonly #common = new GrowingInt32Array()
+  #steps = 0
+
+  constructor(ranks: number, settings: GroupingSettings) {
+    this.#ranks = ranks
+    this.#settings = settings
+  }
+
+  /** Members and common neighbors ascend; groups need not. */
+  addStep(groups: readonly FormedGroup[]): void {
+    for (const { members, common } of [...groups].sort((a, b) => a.members[0] - b.members[0])) {
+      this.#step.push(this.#steps)
+      this.#members.append(members)
+      this.#commonStart.push(this.#common.length)
+      this.#common.append(common)
+    }
+    this.#steps++
+  }
+
+  /** @param direct the out-neighbors that no group serves */
+  build(direct: NeighborSets): FriendGroups {
+    const { k, theta, mode } = this.#settings
+    this.#commonStart.push(this.#common.length)
+    const commonStart = this.#commonStart.toArray()
+    return {
+      ranks: this.#ranks,
+      k,
+      theta,
+      mode,
+      steps: this.#steps,
+      count: this.#step.length,
+      step: this.#step.toArray(),
+      members: this.#members.toArray(),
+      commonStart,
+      common: this.#common.toArray(),
+      holder: holdersOf(commonStart, k),
+      directStart: direct.start,
+      direct: direct.rank,
+    }
+  }
+}
+
+/** Groups, and how they were found. */
+export interface Grouping extends FriendGroups {
+  readonly engine: GroupingEngine
+  /** The number of common neighbors of all groups: the messages that each member of a group saves, before exchanges. */
+  readonly weight: number
+  /** The messages between ranks, if the distributed engine found the groups. */
+  readonly messages: GroupingMessages | null
+  /**
+   * The depth of every round: how many decisions waited for each other, one after the other, however many ranks decide
+   * at the same time. It exists if ranks matched themselves, and depends on which messages arrived first.
+   */
+  readonly waves: readonly number[] | null
+  readonly timeMs: number
 }

@@ -1,8 +1,8 @@
 import type { FriendLists } from '../friends/friend-lists.js'
+import { type DenseSets, denseSets, FriendRows, type OpenSets } from '../friends/friend-rows.js'
+import { GroupSearch } from '../friends/group-search.js'
 import type { ProgressMeter } from '../friends/grouping-options.js'
-import type { ActiveNeighbors } from './active-neighbors.js'
-import { BestGroupSearch } from './best-group-search.js'
-import { RankHeap } from './rank-heap.js'
+import type { NeighborSets } from '../neighbors.js'
 
 export interface FormedGroup {
   readonly members: Int32Array
@@ -193,5 +193,190 @@ class Bests {
     this.weight.set(source.weight)
     this.others.set(source.others)
     this.computedAt.set(source.computedAt)
+  }
+}
+
+/** Finds the best group that a rank owns: of all groups of k friends whose smallest member is p. */
+class BestGroupSearch {
+  /** The friends of the last answer besides p, ascending. Length `k - 1`. */
+  readonly found: Int32Array
+  /** Whether the last search left out a friend that was not available. */
+  skippedAny = false
+  readonly #theta: number
+  readonly #search: GroupSearch
+  readonly #rows: FriendRows
+  /** Friend lists that shrink: a pair that falls below the threshold never exceeds it again. */
+  readonly #friendStart: Int32Array
+  readonly #friendEnd: Int32Array
+  readonly #friend: Int32Array
+
+  /** @param active the out-neighbors not served yet, which may shrink between searches */
+  constructor(friends: FriendLists, active: OpenSets, k: number, theta: number, meter: ProgressMeter) {
+    this.#theta = theta
+    this.#search = new GroupSearch(k - 1, meter)
+    this.found = this.#search.found
+    this.#rows = new FriendRows(active, this.#search.rows)
+    this.#friendStart = friends.start
+    this.#friendEnd = friends.start.slice(1)
+    this.#friend = friends.rank
+  }
+
+  /**
+   * Returns the weight of p's best group among ranks with `used[f] === 0`, which `found` then names; 0 when there is
+   * none.
+   *
+   * @param atLeast a weight that is known to be reached, or 0
+   * @param atMost a weight that no group of p exceeds
+   */
+  search(p: number, used: Uint8Array, atLeast: number, atMost: number): number {
+    const floor = Math.max(this.#theta, atLeast - 1)
+    this.#readFriends(p, used, floor)
+    return this.#search.search(floor, atMost)
+  }
+
+  #readFriends(p: number, used: Uint8Array, floor: number): void {
+    const rows = this.#rows
+    const first = this.#friendStart[p]
+    const last = this.#friendEnd[p]
+    this.skippedAny = false
+    let kept = first
+    rows.open(p, last - first)
+    for (let i = first; i < last; i++) {
+      const f = this.#friend[i]
+      if (used[f] !== 0) this.skippedAny = true
+      else if (rows.add(f, floor) <= this.#theta) continue
+      this.#friend[kept++] = f
+    }
+    rows.close(p)
+    this.#friendEnd[p] = kept
+  }
+}
+
+/** Every rank's out-neighbors that no group serves yet. Rows only shrink, and stay ascending. */
+export class ActiveNeighbors implements OpenSets {
+  /** The neighbors of p are `rank[start[p]] .. rank[end[p] - 1]`. */
+  readonly start: Int32Array
+  readonly end: Int32Array
+  readonly rank: Int32Array
+  readonly dense: DenseSets | null
+
+  constructor(out: NeighborSets) {
+    this.start = out.start
+    this.end = out.start.slice(1)
+    this.rank = out.rank.slice()
+    this.dense = denseSets(out)
+  }
+
+  /** Returns the neighbors that all `members` have in common, ascending: CN in the paper. */
+  common(members: Int32Array): Int32Array {
+    const common = this.rank.slice(this.start[members[0]], this.end[members[0]])
+    let length = common.length
+    for (let i = 1; i < members.length; i++) length = this.#keepShared(common, length, members[i])
+    return common.slice(0, length)
+  }
+
+  /**
+   * Intersects the first `length` ranks, which ascend, with p's neighbors in place. Returns how many remain.
+   */
+  #keepShared(ranks: Int32Array, length: number, p: number): number {
+    let kept = 0
+    if (this.dense !== null) {
+      const { bits, words } = this.dense
+      const row = p * words
+      for (let i = 0; i < length; i++) {
+        const q = ranks[i]
+        ranks[kept] = q
+        kept += (bits[row + (q >> 5)] >>> (q & 31)) & 1
+      }
+      return kept
+    }
+    const end = this.end[p]
+    let e = this.start[p]
+    for (let i = 0; i < length; i++) {
+      const q = ranks[i]
+      while (e < end && this.rank[e] < q) e++
+      if (e === end) break
+      if (this.rank[e] === q) ranks[kept++] = q
+    }
+    return kept
+  }
+
+  /** Removes `served`, an ascending subset, from p's neighbors. */
+  remove(p: number, served: Int32Array): void {
+    let kept = this.start[p]
+    let s = 0
+    for (let e = this.start[p]; e < this.end[p]; e++) {
+      const q = this.rank[e]
+      if (s < served.length && served[s] === q) s++
+      else this.rank[kept++] = q
+    }
+    this.end[p] = kept
+    if (this.dense === null) return
+    const { bits, words } = this.dense
+    for (const q of served) bits[p * words + (q >> 5)] &= ~(1 << (q & 31))
+  }
+
+  /** Returns the remaining neighbors as compressed rows. */
+  toSets(): NeighborSets {
+    const ranks = this.end.length
+    const start = new Int32Array(ranks + 1)
+    for (let p = 0; p < ranks; p++) start[p + 1] = start[p] + this.end[p] - this.start[p]
+    const rank = new Int32Array(start[ranks])
+    let next = 0
+    for (let p = 0; p < ranks; p++)
+      for (let e = this.start[p]; e < this.end[p]; e++) rank[next++] = this.rank[e]
+    return { start, rank }
+  }
+}
+
+/** Ranks ordered by weight, the heaviest first, equal weights by smaller rank. A binary heap. */
+class RankHeap {
+  size = 0
+  readonly #items: Int32Array
+  readonly #weight: Int32Array
+
+  /** `weight[p]` orders rank p; it is read on demand. After lowering the top's weight call `settleTop`. */
+  constructor(weight: Int32Array) {
+    this.#weight = weight
+    this.#items = new Int32Array(weight.length)
+  }
+
+  fill(ranks: Int32Array, count: number): void {
+    this.#items.set(count === ranks.length ? ranks : ranks.subarray(0, count))
+    this.size = count
+    for (let i = (count >> 1) - 1; i >= 0; i--) this.#sink(i)
+  }
+
+  top(): number {
+    return this.#items[0]
+  }
+
+  pop(): void {
+    this.#items[0] = this.#items[--this.size]
+    this.#sink(0)
+  }
+
+  settleTop(): void {
+    this.#sink(0)
+  }
+
+  #sink(from: number): void {
+    const items = this.#items
+    const rank = items[from]
+    let at = from
+    for (;;) {
+      let child = 2 * at + 1
+      if (child >= this.size) break
+      if (child + 1 < this.size && this.#before(items[child + 1], items[child])) child++
+      if (!this.#before(items[child], rank)) break
+      items[at] = items[child]
+      at = child
+    }
+    items[at] = rank
+  }
+
+  #before(a: number, b: number): boolean {
+    const difference = this.#weight[a] - this.#weight[b]
+    return difference > 0 || (difference === 0 && a < b)
   }
 }

@@ -6,7 +6,7 @@ import { distinctIn, distinctOut } from '../neighbors.js'
 import { type ProcessTopology, requireTopology } from '../process-topology.js'
 import { joinedTopology, type RepeatedTopology } from './joined-topology.js'
 import { type MapOptions, type Mapping, type MappingStart, mapTopologies } from './map-topology.js'
-import { nodeList } from './node-list.js'
+import { nodeList } from './placed-graph.js'
 import { exchangeGraph } from './weighted-graph.js'
 
 /** The most pairs of neighboring vertices in a graph whose communities are searched. */

@@ -1,11 +1,8 @@
 import { wrongValue } from '../../errors.js'
 import { distinctIn, distinctOut } from '../neighbors.js'
 import { type ProcessTopology, requireTopology } from '../process-topology.js'
-import { exchangedAmounts } from './exchanged-amounts.js'
-import { nodeList } from './node-list.js'
-import { PlacedBusiest } from './placed-busiest.js'
-import { PlacedDistances, uniformDistance } from './placed-distances.js'
-import { exchangeGraph } from './weighted-graph.js'
+import { nodeList, PlacedBusiest, PlacedDistances, uniformDistance } from './placed-graph.js'
+import { exchangedAmounts, exchangeGraph } from './weighted-graph.js'
 
 /** The costs of a topology's vertices on their nodes, by every objective of a mapping. */
 export interface PlacementCosts {

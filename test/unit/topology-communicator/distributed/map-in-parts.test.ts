@@ -1,6 +1,6 @@
 import { inNeighbors, mooreTopology, outNeighbors, placementCosts } from 'rankweave/topology'
 import { describe, expect, it } from 'vitest'
-import { uniformDistance } from '../../../../src/topology/mapping/placed-distances.js'
+import { uniformDistance } from '../../../../src/topology/mapping/placed-graph.js'
 import { mapInParts } from '../../../../src/topology-communicator/distributed/map-in-parts.js'
 import { moveVertices } from '../../../../src/topology-communicator/distributed/move-vertices.js'
 import { memoryExchanges } from '../../../support/memory-exchange.js'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { topologyFromMatrixMarket } from '../../../../src/topology/files/matrix-market-topology.js'
+import { topologyFromMatrixMarket } from '../../../../src/topology/files/matrix-market.js'
 import { outNeighbors } from '../../../../src/topology/neighbors.js'
 import { refusal } from '../../../support/refusal.js'
 

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { afterEach, expect, test, vi } from 'vitest'
-import { solverInThread } from '../../../../src/topology/grouping/solver-thread.js'
+import { solverInThread } from '../../../../src/topology/grouping/exact-round.js'
 import { temporaryFolder } from '../../../support/temporary-folder.js'
 
 const folder = temporaryFolder('solver-thread')

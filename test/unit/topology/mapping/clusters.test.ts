@@ -1,9 +1,15 @@
 import { mooreTopology, outNeighbors, placementCosts } from 'rankweave/topology'
 import { describe, expect, it } from 'vitest'
-import { clusterCount, growClusters } from '../../../../src/topology/mapping/clusters.js'
-import { clusterEdges, mapClusters } from '../../../../src/topology/mapping/map-clusters.js'
-import { costOfParts, partCosts, partGraph } from '../../../../src/topology/mapping/part-graph.js'
-import { uniformDistance } from '../../../../src/topology/mapping/placed-distances.js'
+import {
+  clusterCount,
+  clusterEdges,
+  costOfParts,
+  growClusters,
+  mapClusters,
+  partCosts,
+  partGraph,
+} from '../../../../src/topology/mapping/clusters.js'
+import { uniformDistance } from '../../../../src/topology/mapping/placed-graph.js'
 
 const grid = mooreTopology({ dims: [8, 8], radius: 1 })
 const upTo = (n: number) => Int32Array.from({ length: n }, (_, i) => i)

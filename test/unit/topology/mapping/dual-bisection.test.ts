@@ -3,10 +3,12 @@ import { buildTopology, mapTopology, placementCosts } from 'rankweave/topology'
 import { describe, expect, it } from 'vitest'
 import { drawnPermutation, mulberry32 } from '../../../../src/base/random.js'
 import { bisect, refinedBisection } from '../../../../src/topology/mapping/bisection.js'
-import { byDualBisection } from '../../../../src/topology/mapping/dual-bisection.js'
-import { exchangedAmounts, integerAmounts } from '../../../../src/topology/mapping/exchanged-amounts.js'
-import { nearOrder } from '../../../../src/topology/mapping/near-nodes.js'
-import type { WeightedGraph } from '../../../../src/topology/mapping/weighted-graph.js'
+import { byDualBisection, nearOrder } from '../../../../src/topology/mapping/dual-bisection.js'
+import {
+  exchangedAmounts,
+  integerAmounts,
+  type WeightedGraph,
+} from '../../../../src/topology/mapping/weighted-graph.js'
 
 const upTo = (n: number) => Int32Array.from({ length: n }, (_, i) => i)
 const filled = (n: number, slots: number) => new Int32Array(n).fill(slots)

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { integerAmounts } from '../../../../src/topology/mapping/exchanged-amounts.js'
+import { integerAmounts } from '../../../../src/topology/mapping/weighted-graph.js'
 
 const pair = { start: Int32Array.of(0, 3), to: Int32Array.of(1, 2, 3) }
 const integersOf = (...weight: number[]) => [

@@ -1,9 +1,11 @@
 import { expect, test } from 'vitest'
 import { mulberry32 } from '../../../../src/base/random.js'
-import { PlacedBusiest } from '../../../../src/topology/mapping/placed-busiest.js'
-import type { PlacedGraph } from '../../../../src/topology/mapping/placed-graph.js'
-import { PlacedPairs } from '../../../../src/topology/mapping/placed-pairs.js'
-import { improveBySwaps } from '../../../../src/topology/mapping/swaps.js'
+import {
+  PlacedBusiest,
+  type PlacedGraph,
+  PlacedPairs,
+} from '../../../../src/topology/mapping/placed-graph.js'
+import { improveBySwaps } from '../../../../src/topology/mapping/problem.js'
 import { distinctIn, distinctOut } from '../../../../src/topology/neighbors.js'
 import { topologyFromEdges } from '../../../../src/topology/topology-builders.js'
 
