@@ -3,8 +3,8 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { columnOf, type TrainingCase } from '../../src/tuning/learning/training-cases.js'
-import { type Attribute, isNumberAttribute } from '../../src/tuning/settings/attributes.js'
 import { settingLine, type TuningSetting } from '../../src/tuning/settings/setting.js'
+import { type Attribute, isNumberAttribute } from '../../src/tuning/settings/tuning-call.js'
 
 /** Debian's package `weka`. */
 const jar = '/usr/share/java/weka.jar'

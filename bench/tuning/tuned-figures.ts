@@ -1,5 +1,6 @@
 // Figures of the bench `tuned`: what was measured, what was learned, and what calls gain and lose in all.
 import { type EvenSpread, spreadText } from '../../src/measure/spread.js'
+import { withUncutTimes } from '../../src/tuning/learning/learn-decisions.js'
 import {
   bestEntry,
   entryOf,
@@ -7,10 +8,9 @@ import {
   measuredData,
 } from '../../src/tuning/measured/measured-data.js'
 import { readMeasurements } from '../../src/tuning/measured/read-measurements.js'
-import { withUncutTimes } from '../../src/tuning/measured/uncut-times.js'
 import { treeSelector } from '../../src/tuning/models/packed-tree.js'
 import { readTuningFile } from '../../src/tuning/models/read-tuning-file.js'
-import { treeOfDecisions } from '../../src/tuning/models/tree-or-grid.js'
+import { treeOfDecisions } from '../../src/tuning/models/tuning-file.js'
 import { settingLine, type TuningSetting } from '../../src/tuning/settings/setting.js'
 import type { TuningCall } from '../../src/tuning/settings/tuning-call.js'
 import { type Figure, ownFigure } from '../bench.js'

@@ -1,8 +1,12 @@
 import { requireNotAborted } from '../base/abort.js'
 import type { Interval } from '../base/median-interval.js'
 import { laterTurn } from '../base/turn.js'
-import { type ElementType, type Measurement, measurementVersion } from '../tuning/measured/measurement.js'
-import { medianTime } from '../tuning/measured/median-time.js'
+import {
+  type ElementType,
+  type Measurement,
+  measurementVersion,
+  medianTime,
+} from '../tuning/measured/measurement.js'
 import type { TuningSetting } from '../tuning/settings/setting.js'
 import { isReduction, type TuningCall } from '../tuning/settings/tuning-call.js'
 import type { Meter } from './meter.js'

@@ -2,8 +2,8 @@ import { appendFileSync, truncateSync } from 'node:fs'
 import { RankweaveError, shown } from '../errors.js'
 import { readRegularFileIfThere } from '../text/regular-file.js'
 import { fileError } from '../text/whole-file.js'
-import { checkSource } from '../tuning/measured/check-source.js'
 import {
+  checkSource,
   type Measurement,
   type MeasurementSource,
   type MeasuringConditions,

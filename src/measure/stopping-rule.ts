@@ -1,6 +1,6 @@
 import { type Interval, medianInterval } from '../base/median-interval.js'
 import { largestOf, smallestOf } from '../base/search.js'
-import { medianTime } from '../tuning/measured/median-time.js'
+import { medianTime } from '../tuning/measured/measurement.js'
 
 /** The rule that ends the repetitions of a point. */
 export interface StoppingRule {

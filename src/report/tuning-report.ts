@@ -9,12 +9,20 @@ import type {
 } from '../study/document.js'
 import { htmlOf } from '../study/html.js'
 import type { LearnedDecisions } from '../tuning/learning/learn-decisions.js'
-import { checkGuidelines, type GuidelineViolation } from '../tuning/measured/check-guidelines.js'
-import { guidelineBases, guidelineBaseText } from '../tuning/measured/guideline-bases.js'
-import { type MeasuredData, measuredData } from '../tuning/measured/measured-data.js'
+import {
+  checkGuidelines,
+  type GuidelineViolation,
+  guidelineBases,
+  guidelineBaseText,
+} from '../tuning/measured/guidelines.js'
+import {
+  exactSelector,
+  type MeasuredData,
+  measuredData,
+  type SettingSelector,
+} from '../tuning/measured/measured-data.js'
 import type { Measurement, SourceKind } from '../tuning/measured/measurement.js'
 import { type PenaltyReport, penaltyOfRow } from '../tuning/measured/penalty.js'
-import { exactSelector, type SettingSelector } from '../tuning/measured/selector.js'
 import { settingLine } from '../tuning/settings/setting.js'
 import { callKind, callProcesses, callText, type TuningCall } from '../tuning/settings/tuning-call.js'
 import { settingClasses } from './setting-classes.js'

@@ -1,7 +1,6 @@
 import type { Collective } from '../../src/schedule/specification.js'
 import type { DecisionNode, DecisionTree } from '../../src/tuning/models/decision-tree.js'
-import { type TuningFile, tuningFormat, tuningVersion } from '../../src/tuning/models/tuning-file.js'
-import { fnvHash } from '../../src/tuning/settings/fnv-hash.js'
+import { fnvHash, type TuningFile, tuningFormat, tuningVersion } from '../../src/tuning/models/tuning-file.js'
 
 /** `pipeline:segment=8192` as a setting of the collective. */
 export function settingOf(collective: Collective, text: string): DecisionTree['settings'][number] {

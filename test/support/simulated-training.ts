@@ -4,23 +4,21 @@ import type { Collective } from '../../src/schedule/specification.js'
 import { type CallFile, readCallFile } from '../../src/tuning/online/call-file.js'
 import { tuningLogic } from '../../src/tuning/online/grid-selection.js'
 import type { LearnedGrid } from '../../src/tuning/online/learn-grid.js'
-import { CallHistory, emptyGrids } from '../../src/tuning/online/learn-runs.js'
-import { NumberedSettings } from '../../src/tuning/online/numbered-settings.js'
+import { CallHistory, emptyGrids, withSlowSettings } from '../../src/tuning/online/learn-runs.js'
 import {
+  formulaMachine,
   type SimulatedApplication,
   type SimulatedConditions,
+  type SimulatedMachine,
   type SimulatedPlace,
-  simulateRun,
-  usualConditions,
-} from '../../src/tuning/online/simulated-application.js'
-import {
   simulatedApplications,
   simulatedCollectives,
   simulatedLevels,
-} from '../../src/tuning/online/simulated-applications.js'
-import { formulaMachine, type SimulatedMachine } from '../../src/tuning/online/simulated-machine.js'
-import { withSlowSettings } from '../../src/tuning/online/slow-settings.js'
+  simulateRun,
+  usualConditions,
+} from '../../src/tuning/online/simulated-application.js'
 import type { CellAxes } from '../../src/tuning/settings/call-cells.js'
+import { NumberedSettings } from '../../src/tuning/settings/setting.js'
 
 /** The machine of `learn --simulate`. */
 export const twoLevels = formulaMachine('two levels', simulatedLevels, simulatedCollectives, ruleOf)

@@ -4,7 +4,7 @@ import { elementSizeBytes, type TypedArray, typeCode, typeCodeOf } from '../../m
 import type { Operation } from '../../messages/datatype/operation.js'
 import type { Collective } from '../../schedule/specification.js'
 import { leftToDefault } from '../../tuning/online/grid-selection.js'
-import { onlineCollectives } from '../../tuning/online/online-options.js'
+import { onlineCollectives } from '../../tuning/online/online-process.js'
 import { type CollectiveCall, failAllRanks } from '../collective-call.js'
 import type { Exchange } from '../exchange.js'
 import type { CollectiveContext } from '../plan/collective-context.js'

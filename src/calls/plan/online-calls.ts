@@ -4,15 +4,19 @@ import type { Algorithm, CombinationOrder } from '../../collective/patterns/algo
 import type { CallWatch, CommContext, WatchedCall } from '../../messages/process/comm-context.js'
 import { contextKey } from '../../messages/process/frames.js'
 import { type Collective, collectives } from '../../schedule/specification.js'
-import { communicatorDraws, drawOfCall } from '../../tuning/online/call-draw.js'
 import {
+  communicatorDraws,
+  drawOfCall,
   GridSelection,
   leftToDefault,
   numberDrawn,
   type ReadyCell,
 } from '../../tuning/online/grid-selection.js'
-import { onlineCollectives } from '../../tuning/online/online-options.js'
-import type { OnlineCommunicator, OnlineProcess } from '../../tuning/online/online-process.js'
+import {
+  type OnlineCommunicator,
+  type OnlineProcess,
+  onlineCollectives,
+} from '../../tuning/online/online-process.js'
 import { settingLine } from '../../tuning/settings/setting.js'
 import type { Exchange } from '../exchange.js'
 import { serves } from './required-order.js'

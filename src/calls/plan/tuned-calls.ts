@@ -4,10 +4,9 @@ import type { Algorithm, CombinationOrder } from '../../collective/patterns/algo
 import { reasonText } from '../../errors.js'
 import type { CommContext } from '../../messages/process/comm-context.js'
 import type { Collective } from '../../schedule/specification.js'
-import { leafConditions } from '../../tuning/models/leaf-conditions.js'
+import { leafConditions } from '../../tuning/models/decision-tree.js'
 import { findLeaf, type PackedTree, packTree } from '../../tuning/models/packed-tree.js'
-import { treeOfDecisions } from '../../tuning/models/tree-or-grid.js'
-import type { TuningFile } from '../../tuning/models/tuning-file.js'
+import { type TuningFile, treeOfDecisions } from '../../tuning/models/tuning-file.js'
 import { defaultAlgorithm, settingLine, type TuningSetting } from '../../tuning/settings/setting.js'
 import { defaultSegments } from './default-rule.js'
 

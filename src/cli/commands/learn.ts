@@ -15,11 +15,14 @@ import type { CallFile } from '../../tuning/online/call-file.js'
 import { callGains } from '../../tuning/online/call-gains.js'
 import { tunedLogic, tuningLogic } from '../../tuning/online/grid-selection.js'
 import type { LearnedGrid } from '../../tuning/online/learn-grid.js'
-import { CallHistory, settingsOfRuns } from '../../tuning/online/learn-runs.js'
+import {
+  type Blacklists,
+  CallHistory,
+  settingsOfRuns,
+  withSlowSettings,
+} from '../../tuning/online/learn-runs.js'
 import { learningReport } from '../../tuning/online/learning-report.js'
-import { arrivalPatterns } from '../../tuning/online/simulated-application.js'
-import { simulatedApplications } from '../../tuning/online/simulated-applications.js'
-import { type Blacklists, withSlowSettings } from '../../tuning/online/slow-settings.js'
+import { arrivalPatterns, simulatedApplications } from '../../tuning/online/simulated-application.js'
 import { cellAxes } from '../../tuning/settings/call-cells.js'
 import { callLimits, type TuningCall } from '../../tuning/settings/tuning-call.js'
 import { withAdded } from '../input/added-settings.js'

@@ -14,7 +14,7 @@ import { profileOrigin } from '../../machine/profile-remarks.js'
 import type { Collective } from '../../schedule/specification.js'
 import { htmlOf } from '../../study/html.js'
 import { modelDocument } from '../../study/model-document.js'
-import { compareModels } from '../../tuning/measured/compare-models.js'
+import { compareModels, elected, votingModels } from '../../tuning/measured/compare-models.js'
 import { measuredData } from '../../tuning/measured/measured-data.js'
 import {
   type FormulaName,
@@ -22,7 +22,6 @@ import {
   modelOfLevel,
   simulatorPredictor,
 } from '../../tuning/measured/predictors.js'
-import { elected, votingModels } from '../../tuning/measured/vote.js'
 import { readMachine } from '../input/machine-input.js'
 import { readMeasurementFiles } from '../input/measurement-files.js'
 import { oneOf, parseOptions, refuseGiven, whole } from '../input/options.js'

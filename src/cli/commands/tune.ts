@@ -5,11 +5,14 @@ import { RankweaveError } from '../../errors.js'
 import { defaultTolerancePercent, learnDecisions } from '../../tuning/learning/learn-decisions.js'
 import { defaultConfidencePercent, defaultMinCases } from '../../tuning/learning/learn-tree.js'
 import { defaultGainPercent } from '../../tuning/learning/least-penalty-tree.js'
-import type { MeasurementSource } from '../../tuning/measured/measurement.js'
-import { unmeasuredTexts, withoutSettings } from '../../tuning/measured/without-settings.js'
+import {
+  type MeasurementSource,
+  unmeasuredTexts,
+  withoutSettings,
+} from '../../tuning/measured/measurement.js'
 import { treeLimits } from '../../tuning/models/decision-tree.js'
 import { formatTuningFile, readTuningFile } from '../../tuning/models/read-tuning-file.js'
-import { ruleAssumptions } from '../../tuning/texts/rule-assumptions.js'
+import { ruleAssumptions } from '../../tuning/texts/decision-steps.js'
 import { readMeasurementFiles } from '../input/measurement-files.js'
 import { number, oneOf, parseOptions, refuseGiven, whole, wordList } from '../input/options.js'
 import { requireDistinctFiles } from '../output/distinct-files.js'

@@ -1,8 +1,7 @@
 import { parseAlgorithm } from '../../collective/algorithm-text.js'
 import { wrongValue } from '../../errors.js'
 import type { MeasurementSource } from '../../tuning/measured/measurement.js'
-import { NumberedSettings } from '../../tuning/online/numbered-settings.js'
-import type { TuningSetting } from '../../tuning/settings/setting.js'
+import { NumberedSettings, type TuningSetting } from '../../tuning/settings/setting.js'
 
 /**
  * Returns the settings of runs followed by those of `--with`, so that no number changes. Settings that runs already

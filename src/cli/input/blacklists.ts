@@ -1,7 +1,6 @@
 import { wrongValue } from '../../errors.js'
 import type { Collective } from '../../schedule/specification.js'
-import type { NumberedSettings } from '../../tuning/online/numbered-settings.js'
-import { settingLine } from '../../tuning/settings/setting.js'
+import { type NumberedSettings, settingLine } from '../../tuning/settings/setting.js'
 
 /**
  * Returns the numbers of the settings of `--without`: an algorithm with all of its settings, or one of them.

@@ -11,21 +11,18 @@ import { formatTuningFile, readTuningFile } from '../../tuning/models/read-tunin
 import type { CallFile } from '../../tuning/online/call-file.js'
 import { defaultLogic, tunedLogic, tuningLogic } from '../../tuning/online/grid-selection.js'
 import type { GridLearning, LearnedGrid } from '../../tuning/online/learn-grid.js'
-import { CallHistory, emptyGrids } from '../../tuning/online/learn-runs.js'
-import { NumberedSettings } from '../../tuning/online/numbered-settings.js'
+import { CallHistory, emptyGrids, withSlowSettings } from '../../tuning/online/learn-runs.js'
 import {
   type ArrivalPattern,
-  simulateRun,
-  usualConditions,
-} from '../../tuning/online/simulated-application.js'
-import {
+  formulaMachine,
   simulatedApplications,
   simulatedCollectives,
   simulatedLevels,
-} from '../../tuning/online/simulated-applications.js'
-import { formulaMachine } from '../../tuning/online/simulated-machine.js'
-import { withSlowSettings } from '../../tuning/online/slow-settings.js'
+  simulateRun,
+  usualConditions,
+} from '../../tuning/online/simulated-application.js'
 import { cellAxes } from '../../tuning/settings/call-cells.js'
+import { NumberedSettings } from '../../tuning/settings/setting.js'
 import { blacklistsOf } from './blacklists.js'
 import { readCallFolder } from './call-folder.js'
 

@@ -2,11 +2,12 @@ import type { Interval } from '../../base/median-interval.js'
 import type { CallFile } from '../../tuning/online/call-file.js'
 import type { LearnedGrid } from '../../tuning/online/learn-grid.js'
 import {
+  type CallTrend,
   type CollectiveReport,
   type LearningReport,
   reportLimits,
+  type TrendPoint,
 } from '../../tuning/online/learning-report.js'
-import type { CallTrend, TrendPoint } from '../../tuning/online/learning-trend.js'
 import type { TotalRatio } from '../../tuning/online/size-times.js'
 import { settingLine } from '../../tuning/settings/setting.js'
 import type { TuningCall } from '../../tuning/settings/tuning-call.js'

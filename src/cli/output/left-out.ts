@@ -1,6 +1,5 @@
-import type { NumberedSettings } from '../../tuning/online/numbered-settings.js'
-import type { Blacklists } from '../../tuning/online/slow-settings.js'
-import { settingLine } from '../../tuning/settings/setting.js'
+import type { Blacklists } from '../../tuning/online/learn-runs.js'
+import { type NumberedSettings, settingLine } from '../../tuning/settings/setting.js'
 import { counted } from './reporter.js'
 
 /** The most settings of a collective that are named. */

@@ -1,8 +1,11 @@
 import type { WrongPoint } from '../../measure/measure-calls.js'
 import type { MeasuredPoints } from '../../measure/measure-into.js'
 import { shellWord } from '../../text/printable.js'
-import type { GuidelineViolation } from '../../tuning/measured/check-guidelines.js'
-import { type GuidelineBase, guidelineBaseText } from '../../tuning/measured/guideline-bases.js'
+import {
+  type GuidelineBase,
+  type GuidelineViolation,
+  guidelineBaseText,
+} from '../../tuning/measured/guidelines.js'
 import type { MeasuredData } from '../../tuning/measured/measured-data.js'
 import { settingLine } from '../../tuning/settings/setting.js'
 import { callText } from '../../tuning/settings/tuning-call.js'

@@ -4,13 +4,15 @@ import type { Collective } from '../../schedule/specification.js'
 import { readRegularFile } from '../../text/regular-file.js'
 import type { LearnedDecisions } from '../../tuning/learning/learn-decisions.js'
 import type { Measurement } from '../../tuning/measured/measurement.js'
-import type { WrittenLayout } from '../../tuning/models/decision-steps.js'
 import type { TuningFile } from '../../tuning/models/tuning-file.js'
-import { cDecisions, cQuadtree } from '../../tuning/texts/c-decisions.js'
+import { cDecisions, cQuadtree, typescriptDecisions } from '../../tuning/texts/decision-code.js'
+import {
+  type RuleAssumption,
+  ruleAssumptions,
+  type WrittenLayout,
+} from '../../tuning/texts/decision-steps.js'
 import { mpichSelection, ownMpichSelection } from '../../tuning/texts/mpich-selection.js'
 import { openMpiRules } from '../../tuning/texts/open-mpi-rules.js'
-import { type RuleAssumption, ruleAssumptions } from '../../tuning/texts/rule-assumptions.js'
-import { typescriptDecisions } from '../../tuning/texts/typescript-decisions.js'
 import { counted } from './reporter.js'
 
 /** An output of `rankweave tune` with decisions, besides the tuning file. */

@@ -1,10 +1,13 @@
-import { decideByQuadtree } from '../../tuning/learning/decide-quadtree.js'
 import type { LearnedDecisions } from '../../tuning/learning/learn-decisions.js'
-import type { Quadtree } from '../../tuning/learning/quadtree.js'
-import { quadtreeBytes, quadtreeStatistics } from '../../tuning/learning/quadtree-statistics.js'
+import {
+  decideByQuadtree,
+  type Quadtree,
+  quadtreeBytes,
+  quadtreeStatistics,
+} from '../../tuning/learning/quadtree.js'
 import type { PenaltyReport } from '../../tuning/measured/penalty.js'
 import { callText } from '../../tuning/settings/tuning-call.js'
-import { cQuadtree } from '../../tuning/texts/c-decisions.js'
+import { cQuadtree } from '../../tuning/texts/decision-code.js'
 import { columns, counted } from './reporter.js'
 
 /** Returns the decisions, and their penalties, as lines of text. */

@@ -1,6 +1,5 @@
-import type { TuningFile } from '../../tuning/models/tuning-file.js'
-import type { OnlineOptions } from '../../tuning/online/online-options.js'
-import { fnvHash } from '../../tuning/settings/fnv-hash.js'
+import { fnvHash, type TuningFile } from '../../tuning/models/tuning-file.js'
+import type { OnlineOptions } from '../../tuning/online/online-process.js'
 import { onlineRequestOf, requestedTuning, type TuningOption, tuningGiven } from './tuning-option.js'
 
 /** The tuning with which a process joins a world. */

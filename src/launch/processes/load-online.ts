@@ -5,21 +5,17 @@ import { checkOptions } from '../../base/option-table.js'
 import { RankweaveError, wrongValue } from '../../errors.js'
 import { readRegularFileIfThere } from '../../text/regular-file.js'
 import type { MeasurementSource } from '../../tuning/measured/measurement.js'
-import { readTuningFile, tuningFileLimits } from '../../tuning/models/read-tuning-file.js'
-import { requireOwnSource } from '../../tuning/models/require-own-source.js'
-import { isGrid } from '../../tuning/models/tree-or-grid.js'
-import type { TuningFile } from '../../tuning/models/tuning-file.js'
-import { NumberedSettings } from '../../tuning/online/numbered-settings.js'
+import { readTuningFile, requireOwnSource, tuningFileLimits } from '../../tuning/models/read-tuning-file.js'
+import { fnvHash, isGrid, type TuningFile } from '../../tuning/models/tuning-file.js'
 import {
   type OnlineOptions,
   onlineCollectives,
   onlineLimits,
   onlineModes,
   onlineSegments,
-} from '../../tuning/online/online-options.js'
-import { fnvHash } from '../../tuning/settings/fnv-hash.js'
+} from '../../tuning/online/online-process.js'
 import { ownSettingTable } from '../../tuning/settings/own-settings.js'
-import type { TuningSetting } from '../../tuning/settings/setting.js'
+import { NumberedSettings, type TuningSetting } from '../../tuning/settings/setting.js'
 import type { OnlineRequest } from './tuning-option.js'
 import { makeWritableDirectory } from './writable-directory.js'
 

@@ -1,8 +1,12 @@
 import { open } from 'node:fs/promises'
 import { reasonText, wrongValue } from '../../errors.js'
 import { fileError } from '../../text/whole-file.js'
-import { checkTuningFile, readTuningFile, tuningFileLimits } from '../../tuning/models/read-tuning-file.js'
-import { requireOwnSource } from '../../tuning/models/require-own-source.js'
+import {
+  checkTuningFile,
+  readTuningFile,
+  requireOwnSource,
+  tuningFileLimits,
+} from '../../tuning/models/read-tuning-file.js'
 import type { TuningFile } from '../../tuning/models/tuning-file.js'
 
 /**

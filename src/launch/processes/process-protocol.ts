@@ -4,7 +4,7 @@ import type { ThreadsConnection } from '../../fabric/threads/threads-connect.js'
 import type { Machine } from '../../machine/machine.js'
 import type { MatchingOptions } from '../../messages/process/matching-options.js'
 import type { TuningFile } from '../../tuning/models/tuning-file.js'
-import type { OnlineOptions } from '../../tuning/online/online-options.js'
+import type { OnlineOptions } from '../../tuning/online/online-process.js'
 import type { ProcessState } from '../../world/diagnosis.js'
 
 /** The data with which a world is started, the same at all its processes. */

@@ -1,6 +1,6 @@
 import { wrongValue } from '../../errors.js'
 import type { TuningFile } from '../../tuning/models/tuning-file.js'
-import type { OnlineMode } from '../../tuning/online/online-options.js'
+import type { OnlineMode } from '../../tuning/online/online-process.js'
 
 /** A run whose calls `rankweave learn` learns from (docs/online-tuning.md#programs). */
 export interface OnlineRequest {

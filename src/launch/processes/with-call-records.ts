@@ -1,4 +1,4 @@
-import type { OnlineOptions } from '../../tuning/online/online-options.js'
+import type { OnlineOptions } from '../../tuning/online/online-process.js'
 import type { UserProgram } from '../../world/user-program.js'
 
 /**

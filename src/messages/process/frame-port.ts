@@ -2,7 +2,7 @@ import type { RankweaveError } from '../../errors.js'
 import type { Fabric } from '../../fabric/fabric.js'
 import type { Machine } from '../../machine/machine.js'
 import type { TuningFile } from '../../tuning/models/tuning-file.js'
-import type { OnlineOptions } from '../../tuning/online/online-options.js'
+import type { OnlineOptions } from '../../tuning/online/online-process.js'
 import type { MatchingOptions } from './matching-options.js'
 import type { WorldLayout } from './world-layout.js'
 

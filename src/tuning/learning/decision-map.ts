@@ -1,6 +1,5 @@
 import { RankweaveError } from '../../errors.js'
-import { bestEntry, type MeasuredData } from '../measured/measured-data.js'
-import type { SettingSelector } from '../measured/selector.js'
+import { bestEntry, type MeasuredData, type SettingSelector } from '../measured/measured-data.js'
 import type { TuningSetting } from '../settings/setting.js'
 import { callKind, callProcesses, callText, type TuningCall } from '../settings/tuning-call.js'
 

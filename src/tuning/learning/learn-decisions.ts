@@ -1,28 +1,30 @@
 import { addToList } from '../../base/maps.js'
 import { wrongValue } from '../../errors.js'
 import type { Collective } from '../../schedule/specification.js'
-import { type HeldOutReport, heldOutPenalty } from '../measured/held-out.js'
 import {
   type MeasuredData,
   measuredData,
   requireSameElements,
   requireSameSource,
+  type SettingSelector,
 } from '../measured/measured-data.js'
 import type { Measurement } from '../measured/measurement.js'
-import { type PenaltyReport, penaltyOf } from '../measured/penalty.js'
-import type { SettingSelector } from '../measured/selector.js'
-import { withUncutTimes } from '../measured/uncut-times.js'
+import { type HeldOutReport, heldOutPenalty, type PenaltyReport, penaltyOf } from '../measured/penalty.js'
 import { type DecisionNode, type DecisionTree, inOrder, treeLeaves } from '../models/decision-tree.js'
 import { treeSelector } from '../models/packed-tree.js'
-import { allAttributes, plainAttributes } from '../settings/attributes.js'
 import { compareWords, defaultAlgorithm, settingLine, type TuningSetting } from '../settings/setting.js'
-import { callProcesses, type TuningCall } from '../settings/tuning-call.js'
-import { decisionTreeOf } from './decide-quadtree.js'
+import {
+  allAttributes,
+  callKey,
+  callProcesses,
+  plainAttributes,
+  type TuningCall,
+} from '../settings/tuning-call.js'
 import { type DecisionMap, decidedMap, decisionMap, filledMap } from './decision-map.js'
 import { type LearnedTree, type LearnTreeOptions, learnTree } from './learn-tree.js'
 import { learnLeastPenaltyTree } from './least-penalty-tree.js'
-import { learnQuadtree, type Quadtree } from './quadtree.js'
-import { tolerantCases } from './tolerant-cases.js'
+import { decisionTreeOf, learnQuadtree, type Quadtree } from './quadtree.js'
+import { tolerantCases } from './training-cases.js'
 
 export interface LearnDecisionsOptions {
   /**
@@ -317,4 +319,45 @@ function restricted(node: DecisionNode, collective: Collective, own: readonly nu
       }
     }
   }
+}
+
+/**
+ * Returns measurements, and those of settings with segments at calls whose data are no longer than a segment. Such
+ * calls are carried out without a cut, so the times are those of the same setting without segments.
+ *
+ * Settings are not measured there. Without these times a leaf would seem to leave such calls to the default.
+ *
+ * @param measurements of one collective
+ */
+export function withUncutTimes(measurements: readonly Measurement[]): readonly Measurement[] {
+  const cut = new Map<string, TuningSetting[]>()
+  for (const measurement of distinctSettings(measurements)) {
+    const whole = wholeLine(measurement)
+    if (isCut(measurement)) cut.set(whole, [...(cut.get(whole) ?? []), measurement])
+  }
+  const keyOf = (measurement: Measurement, line: string) => `${callKey(measurement)} ${line}`
+  const known = new Set(measurements.map((each) => keyOf(each, settingLine(each))))
+  const uncut = measurements.flatMap((measurement) =>
+    isCut(measurement)
+      ? []
+      : (cut.get(wholeLine(measurement)) ?? [])
+          .filter(({ parameters }) => parameters['segment'] >= measurement.bytes)
+          .filter((setting) => !known.has(keyOf(measurement, settingLine(setting))))
+          .map(({ parameters }) => ({ ...measurement, parameters })),
+  )
+  return [...measurements, ...uncut]
+}
+
+function isCut({ parameters }: TuningSetting): boolean {
+  return (parameters['segment'] ?? 0) > 0
+}
+
+function distinctSettings(measurements: readonly Measurement[]): Iterable<TuningSetting> {
+  return new Map(measurements.map((each) => [settingLine(each), each])).values()
+}
+
+/** Returns the text of a setting without its segments. */
+function wholeLine({ collective, algorithm, parameters }: TuningSetting): string {
+  const { segment: _, ...others } = parameters
+  return settingLine({ collective, algorithm, parameters: others })
 }

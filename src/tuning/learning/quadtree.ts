@@ -1,7 +1,7 @@
 import { RankweaveError, wrongValue } from '../../errors.js'
+import type { DecisionNode, DecisionTree } from '../models/decision-tree.js'
 import type { TuningSetting } from '../settings/setting.js'
 import { type DecisionMap, missingCells } from './decision-map.js'
-import { valueOfCell } from './replicated-axis.js'
 
 /**
  * A decision map as a tree that quarters a square of `side` x `side` cells until no square needs to be quartered.
@@ -23,13 +23,13 @@ export interface Quadtree {
 
 export type QuadtreeNode = QuadtreeLeaf | QuadtreeSplit
 
-export interface QuadtreeLeaf {
+interface QuadtreeLeaf {
   readonly kind: 'leaf'
   readonly setting: number
 }
 
 /** A square in quarters. North: more processes. East: more bytes. */
-export interface QuadtreeSplit {
+interface QuadtreeSplit {
   readonly kind: 'split'
   readonly northWest: QuadtreeNode
   readonly southWest: QuadtreeNode
@@ -141,4 +141,153 @@ function majorityOf(
   }
   counts.fill(0)
   return { setting, share: most / (size * size) }
+}
+
+/**
+ * Returns the setting of a number of processes and bytes. A number between two values of an axis counts as the larger
+ * one, a number outside as the nearest. Allocates nothing.
+ */
+export function decideByQuadtree(tree: Quadtree, processes: number, bytes: number): number {
+  const { side } = tree
+  const y = cellOfValue(indexNotBelow(tree.processes, processes), tree.processes.length, side)
+  const x = cellOfValue(indexNotBelow(tree.bytes, bytes), tree.bytes.length, side)
+  let size = side
+  let south = 0
+  let west = 0
+  let node = tree.root
+  while (node.kind === 'split') {
+    size /= 2
+    const isNorth = y >= south + size
+    const isEast = x >= west + size
+    if (isNorth) south += size
+    if (isEast) west += size
+    if (isNorth) node = isEast ? node.northEast : node.northWest
+    else node = isEast ? node.southEast : node.southWest
+  }
+  return node.setting
+}
+
+/**
+ * Returns a tree of tests with the same decisions as the quadtree: processes first, then bytes. Squares that hold only
+ * repetitions of a value are left out, and two leaves with one setting become one.
+ *
+ * Leaves have no cases: 0.
+ */
+export function decisionTreeOf(tree: Quadtree): DecisionTree {
+  const { settings, processes, bytes, side, root } = tree
+  const testsOf = (node: QuadtreeNode, south: number, west: number, size: number): DecisionNode => {
+    if (node.kind === 'leaf') return { kind: 'leaf', setting: node.setting, cases: 0, errors: 0 }
+    const half = size / 2
+    const onBytes = (left: QuadtreeNode, right: QuadtreeNode, from: number) =>
+      testOf(
+        'bytes',
+        bytes,
+        side,
+        west,
+        size,
+        () => testsOf(left, from, west, half),
+        () => testsOf(right, from, west + half, half),
+      )
+    const below = () => onBytes(node.southWest, node.southEast, south)
+    const above = () => onBytes(node.northWest, node.northEast, south + half)
+    return testOf('processes', processes, side, south, size, below, above)
+  }
+  return { settings, root: testsOf(root, 0, 0, side) }
+}
+
+/**
+ * Returns the test between both halves of a range of cells, or one half if the other has the first cell of no value.
+ */
+function testOf(
+  attribute: 'processes' | 'bytes',
+  values: readonly number[],
+  side: number,
+  start: number,
+  size: number,
+  below: () => DecisionNode,
+  above: () => DecisionNode,
+): DecisionNode {
+  const before = (cell: number) => valuesBeforeCell(cell, values.length, side)
+  const middle = before(start + size / 2)
+  if (middle === before(start + size)) return below()
+  if (middle === before(start)) return above()
+  const atMost = values[middle - 1]
+  const [low, high] = [below(), above()]
+  if (low.kind === 'leaf' && high.kind === 'leaf' && low.setting === high.setting) return low
+  return { kind: 'threshold', attribute, atMost, below: low, above: high }
+}
+
+interface QuadtreeStatistics {
+  readonly leaves: number
+  /** The number of nodes, (4 leaves - 1) / 3. */
+  readonly nodes: number
+  /** The levels below the root of the leaf that is nearest to it; 0 if the root is a leaf. */
+  readonly minDepth: number
+  /** The mean over the leaves, each counted once, whatever its size. */
+  readonly meanDepth: number
+  readonly maxDepth: number
+}
+
+/** @see Pjesivac-Grbovic 2007 Tables 6.4 and 6.5, whose mean depths are those of leaves */
+export function quadtreeStatistics({ root }: Quadtree): QuadtreeStatistics {
+  let [leaves, sum, minDepth, maxDepth] = [0, 0, Number.POSITIVE_INFINITY, 0]
+  const visit = (node: QuadtreeNode, depth: number): void => {
+    if (node.kind === 'split') {
+      for (const quarter of quartersOf(node)) visit(quarter, depth + 1)
+      return
+    }
+    leaves++
+    sum += depth
+    minDepth = Math.min(minDepth, depth)
+    maxDepth = Math.max(maxDepth, depth)
+  }
+  visit(root, 0)
+  return { leaves, nodes: quadtreeNodes(leaves), minDepth, meanDepth: sum / leaves, maxDepth }
+}
+
+/** Returns the nodes of a tree whose inner nodes have four children each. */
+export function quadtreeNodes(leaves: number): number {
+  return (4 * leaves - 1) / 3
+}
+
+/**
+ * Returns the bytes of the source's tree in memory: 48 a node, 2 for each value of both axes of the square, 6 a
+ * setting. With 64 x 64 cells and 36 settings it is 48 * nodes + 472, as in all rows of its Table 6.6.
+ */
+export function quadtreeBytes(nodes: number, side: number, settings: number): number {
+  return 48 * nodes + 2 * (side + side) + 6 * settings
+}
+
+/** Returns the quarters in the order of the source: north-west, south-west, south-east, north-east. */
+export function quartersOf(split: QuadtreeSplit): readonly QuadtreeNode[] {
+  return [split.northWest, split.southWest, split.southEast, split.northEast]
+}
+
+// A replicated axis repeats its n values in `cells` cells, at least n: cell i has value floor(i n / cells).
+
+/** Returns the index of the value that a cell repeats. */
+function valueOfCell(cell: number, values: number, cells: number): number {
+  return Math.floor((cell * values) / cells)
+}
+
+/** Returns the first cell of a value, which decides for it. */
+function cellOfValue(value: number, values: number, cells: number): number {
+  return Math.ceil((value * cells) / values)
+}
+
+/** Returns how many values have their first cell before this one. */
+export function valuesBeforeCell(cell: number, values: number, cells: number): number {
+  return cell === 0 ? 0 : Math.min(values, Math.floor(((cell - 1) * values) / cells) + 1)
+}
+
+/** Returns the index of the first value that is not below a number, or the last index. */
+function indexNotBelow(ascending: readonly number[], value: number): number {
+  let low = 0
+  let high = ascending.length - 1
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if (ascending[middle] < value) low = middle + 1
+    else high = middle
+  }
+  return low
 }

@@ -5,7 +5,6 @@ import { bestEntry, type MeasuredData } from './measured-data.js'
 import type { MeasurementSource } from './measurement.js'
 import type { Predictor, PredictorName } from './predictors.js'
 import { registryText } from './registry-text.js'
-import { elected, votingModels } from './vote.js'
 
 /** A measured time with the time of each predictor. */
 export interface ComparedTime {
@@ -34,7 +33,7 @@ export interface ChoiceReport {
 }
 
 /** The accuracy of a predictor on all times of a data set. Figures over no times are NaN. */
-export interface PredictorReport extends ChoiceReport {
+interface PredictorReport extends ChoiceReport {
   readonly predictor: PredictorName
   /** The number of times that it predicts; below, of those that it cannot. */
   readonly times: number
@@ -153,4 +152,22 @@ function middleOf(values: readonly number[]): number {
         values.toSorted((a, b) => a - b),
         0.5,
       )
+}
+
+/** The models that vote. If all disagree, the first decides: PLogP and LogGP weigh more than Hockney. */
+export const votingModels = ['plogp', 'loggp', 'hockney'] as const
+
+/**
+ * Returns the choice with most votes, of equally many that of the earliest voter.
+ *
+ * @param choices one of each voter; null abstains
+ * @returns null if all abstain
+ * @see Pjesivac-Grbovic 2007 §5.2.3
+ */
+export function elected<T>(choices: readonly (T | null)[]): T | null {
+  const votesOf = (choice: T): number => choices.filter((other) => other === choice).length
+  return choices.reduce<T | null>(
+    (best, choice) => (choice !== null && (best === null || votesOf(choice) > votesOf(best)) ? choice : best),
+    null,
+  )
 }

@@ -1,8 +1,7 @@
 import { RankweaveError } from '../../errors.js'
 import { compareSettings, settingLine, type TuningSetting } from '../settings/setting.js'
 import { callKey, compareCalls, isReduction, type TuningCall } from '../settings/tuning-call.js'
-import type { Measurement, MeasurementSource } from './measurement.js'
-import { medianTime } from './median-time.js'
+import { type Measurement, type MeasurementSource, medianTime } from './measurement.js'
 
 /**
  * Measurements of one source as compressed rows: row i has the times of call i, one for every setting that was measured
@@ -158,4 +157,16 @@ export function requireSameElements(measurements: readonly Measurement[]): void 
   if (other === undefined) return
   const message = `expected reductions of one type of elements, got ${one} and ${other}`
   throw new RankweaveError('ERR_MEASUREMENT', message)
+}
+
+/**
+ * A function that chooses the setting of a call: an index into the settings that it was made for, or -1 for none. Pure:
+ * equal calls get equal answers.
+ */
+export type SettingSelector = (call: TuningCall) => number
+
+/** Selects the best setting of every measured call, of equal times the lowest setting; -1 for all others. */
+export function exactSelector(data: MeasuredData): SettingSelector {
+  const best = new Map(data.calls.map((call, row) => [callKey(call), data.setting[bestEntry(data, row)]]))
+  return (call) => best.get(callKey(call)) ?? -1
 }

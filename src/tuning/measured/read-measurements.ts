@@ -1,11 +1,16 @@
 import { jsonDepth } from '../../base/json-depth.js'
 import { requireKnownOptions } from '../../base/known-options.js'
 import { RankweaveError, shown, wrongValue } from '../../errors.js'
-import { checkSetting } from '../settings/check-setting.js'
+import { checkSetting } from '../settings/setting.js'
 import { callLimits } from '../settings/tuning-call.js'
-import { checkSource } from './check-source.js'
-import { elementTypes, type Measurement, measurementLimits, measurementVersion } from './measurement.js'
-import { medianTime } from './median-time.js'
+import {
+  checkSource,
+  elementTypes,
+  type Measurement,
+  measurementLimits,
+  measurementVersion,
+  medianTime,
+} from './measurement.js'
 
 /**
  * Returns the measurements of a file, from its lines without their ends. Empty lines are skipped.

@@ -1,7 +1,12 @@
 import { largestOf } from '../../base/search.js'
-import { type NumberAttribute, numberOf, type WordAttribute, wordOf } from '../settings/attributes.js'
 import type { TuningSetting } from '../settings/setting.js'
-import type { TuningCall } from '../settings/tuning-call.js'
+import {
+  type NumberAttribute,
+  numberOf,
+  type TuningCall,
+  type WordAttribute,
+  wordOf,
+} from '../settings/tuning-call.js'
 
 /** Decisions as a tree of tests. Learners produce it, generators translate it, a tuning file holds it as plain data. */
 export interface DecisionTree {
@@ -95,4 +100,54 @@ function childrenOf(node: ThresholdTest | WordTest): readonly DecisionNode[] {
 function branchOf({ branches, otherwise }: WordTest, word: string): DecisionNode {
   for (let i = 0; i < branches.length; i++) if (branches[i].word === word) return branches[i].node
   return otherwise
+}
+
+/** The conditions on an attribute that the tests on the path to a leaf set. */
+type Conditions = ReadonlyMap<
+  string,
+  { readonly above?: number; readonly atMost?: number; readonly word?: string }
+>
+
+/**
+ * Returns in words, for every leaf by its index in the order of `inOrder`, the calls for which it decides: `processes >
+ * 4, 2048 < bytes <= 8192, order = any`.
+ */
+export function leafConditions({ root }: DecisionTree): readonly string[] {
+  const texts: string[] = []
+  const visit = (node: DecisionNode, path: Conditions): void => {
+    if (node.kind === 'leaf') {
+      texts.push(conditionsText(path))
+      return
+    }
+    const { attribute } = node
+    const before = path.get(attribute)
+    inOrder(node).forEach((child, i) => {
+      if (node.kind === 'words')
+        visit(child, new Map(path).set(attribute, { word: `= ${node.branches[i]?.word ?? 'another'}` }))
+      else if (i === 0)
+        visit(
+          child,
+          new Map(path).set(attribute, {
+            ...before,
+            atMost: Math.min(node.atMost, before?.atMost ?? Infinity),
+          }),
+        )
+      else
+        visit(
+          child,
+          new Map(path).set(attribute, { ...before, above: Math.max(node.atMost, before?.above ?? 0) }),
+        )
+    })
+  }
+  visit(root, new Map())
+  return texts
+}
+
+function conditionsText(path: Conditions): string {
+  const parts = [...path].map(([attribute, { above, atMost, word }]) => {
+    if (word !== undefined) return `${attribute} ${word}`
+    if (atMost === undefined) return `${attribute} > ${above}`
+    return above === undefined ? `${attribute} <= ${atMost}` : `${above} < ${attribute} <= ${atMost}`
+  })
+  return parts.join(', ') || 'every call'
 }

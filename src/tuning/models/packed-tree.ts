@@ -1,12 +1,12 @@
-import type { SettingSelector } from '../measured/selector.js'
+import type { SettingSelector } from '../measured/measured-data.js'
 import {
   type Attribute,
   allAttributes,
   type CallWords,
+  callProcesses,
   statedWordOf,
   type WordAttribute,
-} from '../settings/attributes.js'
-import { callProcesses } from '../settings/tuning-call.js'
+} from '../settings/tuning-call.js'
 import { type DecisionLeaf, type DecisionNode, type DecisionTree, inOrder } from './decision-tree.js'
 
 /**

@@ -2,15 +2,20 @@ import { jsonDepth } from '../../base/json-depth.js'
 import { requireKnownOptions } from '../../base/known-options.js'
 import { RankweaveError, shown, wrongValue } from '../../errors.js'
 import type { Collective } from '../../schedule/specification.js'
-import { checkSource } from '../measured/check-source.js'
-import type { MeasurementSource } from '../measured/measurement.js'
-import { decidedCollectives } from '../settings/check-setting.js'
-import { fnvHash } from '../settings/fnv-hash.js'
-import { checkDecisionGrid } from './check-decision-grid.js'
-import { checkDecisionTree } from './check-decision-tree.js'
-import { requireOwnSource } from './require-own-source.js'
-import type { TreeOrGrid } from './tree-or-grid.js'
-import { type TuningFile, tuningFormat, tuningVersion } from './tuning-file.js'
+import { checkSource, type MeasurementSource } from '../measured/measurement.js'
+import { isWord } from '../measured/read-measurements.js'
+import type { CellAxes } from '../settings/call-cells.js'
+import { checkSetting, decidedCollectives } from '../settings/setting.js'
+import {
+  allAttributes,
+  callLimits,
+  isNumberAttribute,
+  type WordAttribute,
+  wordAttributes,
+} from '../settings/tuning-call.js'
+import { type DecisionGrid, openGrid } from './decision-grid.js'
+import { type DecisionTree, treeLimits } from './decision-tree.js'
+import { fnvHash, type TreeOrGrid, type TuningFile, tuningFormat, tuningVersion } from './tuning-file.js'
 
 /** The limits of a tuning file: bytes of UTF-8, and levels of lists and objects. */
 export const tuningFileLimits = { bytes: 2 ** 24, levels: 44 } as const
@@ -149,4 +154,208 @@ function withoutSpace(text: string): string {
 
 function fail(where: string, expected: string, value: unknown): RankweaveError {
   return wrongValue('ERR_TUNING', `${where}: expected ${expected}`, value)
+}
+
+type Members = Readonly<Record<string, unknown>>
+
+const treeMembers = {
+  tree: { settings: true, root: true },
+  setting: { collective: true, algorithm: true, parameters: true },
+  leaf: { kind: true, setting: true, cases: true, errors: true },
+  threshold: { kind: true, attribute: true, atMost: true, below: true, above: true },
+  words: { kind: true, attribute: true, branches: true, otherwise: true },
+  branch: { word: true, node: true },
+} as const
+
+/**
+ * Checks a tree that came from a file: every leaf names one of its settings, every test an attribute.
+ *
+ * @param where the file, for messages
+ * @throws ERR_TUNING naming the member that is missing, unknown or out of range; for more than 4,096 settings, 24 tests
+ *   on a path or 65,536 nodes
+ */
+export function checkDecisionTree(where: string, value: unknown): DecisionTree {
+  requireMembers(where, value, treeMembers.tree)
+  const { settings, root } = value as Members
+  if (!Array.isArray(settings) || settings.length === 0 || settings.length > treeLimits.settings)
+    throw fail(`${where}.settings`, `a list of 1 to ${treeLimits.settings}`, settings)
+  // A loop, because `forEach` skips holes of a list.
+  for (const [i, setting] of settings.entries()) {
+    requireMembers(`${where}.settings[${i}]`, setting, treeMembers.setting)
+    checkSetting(setting, `${where}.settings[${i}]`, 'ERR_TUNING')
+  }
+  checkNode(`${where}.root`, root, { settings: settings.length, nodes: 0 }, 0)
+  return value as DecisionTree
+}
+
+/** The state of a walk through a tree. */
+interface Walk {
+  readonly settings: number
+  nodes: number
+}
+
+function checkNode(where: string, node: unknown, walk: Walk, depth: number): void {
+  const { kind } = Object(node) as Members
+  if (kind !== 'leaf' && kind !== 'threshold' && kind !== 'words')
+    throw fail(`${where}.kind`, 'leaf, threshold or words', kind)
+  if (++walk.nodes > treeLimits.nodes) throw fail(where, `at most ${treeLimits.nodes} nodes`, 'more')
+  if (kind !== 'leaf' && depth === treeLimits.depth)
+    throw fail(where, `at most ${treeLimits.depth} tests on a path`, 'more')
+  requireMembers(where, node, treeMembers[kind])
+  if (kind === 'leaf') checkLeaf(where, node as Members, walk)
+  else if (kind === 'threshold') checkThreshold(where, node as Members, walk, depth)
+  else checkWords(where, node as Members, walk, depth)
+}
+
+function checkLeaf(where: string, { setting, cases, errors }: Members, walk: Walk): void {
+  if (!isCountTo(setting, walk.settings - 1))
+    throw fail(`${where}.setting`, `an integer from 0 to ${walk.settings - 1}`, setting)
+  if (!isCountTo(cases, 2 ** 20)) throw fail(`${where}.cases`, 'an integer from 0 to 2^20', cases)
+  if (!isCountTo(errors, cases as number))
+    throw fail(`${where}.errors`, `an integer from 0 to ${cases}`, errors)
+}
+
+function checkThreshold(where: string, node: Members, walk: Walk, depth: number): void {
+  const { attribute, atMost, below, above } = node
+  const numbers = allAttributes.filter(isNumberAttribute)
+  if (!(numbers as readonly unknown[]).includes(attribute))
+    throw fail(`${where}.attribute`, `an attribute among ${numbers.join(', ')}`, attribute)
+  if (!Number.isFinite(atMost) || (atMost as number) < 0)
+    throw fail(`${where}.atMost`, 'a number of at least 0', atMost)
+  checkNode(`${where}.below`, below, walk, depth + 1)
+  checkNode(`${where}.above`, above, walk, depth + 1)
+}
+
+function checkWords(where: string, node: Members, walk: Walk, depth: number): void {
+  const { attribute, branches, otherwise } = node
+  if (!(wordAttributes as readonly unknown[]).includes(attribute))
+    throw fail(`${where}.attribute`, `an attribute among ${wordAttributes.join(', ')}`, attribute)
+  if (!Array.isArray(branches) || branches.length === 0 || branches.length > mostWords)
+    throw fail(`${where}.branches`, `a list of 1 to ${mostWords}`, branches)
+  const known = new Set<unknown>()
+  for (const [i, branch] of branches.entries()) {
+    const here = `${where}.branches[${i}]`
+    requireMembers(here, branch, treeMembers.branch)
+    const { word, node: child } = branch as Members
+    const words = wordsOf[attribute as WordAttribute]
+    const isOne = words?.includes(word as string) ?? (word === '' || isWord(word))
+    if (known.has(word) || !isOne) throw fail(`${here}.word`, 'a word of the attribute that is new', word)
+    known.add(word)
+    checkNode(`${here}.node`, child, walk, depth + 1)
+  }
+  const { kind } = Object(otherwise) as Members
+  if (kind !== 'leaf') throw fail(`${where}.otherwise.kind`, 'leaf', kind)
+  checkNode(`${where}.otherwise`, otherwise, walk, depth + 1)
+}
+
+/** All words of attributes that have few. */
+const wordsOf: Partial<Record<WordAttribute, readonly string[]>> = {
+  isMemoryShared: ['', 'no', 'yes'],
+  evenProcesses: ['no', 'yes'],
+  powerOfTwoProcesses: ['no', 'yes'],
+}
+
+/** The most branches of a test. */
+const mostWords = 256
+
+function requireMembers(where: string, value: unknown, known: object): void {
+  requireKnownOptions(where, value, known, 'ERR_TUNING')
+  for (const name of Object.keys(known))
+    if (!Object.hasOwn(value as object, name)) throw fail(where, `a member ${name}`, 'none')
+}
+
+function isCountTo(value: unknown, most: number): boolean {
+  return Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) <= most
+}
+
+const gridLimits = { settings: 4095, edges: 64, cells: 2 ** 16 } as const
+
+const axisLimits: Readonly<Record<keyof CellAxes, readonly [number, number]>> = {
+  bytes: [0, callLimits.bytes],
+  nodes: [1, callLimits.processes],
+  processesPerNode: [1, callLimits.processes],
+}
+
+const gridMembers = {
+  grid: {
+    ...{ kind: true, settings: true, axes: true, isTrained: true, best: true, performances: true },
+    excluded: true,
+  },
+  setting: { collective: true, algorithm: true, parameters: true },
+} as const
+
+/**
+ * Checks a grid that came from a file.
+ *
+ * @param where the file, for messages
+ * @throws ERR_TUNING naming the member that is missing, unknown or out of range; for more than 4,095 settings, 64 edges
+ *   of an axis or 65,536 cells
+ */
+export function checkDecisionGrid(where: string, value: unknown): DecisionGrid {
+  requireKnownOptions(where, value, gridMembers.grid, 'ERR_TUNING')
+  const { settings, axes, isTrained, best, performances, excluded } = value as Members
+  if (!Array.isArray(settings) || settings.length === 0 || settings.length > gridLimits.settings)
+    throw fail(`${where}.settings`, `a list of 1 to ${gridLimits.settings}`, settings)
+  for (const [i, setting] of settings.entries()) {
+    requireKnownOptions(`${where}.settings[${i}]`, setting, gridMembers.setting, 'ERR_TUNING')
+    checkSetting(setting, `${where}.settings[${i}]`, 'ERR_TUNING')
+  }
+  checkAxes(`${where}.axes`, axes)
+  if (typeof isTrained !== 'boolean') throw fail(`${where}.isTrained`, 'true or false', isTrained)
+  if (typeof best !== 'string') throw fail(`${where}.best`, 'base64', best)
+  if (performances !== undefined && typeof performances !== 'string')
+    throw fail(`${where}.performances`, 'base64', performances)
+  if (excluded !== undefined) checkExcluded(`${where}.excluded`, excluded, settings.length)
+  const grid = value as DecisionGrid
+  openGrid(where, grid)
+  return grid
+}
+
+function checkExcluded(where: string, excluded: unknown, settings: number): void {
+  const isNumber = (number: unknown) =>
+    Number.isInteger(number) && (number as number) >= 1 && (number as number) <= settings
+  if (!Array.isArray(excluded) || !excluded.every(isNumber) || new Set(excluded).size !== excluded.length)
+    throw fail(where, `numbers from 1 to ${settings}, each once`, excluded)
+}
+
+function checkAxes(where: string, axes: unknown): void {
+  requireKnownOptions(where, axes, axisLimits, 'ERR_TUNING')
+  let cells = 1
+  for (const [name, [least, most]] of Object.entries(axisLimits)) {
+    const edges = (axes as Members)[name]
+    const isAscending =
+      Array.isArray(edges) &&
+      edges.length > 0 &&
+      edges.length <= gridLimits.edges &&
+      edges[0] === least &&
+      edges.every((edge, i) => Number.isSafeInteger(edge) && edge <= most && (i === 0 || edge > edges[i - 1]))
+    if (!isAscending)
+      throw fail(
+        `${where}.${name}`,
+        `1 to ${gridLimits.edges} ascending integers from ${least} to ${most}`,
+        edges,
+      )
+    cells *= edges.length
+  }
+  if (cells > gridLimits.cells) throw fail(where, `at most ${gridLimits.cells} cells`, cells)
+}
+
+/**
+ * Refuses the decisions of an MPI library, and those that were measured on another fabric. A fabric is known by its
+ * name, which more words may follow, as in `mpi (Open MPI 4.1.4)`.
+ *
+ * @param fabric of the world
+ * @throws ERR_TUNING
+ */
+export function requireOwnSource(where: string, { source }: TuningFile, fabric: string): void {
+  const { kind, name, machine } = source
+  const measured = `'${name}' on '${machine}'`
+  if (kind === 'mpi') {
+    const expected = `${where}: expected decisions for the algorithms of Rankweave, got those of ${measured}`
+    const remedy = 'they are for MPI programs, by the preloaded library: RANKWEAVE_SHIM=tune:FILE'
+    throw new RankweaveError('ERR_TUNING', `${expected}; ${remedy}`)
+  }
+  if (kind !== 'rankweave' || name === fabric || name.startsWith(`${fabric} `)) return
+  const message = `${where}: expected decisions measured on fabric ${fabric}, got those of ${measured}`
+  throw new RankweaveError('ERR_TUNING', message)
 }

@@ -1,14 +1,14 @@
 import { below, mulberry32 } from '../../base/random.js'
+import { modelledAlgorithmOf, modelledAlgorithms } from '../../cost/models/modelled-algorithms.js'
+import type { CostModel } from '../../cost/models/parameters.js'
+import { predictUs } from '../../cost/models/predict.js'
 import { type Collective, collectives } from '../../schedule/specification.js'
-import { defaultAlgorithm, type TuningSetting } from '../settings/setting.js'
+import { defaultAlgorithm, type NumberedSettings, type TuningSetting } from '../settings/setting.js'
 import type { TuningCall } from '../settings/tuning-call.js'
-import { callDraw } from './call-draw.js'
 import { type CallFileHeader, formatCallFile } from './call-file.js'
 import { CallTimes } from './call-records.js'
-import { GridSelection, type SelectionLogic } from './grid-selection.js'
+import { callDraw, GridSelection, type SelectionLogic } from './grid-selection.js'
 import type { LearnedGrid } from './learn-grid.js'
-import type { NumberedSettings } from './numbered-settings.js'
-import type { SimulatedMachine } from './simulated-machine.js'
 
 /** The calls of an application, drawn one by one. */
 export interface SimulatedApplication {
@@ -18,7 +18,7 @@ export interface SimulatedApplication {
   readonly places: readonly SimulatedPlace[]
 }
 
-export interface SimulatedCall {
+interface SimulatedCall {
   readonly collective: Collective
   readonly bytes: number
   /** The frequency with which it is drawn, in proportion. */
@@ -63,7 +63,7 @@ export const usualConditions: SimulatedConditions = {
   ...{ calls: 20_000, tunedCalls: 1000, noise: 0.1, arrival: 'together', imbalance: 0.5, measured: 4 },
 }
 
-export interface ApplicationRun {
+interface ApplicationRun {
   readonly file: Uint8Array
   readonly place: SimulatedPlace
   /** The true time of all of its calls; below, their time by default. */
@@ -212,3 +212,150 @@ function normal(next: () => number): number {
   const radius = Math.sqrt(-2 * Math.log((next() + 1) / (2 ** 32 + 1)))
   return radius * Math.cos((2 * Math.PI * next()) / 2 ** 32)
 }
+
+const places: readonly SimulatedPlace[] = [4, 8, 16, 32].flatMap((nodes) =>
+  [1, 32].map((processesPerNode) => ({ nodes, processesPerNode })),
+)
+
+type CallRow = readonly [collective: Collective, bytes: number, weight: number]
+
+function application(name: string, rows: readonly CallRow[]): SimulatedApplication {
+  return { name, places, calls: rows.map(([collective, bytes, weight]) => ({ collective, bytes, weight })) }
+}
+
+/**
+ * Applications of four kinds, on 4, 8, 16 and 32 nodes with 1 and 32 processes each. Their collectives follow table 5.3
+ * of the source; lengths and weights are this library's.
+ *
+ * | name | like | calls |
+ * |---|---|---|
+ * | `refinement` | miniAMR | allreduce of 8 B to 10 KiB, few bcast and allgather |
+ * | `transform` | SWFFT | alltoall of 1 to 64 KiB, allreduce of 8 B |
+ * | `graph` | miniVite | alltoall of 128 B to 4 KiB, allreduce of 8 B, bcast of 1 MiB |
+ * | `solver` | Nekbone | allreduce of 8 and 24 B, bcast of 64 KiB, allgather of 2 KiB |
+ *
+ * @see Steiner 2023 §5.3, §5.4.7, appendix B
+ */
+export const simulatedApplications: readonly SimulatedApplication[] = [
+  application('refinement', [
+    ['allreduce', 8, 60],
+    ['allreduce', 16, 15],
+    ['allreduce', 64, 8],
+    ['allreduce', 1024, 5],
+    ['allreduce', 10_240, 6],
+    ['bcast', 4096, 2],
+    ['allgather', 8, 4],
+  ]),
+  application('transform', [
+    ['alltoall', 1024, 30],
+    ['alltoall', 8192, 20],
+    ['alltoall', 65_536, 10],
+    ['allreduce', 8, 40],
+  ]),
+  application('graph', [
+    ['alltoall', 128, 40],
+    ['alltoall', 4096, 30],
+    ['allreduce', 8, 20],
+    ['bcast', 2 ** 20, 10],
+  ]),
+  application('solver', [
+    ['allreduce', 8, 60],
+    ['allreduce', 24, 20],
+    ['bcast', 65_536, 10],
+    ['allgather', 2048, 10],
+  ]),
+]
+
+/** The collectives that simulated applications call. */
+export const simulatedCollectives: readonly Collective[] = ['allreduce', 'bcast', 'allgather', 'alltoall']
+
+/** A network of 10 GB/s and 1.5 us, and memory of 20 GB/s. */
+export const simulatedLevels = {
+  network: {
+    model: 'loggp',
+    ...{ latencyNs: 1500, overheadNs: 400, gapNs: 700, nsPerByte: 0.1, reduceNsPerByte: 0.1 },
+  },
+  memory: {
+    model: 'loggp',
+    ...{ latencyNs: 300, overheadNs: 100, gapNs: 200, nsPerByte: 0.05, reduceNsPerByte: 0.1 },
+  },
+} as const
+
+/** A machine with known times for the calls of a simulated application. */
+export interface SimulatedMachine {
+  readonly name: string
+  /** The settings by collective and number. */
+  readonly settings: readonly TuningSetting[]
+  /** Returns the true time of a call, microseconds above 0; infinite if the setting cannot serve it. */
+  readonly timeUs: (setting: TuningSetting, call: TuningCall) => number
+}
+
+/** The models of two levels: nodes exchange over a network by one, the processes of a node by another. */
+interface TwoLevels {
+  readonly network: CostModel
+  readonly memory: CostModel
+}
+
+const segments = [2 ** 10, 2 ** 20, 2 ** 23] as const
+
+/**
+ * Returns a machine by the formulas of two models: first among nodes, then within each. Every algorithm that has a
+ * formula is a setting, whole and in segments of 1 KiB, 1 MiB and 8 MiB if it cuts data. So is the default, which takes
+ * the time of the rule's algorithm.
+ *
+ * @param ruleOf the algorithm that a call takes by default
+ */
+export function formulaMachine(
+  name: string,
+  { network, memory }: TwoLevels,
+  collectives: readonly Collective[],
+  ruleOf: (call: TuningCall) => Pick<TuningSetting, 'algorithm' | 'parameters'> | null,
+): SimulatedMachine {
+  const levelUs = (
+    setting: Pick<TuningSetting, 'algorithm' | 'parameters'>,
+    model: CostModel,
+    ranks: number,
+    bytes: number,
+  ) => {
+    if (ranks === 1) return 0
+    if ((modelledAlgorithmOf(setting.algorithm).refuses?.(ranks) ?? null) !== null)
+      return Number.POSITIVE_INFINITY
+    const { segment } = setting.parameters
+    return predictUs(setting.algorithm, model, {
+      ranks,
+      bytes,
+      ...(segment === undefined ? {} : { segmentBytes: segment }),
+    })
+  }
+  const ofAlgorithm = (
+    setting: Pick<TuningSetting, 'algorithm' | 'parameters'>,
+    call: TuningCall,
+  ): number => {
+    const { nodes, processesPerNode, bytes } = call
+    const apart = levelUs(setting, network, nodes, bytes)
+    return leastUs + apart + levelUs(setting, memory, processesPerNode, bytes)
+  }
+  return {
+    name,
+    settings: collectives.flatMap((collective) => [
+      { collective, algorithm: defaultAlgorithm, parameters: {} },
+      ...modelledAlgorithms
+        .filter((algorithm) => algorithm.collective === collective)
+        .flatMap(({ id, segmented }) =>
+          (segmented ? [undefined, ...segments] : [undefined]).map((segment) => ({
+            collective,
+            algorithm: id,
+            parameters: segment === undefined ? {} : { segment },
+          })),
+        ),
+    ]),
+    timeUs: (setting, call) => {
+      if (setting.algorithm !== defaultAlgorithm) return ofAlgorithm(setting, call)
+      const rule = ruleOf(call)
+      return rule === null ? Number.POSITIVE_INFINITY : ofAlgorithm(rule, call)
+    },
+  }
+}
+
+/** The time of a call apart from its messages. */
+const leastUs = 0.5

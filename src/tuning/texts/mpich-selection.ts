@@ -1,10 +1,9 @@
 import { RankweaveError } from '../../errors.js'
 import type { Collective } from '../../schedule/specification.js'
-import { type DecisionStep, layoutSteps, type WrittenLayout } from '../models/decision-steps.js'
 import type { DecisionTree } from '../models/decision-tree.js'
-import { treeOfDecisions } from '../models/tree-or-grid.js'
-import type { TuningFile } from '../models/tuning-file.js'
+import { type TuningFile, treeOfDecisions } from '../models/tuning-file.js'
 import type { TuningSetting } from '../settings/setting.js'
+import { type DecisionStep, layoutSteps, type WrittenLayout } from './decision-steps.js'
 
 /** A tree of MPICH's selection: tests by name in their order, or the name of an algorithm. */
 export interface MpichSelection {

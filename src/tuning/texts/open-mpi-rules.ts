@@ -1,11 +1,15 @@
 import { RankweaveError } from '../../errors.js'
 import type { Collective } from '../../schedule/specification.js'
-import { type LayoutSteps, layoutSteps, type WrittenLayout } from '../models/decision-steps.js'
 import type { DecisionTree } from '../models/decision-tree.js'
-import { treeOfDecisions } from '../models/tree-or-grid.js'
-import type { TuningFile } from '../models/tuning-file.js'
+import { type TuningFile, treeOfDecisions } from '../models/tuning-file.js'
 import { defaultAlgorithm, settingLine, type TuningSetting } from '../settings/setting.js'
-import type { RuleAssumption, WrittenRules } from './rule-assumptions.js'
+import {
+  type LayoutSteps,
+  layoutSteps,
+  type RuleAssumption,
+  type WrittenLayout,
+  type WrittenRules,
+} from './decision-steps.js'
 
 /** A function of Open MPI in a file of rules. */
 interface RuledFunction extends FunctionTraits {

@@ -16,9 +16,13 @@ import { topologyFromEdges } from '../../../src/topology/topology-builders.js'
 import { bestNumber, type DecisionGrid, openGrid } from '../../../src/tuning/models/decision-grid.js'
 import { leafOf } from '../../../src/tuning/models/decision-tree.js'
 import { readTuningFile } from '../../../src/tuning/models/read-tuning-file.js'
-import { treeOfDecisions } from '../../../src/tuning/models/tree-or-grid.js'
-import { callDraw } from '../../../src/tuning/online/call-draw.js'
-import { GridSelection, tunedLogic, tuningLogic } from '../../../src/tuning/online/grid-selection.js'
+import { treeOfDecisions } from '../../../src/tuning/models/tuning-file.js'
+import {
+  callDraw,
+  GridSelection,
+  tunedLogic,
+  tuningLogic,
+} from '../../../src/tuning/online/grid-selection.js'
 import { callFilesOf, disagreements } from '../../support/call-folders.js'
 import { describeEitherMpi, installedMpis } from '../../support/mpi.js'
 import { compilerOf } from '../../support/mpi-collectives.js'

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
 import { withAdded } from '../../../../src/cli/input/added-settings.js'
-import { NumberedSettings } from '../../../../src/tuning/online/numbered-settings.js'
-import { settingLine, type TuningSetting } from '../../../../src/tuning/settings/setting.js'
+import { NumberedSettings, settingLine, type TuningSetting } from '../../../../src/tuning/settings/setting.js'
 import { refusal } from '../../../support/refusal.js'
 
 const bcast = (algorithm: string, parameters = {}): TuningSetting => ({

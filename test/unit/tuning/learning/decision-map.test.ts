@@ -5,9 +5,8 @@ import {
   filledMap,
   missingCells,
 } from '../../../../src/tuning/learning/decision-map.js'
-import { measuredData, selectCalls } from '../../../../src/tuning/measured/measured-data.js'
+import { exactSelector, measuredData, selectCalls } from '../../../../src/tuning/measured/measured-data.js'
 import { penaltyOf } from '../../../../src/tuning/measured/penalty.js'
-import { exactSelector } from '../../../../src/tuning/measured/selector.js'
 import { refusal } from '../../../support/refusal.js'
 import { gridData, integersTo, measurementOf, settingsOf } from '../../../support/tuning-data.js'
 

@@ -3,9 +3,9 @@ import {
   type LearnDecisionsOptions,
   learnDecisions,
 } from '../../../../src/tuning/learning/learn-decisions.js'
-import { quadtreeStatistics } from '../../../../src/tuning/learning/quadtree-statistics.js'
+import { quadtreeStatistics } from '../../../../src/tuning/learning/quadtree.js'
 import type { Measurement } from '../../../../src/tuning/measured/measurement.js'
-import { leafConditions } from '../../../../src/tuning/models/leaf-conditions.js'
+import { leafConditions } from '../../../../src/tuning/models/decision-tree.js'
 import { settingLine } from '../../../../src/tuning/settings/setting.js'
 import { refusal } from '../../../support/refusal.js'
 import { integersTo, measurementOf, powersOfTwo } from '../../../support/tuning-data.js'

@@ -1,16 +1,20 @@
 import { describe, expect, it } from 'vitest'
+import { treeText } from '../../../../bench/tuning/tree-text.js'
 import { seededRandom } from '../../../../src/base/random.js'
 import {
   type LearnedTree,
   type LearnTreeOptions,
   learnTree,
+  pessimisticErrors,
 } from '../../../../src/tuning/learning/learn-tree.js'
 import { bestCases } from '../../../../src/tuning/learning/training-cases.js'
 import { type MeasuredData, measuredData } from '../../../../src/tuning/measured/measured-data.js'
 import { depthOf, leafOf, treeLeaves, visitNodes } from '../../../../src/tuning/models/decision-tree.js'
-import { treeText } from '../../../../src/tuning/models/tree-text.js'
-import { type Attribute, allAttributes, plainAttributes } from '../../../../src/tuning/settings/attributes.js'
-import { pessimisticErrors } from '../../../../src/tuning/settings/error-bound.js'
+import {
+  type Attribute,
+  allAttributes,
+  plainAttributes,
+} from '../../../../src/tuning/settings/tuning-call.js'
 import { bestAllgather } from '../../../support/grig-allgather.js'
 import { refusal } from '../../../support/refusal.js'
 import { gridData, integersTo, measurementOf, powersOfTwo, settingsOf } from '../../../support/tuning-data.js'

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { treeText } from '../../../../bench/tuning/tree-text.js'
 import { learnTree } from '../../../../src/tuning/learning/learn-tree.js'
 import {
   type LeastPenaltyOptions,
@@ -10,7 +11,6 @@ import type { Measurement } from '../../../../src/tuning/measured/measurement.js
 import { penaltyOf } from '../../../../src/tuning/measured/penalty.js'
 import { type DecisionNode, treeLeaves } from '../../../../src/tuning/models/decision-tree.js'
 import { treeSelector } from '../../../../src/tuning/models/packed-tree.js'
-import { treeText } from '../../../../src/tuning/models/tree-text.js'
 import { refusal } from '../../../support/refusal.js'
 import { gridData, integersTo, measurementOf, powersOfTwo } from '../../../support/tuning-data.js'
 

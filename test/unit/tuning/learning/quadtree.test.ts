@@ -1,13 +1,15 @@
 import { describe, expect, it } from 'vitest'
 import { seededRandom } from '../../../../src/base/random.js'
-import { decideByQuadtree, decisionTreeOf } from '../../../../src/tuning/learning/decide-quadtree.js'
 import { type DecisionMap, decisionMap, filledMap } from '../../../../src/tuning/learning/decision-map.js'
-import { learnQuadtree, type QuadtreeOptions } from '../../../../src/tuning/learning/quadtree.js'
 import {
+  decideByQuadtree,
+  decisionTreeOf,
+  learnQuadtree,
+  type QuadtreeOptions,
   quadtreeBytes,
   quadtreeNodes,
   quadtreeStatistics,
-} from '../../../../src/tuning/learning/quadtree-statistics.js'
+} from '../../../../src/tuning/learning/quadtree.js'
 import { selectCalls } from '../../../../src/tuning/measured/measured-data.js'
 import { penaltyOf } from '../../../../src/tuning/measured/penalty.js'
 import { leafOf } from '../../../../src/tuning/models/decision-tree.js'

@@ -5,7 +5,7 @@ import {
   checkGuidelines,
   compositionGuidelines,
   guidelineText,
-} from '../../../../src/tuning/measured/check-guidelines.js'
+} from '../../../../src/tuning/measured/guidelines.js'
 import { type MeasuredData, measuredData } from '../../../../src/tuning/measured/measured-data.js'
 import type { Measurement } from '../../../../src/tuning/measured/measurement.js'
 import { settingLine } from '../../../../src/tuning/settings/setting.js'

@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { learnTree } from '../../../../src/tuning/learning/learn-tree.js'
-import { tolerantCases } from '../../../../src/tuning/learning/tolerant-cases.js'
-import { bestCases } from '../../../../src/tuning/learning/training-cases.js'
-import { heldOutPenalty } from '../../../../src/tuning/measured/held-out.js'
-import { type MeasuredData, measuredData } from '../../../../src/tuning/measured/measured-data.js'
-import { penaltyOf } from '../../../../src/tuning/measured/penalty.js'
-import { exactSelector } from '../../../../src/tuning/measured/selector.js'
+import { bestCases, tolerantCases } from '../../../../src/tuning/learning/training-cases.js'
+import {
+  exactSelector,
+  type MeasuredData,
+  measuredData,
+} from '../../../../src/tuning/measured/measured-data.js'
+import { heldOutPenalty, penaltyOf } from '../../../../src/tuning/measured/penalty.js'
 import { treeSelector } from '../../../../src/tuning/models/packed-tree.js'
 import { callProcesses } from '../../../../src/tuning/settings/tuning-call.js'
 import { bestAllgather } from '../../../support/grig-allgather.js'

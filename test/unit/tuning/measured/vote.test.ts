@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { elected } from '../../../../src/tuning/measured/vote.js'
+import { elected } from '../../../../src/tuning/measured/compare-models.js'
 
 it.each<[string, (string | null)[], string | null]>([
   ['two against one', ['a', 'b', 'b'], 'b'],

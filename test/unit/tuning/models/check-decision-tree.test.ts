@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { jsonDepth } from '../../../../src/base/json-depth.js'
-import { checkDecisionTree } from '../../../../src/tuning/models/check-decision-tree.js'
 import {
   type DecisionNode,
   type DecisionTree,
   treeLimits,
 } from '../../../../src/tuning/models/decision-tree.js'
+import { checkDecisionTree } from '../../../../src/tuning/models/read-tuning-file.js'
 import { refusal } from '../../../support/refusal.js'
 import { exampleTrees } from '../../../support/tuning-trees.js'
 

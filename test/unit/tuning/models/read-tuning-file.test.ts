@@ -9,7 +9,7 @@ import {
   readTuningFile,
   tuningFileLimits,
 } from '../../../../src/tuning/models/read-tuning-file.js'
-import { fnvHash } from '../../../../src/tuning/settings/fnv-hash.js'
+import { fnvHash } from '../../../../src/tuning/models/tuning-file.js'
 import { refusal } from '../../../support/refusal.js'
 import { settingFrom, simulated, treeByBytes, tuningFileOf } from '../../../support/tuning-files.js'
 import { exampleTrees } from '../../../support/tuning-trees.js'

@@ -2,11 +2,9 @@ import { describe, expect, it } from 'vitest'
 import { collectives } from '../../../../src/schedule/specification.js'
 import { type CallFileHeader, formatCallFile, readCallFile } from '../../../../src/tuning/online/call-file.js'
 import { CallTimes, recordBytes } from '../../../../src/tuning/online/call-records.js'
-import { CallHistory, settingsOfRuns } from '../../../../src/tuning/online/learn-runs.js'
-import { NumberedSettings } from '../../../../src/tuning/online/numbered-settings.js'
-import { timedCalls } from '../../../../src/tuning/online/timed-calls.js'
+import { CallHistory, settingsOfRuns, timedCalls } from '../../../../src/tuning/online/learn-runs.js'
 import { cellAxes } from '../../../../src/tuning/settings/call-cells.js'
-import type { TuningSetting } from '../../../../src/tuning/settings/setting.js'
+import { NumberedSettings, type TuningSetting } from '../../../../src/tuning/settings/setting.js'
 
 const settings: TuningSetting[] = ['bcast', 'allreduce'].flatMap((collective) =>
   ['x', 'y'].map((algorithm) => ({ collective: collective as 'bcast', algorithm, parameters: {} })),

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { tunedNames, tunedSettings } from '../../../../src/collective/open-mpi-settings.js'
-import { NumberedSettings } from '../../../../src/tuning/online/numbered-settings.js'
+import { NumberedSettings } from '../../../../src/tuning/settings/setting.js'
 import { settingOfTuned, tunedOfSetting } from '../../../support/tuned-settings.js'
 
 const printed = tunedSettings.map(settingOfTuned)

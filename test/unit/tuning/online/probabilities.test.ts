@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { callDraw } from '../../../../src/tuning/online/call-draw.js'
 import {
   boundedProbabilities,
+  callDraw,
   cumulativeSums,
   type ProbabilityBounds,
   placeOfDraw,

@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { callGains } from '../../../../src/tuning/online/call-gains.js'
+import { callGains, drawnSettings } from '../../../../src/tuning/online/call-gains.js'
 import { tuningLogic } from '../../../../src/tuning/online/grid-selection.js'
 import { CallHistory } from '../../../../src/tuning/online/learn-runs.js'
 import { servedNumbers, usualConditions } from '../../../../src/tuning/online/simulated-application.js'
 import type { SizeTimes } from '../../../../src/tuning/online/size-times.js'
-import { drawnSettings } from '../../../../src/tuning/online/tried-settings.js'
 import { cellAxes } from '../../../../src/tuning/settings/call-cells.js'
 import {
   applicationAt,

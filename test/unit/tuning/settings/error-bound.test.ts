@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { pessimisticErrors } from '../../../../src/tuning/settings/error-bound.js'
+import { pessimisticErrors } from '../../../../src/tuning/learning/learn-tree.js'
 import { refusal } from '../../../support/refusal.js'
 
 describe('the pessimistic number of errors', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { quadtreeStatistics } from '../../../../src/tuning/learning/quadtree-statistics.js'
+import { quadtreeStatistics } from '../../../../src/tuning/learning/quadtree.js'
 import { settingLine } from '../../../../src/tuning/settings/setting.js'
 import { generatedQuadtrees, generatedTrees } from '../../../support/generated-c.js'
 import { exampleTrees } from '../../../support/tuning-trees.js'

@@ -1,10 +1,9 @@
 import ts from 'typescript'
 import { describe, expect, it } from 'vitest'
 import { type DecisionTree, leafOf, visitNodes } from '../../../../src/tuning/models/decision-tree.js'
-import { allAttributes } from '../../../../src/tuning/settings/attributes.js'
 import { settingLine } from '../../../../src/tuning/settings/setting.js'
-import { cDecisions } from '../../../../src/tuning/texts/c-decisions.js'
-import { typescriptDecisions } from '../../../../src/tuning/texts/typescript-decisions.js'
+import { allAttributes } from '../../../../src/tuning/settings/tuning-call.js'
+import { cDecisions, typescriptDecisions } from '../../../../src/tuning/texts/decision-code.js'
 import { refusal } from '../../../support/refusal.js'
 import { exampleCalls, exampleTrees } from '../../../support/tuning-trees.js'
 

@@ -1,6 +1,6 @@
-import { pessimisticErrors } from '../settings/error-bound.js'
-import { settingLine } from '../settings/setting.js'
-import type { DecisionLeaf, DecisionNode, DecisionTree } from './decision-tree.js'
+import { pessimisticErrors } from '../../src/tuning/learning/learn-tree.js'
+import type { DecisionLeaf, DecisionNode, DecisionTree } from '../../src/tuning/models/decision-tree.js'
+import { settingLine } from '../../src/tuning/settings/setting.js'
 
 /**
  * Returns the tree as lines of text, as C4.5 prints it: a test a line. At leaves stands the setting with the training

@@ -1,10 +1,8 @@
-import type { Quadtree, QuadtreeNode } from '../learning/quadtree.js'
-import { quartersOf } from '../learning/quadtree-statistics.js'
-import { valuesBeforeCell } from '../learning/replicated-axis.js'
-import type { DecisionTree } from '../models/decision-tree.js'
-import type { NumberAttribute, WordAttribute } from '../settings/attributes.js'
+import { wrongValue } from '../../errors.js'
+import { type Quadtree, type QuadtreeNode, quartersOf, valuesBeforeCell } from '../learning/quadtree.js'
+import { type DecisionNode, type DecisionTree, visitNodes } from '../models/decision-tree.js'
 import { settingLine, type TuningSetting } from '../settings/setting.js'
-import { type CodeDialect, codeLines, requireCode, testedNumbers, testedWords } from './code-lines.js'
+import type { NumberAttribute, WordAttribute } from '../settings/tuning-call.js'
 
 /**
  * Returns a C99 function that decides as a tree: `int NAME(const NAME_call *call)` returns an index into
@@ -110,7 +108,7 @@ const statedWords: Partial<Record<WordAttribute, string>> = {
   isMemoryShared: 'is_memory_shared',
 }
 
-const numbers: Readonly<Record<NumberAttribute, string>> = {
+const cNumbers: Readonly<Record<NumberAttribute, string>> = {
   nodes: 'call->nodes',
   processesPerNode: 'call->processes_per_node',
   processes: 'processes',
@@ -137,7 +135,7 @@ function localsOf(tree: DecisionTree): readonly string[] {
     ...(needProcesses ? ['  const int64_t processes = call->nodes * call->processes_per_node;\n'] : []),
     ...[...tested].flatMap((attribute) => {
       const product = products[attribute]
-      return product === undefined ? [] : [`  const double ${numbers[attribute]} = ${product};\n`]
+      return product === undefined ? [] : [`  const double ${cNumbers[attribute]} = ${product};\n`]
     }),
   ]
 }
@@ -147,7 +145,7 @@ function dialectFor(name: string): CodeDialect {
     end: ';',
     isAtMost: (attribute, value) => {
       const limit = attribute in products ? doubleText(value) : integerText(value)
-      return `${numbers[attribute]} <= ${limit}`
+      return `${cNumbers[attribute]} <= ${limit}`
     },
     isWord: (attribute, word) => {
       if (attribute === 'evenProcesses') return `processes % 2 ${word === 'yes' ? '==' : '!='} 0`
@@ -174,4 +172,133 @@ function doubleText(value: number): string {
  */
 function integerText(value: number): string {
   return String(Math.min(Math.floor(value), Number.MAX_SAFE_INTEGER))
+}
+
+/**
+ * Returns a TypeScript module that decides as a tree and imports nothing: `NAME(call)` returns an index into
+ * `NAMESettings`, lines of text. Calls are those of the data, with the same members.
+ *
+ * @throws ERR_ARGUMENT for a name that is not an identifier
+ * @throws ERR_TUNING for settings and words that measurements cannot have
+ */
+export function typescriptDecisions(tree: DecisionTree, name: string): string {
+  requireCode(name, tree.settings, [...testedWords(tree).values()].flat())
+  const rows = tree.settings.map((setting) => `  '${setting.collective} ${settingLine(setting)}',\n`)
+  return `export interface ${name}Call {
+  readonly collective: string
+  readonly nodes: number
+  readonly processesPerNode: number
+  readonly bytes: number
+  readonly operation?: string
+  readonly order?: string
+  readonly isMemoryShared?: boolean
+}
+
+export const ${name}Settings: readonly string[] = [
+${rows.join('')}]
+
+export function ${name}(call: ${name}Call): number {
+  const processes = call.nodes * call.processesPerNode
+${codeLines(tree.root, dialect).join('\n')}
+}
+`
+}
+
+const numbers: Readonly<Record<NumberAttribute, string>> = {
+  nodes: 'call.nodes',
+  processesPerNode: 'call.processesPerNode',
+  processes: 'processes',
+  bytes: 'call.bytes',
+  totalBytes: 'call.bytes * processes',
+  bytesPerNode: 'call.bytes * call.processesPerNode',
+  distributedBytes: 'call.bytes * (processes - 1)',
+}
+
+const dialect: CodeDialect = {
+  end: '',
+  isAtMost: (attribute, value) => `${numbers[attribute]} <= ${value}`,
+  isWord: (attribute, word) => {
+    const is = word === 'yes' ? '===' : '!=='
+    if (attribute === 'evenProcesses') return `processes % 2 ${is} 0`
+    if (attribute === 'powerOfTwoProcesses') return `(processes & (processes - 1)) ${is} 0`
+    const value =
+      word === '' ? 'undefined' : attribute === 'isMemoryShared' ? String(word === 'yes') : `'${word}'`
+    return `call.${attribute} === ${value}`
+  },
+}
+
+/** The syntax in which a language writes the tests of a tree. */
+interface CodeDialect {
+  /** Returns the test whether a number is at most a value. */
+  isAtMost(attribute: NumberAttribute, value: number): string
+  isWord(attribute: WordAttribute, word: string): string
+  /** The text between statements. */
+  readonly end: string
+}
+
+/** Returns a tree as nested tests, in the syntax that C and TypeScript share. */
+function codeLines(root: DecisionNode, dialect: CodeDialect): readonly string[] {
+  const linesOf = (node: DecisionNode, indent: string): readonly string[] => {
+    if (node.kind === 'leaf') return [`${indent}return ${node.setting}${dialect.end}`]
+    const inner = `${indent}  `
+    if (node.kind === 'threshold')
+      return [
+        `${indent}if (${dialect.isAtMost(node.attribute, node.atMost)}) {`,
+        ...linesOf(node.below, inner),
+        `${indent}}`,
+        ...linesOf(node.above, indent),
+      ]
+    return [
+      ...node.branches.flatMap((branch) => [
+        `${indent}if (${dialect.isWord(node.attribute, branch.word)}) {`,
+        ...linesOf(branch.node, inner),
+        `${indent}}`,
+      ]),
+      ...linesOf(node.otherwise, indent),
+    ]
+  }
+  return linesOf(root, '  ')
+}
+
+/** Returns the words that a tree compares each attribute with, ascending, except the empty one. */
+export function testedWords({ root }: DecisionTree): ReadonlyMap<WordAttribute, readonly string[]> {
+  const words = new Map<WordAttribute, Set<string>>()
+  visitNodes(root, (node) => {
+    if (node.kind !== 'words') return
+    const known = words.get(node.attribute) ?? new Set()
+    for (const { word } of node.branches) if (word !== '') known.add(word)
+    words.set(node.attribute, known)
+  })
+  return new Map([...words].map(([attribute, known]) => [attribute, [...known].sort()]))
+}
+
+function testedNumbers({ root }: DecisionTree): ReadonlySet<NumberAttribute> {
+  const numbers = new Set<NumberAttribute>()
+  visitNodes(root, (node) => {
+    if (node.kind === 'threshold') numbers.add(node.attribute)
+  })
+  return numbers
+}
+
+/**
+ * Refuses names of functions that are not code, and texts that cannot stand in it.
+ *
+ * @throws ERR_ARGUMENT for a name that is not an identifier of at most 48 characters
+ * @throws ERR_TUNING for settings and words with other characters than measurements have
+ */
+function requireCode(name: string, settings: readonly TuningSetting[], words: Iterable<string> = []): void {
+  if (!/^[A-Za-z][A-Za-z0-9_]{0,47}$/.test(name))
+    throw wrongValue(
+      'ERR_ARGUMENT',
+      'expected the name of a function: a letter, then letters, digits, _',
+      name,
+    )
+  for (const setting of settings) {
+    const text = `${setting.collective} ${settingLine(setting)}`
+    if (!/^[a-z-]+ [\w-]+(?::[\w=,]+)?$/.test(text))
+      throw wrongValue('ERR_TUNING', 'expected a setting of letters, digits, - and _', text)
+  }
+  for (const word of words)
+    if (!/^[a-zA-Z0-9-]*$/.test(word))
+      throw wrongValue('ERR_TUNING', 'expected words of letters, digits and -', word)
 }

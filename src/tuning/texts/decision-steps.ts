@@ -1,8 +1,14 @@
 import { RankweaveError } from '../../errors.js'
-import type { NumberAttribute, WordAttribute } from '../settings/attributes.js'
-import { numberOf, wordOf } from '../settings/attributes.js'
-import { callLimits, callProcesses, type TuningCall } from '../settings/tuning-call.js'
-import type { DecisionNode, DecisionTree } from './decision-tree.js'
+import type { DecisionNode, DecisionTree } from '../models/decision-tree.js'
+import {
+  callLimits,
+  callProcesses,
+  type NumberAttribute,
+  numberOf,
+  type TuningCall,
+  type WordAttribute,
+  wordOf,
+} from '../settings/tuning-call.js'
 
 /** A setting for calls of so many bytes and more. */
 export interface DecisionStep {
@@ -114,4 +120,21 @@ export function layoutSteps(
 
 function isCount(value: number): boolean {
   return Number.isSafeInteger(value) && value >= 1 && value <= callLimits.processes
+}
+
+/**
+ * The statements of a user about all programs that use a file of rules. Rules see neither the operation of a reduction
+ * nor the arguments of other ranks. Without such a statement they name no setting that depends on it.
+ *
+ * - `commutative`: reductions are by operations that are commutative.
+ * - `equal-arguments`: the ranks of a call pass equal counts and datatypes, in place also those that MPI ignores.
+ */
+export const ruleAssumptions = ['commutative', 'equal-arguments'] as const
+
+export type RuleAssumption = (typeof ruleAssumptions)[number]
+
+/** A file of rules, and the number of its rules that leave the choice to the library because a statement is missing. */
+export interface WrittenRules {
+  readonly text: string
+  readonly left: Readonly<Record<RuleAssumption, number>>
 }
