@@ -8,10 +8,16 @@ import { pageNames } from '../test/support/page-blocks.js'
 import { folderOfPages, isShown, stepsOf } from './figures/console-blocks.js'
 import { docsFigures, pictures } from './figures/docs-figures.js'
 import { measuredFigures } from './figures/measured-figures.js'
+import { modelFigures } from './figures/model-figures.js'
 import { networkFigures } from './figures/network-figures.js'
 import { type FigureLine, pageWithFigures } from './figures/page-figures.js'
 
-export const figureLines: readonly FigureLine[] = [...docsFigures, ...measuredFigures, ...networkFigures]
+export const figureLines: readonly FigureLine[] = [
+  ...docsFigures,
+  ...measuredFigures,
+  ...modelFigures,
+  ...networkFigures,
+]
 
 export const figurePages = [...new Set(figureLines.map(({ page }) => page))]
 

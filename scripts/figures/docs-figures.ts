@@ -67,6 +67,14 @@ function halvingWithFreeCopiesUs(): number {
     .timeUs
 }
 
+function doublingOnReversedNodesUs(): number {
+  const placement = Int32Array.from({ length: 128 }, (_, rank) =>
+    Number.parseInt([...rank.toString(2).padStart(7, '0')].reverse().join(''), 2),
+  )
+  const schedule = scheduleOf(algorithmOf('allgather-recursive-doubling'), { ranks: 128 })
+  return simulate(schedule, parseMachine(clos), { bytes: 16_384, placement }).timeUs
+}
+
 /** What the first simulated runs of `learn` report of a size, behind the size. */
 function learnedRow(size: string): FigureLine {
   return {
@@ -131,6 +139,25 @@ export const docsFigures: readonly FigureLine[] = [
     },
   },
   {
+    ...{ page: 'placement.md', isLong: true },
+    line: 'Ranks in rows make {} pairs of a source rank and another node, tiles of 4 x 4 ranks {}.',
+    values: async () => {
+      const mapped = await printed('map moore:64x64:r=2 --machine cluster:nodes=256,cores=16 --json')
+      const { before, after } = JSON.parse(mapped) as Record<'before' | 'after', { pairs: number }>
+      return [before, after].map(({ pairs }) => figure(pairs))
+    },
+  },
+  {
+    ...{ page: 'placement.md', isLong: true },
+    line: 'A mapping that makes them small may make a strategy slower: by `pairs` the topology below takes {} us, by its order {} us.',
+    values: async () => {
+      const routed =
+        'powerlaw:128:d=4:gamma=2.3:seed=1 --machine cluster:nodes=16,cores=8,profile=simgrid-fast --strategy routed --bytes 512'
+      const both = [`${routed} --map auto`, routed].map(simulated)
+      return (await Promise.all(both)).map(({ timeUs }) => rounded(timeUs))
+    },
+  },
+  {
     page: 'README.md',
     line: '![Timeline of a neighbor allgather of 16 ranks on 4 nodes: sends, receives, packing and waits of every rank over {} microseconds, and the critical path](docs/timeline.svg)',
     values: async () => [await timelineUs()],
@@ -152,6 +179,11 @@ export const docsFigures: readonly FigureLine[] = [
   },
   besideSimGrid('allgather-distance-halving', ': few blocks go far, and both ends copy them', 603),
   besideSimGrid('allgather-ring', '', 334),
+  {
+    page: 'simulation.md',
+    line: '| `allgather-recursive-doubling`, rank r on the node whose number has the bits of r in reverse: the same messages, blocks side by side | {} us | 189 us |',
+    values: async () => [figure(doublingOnReversedNodesUs())],
+  },
   {
     page: 'simulation.md',
     line: '| the same if copies took no time | {} us | 188 us |',

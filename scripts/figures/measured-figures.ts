@@ -1,7 +1,7 @@
 import { type ResultFigure, type ResultTable, readResults } from '../../bench/results-file.js'
 import { type FigureLine, figure } from './page-figures.js'
 
-// README's summary of measured figures, which bench/results has with its machine, date and commit.
+// Summaries of figures of benches, which bench/results has with its machine, date and commit.
 
 const compared = [
   ['threads', 'Compared with C on Open MPI'],
@@ -41,6 +41,22 @@ const ofLengths = (what: string, lengths: readonly string[], who = '(?:(?:Open M
   return (name: string) => pattern.test(name)
 }
 
+/** A row of the differences from SimGrid: the suite, what its cases are, and how many. */
+function simgridRow(suite: string, what: string, cases: number): FigureLine {
+  return {
+    page: 'simulation.md',
+    line: `| ${what} | ${cases} | {}% | {}% |`,
+    values: async () => {
+      const found = readResults()
+        .filter(({ name }) => name === 'simulate')
+        .flatMap((results) => results.tables.flatMap(({ figures }) => figures))
+      return ['mean error of simulated times', 'largest error'].map((figureName) =>
+        figure(found.find((each) => each.case === `${suite}: ${figureName}`)!.ours, 1),
+      )
+    },
+  }
+}
+
 export const measuredFigures: readonly FigureLine[] = [
   row('latency up to 1 KiB', ofLengths('ping-pong, half round trip', ['8 B', '64 B', '1 KiB'])),
   row('message rate', ofLengths('message rate', ['8 B'])),
@@ -57,4 +73,25 @@ export const measuredFigures: readonly FigureLine[] = [
       return [dates, machines]
     },
   },
+  simgridRow(
+    'clusters',
+    'clusters of 4 and 16 nodes of 16 cores; direct, common-neighbor, ring, Bruck and recursive doubling, binomial bcast, allreduce; 4 B, 4 KiB, with 4 nodes also 256 KiB; `simgrid-fast` and `simgrid-slow`',
+    70,
+  ),
+  simgridRow(
+    'torus and tapered Clos',
+    '4 x 4 x 4 torus and a Clos network with 4 ports down for each port up, `simgrid-fast`; 64 and 256 ranks; 4 KiB, with 64 ranks also 256 KiB',
+    24,
+  ),
+  simgridRow(
+    'blocks side by side and apart',
+    'blocks side by side and apart: allgathers by ring, recursive doubling, Bruck and distance halving, a binomial scatter with root 5, an alltoall by Bruck; 64 ranks on 4 nodes of 16 cores and on that Clos network; 1 and 16 KiB',
+    24,
+  ),
+  simgridRow(
+    'along dimensions',
+    'along the dimensions of networks (29 November 2026): allgathers on a 4 x 4 x 4 torus and that Clos network, reduce-scatters on a 3 x 5 x 4 torus; `reordered`, and `bucket` with 1, 3 and 6 ports, beside recursive doubling and rings; 4 and 256 KiB, `simgrid-fast`',
+    24,
+  ),
+  simgridRow('farthest nodes first', 'allgathers of 16 KiB on 128 nodes of a Clos network, below', 4),
 ]
