@@ -57,8 +57,17 @@ function simgridRow(suite: string, what: string, cases: number): FigureLine {
   }
 }
 
+const short = ['8 B', '64 B', '1 KiB']
+
 export const measuredFigures: readonly FigureLine[] = [
-  row('latency up to 1 KiB', ofLengths('ping-pong, half round trip', ['8 B', '64 B', '1 KiB'])),
+  row('latency up to 1 KiB, received `into` an array', ofLengths('ping-pong, half round trip', short)),
+  row(
+    'the same in a new array for each message, on threads',
+    ofLengths(
+      'ping-pong, half round trip',
+      short.map((length) => `${length}, fresh array`),
+    ),
+  ),
   row('message rate', ofLengths('message rate', ['8 B'])),
   row('bandwidth of 1 MiB on MPI', ofLengths('bandwidth', ['1 MiB'], '(?:Open MPI|MPICH): ')),
   row('exchanges packed by hand', (name) => name.endsWith(', vs C packed by hand')),
