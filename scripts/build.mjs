@@ -4,9 +4,9 @@
 // same code in a few (docs/decisions/0068). What several entry points share is in chunks, so every module
 // still exists once.
 import { execFileSync } from 'node:child_process'
-import { chmodSync, cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { argv, stderr } from 'node:process'
 import { fileURLToPath } from 'node:url'
 import { buildSync } from 'esbuild'
@@ -160,6 +160,26 @@ export async function bundle(folder) {
   for (const path of files) cpSync(join(root, 'src', path), join(folder, path), { recursive: true })
 }
 
+/** Removes the types that no entry refers to: programs cannot import them. @param {string} folder */
+function keepTypesOfEntries(folder) {
+  const types = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((path) =>
+    path.endsWith('.d.ts'),
+  )
+  const kept = new Set()
+  const open = types.filter((path) => dirname(path) === 'entry')
+  while (open.length > 0) {
+    const path = open.pop()
+    if (kept.has(path) || !existsSync(join(folder, path))) continue
+    kept.add(path)
+    // Imports, exports, and types by `import('...')`; a comment that holds such a text keeps a file more.
+    for (const [, target] of readFileSync(join(folder, path), 'utf8').matchAll(
+      /["'](\.{1,2}\/[^"']+)\.js["']/g,
+    ))
+      open.push(join(dirname(path), `${target}.d.ts`))
+  }
+  for (const path of types) if (!kept.has(path)) rmSync(join(folder, path))
+}
+
 if (argv[1] === fileURLToPath(import.meta.url)) {
   const dist = join(root, 'dist')
   rmSync(dist, { recursive: true, force: true })
@@ -169,6 +189,7 @@ if (argv[1] === fileURLToPath(import.meta.url)) {
     .resolve('@typescript/native/package.json')
     .replace(/package\.json$/, 'bin/tsc')
   execFileSync(process.execPath, [tsc, '-p', 'tsconfig.build.json'], { cwd: root, stdio: 'inherit' })
+  keepTypesOfEntries(dist)
   await bundle(dist)
   await buildPage(join(dist, 'web'))
   chmodSync(join(dist, 'cli/main.js'), 0o755)

@@ -48,11 +48,19 @@ function loadedBy(entry: string): {
 const modulesOf = (file: string) =>
   loadedBy(file).files.flatMap((each) => textOf(`dist/${each}`).match(/(?<=^\/\/ )src\/.*$/gm) ?? [])
 
-const isPacked = (path: string) => files.some((packed) => path === packed || path.startsWith(`${packed}/`))
+const packed = files.filter((path) => !path.startsWith('!'))
+/** What contributors read, and results of benches: pages that are packed may link to them. */
+const ofRepository = [
+  ...files.filter((path) => path.startsWith('!')).map((path) => path.slice(1)),
+  'CONTRIBUTING.md',
+]
+const isIn = (paths: readonly string[], path: string) =>
+  paths.some((each) => path === each || path.startsWith(`${each}/`))
+const isPacked = (path: string) => isIn(packed, path) && !isIn(ofRepository, path)
 
 describe('the manifest', () => {
   it('names files that are packed and exist', () => {
-    for (const path of files) expect(existsSync(join(root, path)), path).toBe(true)
+    for (const path of [...packed, ...ofRepository]) expect(existsSync(join(root, path)), path).toBe(true)
     const targets = Object.values(exports).flatMap((target) => Object.values(target))
     for (const path of targets.filter((target) => target.startsWith('./dist'))) {
       expect(isPacked(normalize(path))).toBe(true)
@@ -62,20 +70,23 @@ describe('the manifest', () => {
     for (const name of ownPrograms) accessSync(join(root, 'dist/cli/program', `${name}.js`))
   })
 
-  it('packs the target of every relative link of the pages that it packs', () => {
+  it('packs the target of every relative link of the pages that it packs, unless the repository alone has it', () => {
     const below = ['docs', 'examples'].flatMap((folder) =>
       readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map(
         (path) => `${folder}/${path}`,
       ),
     )
-    const pages = [...files, ...below].filter((path) => /\.md$/.test(path) && !/^docs\/reference/.test(path))
+    const pages = [...packed, ...below].filter(
+      (path) => isPacked(path) && /\.md$/.test(path) && !/^docs\/reference/.test(path),
+    )
     const links = pages.flatMap((page) =>
       Array.from(textOf(page).matchAll(/\]\(([^)#\s:]+)(?=[)#])/g), ([, target]) =>
         join(dirname(page), target),
       ),
     )
     expect(links.length).toBeGreaterThan(100)
-    expect(links.filter((target) => !isPacked(target.replace(/\/$/, '')))).toEqual([])
+    const targets = links.map((target) => target.replace(/\/$/, ''))
+    expect(targets.filter((target) => !isPacked(target) && !isIn(ofRepository, target))).toEqual([])
   })
 })
 

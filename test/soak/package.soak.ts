@@ -63,12 +63,17 @@ const entryPaths = Object.keys(manifest.exports)
   .map((path) => `rankweave${path.slice(1)}`)
 
 describe('the packed package', () => {
-  it('holds its pages and no sources', () => {
-    // Comments in types cite decisions, pages cite decisions and records: they are packed, too.
-    const packed = ['README.md', 'CHANGELOG.md', 'SECURITY.md', 'LICENSE', 'docs/decisions', 'examples']
+  it('holds pages for users, no sources, and no pages of contributors', () => {
+    const packed = ['README.md', 'CHANGELOG.md', 'SECURITY.md', 'LICENSE', 'docs/errors.md', 'examples']
     expect(packed.filter((path) => !existsSync(join(installed, path)))).toEqual([])
-    const sources = ['src', 'test', 'bench', '.ci']
-    expect(sources.filter((path) => existsSync(join(installed, path)))).toEqual([])
+    const left = ['src', 'test', 'bench', '.ci', 'docs/decisions', 'docs/benchmarks', 'CONTRIBUTING.md']
+    expect(left.filter((path) => existsSync(join(installed, path)))).toEqual([])
+  })
+
+  it('has at most 900 files', () => {
+    const files = execFileSync('tar', ['-tzf', tarball], { encoding: 'utf8' }).trim().split('\n')
+    // A release packs the API reference as well: a page for each entry and each class.
+    expect(files.filter((path) => !path.startsWith('package/docs/reference/')).length).toBeLessThan(870)
   })
 
   it('has a manifest in which publint finds no problem', async () => {
