@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { abortJobOnEarlyExit } from '../fabric/mpi/mpi-early-exit.js'
+import { abortJobOnEarlyExit } from '../fabric/mpi/mpi-launcher.js'
 import { runCli, wantsJson } from './cli.js'
 import { exitCodes } from './output/exit-codes.js'
 import { abortMpiOnEarlyExit, followerStreams, isMpiFollower } from './output/mpi-streams.js'

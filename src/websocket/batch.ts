@@ -1,6 +1,6 @@
 import { copyBytes, roundUp } from '../base/bytes.js'
 import { RankweaveError } from '../errors.js'
-import { bulkRecord } from '../fabric/bulk-pairing.js'
+import { bulkRecord } from '../fabric/bulk-transfers.js'
 import { maxHeaderWords } from '../fabric/fabric.js'
 
 // A binary message between two processes is a batch of frames, all numbers little-endian:

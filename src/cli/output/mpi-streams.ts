@@ -1,6 +1,5 @@
-import { abortJobOnEarlyExit } from '../../fabric/mpi/mpi-early-exit.js'
 import { joinedMpiJob } from '../../fabric/mpi/mpi-job.js'
-import { mpiLauncher } from '../../fabric/mpi/mpi-launcher.js'
+import { abortJobOnEarlyExit, mpiLauncher } from '../../fabric/mpi/mpi-launcher.js'
 import type { Streams } from './streams.js'
 
 /** The time that process 0, which reports for all, has before another process reports why it ends. */

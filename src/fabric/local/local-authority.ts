@@ -1,5 +1,5 @@
 import { RankweaveError } from '../../errors.js'
-import { Decisions } from '../decisions.js'
+import { Decisions } from '../authority.js'
 import type { Authority, Decision } from '../fabric.js'
 
 interface Waiting {

@@ -1,8 +1,7 @@
 import { Queue } from '../queue.js'
-import type { DeliveryOrder } from './delivery-order.js'
 
 /** A frame in flight: the fabric's own copies of header and payload. */
-export interface QueuedFrame {
+interface QueuedFrame {
   readonly header: Int32Array
   readonly payload: Uint8Array
   /** The turn of the delivering task before which it must not be delivered. */
@@ -82,5 +81,45 @@ export class LocalInbox {
       this.#frames[src]?.clear()
     }
     return before - this.#size
+  }
+}
+
+/** A collection of pending deliveries, in the order in which `take` returns them. */
+export interface DeliveryOrder<T> {
+  readonly size: number
+  push(item: T): void
+  take(): T | undefined
+  clear(): void
+}
+
+/** An order that takes one of the items at random, each with the same probability. */
+export class RandomOrder<T> implements DeliveryOrder<T> {
+  readonly #random: () => number
+  #items: T[] = []
+
+  constructor(random: () => number) {
+    this.#random = random
+  }
+
+  get size(): number {
+    return this.#items.length
+  }
+
+  push(item: T): void {
+    this.#items.push(item)
+  }
+
+  take(): T | undefined {
+    const items = this.#items
+    if (items.length === 0) return undefined
+    const at = Math.floor(this.#random() * items.length)
+    const item = items[at]!
+    const last = items.pop()!
+    if (at < items.length) items[at] = last
+    return item
+  }
+
+  clear(): void {
+    this.#items = []
   }
 }

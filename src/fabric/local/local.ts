@@ -3,18 +3,25 @@ import { integerOption, type OptionTable, uncheckedOptions } from '../../base/op
 import { checkOptions, requireOption } from '../../base/option-table.js'
 import { seededRandom } from '../../base/random.js'
 import { RankweaveError } from '../../errors.js'
-import type { Authority, BulkTransfer, Fabric, FabricFactory, FabricSession } from '../fabric.js'
-import { closedToSends } from '../frame-limits.js'
+import { detachedInTransfer } from '../bulk-transfers.js'
+import type {
+  Authority,
+  BulkRole,
+  BulkTransfer,
+  Fabric,
+  FabricCounters,
+  FabricFactory,
+  FabricSession,
+  FrameSink,
+} from '../fabric.js'
+import { alreadyAttached, checkFrame, closedToSends } from '../fabric.js'
 import { KeepAlive, Task } from '../own-handles.js'
 import { Queue } from '../queue.js'
-import { type DeliveryOrder, RandomOrder } from './delivery-order.js'
 import { LocalAuthority } from './local-authority.js'
-import { LocalBulk } from './local-bulk.js'
 import { checkFaults, FaultPlan, type LocalFaults } from './local-faults.js'
-import { LocalInbox } from './local-inbox.js'
-import { LocalProcess, type ProcessOptions } from './local-process.js'
-import { TimedFrames } from './timed-frames.js'
+import { type DeliveryOrder, LocalInbox, RandomOrder } from './local-inbox.js'
 import type { VirtualTime } from './virtual-time.js'
+import { TimedFrames } from './virtual-time.js'
 
 export interface LocalOptions {
   /** The number of logical processes. Default: as many as `nodes` or `ranksPerProcess` has entries, else 1. */
@@ -310,4 +317,213 @@ function nodeLabels(nodes: number | readonly string[], processes: number): reado
   }
   requireOption('local', 'nodes', integerOption({ ...count, most: processes }), nodes)
   return Array.from({ length: processes }, (_, p) => `node${Math.floor((p * nodes) / processes)}`)
+}
+
+/** The services that a logical process needs from its session. */
+interface Network {
+  enqueue(src: number, dst: number, header: Int32Array, payload: Uint8Array | undefined): void
+  /** Delivers every frame that is due to one process; true if there was one. */
+  drain(process: number): boolean
+  bulkOf(process: number): BulkTransfer
+  authorityOf(process: number): Authority
+  ref(): void
+  unref(): void
+}
+
+interface ProcessOptions {
+  readonly processes: number
+  readonly nodes: readonly string[]
+  readonly maxPayloadBytes: number
+  readonly bulk: boolean
+  readonly scribble: boolean
+}
+
+/** The end of the fabric at one logical process. */
+class LocalProcess implements Fabric {
+  readonly kind = 'local'
+  readonly isTrusted = true
+  readonly process: number
+  readonly processes: number
+  readonly nodes: readonly string[]
+  readonly maxPayloadBytes: number
+  readonly counters: FabricCounters = { framesSent: 0, bytesSent: 0, framesReceived: 0, bytesReceived: 0 }
+  readonly bulk?: BulkTransfer
+  readonly authority: Authority
+  readonly #network: Network
+  readonly #scribble: boolean
+  #sink: FrameSink | undefined
+  #delivering = false
+
+  constructor(network: Network, process: number, options: ProcessOptions) {
+    this.#network = network
+    this.process = process
+    this.processes = options.processes
+    this.nodes = options.nodes
+    this.maxPayloadBytes = options.maxPayloadBytes
+    this.#scribble = options.scribble
+    this.authority = network.authorityOf(process)
+    if (options.bulk) this.bulk = network.bulkOf(process)
+  }
+
+  attach(sink: FrameSink): void {
+    if (this.#sink !== undefined) throw alreadyAttached(this.process)
+    this.#sink = sink
+  }
+
+  send(peer: number, header: Int32Array, payload?: Uint8Array): void {
+    const payloadBytes = payload === undefined ? 0 : payload.byteLength
+    checkFrame(peer, this.processes, header.length, payloadBytes, this.maxPayloadBytes)
+    this.counters.framesSent++
+    this.counters.bytesSent += header.byteLength + payloadBytes
+    this.#network.enqueue(this.process, peer, header, payload)
+  }
+
+  /**
+   * Delivers the frames that are due. Frames that arrive while one is being delivered wait: a sink is never re-entered.
+   */
+  poll(): boolean {
+    return !this.#delivering && this.#network.drain(this.process)
+  }
+
+  ref(): void {
+    this.#network.ref()
+  }
+
+  unref(): void {
+    this.#network.unref()
+  }
+
+  deliver(src: number, header: Int32Array, payload: Uint8Array): void {
+    this.counters.framesReceived++
+    this.counters.bytesReceived += header.byteLength + payload.byteLength
+    this.#delivering = true
+    try {
+      const sink = this.#sink
+      if (sink?.inPlace?.(src, header, 0, payload, 0, payload.length) !== true)
+        sink?.frame(src, header, payload)
+    } finally {
+      this.#delivering = false
+    }
+    if (!this.#scribble) return
+    header.fill(0x5d5d5d5d)
+    payload.fill(0x5d)
+  }
+
+  lose(peer: number, reason: string): void {
+    this.#sink?.peerLost(peer, reason)
+  }
+}
+
+interface Side {
+  readonly buffer: Uint8Array
+  readonly sizeBytes: number
+  readonly resolve: () => void
+  readonly reject: (error: RankweaveError) => void
+}
+
+interface Transfer {
+  readonly src: number
+  readonly dst: number
+  readonly transferId: number
+  sender?: Side
+  receiver?: Side
+}
+
+/**
+ * Moves large payloads between the processes of a local session: one copy, once both sides have joined. A buffer is
+ * accessed during that copy only, so a cancelled side is released at once.
+ */
+class LocalBulk {
+  /** The transfers that have a side which has not settled. */
+  readonly #transfers = new Map<string, Transfer>()
+  /** The transfers that both sides have joined; some may have been cancelled since. */
+  #ready: Transfer[] = []
+  readonly #onReady: () => void
+  readonly #lost: (process: number) => RankweaveError | undefined
+
+  /**
+   * @param onReady called when there is something to copy; a task of the fabric's own then calls `copy`
+   * @param lost why a process can no longer be reached
+   */
+  constructor(onReady: () => void, lost: (process: number) => RankweaveError | undefined) {
+    this.#onReady = onReady
+    this.#lost = lost
+  }
+
+  /** The number of transfers that both sides have joined and that are not yet copied. */
+  get ready(): number {
+    return this.#ready.length
+  }
+
+  join(src: number, dst: number, transferId: number, role: BulkRole, buffer: Uint8Array) {
+    return new Promise<void>((resolve, reject) => {
+      const lost = this.#lost(src) ?? this.#lost(dst)
+      if (lost !== undefined) return reject(lost)
+      const key = keyOf(src, dst, transferId)
+      const transfer = this.#transfers.get(key) ?? { src, dst, transferId }
+      if (transfer[role] !== undefined) return reject(errorOf(transfer, `already has a ${role}`))
+      transfer[role] = { buffer, sizeBytes: buffer.byteLength, resolve, reject }
+      this.#transfers.set(key, transfer)
+      if (transfer.sender === undefined || transfer.receiver === undefined) return
+      this.#ready.push(transfer)
+      this.#onReady()
+    })
+  }
+
+  cancel(src: number, dst: number, transferId: number, role: BulkRole, error: RankweaveError): void {
+    const transfer = this.#transfers.get(keyOf(src, dst, transferId))
+    if (transfer !== undefined) this.#end(transfer, role, error)
+  }
+
+  copy(): void {
+    const ready = this.#ready
+    this.#ready = []
+    for (const transfer of ready) {
+      for (const role of roles) {
+        const side = transfer[role]
+        if (side === undefined || side.buffer.byteLength === side.sizeBytes) continue
+        const peer = role === 'sender' ? transfer.dst : transfer.src
+        this.#end(transfer, role, detachedInTransfer({ role, peer, transferId: transfer.transferId }))
+      }
+      const { sender, receiver } = transfer
+      if (sender === undefined || receiver === undefined) continue
+      if (sender.sizeBytes !== receiver.sizeBytes) {
+        const sizes = `expected ${receiver.sizeBytes} bytes, the sender sends ${sender.sizeBytes}`
+        for (const role of roles) this.#end(transfer, role, errorOf(transfer, `: the receiver ${sizes}`))
+        continue
+      }
+      this.#transfers.delete(keyOf(transfer.src, transfer.dst, transfer.transferId))
+      if (sender.sizeBytes > 0) receiver.buffer.set(sender.buffer)
+      sender.resolve()
+      receiver.resolve()
+    }
+  }
+
+  /** Fails every transfer that `process` takes part in, or all of them. */
+  fail(error: RankweaveError, process?: number): void {
+    for (const transfer of [...this.#transfers.values()]) {
+      if (process !== undefined && transfer.src !== process && transfer.dst !== process) continue
+      for (const role of roles) this.#end(transfer, role, error)
+    }
+  }
+
+  /** Ends one side; the other one waits for a new partner. */
+  #end(transfer: Transfer, role: BulkRole, error: RankweaveError): void {
+    const side = transfer[role]
+    if (side === undefined) return
+    delete transfer[role]
+    this.#ready = this.#ready.filter((each) => each !== transfer)
+    if (transfer.sender === undefined && transfer.receiver === undefined)
+      this.#transfers.delete(keyOf(transfer.src, transfer.dst, transfer.transferId))
+    side.reject(error)
+  }
+}
+
+const roles = ['sender', 'receiver'] as const
+
+const keyOf = (src: number, dst: number, transferId: number): string => `${src} ${dst} ${transferId}`
+
+function errorOf({ src, dst, transferId }: Transfer, what: string): RankweaveError {
+  const transfer = `transfer ${transferId} from process ${src} to ${dst}`
+  return new RankweaveError('ERR_FABRIC', `${transfer}${what.startsWith(':') ? '' : ' '}${what}`)
 }

@@ -5,11 +5,11 @@ import {
   type BulkSide,
   bulkRecord,
   detachedInTransfer,
-} from '../bulk-pairing.js'
+} from '../bulk-transfers.js'
 import type { BulkRole, BulkTransfer } from '../fabric.js'
 import type { MpiLibrary } from './mpi-library.js'
 import { MpiMemory } from './mpi-memory.js'
-import { padded } from './mpi-message.js'
+import { padded } from './mpi-outbox.js'
 
 /** The services that bulk transfers need from their process. */
 export interface BulkHost {

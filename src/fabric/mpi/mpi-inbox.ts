@@ -9,7 +9,7 @@ import {
   mpiPayloadBytes,
   padded,
   smallBytes,
-} from './mpi-message.js'
+} from './mpi-outbox.js'
 
 /** The receiver of frames, as of a `FrameSink`, and of records of the fabric's own. */
 export interface FrameTaker extends Required<Pick<FrameSink, 'frame' | 'inPlace'>> {

@@ -1,6 +1,6 @@
+import { constants } from 'node:os'
 import { RankweaveError, reasonText } from '../../errors.js'
 import { importKoffi, type Koffi } from '../koffi.js'
-import { abiOf, type MpiAbi } from './mpi-abi.js'
 import {
   type AddressOf,
   type MappedMemory,
@@ -9,7 +9,6 @@ import {
   type ReadMemory,
   readMemoryOf,
 } from './mpi-memory.js'
-import { type Endable, endableCalls } from './mpi-signals.js'
 
 type Call = (...args: number[]) => void
 
@@ -17,7 +16,7 @@ type Call = (...args: number[]) => void
  * The functions of MPI that we call. Every argument is a number: a value, a handle or an address. Results are not read:
  * MPI ends the job when a call fails, and converting a result costs some of what a call does.
  */
-export interface MpiCalls {
+interface MpiCalls {
   readonly initThread: Call
   readonly finalize: Call
   readonly abort: Call
@@ -71,7 +70,7 @@ export interface MpiLibrary {
   func(name: string, ...types: readonly MpiType[]): Call
 }
 
-export type MpiType = 'int' | 'address' | 'handle'
+type MpiType = 'int' | 'address' | 'handle'
 
 /**
  * The settings that disable, unless the user has set them, habits of MPI libraries that Node's threads do not survive.
@@ -207,4 +206,174 @@ function versionOf(getLibraryVersion: Call, addressOf: AddressOf): string {
     .split(/[\n\0]/)[0]
     .replace(/\s+/g, ' ')
     .trim()
+}
+
+/** Runs a call of MPI that may wait for other processes without end, during which signals still end this process. */
+type Endable = <T>(call: () => T) => T
+
+/** The signals for which Node may have handlers, which run when the event loop turns. */
+const signals = [constants.signals.SIGHUP, constants.signals.SIGINT, constants.signals.SIGTERM]
+
+/** The bytes that hold a `struct sigaction` of any platform; it begins with the handler. */
+const actionBytes = 256
+const [defaultAction, ignored] = [0, 1]
+
+/**
+ * @internal Gives signals the platform's default effect while a call of MPI blocks this thread, as in a C program;
+ *   those that are ignored stay ignored. No handler of Node runs during such a call, so a process that waits in
+ *   `MPI_Init` for a lost one could only be killed.
+ */
+export function endableCalls(koffi: Koffi, addressOf: AddressOf): Endable {
+  const types = ['int', 'int64_t', 'int64_t']
+  const sigaction = koffi.load(null).func('sigaction', 'int', types) as (...args: number[]) => number
+  return (call) => {
+    const plain = new MpiMemory(actionBytes, addressOf)
+    const restored = signals.flatMap((signal) => {
+      const before = new MpiMemory(actionBytes, addressOf)
+      sigaction(signal, 0, before.address)
+      const handler = before.number(0, 8)
+      if (handler === defaultAction || handler === ignored) return []
+      sigaction(signal, plain.address, 0)
+      return [() => sigaction(signal, before.address, 0)]
+    })
+    try {
+      return call()
+    } finally {
+      for (const restore of restored) restore()
+    }
+  }
+}
+
+/**
+ * The width of handles and the values of predefined ones in a binary interface of MPI. Addresses and handles are plain
+ * numbers here: an address of user space has 47 bits, and numbers add no cost to a foreign call.
+ */
+interface MpiAbi {
+  readonly name: 'Open MPI' | 'MPICH' | 'standard'
+  /** The type of a handle in a foreign call. */
+  readonly handle: 'int64_t' | 'int'
+  readonly handleBytes: 8 | 4
+  readonly commWorld: number
+  readonly commNull: number
+  readonly byte: number
+  readonly int: number
+  readonly double: number
+  readonly sum: number
+  readonly infoNull: number
+  readonly requestNull: number
+  readonly anySource: number
+  readonly anyTag: number
+  readonly procNull: number
+  readonly undefined: number
+  readonly statusIgnore: number
+  readonly commTypeShared: number
+  readonly threadFunneled: number
+  readonly threadMultiple: number
+  readonly tagUb: number
+}
+
+/** Returns the address of a symbol, or undefined if the library does not export it. */
+type SymbolAddress = (name: string) => number | undefined
+
+/**
+ * Returns the interface of Open MPI 3 to 5: handles are pointers, predefined ones addresses of objects in the library.
+ * Values are those of its mpi.h.
+ */
+function openMpi(addressOf: SymbolAddress): MpiAbi {
+  const at = (symbol: string): number => {
+    const address = addressOf(symbol)
+    if (address === undefined)
+      throw new RankweaveError('ERR_MPI_LIBRARY', `the library is Open MPI, but has no symbol ${symbol}`)
+    return address
+  }
+  return {
+    name: 'Open MPI',
+    handle: 'int64_t',
+    handleBytes: 8,
+    commWorld: at('ompi_mpi_comm_world'),
+    commNull: at('ompi_mpi_comm_null'),
+    byte: at('ompi_mpi_byte'),
+    int: at('ompi_mpi_int'),
+    double: at('ompi_mpi_double'),
+    sum: at('ompi_mpi_op_sum'),
+    infoNull: at('ompi_mpi_info_null'),
+    requestNull: at('ompi_request_null'),
+    anySource: -1,
+    anyTag: -1,
+    procNull: -2,
+    undefined: -32766,
+    statusIgnore: 0,
+    commTypeShared: 0,
+    threadFunneled: 1,
+    threadMultiple: 3,
+    tagUb: 0,
+  }
+}
+
+/**
+ * The interface of MPICH and libraries compatible with it since 2014 (Intel MPI, MVAPICH2, Cray MPICH): handles are
+ * integers.
+ */
+const mpich: MpiAbi = {
+  name: 'MPICH',
+  handle: 'int',
+  handleBytes: 4,
+  commWorld: 0x44000000,
+  commNull: 0x04000000,
+  byte: 0x4c00010d,
+  int: 0x4c000405,
+  double: 0x4c00080b,
+  sum: 0x58000003,
+  infoNull: 0x1c000000,
+  requestNull: 0x2c000000,
+  anySource: -2,
+  anyTag: -1,
+  procNull: -1,
+  undefined: -32766,
+  statusIgnore: 1,
+  commTypeShared: 1,
+  threadFunneled: 1,
+  threadMultiple: 3,
+  tagUb: 0x64400001,
+}
+
+/** The standard binary interface. @see MPI-5.0 §20, "Application Binary Interface" */
+const standard: MpiAbi = {
+  name: 'standard',
+  handle: 'int64_t',
+  handleBytes: 8,
+  commWorld: 0x101,
+  commNull: 0x100,
+  byte: 0x247,
+  int: 0x209,
+  double: 0x214,
+  sum: 0x21,
+  infoNull: 0x130,
+  requestNull: 0x180,
+  anySource: -1,
+  anyTag: -2,
+  procNull: -3,
+  undefined: -32766,
+  statusIgnore: 0,
+  commTypeShared: 221,
+  threadFunneled: 1024,
+  threadMultiple: 4096,
+  tagUb: 501,
+}
+
+/**
+ * Returns the binary interface of a loaded library. The name of its file identifies the standard one: a library may
+ * export its functions in addition to its own.
+ *
+ * @throws ERR_MPI_LIBRARY for a library that has none of them
+ */
+export function abiOf(path: string, version: string, addressOf: SymbolAddress): MpiAbi {
+  if (/mpi_abi/.test(path)) return standard
+  if (addressOf('ompi_mpi_comm_world') !== undefined) return openMpi(addressOf)
+  if (/MPICH|MVAPICH|Intel\(R\) MPI|CRAY MPICH/i.test(version)) return mpich
+  throw new RankweaveError(
+    'ERR_MPI_LIBRARY',
+    `'${path}' reports '${version}': expected Open MPI, MPICH or one compatible with it, or a library of the ` +
+      'standard binary interface (libmpi_abi)',
+  )
 }

@@ -1,6 +1,6 @@
 import { type Clock, realClock } from '../../base/clock.js'
 import { causeText, isRankweaveError, RankweaveError } from '../../errors.js'
-import { Decisions } from '../../fabric/decisions.js'
+import { Decisions } from '../../fabric/authority.js'
 import { decodeError, encodeError } from '../../messages/process/error-record.js'
 import type { WorldLayout } from '../../messages/process/world-layout.js'
 import { abortedWorld } from '../../world/aborted-world.js'

@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/clock.js'
 import { RankweaveError } from '../../errors.js'
-import { Decisions } from '../../fabric/decisions.js'
+import { Decisions } from '../../fabric/authority.js'
 import { decodeFromMember, encodeControl } from '../protocol/control-codec.js'
 import type { RendezvousLimits, WorldLimits } from '../protocol/limits.js'
 import {

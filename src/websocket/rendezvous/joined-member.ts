@@ -1,7 +1,7 @@
 import type { Clock } from '../../base/clock.js'
 import { RankweaveError } from '../../errors.js'
+import { RemoteAuthority } from '../../fabric/authority.js'
 import type { Authority } from '../../fabric/fabric.js'
-import { RemoteAuthority } from '../../fabric/remote-authority.js'
 import { encodeControl } from '../protocol/control-codec.js'
 import type { WorldLimits } from '../protocol/limits.js'
 import type { BreakCause, FromRendezvous, ToRendezvous, Welcome } from '../protocol/messages.js'

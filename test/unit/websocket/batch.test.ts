@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { seededRandom } from '../../../src/base/random.js'
 import { isRankweaveError } from '../../../src/errors.js'
-import { bulkRecord } from '../../../src/fabric/bulk-pairing.js'
+import { bulkRecord } from '../../../src/fabric/bulk-transfers.js'
 import { maxHeaderWords } from '../../../src/fabric/fabric.js'
 import {
   Batch,

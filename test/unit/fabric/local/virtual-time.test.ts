@@ -1,6 +1,6 @@
 import { isRankweaveError, local, run, type VirtualCosts, VirtualTime } from 'rankweave'
 import { describe, expect, test } from 'vitest'
-import { TimedFrames } from '../../../../src/fabric/local/timed-frames.js'
+import { TimedFrames } from '../../../../src/fabric/local/virtual-time.js'
 
 const costs: VirtualCosts = {
   latencyNs: 1000,

@@ -1,8 +1,8 @@
 import { closeSync, openSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
-import { abiOf } from '../../../../src/fabric/mpi/mpi-abi.js'
 import { mpiLauncher, requireLauncher } from '../../../../src/fabric/mpi/mpi-launcher.js'
+import { abiOf } from '../../../../src/fabric/mpi/mpi-library.js'
 
 describe('mpiLauncher', () => {
   it.each([

@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest'
 import type { MpiLibrary } from '../../../../src/fabric/mpi/mpi-library.js'
-import { mpiPayloadBytes } from '../../../../src/fabric/mpi/mpi-message.js'
-import { MpiOutbox } from '../../../../src/fabric/mpi/mpi-outbox.js'
+import { MpiOutbox, mpiPayloadBytes } from '../../../../src/fabric/mpi/mpi-outbox.js'
 
 /** Starts sends, none of which ends. */
 const library = {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { MpiProcess } from '../../../../src/fabric/mpi/mpi.js'
 import type { MpiJob } from '../../../../src/fabric/mpi/mpi-job.js'
-import { messageHeadBytes, writeFrame } from '../../../../src/fabric/mpi/mpi-message.js'
-import { MpiProcess } from '../../../../src/fabric/mpi/mpi-process.js'
+import { messageHeadBytes, writeFrame } from '../../../../src/fabric/mpi/mpi-outbox.js'
 
 const headerWords = 4
 

@@ -2,8 +2,7 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { constants } from 'node:os'
 import { expect, it } from 'vitest'
-import { loadKoffi } from '../../../../src/fabric/mpi/mpi-library.js'
-import { endableCalls } from '../../../../src/fabric/mpi/mpi-signals.js'
+import { endableCalls, loadKoffi } from '../../../../src/fabric/mpi/mpi-library.js'
 
 /** Whether this process has a handler for a signal, as Linux reports it. */
 function isCaught(name: NodeJS.Signals): boolean {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { countProcessesPerCore, processesPerCoreByNode } from '../../../../src/fabric/mpi/mpi-placement.js'
+import { countProcessesPerCore, processesPerCoreByNode } from '../../../../src/fabric/mpi/mpi-job.js'
 
 describe('countProcessesPerCore', () => {
   it.each([
