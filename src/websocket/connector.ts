@@ -1,8 +1,16 @@
 import type { Clock } from '../base/clock.js'
 import { reasonText } from '../errors.js'
-import { closeCode, dataVersion, decodeIntroduction, encodeIntroduction, type Hello } from './introduction.js'
+import {
+  closeCode,
+  dataVersion,
+  decodeIntroduction,
+  encodeIntroduction,
+  type Hello,
+  type Meeting,
+  newNonce,
+  ProofKey,
+} from './introduction.js'
 import type { IncomingSocket, PeerListener } from './peer-listener.js'
-import { type Meeting, newNonce, ProofKey } from './proof.js'
 import type { Membership } from './rendezvous/membership.js'
 import {
   drop,

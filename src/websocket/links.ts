@@ -1,9 +1,17 @@
-import { RankweaveError } from '../errors.js'
-import { type BatchReader, pieceMessageBytes } from './batch.js'
-import { RelayChannel, SocketChannel } from './channel.js'
+import { isRankweaveError, RankweaveError, reasonText } from '../errors.js'
+import {
+  type Batch,
+  BatchPool,
+  type BatchReader,
+  batchBytes,
+  batchedFrameBytes,
+  headBytes,
+  pieceMessageBytes,
+} from './batch.js'
+import { type Channel, RelayChannel, SocketChannel } from './channel.js'
 import { Connector, type ConnectorParts } from './connector.js'
-import { Link } from './link.js'
 import { LinkWatch } from './link-watch.js'
+import type { BreakCause } from './protocol/messages.js'
 import type { Membership } from './rendezvous/membership.js'
 
 export interface LinksParts extends ConnectorParts {
@@ -11,7 +19,7 @@ export interface LinksParts extends ConnectorParts {
 }
 
 /** The services that links need from their process. */
-export interface LinksHost {
+interface LinksHost {
   /** Returns whether the session has ended, so that arriving messages are dropped. */
   isClosed(): boolean
   isLost(peer: number): boolean
@@ -193,4 +201,238 @@ export class Links {
 
 function silentReason(peer: number, silenceMs: number): string {
   return `nothing came on it for ${silenceMs} ms, although process ${peer} answers on another way`
+}
+
+/** The services that a link needs from its process. */
+interface LinkHost {
+  /** The most bytes that a link may hold; beyond that it breaks. */
+  readonly maxQueuedBytes: number
+  /** The most bytes of a message of the peer; a longer one breaks the link. */
+  readonly maxMessageBytes: number
+  /** Requests a channel, because a link has its first frame to send. */
+  connect(peer: number): void
+  /** Reports that a batch has been begun and has to be sent soon. */
+  pending(link: Link): void
+  /** Reports that the network has taken a message: there may be space for a piece. */
+  taken(peer: number): void
+  /** Handles the current frame of `reader`. @throws ERR_PROTOCOL when the peer is at fault */
+  frame(peer: number, reader: BatchReader): void
+  /** Reports that this process could not handle a frame of `peer`, whose fault it is not. */
+  failed(peer: number, error: unknown): void
+  /** Reports that the link has no channel from now on. */
+  ended(peer: number): void
+  /** Reports that frames were lost, so that no later one may be delivered. */
+  broken(peer: number, reason: string, cause: BreakCause): void
+}
+
+/**
+ * The state of a link:
+ * - `idle`: no frame was ever sent;
+ * - `waiting`: messages wait for a channel;
+ * - `open`;
+ * - `ended`: later frames are dropped. A link never opens twice, because frames could be lost in between.
+ */
+type LinkState = 'idle' | 'waiting' | 'open' | 'ended'
+
+/** The bytes in the socket from which on pieces of bulk transfers are held back. */
+const fullFromBytes = 2 ** 20
+/** The number of pieces sent before the event loop gets its turn, however fast the network takes them. */
+const piecesPerTurn = 16
+
+const batches = new BatchPool(batchBytes, 64)
+const pieces = new BatchPool(pieceMessageBytes, 16)
+
+/**
+ * The messages that one process sends to one peer and receives from it: batches of frames, numbered in each direction.
+ * Memory: frames that wait for the channel or the network, at most `maxQueuedBytes`; of bulk transfers `fullFromBytes`
+ * and a piece.
+ */
+export class Link {
+  readonly peer: number
+  state: LinkState = 'idle'
+  readonly #host: LinkHost
+  #channel: Channel | undefined
+  #batch: Batch | undefined
+  /** The complete messages that wait for the channel. */
+  #waiting: Uint8Array<ArrayBuffer>[] = []
+  #waitingBytes = 0
+  #sent = 0
+  #received = 0
+  #piecesInTurn = 0
+  #onOpenOrEnded: (() => void) | undefined
+  readonly #taken = () => this.#host.taken(this.peer)
+
+  constructor(peer: number, host: LinkHost) {
+    this.peer = peer
+    this.#host = host
+  }
+
+  /** The number of bytes that wait here or in the socket. */
+  get queuedBytes(): number {
+    const begun = this.#batch === undefined ? 0 : this.#batch.length - headBytes
+    return begun + this.#waitingBytes + (this.#channel?.bufferedBytes ?? 0)
+  }
+
+  /** Whether anything waits to be handed to the channel. */
+  get hasPending(): boolean {
+    return this.#waiting.length > 0 || (this.#batch !== undefined && !this.#batch.isEmpty)
+  }
+
+  /** Whether the channel must be polled, since it does not report what was sent. */
+  get needsWatch(): boolean {
+    return this.#channel?.reportsSent === false
+  }
+
+  /** Appends a frame to the current batch. */
+  post(kind: number, header: Int32Array, payload: Uint8Array | undefined, payloadBytes: number): void {
+    if (this.state === 'ended') return
+    let batch = this.#batch
+    if (batch !== undefined && !batch.hasSpaceFor(header.length, payloadBytes)) {
+      this.flush()
+      batch = undefined
+    }
+    if (batch === undefined) {
+      batch = this.#batch ?? batches.take()
+      this.#batch = batch
+    }
+    if (batch.isEmpty) this.#host.pending(this)
+    batch.add(kind, header, payload, 0, payloadBytes)
+    if (this.state === 'idle') this.#connect()
+  }
+
+  /** Sends a piece of a bulk transfer in a separate message; false when there is no space for it now. */
+  postPiece(kind: number, header: Int32Array, payload: Uint8Array, from: number, to: number): boolean {
+    if (this.state === 'ended') return true
+    // Earlier frames must not be overtaken.
+    this.flush()
+    const size = batchedFrameBytes(header.length, to - from)
+    if (this.#piecesInTurn >= piecesPerTurn || this.queuedBytes + size > fullFromBytes) return false
+    this.#piecesInTurn++
+    const piece = pieces.take()
+    piece.add(kind, header, payload, from, to)
+    this.#send(piece, pieces)
+    if (this.state === 'idle') this.#connect()
+    return true
+  }
+
+  /** Allows further pieces, because a new turn has begun. */
+  newTurn(): void {
+    this.#piecesInTurn = 0
+  }
+
+  /** Sends the current batch. */
+  flush(): void {
+    const batch = this.#batch
+    if (batch === undefined || batch.isEmpty) return
+    this.#batch = undefined
+    this.#send(batch, batches)
+  }
+
+  /** Opens the channel and sends the messages that have waited. */
+  open(channel: Channel): void {
+    if (this.state === 'ended') {
+      channel.drop()
+      return
+    }
+    this.state = 'open'
+    this.#channel = channel
+    const waiting = this.#waiting
+    this.#waiting = []
+    this.#waitingBytes = 0
+    for (const message of waiting) channel.send(message)
+    this.flush()
+    this.#onOpenOrEnded?.()
+    this.#host.taken(this.peer)
+  }
+
+  /** Delivers the frames of a peer's message; breaks the link when it is malformed. */
+  receive(message: Uint8Array, reader: BatchReader): void {
+    if (this.state === 'ended') return
+    const { maxMessageBytes } = this.#host
+    if (message.length > maxMessageBytes) {
+      this.break(
+        `a message has ${message.length} bytes: at most ${maxMessageBytes} are accepted`,
+        'too large',
+      )
+      return
+    }
+    try {
+      reader.open(message, this.#received)
+      this.#received = (this.#received + 1) >>> 0
+      while (!this.#hasEnded() && reader.next()) this.#host.frame(this.peer, reader)
+    } catch (error) {
+      // The peer is at fault if it breaks the protocol; every other error is a failure here.
+      if (isRankweaveError(error, 'ERR_PROTOCOL')) this.break(reasonText(error), 'malformed')
+      else {
+        this.end()
+        this.#host.failed(this.peer, error)
+      }
+    }
+    reader.close()
+  }
+
+  /** Breaks the link: frames were lost, or must not be delivered. */
+  break(reason: string, cause: BreakCause): void {
+    if (this.state === 'ended') return
+    this.end()
+    this.#host.broken(this.peer, reason, cause)
+  }
+
+  /** Drops the messages that wait, and those that are posted from now on. */
+  end(): void {
+    this.state = 'ended'
+    this.#host.ended(this.peer)
+    this.#channel?.drop()
+    this.#channel = undefined
+    this.#batch = undefined
+    this.#waiting = []
+    this.#waitingBytes = 0
+    this.#onOpenOrEnded?.()
+  }
+
+  /** Resolves when everything posted has been handed over, or the link has ended. */
+  async close(): Promise<void> {
+    this.flush()
+    if (this.state === 'waiting' && this.hasPending) {
+      await new Promise<void>((resolve) => {
+        this.#onOpenOrEnded = resolve
+      })
+    }
+    const channel = this.#channel
+    if (channel !== undefined) await channel.close()
+    if (this.state !== 'ended') this.end()
+  }
+
+  /** Returns whether the link has ended: handling a frame may end it. */
+  #hasEnded(): boolean {
+    return this.state === 'ended'
+  }
+
+  #connect(): void {
+    this.state = 'waiting'
+    this.#host.connect(this.peer)
+  }
+
+  #send(batch: Batch, pool: BatchPool): void {
+    const message = batch.seal(this.#sent)
+    this.#sent = (this.#sent + 1) >>> 0
+    const channel = this.#channel
+    if (channel === undefined) {
+      this.#waiting.push(message)
+      this.#waitingBytes += message.length
+    } else {
+      channel.send(message, pool === pieces ? this.#taken : undefined)
+      if (channel.bufferedBytes === 0) {
+        pool.give(batch)
+        return
+      }
+    }
+    const { queuedBytes } = this
+    if (queuedBytes > this.#host.maxQueuedBytes) {
+      this.break(
+        `${queuedBytes} bytes are queued for process ${this.peer}, which does not take them: at most ${this.#host.maxQueuedBytes} may be`,
+        'unread',
+      )
+    }
+  }
 }

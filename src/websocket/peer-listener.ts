@@ -1,6 +1,7 @@
 import { type Clock, limitTime, realClock } from '../base/clock.js'
 import { closeCode, decodeIntroduction, type Hello } from './introduction.js'
 import { closeSoon } from './rendezvous/refuse.js'
+import { WaitingRoom } from './socket/address-limits.js'
 import {
   drop,
   introductionMs,
@@ -8,7 +9,6 @@ import {
   type SocketListener,
   type SocketTransport,
 } from './socket/socket.js'
-import { WaitingRoom } from './socket/waiting-room.js'
 
 /** A socket whose first message has arrived; its claims are not proved yet. */
 export interface IncomingSocket {

@@ -5,7 +5,7 @@ import { realClock } from '../../src/base/clock.js'
 import { below, mulberry32 } from '../../src/base/random.js'
 import { RankweaveError } from '../../src/errors.js'
 import { batchPayloadBytes } from '../../src/websocket/batch.js'
-import { WebSocketProcess } from '../../src/websocket/websocket-process.js'
+import { WebSocketProcess } from '../../src/websocket/websocket.js'
 import { MemoryMembership } from '../support/memory-membership.js'
 import { demanded, isSoak } from '../support/soak.js'
 

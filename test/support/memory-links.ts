@@ -1,7 +1,6 @@
 import type { RankweaveError } from '../../src/errors.js'
 import type { FrameSink } from '../../src/fabric/fabric.js'
-import { dataVersion } from '../../src/websocket/introduction.js'
-import { newNonce } from '../../src/websocket/proof.js'
+import { dataVersion, newNonce } from '../../src/websocket/introduction.js'
 import type { Socket, SocketTransport } from '../../src/websocket/socket/socket.js'
 import { nodeTransport } from '../../src/websocket/socket/transport-nodejs.js'
 import { MemoryWorld, type MemoryWorldOptions } from './memory-membership.js'

@@ -2,7 +2,7 @@ import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { ServiceLimits } from '../../client/protocol/limits.js'
-import { AddressShares } from '../../websocket/socket/address-shares.js'
+import { AddressShares } from '../../websocket/socket/address-limits.js'
 
 /** The milliseconds that a client has to read the last words of a connection. */
 const lastWordsMs = 1_000

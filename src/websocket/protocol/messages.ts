@@ -1,5 +1,13 @@
 import * as z from 'zod'
-import { maxSettingsLength, protocolVersion } from './limits.js'
+import { jsonDepth } from '../../base/json-depth.js'
+import { RankweaveError, shortened } from '../../errors.js'
+import {
+  maxControlDepth,
+  maxControlLength,
+  maxSettingsLength,
+  maxWelcomeLength,
+  protocolVersion,
+} from './limits.js'
 import { type RefusalCode, refusalNames } from './refusals.js'
 
 // A control message is one JSON object per text message of the socket. Unknown members of an object are refused.
@@ -214,3 +222,120 @@ export type FromRendezvous = Message<typeof fromRendezvous>
 export type JoinRequest = Readonly<z.infer<typeof toRendezvous.join>>
 export type HeartbeatRequest = Readonly<z.infer<typeof toRendezvous.heartbeat>>
 export type Welcome = Readonly<z.infer<typeof fromRendezvous.welcome>>
+
+export function encodeControl(message: ToRendezvous | FromRendezvous): string {
+  return JSON.stringify(message)
+}
+
+/**
+ * Decodes a control message of a member. Length and nesting are checked before the text is parsed.
+ *
+ * @throws ERR_MESSAGE_TOO_LARGE, ERR_PROTOCOL, and ERR_VERSION_MISMATCH for a first message of another version
+ */
+export function decodeFromMember(text: string): ToRendezvous {
+  return decode(text, maxControlLength, toRendezvous) as ToRendezvous
+}
+
+/** Decodes a control message of the rendezvous. @throws ERR_MESSAGE_TOO_LARGE, ERR_PROTOCOL */
+export function decodeFromRendezvous(text: string): FromRendezvous {
+  return decode(text, maxWelcomeLength, fromRendezvous) as FromRendezvous
+}
+
+function decode(text: string, maxLength: number, schemas: Readonly<Record<string, z.ZodType>>): unknown {
+  if (text.length > maxLength) {
+    throw new RankweaveError(
+      'ERR_MESSAGE_TOO_LARGE',
+      `expected a control message of at most ${maxLength} characters, got ${text.length}`,
+    )
+  }
+  if (jsonDepth(text) > maxControlDepth) throw malformed(`nesting of at most ${maxControlDepth}`, text)
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    throw malformed('JSON', text)
+  }
+  if (typeof value !== 'object' || value === null) throw malformed('an object', text)
+  const { kind, protocol } = value as { readonly kind?: unknown; readonly protocol?: unknown }
+  if (typeof kind !== 'string' || !Object.hasOwn(schemas, kind)) {
+    throw malformed(`a kind among ${Object.keys(schemas).join(', ')}`, text)
+  }
+  // Check the version before the rest, since the other fields of another version's first message are unknown here.
+  if (
+    (kind === 'join' || kind === 'heartbeat') &&
+    typeof protocol === 'number' &&
+    protocol !== protocolVersion
+  ) {
+    throw new RankweaveError(
+      'ERR_VERSION_MISMATCH',
+      `expected version ${protocolVersion} of the protocol, got ${protocol}`,
+    )
+  }
+  const result = schemas[kind].safeParse(value)
+  if (result.success) return result.data
+  const [issue] = result.error.issues
+  throw malformed(`a valid '${kind}' (${issue.path.join('.')}: ${issue.message})`, text)
+}
+
+function malformed(expected: string, text: string): RankweaveError {
+  return new RankweaveError(
+    'ERR_PROTOCOL',
+    `control message: expected ${expected}, got ${shortened(withoutSecrets(text))}`,
+  )
+}
+
+/** Removes secrets from a text, because errors are printed and logged. */
+function withoutSecrets(text: string): string {
+  // A message may be truncated within a secret, or contain spaces.
+  return text.replaceAll(
+    /"(token|secret|peerKeys|heartbeatKey)"\s*:\s*(?:"(?:[^"\\]|\\[\s\S])*(?:"|\\?$)|\[[^\]]*\]?)/g,
+    '"$1":"..."',
+  )
+}
+
+// Binary messages on the socket of a member are relayed. A header of 4 bytes, little-endian, names the other process:
+// to the rendezvous the receiver, from it the sender. The relayed message follows, which the rendezvous does not read.
+
+export const relayedHeaderBytes = 4
+
+/** Copies the message behind its header. */
+export function encodeRelayed(process: number, message: Uint8Array): Uint8Array<ArrayBuffer> {
+  const relayed = new Uint8Array(relayedHeaderBytes + message.byteLength)
+  setRelayedProcess(relayed, process)
+  relayed.set(message, relayedHeaderBytes)
+  return relayed
+}
+
+export function setRelayedProcess(relayed: Uint8Array, process: number): void {
+  new DataView(relayed.buffer, relayed.byteOffset).setUint32(0, process, true)
+}
+
+/**
+ * Returns the process that a relayed message names.
+ *
+ * @throws ERR_PROTOCOL for a message without header, or a process out of range; ERR_MESSAGE_TOO_LARGE
+ */
+export function relayedProcess(relayed: Uint8Array, processes: number, maxMessageBytes: number): number {
+  if (relayed.byteLength < relayedHeaderBytes) {
+    throw new RankweaveError(
+      'ERR_PROTOCOL',
+      `relayed message: expected at least ${relayedHeaderBytes} bytes, got ${relayed.byteLength}`,
+    )
+  }
+  requireRelayable(relayed.byteLength - relayedHeaderBytes, maxMessageBytes)
+  const process = new DataView(relayed.buffer, relayed.byteOffset).getUint32(0, true)
+  if (process < processes) return process
+  throw new RankweaveError(
+    'ERR_PROTOCOL',
+    `relayed message: expected a process below ${processes}, got ${process}`,
+  )
+}
+
+/** @throws ERR_MESSAGE_TOO_LARGE */
+export function requireRelayable(sizeBytes: number, maxMessageBytes: number): void {
+  if (sizeBytes <= maxMessageBytes) return
+  throw new RankweaveError(
+    'ERR_MESSAGE_TOO_LARGE',
+    `relayed message: expected at most ${maxMessageBytes} bytes, got ${sizeBytes}`,
+  )
+}

@@ -1,12 +1,11 @@
 import type { Clock } from '../../base/clock.js'
 import type { RankweaveError } from '../../errors.js'
-import { encodeControl } from '../protocol/control-codec.js'
-import type { FromRendezvous, JoinRequest } from '../protocol/messages.js'
+import { Queue } from '../../fabric/queue.js'
+import { encodeControl, type FromRendezvous, type JoinRequest } from '../protocol/messages.js'
 import { randomBytes, toHex } from '../protocol/secrets.js'
 import { drop, type Socket, socketState } from '../socket/socket.js'
 import { MessageRate } from './message-rate.js'
 import { closeSoon, protocolError, refuse } from './refuse.js'
-import { RelayQueue } from './relay-queue.js'
 
 /** The buffered bytes from which on a member counts as not reading; its relayed messages alone never reach it. */
 const mostBuffered = 2 ** 24
@@ -128,5 +127,62 @@ export class HostedMember {
   endHeartbeats(): void {
     if (this.heartbeats !== undefined) closeSoon(this.heartbeats, this.#clock, 1000, 'ended')
     this.heartbeats = undefined
+  }
+}
+
+interface RelayedMessage {
+  readonly from: number
+  readonly relayed: Uint8Array<ArrayBuffer>
+}
+
+/** The buffered bytes of a socket from which on relayed messages wait. */
+const mostRelayedAhead = 2 ** 20
+const retryMs = 2
+
+/**
+ * The relayed messages for one member, in order. They wait here while its socket has much buffered. Control messages do
+ * not wait, so they are never behind more than that. Memory: what all senders may have in flight, `maxRelayedBytes`
+ * each.
+ */
+class RelayQueue {
+  readonly #socket: Socket
+  readonly #clock: Clock
+  readonly #handed: (from: number, sizeBytes: number) => void
+  readonly #waiting = new Queue<RelayedMessage>()
+  #cancel: (() => void) | undefined
+
+  /** @param handed reports that a message has been given to the socket, or dropped */
+  constructor(socket: Socket, clock: Clock, handed: (from: number, sizeBytes: number) => void) {
+    this.#socket = socket
+    this.#clock = clock
+    this.#handed = handed
+  }
+
+  /** @param relayed with its header, which names the sender */
+  push(from: number, relayed: Uint8Array<ArrayBuffer>): void {
+    this.#waiting.push({ from, relayed })
+    if (this.#cancel === undefined) this.#drain()
+  }
+
+  /** Drops the messages that wait, because the member no longer reads. */
+  drop(): void {
+    this.#cancel?.()
+    this.#cancel = undefined
+    for (let next = this.#waiting.take(); next !== undefined; next = this.#waiting.take()) {
+      this.#handed(next.from, next.relayed.byteLength)
+    }
+  }
+
+  readonly #drain = () => {
+    this.#cancel = undefined
+    while (this.#waiting.size > 0) {
+      if (this.#socket.bufferedAmount > mostRelayedAhead) {
+        this.#cancel = this.#clock.later(retryMs, this.#drain)
+        return
+      }
+      const { from, relayed } = this.#waiting.take()!
+      if (this.#socket.readyState === socketState.open) this.#socket.send(relayed)
+      this.#handed(from, relayed.byteLength)
+    }
   }
 }

@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/clock.js'
 import { isRankweaveError, RankweaveError, reasonText, shortened } from '../../errors.js'
-import { encodeControl } from '../protocol/control-codec.js'
+import { encodeControl } from '../protocol/messages.js'
 import { type RefusalCode, refusalCodes } from '../protocol/refusals.js'
 import { closingMs, drop, type Socket, socketState } from '../socket/socket.js'
 

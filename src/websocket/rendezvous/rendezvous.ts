@@ -8,7 +8,6 @@ import {
 } from '../../base/option.js'
 import { checkOptions, givenOptions, requireOption } from '../../base/option-table.js'
 import { RankweaveError } from '../../errors.js'
-import { decodeFromMember } from '../protocol/control-codec.js'
 import {
   defaultRendezvousLimits,
   defaultWorldLimits,
@@ -16,8 +15,9 @@ import {
   type RendezvousLimits,
   type WorldLimits,
 } from '../protocol/limits.js'
+import { decodeFromMember } from '../protocol/messages.js'
 import { makeToken, worldOf } from '../protocol/secrets.js'
-import { AddressShares } from '../socket/address-shares.js'
+import { AddressShares } from '../socket/address-limits.js'
 import type { Socket } from '../socket/socket.js'
 import type { Party } from './hosted-member.js'
 import { HostedWorld, type WorldEnd } from './hosted-world.js'

@@ -5,6 +5,7 @@ import type { Duplex } from 'node:stream'
 import { WebSocket, WebSocketServer } from 'ws'
 import { type Clock, limitTime, realClock } from '../../base/clock.js'
 import { RankweaveError, reasonText } from '../../errors.js'
+import { WaitingRoom } from './address-limits.js'
 import {
   closingMs,
   connectMs,
@@ -14,7 +15,6 @@ import {
   type SocketListener,
   type SocketTransport,
 } from './socket.js'
-import { WaitingRoom } from './waiting-room.js'
 
 export interface NodeTransportOptions extends ListenOptions {
   /** The largest message accepted, in bytes; a connection with a larger one is closed with code 1009. */

@@ -3,8 +3,14 @@ import type { AddressInfo } from 'node:net'
 import { describe, expect, it } from 'vitest'
 import { WebSocketServer } from 'ws'
 import { Batch } from '../../../src/websocket/batch.js'
-import { closeCode, dataVersion, encodeIntroduction } from '../../../src/websocket/introduction.js'
-import { type Meeting, newNonce, ProofKey } from '../../../src/websocket/proof.js'
+import {
+  closeCode,
+  dataVersion,
+  encodeIntroduction,
+  type Meeting,
+  newNonce,
+  ProofKey,
+} from '../../../src/websocket/introduction.js'
 import type { Socket } from '../../../src/websocket/socket/socket.js'
 import {
   Conversation,

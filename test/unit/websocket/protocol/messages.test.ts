@@ -1,16 +1,20 @@
 import { describe, expect, it } from 'vitest'
 import { RankweaveError } from '../../../../src/errors.js'
 import {
-  decodeFromMember,
-  decodeFromRendezvous,
-  encodeControl,
-} from '../../../../src/websocket/protocol/control-codec.js'
-import {
   defaultRendezvousLimits,
   maxControlLength,
   maxSettingsLength,
 } from '../../../../src/websocket/protocol/limits.js'
-import type { FromRendezvous, ToRendezvous } from '../../../../src/websocket/protocol/messages.js'
+import {
+  decodeFromMember,
+  decodeFromRendezvous,
+  encodeControl,
+  encodeRelayed,
+  type FromRendezvous,
+  relayedProcess,
+  setRelayedProcess,
+  type ToRendezvous,
+} from '../../../../src/websocket/protocol/messages.js'
 
 const key = 'ab'.repeat(32)
 const join: ToRendezvous = {
@@ -126,4 +130,24 @@ describe('control messages', () => {
     } as FromRendezvous
     expect(decodeFromRendezvous(encodeControl(longest))).toEqual(longest)
   })
+})
+
+it('a relayed message names a process in four bytes, little-endian, before what it carries', () => {
+  const relayed = encodeRelayed(0x010203, Uint8Array.of(9, 8))
+  expect([...relayed]).toEqual([3, 2, 1, 0, 9, 8])
+  expect(relayedProcess(relayed, 2 ** 20, 2)).toBe(0x010203)
+  setRelayedProcess(relayed, 1)
+  expect([...relayed]).toEqual([1, 0, 0, 0, 9, 8])
+})
+
+it('a relayed message that is too short, too long or for no process is refused', () => {
+  expect(() => relayedProcess(new Uint8Array(3), 4, 10)).toThrow(
+    expect.objectContaining({ code: 'ERR_PROTOCOL' }),
+  )
+  expect(() => relayedProcess(encodeRelayed(4, new Uint8Array(1)), 4, 10)).toThrow(
+    expect.objectContaining({ code: 'ERR_PROTOCOL' }),
+  )
+  expect(() => relayedProcess(encodeRelayed(0, new Uint8Array(11)), 4, 10)).toThrow(
+    expect.objectContaining({ code: 'ERR_MESSAGE_TOO_LARGE' }),
+  )
 })
