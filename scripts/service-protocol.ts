@@ -4,10 +4,18 @@
 import { z } from 'zod'
 import type { NamedOptions } from '../src/base/option.js'
 import { httpRoutes } from '../src/client/protocol/http-routes.js'
-import { defaultServiceLimits } from '../src/client/protocol/limits.js'
-import { callError, worldEvents } from '../src/client/protocol/world-events.js'
-import { defaultWorldServiceLimits, worldServiceLimits } from '../src/client/protocol/world-limits.js'
-import { worldInfo, worldReplies, worldRequests } from '../src/client/protocol/worlds.js'
+import {
+  defaultServiceLimits,
+  defaultWorldServiceLimits,
+  worldServiceLimits,
+} from '../src/client/protocol/limits.js'
+import {
+  callError,
+  worldEvents,
+  worldInfo,
+  worldReplies,
+  worldRequests,
+} from '../src/client/protocol/worlds.js'
 import { refusalCodes } from '../src/websocket/protocol/refusals.js'
 import { fieldRows, limitsText, tableText } from './schema-tables.js'
 

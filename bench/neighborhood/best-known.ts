@@ -1,5 +1,5 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
-import { atOnce } from '../../src/base/slices.js'
+import { atOnce } from '../../src/base/turn.js'
 import { type Machine, nodeOf } from '../../src/machine/machine.js'
 import { type CandidateLoads, candidateLoads } from '../../src/neighborhood/choose/candidate-loads.js'
 import { isGrouped } from '../../src/neighborhood/choose/candidates.js'

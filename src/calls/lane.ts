@@ -1,4 +1,4 @@
-import { NumberMap } from '../base/number-map.js'
+import { NumberMap } from '../base/maps.js'
 import type { RankweaveError } from '../errors.js'
 import type { CommContext } from '../messages/process/comm-context.js'
 import type { AnyCall } from './collective-call.js'

@@ -1,5 +1,5 @@
 import { copyBytes } from '../base/bytes.js'
-import { append, appendLinked, linked, NumberMap, takeFirst, takeFirstLinked } from '../base/number-map.js'
+import { append, appendLinked, linked, NumberMap, takeFirst, takeFirstLinked } from '../base/maps.js'
 import { isRankweaveError, RankweaveError, wrongValue } from '../errors.js'
 import { detachedError, requireIntact } from '../messages/datatype/elements.js'
 import type { CommContext, WatchedCall } from '../messages/process/comm-context.js'

@@ -1,5 +1,5 @@
 import { type ErrorCode, errorCodes, RankweaveError, reasonText, shown } from '../errors.js'
-import type { CallError } from './protocol/world-events.js'
+import type { CallError } from './protocol/worlds.js'
 
 /** Returns an error as the service reports it; ERR_PROTOCOL for a code that this version does not know. */
 export function errorOf({ code, message, details }: Partial<CallError>, otherwise: string): RankweaveError {

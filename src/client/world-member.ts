@@ -2,10 +2,8 @@ import { type OptionTable, uncheckedOptions, valueOption } from '../base/option.
 import { checkOptions } from '../base/option-table.js'
 import { RankweaveError } from '../errors.js'
 import { errorOf, type ServiceAddress, serviceUrl } from './answers.js'
-import { type ClientSocket, type MakeSocket, platformSocket } from './client-socket.js'
-import type { WorldEvent } from './protocol/world-events.js'
-import type { WorldInfo, WorldKind, WorldReply } from './protocol/worlds.js'
-import { type Fields, WorldCalls } from './world-calls.js'
+import type { WorldEvent, WorldInfo, WorldKind, WorldReply } from './protocol/worlds.js'
+import { type ClientSocket, type Fields, type MakeSocket, platformSocket, WorldCalls } from './world-calls.js'
 
 export interface WorldMemberOptions extends ServiceAddress {
   /** The WebSocket to use. Default: that of the platform; on Node 20, which has none, that of the package `ws`. */

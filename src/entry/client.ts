@@ -5,8 +5,6 @@
  * @module rankweave/client
  */
 export type { ServiceAddress } from '../client/answers.js'
-export type { ClientSocket, MakeSocket } from '../client/client-socket.js'
-export type { OpenedProgramWorld, ProgramWorlds } from '../client/program-worlds.js'
 export type {
   JobInfo,
   JobState,
@@ -19,8 +17,9 @@ export type {
 export type {
   MountedWorldInfo as ProgramWorldInfo,
   MountedWorldRequest as ProgramWorldRequest,
-} from '../client/protocol/mounted-worlds.js'
-export type { WorldInfo } from '../client/protocol/worlds.js'
+  WorldInfo,
+} from '../client/protocol/worlds.js'
+export type { OpenedProgramWorld, ProgramWorlds } from '../client/service-client.js'
 export {
   type JobListener,
   ServiceClient,
@@ -29,6 +28,7 @@ export {
   type UploadedGraph,
   type ViewOptions,
 } from '../client/service-client.js'
+export type { ClientSocket, MakeSocket } from '../client/world-calls.js'
 export {
   type BegunWorld,
   type CreatedWorld,

@@ -1,7 +1,6 @@
 import { appendFileSync, truncateSync } from 'node:fs'
 import { RankweaveError, shown } from '../errors.js'
-import { readRegularFileIfThere } from '../text/regular-file.js'
-import { fileError } from '../text/whole-file.js'
+import { fileError, readRegularFileIfThere } from '../text/whole-file.js'
 import {
   checkSource,
   type Measurement,

@@ -1,8 +1,17 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
+import {
+  Z_BUF_ERROR,
+  Z_NO_FLUSH,
+  Z_OK,
+  Z_STREAM_END,
+  ZStream,
+  zlibInflate,
+  zlibInflateInit2,
+  zlibInflateReset,
+} from 'pako'
 import { requireOptions, requireText } from '../base/known-options.js'
 import { RankweaveError, shortened } from '../errors.js'
 import { type ByteSource, isGzip } from './byte-source.js'
-import { gunzipSource } from './gunzip.js'
 import { printable } from './printable.js'
 
 /** Opens the source that a path names. The default opens a file; tests and browsers pass their own. */
@@ -116,5 +125,133 @@ function followed(source: ByteSource, onProgress: ReadProgress): ByteSource {
       return count
     },
     close: () => source.close(),
+  }
+}
+
+/**
+ * A file expands to at most this many bytes and this many times its own length: a small file may expand a
+ * thousandfold.
+ */
+export const expansionLimit = { bytes: 2 ** 26, times: 256 } as const
+
+/**
+ * The most members of a file; further ones must have so many bytes each on average. An empty member has 20 bytes, and
+ * takes 4 us.
+ */
+const memberLimit = { members: 4096, bytesOfEach: 256 } as const
+
+const inputBytes = 1 << 16
+const outputBytes = 1 << 16
+/**
+ * The largest window, 2^15 bytes, plus 16 for gzip headers and trailers, which zlib checks (zlib's manual,
+ * `inflateInit2`).
+ */
+const windowBits = 15 + 16
+
+/**
+ * Returns a source that expands a gzip source: one member after another, each with its checksum and length verified. It
+ * is synchronous like all readers, unlike node:zlib, and takes constant memory.
+ *
+ * @param file name in messages
+ * @throws ERR_FILE while reading: truncated or corrupt data, data that expands beyond {@link expansionLimit}, or more
+ *   members than {@link memberLimit}
+ */
+export function gunzipSource(source: ByteSource, file: string): ByteSource {
+  const gunzip = new Gunzip(source, file)
+  return { sizeBytes: null, read: (into) => gunzip.read(into), close: () => source.close() }
+}
+
+class Gunzip {
+  readonly #source: ByteSource
+  readonly #file: string
+  readonly #stream = new ZStream()
+  readonly #output = new Uint8Array(outputBytes)
+  /** The number of output bytes that have been taken. */
+  #taken = 0
+  #expanded = 0
+  #members = 1
+  /** The number of bytes of the source before the input buffer. */
+  #base = 0
+  #sourceEnded = false
+  /** Whether the last member has ended. */
+  #ended = false
+
+  constructor(source: ByteSource, file: string) {
+    this.#source = source
+    this.#file = file
+    this.#stream.input = new Uint8Array(inputBytes)
+    this.#stream.output = this.#output
+    zlibInflateInit2(this.#stream, windowBits)
+  }
+
+  read(into: Uint8Array): number {
+    const stream = this.#stream
+    if (this.#taken === stream.next_out && !this.#ended) this.#expand()
+    const count = Math.min(into.length, stream.next_out - this.#taken)
+    into.set(this.#output.subarray(this.#taken, this.#taken + count))
+    this.#taken += count
+    return count
+  }
+
+  /** Replaces the output once it has been taken: by at least one byte, or by none at the end of the last member. */
+  #expand(): void {
+    const stream = this.#stream
+    stream.next_out = this.#taken = 0
+    stream.avail_out = outputBytes
+    while (stream.next_out === 0 && !this.#ended) {
+      this.#fill()
+      const status = zlibInflate(stream, Z_NO_FLUSH)
+      if (status === Z_STREAM_END) this.#beginMember()
+      else if (status !== Z_OK) this.#refuseData(status)
+    }
+    this.#expanded += stream.next_out
+    if (this.#expanded > expansionLimit.bytes + expansionLimit.times * this.#used)
+      this.#refuse(`expands to more than ${expansionLimit.times} times its size: gunzip it, if you trust it`)
+  }
+
+  /** Skips zeros that pad a file to whole blocks, as on tapes, to the next member or the end. */
+  #beginMember(): void {
+    const stream = this.#stream
+    while (this.#fill()) {
+      if (stream.input[stream.next_in] !== 0) {
+        const { members, bytesOfEach } = memberLimit
+        if (++this.#members > members + this.#used / bytesOfEach)
+          this.#refuse(`has more than ${members} gzip members of less than ${bytesOfEach} bytes each`)
+        zlibInflateReset(stream)
+        return
+      }
+      stream.next_in++
+      stream.avail_in--
+    }
+    this.#ended = true
+  }
+
+  /** Reads more input if none is left; false at the end of the source. */
+  #fill(): boolean {
+    const stream = this.#stream
+    if (stream.avail_in === 0 && !this.#sourceEnded) {
+      this.#base += stream.next_in
+      stream.next_in = 0
+      stream.avail_in = this.#source.read(stream.input)
+      this.#sourceEnded = stream.avail_in === 0
+    }
+    return stream.avail_in > 0
+  }
+
+  #refuseData(status: number): never {
+    // The output always has room when data is expanded, so this status means that input is missing.
+    return status === Z_BUF_ERROR
+      ? this.#refuse(`gzip data ends too early, after ${this.#used} bytes: the file is truncated`)
+      : this.#refuse(`corrupt gzip data before byte ${this.#used}: ${this.#stream.msg}`)
+  }
+
+  /** The number of bytes of the source that have been used. */
+  get #used(): number {
+    return this.#base + this.#stream.next_in
+  }
+
+  #refuse(reason: string): never {
+    const message = `cannot read '${this.#file}': ${reason}`
+    throw new RankweaveError('ERR_FILE', message, { details: { file: this.#file } })
   }
 }

@@ -1,7 +1,7 @@
 import type { WaitOptions } from '../base/abort.js'
 import { requireOptions } from '../base/known-options.js'
 import { whileLoading } from '../base/loading.js'
-import { inversePermutation } from '../base/permutation.js'
+import { inversePermutation } from '../base/order.js'
 import { indexIn } from '../base/search.js'
 import { type CollectiveCall, failAllRanks } from '../calls/collective-call.js'
 import type { Exchange } from '../calls/exchange.js'

@@ -1,16 +1,14 @@
 import { type EventEmitter, once } from 'node:events'
 import { onTestFinished } from 'vitest'
+import type { WorldServiceLimits } from '../../src/client/protocol/limits.js'
 import {
   type CallError,
   type WorldEvent,
   type WorldEventKind,
-  worldEvents,
-} from '../../src/client/protocol/world-events.js'
-import type { WorldServiceLimits } from '../../src/client/protocol/world-limits.js'
-import {
   type WorldKind,
   type WorldReply,
   type WorldRequestInput,
+  worldEvents,
   worldReplies,
 } from '../../src/client/protocol/worlds.js'
 import { RankweaveError } from '../../src/errors.js'

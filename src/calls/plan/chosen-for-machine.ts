@@ -1,4 +1,4 @@
-import { joinWork, type SharedWork } from '../../base/slices.js'
+import { joinWork, type SharedWork } from '../../base/turn.js'
 import type { CombinationOrder } from '../../collective/patterns/algorithm.js'
 import { gridOfMachine } from '../../collective/ways/machine-grid.js'
 import { chooseForPlaces } from '../../cost/choose/choose-algorithm.js'

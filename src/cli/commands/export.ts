@@ -9,16 +9,21 @@ import type { Schedule } from '../../schedule/ir.js'
 import { mostSendsAtOnce, withPorts } from '../../schedule/lower/with-ports.js'
 import { verify } from '../../schedule/verify/verify.js'
 import { countMessages } from '../../schedule/walk.js'
-import { addMapOption, mapSchema } from '../input/map-option.js'
 import { oneOf, refuseGiven, whole } from '../input/options.js'
+import {
+  addMapOption,
+  addStrategyOptions,
+  mapSchema,
+  parseStrategyOptions,
+  strategySchema,
+} from '../input/plan-options.js'
 import { addServerOptions, serverSchema } from '../input/server-options.js'
 import { machineHelp, mapHelp, specHelp } from '../input/spec-help.js'
-import { addStrategyOptions, parseStrategyOptions, strategySchema } from '../input/strategy-options.js'
 import { exitCodes } from '../output/exit-codes.js'
-import { mappingRow } from '../output/mapping-report.js'
 import { checkOutputs, isStandardOutput, reportBeside, writeOutput } from '../output/output-file.js'
 import { noteViolations } from '../output/proof-report.js'
 import { counted, figure, type Reporter, table } from '../output/reporter.js'
+import { mappingRow } from '../output/simulation-report.js'
 import type { AddCommand } from './command.js'
 import {
   addShapeOptions,

@@ -4,13 +4,20 @@ import { RankweaveError, reasonText } from '../../errors.js'
 import { host, type OpenWorld } from '../../launch/websocket/host.js'
 import { shortestSilenceMs, silenceLimits } from '../../launch/websocket/settings.js'
 import { shellWord } from '../../text/printable.js'
-import { addListenOptions, listenOf, listenSchema } from '../input/listen-options.js'
-import { addMatchingDesignOption, matchingDesignSchema } from '../input/matching-design.js'
 import { parseOptions, seconds, whole } from '../input/options.js'
+import { addListenOptions, listenOf, listenSchema } from '../input/server-options.js'
 import { machineHelp } from '../input/spec-help.js'
-import { addTuningOption, tuningOf, tuningSchema } from '../input/tuning-option.js'
-import { addWorldMachineOption, worldMachineOf, worldMachineSchema } from '../input/world-machine.js'
-import { worldSchema } from '../input/world-options.js'
+import {
+  addMatchingDesignOption,
+  addTuningOption,
+  addWorldMachineOption,
+  matchingDesignSchema,
+  tuningOf,
+  tuningSchema,
+  worldMachineOf,
+  worldMachineSchema,
+  worldSchema,
+} from '../input/world-options.js'
 import { exitCodes } from '../output/exit-codes.js'
 import { counted, type Reporter, secondsText, table } from '../output/reporter.js'
 import type { AddCommand } from './command.js'

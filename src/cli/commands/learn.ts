@@ -2,13 +2,14 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Command } from 'commander'
 import * as z from 'zod'
+import { parseAlgorithm } from '../../collective/algorithm-text.js'
 import { RankweaveError, reasonText, wrongValue } from '../../errors.js'
 import { callFileEnding } from '../../launch/processes/call-files.js'
 import { modelFileName } from '../../launch/processes/load-online.js'
 import { type Collective, collectives } from '../../schedule/specification.js'
 import { shellWord } from '../../text/printable.js'
-import { readRegularFileIfThere } from '../../text/regular-file.js'
-import { fileError, makeDirectory } from '../../text/whole-file.js'
+import { fileError, makeDirectory, readRegularFileIfThere } from '../../text/whole-file.js'
+import type { MeasurementSource } from '../../tuning/measured/measurement.js'
 import { closedGrid } from '../../tuning/models/decision-grid.js'
 import { formatTuningFile, tuningFileLimits } from '../../tuning/models/read-tuning-file.js'
 import type { CallFile } from '../../tuning/online/call-file.js'
@@ -24,15 +25,12 @@ import {
 import { learningReport } from '../../tuning/online/learning-report.js'
 import { arrivalPatterns, simulatedApplications } from '../../tuning/online/simulated-application.js'
 import { cellAxes } from '../../tuning/settings/call-cells.js'
+import { NumberedSettings, settingLine, type TuningSetting } from '../../tuning/settings/setting.js'
 import { callLimits, type TuningCall } from '../../tuning/settings/tuning-call.js'
-import { withAdded } from '../input/added-settings.js'
-import { blacklistsOf } from '../input/blacklists.js'
 import { readCallFolder } from '../input/call-folder.js'
 import { number, oneOf, parseOptions, refuseGiven, whole } from '../input/options.js'
-import { type SimulationOptions, simulateRuns } from '../input/simulated-runs.js'
-import { learnReportOutcome, learnReportText } from '../output/learn-report.js'
-import { learnOutcome, learnText } from '../output/learn-text.js'
-import { leftOut, leftOutNotes } from '../output/left-out.js'
+import { blacklistsOf, type SimulationOptions, simulateRuns } from '../input/simulated-runs.js'
+import { learnOutcome, learnReportOutcome, learnReportText, learnText } from '../output/learn-report.js'
 import { checkOutputs, reportBeside, writeOutput } from '../output/output-file.js'
 import { counted, type Reporter } from '../output/reporter.js'
 import type { AddCommand } from './command.js'
@@ -326,4 +324,63 @@ function makeFolder(folder: string): void {
   } catch (cause) {
     throw fileError('make', folder, cause)
   }
+}
+
+/**
+ * Returns the settings of runs followed by those of `--with`, so that no number changes. Settings that runs already
+ * have are not added again.
+ *
+ * @throws ERR_ARGUMENT for an unknown algorithm; ERR_USAGE for one of a collective without settings, for parameters
+ *   that are not integers, and for runs of another library
+ */
+export function withAdded(
+  table: NumberedSettings,
+  texts: readonly string[],
+  { kind, name }: MeasurementSource,
+): NumberedSettings {
+  if (texts.length === 0) return table
+  if (kind !== 'rankweave')
+    throw wrongValue('ERR_USAGE', '--with: expected runs of a world of Rankweave, not simulated ones', name)
+  const settings = table.collectives.flatMap((collective) => table.of(collective))
+  const added = texts.map((text) => addedSetting(text, table)).filter((one) => table.numberOf(one) === 0)
+  return new NumberedSettings([...settings, ...added])
+}
+
+function addedSetting(text: string, table: NumberedSettings): TuningSetting {
+  const { collective } = parseAlgorithm(text).algorithm
+  if (!table.collectives.includes(collective))
+    throw wrongValue('ERR_USAGE', `--with: expected an algorithm of ${table.collectives.join(', ')}`, text)
+  const [algorithm, values = ''] = text.split(':')
+  const parameters: Record<string, number> = {}
+  for (const each of values === '' ? [] : values.split(',')) {
+    const [name, value] = each.split('=')
+    if (name === 'segments' || !/^\d+$/.test(value))
+      throw wrongValue('ERR_USAGE', '--with: expected integer parameters, and segment= in bytes', each)
+    parameters[name] = Number(value)
+  }
+  return { collective, algorithm, parameters }
+}
+
+/** The most settings of a collective that are named. */
+const mostNamed = 12
+
+/** Returns the settings that a model never chooses, by collective, those first that the user has named. */
+export function leftOut(table: NumberedSettings, blacklists: Blacklists): Record<string, readonly string[]> {
+  const lines = table.collectives.map((collective) => {
+    const settings = table.of(collective)
+    const numbers = [...(blacklists.get(collective) ?? [])]
+    return [collective, numbers.map((number) => settingLine(settings[number - 1]))] as const
+  })
+  return Object.fromEntries(lines.filter(([, names]) => names.length > 0))
+}
+
+/** Returns the settings that are left out as text, a line for each collective. */
+export function leftOutNotes(names: Readonly<Record<string, readonly string[]>>): readonly string[] {
+  const lines = Object.entries(names).map(([collective, own]) => {
+    const left = own.length - mostNamed
+    const more = left > 0 ? ` and ${counted(left, 'other', 'others')}` : ''
+    const listed = own.slice(0, mostNamed).join(' ')
+    return `left out of ${collective}: ${counted(own.length, 'setting', 'settings')}, ${listed}${more}`
+  })
+  return lines.length > 0 ? lines : ['left out: no setting']
 }

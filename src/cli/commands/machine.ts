@@ -1,12 +1,16 @@
 import * as z from 'zod'
+import { rangeAt } from '../../base/search.js'
 import { RankweaveError } from '../../errors.js'
 import { formatMachine } from '../../machine/format-machine.js'
-import type { Machine } from '../../machine/machine.js'
+import { levelOf, type Machine } from '../../machine/machine.js'
+import { interiorOf, linkName, routeBetween } from '../../machine/network.js'
+import { portsField, portsOf } from '../../machine/ports.js'
+import { levels, type Profile } from '../../machine/profile.js'
+import { figuresOf } from '../../machine/profile-figures.js'
 import { readMachine } from '../input/machine-input.js'
 import { parseOptions } from '../input/options.js'
 import { machineHelp } from '../input/spec-help.js'
-import { machineObject, machineText, type RouteReport, routeReport } from '../output/machine-report.js'
-import type { Reporter } from '../output/reporter.js'
+import { columns, counted, figure, type Reporter, table } from '../output/reporter.js'
 import type { AddCommand } from './command.js'
 
 const help = `${machineHelp}
@@ -58,4 +62,142 @@ function routeOfRanks(text: string, machine: Machine): RouteReport {
     throw new RankweaveError('ERR_USAGE', message)
   }
   return routeReport(machine, from, to)
+}
+
+/** The distance between two ranks, and the links between them. */
+export interface RouteReport {
+  readonly from: number
+  readonly to: number
+  readonly level: string
+  /** The links; empty inside a node. */
+  readonly links: readonly string[]
+}
+
+export function routeReport(machine: Machine, from: number, to: number): RouteReport {
+  const links = routeBetween(machine, rangeAt(machine.firstRank, from), rangeAt(machine.firstRank, to))
+  const names = Array.from(links, (link) => linkName(machine, link))
+  return { from, to, level: levelOf(machine, from, to), links: names }
+}
+
+/** Returns machine and profile as `--json` prints them. */
+export function machineObject(machine: Machine) {
+  const { cores, packageFirstRank, profile } = machine
+  const interior = interiorOf(machine)
+  return {
+    kind: machine.kind,
+    nodes: cores.length,
+    packages: packageFirstRank.length - 1,
+    cores: machine.firstRank[cores.length],
+    ...shapeOf(machine),
+    ...portsField(machine),
+    links: { nodes: 2 * cores.length, interior: interior.links },
+    longestRoute: cores.length === 1 ? 0 : 2 + interior.longestPath,
+    profile:
+      profile === null
+        ? null
+        : {
+            name: profile.name,
+            provenance: profile.provenance,
+            source: profile.source,
+            figures: figuresOf(profile),
+          },
+  }
+}
+
+function shapeOf(machine: Machine): object {
+  if (machine.kind === 'torus') return { dims: machine.dims, wraps: machine.wraps }
+  if (machine.kind === 'cluster') return {}
+  const { radix, levels, nodesPerLeaf } = machine
+  return { radix, levels, nodesPerLeaf }
+}
+
+export function machineText(
+  machine: Machine,
+  hosts: readonly string[] | null,
+  route: RouteReport | null,
+): string {
+  const { links, longestRoute, nodes, cores, packages } = machineObject(machine)
+  const interior = machine.kind === 'torus' ? 'between routers' : 'between switches'
+  const summary = table([
+    ['nodes', figure(nodes)],
+    ['cores', `${figure(cores)}, ${perNode(machine.cores)}`],
+    ['packages', `${figure(packages)}, ${figure(packages / nodes)} per node`],
+    ['hosts', hosts === null ? null : listed(hosts)],
+    [
+      'links',
+      `${figure(links.nodes)} of nodes${links.interior === 0 ? '' : `, ${figure(links.interior)} ${interior}`}`,
+    ],
+    ['ports', portsText(portsOf(machine))],
+    ['longest route', counted(longestRoute, 'link', 'links')],
+    [
+      'profile',
+      machine.profile === null
+        ? 'none: messages have no cost'
+        : `${machine.profile.name}, ${machine.profile.provenance}: ${machine.profile.source}`,
+    ],
+    ['route', route === null ? null : routeText(route)],
+  ])
+  return machine.profile === null ? summary : `${summary}\n\n${profileText(machine.profile)}`
+}
+
+/** Returns `6 per node, for messages at once`; null without a limit. */
+function portsText(ports: number): string | null {
+  return Number.isFinite(ports) ? `${figure(ports)} per node, for messages at once` : null
+}
+
+function perNode(cores: Int32Array): string {
+  const [least, most] = [cores.reduce((a, b) => Math.min(a, b)), cores.reduce((a, b) => Math.max(a, b))]
+  return least === most ? `${figure(most)} per node` : `${figure(least)} to ${figure(most)} per node`
+}
+
+const mostListed = 8
+
+function listed(hosts: readonly string[]): string {
+  const more = hosts.length > mostListed ? `, and ${figure(hosts.length - mostListed)} more` : ''
+  return hosts.slice(0, mostListed).join(', ') + more
+}
+
+function routeText({ from, to, level, links }: RouteReport): string {
+  const where = `rank ${from} to rank ${to}: level ${level}`
+  return links.length === 0
+    ? where
+    : `${where}, ${counted(links.length, 'link', 'links')}: ${links.join(', ')}`
+}
+
+/** Returns costs per level, then further costs, then the figures with another origin. */
+function profileText(profile: Profile): string {
+  const costs = columns([
+    ['level', 'latency', 'send', 'receive', 'gap', 'per byte'],
+    ...levels.map((level) => {
+      const { latencyNs, sendOverheadNs, receiveOverheadNs, gapNs, nsPerByte } = profile.levels[level]
+      return [level, ...[latencyNs, sendOverheadNs, receiveOverheadNs, gapNs, nsPerByte].map(nanoseconds)]
+    }),
+    ['hop', nanoseconds(profile.hop.latencyNs), '', '', '', nanoseconds(profile.hop.nsPerByte)],
+  ])
+  const { copyNsPerByte, copyBlockNs, reduceNsPerByte } = profile.memory
+  const headers = levels.flatMap((level): string[] => {
+    const { headerBytes = 0 } = profile.levels[level]
+    return headerBytes === 0 ? [] : [`${level} ${counted(headerBytes, 'byte', 'bytes')}`]
+  })
+  const rest = table([
+    ...(headers.length === 0 ? [] : [['headers', headers.join(', ')] as const]),
+    ['copy', `${nanoseconds(copyNsPerByte)} per byte, ${nanoseconds(copyBlockNs)} per block`],
+    ['combination', `${nanoseconds(reduceNsPerByte)} per byte`],
+    [
+      'eager limit',
+      Number.isFinite(profile.eagerLimitBytes) ? counted(profile.eagerLimitBytes, 'byte', 'bytes') : 'none',
+    ],
+    ...(profile.matchNsPerEntry === undefined
+      ? []
+      : [['matching', `${nanoseconds(profile.matchNsPerEntry)} per entry passed`] as const]),
+  ])
+  const exceptions = Object.entries(profile.exceptions).map(
+    ([path, { provenance, source }]): [string, string] => [path, `${provenance}: ${source}`],
+  )
+  return [costs, rest, ...(exceptions.length === 0 ? [] : [table(exceptions)])].join('\n\n')
+}
+
+/** Prints three digits, since costs per byte are fractions of a nanosecond. */
+function nanoseconds(ns: number): string {
+  return `${ns >= 100 ? figure(Math.round(ns)) : Number(ns.toPrecision(3))} ns`
 }

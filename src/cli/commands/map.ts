@@ -13,6 +13,7 @@ import { parseAuto } from '../../neighborhood/choose/auto.js'
 import { mapBySimulatedTime } from '../../neighborhood/choose/map-by-simulated-time.js'
 import { namedStrategy } from '../../neighborhood/choose/plan-request.js'
 import { formatStrategy } from '../../neighborhood/strategies/strategy-text.js'
+import { adjacencySvg } from '../../topology/files/adjacency-picture.js'
 import { prepareEngine } from '../../topology/grouping/exact-round.js'
 import { communityStart, mapFromCommunities } from '../../topology/mapping/communities.js'
 import { joinedTopology, type RepeatedTopology } from '../../topology/mapping/joined-topology.js'
@@ -24,15 +25,22 @@ import {
   simulatedTime,
 } from '../../topology/mapping/objectives.js'
 import { placementCosts, summedCosts } from '../../topology/mapping/placement-costs.js'
+import { relabelledTopology } from '../../topology/mapping/relabel.js'
+import type { ProcessTopology } from '../../topology/process-topology.js'
 import { type MachineInput, readHosts, readMachine } from '../input/machine-input.js'
 import { oneOf, parseOptions, refuseGiven, whole } from '../input/options.js'
+import { spelledBy } from '../input/plan-options.js'
 import { machineHelp, specHelp } from '../input/spec-help.js'
-import { spelledBy } from '../input/strategy-options.js'
-import { type NamedFile, requireDistinctFiles } from '../output/distinct-files.js'
-import { mappingPicture } from '../output/mapping-picture.js'
-import { type MappedTimes, mappingTable } from '../output/mapping-report.js'
-import { checkOutputs, isStandardOutput, reportBeside, writeOutput } from '../output/output-file.js'
+import {
+  checkOutputs,
+  isStandardOutput,
+  type NamedFile,
+  reportBeside,
+  requireDistinctFiles,
+  writeOutput,
+} from '../output/output-file.js'
 import type { Reporter } from '../output/reporter.js'
+import { type MappedTimes, mappingTable } from '../output/simulation-report.js'
 import type { AddCommand } from './command.js'
 import { builtTopology } from './planned-topology.js'
 
@@ -265,4 +273,22 @@ function mapperByTime(
 
 function usageError(message: string): RankweaveError {
   return new RankweaveError('ERR_USAGE', `--objective ${simulatedTime}: ${message}`)
+}
+
+const gap = 16
+
+/** Draws the adjacency matrix by rank, and next to it by slot: edges near the diagonal are on one node. */
+export function mappingPicture(topology: ProcessTopology, slotOf: Int32Array, title: string): string {
+  const pictures = [
+    adjacencySvg(topology, { title: `${title}, by rank` }),
+    adjacencySvg(relabelledTopology(topology, slotOf), { title: `${title}, by slot` }),
+  ]
+  const [width, height] = ['width', 'height'].map((name) => sideOf(pictures[0], name))
+  const placed = pictures.map((picture, i) => picture.replace('<svg ', `<svg x="${i * (width + gap)}" `))
+  const [whole, size] = [2 * width + gap, height]
+  return `<svg xmlns="http://www.w3.org/2000/svg" width="${whole}" height="${size}" viewBox="0 0 ${whole} ${size}">\n${placed.join('\n')}\n</svg>\n`
+}
+
+function sideOf(svg: string, name: string): number {
+  return Number(new RegExp(` ${name}="([\\d.]+)"`).exec(svg)![1])
 }

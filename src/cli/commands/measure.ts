@@ -9,6 +9,7 @@ import { levels } from '../../machine/profile.js'
 import { formulaMeter, requireOneLevel } from '../../measure/formula-meter.js'
 import { type CallGrid, gridCalls, type MeasuredOrder } from '../../measure/grid.js'
 import { libraryMeter } from '../../measure/library-meter.js'
+import type { WrongPoint } from '../../measure/measure-calls.js'
 import { type MeasuredPoints, measureInto } from '../../measure/measure-into.js'
 import { openMeasurementFile } from '../../measure/measurement-file.js'
 import { compileMeasuring, startMeasuring } from '../../measure/measuring-job.js'
@@ -20,18 +21,30 @@ import { defaultSpreads, type EvenSpread, requireSpreads, spreadText } from '../
 import { worldAlgorithms } from '../../measure/world-meter.js'
 import type { Collective } from '../../schedule/specification.js'
 import { compilerOfCommand } from '../../shim/mpi-command.js'
+import { shellWord } from '../../text/printable.js'
 import { fileError } from '../../text/whole-file.js'
-import { checkGuidelines, guidelineBases } from '../../tuning/measured/guidelines.js'
-import { measuredData } from '../../tuning/measured/measured-data.js'
+import {
+  checkGuidelines,
+  type GuidelineBase,
+  type GuidelineViolation,
+  guidelineBases,
+  guidelineBaseText,
+} from '../../tuning/measured/guidelines.js'
+import { type MeasuredData, measuredData } from '../../tuning/measured/measured-data.js'
 import type { MeasurementSource, MeasuringConditions } from '../../tuning/measured/measurement.js'
 import { modelOfLevel } from '../../tuning/measured/predictors.js'
-import { isReduction } from '../../tuning/settings/tuning-call.js'
-import { libraryLaunch, requireInstalled } from '../input/library-launch.js'
-import { readMachine } from '../input/machine-input.js'
-import { type MeasureFlags, measuredCollectives, measureSchema } from '../input/measure-options.js'
+import { settingLine } from '../../tuning/settings/setting.js'
+import { callText, isReduction } from '../../tuning/settings/tuning-call.js'
+import { readMachine, readProfile } from '../input/machine-input.js'
+import {
+  libraryLaunch,
+  type MeasureFlags,
+  measuredCollectives,
+  measureSchema,
+  requireInstalled,
+} from '../input/measure-options.js'
 import { readMeasurementFiles } from '../input/measurement-files.js'
 import { parseOptions, refuseGiven } from '../input/options.js'
-import { readProfile } from '../input/profile-input.js'
 import {
   addMeasuredWorldOptions,
   measuredFabricOf,
@@ -39,10 +52,10 @@ import {
   reportOf,
 } from '../input/world-options.js'
 import { type ExitCode, exitCodes } from '../output/exit-codes.js'
-import { measureText, violationObject, violationsText, wrongText } from '../output/measure-report.js'
 import { checkOutputs, isStandardOutput } from '../output/output-file.js'
-import { counted, type Reporter } from '../output/reporter.js'
-import main, { type MeasureProblem } from '../program/measure-program.js'
+import { counted, figure, type Reporter, table } from '../output/reporter.js'
+import type { MeasureProblem } from '../program/measure-program.js'
+import main from '../program/measure-program.js'
 import { runOwnProgram } from '../program/run-own-program.js'
 import { WorldFailure } from '../program/world-failure.js'
 import type { AddCommand } from './command.js'
@@ -387,4 +400,76 @@ function checkMeasurementFile(report: Reporter, file: string, of: MeasureFlags['
   }
   report.result(object, violationsText(data, bases, violations))
   return violations.length > 0 ? exitCodes.checkFailed : exitCodes.ok
+}
+
+export interface MeasureOutcome extends MeasuredPoints {
+  readonly file: string
+  readonly source: object
+}
+
+export function measureText({
+  file,
+  calls,
+  measured,
+  skipped,
+  refused,
+  wrong,
+  points,
+}: MeasureOutcome): string {
+  return table([
+    ['file', file],
+    ['calls', figure(calls)],
+    ['measured', counted(measured, 'point', 'points')],
+    ['in the file before', skipped === 0 ? null : counted(skipped, 'point', 'points')],
+    ['refused', refused === 0 ? null : counted(refused, 'point', 'points')],
+    ['wrong', wrong.length === 0 ? null : counted(wrong.length, 'point', 'points')],
+    ['points of the file', figure(points)],
+    ['next', `rankweave measure --check ${shellWord(file)}`],
+  ])
+}
+
+export function wrongText({ call, setting }: WrongPoint): string {
+  return `wrong result, not measured: ${settingLine(setting)}, ${callText(call)}`
+}
+
+export function violationObject({ settings }: MeasuredData, violation: GuidelineViolation): object {
+  const line = (index: number) => settingLine(settings[index])
+  const { setting, remedy, ...rest } = violation
+  return {
+    ...rest,
+    setting: line(setting),
+    remedy: remedy === null ? null : { ...remedy, settings: remedy.settings.map(line) },
+  }
+}
+
+export function violationsText(
+  data: MeasuredData,
+  bases: readonly GuidelineBase[],
+  violations: readonly GuidelineViolation[],
+): string {
+  const calls = counted(data.calls.length, 'call', 'calls')
+  const checked = bases.map((base) => `  checked of ${guidelineBaseText(base)}`)
+  if (violations.length === 0) return [`${calls}, no guideline is violated`, ...checked].join('\n')
+  const lines = violations.flatMap((violation) => [
+    `  ${violation.factor.toFixed(2)}  ${violationText(data, violation)}`,
+    ...remedyLines(data, violation),
+  ])
+  return [`${calls}, ${counted(violations.length, 'violation', 'violations')}`, ...checked, ...lines].join(
+    '\n',
+  )
+}
+
+function violationText({ settings }: MeasuredData, violation: GuidelineViolation): string {
+  const { call, setting, guideline, timeUs, boundUs } = violation
+  const what = `${callText(call)}, ${settingLine(settings[setting])}`
+  return `${what}: ${timeUs.toFixed(1)} us, bound ${boundUs.toFixed(1)} us (${guideline})`
+}
+
+function remedyLines({ settings }: MeasuredData, { remedy, by }: GuidelineViolation): string[] {
+  if (remedy === null) return []
+  const parts = remedy.settings.map((index, i) => {
+    const line = settingLine(settings[index])
+    return remedy.kind === 'setting' ? line : `${by[i].collective} of ${by[i].bytes} B, ${line}`
+  })
+  return [`        avoided by ${remedy.kind}: ${parts.join(' + ')}: ${remedy.timeUs.toFixed(1)} us`]
 }

@@ -14,7 +14,13 @@ import { profileOrigin } from '../../machine/profile-remarks.js'
 import type { Collective } from '../../schedule/specification.js'
 import { htmlOf } from '../../study/html.js'
 import { modelDocument } from '../../study/model-document.js'
-import { compareModels, elected, votingModels } from '../../tuning/measured/compare-models.js'
+import {
+  type ChoiceReport,
+  compareModels,
+  elected,
+  type ModelComparison,
+  votingModels,
+} from '../../tuning/measured/compare-models.js'
 import { measuredData } from '../../tuning/measured/measured-data.js'
 import {
   type FormulaName,
@@ -22,14 +28,13 @@ import {
   modelOfLevel,
   simulatorPredictor,
 } from '../../tuning/measured/predictors.js'
-import { readMachine } from '../input/machine-input.js'
+import { callText } from '../../tuning/settings/tuning-call.js'
+import { readMachine, readProfile } from '../input/machine-input.js'
 import { readMeasurementFiles } from '../input/measurement-files.js'
 import { oneOf, parseOptions, refuseGiven, whole } from '../input/options.js'
-import { readProfile } from '../input/profile-input.js'
-import { withoutFormula, withoutSchedule } from '../output/algorithm-names.js'
-import { comparisonText } from '../output/comparison-report.js'
+import { withoutFormula, withoutSchedule } from '../output/algorithm-list.js'
 import { checkOutputs, isStandardOutput, reportBeside, writeOutput } from '../output/output-file.js'
-import { columns, counted, figure, type Reporter } from '../output/reporter.js'
+import { columns, counted, figure, type Reporter, significant } from '../output/reporter.js'
 import type { AddCommand } from './command.js'
 
 const modelled = [...new Set(modelledAlgorithms.map(({ collective }) => collective))]
@@ -266,4 +271,57 @@ async function compareFile(
   }
   const object = { ...comparison, profile: profile.name, file: output ?? null }
   reportBeside(report, output, object, comparisonText(comparison, predictedFor))
+}
+
+/** The most times that are printed; `--json` and the page have all. */
+const mostShown = 60
+
+/** Returns the text of `rankweave models --compare`: a row per predictor, then a row per time. */
+export function comparisonText(
+  { source, predictors, vote, times }: ModelComparison,
+  predictedFor: string,
+): string {
+  const calls = new Set(times.map(({ call }) => callText(call))).size
+  const summary = [
+    ['', 'times', 'median error', 'largest', 'predicted / measured', 'winner', 'mean penalty', 'largest'],
+    ...predictors.map((one) => [
+      ...[one.predictor, figure(one.times), percent(one.medianError), percent(one.maxError)],
+      ...[ratio(one.medianRatio), ...choiceCells(one)],
+    ]),
+    ['vote', '', '', '', '', ...choiceCells(vote)],
+  ]
+  const names = predictors.map(({ predictor }) => predictor)
+  const rows = times
+    .slice(0, mostShown)
+    .map((time) => [
+      `${callText(time.call)}: ${time.setting}${time.isBest ? ' *' : ''}`,
+      microseconds(time.measuredUs),
+      ...names.map((name) => microseconds(time.predictedUs[name] ?? null)),
+    ])
+  const left = times.length - rows.length
+  return [
+    `${counted(times.length, 'time', 'times')} of ${counted(calls, 'call', 'calls')}: ${source.kind} ${source.name}, ${source.machine}`,
+    `predicted: ${predictedFor}`,
+    columns(summary),
+    '',
+    columns([['us; * fastest measured', 'measured', ...names], ...rows]),
+    ...(left === 0 ? [] : [`  and ${figure(left)} more: -o FILE.html and --json have all`]),
+  ].join('\n')
+}
+
+function choiceCells({ winners, calls, meanPenaltyPercent, maxPenaltyPercent }: ChoiceReport): string[] {
+  const penalties = [percent(meanPenaltyPercent / 100), percent(maxPenaltyPercent / 100)]
+  return [`${figure(winners)} of ${figure(calls)}`, ...penalties]
+}
+
+function microseconds(timeUs: number | null): string {
+  return timeUs === null ? '–' : timeUs.toFixed(1)
+}
+
+function percent(share: number): string {
+  return Number.isNaN(share) ? '–' : `${(100 * share).toFixed(1)}%`
+}
+
+function ratio(value: number): string {
+  return Number.isNaN(value) ? '–' : significant(value)
 }

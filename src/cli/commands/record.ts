@@ -1,15 +1,18 @@
 import { readdirSync, readFileSync, rmSync } from 'node:fs'
 import { dirname, extname, join, resolve } from 'node:path'
 import * as z from 'zod'
-import { RankweaveError } from '../../errors.js'
+import { isRankweaveError, RankweaveError } from '../../errors.js'
+import { type CallRecords, readCallRecords } from '../../shim/matching-calls.js'
+import { type MatchingSummary, summarizedTrace } from '../../shim/matching-summary.js'
 import { graphLines, type RecordedGraph, recordedGraphs } from '../../shim/recorded-graphs.js'
+import { type RecordedMatching, recordedMatching } from '../../shim/recorded-matching.js'
 import { shellWord } from '../../text/printable.js'
+import { fileError, makeDirectory, readRegularFile, writeWholeFile } from '../../text/whole-file.js'
 import { parseOptions, whole } from '../input/options.js'
 import { checkOutputs, isStandardOutput, writeOutput } from '../output/output-file.js'
-import { counted, type Reporter, table } from '../output/reporter.js'
+import { counted, figure, type Reporter, table } from '../output/reporter.js'
 import type { AddCommand } from './command.js'
 import { requireReadable, runWithLibrary, temporaryRecordFolder } from './preloaded-program.js'
-import { recordMatching } from './record-matching.js'
 
 const help = `
 COMMAND starts an MPI program with mpirun or mpiexec of Open MPI or MPICH, or with srun. The program runs unmodified, with
@@ -166,4 +169,266 @@ function blocksText(blocks: readonly [number, number] | null): string {
   return shortest === longest
     ? ` with blocks of ${longest} bytes`
     : ` with blocks of ${shortest} to ${longest} bytes`
+}
+
+const callsName = /^calls-\d+\.bin$/
+const traceName = /^rank-\d+\.jsonl$/
+
+export interface MatchingRecording {
+  /** The command that starts the program; empty if it has run before. */
+  readonly command: readonly string[]
+  /** The folder for traces and records. */
+  readonly folder: string
+  readonly library: string | undefined
+  readonly mpicc: string | undefined
+  /** The most operations that a process records. */
+  readonly operations: number | undefined
+}
+
+/**
+ * Runs an MPI program whose processes record how messages are matched, and makes a trace of each process.
+ *
+ * @throws ERR_SHIM if the program fails, or has recorded nothing
+ */
+export async function recordMatching(report: Reporter, recording: MatchingRecording): Promise<void> {
+  const folder = resolve(recording.folder)
+  if (recording.command.length > 0) await runRecording(report, folder, recording)
+  const mostBytes = longestCalls(recording.operations)
+  const ranks = ranksIn(folder, mostBytes)
+  const matching = recordedMatching(ranks, (rank) => callsOf(folder, rank, mostBytes))
+  const summaries: TraceOfRank[] = []
+  for (let rank = 0; rank < ranks; rank++) {
+    report.progress(() => `traces: rank ${rank} of ${ranks}`)
+    const made = await makeTrace(folder, matching, rank)
+    const sampled = await samplesOf(folder, matching, rank)
+    summaries.push({ rank, ...made, sampled })
+  }
+  if (recording.command.length > 0) removeFiles(folder, callsName)
+  reportMatching(report, recording.folder, matching, summaries)
+}
+
+/** @throws ERR_FILE naming the records, if no program makes such operations */
+async function makeTrace(
+  folder: string,
+  matching: RecordedMatching,
+  rank: number,
+): Promise<Pick<TraceOfRank, 'isEnded' | 'summary'>> {
+  try {
+    const recorded = matching.process(rank)
+    const { lines, summary } = summarizedTrace(recorded, matching.isBounded)
+    await writeWholeFile(join(folder, `rank-${rank}.jsonl`), lines)
+    return { isEnded: recorded.isEnded, summary: summary() }
+  } catch (cause) {
+    if (isRankweaveError(cause, 'ERR_FILE')) throw cause
+    throw fileError('read', join(folder, `calls-${rank}.bin`), cause)
+  }
+}
+
+async function runRecording(
+  report: Reporter,
+  folder: string,
+  { command, library, mpicc, operations, folder: name }: MatchingRecording,
+): Promise<void> {
+  try {
+    makeDirectory(folder)
+  } catch (cause) {
+    throw fileError('write', folder, cause)
+  }
+  const temporary = temporaryRecordFolder(folder)
+  try {
+    removeFiles(folder, /^(calls-\d+\.bin|rank-\d+\.jsonl|queues-\d+\.json)$/)
+    const most = operations === undefined ? {} : { RANKWEAVE_SHIM_MATCHING_OPERATIONS: String(operations) }
+    await runWithLibrary(report, command, {
+      ...{ library, mpicc, folder: temporary },
+      variables: { RANKWEAVE_SHIM: `matching:${folder}`, ...most },
+      ifItFails: () => {
+        if (!readFolder(folder).some((file) => callsName.test(file))) return 'so nothing is recorded'
+        const bound = operations === undefined ? '' : ` --operations ${operations}`
+        return `so no traces are made; rankweave record --matching -o ${shellWord(name)}${bound} makes them of what is recorded`
+      },
+    })
+  } finally {
+    rmSync(temporary, { recursive: true, force: true })
+  }
+}
+
+function removeFiles(folder: string, names: RegExp): void {
+  for (const name of readFolder(folder)) {
+    const file = join(folder, name)
+    try {
+      if (names.test(name)) rmSync(file)
+    } catch (cause) {
+      throw fileError('replace', file, cause)
+    }
+  }
+}
+
+/** Returns the most bytes of `calls-N.bin`: operations, their completions, communicators, ends, reserved space. */
+function longestCalls(operations = 1_000_000): number {
+  return 32 * (2 * operations + 65_536 + 4) + 2 ** 20
+}
+
+function callsOf(folder: string, rank: number, mostBytes: number): CallRecords {
+  const file = join(folder, `calls-${rank}.bin`)
+  const hint = '; --operations permits more'
+  return readCallRecords(file, readRegularFile(file, mostBytes, hint))
+}
+
+/** Returns the number of processes that have recorded. */
+function ranksIn(folder: string, mostBytes: number): number {
+  const names = readFolder(folder)
+  const files = names.filter((name) => callsName.test(name))
+  if (files.length === 0 && names.some((name) => traceName.test(name)))
+    throw new RankweaveError(
+      'ERR_SHIM',
+      `expected records of an MPI program in ${folder}, got none: its traces are made, for rankweave match ${shellWord(folder)}`,
+    )
+  if (files.length === 0)
+    throw new RankweaveError(
+      'ERR_SHIM',
+      `expected records of an MPI program in ${folder}, got none: it does not call MPI_Init, or it is compiled with another ` +
+        'MPI than the library (--mpicc)',
+    )
+  const recorded = new Set(files.map((name) => Number(/\d+/.exec(name)?.[0])))
+  const { ranks } = callsOf(
+    folder,
+    [...recorded].reduce((a, b) => Math.min(a, b)),
+    mostBytes,
+  )
+  for (let rank = 0; rank < ranks; rank++) {
+    if (recorded.has(rank)) continue
+    const file = join(folder, `calls-${rank}.bin`)
+    throw fileError('read', file, `expected records of each of ${ranks} ranks, got none`)
+  }
+  return ranks
+}
+
+function readFolder(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder)
+  } catch (cause) {
+    throw fileError('read', folder, cause)
+  }
+}
+
+interface Sampled {
+  readonly samples: number
+  /** The longest of MPI's own queues on a communicator. */
+  readonly unexpected: number
+  readonly posted: number
+}
+
+interface TraceOfRank {
+  readonly rank: number
+  readonly isEnded: boolean
+  readonly summary: MatchingSummary
+  /** The samples; null if MPI offers no lengths, or nothing was sampled. */
+  readonly sampled: Sampled | null
+}
+
+/** The most bytes of `queues-N.json`: 10,000 samples, and a context of each communicator. */
+const longestQueues = 2 ** 22
+
+const queuesSchema = z.looseObject({
+  offered: z.boolean(),
+  samples: z.array(z.tuple([z.number(), z.number(), z.number(), z.number()])),
+})
+
+function queuesIn(file: string): z.infer<typeof queuesSchema> {
+  const bytes = readRegularFile(file, longestQueues)
+  try {
+    return queuesSchema.parse(JSON.parse(bytes.toString()))
+  } catch (cause) {
+    const reason = cause instanceof z.ZodError ? 'expected samples of queues' : cause
+    throw fileError('read', file, reason)
+  }
+}
+
+/** Adds the contexts that communicators have in traces to the samples of a process. */
+async function samplesOf(folder: string, matching: RecordedMatching, rank: number): Promise<Sampled | null> {
+  const file = join(folder, `queues-${rank}.json`)
+  if (!readFolder(folder).includes(`queues-${rank}.json`)) return null
+  const read = queuesIn(file)
+  const { samples } = read
+  await writeWholeFile(file, [JSON.stringify({ ...read, contexts: matching.contextsOf(rank) }), '\n'])
+  if (!read.offered || samples.length === 0) return null
+  const longest = (column: number) => samples.reduce((most, sample) => Math.max(most, sample[column]), 0)
+  return { samples: samples.length, unexpected: longest(2), posted: longest(3) }
+}
+
+function reportMatching(
+  report: Reporter,
+  folder: string,
+  { processes, isBounded, lostMessages, leftOut }: RecordedMatching,
+  traces: readonly TraceOfRank[],
+): void {
+  const sum = (of: (summary: MatchingSummary) => number) =>
+    traces.reduce((total, { summary }) => total + of(summary), 0)
+  const longest = (of: (summary: MatchingSummary) => number) => {
+    const { rank, summary } = traces.reduce((a, b) => (of(b.summary) > of(a.summary) ? b : a))
+    return { rank, length: of(summary) }
+  }
+  const [posted, unexpected] = [longest((s) => s.posted.longest), longest((s) => s.unexpected.longest)]
+  const sampled = traces.flatMap(({ sampled }) => (sampled === null ? [] : [sampled]))
+  const most = (of: (sampled: Sampled) => number) =>
+    sampled.reduce((length, one) => Math.max(length, of(one)), 0)
+  const notEnded = traces.filter(({ isEnded }) => !isEnded).map(({ rank }) => rank)
+  const result = {
+    ...{ folder, ranks: processes, operations: sum((s) => s.operations), receives: sum((s) => s.receives) },
+    ...{ inferredArrivals: sum((s) => s.arrivals), otherMatches: sum((s) => s.otherMatches) },
+    ...{ longest: { posted, unexpected }, isBounded, notEnded, lostMessages, leftOut },
+    sampled:
+      sampled.length === 0 ? null : { posted: most((s) => s.posted), unexpected: most((s) => s.unexpected) },
+  }
+  const atRank = ({ rank, length }: { rank: number; length: number }) => `${figure(length)} at rank ${rank}`
+  report.result(
+    result,
+    table([
+      [
+        'traces',
+        `${folder}: ${counted(processes, 'rank', 'ranks')}, ${counted(result.operations, 'operation', 'operations')}`,
+      ],
+      ['receives', figure(result.receives)],
+      ['messages', `${figure(result.inferredArrivals)}, arrivals inferred from their sends`],
+      [
+        'other matches',
+        result.otherMatches === 0
+          ? null
+          : `${figure(result.otherMatches)} receives get another message than in the program`,
+      ],
+      ['longest posted', atRank(posted)],
+      ['longest unexpected', atRank(unexpected)],
+      [
+        'sampled',
+        result.sampled === null
+          ? null
+          : `MPI's own queues: posted ${figure(result.sampled.posted)}, unexpected ${figure(result.sampled.unexpected)} at most`,
+      ],
+      [
+        'bound',
+        isBounded
+          ? 'reached: traces end when the first process had recorded as many operations (--operations)'
+          : null,
+      ],
+      [
+        'not ended',
+        notEnded.length === 0
+          ? null
+          : `${counted(notEnded.length, 'rank', 'ranks')} without MPI_Finalize: ${notEnded.slice(0, 8).join(', ')}`,
+      ],
+      [
+        'left out',
+        leftOut === 0
+          ? null
+          : `${figure(leftOut)} operations on intercommunicators or too many communicators`,
+      ],
+      [
+        'lost',
+        lostMessages === 0
+          ? null
+          : `${figure(lostMessages)} messages to processes that never used the communicator`,
+      ],
+      ['next', `rankweave match ${shellWord(folder)}`],
+    ]),
+  )
 }

@@ -17,15 +17,15 @@ import { fileError } from '../../text/whole-file.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
 import { openInput } from '../input/open-input.js'
 import { refuseGiven, whole, wholeList } from '../input/options.js'
-import { addServerOptions, serverOf, serverSchema } from '../input/server-options.js'
-import { machineHelp, specHelp } from '../input/spec-help.js'
 import {
   addStrategyOptions,
   parseStrategyOptions,
   spelledBy,
   strategyOptionNames,
   strategySchema,
-} from '../input/strategy-options.js'
+} from '../input/plan-options.js'
+import { addServerOptions, serverOf, serverSchema } from '../input/server-options.js'
+import { machineHelp, specHelp } from '../input/spec-help.js'
 import { exitCodes } from '../output/exit-codes.js'
 import { checkOutputs, isStandardOutput, reportBeside, writeOutput } from '../output/output-file.js'
 import { noteViolations } from '../output/proof-report.js'

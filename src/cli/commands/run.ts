@@ -2,12 +2,22 @@ import type { Command } from 'commander'
 import * as z from 'zod'
 import { prepareTraceDirectory } from '../../launch/processes/matching-trace-files.js'
 import { mostProcessOperations } from '../../messages/process/matching-traces.js'
-import { addMatchingDesignOption, matchingDesignSchema } from '../input/matching-design.js'
 import { parseOptions, refuseGiven, whole } from '../input/options.js'
 import { machineHelp } from '../input/spec-help.js'
-import { addTuningOption, tuningOfRun, tuningSchema } from '../input/tuning-option.js'
-import { addWorldMachineOption, worldMachineOf, worldMachineSchema } from '../input/world-machine.js'
-import { addWorldOptions, fabricOf, reportOf, worldSchema } from '../input/world-options.js'
+import {
+  addMatchingDesignOption,
+  addTuningOption,
+  addWorldMachineOption,
+  addWorldOptions,
+  fabricOf,
+  matchingDesignSchema,
+  reportOf,
+  tuningOfRun,
+  tuningSchema,
+  worldMachineOf,
+  worldMachineSchema,
+  worldSchema,
+} from '../input/world-options.js'
 import { plainValue, resultLines } from '../output/plain-value.js'
 import { counted, type Reporter, secondsText } from '../output/reporter.js'
 import { runUserProgram } from '../program/run-program.js'

@@ -2,10 +2,16 @@ import type { Command } from 'commander'
 import * as z from 'zod'
 import { parseAlgorithm } from '../../collective/algorithm-text.js'
 import { shapeLimits } from '../../collective/patterns/check-shape.js'
-import { chooseAlgorithm, defaultAlgorithmBudget } from '../../cost/choose/choose-algorithm.js'
+import {
+  type ComparedAlgorithms,
+  chooseAlgorithm,
+  defaultAlgorithmBudget,
+} from '../../cost/choose/choose-algorithm.js'
 import { longestBlockBytes } from '../../cost/simulate/block-lengths.js'
 import { RankweaveError } from '../../errors.js'
 import type { Machine } from '../../machine/machine.js'
+import { profileOf } from '../../machine/network.js'
+import { profileOrigin, profileRemark } from '../../machine/profile-remarks.js'
 import { scheduleText } from '../../schedule/file/schedule-file.js'
 import { opKind, type Schedule } from '../../schedule/ir.js'
 import { mostSendsAtOnce, withPorts } from '../../schedule/lower/with-ports.js'
@@ -14,13 +20,17 @@ import { verify } from '../../schedule/verify/verify.js'
 import { countMessages } from '../../schedule/walk.js'
 import { readMachine } from '../input/machine-input.js'
 import { oneOf, parseOptions, refuseGiven, refuseNeedlessRoot, whole } from '../input/options.js'
-import { algorithmChoiceObject, algorithmChoiceRows } from '../output/algorithm-choice-report.js'
-import { algorithmList, listedAlgorithms, mcaOptions, openMpiOf } from '../output/algorithm-list.js'
-import { withoutSchedule } from '../output/algorithm-names.js'
+import {
+  algorithmList,
+  listedAlgorithms,
+  mcaOptions,
+  openMpiOf,
+  withoutSchedule,
+} from '../output/algorithm-list.js'
 import { type ExitCode, exitCodes } from '../output/exit-codes.js'
 import { checkOutputs, isStandardOutput, reportBeside, writeOutput } from '../output/output-file.js'
 import { noteViolations, reductionRows } from '../output/proof-report.js'
-import { counted, figure, type Reporter, table } from '../output/reporter.js'
+import { columns, counted, figure, type Reporter, secondsText, table } from '../output/reporter.js'
 import type { AddCommand } from './command.js'
 import { scheduleFromText, sendsAtOnce } from './schedule-source.js'
 
@@ -268,5 +278,43 @@ function summaryText(
       ['verified', verified ? 'yes' : 'NO, the violations are on standard error'],
       ['Open MPI', openMpi === null ? null : mcaOptions(openMpi)],
     ]),
+  ].join('\n')
+}
+
+/** Returns the part of a schedule's JSON object about a choice, like that of a plan. */
+export function algorithmChoiceObject(choice: ComparedAlgorithms, machine: Machine) {
+  const { chosen, alternatives, notSimulated, simulated, bytes } = choice
+  return {
+    bytesPerUnit: bytes,
+    chosen: chosen.algorithm,
+    simulated,
+    alternatives,
+    notSimulated,
+    profile: profileOrigin(profileOf(machine)),
+    remark: profileRemark(machine),
+    origins: { timeUs: 'simulated', planMs: 'measured' } as const,
+  }
+}
+
+/** Returns the algorithms that were compared, by simulated time; the chosen one is marked. */
+export function algorithmChoiceRows(compared: ReturnType<typeof algorithmChoiceObject>): string {
+  const { alternatives, bytesPerUnit, chosen, notSimulated, profile, remark, simulated } = compared
+  const farthest = alternatives.some(({ bytes }) => bytes.network > 0)
+  const rows = alternatives.map(({ algorithm, timeUs, messages, bytes, planMs }) => [
+    `${algorithm === chosen ? '*' : ' '} ${algorithm}`,
+    `${figure(timeUs)} us`,
+    figure(messages),
+    figure(farthest ? bytes.network : bytes.package + bytes.node),
+    secondsText(planMs / 1000),
+  ])
+  return [
+    `algorithms for units of ${figure(bytesPerUnit)} bytes, ${figure(simulated)} settings simulated (* chosen)`,
+    `times are simulated with profile ${profile}; planning is measured`,
+    ...(remark === null ? [] : [remark]),
+    columns([
+      ['  algorithm', 'simulated', 'messages', farthest ? 'bytes between nodes' : 'bytes', 'planning'],
+      ...rows,
+    ]),
+    ...notSimulated.map(({ algorithm, reason }) => `  not simulated: ${algorithm}: ${reason}`),
   ].join('\n')
 }

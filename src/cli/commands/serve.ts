@@ -4,8 +4,8 @@ import { defaultServiceLimits, type ServiceLimits, serviceLimits } from '../../c
 import { RankweaveError, shown } from '../../errors.js'
 import { serve } from '../../service/http/serve.js'
 import { tokensOf } from '../../service/tenant.js'
-import { readNamedFile } from '../input/listen-options.js'
 import { parseOptions, seconds, whole } from '../input/options.js'
+import { readNamedFile } from '../input/server-options.js'
 import { counted, type Reporter } from '../output/reporter.js'
 import type { AddCommand } from './command.js'
 

@@ -15,17 +15,21 @@ import { profileOrigin, profileRemark } from '../../machine/profile-remarks.js'
 import { lower } from '../../schedule/lower/lower.js'
 import { upTo } from '../../schedule/specification.js'
 import { verify } from '../../schedule/verify/verify.js'
-import { addMapOption, mapSchema } from '../input/map-option.js'
 import { oneOf, whole } from '../input/options.js'
+import {
+  addMapOption,
+  addStrategyOptions,
+  mapSchema,
+  parseStrategyOptions,
+  strategySchema,
+} from '../input/plan-options.js'
 import { addServerOptions, serverSchema } from '../input/server-options.js'
 import { machineHelp, mapHelp, specHelp } from '../input/spec-help.js'
-import { addStrategyOptions, parseStrategyOptions, strategySchema } from '../input/strategy-options.js'
 import { exitCodes } from '../output/exit-codes.js'
-import { mappingRow } from '../output/mapping-report.js'
 import { checkOutputs, isStandardOutput, reportBeside, writeOutput } from '../output/output-file.js'
 import { noteViolations } from '../output/proof-report.js'
 import { counted, type Reporter } from '../output/reporter.js'
-import { simulationRows } from '../output/simulation-report.js'
+import { mappingRow, simulationRows } from '../output/simulation-report.js'
 import type { AddCommand } from './command.js'
 import {
   addShapeOptions,

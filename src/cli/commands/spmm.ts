@@ -20,19 +20,13 @@ import { topologyStatistics } from '../../topology/topology-statistics.js'
 import { readMachine } from '../input/machine-input.js'
 import { notFromStandardInput } from '../input/open-input.js'
 import { whole } from '../input/options.js'
+import { addStrategyOptions, parseStrategyOptions, spelledBy, strategySchema } from '../input/plan-options.js'
 import { machineHelp } from '../input/spec-help.js'
-import {
-  addStrategyOptions,
-  parseStrategyOptions,
-  spelledBy,
-  strategySchema,
-} from '../input/strategy-options.js'
 import { addWorldOptions, fabricOf, reportOf, worldSchema } from '../input/world-options.js'
 import { exitCodes } from '../output/exit-codes.js'
 import { checkOutputs, reportBeside, writeOutput } from '../output/output-file.js'
 import type { Reporter } from '../output/reporter.js'
-import { spmmPicture } from '../output/spmm-picture.js'
-import { type SpmmOutcome, spmmText, tolerance } from '../output/spmm-report.js'
+import { type SpmmOutcome, spmmPicture, spmmText, tolerance } from '../output/spmm-report.js'
 import { runOwnProgram } from '../program/run-own-program.js'
 import main, { type SpmmJob, type SpmmResult } from '../program/spmm-program.js'
 import { WorldFailure } from '../program/world-failure.js'

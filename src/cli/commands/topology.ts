@@ -5,15 +5,33 @@ import { formatMachine } from '../../machine/format-machine.js'
 import { nodeOf } from '../../machine/machine.js'
 import { adjacencySvg } from '../../topology/files/adjacency-picture.js'
 import { type TopologyFormat, topologyFormats, topologyText } from '../../topology/files/format-topology.js'
+import { formatTopologySpec, translationSpec } from '../../topology/files/spec-text.js'
 import { buildTopology } from '../../topology/files/topology-from-spec.js'
+import { type CommonNeighbors, commonNeighbors } from '../../topology/friends/common-neighbors.js'
+import { defaultTheta } from '../../topology/friends/grouping-options.js'
+import { countHyperedges } from '../../topology/friends/hyperedges.js'
+import { findTranslations, type TranslationFinding } from '../../topology/generate/translations.js'
+import {
+  type CombiningForecast,
+  forecastCombining,
+  pairsAbove,
+} from '../../topology/grouping/combining-forecast.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
+import { type TopologyStatistics, topologyStatistics } from '../../topology/topology-statistics.js'
 import { readMachine } from '../input/machine-input.js'
 import { openInput } from '../input/open-input.js'
 import { oneOf, parseOptions, wholeList } from '../input/options.js'
 import { machineHelp, specHelp } from '../input/spec-help.js'
 import { checkOutputs, isStandardOutput, reportBeside, writeOutput } from '../output/output-file.js'
-import { figure, type Reporter, readProgress } from '../output/reporter.js'
-import { describeTopology, topologyObject, topologyTable } from '../output/topology-report.js'
+import {
+  change,
+  figure,
+  groupProgress,
+  type Reporter,
+  rangeText,
+  readProgress,
+  table,
+} from '../output/reporter.js'
 import type { AddCommand } from './command.js'
 
 const help = `${specHelp}
@@ -99,4 +117,173 @@ async function convert(
   const wrote = isStandardOutput(file) ? `wrote ${format}` : `wrote ${file} as ${format}`
   const text = `${spec}: ${figure(object.ranks)} ranks, ${figure(object.edges)} edges: ${wrote}`
   reportBeside(report, file, object, text)
+}
+
+/** The figures of a topology. A figure that takes too long is null; standard error has the reason. */
+export interface TopologyReport {
+  readonly statistics: TopologyStatistics
+  readonly translations: TranslationFinding
+  readonly common: CommonNeighbors
+  /** The mean number per rank, by k. */
+  readonly hyperedges: Readonly<Record<string, number | null>>
+  readonly forecast: CombiningForecast
+}
+
+/** Counts, and reports progress. */
+export function describeTopology(
+  report: Reporter,
+  topology: ProcessTopology,
+  ks: readonly number[],
+  nodes: Int32Array | null,
+): TopologyReport {
+  const statistics = topologyStatistics(topology)
+  report.step('searching for a grid')
+  const translations = findTranslations(topology)
+  if (translations.kind === 'undecided')
+    report.note(`the search for a grid was stopped: ${translations.reason}`)
+  report.step('counting common neighbors')
+  const common = commonNeighbors(topology, {
+    nodeOf: nodes,
+    onRank: (done, all) =>
+      report.progress(() => `counting common neighbors: ${figure(done)} of ${figure(all)} ranks`),
+  })
+  if (common.kind !== 'counted') report.note(`common neighbors not counted: ${common.reason}`)
+  const hyperedges = Object.fromEntries(
+    ks.map((k) => [String(k), meanHyperedges(report, topology, k, nodes)]),
+  )
+  report.step('grouping friends')
+  const forecast = forecastCombining(topology, {
+    ks,
+    nodeOf: nodes,
+    common,
+    onProgress: (k, progress) => groupProgress(report, `grouping friends, k=${k}`)(progress),
+  })
+  for (const { k, reason } of forecast.forecasts)
+    if (reason !== null) report.note(`messages, k=${k}, not counted: ${reason}`)
+  return { statistics, translations, common, hyperedges, forecast }
+}
+
+/** Returns null, with the reason on standard error, when there are too many to count. */
+function meanHyperedges(
+  report: Reporter,
+  topology: ProcessTopology,
+  k: number,
+  nodes: Int32Array | null,
+): number | null {
+  report.step(`counting candidate groups, k=${k}`)
+  const theta = defaultTheta(k, nodes === null ? 'agnostic' : 'aware')
+  const counted = countHyperedges(topology, {
+    k,
+    theta,
+    nodeOf: nodes,
+    onRank: (done, all) =>
+      report.progress(() => `counting candidate groups, k=${k}: ${figure(done)} of ${figure(all)} ranks`),
+  })
+  if (counted.kind === 'counted') return counted.meanPerRank
+  report.note(`candidate groups, k=${k}, not counted: ${counted.reason}`)
+  return null
+}
+
+export function topologyObject({ statistics, translations, common, hyperedges, forecast }: TopologyReport) {
+  return {
+    ...statistics,
+    grid:
+      translations.kind === 'invariant'
+        ? {
+            dims: translations.dims,
+            periods: translations.periods,
+            offsets: translations.offsets,
+            stencil: translations.stencil,
+            spec: gridSpec(translations),
+          }
+        : null,
+    gridDecided: translations.kind !== 'undecided',
+    commonNeighbors:
+      common.kind === 'counted'
+        ? { pairs: common.pairs, mean: common.mean, max: common.max, histogram: Array.from(common.histogram) }
+        : null,
+    hyperedges,
+    messages: {
+      direct: forecast.direct,
+      combined: Object.fromEntries(forecast.forecasts.map(({ k, messages }) => [String(k), messages])),
+      bestK: forecast.bestK,
+    },
+  }
+}
+
+/** Returns the text of `rankweave topology`. */
+export function topologyTable(
+  { statistics, translations, common, hyperedges, forecast }: TopologyReport,
+  sharedNode: boolean,
+): string {
+  const { degree, inDegree, reciprocity, selfLoops, parallelEdges } = statistics
+  const sameBothWays = degree.min === inDegree.min && degree.max === inDegree.max
+  return table([
+    ['ranks', figure(statistics.ranks)],
+    ['edges', figure(statistics.edges)],
+    ['self loops', selfLoops === 0 ? null : figure(selfLoops)],
+    ['parallel edges', parallelEdges === 0 ? null : figure(parallelEdges)],
+    ['degree', rangeText(degree)],
+    ['in-degree', sameBothWays ? null : rangeText(inDegree)],
+    ['density', `${figure(100 * statistics.density)}% of all pairs`],
+    [
+      'symmetry',
+      reciprocity === 1 ? 'symmetric' : `${figure(100 * reciprocity)}% of edges have a reverse edge`,
+    ],
+    ['grid', gridText(translations)],
+    ['common neighbors', commonText(common, sharedNode)],
+    ...forecast.forecasts.flatMap(({ k, theta, messages }) => [
+      [`candidate groups, k=${k}`, hyperedgeText(hyperedges[String(k)])] as const,
+      [
+        `friend pairs, k=${k}`,
+        common.kind === 'counted'
+          ? `${figure(pairsAbove(common, theta))} (more than ${theta} common neighbors)`
+          : null,
+      ] as const,
+      [
+        `messages, k=${k}`,
+        messages === null ? 'not counted, too many friend pairs' : messagesText(messages, forecast.direct),
+      ] as const,
+    ]),
+    ['best k', forecast.bestK === null ? 'none, no messages saved' : String(forecast.bestK)],
+  ])
+}
+
+function gridText(translations: TranslationFinding): string {
+  if (translations.kind === 'undecided') return 'undecided'
+  if (translations.kind === 'none') return 'none, neighborhoods differ'
+  const { offsets, stencil, periods } = translations
+  const name =
+    stencil === null
+      ? ''
+      : stencil.shape === 'box'
+        ? `, Moore neighborhood of radius ${stencil.radius}`
+        : stencil.shape === 'star' && stencil.radius === 1
+          ? ', Cartesian'
+          : ''
+  const wrap = periods.every(Boolean) ? ', periodic' : periods.some(Boolean) ? ', partly periodic' : ''
+  return `${translations.dims.join(' x ')}, ${figure(offsets.length)} offsets${name}${wrap}`
+}
+
+/** Returns null if there are no offsets, or too many for a line. */
+function gridSpec(translations: TranslationFinding & { kind: 'invariant' }): string | null {
+  if (
+    translations.stencil === null &&
+    (translations.offsets.length === 0 || translations.offsets.length > 100)
+  )
+    return null
+  return formatTopologySpec(translationSpec(translations))
+}
+
+function commonText(common: CommonNeighbors, sharedNode: boolean): string {
+  if (common.kind !== 'counted') return 'not counted, too many pairs'
+  return `mean ${figure(common.mean)}, max ${figure(common.max)} per pair${sharedNode ? ' on the same node' : ''}`
+}
+
+function hyperedgeText(mean: number | null): string {
+  return mean === null ? 'not counted, too many' : `${figure(mean)} per rank`
+}
+
+function messagesText(messages: number, direct: number): string {
+  return `${figure(messages)} instead of ${figure(direct)} (${change(messages, direct)})`
 }

@@ -2,24 +2,51 @@ import type { Command } from 'commander'
 import * as z from 'zod'
 import { ruleOf } from '../../calls/plan/default-rule.js'
 import { RankweaveError } from '../../errors.js'
-import { defaultTolerancePercent, learnDecisions } from '../../tuning/learning/learn-decisions.js'
+import { tuningReport } from '../../report/tuning-report.js'
+import type { Collective } from '../../schedule/specification.js'
+import { readRegularFile } from '../../text/whole-file.js'
+import {
+  defaultTolerancePercent,
+  type LearnedDecisions,
+  learnDecisions,
+} from '../../tuning/learning/learn-decisions.js'
 import { defaultConfidencePercent, defaultMinCases } from '../../tuning/learning/learn-tree.js'
 import { defaultGainPercent } from '../../tuning/learning/least-penalty-tree.js'
 import {
+  decideByQuadtree,
+  type Quadtree,
+  quadtreeBytes,
+  quadtreeStatistics,
+} from '../../tuning/learning/quadtree.js'
+import {
+  type Measurement,
   type MeasurementSource,
   unmeasuredTexts,
   withoutSettings,
 } from '../../tuning/measured/measurement.js'
+import type { PenaltyReport } from '../../tuning/measured/penalty.js'
 import { treeLimits } from '../../tuning/models/decision-tree.js'
 import { formatTuningFile, readTuningFile } from '../../tuning/models/read-tuning-file.js'
-import { ruleAssumptions } from '../../tuning/texts/decision-steps.js'
+import type { TuningFile } from '../../tuning/models/tuning-file.js'
+import { callText } from '../../tuning/settings/tuning-call.js'
+import { cDecisions, cQuadtree, typescriptDecisions } from '../../tuning/texts/decision-code.js'
+import {
+  type RuleAssumption,
+  ruleAssumptions,
+  type WrittenLayout,
+} from '../../tuning/texts/decision-steps.js'
+import { mpichSelection, ownMpichSelection } from '../../tuning/texts/mpich-selection.js'
+import { openMpiRules } from '../../tuning/texts/open-mpi-rules.js'
 import { readMeasurementFiles } from '../input/measurement-files.js'
 import { number, oneOf, parseOptions, refuseGiven, whole, wordList } from '../input/options.js'
-import { requireDistinctFiles } from '../output/distinct-files.js'
-import { checkOutputs, isStandardOutput, reportBeside, writeOutput } from '../output/output-file.js'
-import { counted, type Reporter } from '../output/reporter.js'
-import { tuningOutputs } from '../output/tuning-outputs.js'
-import { tuningOutcome, tuningText } from '../output/tuning-text.js'
+import {
+  checkOutputs,
+  isStandardOutput,
+  reportBeside,
+  requireDistinctFiles,
+  writeOutput,
+} from '../output/output-file.js'
+import { columns, counted, type Reporter } from '../output/reporter.js'
 import type { AddCommand } from './command.js'
 
 const help = `
@@ -188,4 +215,221 @@ export const tuneCommand: AddCommand = (command, act) => {
         )
       }),
     )
+}
+
+/** Returns the decisions, and their penalties, as lines of text. */
+export function tuningText(learned: readonly LearnedDecisions[]): string {
+  const [{ combined } = { combined: null }] = learned
+  const texts = learned.map(collectiveText)
+  if (combined === null) return texts.join('\n\n')
+  const { cases, leavesBeforePruning, leaves, trainingErrors, predictedErrors } = combined
+  const shape = `${counted(leavesBeforePruning, 'leaf', 'leaves')} before pruning, ${counted(leaves, 'leaf', 'leaves')} after`
+  const errors = `${counted(trainingErrors, 'error', 'errors')} in ${counted(cases, 'case', 'cases')}, ${predictedErrors.toFixed(1)} expected`
+  return [`one tree: ${shape}; ${errors}`, ...texts].join('\n\n')
+}
+
+function collectiveText({ collective, data, leaves, quadtree, ...penalties }: LearnedDecisions): string {
+  const { training, heldOut, default: byDefault } = penalties
+  const counts = [
+    counted(data.calls.length, 'call', 'calls'),
+    counted(data.settings.length, 'setting', 'settings'),
+    counted(leaves, 'leaf', 'leaves'),
+  ]
+  const rows: readonly (readonly [name: string, report: PenaltyReport | null])[] = [
+    ['training set', training],
+    [
+      heldOut === null ? 'held-out points' : `held-out points, ${heldOut.folds.length} folds`,
+      heldOut?.heldOut ?? null,
+    ],
+    ['default', byDefault],
+  ]
+  const head = ['penalty', 'min', 'mean', 'median', 'max', 'missing']
+  const table = columns([head, ...rows.map(([name, report]) => [name, ...penaltyCells(report)])])
+  const worst = heldOut?.heldOut.worst ?? training.worst
+  const where = worst === null ? '' : `\n  most is lost at ${callText(worst)}`
+  const decided = heldOut?.heldOut ?? training
+  const isWorse = byDefault !== null && decided.meanPercent > byDefault.meanPercent
+  const warning = isWorse ? `\n  the tree loses more than the default: ${remedy}` : ''
+  const shape = quadtree === null ? '' : `\n  ${quadtreeText(quadtreeOutcome(quadtree))}`
+  return `${collective}: ${counts.join(', ')}\n${table}${where}${warning}${shape}`
+}
+
+/**
+ * Returns a quadtree by the tables of its source: its shape, its bytes there, its C and the time of a decision here.
+ */
+function quadtreeOutcome(tree: Quadtree) {
+  const statistics = quadtreeStatistics(tree)
+  return {
+    ...{ side: tree.side, ...statistics },
+    memoryBytes: quadtreeBytes(statistics.nodes, tree.side, tree.settings.length),
+    codeBytes: cQuadtree(tree, 'decide').length,
+    nsPerDecision: nsPerDecision(tree),
+  }
+}
+
+function quadtreeText(of: ReturnType<typeof quadtreeOutcome>): string {
+  const shape = `${counted(of.leaves, 'leaf', 'leaves')}, ${counted(of.nodes, 'node', 'nodes')}, depth ${of.minDepth} to ${of.maxDepth}, mean ${of.meanDepth.toFixed(2)}`
+  const bytes = `${counted(of.memoryBytes, 'byte', 'bytes')}, ${counted(of.codeBytes, 'byte', 'bytes')} of C`
+  return `quadtree of ${of.side} x ${of.side} cells: ${shape}; ${bytes}; ${of.nsPerDecision.toFixed(1)} ns a decision`
+}
+
+/** Returns the least of several rounds of decisions over the values of both axes, in this process. */
+function nsPerDecision(tree: Quadtree): number {
+  const { processes, bytes } = tree
+  let least = Number.POSITIVE_INFINITY
+  for (let round = 0; round < 9; round++) {
+    let decisions = 0
+    const begin = performance.now()
+    while (decisions < 10_000)
+      for (const P of processes) {
+        for (const m of bytes) decideByQuadtree(tree, P, m)
+        decisions += bytes.length
+      }
+    least = Math.min(least, (1e6 * (performance.now() - begin)) / decisions)
+  }
+  return least
+}
+
+/** Advice for noisy times, or few calls. */
+const remedy = 'measure more calls, for longer'
+
+function penaltyCells(report: PenaltyReport | null): string[] {
+  if (report === null) return ['-', '-', '-', '-', '-']
+  const { minPercent, meanPercent, medianPercent, maxPercent, missing } = report
+  const percent = (value: number) => (Number.isNaN(value) ? '-' : `${value.toFixed(1)}%`)
+  return [...[minPercent, meanPercent, medianPercent, maxPercent].map(percent), String(missing)]
+}
+
+/** Returns the decisions as plain data. */
+export function tuningOutcome(learned: readonly LearnedDecisions[]) {
+  return learned.map(
+    ({ collective, data, leaves, quadtree, combined, training, heldOut, default: byDefault }) => ({
+      ...{ collective, calls: data.calls.length, settings: data.settings.length, leaves, training },
+      heldOut:
+        heldOut === null
+          ? null
+          : { ...heldOut.heldOut, folds: heldOut.folds.map(({ processes }) => processes) },
+      default: byDefault,
+      ...(quadtree === null ? {} : { quadtree: quadtreeOutcome(quadtree) }),
+      ...(combined === null ? {} : { combined: { ...combined, tree: undefined } }),
+    }),
+  )
+}
+
+/** An output of `rankweave tune` with decisions, besides the tuning file. */
+export interface TuningOutput {
+  /** The name in commander: `c` for `--c`. */
+  readonly name: string
+  readonly flags: string
+  readonly help: string
+  /** @throws ERR_TUNING if it cannot express the decisions */
+  written(tuned: Tuned): WrittenOutput
+}
+
+/** The content of an output, with a note for its user. */
+interface WrittenOutput {
+  readonly text: string
+  /** A line without the name of the file. */
+  readonly note?: string
+}
+
+/** The input of an output. */
+export interface Tuned {
+  readonly file: TuningFile
+  readonly learned: readonly LearnedDecisions[]
+  /** The measurements of one source from which the decisions were learned. */
+  readonly measurements: readonly Measurement[]
+  readonly rules: RuleOptions
+}
+
+/** The further input of files of rules: rules know ranks, but no nodes. */
+export interface RuleOptions {
+  /** The number that layouts have. Default: the measured one, if there was only one. */
+  readonly processesPerNode?: number | undefined
+  /** The file of MPICH's library, whose own selection stands where nothing was decided. */
+  readonly mpichLibrary?: string | undefined
+  /** The statements about all programs that use Open MPI's rules. */
+  readonly assumed?: readonly RuleAssumption[] | undefined
+}
+
+/** The outputs by option, in the order of help. */
+export const tuningOutputs: readonly TuningOutput[] = [
+  {
+    name: 'c',
+    flags: '--c <file>',
+    help: 'write a C99 function for each collective: rankweave_bcast(...)',
+    written: ({ learned }) => ({
+      text: learned
+        .map(({ collective, tree, quadtree }) => {
+          const name = `rankweave_${collective.replaceAll('-', '_')}`
+          return quadtree === null ? cDecisions(tree, name) : cQuadtree(quadtree, name)
+        })
+        .join('\n'),
+    }),
+  },
+  {
+    name: 'ts',
+    flags: '--ts <file>',
+    help: 'write a TypeScript function for each collective: decideBcast(...)',
+    written: ({ learned }) => ({
+      text: learned
+        .map(({ collective, tree }) => typescriptDecisions(tree, decideName(collective)))
+        .join('\n'),
+    }),
+  },
+  {
+    name: 'ompiRules',
+    flags: '--ompi-rules <file>',
+    help: "write Open MPI's file of dynamic rules",
+    written: (tuned) => {
+      const { text, left } = openMpiRules(tuned.file, layoutOf(tuned), tuned.rules.assumed)
+      const reasons = ruleAssumptions.filter((name) => left[name] > 0)
+      if (reasons.length === 0) return { text }
+      const count = reasons.reduce((sum, name) => sum + left[name], 0)
+      const each = reasons.map((name) => `${left[name]} unless --assume ${name}`).join(', ')
+      return { text, note: `leaves ${counted(count, 'rule', 'rules')} to the library: ${each}` }
+    },
+  },
+  {
+    name: 'mpich',
+    flags: '--mpich <file>',
+    help: "write MPICH's selection, as JSON; needs --mpich-lib",
+    written: (tuned) => {
+      const { mpichLibrary } = tuned.rules
+      if (mpichLibrary === undefined)
+        throw new RankweaveError('ERR_USAGE', '--mpich: expected --mpich-lib and the file of libmpich.so')
+      const own = ownMpichSelection(readRegularFile(mpichLibrary, longestLibrary))
+      return { text: `${JSON.stringify(mpichSelection(tuned.file, own, layoutOf(tuned)), null, 1)}\n` }
+    },
+  },
+  {
+    name: 'report',
+    flags: '--report <file>',
+    help: 'write pictures of who wins where, and what decisions lose, as one HTML file',
+    written: ({ learned, measurements }) => ({ text: [...tuningReport(measurements, learned)].join('') }),
+  },
+]
+
+/** The most bytes of a shared library; MPICH's has 20 MB. */
+const longestLibrary = 2 ** 28
+
+function decideName(collective: Collective): string {
+  return `decide${collective.replace(/(?:^|-)./g, (start) => start.at(-1)!.toUpperCase())}`
+}
+
+/** Returns the layouts that were measured, with one number of processes per node. */
+function layoutOf({ measurements, rules }: Tuned): WrittenLayout {
+  const perNode = [...new Set(measurements.map((one) => one.processesPerNode))].sort((a, b) => a - b)
+  const processesPerNode = rules.processesPerNode ?? perNode[0]
+  if (rules.processesPerNode === undefined && perNode.length > 1) {
+    const message = `rules know no nodes: expected --per-node, one of ${perNode.join(', ')}`
+    throw new RankweaveError('ERR_USAGE', message)
+  }
+  const measured = measurements.filter((one) => one.processesPerNode === processesPerNode)
+  const nodes = [...new Set(measured.map((one) => one.nodes))].sort((a, b) => a - b)
+  if (nodes.length === 0) {
+    const message = `--per-node: expected one of ${perNode.join(', ')}, got ${processesPerNode}`
+    throw new RankweaveError('ERR_USAGE', message)
+  }
+  return { nodes, processesPerNode }
 }

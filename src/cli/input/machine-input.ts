@@ -10,6 +10,7 @@ import { parseProfile } from '../../machine/profile-file.js'
 import { machineFromSlurm } from '../../machine/slurm.js'
 import { readText } from '../../text/byte-source.js'
 import { withSource } from '../../text/source-file.js'
+import { openInput } from './open-input.js'
 
 /** A machine that the user described. */
 export interface MachineInput {
@@ -121,5 +122,17 @@ function fromFile<T>(file: string, read: (text: string) => T): T {
     if (!isRankweaveError(error, 'ERR_MACHINE')) throw error
     const message = `'${file}': ${error.message}`
     throw new RankweaveError('ERR_MACHINE', message, { details: { file }, cause: error })
+  }
+}
+
+/** Returns a built-in profile by its name, or that of a file. @throws ERR_FILE, ERR_MACHINE for an invalid profile */
+export function readProfile(name: string): Profile {
+  const builtIn = builtInProfiles.find((profile) => profile.name === name)
+  if (builtIn !== undefined) return builtIn
+  const source = openInput(name)
+  try {
+    return parseProfile(readText(source, name))
+  } finally {
+    source.close()
   }
 }

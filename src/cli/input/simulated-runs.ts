@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { mulberry32 } from '../../base/random.js'
 import { ruleOf } from '../../calls/plan/default-rule.js'
-import { RankweaveError } from '../../errors.js'
+import { RankweaveError, wrongValue } from '../../errors.js'
 import { callFileEnding } from '../../launch/processes/call-files.js'
 import type { Collective } from '../../schedule/specification.js'
 import { writeWholeFile } from '../../text/whole-file.js'
@@ -22,8 +22,7 @@ import {
   usualConditions,
 } from '../../tuning/online/simulated-application.js'
 import { cellAxes } from '../../tuning/settings/call-cells.js'
-import { NumberedSettings } from '../../tuning/settings/setting.js'
-import { blacklistsOf } from './blacklists.js'
+import { NumberedSettings, settingLine } from '../../tuning/settings/setting.js'
 import { readCallFolder } from './call-folder.js'
 
 /** The runs to simulate. */
@@ -110,4 +109,27 @@ function requireRunsOf(
 function checksumOf(source: MeasurementSource, grids: ReadonlyMap<Collective, LearnedGrid>): string {
   const decisions = Object.fromEntries([...grids].map(([name, { grid }]) => [name, closedGrid(grid)]))
   return readTuningFile(formatTuningFile(source, decisions)).checksum
+}
+
+/**
+ * Returns the numbers of the settings of `--without`: an algorithm with all of its settings, or one of them.
+ *
+ * @throws ERR_USAGE for a text that names none
+ */
+export function blacklistsOf(
+  table: NumberedSettings,
+  texts: readonly string[],
+): Map<Collective, Set<number>> {
+  const lists = new Map<Collective, Set<number>>()
+  for (const text of texts) {
+    let found = 0
+    for (const collective of table.collectives)
+      for (const [i, setting] of table.of(collective).entries()) {
+        if (settingLine(setting) !== text && setting.algorithm !== text) continue
+        found++
+        lists.set(collective, (lists.get(collective) ?? new Set()).add(i + 1))
+      }
+    if (found === 0) throw wrongValue('ERR_USAGE', '--without: expected a setting that runs have', text)
+  }
+  return lists
 }

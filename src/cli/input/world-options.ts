@@ -6,8 +6,20 @@ import { local } from '../../fabric/local/local.js'
 import { mpi } from '../../fabric/mpi/mpi.js'
 import { bindings } from '../../fabric/threads/core-binding.js'
 import { threads } from '../../fabric/threads/threads.js'
+import { loadOnline, loadOnlineHere } from '../../launch/processes/load-online.js'
+import { loadTuning } from '../../launch/processes/load-tuning.js'
 import { longestReportSeconds, type ReportOptions } from '../../launch/processes/report-triggers.js'
+import {
+  type OnlineRequest,
+  onlineRequestOf,
+  refuseOnline,
+  tuningGiven,
+} from '../../launch/processes/tuning-option.js'
+import { checkWorldMachine } from '../../machine/check-machine.js'
+import type { Machine } from '../../machine/machine.js'
+import { mailboxDesigns } from '../../messages/process/matching-options.js'
 import { maxWorldRanks } from '../../messages/process/world-layout.js'
+import type { TuningFile } from '../../tuning/models/tuning-file.js'
 import { websocket } from '../../websocket/factory-nodejs.js'
 import { oneOf, seconds, whole } from './options.js'
 
@@ -73,7 +85,7 @@ export function reportOf({ reportAfter }: Pick<WorldFlags, 'reportAfter'>): Repo
   }
 }
 
-export type WorldFlags = z.infer<z.ZodObject<typeof worldSchema>>
+type WorldFlags = z.infer<z.ZodObject<typeof worldSchema>>
 
 const factories = { local, threads, websocket } as const
 
@@ -124,3 +136,77 @@ function requireHosts(nodes: number | undefined, processes: number, expected: st
 function labels(processes: number, nodes: number): string[] {
   return Array.from({ length: processes }, (_, process) => `node${Math.floor((process * nodes) / processes)}`)
 }
+
+/** Adds the option of every subcommand that runs or opens a world for the user's program. */
+export function addWorldMachineOption(command: Command): Command {
+  return command.option(
+    '--machine <text>',
+    'nodes and cores of the ranks, e.g. cluster:nodes=4,cores=16: rank r is on core r (default: the nodes of the processes)',
+  )
+}
+
+export const worldMachineSchema = { machine: z.string().optional() }
+
+/** Returns the machine of a world, read before it starts; undefined without one. @throws ERR_MACHINE, ERR_FILE */
+export async function worldMachineOf({
+  machine: text,
+  ranks,
+}: {
+  readonly machine?: string | undefined
+  readonly ranks: number
+}): Promise<Machine | undefined> {
+  if (text === undefined) return undefined
+  // The import comes late: it loads readers of files that most worlds do not need.
+  const { readMachine } = await import('./machine-input.js')
+  const { machine } = readMachine(text)
+  checkWorldMachine(machine, ranks)
+  return machine
+}
+
+/** Adds the option of every subcommand that runs a world whose collectives the user tunes. */
+export function addTuningOption(command: Command): Command {
+  return command.option(
+    '--tuning <file>',
+    'file of rankweave tune that chooses the algorithms of collectives; of run and join also online:FOLDER and tuned:FOLDER (default: RANKWEAVE_TUNING)',
+  )
+}
+
+export const tuningSchema = { tuning: z.string().optional() }
+
+/** Returns the tuning file of a world, read before it starts; null without one. @throws ERR_FILE, ERR_TUNING */
+export async function tuningOf(
+  { tuning }: { readonly tuning?: string | undefined },
+  fabric: string,
+): Promise<TuningFile | null> {
+  const where = tuning === undefined ? 'RANKWEAVE_TUNING' : '--tuning'
+  const given = refuseOnline(where, tuningGiven(tuning))
+  return given === null ? null : loadTuning(where, given, fabric)
+}
+
+/**
+ * Returns the tuning of a run or of a process that joins, which may tune online.
+ *
+ * @param mayBeElsewhere whether rank 0, whose machine a model must be of, may run on another host
+ */
+export async function tuningOfRun(
+  options: { readonly tuning?: string | undefined },
+  fabric: string,
+  mayBeElsewhere = false,
+): Promise<TuningFile | OnlineRequest | null> {
+  const request = onlineRequestOf(tuningGiven(options.tuning))
+  if (request === undefined) return tuningOf(options, fabric)
+  // An error in the folder is one of the command, not of the program.
+  const load = mayBeElsewhere ? loadOnline : loadOnlineHere
+  await load(options.tuning === undefined ? 'RANKWEAVE_TUNING' : '--tuning', request, fabric)
+  return request
+}
+
+/** Adds the option of every subcommand that runs or opens a world whose messages the user's program matches. */
+export function addMatchingDesignOption(command: Command): Command {
+  return command.option(
+    '--matching-design <name>',
+    `structure of matching queues: ${mailboxDesigns.join(', ')} (default: ${mailboxDesigns[0]})`,
+  )
+}
+
+export const matchingDesignSchema = { matchingDesign: oneOf(...mailboxDesigns).optional() }

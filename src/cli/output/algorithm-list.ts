@@ -5,7 +5,7 @@ import { tunedOfText, tunedParameters } from '../../collective/open-mpi-settings
 import type { Algorithm } from '../../collective/patterns/algorithm.js'
 import { shapeLimits } from '../../collective/patterns/check-shape.js'
 import { type ServedCalls, servedCalls } from '../../collective/patterns/served-calls.js'
-import { withoutSchedule } from './algorithm-names.js'
+import { modelledAlgorithms } from '../../cost/models/modelled-algorithms.js'
 import { table } from './reporter.js'
 
 const callsOf: Readonly<Record<string, ServedCalls>> = servedCalls
@@ -124,4 +124,37 @@ export function mcaOptions(parameters: Readonly<Record<string, string>>): string
   return Object.entries(parameters)
     .map(([name, value]) => `--mca ${name} ${value}`)
     .join(' ')
+}
+
+/** An algorithm that one command knows and another does not. */
+interface MissingAlgorithm {
+  readonly id: string
+  readonly collective: string
+  readonly why: string
+}
+
+/** Returns the algorithms of `models` that `schedule` cannot write. */
+export function withoutSchedule(): MissingAlgorithm[] {
+  const scheduled = new Set(algorithms.map(({ id }) => id))
+  return modelledAlgorithms
+    .filter(({ id }) => !scheduled.has(id))
+    .map(({ id, collective, source }) => ({
+      id,
+      collective,
+      why: `a published formula only (${source}): Rankweave does not generate its messages`,
+    }))
+}
+
+/** Returns the algorithms of `schedule` that `models` cannot predict. */
+export function withoutFormula(): MissingAlgorithm[] {
+  const modelled = new Set(modelledAlgorithms.map(({ id }) => id))
+  return algorithms
+    .filter(({ id }) => !modelled.has(id))
+    .map(({ id, collective }) => ({
+      id,
+      collective,
+      why: /-(bucket|reordered)$/.test(id)
+        ? 'it depends on the network: models --machine, or rankweave simulate'
+        : 'models has no formula for it: rankweave simulate runs its schedule',
+    }))
 }

@@ -1,5 +1,7 @@
 import type { Interval } from '../../base/median-interval.js'
+import type { Collective } from '../../schedule/specification.js'
 import type { CallFile } from '../../tuning/online/call-file.js'
+import type { CallGain } from '../../tuning/online/call-gains.js'
 import type { LearnedGrid } from '../../tuning/online/learn-grid.js'
 import {
   type CallTrend,
@@ -11,7 +13,6 @@ import {
 import type { TotalRatio } from '../../tuning/online/size-times.js'
 import { settingLine } from '../../tuning/settings/setting.js'
 import type { TuningCall } from '../../tuning/settings/tuning-call.js'
-import { contradictionLines } from './contradictions.js'
 import { columns, counted, significant } from './reporter.js'
 
 /** The most rows of each table (sizes, settings, iterations), moves of a choice, and columns of probabilities. */
@@ -233,4 +234,113 @@ export function learnReportOutcome({ iterations, explored, evaluations, collecti
       }
     }),
   }
+}
+
+/** The grid and the gains of a collective. */
+interface LearnedCollective {
+  readonly collective: Collective
+  readonly learned: LearnedGrid
+  readonly gains: readonly CallGain[]
+}
+
+/** The sizes of calls that a report lists, those with the most calls first, and settings of each. */
+const shown = { sizes: 12, settings: 3 } as const
+
+/** Returns the grids, the gains and the next probabilities as lines of text. */
+export function learnText(collectives: readonly LearnedCollective[]): string {
+  return collectives
+    .filter(({ gains }) => gains.length > 0)
+    .map(learnedText)
+    .join('\n\n')
+}
+
+function learnedText({ collective, learned, gains }: LearnedCollective): string {
+  const { grid, regressors } = learned
+  const calls = learned.calls.reduce((sum, count) => sum + count, 0)
+  const trained = regressors.filter((regressor) => regressor !== undefined).length
+  const state = grid.isTrained ? 'trained' : 'not trained yet: all settings are tried alike'
+  const head = `${collective}: ${counted(calls, 'call', 'calls')}, ${trained} of ${counted(grid.settings.length, 'setting', 'settings')} with enough calls, ${state}`
+  const rows = gains
+    .slice(0, shown.sizes)
+    .map((gain) => [
+      sizeText(gain.call),
+      ...[String(gain.calls), microsecondsText(gain.defaultUs)],
+      ...[modelText(gain, learned), microsecondsText(gain.bestUs), gainText(gain)],
+    ])
+  const table = columns([['size', 'calls', 'default', 'model', 'time', 'model / default'], ...rows])
+  const settings = gains
+    .slice(0, shown.sizes)
+    .map((gain) => `  ${sizeText(gain.call)}: ${nextText(gain, learned)}`)
+  const left = gains.length - rows.length
+  const more = left > 0 ? [`  and ${counted(left, 'size', 'sizes')} with fewer calls`] : []
+  const contradictions = contradictionLines(gains, learned)
+  return [head, table, ...more, ...contradictions, '  next runs try', ...settings].join('\n')
+}
+
+function microsecondsText(timeUs: number): string {
+  return Number.isNaN(timeUs) ? '-' : `${significant(timeUs)} us`
+}
+
+function gainText({ ratio, interval }: CallGain): string {
+  if (Number.isNaN(ratio)) return '-'
+  if (interval === null) return ratio.toFixed(2)
+  const [low, high] = interval
+  const verdict = low <= 1 && high >= 1 ? ', no difference seen' : low > 1 ? ', slower' : ''
+  return `${ratio.toFixed(2)} (${low.toFixed(2)} to ${high.toFixed(2)})${verdict}`
+}
+
+/** Returns the choice of the model, which uses means of a cell and therefore is not always the fastest. */
+function modelText({ best }: CallGain, { grid }: LearnedGrid): string {
+  return best === 0 ? '-' : settingLine(grid.settings[best - 1])
+}
+
+function nextText({ next }: CallGain, { grid }: LearnedGrid): string {
+  const order = [...next].sort((a, b) => b[1] - a[1] || a[0] - b[0])
+  const texts = order
+    .slice(0, shown.settings)
+    .map(([number, share]) => `${settingLine(grid.settings[number - 1])} ${(100 * share).toFixed(0)}%`)
+  const left = order.length - texts.length
+  if (texts.length === 0) return 'the default'
+  return left > 0 ? `${texts.join(', ')}, ${left} others` : texts.join(', ')
+}
+
+/** Returns the learned grids and gains as plain data. */
+export function learnOutcome(collectives: readonly LearnedCollective[]) {
+  return collectives.map(({ collective, learned, gains }) => {
+    const { grid, calls, regressors } = learned
+    const line = (number: number) => (number === 0 ? null : settingLine(grid.settings[number - 1]))
+    return {
+      ...{ collective, isTrained: grid.isTrained },
+      settings: grid.settings.map((setting, i) => ({
+        setting: settingLine(setting),
+        calls: calls[i],
+        isTrained: regressors[i] !== undefined,
+      })),
+      sizes: gains.map(({ call, best, fastest, next, ...figures }) => ({
+        ...{ bytes: call.bytes, nodes: call.nodes, processesPerNode: call.processesPerNode, ...figures },
+        best: line(best),
+        fastest: line(fastest),
+        next: Object.fromEntries([...next].map(([number, share]) => [line(number), share])),
+      })),
+    }
+  })
+}
+
+const mostNamed = 3
+
+/** Returns lines on sizes at which the setting that the model chooses is not the one whose calls were fastest. */
+export function contradictionLines(gains: readonly CallGain[], { grid }: LearnedGrid): string[] {
+  const lineOf = (number: number) => settingLine(grid.settings[number - 1])
+  const found = gains.filter(({ isContradicted }) => isContradicted)
+  if (found.length === 0) return []
+  const lines = found.slice(0, mostNamed).map(({ call, best, bestUs, fastest, fastestUs }) => {
+    const times = (bestUs / fastestUs).toFixed(2)
+    return `    ${sizeText(call)}: ${lineOf(best)}, ${times} times the median of ${lineOf(fastest)}`
+  })
+  const left = found.length - lines.length
+  return [
+    '  the choice of the model is not the fastest seen: means count, which outliers and near sizes raise',
+    ...lines,
+    ...(left > 0 ? [`    and ${counted(left, 'size', 'sizes')} more`] : []),
+  ]
 }

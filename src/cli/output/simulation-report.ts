@@ -5,7 +5,14 @@ import type { Machine } from '../../machine/machine.js'
 import { profileOf } from '../../machine/network.js'
 import { levels } from '../../machine/profile.js'
 import { profileOrigin, profileRemark } from '../../machine/profile-remarks.js'
-import { counted, figure, table } from './reporter.js'
+import type { AppliedMapping } from '../../neighborhood/choose/mapped-topology.js'
+import {
+  type MappingObjective,
+  type PlacementObjective,
+  simulatedTime,
+} from '../../topology/mapping/objectives.js'
+import type { PlacementCosts } from '../../topology/mapping/placement-costs.js'
+import { change, columns, counted, figure, secondsText, table } from './reporter.js'
 
 /** Returns the rows of a simulation's table. @param first rows before those of the simulation */
 export function simulationRows(
@@ -57,4 +64,86 @@ function pathText(path: readonly PathStep[]): string {
 
 export function microseconds(us: number): string {
   return `${figure(us)} us`
+}
+
+/** The times of a strategy before and after a mapping, as JSON. */
+export interface MappedTimes {
+  readonly origin: 'simulated'
+  readonly bytesPerBlock: number
+  readonly before: TimedBy
+  readonly after: TimedBy
+  /** The number of swaps of two ranks that were simulated. */
+  readonly swaps: number
+  /** The profile of the costs with which times are simulated, and their provenance. */
+  readonly profile: string
+  /** The reason why the times are less certain than they look, or null. */
+  readonly remark: string | null
+}
+
+/** A strategy as text, with its time. */
+interface TimedBy {
+  readonly strategy: string
+  readonly timeUs: number
+}
+
+interface MappingReport {
+  readonly objective: PlacementObjective
+  /** The mapping from which it was refined. */
+  readonly start: string
+  readonly before: PlacementCosts
+  readonly after: PlacementCosts
+  readonly seconds: number
+  /** The times that `simulated-time` alone has. */
+  readonly simulated?: MappedTimes
+}
+
+const rows: readonly (readonly [MappingObjective, keyof PlacementCosts])[] = [
+  ['pairs', 'pairs'],
+  ['edges', 'edges'],
+  ['hop-bytes', 'hopBytes'],
+  ['busiest-node', 'busiestNode'],
+]
+
+export function mappingTable({ objective, start, before, after, seconds, simulated }: MappingReport): string {
+  const lines = rows.map(([name, key]) => [
+    `${name}${name === objective ? ' *' : ''}`,
+    figure(before[key]),
+    figure(after[key]),
+    change(after[key], before[key]),
+  ])
+  const times = simulated === undefined ? [] : [timeLine(simulated)]
+  const costs = columns([['objective', 'before', 'after', ''], ...lines, ...times])
+  if (simulated === undefined) return `${costs}\n  from ${start}, in ${secondsText(seconds)}`
+  const search = `${start}, ${counted(simulated.swaps, 'swap', 'swaps')} simulated, in ${secondsText(seconds)}`
+  const { remark } = simulated
+  return [costs, `  from ${search}`, timesText(simulated), ...(remark === null ? [] : [remark])].join('\n')
+}
+
+function timeLine({ before, after }: MappedTimes): string[] {
+  const [identity, mapped] = [before, after].map(({ timeUs }) => microseconds(timeUs))
+  return [`${simulatedTime} *`, identity, mapped, change(after.timeUs, before.timeUs, 'less')]
+}
+
+function timesText({ before, after, bytesPerBlock, profile }: MappedTimes): string {
+  const by =
+    before.strategy === after.strategy ? after.strategy : `${before.strategy} before, ${after.strategy} after`
+  const blocks = counted(bytesPerBlock, 'byte', 'bytes')
+  return table([
+    ['blocks', `${blocks} each`],
+    ['strategy', by],
+    ['profile', profile],
+  ])
+}
+
+/** Returns a line on a mapping that was applied before planning. */
+export function mappingRow({ map, start, before, after, isMapped, simulated }: AppliedMapping): string {
+  const source = start === null ? map : `${map}, from ${start}`
+  if (!isMapped && simulated === null) return `${source}: no rank moves, ${figure(before.pairs)} pairs`
+  const pairs = `${figure(before.pairs)} pairs before, ${figure(after.pairs)} after`
+  if (simulated === null) return `${source}: ${pairs} (${change(after.pairs, before.pairs)})`
+  const [identity, mapped] = [simulated.identityUs, simulated.mappedUs].map(microseconds)
+  const decision = isMapped
+    ? `simulated ${identity} without, ${mapped} with it`
+    : `not used, as it does not pay: simulated ${identity} without, ${mapped} with it`
+  return `${source}: ${pairs}; ${decision}`
 }

@@ -1,8 +1,7 @@
 import type { Communicator } from '../../comm/communicator.js'
 import { hostedArgs } from '../../launch/processes/hosted-program.js'
 import type { HostedMain } from '../../world/user-program.js'
-import { refuseExit } from './guard-user-code.js'
-import { loadProgram, type Program } from './load-program.js'
+import { loadProgram, type Program, refuseExit } from './load-program.js'
 import { attributed, captureRankOutput, type RankOutput } from './rank-output.js'
 
 /** The arguments of a user's program in a worker thread or its own process. */

@@ -4,7 +4,7 @@ import type { ReportOptions } from '../../launch/processes/report-triggers.js'
 import { type HostedMain, type Main, run } from '../../launch/run.js'
 import { ownModule } from '../../package-paths.js'
 import type { TuningFile } from '../../tuning/models/tuning-file.js'
-import { tuningOf } from '../input/tuning-option.js'
+import { tuningOf } from '../input/world-options.js'
 import { worldFailure } from './world-failure.js'
 
 /** Announces that every process has left the world and is about to exit, with any code. */

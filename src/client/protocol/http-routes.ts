@@ -14,8 +14,7 @@ import {
   topologyQuery,
   topologyViewQuery,
 } from './http.js'
-import { mountedWorldInfo, mountedWorldList, mountedWorldRequest, openedWorld } from './mounted-worlds.js'
-import { worldInfo } from './worlds.js'
+import { mountedWorldInfo, mountedWorldList, mountedWorldRequest, openedWorld, worldInfo } from './worlds.js'
 
 /** A request that the service answers. */
 export interface HttpRoute {

@@ -1,18 +1,18 @@
 import * as z from 'zod'
-import { maxListedRanks, mostMembers, mostMixed, worldProtocolVersion } from './world-limits.js'
+import { maxListedRanks, mostMembers, mostMixed, worldProtocolVersion } from './limits.js'
 
 // The messages of members of worlds to the service, and its replies, by kind: one JSON object per text message. Unknown
 // fields are refused. The module is portable, because the client of browsers imports it.
 
-export const worldId = z
+const worldId = z
   .string()
   .regex(/^w-[0-9a-f]{16}$/, 'the id of a world, w- and 16 hexadecimal digits')
   .describe('id of the world')
-export const worldName = z
+const worldName = z
   .string()
   .regex(/^[A-Za-z0-9._-]{1,64}$/, 'a name of 1 to 64 characters of A-Z, a-z, 0-9, ., _ and -')
   .describe('name of the world, unique among the worlds of one token')
-export const communicatorId = z
+const communicatorId = z
   .string()
   .regex(/^(?:world|[0-9]{1,8}\.[0-9]{1,10})$/, 'the id of a communicator, such as world or 0.1')
   .describe('id of a communicator, the same at all its ranks; `world` is that of all ranks')
@@ -268,3 +268,125 @@ export type WorldReply<K extends WorldKind = WorldKind> = {
   [Kind in K]: z.output<(typeof worldReplies)[Kind]>
 }[K]
 export type WorldInfo = z.output<typeof worldInfo>
+
+/** The reason why a call failed. */
+export const callError = z
+  .strictObject({
+    code: z
+      .string()
+      .regex(/^ERR_[A-Z_]+$/)
+      .describe('one of the codes in the documentation of errors'),
+    message: z.string().describe('for people'),
+    details: z
+      .record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()]))
+      .describe(
+        'for programs: `process`, the rank in the world of the lost process; `flag`, of `agree`; others',
+      ),
+  })
+  .meta({ title: 'error' })
+
+const eventRank = z.int().min(0)
+
+/** The messages that the service sends at any time, by `event`. */
+export const worldEvents = {
+  begun: z
+    .strictObject({
+      event: z.literal('begun'),
+      world: worldId,
+      rank: eventRank.describe('of this member in the world'),
+      size: z.int().min(1).describe('ranks of the world, those of programs included'),
+      comm: communicatorId,
+    })
+    .describe('All members have joined. Calls are permitted from here on.'),
+  member: z
+    .strictObject({
+      event: z.literal('member'),
+      world: worldId,
+      rank: eventRank.describe('in the world'),
+      state: z.enum(['left', 'lost']),
+      reason: z.string().describe('for people'),
+    })
+    .describe('Another member of the world has left, or is lost; or a program is lost.'),
+  ended: z
+    .strictObject({ event: z.literal('ended'), world: worldId, error: callError })
+    .describe(
+      'The world has ended with this error before this member left; the member may join another one.',
+    ),
+  refused: z
+    .strictObject({
+      event: z.literal('refused'),
+      id: z.int().nullable().describe('of that message; null where it has none that can be told'),
+      error: callError,
+    })
+    .describe(
+      'A message could not be read, or had an `id` that is not larger than all before: nothing was done. Where the socket is closed too, `error` says why, and so does the close code.',
+    ),
+  world: z
+    .strictObject({ event: z.literal('world'), world: worldInfo })
+    .describe('To those who watch: a world is new, or has changed; at most once per `watchMs` for each.'),
+  worldEnded: z
+    .strictObject({ event: z.literal('worldEnded'), world: worldId })
+    .describe('To those who watch: a world has gone.'),
+} as const
+
+export type WorldEventKind = keyof typeof worldEvents
+export type WorldEvent<K extends WorldEventKind = WorldEventKind> = {
+  [Kind in K]: z.output<(typeof worldEvents)[Kind]>
+}[K]
+export type CallError = z.output<typeof callError>
+
+/** A client's request for a world of programs that join it by `rankweave join`. */
+export const mountedWorldRequest = z
+  .strictObject({
+    ranks: z
+      .int()
+      .min(1)
+      .max(2 ** 22),
+    processes: z
+      .int()
+      .min(1)
+      .max(1024)
+      .optional()
+      .describe('that are to join; ranks are distributed evenly. Default: one per rank'),
+    program: z
+      .string()
+      .regex(/^[0-9a-f]{64}$/, 'a SHA-256, 64 hexadecimal digits')
+      .optional()
+      .describe('SHA-256 of the file that processes must run. Default: that of the first to join'),
+  })
+  .describe('a world whose processes run programs of Rankweave')
+
+export const mountedWorldId = z
+  .string()
+  .regex(/^[0-9a-f]{16}$/, 'the id of a world, 16 hexadecimal digits')
+  .describe('names a world; it is the beginning of its token')
+
+const text = z.string()
+
+export const mountedWorldInfo = z.strictObject({
+  id: mountedWorldId,
+  ranks: z.int(),
+  processes: z.int(),
+  createdAt: z.iso.datetime().describe('when, in UTC'),
+  ended: z
+    .strictObject({
+      lost: z.array(z.strictObject({ process: z.int(), reason: text })),
+      failed: text.nullable(),
+      closed: text.nullable(),
+    })
+    .nullable()
+    .describe(
+      'how it ended: processes that were lost (the first 64), the failure that one reported, why it was closed; null: it has not',
+    ),
+})
+
+/** The answer to the request, the only one that contains the token. */
+export const openedWorld = mountedWorldInfo.extend({
+  token: text.describe('for `rankweave join`; any process that has it can join'),
+})
+
+export const mountedWorldList = z.strictObject({ worlds: z.array(mountedWorldInfo) })
+
+export type MountedWorldRequest = z.infer<typeof mountedWorldRequest>
+export type MountedWorldInfo = z.infer<typeof mountedWorldInfo>
+export type OpenedWorld = z.infer<typeof openedWorld>

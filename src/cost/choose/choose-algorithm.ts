@@ -7,7 +7,7 @@ import {
   wordOption,
 } from '../../base/option.js'
 import { checkOptions } from '../../base/option-table.js'
-import { atOnce, inSlices } from '../../base/slices.js'
+import { atOnce, inSlices } from '../../base/turn.js'
 import { algorithms } from '../../collective/algorithms.js'
 import type { Algorithm, CombinationOrder, Shape } from '../../collective/patterns/algorithm.js'
 import { requireShape, shapeLimits } from '../../collective/patterns/check-shape.js'

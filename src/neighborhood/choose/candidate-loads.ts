@@ -1,5 +1,5 @@
 import { equalNumbers } from '../../base/search.js'
-import { inSlices, joinWork, type SharedWork } from '../../base/slices.js'
+import { inSlices, joinWork, type SharedWork } from '../../base/turn.js'
 import { distinctIn, distinctOut, type NeighborSets, transposeTopology } from '../../topology/neighbors.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
 import { topologyHash } from '../../topology/topology-hash.js'

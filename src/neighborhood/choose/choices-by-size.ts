@@ -1,5 +1,5 @@
 import { sizeClass } from '../../base/size-class.js'
-import { joinWork, type SharedWork } from '../../base/slices.js'
+import { joinWork, type SharedWork } from '../../base/turn.js'
 import type { Machine } from '../../machine/machine.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
 import { RecentObjects } from '../plan/plan-cache.js'

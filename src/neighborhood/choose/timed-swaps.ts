@@ -1,4 +1,4 @@
-import { inversePermutation } from '../../base/permutation.js'
+import { inversePermutation } from '../../base/order.js'
 import { below } from '../../base/random.js'
 import { rowStarts } from '../../topology/compressed-rows.js'
 import type { NeighborSets } from '../../topology/neighbors.js'

@@ -1,5 +1,5 @@
 import { GrowingInt32Array } from '../../base/growing-array.js'
-import { stableOrder } from '../../base/stable-order.js'
+import { stableOrder } from '../../base/order.js'
 import { opKind, type Schedule } from '../ir.js'
 import { operationsOfRank, rankOfOperation } from '../walk.js'
 import { homeOfBlock, type LoweringContext } from './lowering-context.js'

@@ -1,7 +1,7 @@
 import { GrowingInt32Array } from '../../base/growing-array.js'
+import { stableOrder } from '../../base/order.js'
 import { concatenateWords } from '../../base/packing.js'
 import { rangeAt } from '../../base/search.js'
-import { stableOrder } from '../../base/stable-order.js'
 import { RankweaveError } from '../../errors.js'
 import { opKind } from '../ir.js'
 import { pairMessages } from '../message-pairs.js'

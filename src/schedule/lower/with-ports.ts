@@ -1,5 +1,5 @@
+import { stableOrder } from '../../base/order.js'
 import { firstNotBelow, indexIn } from '../../base/search.js'
-import { stableOrder } from '../../base/stable-order.js'
 import { wrongValue } from '../../errors.js'
 import { maxPhases } from '../builder.js'
 import { opKind, type Schedule } from '../ir.js'

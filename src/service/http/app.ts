@@ -1,4 +1,4 @@
-import { createServer } from 'node:http'
+import { createServer, type ServerResponse } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import type { Duplex } from 'node:stream'
 import Fastify, {
@@ -8,19 +8,19 @@ import Fastify, {
   LogController,
 } from 'fastify'
 import * as z from 'zod'
-import { mountedWorldId, mountedWorldRequest } from '../../client/protocol/mounted-worlds.js'
+import { jsonCommas, jsonDepth } from '../../base/json-depth.js'
+import { maxMessageDepth } from '../../client/protocol/limits.js'
+import { mountedWorldId, mountedWorldRequest } from '../../client/protocol/worlds.js'
 import { isRankweaveError, RankweaveError } from '../../errors.js'
 import { endWhenStalled, type ServiceContext } from './context.js'
 import { endWith, errorAnswer, parsed } from './error-answer.js'
 import { bearerOf, requireExpectation, requireHost, toOriginForm } from './guard.js'
 import { addJobRoutes } from './job-routes.js'
-import { readJsonBodies } from './json-bodies.js'
 import type { ServiceMetrics } from './metrics.js'
 import { addPlanRoutes } from './plan-routes.js'
 import { RequestTurns } from './request-turns.js'
 import { addStaticFiles, type StaticFile } from './static-files.js'
 import { addTopologyRoutes } from './topology-routes.js'
-import { UnreadBytes } from './unread-bytes.js'
 import { wantsSocket } from './upgrades.js'
 import { addViewRoutes } from './view-routes.js'
 
@@ -29,7 +29,7 @@ const params = z.strictObject({ id: mountedWorldId })
 /**
  * Adds the routes of worlds of programs: opened, listed, ended. Their sockets are at `/v1/rendezvous` (upgrades.ts).
  */
-export function addRendezvousRoutes(app: FastifyInstance, { mounted }: ServiceContext): void {
+function addRendezvousRoutes(app: FastifyInstance, { mounted }: ServiceContext): void {
   app.post('/rendezvous/worlds', (request, reply) =>
     reply.code(201).send(mounted.create(request.tenant, parsed(mountedWorldRequest, request.body))),
   )
@@ -42,7 +42,7 @@ export function addRendezvousRoutes(app: FastifyInstance, { mounted }: ServiceCo
   )
 }
 
-export interface AppOptions {
+interface AppOptions {
   readonly context: ServiceContext
   readonly metrics: ServiceMetrics
   /** The files of the page, by path. */
@@ -195,4 +195,64 @@ function refuseMalformed(error: Error & { readonly code?: string }, socket: Dupl
 /** Returns the path of a URL, without its query. */
 function pathOf(url: string): string {
   return url.split('?', 1)[0]
+}
+
+/** The most commas between members and elements; a plan request with all its members has 12. */
+const mostCommas = 64
+
+/**
+ * Reads bodies of the type `application/json`: nesting and commas are counted before they are parsed, and members that
+ * name a prototype are refused.
+ */
+export function readJsonBodies(app: FastifyInstance): void {
+  const parse = app.getDefaultJsonParser('error', 'error')
+  app.addContentTypeParser<string>('application/json', { parseAs: 'string' }, (request, body, done) => {
+    const expected = exceeded(body)
+    if (expected === null) return parse(request, body, done)
+    done(new RankweaveError('ERR_ARGUMENT', `request: expected ${expected}`))
+  })
+}
+
+/** Returns the bound that a body exceeds; null if it exceeds none. */
+function exceeded(body: string): string | null {
+  if (jsonDepth(body, maxMessageDepth) > maxMessageDepth) return `nesting of at most ${maxMessageDepth}`
+  return jsonCommas(body, mostCommas) > mostCommas ? `at most ${mostCommas} commas between values` : null
+}
+
+/** The bytes up to which answers do not count: a connection has one at a time. */
+const shortBytes = 2 ** 16
+
+/**
+ * Bounds the answers that are whole in memory while clients have not read them, by tenant. A tenant has one of any
+ * length, and more of them up to so many bytes together. Files are sent piece by piece and need no bound. Memory:
+ * `most` bytes for each tenant, or its longest answer, and 64 KiB for each connection.
+ */
+export class UnreadBytes {
+  readonly #most: number
+  readonly #bytes = new Map<string, number>()
+
+  constructor(most: number) {
+    this.#most = most
+  }
+
+  /**
+   * Counts an answer until its connection has taken it, or has closed.
+   * @throws ERR_BUSY beyond the bound
+   */
+  add(tenant: string, answer: ServerResponse, bytes: number): void {
+    // If the client left while its answer was made, no other `close` event comes.
+    if (bytes <= shortBytes || answer.destroyed) return
+    const before = this.#bytes.get(tenant) ?? 0
+    if (before > 0 && before + bytes > this.#most)
+      throw new RankweaveError(
+        'ERR_BUSY',
+        `expected at most ${this.#most} bytes of answers that were not read (unreadBytes)`,
+      )
+    this.#bytes.set(tenant, before + bytes)
+    answer.once('close', () => {
+      const left = this.#bytes.get(tenant)! - bytes
+      if (left === 0) this.#bytes.delete(tenant)
+      else this.#bytes.set(tenant, left)
+    })
+  }
 }

@@ -17,8 +17,7 @@ import type { Tasks } from '../jobs/task.js'
 import { storing } from '../store/storing.js'
 import { leaving, type ServiceContext } from './context.js'
 import { parsed } from './error-answer.js'
-import { listed } from './listing.js'
-import { notThere, reading } from './reading.js'
+import { listed, notThere, reading } from './reading.js'
 
 const params = z.strictObject({ id: planId })
 const rankParams = z.strictObject({

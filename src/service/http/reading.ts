@@ -1,3 +1,4 @@
+import type { ListQuery } from '../../client/protocol/http.js'
 import { RankweaveError } from '../../errors.js'
 import type { PlanRecord, TopologyRecord } from '../store/records.js'
 import type { Store, Stored } from '../store/store.js'
@@ -34,4 +35,42 @@ export async function reading<S extends keyof Kinds, T>(
     if (store.get(shelf, tenant, id) === undefined) throw notThere(shelf, id)
     throw error
   }
+}
+
+interface Listed {
+  readonly id: string
+  /** The time in UTC, as ISO 8601. */
+  readonly createdAt: string
+}
+
+/** The characters of JSON with which a page ends. */
+const mostCharacters = 2 ** 20
+
+/**
+ * Returns a page of a list: at most `limit` records, and none after those that have 2^20 characters together.
+ *
+ * @param all in the order of their age
+ * @param query `after`: where the page before ended. A record that was removed meanwhile does no harm
+ * @returns `next`: where the next page begins; null after the last record
+ */
+export function listed<T extends Listed>(
+  all: readonly T[],
+  { limit, after }: ListQuery,
+): { readonly page: readonly T[]; readonly next: string | null } {
+  const first = after === undefined ? 0 : firstAfter(all, after)
+  let end = first
+  for (let length = 0; end < all.length && end - first < limit && length < mostCharacters; end++)
+    length += JSON.stringify(all[end]).length
+  return { page: all.slice(first, end), next: end < all.length ? placeOf(all[end - 1]) : null }
+}
+
+const placeOf = ({ createdAt, id }: Listed) => `${createdAt}.${id}`
+
+function firstAfter(all: readonly Listed[], place: string): number {
+  const split = place.lastIndexOf('.')
+  const [time, id] = [place.slice(0, split), place.slice(split + 1)]
+  const at = all.findIndex((one) => one.id === id)
+  if (at >= 0) return at + 1
+  const later = all.findIndex(({ createdAt }) => createdAt >= time)
+  return later < 0 ? all.length : later
 }

@@ -7,8 +7,7 @@ import { RankweaveError } from '../../errors.js'
 import { storeError } from '../store/storing.js'
 import { leaving, type ServiceContext } from './context.js'
 import { parsed } from './error-answer.js'
-import { listed } from './listing.js'
-import { notThere } from './reading.js'
+import { listed, notThere } from './reading.js'
 
 const params = z.strictObject({ id: topologyId })
 

@@ -9,9 +9,8 @@ import type { Log } from '../log.js'
 import type { JobRecord } from '../store/records.js'
 import type { Store } from '../store/store.js'
 import type { Tenant } from '../tenant.js'
-import { type ReadRequest, readRequest } from './read-request.js'
-import { TenantQueue } from './tenant-queue.js'
-import type { WorkerPool } from './worker-pool.js'
+import { type ReadRequest, readRequest } from './task.js'
+import { TenantQueue, type WorkerPool } from './worker-pool.js'
 
 /** A job while the service knows it. */
 interface Job {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { closeSync, fsyncSync, openSync, readSync, writeSync } from 'node:fs'
+import { closeSync, fsyncSync, openSync, readFileSync, readSync, writeSync } from 'node:fs'
 import type { RankProgram } from '../../client/protocol/http.js'
 import { simulate } from '../../cost/simulate/simulate.js'
 import { simulationObject } from '../../cost/simulate/simulation.js'
@@ -10,19 +10,35 @@ import { formatMachine } from '../../machine/format-machine.js'
 import { nodeOf } from '../../machine/machine.js'
 import { parseMachine } from '../../machine/machine-text.js'
 import { profileOf } from '../../machine/network.js'
-import { reportedPlan } from '../../neighborhood/choose/plan-request.js'
+import { reportedPlan, requestedPlan } from '../../neighborhood/choose/plan-request.js'
+import { ownVersion, pageFile } from '../../package-paths.js'
+import { mostListedRanks, type PlanView, planView } from '../../report/plan-view.js'
+import { reportHtml } from '../../report/report-html.js'
+import { topologyView } from '../../report/topology-view.js'
 import { readScheduleFile, scheduleText } from '../../schedule/file/schedule-file.js'
-import { opKind, type Schedule } from '../../schedule/ir.js'
+import { isNeighborSchedule, type NeighborSchedule, opKind, type Schedule } from '../../schedule/ir.js'
 import { waitsAfter } from '../../schedule/walk.js'
-import { chunksOf } from '../../text/whole-file.js'
+import { type ByteSource, isGzip } from '../../text/byte-source.js'
+import { expanded, openSourceFile, type ReadProgress } from '../../text/source-file.js'
+import { TextReader } from '../../text/text-reader.js'
+import { chunksOf, fileError } from '../../text/whole-file.js'
+import { matrixMarketText, readMatrixMarketHeader } from '../../topology/files/matrix-market.js'
+import { parseTopologySpec } from '../../topology/files/spec-text.js'
+import { buildTopology } from '../../topology/files/topology-from-spec.js'
 import { mapFromCommunities } from '../../topology/mapping/communities.js'
 import { mappingText } from '../../topology/mapping/mapping-file.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
 import { topologyHash } from '../../topology/topology-hash.js'
 import { requireMemory, requirePlannable } from './job-memory.js'
-import type { Body, TaskKind, TaskProgress, Tasks, WorkerSettings } from './task.js'
-import { buildUpload } from './uploaded-topology.js'
-import { viewWork } from './view-tasks.js'
+import type {
+  Body,
+  TaskKind,
+  TaskProgress,
+  Tasks,
+  UploadedTopology,
+  ViewedPlan,
+  WorkerSettings,
+} from './task.js'
 
 type Report = (progress: TaskProgress) => void
 
@@ -32,6 +48,31 @@ type Work = {
     settings: WorkerSettings,
     report: Report,
   ) => Promise<Tasks[K]['output']>
+}
+
+/** The tasks of a worker that gather the data of pictures, and make the file that holds them. */
+const viewWork = {
+  async topologyView(
+    { upload, name, rank }: Tasks['topologyView']['input'],
+    { expandedBytes }: WorkerSettings,
+  ) {
+    const { topology } = buildUpload(upload, expandedBytes)
+    return { json: JSON.stringify(topologyView(topology, { name, ...(rank === null ? {} : { rank }) })) }
+  },
+
+  async planView({ viewed }: Tasks['planView']['input']) {
+    return { json: JSON.stringify(await viewOf(await neighborSchedule(viewed.schedule), viewed)) }
+  },
+
+  async report({ viewed }: Tasks['report']['input']) {
+    const schedule = await neighborSchedule(viewed.schedule)
+    const html = reportHtml(template(), {
+      topology: topologyView(schedule.topology, { name: viewed.name, adjacency: true }),
+      plan: await viewOf(schedule, viewed),
+      madeBy: `rankweave ${ownVersion()}`,
+    })
+    return { html }
+  },
 }
 
 /** The work of a worker thread, by the kind of its task. Every function throws errors of Rankweave for bad input. */
@@ -208,4 +249,130 @@ function bounded(most: number, object: unknown): { readonly json: string } {
   if (json.length > most)
     throw new RankweaveError('ERR_LIMIT', `the answer is longer than ${most} bytes (answerBytes)`)
   return { json }
+}
+
+async function viewOf(schedule: NeighborSchedule, viewed: ViewedPlan): Promise<PlanView> {
+  const { name, machine, bytes, rank, planMs } = viewed
+  return planView(
+    schedule.topology,
+    { schedule, groups: await groupsOf(schedule, viewed), planMs: planMs ?? 0 },
+    machine === null ? null : parseMachine(machine),
+    {
+      name,
+      isMeasured: planMs !== null,
+      ...(bytes === null ? {} : { bytes }),
+      ...(rank === null ? {} : { ranks: [rank] }),
+    },
+  )
+}
+
+/** The most milliseconds of planning for which a plan is made again for the colors of a picture. */
+const longestAgainMs = 5_000
+
+/**
+ * Returns the friend groups of a plan, which its schedule does not hold: it is planned again. Null if that would take
+ * long.
+ */
+async function groupsOf({ topology }: NeighborSchedule, { friends, planMs }: ViewedPlan) {
+  if (friends === null || planMs === null || planMs > longestAgainMs) return null
+  if (topology.ranks > mostListedRanks) return null
+  const { strategy, machine } = friends
+  const request = { strategy, operation: 'neighbor-allgather', comparedBytes: null, map: null } as const
+  const planned = await requestedPlan(topology, request, machine === null ? null : parseMachine(machine))
+  const { groups } = planned.plan
+  return groups?.count === friends.groups ? groups : null
+}
+
+/** @throws ERR_SCHEDULE for a schedule without a topology */
+async function neighborSchedule(path: string): Promise<NeighborSchedule> {
+  const schedule = await readScheduleFile(path)
+  if (isNeighborSchedule(schedule)) return schedule
+  throw new RankweaveError('ERR_SCHEDULE', 'expected the schedule of a neighborhood collective')
+}
+
+/** @throws ERR_FILE if the page has not been built */
+function template(): string {
+  const file = pageFile('report.html')
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (cause) {
+    throw fileError('read', 'report.html', cause)
+  }
+}
+
+/** The name of the upload in errors. */
+const uploadName = 'the upload'
+
+const fileKinds = { edges: 'edges', csv: 'csv', metis: 'metis', json: 'graphology' } as const
+
+/** The most characters of a text of a topology, longer than any valid one. */
+const longestSpec = 4096
+
+/**
+ * Builds what was uploaded. Limits of this thread (`lowerTopologyLimits`) hold before anything is allocated.
+ *
+ * @param expandedBytes what a compressed upload may expand to
+ * @returns also the ranks of a matrix, which are as many as its rows unless given
+ * @throws ERR_SPEC, ERR_TOPOLOGY, ERR_MATRIX_MARKET, ERR_FILE, ERR_LIMIT
+ */
+function buildUpload(
+  { path, format, ranks }: UploadedTopology,
+  expandedBytes: number,
+  onProgress: ReadProgress = () => {},
+): { readonly topology: ProcessTopology; readonly matrixRanks: number | null } {
+  const open = () => boundedUpload(path, expandedBytes)
+  if (format === 'spec') {
+    const text = read(open(), longestSpec).trim()
+    const spec = parseTopologySpec(text)
+    if ('file' in spec)
+      throw new RankweaveError('ERR_SPEC', 'expected a topology by parameters: of a file, upload the content')
+    return { topology: buildTopology(spec), matrixRanks: null }
+  }
+  if (format !== 'mtx')
+    return {
+      topology: buildTopology({ kind: fileKinds[format], file: uploadName }, { open, onProgress }),
+      matrixRanks: null,
+    }
+  const matrixRanks = ranks ?? rowsOf(open())
+  const spec = { kind: 'mtx', file: uploadName, ranks: matrixRanks } as const
+  return { topology: buildTopology(spec, { open, onProgress }), matrixRanks }
+}
+
+/** Returns the upload, expanded if it is compressed, once, and no further than the bound. */
+function boundedUpload(path: string, most: number): ByteSource {
+  const file = openSourceFile(path)
+  const { source, isCompressed } = expanded(file, uploadName)
+  let total = 0
+  return {
+    sizeBytes: isCompressed ? null : source.sizeBytes,
+    read: (into) => {
+      const count = source.read(into)
+      if (isCompressed && total === 0 && isGzip(into.subarray(0, count)))
+        throw new RankweaveError('ERR_FILE', 'the upload is compressed twice')
+      total += count
+      if (total > most)
+        throw new RankweaveError('ERR_LIMIT', `the upload expands to more than ${most} bytes (expandedBytes)`)
+      return count
+    },
+    close: () => file.close(),
+  }
+}
+
+function read(source: ByteSource, most: number): string {
+  try {
+    const bytes = new Uint8Array(most)
+    let count = 0
+    for (let more = -1; more !== 0 && count < most; count += more) more = source.read(bytes.subarray(count))
+    return new TextDecoder().decode(bytes.subarray(0, count))
+  } finally {
+    source.close()
+  }
+}
+
+function rowsOf(source: ByteSource): number {
+  try {
+    return readMatrixMarketHeader(new TextReader(source, { file: uploadName, ...matrixMarketText })).rows
+  } finally {
+    source.close()
+  }
 }

@@ -1,9 +1,9 @@
 import { Worker } from 'node:worker_threads'
 import { type Clock, realClock } from '../../base/clock.js'
+import { addToList } from '../../base/maps.js'
 import { type ErrorRecord, RankweaveError } from '../../errors.js'
 import { isSource, ownModule, workerFile } from '../../package-paths.js'
 import type { TaskKind, TaskProgress, Tasks, WorkerSettings } from './task.js'
-import { TenantQueue } from './tenant-queue.js'
 
 export interface ToWorker {
   readonly kind: TaskKind
@@ -18,7 +18,7 @@ export type FromWorker =
   | { readonly error: ErrorRecord; readonly isGrown: boolean }
   | { readonly defect: string }
 
-export interface PoolOptions {
+interface PoolOptions {
   /** The number of tasks at a time; one more for a task that runs long, see {@link WorkerPool}. */
   readonly threads: number
   /** The number of tasks of a tenant that wait for a thread. */
@@ -34,7 +34,7 @@ export interface PoolOptions {
 /** The milliseconds after which a task yields its thread to a tenant that waits and of which nothing runs. */
 export const sliceMs = 500
 
-export interface TaskOptions {
+interface TaskOptions {
   /** The tenant; default: '' */
   readonly tenant?: string
   readonly onProgress?: (progress: TaskProgress) => void
@@ -265,4 +265,53 @@ function cancelled(): RankweaveError {
 
 function shutsDown(): RankweaveError {
   return new RankweaveError('ERR_BUSY', 'the service shuts down')
+}
+
+/** A queue of items in the order of arrival within each tenant; tenants take turns. */
+export class TenantQueue<T> {
+  /** The items by tenant; the tenant at the front is next. None is empty. */
+  readonly #items = new Map<string, T[]>()
+  #size = 0
+
+  get size(): number {
+    return this.#size
+  }
+
+  sizeOf(tenant: string): number {
+    return this.#items.get(tenant)?.length ?? 0
+  }
+
+  add(tenant: string, item: T): void {
+    addToList(this.#items, tenant, item)
+    this.#size++
+  }
+
+  /** Takes the next tenant's first item; with `accepts`, that of the next tenant that it accepts. */
+  take(accepts: (tenant: string) => boolean = () => true): T | undefined {
+    for (const [tenant, items] of this.#items) {
+      if (!accepts(tenant)) continue
+      const item = items.shift()
+      this.#size--
+      this.#items.delete(tenant)
+      if (items.length > 0) this.#items.set(tenant, items)
+      return item
+    }
+    return undefined
+  }
+
+  /** Returns whether a tenant that is accepted has an item. */
+  hasOf(accepts: (tenant: string) => boolean): boolean {
+    return [...this.#items.keys()].some(accepts)
+  }
+
+  /** @returns whether it was there */
+  remove(tenant: string, item: T): boolean {
+    const items = this.#items.get(tenant)
+    const at = items?.indexOf(item) ?? -1
+    if (items === undefined || at < 0) return false
+    items.splice(at, 1)
+    this.#size--
+    if (items.length === 0) this.#items.delete(tenant)
+    return true
+  }
 }

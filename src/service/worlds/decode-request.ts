@@ -1,7 +1,6 @@
 import { jsonDepth } from '../../base/json-depth.js'
-import type { CallError } from '../../client/protocol/world-events.js'
-import { maxMessageDepth } from '../../client/protocol/world-limits.js'
-import { type WorldRequest, worldRequests } from '../../client/protocol/worlds.js'
+import { maxMessageDepth } from '../../client/protocol/limits.js'
+import { type CallError, type WorldRequest, worldRequests } from '../../client/protocol/worlds.js'
 import { isRankweaveError, RankweaveError, reasonText } from '../../errors.js'
 import { expectedOf } from '../field-words.js'
 

@@ -4,8 +4,7 @@ import { RankweaveError } from '../../errors.js'
 import { type LocalSession, local } from '../../fabric/local/local.js'
 import { completionsHeld } from '../../messages/process/completion-budget.js'
 import { hostSession, type RunningWorld } from '../../world/world.js'
-import { nothingWaits, type WaitingMessages } from './waiting-messages.js'
-import type { WorldHost } from './world-host.js'
+import { nothingWaits, type WaitingMessages, type WorldHost } from './world-host.js'
 
 /** The milliseconds between two checks whether a member that leaves may go. */
 const lookMs = 2

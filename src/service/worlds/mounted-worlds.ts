@@ -1,9 +1,5 @@
 import type { ServiceLimits } from '../../client/protocol/limits.js'
-import type {
-  MountedWorldInfo,
-  MountedWorldRequest,
-  OpenedWorld,
-} from '../../client/protocol/mounted-worlds.js'
+import type { MountedWorldInfo, MountedWorldRequest, OpenedWorld } from '../../client/protocol/worlds.js'
 import { RankweaveError } from '../../errors.js'
 import { type MountedWorld, openWorld } from '../../launch/websocket/rendezvous.js'
 import type { Rendezvous } from '../../websocket/rendezvous/rendezvous.js'

@@ -1,4 +1,4 @@
-import type { WorldEvent } from '../../client/protocol/world-events.js'
+import type { WorldEvent } from '../../client/protocol/worlds.js'
 import type { Communicator } from '../../comm/communicator.js'
 import { RankweaveError } from '../../errors.js'
 import type { CommunicatorTree, CreatingCall, Parent } from './communicator-tree.js'

@@ -1,6 +1,6 @@
 import { type Clock, realClock } from '../../base/clock.js'
 import { checkOptions, withDefaults } from '../../base/option-table.js'
-import { type WorldServiceLimits, worldServiceLimits } from '../../client/protocol/world-limits.js'
+import { type WorldServiceLimits, worldServiceLimits } from '../../client/protocol/limits.js'
 import type { WorldInfo } from '../../client/protocol/worlds.js'
 import { RankweaveError } from '../../errors.js'
 import { beyondLimit } from '../../websocket/rendezvous/refuse.js'
@@ -11,12 +11,9 @@ import type { Tenant } from '../tenant.js'
 import { Connection } from './connection.js'
 import { LocalHost } from './local-host.js'
 import { MixedHost } from './mixed-host.js'
-import { mostWaiting, SocketTurns } from './socket-turns.js'
-import { TenantWorlds } from './tenant-worlds.js'
-import { UnreadOfAll } from './unread-of-all.js'
-import { summedWaiting, type WaitingMessages } from './waiting-messages.js'
-import type { WorldHost } from './world-host.js'
-import { type WatchListener, WorldWatch } from './world-watch.js'
+import { mostWaiting, SocketTurns, UnreadOfAll } from './socket-turns.js'
+import { TenantWorlds, type WatchListener, WorldWatch } from './tenant-worlds.js'
+import { summedWaiting, type WaitingMessages, type WorldHost } from './world-host.js'
 
 export interface WorldServiceOptions {
   /** The tenants, which find the one of a token. @throws ERR_TOKEN for a wrong one */

@@ -1,7 +1,7 @@
 import { bytesOf, wordsOf } from '../../base/bytes.js'
 import { getOrAdd } from '../../base/maps.js'
+import { inversePermutation } from '../../base/order.js'
 import { packBlocks, unpackBlocks } from '../../base/packing.js'
-import { inversePermutation } from '../../base/permutation.js'
 import { rangeAt } from '../../base/search.js'
 import type { Exchange } from '../../calls/exchange.js'
 import type { CommState } from '../../comm/comm-state.js'

@@ -1,4 +1,4 @@
-import { inversePermutation } from '../../base/permutation.js'
+import { inversePermutation } from '../../base/order.js'
 import { below } from '../../base/random.js'
 import { entriesByRow, permuteRows, rowStarts } from '../compressed-rows.js'
 import { distinctIn, distinctOut, type NeighborSets } from '../neighbors.js'

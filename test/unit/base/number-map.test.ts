@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { NumberMap } from '../../../src/base/number-map.js'
+import { NumberMap } from '../../../src/base/maps.js'
 import { below, mulberry32 } from '../../../src/base/random.js'
 
 describe('a map by number', () => {

@@ -2,7 +2,7 @@ import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { seededRandom } from '../../../src/base/random.js'
 import { type ByteSource, sourceOf } from '../../../src/text/byte-source.js'
-import { expansionLimit, gunzipSource } from '../../../src/text/gunzip.js'
+import { expansionLimit, gunzipSource } from '../../../src/text/source-file.js'
 import { pipeOf } from '../../support/sources.js'
 import { thrown } from '../topology/thrown.js'
 

@@ -1,7 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { contradictionLines } from '../../../../src/cli/output/contradictions.js'
-import { learnReportText } from '../../../../src/cli/output/learn-report.js'
-import { learnText } from '../../../../src/cli/output/learn-text.js'
+import { contradictionLines, learnReportText, learnText } from '../../../../src/cli/output/learn-report.js'
 import type { CallFile } from '../../../../src/tuning/online/call-file.js'
 import { callGains } from '../../../../src/tuning/online/call-gains.js'
 import { tuningLogic } from '../../../../src/tuning/online/grid-selection.js'

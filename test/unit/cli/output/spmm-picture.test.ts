@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest'
-import { spmmPicture } from '../../../../src/cli/output/spmm-picture.js'
-import type { SpmmOutcome } from '../../../../src/cli/output/spmm-report.js'
+import { type SpmmOutcome, spmmPicture } from '../../../../src/cli/output/spmm-report.js'
 
 const exchange = `routed:radices=${'2.'.repeat(60)}2`
 const outcome = {

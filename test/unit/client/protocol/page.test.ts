@@ -3,9 +3,8 @@ import { expect, it } from 'vitest'
 import { servicePage } from '../../../../scripts/protocol-page.js'
 import { serviceSchema } from '../../../../scripts/service-protocol.js'
 import { httpRoutes } from '../../../../src/client/protocol/http-routes.js'
-import { worldEvents } from '../../../../src/client/protocol/world-events.js'
-import { maxListedRanks, maxMessageDepth } from '../../../../src/client/protocol/world-limits.js'
-import { worldRequests } from '../../../../src/client/protocol/worlds.js'
+import { maxListedRanks, maxMessageDepth } from '../../../../src/client/protocol/limits.js'
+import { worldEvents, worldRequests } from '../../../../src/client/protocol/worlds.js'
 
 const doc = (name: string) => readFileSync(new URL(`../../../../docs/${name}`, import.meta.url), 'utf8')
 

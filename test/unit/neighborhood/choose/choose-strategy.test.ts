@@ -1,7 +1,7 @@
 import { type Choice, formatStrategy, plan, simulate } from 'rankweave/schedule'
 import { erdosRenyiTopology, mooreTopology, stencilTopology, topologyFromLists } from 'rankweave/topology'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { atOnce } from '../../../../src/base/slices.js'
+import { atOnce } from '../../../../src/base/turn.js'
 import { cluster, nodeOf } from '../../../../src/machine/machine.js'
 import { simgridFast, simgridSlow } from '../../../../src/machine/simgrid-profiles.js'
 import { formatAuto, parseAuto } from '../../../../src/neighborhood/choose/auto.js'

@@ -1,6 +1,6 @@
 import { formatStrategy, parseStrategy, type Strategy } from 'rankweave/schedule'
 import { describe, expect, it } from 'vitest'
-import { atOnce } from '../../../../src/base/slices.js'
+import { atOnce } from '../../../../src/base/turn.js'
 import { cluster, nodeOf } from '../../../../src/machine/machine.js'
 import { candidatesOf, isGrouped } from '../../../../src/neighborhood/choose/candidates.js'
 import {

@@ -1,7 +1,7 @@
 import Fastify from 'fastify'
 import { expect, it, onTestFinished, vi } from 'vitest'
+import { readJsonBodies } from '../../../../src/service/http/app.js'
 import { errorAnswer } from '../../../../src/service/http/error-answer.js'
-import { readJsonBodies } from '../../../../src/service/http/json-bodies.js'
 
 function answering(bodyLimit: number) {
   const app = Fastify({ bodyLimit })

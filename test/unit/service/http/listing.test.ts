@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { listed } from '../../../../src/service/http/listing.js'
+import { listed } from '../../../../src/service/http/reading.js'
 
 const info = (n: number, name = '') => ({
   id: `t-${n.toString(16).padStart(64, '0')}`,

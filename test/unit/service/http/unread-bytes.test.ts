@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import { expect, it } from 'vitest'
-import { UnreadBytes } from '../../../../src/service/http/unread-bytes.js'
+import { UnreadBytes } from '../../../../src/service/http/app.js'
 import { thrown } from '../../topology/thrown.js'
 
 const answer = () => new EventEmitter() as unknown as ServerResponse

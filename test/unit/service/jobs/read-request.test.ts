@@ -5,7 +5,7 @@ import { parseMachine } from '../../../../src/machine/machine-text.js'
 import { type PlanWords, understand } from '../../../../src/neighborhood/choose/plan-request.js'
 import { ownVersion } from '../../../../src/package-paths.js'
 import { planIdOf } from '../../../../src/service/jobs/jobs.js'
-import { readRequest } from '../../../../src/service/jobs/read-request.js'
+import { readRequest } from '../../../../src/service/jobs/task.js'
 import { idOf } from '../../../support/stored-plans.js'
 
 const topology = idOf('t', 0)

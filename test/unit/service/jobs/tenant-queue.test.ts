@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { seededRandom } from '../../../../src/base/random.js'
-import { TenantQueue } from '../../../../src/service/jobs/tenant-queue.js'
+import { TenantQueue } from '../../../../src/service/jobs/worker-pool.js'
 
 it('tenants take turns, however many items one of them has; items of one keep their order', () => {
   const queue = new TenantQueue<string>()

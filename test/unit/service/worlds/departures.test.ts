@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { Departures } from '../../../../src/service/worlds/departures.js'
+import { Departures } from '../../../../src/service/worlds/asked-world.js'
 import type { ServedMember } from '../../../../src/service/worlds/served-member.js'
 import { ManualClock } from '../../../support/manual-clock.js'
 

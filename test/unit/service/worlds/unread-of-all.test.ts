@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { type Reader, UnreadOfAll } from '../../../../src/service/worlds/unread-of-all.js'
+import { type Reader, UnreadOfAll } from '../../../../src/service/worlds/socket-turns.js'
 
 /** A client that reads nothing. */
 class Silent implements Reader {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { withAdded } from '../../../../src/cli/input/added-settings.js'
+import { withAdded } from '../../../../src/cli/commands/learn.js'
 import { NumberedSettings, settingLine, type TuningSetting } from '../../../../src/tuning/settings/setting.js'
 import { refusal } from '../../../support/refusal.js'
 

@@ -1,11 +1,14 @@
 import type { Command } from 'commander'
 import * as z from 'zod'
 import type { NamedOptions } from '../../base/option.js'
+import type { MapSource } from '../../neighborhood/choose/mapped-topology.js'
 import { friendWords, type StrategyWords } from '../../neighborhood/choose/plan-request.js'
 import { kindsText } from '../../neighborhood/strategies/strategies.js'
+import { readText } from '../../text/byte-source.js'
+import { withSource } from '../../text/source-file.js'
 import { readMachine } from './machine-input.js'
-import { addFlags, flagValues } from './option-flags.js'
-import { parseOptions } from './options.js'
+import { openInput } from './open-input.js'
+import { addFlags, flagValues, parseOptions } from './options.js'
 
 /**
  * Adds the options that choose a strategy, for `plan`, `simulate` and `spmm`.
@@ -47,4 +50,24 @@ export const strategyOptionNames = ['strategy', ...Object.keys(friendWords).map(
 /** Returns a function from names of options to their spelling in a command. */
 export function spelledBy({ options }: Command): (name: string) => string {
   return (name) => options.find((option) => option.attributeName() === wordOf(name))?.long ?? name
+}
+
+/** Adds the option that places the vertices of a topology before it is planned. */
+export function addMapOption(command: Command): Command {
+  return command.option('--map <file>', 'place ranks on the machine first: auto, or a file of rankweave map')
+}
+
+/** The schema of {@link addMapOption}. A file is read at once, and parsed when the topology is known. */
+export const mapSchema = {
+  map: z
+    .string()
+    .transform((text) => readMapSource(text))
+    .optional(),
+}
+
+/** @throws ERR_FILE */
+function readMapSource(text: string): MapSource {
+  if (text === 'auto') return text
+  const read = withSource(text, (source) => readText(source, text), { open: openInput })
+  return { file: text, text: read }
 }

@@ -1,6 +1,6 @@
 import { hostname } from 'node:os'
 import { describe, expect, it } from 'vitest'
-import { listenOf } from '../../../../src/cli/input/listen-options.js'
+import { listenOf } from '../../../../src/cli/input/server-options.js'
 import { isRankweaveError } from '../../../../src/errors.js'
 
 describe('listenOf', () => {
