@@ -1,5 +1,5 @@
 // The rooms of src/ from the bottom up: a room imports only itself and rooms below it, which stand before it in this list.
-// `npm run rooms` writes the table in docs/architecture.md; test/rooms.test.ts enforces the list.
+// `npm run rooms` writes it into docs/architecture.md; test/rooms.test.ts enforces the list.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { dirname, posix } from 'node:path'
 import { argv } from 'node:process'
@@ -18,8 +18,7 @@ export const rooms: readonly Room[] = [
   { name: 'errors.ts', holds: 'one error class, one union of codes' },
   {
     name: 'package-paths.ts',
-    holds:
-      'where files of the package are, by URL; no other module knows its own place ([0068](decisions/0068-what-starts-with-the-library.md))',
+    holds: 'where files of the package are, by URL; no other module knows its own place',
   },
   {
     name: 'base',
@@ -110,8 +109,7 @@ export const rooms: readonly Room[] = [
   },
   {
     name: 'report',
-    holds:
-      'what pictures of a topology and a plan show, as data of bounded size ([0038](decisions/0038-documents-are-data-first.md))',
+    holds: 'what pictures of a topology and a plan show, as data of bounded size',
   },
   { name: 'conformance', holds: 'what fabrics and worlds promise, as cases' },
   {
@@ -122,7 +120,7 @@ export const rooms: readonly Room[] = [
   },
   {
     name: 'browser',
-    holds: 'a page as a process of a world; imports no module of Node ([0044](decisions/0044-browser.md))',
+    holds: 'a page as a process of a world; imports no module of Node',
   },
   {
     name: 'service',
@@ -139,7 +137,7 @@ export const rooms: readonly Room[] = [
   { name: 'from-source.mjs', holds: 'the same two from TypeScript; not published', packages: ['tsx'] },
   {
     name: 'entry',
-    holds: 'one file per import path of the package ([0019](decisions/0019-what-users-import.md))',
+    holds: 'one file per import path of the package',
   },
 ]
 
@@ -206,17 +204,16 @@ function rings(edges: ReadonlyMap<string, ReadonlyMap<string, string>>): string[
 const page = new URL('../docs/architecture.md', import.meta.url)
 const marks = ['<!-- rooms -->', '<!-- end of rooms -->'] as const
 
-/** docs/architecture.md with the table of today's list, the highest room first. */
-export function pageWithTable(text: string): string {
+/** docs/architecture.md with today's list, the highest room first. */
+export function pageWithRooms(text: string): string {
   const [begin, end] = marks.map((mark) => text.indexOf(mark))
-  const rows = rooms.toReversed().map(({ name, holds, packages = [] }) => {
+  const lines = rooms.toReversed().map(({ name, holds }) => {
     const path = name.includes('.') ? name : `${name}/`
-    return `| \`${path}\` | ${holds} | ${packages.join(', ')} |`
+    return `- \`${path}\`: ${holds}`
   })
-  const table = ['| room | holds | packages |', '|---|---|---|', ...rows].join('\n')
-  return `${text.slice(0, begin + marks[0].length)}\n\n${table}\n\n${text.slice(end)}`
+  return `${text.slice(0, begin + marks[0].length)}\n\n${lines.join('\n')}\n\n${text.slice(end)}`
 }
 
 if (argv[1] === fileURLToPath(import.meta.url)) {
-  writeFileSync(page, pageWithTable(readFileSync(page, 'utf8')))
+  writeFileSync(page, pageWithRooms(readFileSync(page, 'utf8')))
 }

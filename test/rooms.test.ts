@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, posix } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
-import { brokenRules, pageWithTable, rooms } from '../scripts/rooms.js'
+import { brokenRules, pageWithRooms, rooms } from '../scripts/rooms.js'
 import '../src/entry/index.js'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -84,7 +84,7 @@ describe('the rule of rooms', () => {
 
   it('stands in docs/architecture.md as npm run rooms writes it', () => {
     const page = contents('docs/architecture.md')
-    expect(page).toBe(pageWithTable(page))
+    expect(page).toBe(pageWithRooms(page))
   })
 })
 
