@@ -151,12 +151,10 @@ function* callLookUps(name: 'allgather' | 'bcast', data: MeasuredData): Generato
   const tuned: TunedCalls[] = []
   for (const count of counts) tuned[count] = new TunedCalls(file, communicatorOf(count), false)
   const lookUp = ({ nodes, bytes }: TuningCall) => {
-    const choice = tuned[nodes].choiceOf(name, bytes)!
-    const { setting } = choice.leaf
+    const { setting } = tuned[nodes].leafOf(name, bytes)!
     if (setting.reason !== null) return 0
-    const segments = tunedSegments(setting, bytes, choice.parts)
-    if (choice.segments !== segments) choice.segments = segments
-    return choice.refusal === null ? segments : 0
+    const parts = setting.algorithm.parts?.({ ranks: nodes, segments: 1 }) ?? 1
+    return tunedSegments(setting, bytes, parts)
   }
   // One communicator after the other, each with its sizes in another order.
   const order = counts.flatMap((count) => {

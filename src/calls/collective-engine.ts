@@ -435,10 +435,7 @@ class SlotRunner implements ExchangeOwner {
     }
     try {
       const exchange = slot.exchange ?? lane.exchange(slot)
-      const { isWatched } = exchange
-      if (isWatched) this.#watch!.start(exchange)
       const results = slot.call!.run((slot.contributions ?? []) as never[], exchange)
-      if (isWatched) this.#watch!.stop()
       if (results === undefined) return true
       if (results instanceof Promise) {
         this.#completeWhen(results, lane, slot)
@@ -446,7 +443,6 @@ class SlotRunner implements ExchangeOwner {
       }
       this.#complete(lane, slot, results)
     } catch (error) {
-      this.#watch?.stop()
       this.#runFailed(slot, error)
     }
     return true

@@ -5,11 +5,12 @@ import type { CommContext, CommProcesses } from '../../messages/process/comm-con
 import { type CollectiveCall, RankFailure } from '../collective-call.js'
 import type { Exchange } from '../exchange.js'
 import type { CollectiveContext } from '../plan/collective-context.js'
+import type { Resolution } from '../plan/collective-plan.js'
 import { deliverAll, deliverBlocks, type Layout, placeOf, roomForBlocks } from '../plan/deliver.js'
 import type { Method } from '../plan/method.js'
 import { moveShort, segmentLengths } from '../plan/move-blocks.js'
 import { byRank, everyNth, ranksByProcess, ranksPerProcess } from '../plan/placement.js'
-import { type Chosen, chooseMove, planMove, requireMethod } from '../plan/planned-move.js'
+import { requireMethod, resolvePlanned, runWhenThere } from '../plan/resolve.js'
 import { blockFor, blocksFor, type SendBlocks } from '../plan/send-blocks.js'
 import { landingOf } from '../plan/shared-landing.js'
 import { type BlockList, isLong, ownList } from './block-list.js'
@@ -56,21 +57,22 @@ export function alltoallCall(
         })
       }
       if (!isEqual) {
-        const plans = planLists(state, 'alltoall', method, 0)
-        alltoallLists(state, plans, name === 'alltoallv' ? type : null, all, exchange)
-        return undefined
+        return runWhenThere(planLists(state, 'alltoall', method, 0), (plans) =>
+          alltoallLists(state, plans, name === 'alltoallv' ? type : null, all, exchange),
+        )
       }
-      const chosen = chooseMove(state, 'alltoall', method, sizeBytes)!
       const alltoall = isLong(exchange, sizeBytes) ? alltoallLong : alltoallShort
-      alltoall(state, chosen, type, all, sizeBytes, exchange)
-      return undefined
+      return runWhenThere(
+        resolvePlanned(state, { collective: 'alltoall', method, sizeBytes }, exchange),
+        (resolution) => alltoall(state, resolution, type, all, sizeBytes, exchange),
+      )
     },
   }
 }
 
 function alltoallShort(
   state: CollectiveContext,
-  chosen: Chosen,
+  chosen: Resolution,
   type: number,
   all: Contributions,
   sizeBytes: number,
@@ -92,7 +94,7 @@ function alltoallShort(
       spreadPairs(processes, all[i].sendBlocks.bytes, own, me, i, here, sizeBytes)
   }
   moveShort(
-    planMove(state, chosen),
+    state.plans.movePlan(chosen),
     sizeBytes,
     lengths,
     here * (size - here) * sizeBytes,
@@ -119,7 +121,7 @@ function alltoallShort(
 
 function alltoallLong(
   state: CollectiveContext,
-  chosen: Chosen,
+  chosen: Resolution,
   type: number,
   all: Contributions,
   sizeBytes: number,
@@ -148,7 +150,7 @@ function alltoallLong(
     const blocks = ranks[from].length * ranks[to].length
     return Array.from({ length: blocks }, () => new Uint8Array(sizeBytes))
   }
-  movePieces(planMove(state, chosen), chosen.segments, own, exchange, placesOf, () =>
+  movePieces(state.plans.movePlan(chosen), chosen.segments, own, exchange, placesOf, () =>
     exchange.finish(landings.map((landing) => (landing instanceof RankFailure ? landing : landing.finish()))),
   )
 }

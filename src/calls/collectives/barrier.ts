@@ -1,7 +1,7 @@
 import type { CollectiveContext } from '../plan/collective-context.js'
 import type { CollectivePlan } from '../plan/collective-plan.js'
 import type { Method } from '../plan/method.js'
-import { chooseMove, planMove, requireServed } from '../plan/planned-move.js'
+import { requireMethod, resolvePlanned, runWhenThere, whenThere } from '../plan/resolve.js'
 import type { BindableCall } from '../program/bound-collective.js'
 import { emptyStore } from '../program/run-program.js'
 
@@ -20,19 +20,32 @@ export function barrierOf(state: CollectiveContext, method: Method | undefined):
 
 /** Makes one object for all calls, with one promise for all ranks of a process: a barrier retains nothing per rank. */
 function newBarrier(state: CollectiveContext, method: Method | undefined): BindableCall<undefined> {
-  const chosen = chooseMove(state, 'barrier', method, 0)!
-  requireServed(state, chosen.algorithm, chosen.segments)
+  requireMethod(state, method, { isSized: true })
   let plan: CollectivePlan | undefined
+  const planned = (): CollectivePlan | Promise<CollectivePlan> => {
+    const found = resolvePlanned(state, { collective: 'barrier', method, sizeBytes: 0 })
+    return whenThere(found, (resolution) => {
+      plan = state.plans.movePlan(resolution)
+      return plan
+    })
+  }
   return {
     signature: { name: 'barrier', ...(method === undefined ? {} : { method: method.name }) },
     shared: true,
-    unplaced: true,
+    // A process must know where all ranks are before the machine can choose.
+    unplaced: method?.isAuto !== true,
     run(_, exchange) {
       if (exchange.count === 1) return noResults
-      plan ??= planMove(state, chosen)
-      plan.run(exchange, emptyStore, () => exchange.finish(noResults))
-      return undefined
+      return runWhenThere(plan ?? planned(), (found) =>
+        found.run(exchange, emptyStore, () => exchange.finish(noResults)),
+      )
     },
-    bind: () => ({ program: planMove(state, chosen).program, store: emptyStore, fill() {}, deliver() {} }),
+    bind: () =>
+      whenThere(plan ?? planned(), ({ program }) => ({
+        program,
+        store: emptyStore,
+        fill() {},
+        deliver() {},
+      })),
   }
 }

@@ -8,20 +8,20 @@ import type { ReceiveBuffer } from '../../messages/datatype/strided-view.js'
 import { copyOf, type Exchange, noBytes } from '../exchange.js'
 import { parentIn, sendToChildren } from '../exchange-patterns.js'
 import type { CollectiveContext } from '../plan/collective-context.js'
+import type { Resolution, Unplanned } from '../plan/collective-plan.js'
 import { type Block, deliver } from '../plan/deliver.js'
 import { ElementStore } from '../plan/element-store.js'
 import type { Method } from '../plan/method.js'
 import { moveBlocks, unitLengths } from '../plan/move-blocks.js'
 import { localIndexOf, processOfRank } from '../plan/placement.js'
-import { type Chosen, chooseMove, planMove, requireMethod } from '../plan/planned-move.js'
 import { joinedBlocks } from '../plan/process-order.js'
+import { requireMethod, resolveMove, runWhenThere, whenThere } from '../plan/resolve.js'
 import { SharedLanding } from '../plan/shared-landing.js'
 import type { TunedCalls } from '../plan/tuned-calls.js'
 import type { BindableCall, BoundProgram } from '../program/bound-collective.js'
-import { readyMethod } from './machine-call.js'
 
 /** The facts of a call that only the root's ranks know. The others get them before the data. */
-export interface CallHead extends Chosen {
+export interface CallHead extends Resolution {
   /** The wire code of the elements. */
   readonly type: number
   /** The number of bytes of every unit of data. */
@@ -130,11 +130,13 @@ export function bcastCall(
     run(contributions, exchange) {
       const rootIndex = localIndexOf(state, root)
       if (rootIndex >= 0) {
-        const sizeBytes = contributions[rootIndex]!.block!.bytes.byteLength
-        const send = (ready: Method | undefined): undefined =>
-          sendFromRoot(state, contributions, rootIndex, ready, exchange)
-        const ready = readyMethod(state, method, { collective: 'bcast', sizeBytes })
-        return ready instanceof Promise ? ready.then(send) : send(ready)
+        const { bytes } = contributions[rootIndex]!.block!
+        requireIntact(bytes)
+        if (exchange.count === 1) return resultsAtRoot(state, contributions, rootIndex)
+        return runWhenThere(
+          resolveMove(state, { collective: 'bcast', method, sizeBytes: bytes.byteLength }, exchange),
+          (resolution) => sendFromRoot(state, contributions, rootIndex, resolution, exchange),
+        )
       }
       const found = state.processOfRank(root)
       if (typeof found !== 'number')
@@ -143,11 +145,12 @@ export function bcastCall(
     },
     bind(contributions) {
       const buffers = contributions.map((each) => each!.block?.bytes ?? bytesOf(each!.into as TypedArray))
-      const call = { collective: 'bcast', sizeBytes: buffers[0].byteLength } as const
-      const ready = readyMethod(state, method, call)
-      return ready instanceof Promise
-        ? ready.then((found) => boundBcast(state, root, found, buffers))
-        : boundBcast(state, root, ready, buffers)
+      const call = { collective: 'bcast', method, sizeBytes: buffers[0].byteLength } as const
+      return whenThere(resolveMove(state, call), (resolution) => {
+        const segments = method?.segments ?? 1
+        const chosen = resolution.algorithm === null ? { algorithm: fallback, segments } : resolution
+        return boundBcast(state, root, chosen, buffers)
+      })
     },
   }
 }
@@ -156,16 +159,12 @@ export function bcastCall(
 function boundBcast(
   state: CollectiveContext,
   root: number,
-  method: Method | undefined,
+  chosen: Resolution,
   buffers: readonly Uint8Array[],
 ): BoundProgram {
   const [{ byteLength }] = buffers
-  const chosen = chooseMove(state, 'bcast', method, byteLength) ?? {
-    algorithm: fallback,
-    segments: method?.segments ?? 1,
-  }
   const rootIndex = localIndexOf(state, root)
-  const plan = planMove(state, chosen, processOfRank(state.processes, root))
+  const plan = state.plans.movePlan(chosen, processOfRank(state.processes, root))
   const source = buffers[Math.max(0, rootIndex)]
   const lengths = unitLengths(byteLength, plan.parts)
   const store = new ElementStore(plan.program, plan.memory(), typeCode.Uint8Array, lengths, undefined)
@@ -181,31 +180,34 @@ function boundBcast(
   }
 }
 
+function resultsAtRoot(
+  state: CollectiveContext,
+  contributions: Contributions,
+  rootIndex: number,
+): readonly unknown[] {
+  const { data, block } = contributions[rootIndex]!
+  const { type, bytes } = block!
+  return Array.from(state.localRanks, (_, localIndex) =>
+    localIndex === rootIndex ? data : deliver(state, type, bytes, contributions[localIndex]?.into),
+  )
+}
+
 function sendFromRoot(
   state: CollectiveContext,
   contributions: Contributions,
   rootIndex: number,
-  method: Method | undefined,
+  resolution: Resolution | Unplanned,
   exchange: Exchange,
 ): undefined {
-  const { data, block } = contributions[rootIndex]!
-  const { type, bytes } = block!
+  const { type, bytes } = contributions[rootIndex]!.block!
   requireIntact(bytes)
-  const finish = () =>
-    exchange.finish(
-      Array.from(state.localRanks, (_, localIndex) =>
-        localIndex === rootIndex ? data : deliver(state, type, bytes, contributions[localIndex]?.into),
-      ),
-    )
-  if (exchange.count === 1) {
-    finish()
-    return undefined
-  }
+  const finish = () => exchange.finish(resultsAtRoot(state, contributions, rootIndex))
   const { me } = exchange
-  const chosen = chooseBcast(state, method, bytes.byteLength, exchange)
+  const chosen = withoutHead(resolution, bytes.byteLength, exchange)
   const setting = state.online?.settingOf(exchange) ?? 0
   if (chosen === null) {
     state.plans.inlineBcasts++
+    state.plans.inlineChoice = resolution.choice
     const head = new Uint8Array(inlineBytes + bytes.byteLength)
     head[0] = type
     head.set(settingBytes(setting), 2)
@@ -217,10 +219,10 @@ function sendFromRoot(
   const head = encodeHead(
     { ...chosen, type, sizes: Float64Array.of(bytes.byteLength) },
     state.online ?? state.plans.tuned,
-    method?.chosenFor === undefined,
+    chosen.choice?.by !== 'machine',
   )
   sendHead(state, exchange, me, joinedBlocks([plannedHead(setting), head]))
-  const plan = planMove(state, chosen, me)
+  const plan = state.plans.movePlan(chosen, me)
   moveBlocks(plan, unitLengths(bytes.byteLength, plan.parts), [bytes], noBytes, exchange, finish)
   return undefined
 }
@@ -242,23 +244,18 @@ function isStarOf({ plans }: CollectiveContext, { count }: Exchange): boolean {
   return count <= mostInStar && plans.isMemoryShared
 }
 
-/** Chooses the algorithm of the data; null if they travel with the head. */
-function chooseBcast(
-  state: CollectiveContext,
-  method: Method | undefined,
+/** Returns how the data follow their head; null if they travel with it. */
+function withoutHead(
+  resolution: Resolution | Unplanned,
   sizeBytes: number,
   { eagerLimitBytes }: Exchange,
-): Chosen | null {
-  const chosen = chooseMove(state, 'bcast', method, sizeBytes)
+): Resolution | null {
+  const { algorithm, choice } = resolution
   const isInline = inlineBytes + sizeBytes <= eagerLimitBytes
+  if (algorithm === null) return isInline ? null : { algorithm: fallback, segments: 1 }
   // The head goes down the same tree.
-  const isHead = method?.chosenFor !== undefined && chosen?.algorithm === fallback && chosen.segments === 1
-  if (isInline && isHead) {
-    state.plans.inlineChoice = chosen.choice
-    return null
-  }
-  if (chosen !== null || isInline) return chosen
-  return { algorithm: fallback, segments: 1 }
+  const isHead = choice?.by === 'machine' && algorithm === fallback && resolution.segments === 1
+  return isInline && isHead ? null : resolution
 }
 
 const fallback = algorithms.find(({ id }) => id === 'bcast-binomial')!
@@ -291,7 +288,7 @@ function receive(
     )
     const sizeBytes = chosen.sizes[0]
     state.online?.arrived(exchange, 'bcast', settingIn(head), sizeBytes)
-    const plan = planMove(state, chosen, root)
+    const plan = state.plans.movePlan(chosen, root)
     const landing = new SharedLanding(state, chosen.type, sizeBytes, intos)
     moveBlocks(plan, unitLengths(sizeBytes, plan.parts), [noBytes], landing.bytes, exchange, () =>
       exchange.finish(landing.results()),

@@ -22,7 +22,6 @@ import { barrierOf } from './barrier.js'
 import { type BcastContribution, bcastCall } from './bcast.js'
 import type { Form, Handle } from './form.js'
 import { gatherCall } from './gather.js'
-import { callByMachine } from './machine-call.js'
 import { ReduceCall } from './reduce.js'
 import { ReduceScatterCall } from './reduce-scatter.js'
 import { intoFor, reductionOf } from './reduction.js'
@@ -47,10 +46,7 @@ function attempt<R>(
 export function barrier<R>(form: Form<R>, comm: Handle, options?: ValueOptions): R {
   return attempt(form, comm, 'barrier', options, (seat) => {
     const { state } = seat
-    const what = { collective: 'barrier', sizeBytes: 0 } as const
-    const method = methodOf('barrier', options, state)
-    const call = callByMachine(state, method, what, (ready) => barrierOf(state, ready))
-    return form.join(seat, call, undefined, options)
+    return form.join(seat, barrierOf(state, methodOf('barrier', options, state)), undefined, options)
   })
 }
 
@@ -137,9 +133,7 @@ export function scatter<R>(
           : countedBlocks(name, '', data, counts ?? [], options?.displs, state.size)
       contribution = { sendBlocks: form.unaliased(into, blocks), into }
     }
-    const method = methodOf('scatter', options, state)
-    const what = { collective: 'scatter', sizeBytes: null } as const
-    const call = callByMachine(state, method, what, (ready) => scatterCall(state, name, root, ready))
+    const call = scatterCall(state, name, root, methodOf('scatter', options, state))
     return form.join(seat, call, contribution, options)
   })
 }
@@ -162,10 +156,7 @@ export function alltoall<R>(
         : countedBlocks(name, 'send', data, sendCounts!, options?.sendDispls, state.size)
     const sendBlocks = form.unaliased(layout.into, blocks)
     const contribution: AlltoallContribution = { sendBlocks, layout }
-    const method = methodOf('alltoall', options, state)
-    const isEqual = name === 'alltoall' && sendBlocks.type !== typeCode.value
-    const what = { collective: 'alltoall', sizeBytes: isEqual ? sendBlocks.sizes[0] : null } as const
-    const call = callByMachine(state, method, what, (ready) => alltoallCall(state, name, sendBlocks, ready))
+    const call = alltoallCall(state, name, sendBlocks, methodOf('alltoall', options, state))
     return form.join(seat, call, contribution, options)
   })
 }
@@ -265,11 +256,7 @@ export function gather<R>(
     const contribution = { block: form.unaliased(isWanted ? layout.into : undefined, block), layout }
     const collective = isRooted ? 'gather' : 'allgather'
     const method = methodOf(collective, options, state)
-    const isEqual = (name === 'gather' || name === 'allgather') && block.type !== typeCode.value
-    const what = { collective, sizeBytes: isEqual ? block.bytes.byteLength : null } as const
-    const call = callByMachine(state, method, what, (ready) =>
-      gatherCall(state, name, isRooted ? root : null, block, ready),
-    )
+    const call = gatherCall(state, name, isRooted ? root : null, block, method)
     return form.join(seat, call, contribution, options)
   })
 }

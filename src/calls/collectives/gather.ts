@@ -5,6 +5,7 @@ import type { CommContext } from '../../messages/process/comm-context.js'
 import { RankFailure } from '../collective-call.js'
 import type { Exchange } from '../exchange.js'
 import type { CollectiveContext } from '../plan/collective-context.js'
+import type { Resolution } from '../plan/collective-plan.js'
 import {
   type Block,
   deliver,
@@ -19,8 +20,8 @@ import type { Method } from '../plan/method.js'
 import { moveBlocks, moveShort, segmentLengths } from '../plan/move-blocks.js'
 import { mostRetainedBytes } from '../plan/move-memory.js'
 import { byRank, localIndexOf, processOfRank, ranksByProcess, ranksPerProcess } from '../plan/placement.js'
-import { type Chosen, chooseMove, planMove, requireMethod } from '../plan/planned-move.js'
 import { blocksInRankOrder, isRankOrder, joinedBlocks } from '../plan/process-order.js'
+import { requireMethod, resolvePlanned, runWhenThere, whenThere } from '../plan/resolve.js'
 import { SharedLanding, type Wanted } from '../plan/shared-landing.js'
 import type { BindableCall, BoundProgram } from '../program/bound-collective.js'
 import type { Signature } from '../signature.js'
@@ -73,20 +74,21 @@ export function gatherCall(
       const rootProcess = root === null ? null : processOfRank(state.processes, root)
       if (!isEqual) {
         const layouts = contributions.map(({ layout }, index) => (wants(index) ? layout : null))
-        const plans = planLists(state, collective, method, rootProcess ?? 0)
-        gatherLists(state, plans, rootProcess, isVarying ? type : null, mine, layouts, exchange)
-        return undefined
+        return runWhenThere(planLists(state, collective, method, rootProcess ?? 0), (plans) =>
+          gatherLists(state, plans, rootProcess, isVarying ? type : null, mine, layouts, exchange),
+        )
       }
-      const chosen = chooseMove(state, collective, method, sizeBytes)!
       const wanted = contributions.map(({ layout }, index) => (wants(index) ? layout.into : null))
       const gather = isLong(exchange, sizeBytes) ? gatherLong : gatherShort
-      gather(state, chosen, rootProcess, type, mine, wanted, exchange)
-      return undefined
+      return runWhenThere(resolvePlanned(state, { collective, method, sizeBytes }, exchange), (resolution) =>
+        gather(state, resolution, rootProcess, type, mine, wanted, exchange),
+      )
     },
     bind(contributions) {
-      const chosen = chooseMove(state, collective, method, sizeBytes)!
       const arrays = contributions.map((each) => ({ send: each.block.bytes, recv: each.layout.into! }))
-      return boundAllgather(state, chosen, sizeBytes, arrays)
+      return whenThere(resolvePlanned(state, { collective, method, sizeBytes }), (resolution) =>
+        boundAllgather(state, resolution, sizeBytes, arrays),
+      )
     },
   }
 }
@@ -110,7 +112,7 @@ function signatureOf(
 /** Gathers short blocks: those of a process lie side by side as one block of the schedule. */
 function gatherShort(
   state: CollectiveContext,
-  chosen: Chosen,
+  chosen: Resolution,
   root: number | null,
   type: number,
   mine: readonly Uint8Array[],
@@ -122,7 +124,7 @@ function gatherShort(
   const ownBytes = mine.length * sizeBytes
   const isWanted = root === null || root === exchange.me
   const isOrdered = isRankOrder(processes)
-  const plan = planMove(state, chosen, root ?? 0)
+  const plan = state.plans.movePlan(chosen, root ?? 0)
   let ranks: Int32Array | undefined
   const lengths = segmentLengths((process) => {
     ranks ??= ranksPerProcess(processes)
@@ -157,7 +159,7 @@ function inRankOrder(state: CollectiveContext, slots: Uint8Array, sizeBytes: num
 /** Gathers long blocks, which are copied only into the result. */
 function gatherLong(
   state: CollectiveContext,
-  chosen: Chosen,
+  chosen: Resolution,
   root: number | null,
   type: number,
   mine: readonly Uint8Array[],
@@ -175,7 +177,7 @@ function gatherLong(
     ranks ??= ranksByProcess(state)
     return ranks[process].map((rank) => place(rank) ?? (isRelayed ? new Uint8Array(sizeBytes) : null))
   }
-  const plan = planMove(state, chosen, root ?? 0)
+  const plan = state.plans.movePlan(chosen, root ?? 0)
   movePieces(
     plan,
     chosen.segments,
@@ -194,12 +196,12 @@ interface BoundArrays {
 /** Binds an allgather of blocks of `sizeBytes` that starts from its buffers and lands in one of them. */
 function boundAllgather(
   state: CollectiveContext,
-  chosen: Chosen,
+  chosen: Resolution,
   sizeBytes: number,
   arrays: readonly BoundArrays[],
 ): BoundProgram {
   const { processes, size } = state
-  const plan = planMove(state, chosen)
+  const plan = state.plans.movePlan(chosen)
   const ranks = ranksPerProcess(processes)
   const lengths = segmentLengths((process) => ranks[process] * sizeBytes, chosen.segments)
   const [{ send }] = arrays

@@ -4,7 +4,7 @@ import type { Exchange } from '../exchange.js'
 import type { CollectiveContext } from '../plan/collective-context.js'
 import type { CollectivePlan } from '../plan/collective-plan.js'
 import type { Method } from '../plan/method.js'
-import { chooseMove, planMove } from '../plan/planned-move.js'
+import { resolvePlanned, whenThere } from '../plan/resolve.js'
 import { type BlockList, intactSize, isLong } from './block-list.js'
 import { ListStore, type OwnBlocks } from './list-store.js'
 import { PieceStore, type PlacesOf } from './piece-store.js'
@@ -24,14 +24,17 @@ export function planLists(
   collective: Collective,
   method: Method | undefined,
   root: number,
-): ListPlans {
-  const { algorithm } = chooseMove(state, collective, method, 0, false)!
-  const long = chooseMove(state, collective, method?.long ?? method, Infinity, false)!
-  return {
-    lists: planMove(state, { algorithm: inOneWay(algorithm), segments: 1 }, root),
-    long: () => planMove(state, long, root),
-    segments: long.segments,
-  }
+): ListPlans | Promise<ListPlans> {
+  const { plans } = state
+  const resolved = (sizeBytes: number) =>
+    resolvePlanned(state, { collective, method, sizeBytes, isUnsized: true })
+  return whenThere(resolved(0), ({ algorithm }) =>
+    whenThere(resolved(Infinity), (long) => ({
+      lists: plans.movePlan({ algorithm: inOneWay(algorithm), segments: 1 }, root),
+      long: () => plans.movePlan(long, root),
+      segments: long.segments,
+    })),
+  )
 }
 
 /**

@@ -9,7 +9,6 @@ import { deliver, packedDispls } from '../plan/deliver.js'
 import type { Method } from '../plan/method.js'
 import { moveBlocks, segmentLengths } from '../plan/move-blocks.js'
 import { byProcess } from '../plan/placement.js'
-import { planMove } from '../plan/planned-move.js'
 import { isRankOrder, sumsByProcess } from '../plan/process-order.js'
 import { hashIntegers } from '../signature.js'
 import type { ReduceContribution, Reduction } from './reduction.js'
@@ -115,7 +114,7 @@ export class ReduceScatterCall extends ReductionCall<BlocksRun> {
     const elemBytes = elementSizeBytes(reduction.type)
     const displs = packedDispls(counts)
     const run = new ReductionRun(plan, reduction)
-    const scatter = planMove(state, { algorithm: algorithmOf('scatter-linear'), segments: 1 })
+    const scatter = state.plans.movePlan({ algorithm: algorithmOf('scatter-linear'), segments: 1 })
     const sums = sumsByProcess(state.processes, counts)
     const lengths = segmentLengths((process) => sums[process] * elemBytes, 1)
     const ranges = isRankOrder(state.processes) ? null : rangesOf(state, counts, displs)

@@ -8,23 +8,21 @@ import { onlineCollectives } from '../../tuning/online/online-process.js'
 import { type CollectiveCall, failAllRanks } from '../collective-call.js'
 import type { Exchange } from '../exchange.js'
 import type { CollectiveContext } from '../plan/collective-context.js'
-import type { CollectivePlan } from '../plan/collective-plan.js'
-import type { MachineCall } from '../plan/machine-choices.js'
+import type { CollectivePlan, Resolution, Unplanned } from '../plan/collective-plan.js'
 import { isMethod, type Method, type OrderOptions } from '../plan/method.js'
-import type { CallChoices, OnlineCalls } from '../plan/online-calls.js'
-import { isUnplaced, requiredOrder } from '../plan/required-order.js'
+import { isUnplaced } from '../plan/participants.js'
+import { requiredOrder } from '../plan/required-order.js'
+import { isRefusal, resolve, whenThere } from '../plan/resolve.js'
 import type { Signature } from '../signature.js'
-import { readyMethod } from './machine-call.js'
-import { type DrawnSetting, planReduction } from './planned-reduction.js'
 import { doubleOf, type ReduceContribution, type Reduction, signatureOf } from './reduction.js'
 
 /** The most settings of online tuning for which a call retains plans, and the most bytes of data of such a call. */
 const mostDrawn = 32
 const mostDrawnBytes = 2 ** 16
 
-interface DrawnPlan<P> {
-  readonly planned: P
-  /** True if the setting cannot serve, so that the rule has decided. */
+interface Prepared<P> {
+  readonly run: P
+  /** True if the setting that online tuning has drawn cannot serve, so that the rule has decided. */
   readonly isRefused: boolean
 }
 
@@ -43,14 +41,10 @@ export abstract class ReductionCall<P> implements CollectiveCall<ReduceContribut
   readonly #collective: Collective
   readonly #chosen: Method | undefined
   readonly #root: number
-  #planned: P | undefined
-  /** The online tuning that chooses for each call, and the settings it chooses among. */
-  #online: OnlineCalls | undefined
-  #choices: CallChoices | undefined
-  /** The plans by the number of the setting that online tuning has chosen. */
-  readonly #drawnPlans: (DrawnPlan<P> | undefined)[] = []
+  /** What runs the call, by the number of the setting that online tuning has drawn. */
+  readonly #prepared: (Prepared<P> | undefined)[] = []
   #drawnCount = 0
-  /** The runners of these plans; settings that cut the data alike share one. */
+  /** The runners of drawn settings by plan; settings that cut the data alike share one. */
   #drawnRuns: Map<CollectivePlan, P> | undefined
   readonly #bytes: number
   readonly #order: CombinationOrder
@@ -92,8 +86,7 @@ export abstract class ReductionCall<P> implements CollectiveCall<ReduceContribut
    */
   check(): this {
     if (this.method?.algorithm === undefined || !this.state.isPlaced) return this
-    const planned = this.#plan()
-    if (!(planned instanceof Promise)) this.#planned = planned
+    this.#prepare(leftToDefault)
     return this
   }
 
@@ -119,83 +112,61 @@ export abstract class ReductionCall<P> implements CollectiveCall<ReduceContribut
     contributions: readonly ReduceContribution[],
     exchange: Exchange,
   ): readonly unknown[] | Promise<readonly unknown[] | undefined> | undefined {
-    let number = leftToDefault
-    let planned = this.#planned
-    if (exchange.isWatched === true && this.#isDrawn) {
-      number = this.#numberFor(exchange)
-      if (number !== leftToDefault) planned = this.#drawnPlan(number, exchange)
-    }
+    const { state } = this
+    const isDrawn = exchange.isWatched === true && this.#isDrawn
+    const drawn = isDrawn
+      ? state.online!.draw(exchange, this.#collective, this.#bytes, this.#order)
+      : leftToDefault
+    const prepared = this.#prepared[drawn]
     // A single place runs the plan, so that it runs as fast as without online tuning.
-    if (planned === undefined) return this.#runFirst(number, contributions, exchange)
-    this.runBy(planned, contributions, exchange)
+    if (prepared === undefined) return this.#runFirst(drawn, contributions, exchange)
+    if (prepared.isRefused) state.online!.refused(exchange)
+    this.runBy(prepared.run, contributions, exchange)
     return undefined
   }
 
-  #numberFor(exchange: Exchange): number {
-    if (this.#choices === undefined) {
-      this.#online = this.state.online!
-      this.#choices = this.#online.choicesOf(this.#collective, this.#bytes, this.#order)
-    }
-    return this.#online!.numberFor(exchange, this.#choices)
-  }
-
-  #drawnPlan(number: number, exchange: Exchange): P | undefined {
-    const known = this.#drawnPlans[number]
-    if (known === undefined) return undefined
-    if (known.isRefused) this.#online!.refusedLate(exchange)
-    return known.planned
-  }
-
-  #runFirst(number: number, contributions: readonly ReduceContribution[], exchange: Exchange) {
-    if (number !== leftToDefault) return this.#runDrawn(this.#online!, number, contributions, exchange)
-    return this.#planAndRun(contributions, exchange, (planned) => {
-      this.#planned = planned
-    })
-  }
-
-  #runDrawn(
-    online: OnlineCalls,
-    number: number,
+  #runFirst(
+    drawn: number,
     contributions: readonly ReduceContribution[],
     exchange: Exchange,
-  ) {
-    let isRefused = false
-    const { leaf } = online.choiceOfNumber(this.#collective, number)
-    const refused = () => {
-      isRefused = true
-      online.refusedLate(exchange)
-    }
-    const retain = (planned: P) => this.#retain(number, { planned, isRefused })
-    return this.#planAndRun(contributions, exchange, retain, { leaf, refused })
-  }
-
-  #retain(number: number, drawn: DrawnPlan<P>): void {
-    if (!this.#isRetained || this.#drawnCount === mostDrawn) return
-    this.#drawnPlans[number] = drawn
-    this.#drawnCount++
-  }
-
-  #planAndRun(
-    contributions: readonly ReduceContribution[],
-    exchange: Exchange,
-    retain: (planned: P) => void,
-    drawn?: DrawnSetting,
   ): readonly unknown[] | Promise<readonly unknown[] | undefined> | undefined {
     const failed = (error: unknown): readonly unknown[] => {
       if (isRankweaveError(error) && error.code === 'ERR_ALGORITHM')
         return failAllRanks(contributions.length, error)
       throw error
     }
-    const go = (planned: P): undefined => {
-      retain(planned)
-      this.runBy(planned, contributions, exchange)
+    const go = ({ run, isRefused }: Prepared<P>): undefined => {
+      if (isRefused) this.state.online!.refused(exchange)
+      this.runBy(run, contributions, exchange)
     }
     try {
-      const planned = this.#plan(drawn)
-      return planned instanceof Promise ? planned.then(go, failed) : go(planned)
+      const prepared = this.#prepare(drawn)
+      return prepared instanceof Promise ? prepared.then(go, failed) : go(prepared)
     } catch (error) {
       return failed(error)
     }
+  }
+
+  /** Plans the call with a setting, and retains what runs it. */
+  #prepare(drawn: number): Prepared<P> | Promise<Prepared<P>> {
+    return whenThere(this.#resolved(this.#collective, this.#chosen, drawn), (resolution) => {
+      const isRefused = drawn !== leftToDefault && isRefusal(resolution)
+      return whenThere(this.#planOf(resolution, this.#root), (plan) =>
+        whenThere(
+          drawn === leftToDefault || plan === null ? this.prepare(plan) : this.#drawnRun(plan),
+          (run) => this.#retained(drawn, { run, isRefused }),
+        ),
+      )
+    })
+  }
+
+  #retained(drawn: number, prepared: Prepared<P>): Prepared<P> {
+    if (drawn === leftToDefault) this.#prepared[drawn] = prepared
+    else if (this.#retainsDrawn && this.#drawnCount < mostDrawn) {
+      this.#prepared[drawn] = prepared
+      this.#drawnCount++
+    }
+    return prepared
   }
 
   /** Runs the plan once and completes the collective. */
@@ -208,42 +179,35 @@ export abstract class ReductionCall<P> implements CollectiveCall<ReduceContribut
    */
   protected abstract prepare(plan: CollectivePlan | null): P | Promise<P>
 
-  protected plan(collective: Collective, method: Method | undefined, root = 0, drawn?: DrawnSetting) {
-    const { state, reduction } = this
-    const ready = readyMethod(state, method, this.#machineCall(collective))
-    if (!(ready instanceof Promise)) return planReduction(state, collective, reduction, ready, root, drawn)
-    return ready.then((found) => planReduction(state, collective, reduction, found, root, drawn))
+  /** Returns the plan of a reduction of the same data by another collective, to rank 0. */
+  protected plan(collective: Collective, method: Method | undefined) {
+    const resolved = this.#resolved(collective, method, leftToDefault)
+    return whenThere(resolved, (resolution) => this.#planOf(resolution, 0))
   }
 
-  #machineCall(collective: Collective): MachineCall {
-    const { state, reduction } = this
-    const isScan = collective === 'scan' || collective === 'exscan'
-    const order = this.#order
-    const kind = order === 'tree' ? 'pieces' : order === 'any' && !isScan ? 'processes' : 'runs'
-    const isByRank = collective === 'reduce-scatter'
-    const sizeBytes = isByRank ? Math.ceil(this.#bytes / state.size) : this.#bytes
-    return { collective, sizeBytes, kind, order, canCut: reduction.op.kind !== 'function' }
+  #resolved(collective: Collective, method: Method | undefined, drawn: number) {
+    const { op } = this.reduction
+    const reduction = { op, order: this.#order }
+    return resolve(this.state, { collective, method, sizeBytes: this.#bytes, reduction }, drawn)
   }
 
-  #plan(drawn?: DrawnSetting): P | Promise<P> {
-    const plan = this.plan(this.#collective, this.#chosen, this.#root, drawn)
-    const prepare = (found: CollectivePlan | null) =>
-      drawn === undefined || found === null ? this.prepare(found) : this.#prepareDrawn(found)
-    return plan instanceof Promise ? plan.then(prepare) : prepare(plan)
+  #planOf(resolution: Resolution | Unplanned, root: number): CollectivePlan | null | Promise<CollectivePlan> {
+    if (resolution.algorithm === null) return null
+    return this.state.plans.reductionPlan(resolution, this.#order, root)
   }
 
-  #prepareDrawn(plan: CollectivePlan): P | Promise<P> {
+  #drawnRun(plan: CollectivePlan): P | Promise<P> {
     const known = this.#drawnRuns?.get(plan)
     if (known !== undefined) return known
-    const prepared = this.prepare(plan)
-    if (!this.#isRetained || prepared instanceof Promise) return prepared
+    const run = this.prepare(plan)
+    if (!this.#retainsDrawn || run instanceof Promise) return run
     this.#drawnRuns ??= new Map()
-    if (this.#drawnRuns.size < mostDrawn) this.#drawnRuns.set(plan, prepared)
-    return prepared
+    if (this.#drawnRuns.size < mostDrawn) this.#drawnRuns.set(plan, run)
+    return run
   }
 
   /** Whether later calls reuse what runs the drawn settings. */
-  get #isRetained(): boolean {
+  get #retainsDrawn(): boolean {
     return this.#bytes <= mostDrawnBytes
   }
 }

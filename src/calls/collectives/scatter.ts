@@ -5,8 +5,8 @@ import type { CollectiveContext } from '../plan/collective-context.js'
 import { deliver } from '../plan/deliver.js'
 import type { Method } from '../plan/method.js'
 import { localIndexOf, processOfRank, ranksByProcess } from '../plan/placement.js'
-import { requireMethod } from '../plan/planned-move.js'
 import { isRankOrder } from '../plan/process-order.js'
+import { requireMethod, runWhenThere, whenThere } from '../plan/resolve.js'
 import { blockFor, type SendBlocks } from '../plan/send-blocks.js'
 import { landingOf } from '../plan/shared-landing.js'
 import type { BlockList } from './block-list.js'
@@ -47,19 +47,21 @@ export function scatterCall(
           return (to: number) =>
             to === exchange.me ? arrival.places() : relayPlaces(exchange, lists.get(to)!)
         }
-        const plans = planLists(state, 'scatter', method, process)
-        moveLists(plans, nothing, 0, exchange, meet, () => exchange.finish(arrival.results()))
-        return undefined
+        return runWhenThere(planLists(state, 'scatter', method, process), (plans) =>
+          moveLists(plans, nothing, 0, exchange, meet, () => exchange.finish(arrival.results())),
+        )
       }
       const sendBlocks = contributions[rootIndex]!.sendBlocks!
       const { type } = sendBlocks
-      if (exchange.count > 1) {
-        const plans = planLists(state, 'scatter', method, process)
+      const results = () =>
+        Array.from(state.localRanks, (rank, localIndex) =>
+          deliver(state, type, blockFor(sendBlocks, rank), contributions[localIndex]?.into),
+        )
+      if (exchange.count === 1) return results()
+      return whenThere(planLists(state, 'scatter', method, process), (plans) => {
         moveLists(plans, blocksByProcess(state, sendBlocks), type, exchange, () => nothing, noResults)
-      }
-      return Array.from(state.localRanks, (rank, localIndex) =>
-        deliver(state, type, blockFor(sendBlocks, rank), contributions[localIndex]?.into),
-      )
+        return results()
+      })
     },
   }
 }

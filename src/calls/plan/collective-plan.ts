@@ -1,8 +1,6 @@
-import { GrowingInt32Array } from '../../base/growing-array.js'
-import { indexIn, rangeAt } from '../../base/search.js'
-import type { Algorithm, Shape } from '../../collective/patterns/algorithm.js'
+import { rangeAt } from '../../base/search.js'
+import type { Algorithm, CombinationOrder, Shape } from '../../collective/patterns/algorithm.js'
 import type { ParticipantGrid } from '../../collective/patterns/participant-grid.js'
-import { treePath } from '../../collective/patterns/rank-tree.js'
 import { scheduleOf } from '../../collective/patterns/schedule-size.js'
 import type { CommContext } from '../../messages/process/comm-context.js'
 import type { Scratch } from '../../messages/process/process-memory.js'
@@ -17,8 +15,22 @@ import type { CallFacts } from './default-rule.js'
 import { MachineChoices } from './machine-choices.js'
 import type { MoveMemory } from './move-memory.js'
 import { gridOfParticipants } from './participant-places.js'
-import { type Participants, participantsOf, type WholeKind, withOwn } from './participants.js'
+import {
+  type Participants,
+  participantsFor,
+  participantsOf,
+  pathParticipants,
+  type WholeKind,
+} from './participants.js'
 import { TunedCalls, type TunedLeaf } from './tuned-calls.js'
+
+/** The algorithm of a call, and the number of segments into which it cuts every unit of data. */
+export interface Resolution {
+  readonly algorithm: Algorithm
+  readonly segments: number
+  /** Undefined for a choice that came with the root's message. */
+  readonly choice?: PlanChoice
+}
 
 /** The reason an algorithm carries out a call. */
 export interface PlanChoice {
@@ -35,6 +47,12 @@ export interface PlanChoice {
   readonly chosenFor?: string | undefined
   /** The reason it is not the algorithm that the rule prefers. */
   readonly instead?: string | undefined
+}
+
+/** A call that the collective carries out by messages that its own file writes. */
+export interface Unplanned {
+  readonly algorithm: null
+  readonly choice: PlanChoice
 }
 
 /** An algorithm for a shape, lowered for this process. */
@@ -190,8 +208,46 @@ export class CollectivePlans {
     return found
   }
 
+  /**
+   * Returns the plan of a call that moves data between the processes.
+   *
+   * @param root process index
+   */
+  movePlan({ algorithm, segments, choice }: Resolution, root = 0): CollectivePlan {
+    const plan = this.#plan(algorithm, this.participants('processes')!, root, segments)
+    if (choice !== undefined) plan.choice = choice
+    return plan
+  }
+
+  /**
+   * Returns the plan of a reduction; a promise if addresses have to be looked up for it. Unless {@link isUnplaced}, it
+   * needs the location of every rank.
+   *
+   * @param order in which it must be combined
+   * @param root rank
+   */
+  reductionPlan(
+    { algorithm, segments, choice }: Resolution,
+    order: CombinationOrder,
+    root: number,
+  ): CollectivePlan | Promise<CollectivePlan> {
+    const noted = (plan: CollectivePlan): CollectivePlan => {
+      plan.choice = choice
+      return plan
+    }
+    const kind = participantsFor(algorithm, order)
+    if (kind === 'path') {
+      const plan = this.#pathPlan(algorithm, root, segments)
+      return plan instanceof Promise ? plan.then(noted) : noted(plan)
+    }
+    const participants = this.participants(kind)!
+    const at = kind === 'processes' ? this.#state.processOfRank(root) : rangeAt(participants.firstRank!, root)
+    const planFor = (index: number) => noted(this.#plan(algorithm, participants, index, segments))
+    return at instanceof Promise ? at.then(planFor) : planFor(at)
+  }
+
   /** @param root participant */
-  plan(algorithm: Algorithm, participants: Participants, root: number, segments: number): CollectivePlan {
+  #plan(algorithm: Algorithm, participants: Participants, root: number, segments: number): CollectivePlan {
     const last = this.#lastOf.get(algorithm.id)
     if (last?.participants === participants && last.isOf(root, segments)) {
       last.lastUse = ++this.#uses
@@ -208,7 +264,7 @@ export class CollectivePlans {
    *
    * @param root rank
    */
-  pathPlan(algorithm: Algorithm, root: number, segments: number): CollectivePlan | Promise<CollectivePlan> {
+  #pathPlan(algorithm: Algorithm, root: number, segments: number): CollectivePlan | Promise<CollectivePlan> {
     const key = `${algorithm.id} path ${root} ${segments}`
     const found = this.#used(key)
     if (found !== undefined) return found
@@ -294,75 +350,4 @@ function isMemoryShared({ runtime, processes, processIndex }: CommContext): bool
     if (i !== processIndex && !staging.isSharedWith(processes.processes.at(i))) return false
   }
   return true
-}
-
-/**
- * Returns the participants of an algorithm in which each exchanges messages only with those on its path of the tree
- * over ranks. They are the pieces of this process and, for the ranks of other processes, the largest nodes of the tree
- * between them. About others it needs to know only where the halves on the paths of its pieces begin. These are O(ranks
- * here * lg ranks) addresses, looked up in one batch, not the whole table. Processes number the participants
- * differently, but in the same order.
- *
- * @param root rank that owns every node that it is in
- */
-function pathParticipants(state: CommContext, root: number): Participants | Promise<Participants> {
-  const { size, localRanks, processIndex, processes } = state
-  const firstRank = nodesAround(size, localRanks, root)
-  const ranks = firstRank.length - 1
-  // Participants that are never addressed count as another process's.
-  const process = new Int32Array(ranks).fill(processIndex === 0 ? processes.count : 0)
-  const shape = { ranks, firstRank }
-  const rootIndex = rangeAt(firstRank, root)
-  const peers = new Set<number>()
-  for (let participant = 0; participant < ranks; participant++) {
-    if (indexIn(localRanks, firstRank[participant]) < 0) continue
-    process[participant] = processIndex
-    for (const { left, right } of treePath(shape, participant, rootIndex)) {
-      peers.add(left === participant ? right : left)
-    }
-  }
-  const remote = Int32Array.from(peers).filter((peer) => process[peer] !== processIndex)
-  const done = (hosts: ArrayLike<number>): Participants => {
-    for (let i = 0; i < remote.length; i++) process[remote[i]] = hosts[i]
-    return withOwn(state, 'path', process, firstRank)
-  }
-  const first = remote.map((peer) => firstRank[peer])
-  if (!state.isPlaced) return state.processesOfRanks(first).then(done)
-  return done(first.map((rank) => state.processOfRank(rank) as number))
-}
-
-/**
- * Returns the first ranks of nodes of the tree, then the number of ranks. The nodes are the largest that are
- * consecutive ranks here, or lie between them and, on one side, the root.
- */
-function nodesAround(size: number, localRanks: Int32Array, root: number): Int32Array {
-  const firsts = new GrowingInt32Array()
-  const between = (first: number, end: number): void => {
-    for (let at = first; at < end; ) {
-      let ranks = 1
-      while (at % (2 * ranks) === 0 && ranks < size && Math.min(at + 2 * ranks, size) <= end) ranks *= 2
-      firsts.push(at)
-      at += ranks
-    }
-  }
-  const others = (first: number, end: number): void => {
-    const cut = first < root && root < end ? root : first
-    between(first, cut)
-    between(cut, end)
-  }
-  let before = 0
-  for (let i = 0; i < localRanks.length; ) {
-    const first = localRanks[i]
-    let end = first
-    while (i < localRanks.length && localRanks[i] === end) {
-      i++
-      end++
-    }
-    others(before, first)
-    between(first, end)
-    before = end
-  }
-  others(before, size)
-  firsts.push(size)
-  return firsts.toArray()
 }

@@ -1,17 +1,16 @@
 import { whileLoading } from '../../base/loading.js'
 import { sizeClass } from '../../base/size-class.js'
 import { parseAlgorithm } from '../../collective/algorithm-text.js'
-import type { CombinationOrder } from '../../collective/patterns/algorithm.js'
+import type { Algorithm, CombinationOrder } from '../../collective/patterns/algorithm.js'
 import type { CommContext } from '../../messages/process/comm-context.js'
 import type { Collective } from '../../schedule/specification.js'
-import type { Method } from './method.js'
 import { coresOfParticipants } from './participant-places.js'
 import type { Participants, WholeKind } from './participants.js'
 
 // This file connects calls to the simulator. A call with `algorithm: 'auto'` takes its place among the calls of its
-// communicator at once, like any other. Inside `run`, it requests a method that names an algorithm. The answer is
-// known, or a promise: the first call of a class loads the simulator and lets it choose. The number of a call is in its
-// messages, so a later call may overtake one that chooses.
+// communicator at once, like any other. Inside `run`, it is resolved. The answer is known, or a promise: the first call
+// of a class loads the simulator and lets it choose. The number of a call is in its messages, so a later call may
+// overtake one that chooses.
 //
 // Every process chooses for itself, and all choose alike. The choice depends only on the machine, the participants'
 // places, the collective, the order that a reduction demands and the class of lengths. If only the root knows the
@@ -20,20 +19,26 @@ import type { Participants, WholeKind } from './participants.js'
 /** A call whose algorithm the machine chooses, as far as the choice depends on it. */
 export interface MachineCall {
   readonly collective: Collective
-  /** The bytes of a unit of data, as MPI's count describes it; null if not all processes that choose know it. */
-  readonly sizeBytes: number | null
-  /** The kind of participants. Default: all processes. */
-  readonly kind?: WholeKind
-  /** The order that a reduction demands. Default `any`. */
-  readonly order?: CombinationOrder
-  /** Whether units of data may be cut into parts. Default: yes. */
-  readonly canCut?: boolean
+  /**
+   * The bytes of a unit of data, as MPI's count describes it. If not all processes that choose know it: which part of
+   * the call it is, the `lists` that have lengths and short blocks, or the `long` blocks.
+   */
+  readonly sizeBytes: number | 'lists' | 'long'
+  readonly kind: WholeKind
+  /** The order that a reduction demands. */
+  readonly order: CombinationOrder
+  /** Whether units of data may be cut into parts. */
+  readonly canCut: boolean
 }
 
-/**
- * The assumed bytes of blocks whose lengths only their origin knows: of lists, which have lengths and short blocks, and
- * of long blocks.
- */
+export interface MachineChoice {
+  readonly algorithm: Algorithm
+  readonly segments: number
+  /** The class of calls for which the machine has chosen it, in words. */
+  readonly chosenFor: string
+}
+
+/** The assumed bytes of blocks whose lengths only their origin knows. */
 const assumedBytes = { lists: 1024, long: 65_536 }
 
 /** The number of choices of a communicator that are retained in a process: those used last. */
@@ -47,8 +52,8 @@ export const mostMachineChoices = 64
 export class MachineChoices {
   readonly #state: CommContext
   readonly #participantsOf: (kind: WholeKind) => Participants | null
-  /** The methods by request; the one used last is at the end. */
-  readonly #methods = new Map<string, Method | Promise<Method>>()
+  /** The choices by request; the one used last is at the end. */
+  readonly #choices = new Map<string, MachineChoice | null | Promise<MachineChoice | null>>()
 
   constructor(state: CommContext, participantsOf: (kind: WholeKind) => Participants | null) {
     this.#state = state
@@ -56,43 +61,34 @@ export class MachineChoices {
   }
 
   get count(): number {
-    return this.#methods.size
+    return this.#choices.size
   }
 
   /**
-   * Returns the method of a call that says `auto`. It names an algorithm, or none if the machine has none, so that the
-   * rule decides. It is a promise if it has to be chosen; calls of one class that begin meanwhile share it.
-   *
-   * @param method what the ranks pass
+   * Returns the algorithm of a call; null if the machine has none, so that another source decides. It is a promise if it
+   * has to be chosen; calls of one class that begin meanwhile share it.
    */
-  methodFor(method: Method, call: MachineCall): Method | Promise<Method> {
-    const { collective, sizeBytes, kind = 'processes', order = 'any', canCut = true } = call
-    const size = sizeBytes === null ? 'unknown' : sizeClass(sizeBytes)
-    const key = `${collective} ${kind} ${order} ${canCut} ${size} ${method.name}`
-    const known = this.#methods.get(key)
-    if (known !== undefined) this.#methods.delete(key)
-    const found = known ?? this.#choose(method, { collective, sizeBytes, kind, order, canCut })
-    this.#methods.set(key, found)
-    if (this.#methods.size > mostMachineChoices) this.#methods.delete(this.#methods.keys().next().value!)
+  choiceFor(call: MachineCall): MachineChoice | null | Promise<MachineChoice | null> {
+    const { collective, sizeBytes, kind, order, canCut } = call
+    const size = typeof sizeBytes === 'string' ? sizeBytes : sizeClass(sizeBytes)
+    const key = `${collective} ${kind} ${order} ${canCut} ${size}`
+    const known = this.#choices.get(key)
+    if (known !== undefined) this.#choices.delete(key)
+    const found = known === undefined ? this.#choose(call) : known
+    this.#choices.set(key, found)
+    if (this.#choices.size > mostMachineChoices) this.#choices.delete(this.#choices.keys().next().value!)
     if (known === undefined && found instanceof Promise)
       found.then(
-        (chosen) => this.#methods.has(key) && this.#methods.set(key, chosen),
-        () => this.#methods.delete(key),
+        (chosen) => this.#choices.has(key) && this.#choices.set(key, chosen),
+        () => this.#choices.delete(key),
       )
     return found
   }
 
-  async #choose(method: Method, call: Required<MachineCall>): Promise<Method> {
-    if (call.sizeBytes !== null) return this.#chosen(method, call, call.sizeBytes)
-    const lists = await this.#chosen(method, call, assumedBytes.lists)
-    return { ...lists, long: await this.#chosen(method, call, assumedBytes.long) }
-  }
-
-  async #chosen(method: Method, call: Required<MachineCall>, sizeBytes: number): Promise<Method> {
-    const { collective, kind, order, canCut } = call
+  async #choose({ collective, sizeBytes, kind, order, canCut }: MachineCall): Promise<MachineChoice | null> {
     const participants = this.#participantsOf(kind)
-    if (participants === null) return method
-    const bytes = sizeClass(sizeBytes)
+    if (participants === null) return null
+    const bytes = sizeClass(typeof sizeBytes === 'string' ? assumedBytes[sizeBytes] : sizeBytes)
     const line = await whileLoading(async () => {
       const { chosenForMachine } = await import('./chosen-for-machine.js')
       const { machine } = this.#state.runtime.options
@@ -100,9 +96,8 @@ export class MachineChoices {
       const firstRank = kind === 'pieces' ? participants.firstRank : null
       return chosenForMachine({ machine: machine!, coreOf, firstRank, collective, bytes, order, canCut })
     })
-    if (line === null) return method
+    if (line === null) return null
     const { algorithm, segments = algorithm.sections ?? 1 } = parseAlgorithm(line, collective)
-    const { isAuto: _, ...named } = method
-    return { ...named, algorithm, segments, chosenFor: `units of ${bytes} bytes` }
+    return { algorithm, segments, chosenFor: `units of ${bytes} bytes` }
   }
 }

@@ -65,10 +65,6 @@ export interface Method {
   readonly algorithm: Algorithm | undefined
   /** Whether the machine of the world chooses; then no algorithm is named. */
   readonly isAuto?: true
-  /** The class of calls for which the machine has chosen it, in words. */
-  readonly chosenFor?: string
-  /** The method for long blocks whose lengths only some ranks know, if the machine has chosen. */
-  readonly long?: Method
   readonly segments: number | undefined
   /** The bytes of a segment; not given with `segments`. */
   readonly segmentBytes: number | undefined

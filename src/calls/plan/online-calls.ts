@@ -20,7 +20,7 @@ import {
 import { settingLine } from '../../tuning/settings/setting.js'
 import type { Exchange } from '../exchange.js'
 import { serves } from './required-order.js'
-import { readySetting, type ServableSetting, type TunedChoice } from './tuned-calls.js'
+import { readySetting, type ServableSetting, type TunedLeaf } from './tuned-calls.js'
 
 /** The calls that make communicators. The new communicator gets a part of the calls that are left. */
 const making: ReadonlySet<string> = new Set(['split', 'dup', 'create', 'topology'])
@@ -48,12 +48,15 @@ interface Selector {
 }
 
 /** The settings among which the calls of one collective, one order of combination and one length choose. */
-export interface CallChoices {
+interface CallChoices {
   readonly cell: ReadyCell
   /** The place of the collective among all. */
-  readonly collective: number
+  readonly place: number
   readonly bytes: number
+  readonly order: CombinationOrder | undefined
 }
+
+type Watched = Pick<Exchange, 'isWatched' | 'watched'>
 
 /**
  * Online tuning of one communicator in one process: which setting each call takes, and how long it took.
@@ -74,18 +77,16 @@ export class OnlineCalls implements CallWatch {
   #shape: Omit<OnlineCommunicator, 'key'> | undefined
   /** The selectors by collective and, for reductions, by order. */
   readonly #selectors = new Map<string, Selector>()
-  readonly #choices = new Map<Collective, (TunedChoice | undefined)[]>()
+  readonly #leaves = new Map<Collective, (TunedLeaf | undefined)[]>()
   /** The place of the communicator in the records; -1 until a call is recorded. */
   #place = -1
   /** The number of calls that may still be recorded, and chosen if the run explores; -1 until a call begins. */
   #left = -1
   #calls = 0
-  #current: OnlineCall | undefined
   // These fields hold what the last call looked up, because most calls are like the one before.
   #lastName = ''
   #lastKind: NamedKind = 'other'
-  #lastChosen: Collective | undefined
-  #lastChoices: CallChoices | undefined
+  readonly #lastChoices = new Map<Collective, CallChoices>()
 
   constructor(process: OnlineProcess, context: CommContext) {
     const { leader, counter } = context.id
@@ -130,14 +131,6 @@ export class OnlineCalls implements CallWatch {
     this.#process.grant(this.#key, seq, half)
   }
 
-  start({ watched }: WatchedCall): void {
-    this.#current = watched as OnlineCall
-  }
-
-  stop(): void {
-    this.#current = undefined
-  }
-
   ended(call: WatchedCall): void {
     call.isWatched = false
     const watched = call.watched as OnlineCall
@@ -147,76 +140,47 @@ export class OnlineCalls implements CallWatch {
   }
 
   /**
-   * Returns the settings among which the calls of a collective with so many bytes choose; the same object serves all of
-   * them.
+   * Draws the setting of a watched call and returns its number; 0 for the default, so that the rule decides. Allocates
+   * nothing if the call is like the one before.
    *
    * @param order of a reduction: what it requires
    */
-  choicesOf(collective: Collective, bytes: number, order?: CombinationOrder): CallChoices {
-    const { selection, collective: place } = this.#selectorOf(collective, order)
-    return { cell: selection.cellOf(bytes), collective: place, bytes }
-  }
-
-  /**
-   * Returns the number of the setting that a watched call takes; 0 for the default, so that the rule decides. Allocates
-   * nothing.
-   */
-  numberFor({ watched }: Pick<Exchange, 'watched'>, choices: CallChoices): number {
-    return this.#choose(watched as OnlineCall, choices)
-  }
-
-  #choose(call: OnlineCall, { cell, collective, bytes }: CallChoices): number {
-    const number =
-      cell.only >= 0 ? cell.only : numberDrawn(cell, drawOfCall(this.#draws, call.number, collective))
+  draw({ watched }: Watched, collective: Collective, bytes: number, order?: CombinationOrder): number {
+    const call = watched as OnlineCall
+    const { cell, place } = this.#choicesOf(collective, bytes, order)
+    const number = cell.only >= 0 ? cell.only : numberDrawn(cell, drawOfCall(this.#draws, call.number, place))
     call.setting = number
-    if (call.isRecorded) this.#record(call, collective, number, bytes)
+    if (call.isRecorded) this.#record(call, place, number, bytes)
     return number
   }
 
-  /** Returns the choice of the call that runs; undefined if it is left to the rule. */
-  choiceOf(collective: Collective, bytes: number): TunedChoice | undefined {
-    const current = this.#current
-    if (current === undefined || !tunable.has(collective)) return undefined
-    let choices = this.#lastChoices
-    if (choices?.bytes !== bytes || this.#lastChosen !== collective) {
-      choices = this.choicesOf(collective, bytes)
-      this.#lastChoices = choices
-      this.#lastChosen = collective
-    }
-    const number = this.#choose(current, choices)
-    return number === leftToDefault ? undefined : this.choiceOfNumber(collective, number)
+  #choicesOf(collective: Collective, bytes: number, order: CombinationOrder | undefined): CallChoices {
+    const last = this.#lastChoices.get(collective)
+    if (last?.bytes === bytes && last.order === order) return last
+    const { selection, collective: place } = this.#selectorOf(collective, order)
+    const choices = { cell: selection.cellOf(bytes), place, bytes, order }
+    this.#lastChoices.set(collective, choices)
+    return choices
   }
 
   /**
-   * Notes that the chosen setting cannot serve the call, so that the rule decides. The record of the call then names no
-   * setting.
+   * Notes that the setting that was drawn cannot serve the call, so that the rule decides. The record of the call then
+   * names no setting.
    */
-  refused(): void {
-    if (this.#current !== undefined) this.#refuse(this.#current)
-  }
-
-  /** Notes a refusal like {@link refused}, for a call that need not run now. */
-  refusedLate({ isWatched, watched }: Pick<Exchange, 'isWatched' | 'watched'>): void {
-    if (isWatched === true) this.#refuse(watched as OnlineCall)
-  }
-
-  #refuse(call: OnlineCall): void {
+  refused({ isWatched, watched }: Watched): void {
+    if (isWatched !== true) return
+    const call = watched as OnlineCall
     call.setting = 0
     if (call.place >= 0) this.#process.records.refuse(call.place)
   }
 
   /** Returns the number of the setting of a call, for processes that cannot choose themselves; 0: none. */
-  settingOf({ isWatched, watched }: Pick<Exchange, 'isWatched' | 'watched'>): number {
+  settingOf({ isWatched, watched }: Watched): number {
     return isWatched === true ? (watched as OnlineCall).setting : leftToDefault
   }
 
   /** Records, on a process that did not choose, the choice of the one that did. */
-  arrived(
-    { isWatched, watched }: Pick<Exchange, 'isWatched' | 'watched'>,
-    collective: Collective,
-    number: number,
-    bytes: number,
-  ): void {
+  arrived({ isWatched, watched }: Watched, collective: Collective, number: number, bytes: number): void {
     if (isWatched !== true) return
     const call = watched as OnlineCall
     call.setting = number
@@ -225,14 +189,13 @@ export class OnlineCalls implements CallWatch {
 
   /** Returns the number of a bcast's algorithm, by which the root names it to the others; -1 if it is none of these. */
   numberOf(algorithm: Algorithm): number {
-    const isOf = ({ leaf: { setting } }: TunedChoice) =>
-      setting.reason === null && setting.algorithm === algorithm
-    return this.#choices.get('bcast')?.findIndex((choice) => choice !== undefined && isOf(choice)) ?? -1
+    const isOf = ({ setting }: TunedLeaf) => setting.reason === null && setting.algorithm === algorithm
+    return this.#leaves.get('bcast')?.findIndex((leaf) => leaf !== undefined && isOf(leaf)) ?? -1
   }
 
   /** Returns the algorithm with a number: the inverse of {@link numberOf}. */
   algorithmOf(number: number): Algorithm {
-    return (this.choiceOfNumber('bcast', number).leaf.setting as ServableSetting).algorithm
+    return (this.leafOf('bcast', number).setting as ServableSetting).algorithm
   }
 
   #record(call: OnlineCall, collective: number, number: number, bytes: number): void {
@@ -294,24 +257,28 @@ export class OnlineCalls implements CallWatch {
     })
   }
 
-  /** @param number above 0 */
-  choiceOfNumber(collective: Collective, number: number): TunedChoice {
-    let choices = this.#choices.get(collective)
-    if (choices === undefined) {
-      choices = []
-      this.#choices.set(collective, choices)
+  /**
+   * Returns the setting with a number as a leaf of a tuning file has it.
+   *
+   * @param number above 0
+   */
+  leafOf(collective: Collective, number: number): TunedLeaf {
+    let leaves = this.#leaves.get(collective)
+    if (leaves === undefined) {
+      leaves = []
+      this.#leaves.set(collective, leaves)
     }
-    let choice = choices[number]
-    if (choice === undefined) {
-      const described = this.#process.table.settingOf(collective, number)
-      const setting = readySetting(described)
-      const { mode } = this.#process.options
-      const leaf = { setting, line: settingLine(described), conditions: () => `online, ${mode}` }
-      const shape = { ranks: this.#shapeOf().processes, segments: 1 }
-      const parts = setting.reason === null ? (setting.algorithm.parts?.(shape) ?? 1) : 1
-      choice = { leaf, parts, segments: -1, refusal: null }
-      choices[number] = choice
+    leaves[number] ??= this.#newLeaf(collective, number)
+    return leaves[number]
+  }
+
+  #newLeaf(collective: Collective, number: number): TunedLeaf {
+    const setting = this.#process.table.settingOf(collective, number)
+    const { mode } = this.#process.options
+    return {
+      setting: readySetting(setting),
+      line: settingLine(setting),
+      conditions: () => `online, ${mode}`,
     }
-    return choice
   }
 }

@@ -1,7 +1,6 @@
 import type { Algorithm, CombinationOrder, Shape } from '../../collective/patterns/algorithm.js'
 import { typeCode } from '../../messages/datatype/elements.js'
 import type { ReadyOperation } from '../../messages/datatype/operation.js'
-import type { ParticipantKind } from './participants.js'
 
 /** The operation of a reduction and its data; `type` is the wire code of the elements. */
 interface Operands {
@@ -29,26 +28,6 @@ export function requiredOrder({ op, type, scalar }: Operands, isAnyOrder: boolea
   const isExact = scalar === 'bigint' || (!isFloat && type !== typeCode.value)
   if (!isAnyOrder && !isExact) return 'tree'
   return op.commutative ? 'any' : 'ranks'
-}
-
-/**
- * Returns the kind of participants with which an algorithm combines in this order. In scans the order of the ranks
- * always matters.
- */
-export function participantsFor(
-  { collective, isAlongPath }: Algorithm,
-  required: CombinationOrder,
-): ParticipantKind {
-  const isScan = collective === 'scan' || collective === 'exscan'
-  if (required === 'any' && !isScan) return 'processes'
-  if (isAlongPath === true) return 'path'
-  return required === 'tree' ? 'pieces' : 'runs'
-}
-
-/** Tells whether a reduction by an algorithm can be planned while the locations of the ranks are not known. */
-export function isUnplaced(algorithm: Algorithm, required: CombinationOrder): boolean {
-  const kind = participantsFor(algorithm, required)
-  return kind === 'processes' || kind === 'path'
 }
 
 export function serves(algorithm: Algorithm, shape: Shape, required: CombinationOrder): boolean {

@@ -81,20 +81,9 @@ export function readySetting(setting: TuningSetting): ReadySetting {
   }
 }
 
-export interface TunedChoice {
-  readonly leaf: TunedLeaf
-  /** The number of parts into which its algorithm cuts a unit of data, besides segments. */
-  readonly parts: number
-  /** The number of segments that was requested last (-1: none), and the reason why the algorithm cannot serve then. */
-  segments: number
-  refusal: string | null
-}
-
 interface OwnDecisions {
   readonly packed: PackedTree
   readonly leaves: readonly TunedLeaf[]
-  /** The choices by leaf, each made when it is first used. */
-  readonly choices: (TunedChoice | undefined)[]
   /** The words of the last look-up. */
   readonly words: {
     readonly collective: Collective
@@ -125,7 +114,7 @@ export class TunedCalls {
     const decisions = readyDecisions(file)
     for (const [collective, { packed, leaves }] of decisions) {
       const words = { collective, isMemoryShared, operation: undefined, order: undefined }
-      this.#own.set(collective, { packed, leaves, choices: leaves.map(() => undefined), words })
+      this.#own.set(collective, { packed, leaves, words })
     }
     this.#bcasts = decisions.get('bcast')?.settings ?? []
     this.#nodes = perNode.size
@@ -134,34 +123,22 @@ export class TunedCalls {
   }
 
   /**
-   * Returns the choice for a call; undefined for a collective that has no tree in the file. Allocates nothing, except
-   * for the first call of a leaf.
+   * Returns the leaf that decides a call; undefined for a collective that has no tree in the file. Allocates nothing.
    *
    * @param bytes what MPI's count describes; infinite for long blocks whose lengths not all ranks know
    */
-  choiceOf(
+  leafOf(
     collective: Collective,
     bytes: number,
     operation?: string,
     order?: CombinationOrder,
-  ): TunedChoice | undefined {
+  ): TunedLeaf | undefined {
     const own = this.#own.get(collective)
     if (own === undefined) return undefined
-    const { packed, words } = own
+    const { packed, words, leaves } = own
     words.operation = operation
     words.order = order
-    const leaf = findLeaf(packed, this.#nodes, this.#processesPerNode, this.#processes, bytes, words)
-    return own.choices[leaf] ?? this.#use(own, leaf)
-  }
-
-  #use({ leaves, choices }: OwnDecisions, index: number): TunedChoice {
-    const leaf = leaves[index]
-    const { setting } = leaf
-    const shape = { ranks: this.#processes, segments: 1 }
-    const parts = setting.reason === null ? (setting.algorithm.parts?.(shape) ?? 1) : 1
-    const choice: TunedChoice = { leaf, parts, segments: -1, refusal: null }
-    choices[index] = choice
-    return choice
+    return leaves[findLeaf(packed, this.#nodes, this.#processesPerNode, this.#processes, bytes, words)]
   }
 
   /**

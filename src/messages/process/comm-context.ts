@@ -97,10 +97,6 @@ export interface WatchedCall {
 export interface CallWatch {
   /** Notes a call that all ranks here have joined: in the order of the calls, the same on all processes. */
   begin(call: WatchedCall, name: string): void
-  /** Notes that a watched call starts to run. Settings chosen before it returns are for it. */
-  start(call: WatchedCall): void
-  /** Notes that it has returned. Settings chosen from now on are for no watched call. */
-  stop(): void
   ended(call: WatchedCall): void
 }
 

@@ -1,7 +1,6 @@
 import { type Communicator, createOperation, local, run } from 'rankweave'
 import { describe, expect, it } from 'vitest'
 import { MachineChoices, mostMachineChoices } from '../../../src/calls/plan/machine-choices.js'
-import type { Method } from '../../../src/calls/plan/method.js'
 import type { Participants } from '../../../src/calls/plan/participants.js'
 import { parseMachine } from '../../../src/machine/machine-text.js'
 import type { CommContext } from '../../../src/messages/process/comm-context.js'
@@ -36,27 +35,27 @@ describe('choices', () => {
     process: Int32Array.of(0, 1),
     firstRank: null,
   } as unknown as Participants
-  const method = { algorithm: undefined, isAuto: true, name: 'auto' } as unknown as Method
+  const ofData = { kind: 'processes', order: 'any', canCut: true } as const
 
   it('are made once for a class of lengths, and 64 are retained', async () => {
     const choices = new MachineChoices(state, () => participants)
     const bytesOf = (power: number) => 2 ** power
-    const first = await choices.methodFor(method, { collective: 'bcast', sizeBytes: 1000 })
+    const first = await choices.choiceFor({ ...ofData, collective: 'bcast', sizeBytes: 1000 })
     // Known, so there is no promise; 1,100 bytes are of the same class.
-    expect(choices.methodFor(method, { collective: 'bcast', sizeBytes: 1100 })).toBe(first)
+    expect(choices.choiceFor({ ...ofData, collective: 'bcast', sizeBytes: 1100 })).toBe(first)
     expect(first).toMatchObject({ chosenFor: 'units of 1024 bytes' })
-    expect(first.algorithm!.collective).toBe('bcast')
+    expect(first!.algorithm.collective).toBe('bcast')
     for (const collective of ['barrier', 'scan', 'exscan', 'gather', 'scatter'] as const)
       for (let power = 0; power < 17; power++)
-        await choices.methodFor(method, { collective, sizeBytes: bytesOf(power) })
+        await choices.choiceFor({ ...ofData, collective, sizeBytes: bytesOf(power) })
     expect(choices.count).toBe(mostMachineChoices)
     expect(mostMachineChoices).toBe(64)
   })
 
   it('are shared by calls that begin meanwhile', async () => {
     const choices = new MachineChoices(state, () => participants)
-    const call = { collective: 'allreduce', sizeBytes: 64, order: 'tree' } as const
-    const [one, other] = [choices.methodFor(method, call), choices.methodFor(method, call)]
+    const call = { ...ofData, collective: 'allreduce', sizeBytes: 64, order: 'tree' } as const
+    const [one, other] = [choices.choiceFor(call), choices.choiceFor(call)]
     expect(other).toBe(one)
     expect(await one).toBe(await other)
     expect(choices.count).toBe(1)
@@ -64,7 +63,7 @@ describe('choices', () => {
 
   it('leave calls to the rule where there are too many participants', async () => {
     const choices = new MachineChoices(state, () => null)
-    expect(await choices.methodFor(method, { collective: 'allreduce', sizeBytes: 8 })).toBe(method)
+    expect(await choices.choiceFor({ ...ofData, collective: 'allreduce', sizeBytes: 8 })).toBeNull()
   })
 })
 
