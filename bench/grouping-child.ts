@@ -7,7 +7,6 @@ import { parseMachine } from '../src/machine/machine-text.js'
 import { buildTopology } from '../src/topology/files/topology-from-spec.js'
 import { groupFriends } from '../src/topology/grouping/group-friends.js'
 import { inNeighbors, outNeighbors } from '../src/topology/neighbors.js'
-import { installNeighborhood } from '../src/topology-communicator/install.js'
 
 const [how, spec, machine, k, runs, processes] = process.argv.slice(2)
 const topology = buildTopology(spec)
@@ -26,7 +25,6 @@ if (how === 'plan') {
   const peakGiB = process.resourceUsage().maxRSS / 2 ** 20
   console.log(JSON.stringify({ ranks: topology.ranks, seconds, groups: count, steps, weight, peakGiB }))
 } else {
-  installNeighborhood()
   const results: unknown[] = []
   for (let i = 0; i <= Number(runs); i++) {
     await run(

@@ -1,7 +1,7 @@
 // One world in its own process, so that nothing else is on the heap. Prints samples as one JSON object.
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import type { Communicator } from '../src/comm/communicator.js'
+import type { Communicator } from '../src/handles/communicator.js'
 import { run } from '../src/launch/run.js'
 
 const [ranks, processes, communicators, runs] = process.argv.slice(2).map(Number)

@@ -78,13 +78,17 @@ export const rooms: readonly Room[] = [
   },
   {
     name: 'comm',
-    holds: 'communicators, splits and rank tables; survivors; the handle that users hold',
+    holds: 'communicators, splits and rank tables; survivors',
   },
-  { name: 'world', holds: 'a world from the first main to the closed session; who waits for what' },
   {
     name: 'topology-communicator',
     holds: 'neighborhood collectives on communicators: distributed planning, requests, tuning by trial',
   },
+  {
+    name: 'handles',
+    holds: 'the classes of communicators that users hold: one rank on a communicator, a graph, a grid',
+  },
+  { name: 'world', holds: 'a world from the first main to the closed session; who waits for what' },
   { name: 'spmm', holds: 'sparse times dense, from a file read in parts to timed products' },
   {
     name: 'launch',

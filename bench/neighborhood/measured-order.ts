@@ -1,7 +1,7 @@
-import type { Communicator } from '../../src/comm/communicator.js'
 import { simulate } from '../../src/cost/simulate/simulate.js'
 import { local } from '../../src/fabric/local/local.js'
 import { VirtualTime } from '../../src/fabric/local/virtual-time.js'
+import type { Communicator } from '../../src/handles/communicator.js'
 import { run } from '../../src/launch/run.js'
 import type { Machine } from '../../src/machine/machine.js'
 import { parseMachine } from '../../src/machine/machine-text.js'
@@ -10,7 +10,6 @@ import { plan } from '../../src/neighborhood/plan/plan.js'
 import type { Strategy } from '../../src/neighborhood/strategies/strategy.js'
 import { formatStrategy, parseStrategy } from '../../src/neighborhood/strategies/strategy-text.js'
 import { buildTopology } from '../../src/topology/files/topology-from-spec.js'
-import { installNeighborhood } from '../../src/topology-communicator/install.js'
 import { type BenchOptions, type Figure, ownFigure } from '../bench.js'
 
 const [ranks, nodes] = [64, 4]
@@ -30,7 +29,6 @@ const onGrids = ['cartesian:windows=5/2.3', 'pipelined:steps=1.1,inside=16'].map
  * are not shared and packing takes no time, so the blocks are short.
  */
 export async function* measuredOrder({ quick = false }: BenchOptions): AsyncIterable<Figure> {
-  installNeighborhood()
   const topologies = quick ? ['moore:8x8:r=2'] : ['moore:8x8:r=2', 'er:64:d=0.2:seed=1']
   const machine = parseMachine(`cluster:nodes=${nodes},cores=${cores},profile=simgrid-slow`)
   for (const name of topologies) {

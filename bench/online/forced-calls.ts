@@ -2,8 +2,8 @@
 // turns of some milliseconds. Every setting that may be chosen runs the algorithm of the rule, so what differs is the
 // choice and the record. Arguments: processes, bytes, collective.
 import { givenOptions } from '../../src/base/option-table.js'
-import type { Communicator } from '../../src/comm/communicator.js'
 import { local } from '../../src/fabric/local/local.js'
+import type { Communicator } from '../../src/handles/communicator.js'
 import { installMailboxDesigns } from '../../src/messages/mailboxes/install-designs.js'
 import { closedGrid } from '../../src/tuning/models/decision-grid.js'
 import type { OnlineOptions } from '../../src/tuning/online/online-process.js'

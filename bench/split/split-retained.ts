@@ -5,9 +5,9 @@
 
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import type { Communicator } from '../../src/comm/communicator.js'
 import type { RetainedBytes } from '../../src/comm/describe.js'
 import type { SplitOptions } from '../../src/comm/split/split-plan.js'
+import type { Communicator } from '../../src/handles/communicator.js'
 import { run } from '../../src/launch/run.js'
 
 /** What the process that retains most accounts for, per communicator that it is in. */

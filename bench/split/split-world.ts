@@ -5,10 +5,10 @@
 
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import type { Communicator } from '../../src/comm/communicator.js'
 import type { CommDescription } from '../../src/comm/describe.js'
 import { groupsOfTable } from '../../src/comm/split/sort/groups-of-table.js'
 import { sortRows } from '../../src/comm/split/sort/sort-rows.js'
+import type { Communicator } from '../../src/handles/communicator.js'
 import { run } from '../../src/launch/run.js'
 
 const [what, first, second] = process.argv.slice(2)

@@ -1,5 +1,5 @@
 import { quantile } from '../base/search.js'
-import type { Communicator } from '../comm/communicator.js'
+import type { Communicator } from '../handles/communicator.js'
 import { sampleMemory } from './memory-workloads.js'
 import { type MessageGrowth, type MessageSamples, sampleMessages, shortBytes } from './message-workloads.js'
 import { processStopwatch, type SamplingOptions, type Stopwatch } from './sampler.js'

@@ -1,5 +1,5 @@
 import { medianOf } from '../base/search.js'
-import type { Communicator } from '../comm/communicator.js'
+import type { Communicator } from '../handles/communicator.js'
 import { contrast, type SamplingOptions, type Stopwatch, timed, type Workload } from './sampler.js'
 
 /** The costs of data in the memory of one process, one value per run, nanoseconds. */

@@ -1,5 +1,5 @@
 import { medianOf } from '../base/search.js'
-import type { Communicator } from '../comm/communicator.js'
+import type { Communicator } from '../handles/communicator.js'
 import type { Operation } from '../messages/datatype/operation.js'
 import {
   type Contrast,

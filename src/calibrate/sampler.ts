@@ -1,4 +1,4 @@
-import type { Communicator } from '../comm/communicator.js'
+import type { Communicator } from '../handles/communicator.js'
 
 /** The clock of the process that a program runs in. */
 export interface Stopwatch {

@@ -1,5 +1,5 @@
-import type { Communicator } from '../comm/communicator.js'
 import { isRankweaveError } from '../errors.js'
+import type { Communicator } from '../handles/communicator.js'
 
 export interface AlgorithmOptions {
   readonly algorithm: string

@@ -1,4 +1,4 @@
-import type { Communicator } from '../comm/communicator.js'
+import type { Communicator } from '../handles/communicator.js'
 import { createOperation } from '../messages/datatype/operation.js'
 import {
   addFloats,

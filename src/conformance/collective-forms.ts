@@ -1,11 +1,10 @@
-import type { CollectiveCalls } from '../comm/collective-calls.js'
-import type { Communicator } from '../comm/communicator.js'
+import type { Communicator } from '../handles/communicator.js'
 import type { TypedArray } from '../messages/datatype/elements.js'
 import { ranksOf } from './collective-oracles.js'
-import type { FormCase, FormCases } from './forms.js'
+import type { FormCase, FormCases, NamesWithForms } from './forms.js'
 
 /** Every collective call; one that is missing does not compile. */
-type CollectiveForms = Readonly<Record<keyof CollectiveCalls<'blocking'>, readonly FormCase[]>>
+type CollectiveForms = Readonly<Record<NamesWithForms<Communicator>, readonly FormCase[]>>
 
 /** Returns element i of a rank's contribution in a round. */
 const term = (rank: number, i: number, round: number) => rank * 31 + i + round

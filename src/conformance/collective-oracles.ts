@@ -1,4 +1,4 @@
-import type { Communicator } from '../comm/communicator.js'
+import type { Communicator } from '../handles/communicator.js'
 import { type TypedArray, typedArrays } from '../messages/datatype/elements.js'
 
 // These functions compute what the checks of collectives send and must receive, from the definitions, by one rank

@@ -1,4 +1,4 @@
-import type { Communicator } from '../comm/communicator.js'
+import type { Communicator } from '../handles/communicator.js'
 import { waitall } from '../messages/p2p/request.js'
 import { ranksOf } from './collective-oracles.js'
 import { type Draw, drawn, refused, same, shuffled } from './expect.js'

@@ -1,4 +1,4 @@
-import type { Communicator } from '../comm/communicator.js'
+import type { Communicator } from '../handles/communicator.js'
 import { collectiveForms } from './collective-forms.js'
 import { same } from './collective-oracles.js'
 import { checkCalls, checkPersistentStarts, checkStarts } from './forms.js'

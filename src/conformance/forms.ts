@@ -1,8 +1,13 @@
 import type { Gathered } from '../calls/plan/placement.js'
 import type { PersistentRequest } from '../calls/program/persistent-request.js'
-import type { Communicator } from '../comm/communicator.js'
+import type { Communicator } from '../handles/communicator.js'
 import { type Request, waitall } from '../messages/p2p/request.js'
 import { same } from './collective-oracles.js'
+
+/** The names of a communicator's methods that have all forms. */
+export type NamesWithForms<C> = {
+  [K in keyof C & string]: `i${K}` extends keyof C ? (`${K}Init` extends keyof C ? K : never) : never
+}[keyof C & string]
 
 /** The part of one rank in a call, in each of its forms. */
 export interface FormCase {

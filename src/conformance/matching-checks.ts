@@ -1,4 +1,4 @@
-import type { Communicator } from '../comm/communicator.js'
+import type { Communicator } from '../handles/communicator.js'
 import type { Message } from '../messages/mailboxes/arrived.js'
 import { ANY_SOURCE, ANY_TAG } from '../messages/mailboxes/envelope.js'
 import { waitall } from '../messages/p2p/request.js'

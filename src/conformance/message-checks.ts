@@ -1,4 +1,4 @@
-import type { Communicator } from '../comm/communicator.js'
+import type { Communicator } from '../handles/communicator.js'
 import type { TypedArray } from '../messages/datatype/elements.js'
 import { strided } from '../messages/datatype/strided-view.js'
 import type { Message } from '../messages/mailboxes/arrived.js'

@@ -1,4 +1,4 @@
-import type { Communicator } from '../comm/communicator.js'
+import type { Communicator } from '../handles/communicator.js'
 import { cluster } from '../machine/machine.js'
 import { simgridSlow } from '../machine/simgrid-profiles.js'
 import { PROC_NULL } from '../messages/mailboxes/envelope.js'

@@ -1,8 +1,8 @@
+import type { Communicator } from '../handles/communicator.js'
+import type { TopologyCommunicator } from '../handles/topology-communicator.js'
 import type { TypedArray } from '../messages/datatype/elements.js'
-import type { NeighborCalls } from '../topology-communicator/neighbor-calls.js'
-import type { TopologyCommunicator } from '../topology-communicator/topology-communicator.js'
 import { concatenatedBlocks, elements, lengthOf } from './collective-oracles.js'
-import type { FormCase, FormCases } from './forms.js'
+import type { FormCase, FormCases, NamesWithForms } from './forms.js'
 
 /** The edges of one rank, by numbers that both ends know, in the order of its lists. */
 export interface EdgesOfRank {
@@ -11,7 +11,9 @@ export interface EdgesOfRank {
 }
 
 /** Every neighborhood collective; one that is missing does not compile. */
-type NeighborForms = Readonly<Record<keyof NeighborCalls<'blocking'>, readonly FormCase[]>>
+type NeighborForms = Readonly<
+  Record<Exclude<NamesWithForms<TopologyCommunicator>, NamesWithForms<Communicator>>, readonly FormCase[]>
+>
 
 const types = [BigInt64Array, Uint8Array, Float32Array] as const
 

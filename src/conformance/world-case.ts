@@ -1,5 +1,5 @@
-import type { Communicator } from '../comm/communicator.js'
 import type { ErrorCode } from '../errors.js'
+import type { Communicator } from '../handles/communicator.js'
 import type { Machine } from '../machine/machine.js'
 import type { MatchingOptions } from '../messages/process/matching-options.js'
 import type { TuningFile } from '../tuning/models/tuning-file.js'

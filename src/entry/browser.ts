@@ -4,12 +4,6 @@
  *
  * @module rankweave/browser
  */
-import * as modules from '../topology-communicator/creation-modules.js'
-import { installTopologyMethods } from '../topology-communicator/topology-methods.js'
-
-// Communicators get `createCart` and the other topology methods, as in `rankweave`.
-installTopologyMethods(async () => modules)
-
 // joining a world, and worlds in one page
 
 export { joinFromPage as join } from '../browser/join.js'
@@ -23,13 +17,11 @@ export type { HostedMain, HostedResults, Main } from '../world/user-program.js'
 // communicators
 
 export type { PersistentRequest } from '../calls/program/persistent-request.js'
-export type { Communicator } from '../comm/communicator.js'
 export { type Comparison, Group, type RankRange } from '../comm/table/group.js'
-export type { CartCommunicator } from '../topology-communicator/cart-communicator.js'
+export type { CartCommunicator } from '../handles/cart-communicator.js'
+export type { Communicator } from '../handles/communicator.js'
+export type { TopologyCommunicator } from '../handles/topology-communicator.js'
 export type { NeighborRequest } from '../topology-communicator/execute/neighbor-request.js'
-export type { TopologyCommunicator } from '../topology-communicator/topology-communicator.js'
-// This export also makes these methods part of `Communicator` for users of the types.
-export type { TopologyMethods } from '../topology-communicator/topology-methods.js'
 
 // messages, data and operations
 

@@ -3,9 +3,6 @@
  *
  * @module rankweave/conformance
  */
-import { installNeighborhood } from '../topology-communicator/install.js'
-
-installNeighborhood()
 
 export {
   type ConformanceCase,

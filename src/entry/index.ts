@@ -5,12 +5,6 @@
  *
  * @module rankweave
  */
-import { installNeighborhood } from '../topology-communicator/install.js'
-
-// This call is the one side effect of an import: communicators get `createCart` and the other topology methods. A
-// module of types alone has none.
-installNeighborhood()
-
 // communicators
 
 export type { WaitOptions } from '../base/abort.js'
@@ -29,18 +23,20 @@ export type {
 } from '../calls/plan/options.js'
 export type { Gathered } from '../calls/plan/placement.js'
 export type { PersistentRequest } from '../calls/program/persistent-request.js'
-export { Communicator, type JointForms } from '../comm/communicator.js'
 export type { DupOptions } from '../comm/create.js'
 export type { CommDescription, SplitReport } from '../comm/describe.js'
-export type { JointCalls } from '../comm/joint-calls.js'
 export type { PhaseCost, PhaseCosts } from '../comm/split/split-meter.js'
 export type { SplitAlgorithmName, SplitOptions } from '../comm/split/split-plan.js'
 export type { LookupStatistics } from '../comm/table/distributed-table.js'
 export { type Comparison, Group, type RankRange } from '../comm/table/group.js'
+export type { CartCommunicator } from '../handles/cart-communicator.js'
+export { Communicator, type JointForms } from '../handles/communicator.js'
+export type { JointCalls } from '../handles/joint-calls.js'
+export type { JointNeighborCalls } from '../handles/joint-neighbor-calls.js'
+export type { TopologyCommunicator } from '../handles/topology-communicator.js'
 export type { ProcessCounters, RankCounters } from '../messages/process/counters.js'
 export type { PlanStore } from '../neighborhood/plan/plan-store.js'
 export type { BlockLength, ChoiceOptions } from '../topology-communicator/arguments.js'
-export type { CartCommunicator } from '../topology-communicator/cart-communicator.js'
 export type { AdjacentOptions, CartOptions, DistGraphOptions } from '../topology-communicator/constructors.js'
 export type { TopologyOptions } from '../topology-communicator/create.js'
 export type { AdjacentEdges, DistributedEdges } from '../topology-communicator/distributed/gather-lists.js'
@@ -52,13 +48,9 @@ export type { NeighborRequest } from '../topology-communicator/execute/neighbor-
 export type { NeighborTraffic } from '../topology-communicator/execute/neighbor-traffic.js'
 export type { NeighborInitOptions, TuneOptions } from '../topology-communicator/execute/tune-options.js'
 export type { TunedCandidate, Tuning } from '../topology-communicator/execute/tuner.js'
-export type { JointNeighborCalls } from '../topology-communicator/joint-neighbor-calls.js'
 export type { BlockLayoutOptions } from '../topology-communicator/memory/block-layout.js'
 export type { PlanFrom } from '../topology-communicator/plan-from.js'
 export type { PlanLinesOptions } from '../topology-communicator/plan-lines.js'
-export type { TopologyCommunicator } from '../topology-communicator/topology-communicator.js'
-// This export also makes these methods part of `Communicator` for users of the types.
-export type { TopologyMethods } from '../topology-communicator/topology-methods.js'
 
 // messages and requests
 

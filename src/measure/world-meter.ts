@@ -1,5 +1,5 @@
-import type { Communicator } from '../comm/communicator.js'
 import { isRankweaveError } from '../errors.js'
+import type { Communicator } from '../handles/communicator.js'
 import type { TypedArray } from '../messages/datatype/elements.js'
 import type { Collective } from '../schedule/specification.js'
 import type { ElementType, MeasurementSource } from '../tuning/measured/measurement.js'

@@ -1,11 +1,11 @@
 import { medianOf, smallestOf } from '../base/search.js'
 import { canPublish } from '../calls/program/publication.js'
-import type { Communicator } from '../comm/communicator.js'
+import type { Communicator } from '../handles/communicator.js'
+import type { TopologyCommunicator } from '../handles/topology-communicator.js'
 import type { Strategy } from '../neighborhood/strategies/strategy.js'
 import { formatStrategy } from '../neighborhood/strategies/strategy-text.js'
 import type { ProcessTopology } from '../topology/process-topology.js'
 import { TimedComparison } from '../topology-communicator/execute/timed-comparison.js'
-import type { TopologyCommunicator } from '../topology-communicator/topology-communicator.js'
 import { secondsOfTurn } from './product-times.js'
 import {
   allgatherExchange,

@@ -1,6 +1,6 @@
 import { isCount } from '../base/known-options.js'
-import { Communicator } from '../comm/communicator.js'
 import { wrongValue } from '../errors.js'
+import { Communicator } from '../handles/communicator.js'
 import { blockBounds } from '../topology/compressed-rows.js'
 import { requireMatrix, type SparseMatrix } from '../topology/files/sparse-matrix.js'
 

@@ -1,7 +1,8 @@
 import { requireKnownOptions } from '../base/known-options.js'
 import { type OptionTable, uncheckedOptions } from '../base/option.js'
-import type { Communicator } from '../comm/communicator.js'
 import { wrongValue } from '../errors.js'
+import type { Communicator } from '../handles/communicator.js'
+import type { TopologyCommunicator } from '../handles/topology-communicator.js'
 import type { Machine } from '../machine/machine.js'
 import { type AutoStrategy, isAuto, parseAuto } from '../neighborhood/choose/auto.js'
 import type { Strategy } from '../neighborhood/strategies/strategy.js'
@@ -9,8 +10,6 @@ import { formatStrategy, parseStrategyBeside } from '../neighborhood/strategies/
 import { blockBounds } from '../topology/compressed-rows.js'
 import type { ProcessTopology } from '../topology/process-topology.js'
 import { machineOfWorld } from '../topology-communicator/create.js'
-import { installNeighborhood } from '../topology-communicator/install.js'
-import type { TopologyCommunicator } from '../topology-communicator/topology-communicator.js'
 import { requireReal, zeros } from './dense-matrix.js'
 import { fastestExchange, type TriedExchange } from './fastest-exchange.js'
 import { longestBlock, sourcesOf } from './local-block.js'
@@ -84,7 +83,6 @@ export async function prepareProduct(
   }
   const hasProfile = (machineOfWorld(world)?.profile ?? null) !== null
   const isMeasured = isAuto(strategy) && machine === undefined && !hasProfile
-  installNeighborhood()
   const graph = await world.createDistGraph({
     ...edges,
     strategy: isMeasured ? { kind: 'direct' } : strategy,

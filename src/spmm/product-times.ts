@@ -1,5 +1,5 @@
 import { meanOf, medianOf } from '../base/search.js'
-import type { Communicator } from '../comm/communicator.js'
+import type { Communicator } from '../handles/communicator.js'
 import type { SparseProduct } from './sparse-product.js'
 
 /** The measured time of a product. */

@@ -1,7 +1,7 @@
 import { requireKnownOptions, requireText } from '../base/known-options.js'
 import { uncheckedOptions } from '../base/option.js'
-import type { Communicator } from '../comm/communicator.js'
 import { isRankweaveError, RankweaveError } from '../errors.js'
+import type { Communicator } from '../handles/communicator.js'
 import type { OpenSource } from '../text/source-file.js'
 import { blockBounds } from '../topology/compressed-rows.js'
 import type { EntryLines } from '../topology/files/matrix-market.js'

@@ -1,18 +1,14 @@
 import { type OptionTable, signalOption, uncheckedOption, uncheckedOptions } from '../base/option.js'
 import { checkOptions } from '../base/option-table.js'
 import { hashIntegers } from '../calls/signature.js'
-import type { CommState } from '../comm/comm-state.js'
-import type { Communicator } from '../comm/communicator.js'
+import type { CommHandle } from '../comm/handle.js'
 import { RankweaveError } from '../errors.js'
 import { type CartShape, checkCartShape, sizeOf } from '../topology/cart-shape.js'
 import type { ProcessTopology } from '../topology/process-topology.js'
 import { requireDegrees, requireLength, requireNumbers, requireRanks, snapshotOf } from './arguments.js'
-import type { CartCommunicator } from './cart-communicator.js'
-import { type CreationModules, createWith, strategyOf, type TopologyOptions } from './create.js'
+import { createWith, type LoadHandles, strategyOf, type TopologyOptions } from './create.js'
 import type { AdjacentEdges, DistributedEdges } from './distributed/gather-lists.js'
-import type { Neighborhood } from './execute/neighborhood.js'
 import { checkPlanFrom, type PlanFrom } from './plan-from.js'
-import type { TopologyCommunicator } from './topology-communicator.js'
 import { checkedFingerprint } from './topology-fingerprint.js'
 
 export interface CartOptions extends TopologyOptions {
@@ -49,11 +45,12 @@ const distGraphOptions: OptionTable<DistGraphOptions> = {
   ...uncheckedOptions('degrees', 'weights'),
 }
 
-export function createCart(
-  comm: Communicator,
+export function createCart<C>(
+  comm: CommHandle,
+  load: LoadHandles<unknown, C>,
   dims: readonly number[],
   options: CartOptions = {},
-): Promise<CartCommunicator | null> {
+): Promise<C | null> {
   requireNumbers('createCart', 'dims', dims)
   checkOptions('createCart', cartOptions, options)
   const given: CartShape = { dims: [...dims], periods: options.periods ?? Array.from(dims, () => false) }
@@ -72,16 +69,17 @@ export function createCart(
     make: ({ cachedTopology, cartTopology }) => ({ topology: cachedTopology(cartTopology(shape)) }),
     whole: 'createCart',
     agreed: ['cart', shape.dims.join('x'), shape.periods.join()],
-    handle: cartHandle,
+    handle: async () => (await load()).cartHandle,
   })
 }
 
-export function createGraph(
-  comm: Communicator,
+export function createGraph<G>(
+  comm: CommHandle,
+  load: LoadHandles<G, unknown>,
   givenIndex: ArrayLike<number>,
   givenEdges: ArrayLike<number>,
   options: TopologyOptions = {},
-): Promise<TopologyCommunicator | null> {
+): Promise<G | null> {
   checkOptions('createGraph', topologyOptions, options)
   requireNumbers('createGraph', 'index', givenIndex)
   requireNumbers('createGraph', 'edges', givenEdges)
@@ -102,15 +100,16 @@ export function createGraph(
     },
     whole: 'createGraph',
     agreed: ['graph', hashIntegers(index), hashIntegers(edges)],
-    handle: graphHandle,
+    handle: async () => (await load()).graphHandle,
   })
 }
 
-export function createTopology(
-  comm: Communicator,
+export function createTopology<G, C extends G>(
+  comm: CommHandle,
+  load: LoadHandles<G, C>,
   topology: ProcessTopology,
   options: TopologyOptions = {},
-): Promise<TopologyCommunicator> {
+): Promise<G> {
   checkOptions('createTopology', topologyOptions, options)
   const fingerprint = checkedFingerprint(topology)
   if (topology.ranks !== comm.size) {
@@ -123,15 +122,16 @@ export function createTopology(
     make: () => ({ topology }),
     whole: 'createTopology',
     agreed: ['topology', fingerprint],
-    handle: topology.cart === null ? graphHandle : cartHandle,
+    handle: async () => (await load())[topology.cart === null ? 'graphHandle' : 'cartHandle'],
   })
-  return made as Promise<TopologyCommunicator>
+  return made as Promise<G>
 }
 
-export function createDistGraphAdjacent(
-  comm: Communicator,
+export function createDistGraphAdjacent<G>(
+  comm: CommHandle,
+  load: LoadHandles<G, unknown>,
   options: AdjacentOptions,
-): Promise<TopologyCommunicator> {
+): Promise<G> {
   const where = 'createDistGraphAdjacent'
   checkOptions(where, adjacentOptions, options)
   const { sources, destinations, sourceWeights, destinationWeights } = options
@@ -154,15 +154,16 @@ export function createDistGraphAdjacent(
     make: ({ topologyOrPlan }, state, exchange, hosted, reorder) =>
       topologyOrPlan(state, exchange, hosted, { isWeighted, strategy, machine, planFrom, reorder }),
     agreed: ['adjacent', isWeighted ? 'weighted' : 'unweighted', planFrom ?? 'by size'],
-    handle: graphHandle,
+    handle: async () => (await load()).graphHandle,
   })
-  return made as Promise<TopologyCommunicator>
+  return made as Promise<G>
 }
 
-export function createDistGraph(
-  comm: Communicator,
+export function createDistGraph<G>(
+  comm: CommHandle,
+  load: LoadHandles<G, unknown>,
   options: DistGraphOptions,
-): Promise<TopologyCommunicator> {
+): Promise<G> {
   const where = 'createDistGraph'
   checkOptions(where, distGraphOptions, options)
   const { sources, degrees, destinations, weights } = options
@@ -185,13 +186,7 @@ export function createDistGraph(
     },
     whole: where,
     agreed: ['edges', isWeighted ? 'weighted' : 'unweighted'],
-    handle: graphHandle,
+    handle: async () => (await load()).graphHandle,
   })
-  return made as Promise<TopologyCommunicator>
+  return made as Promise<G>
 }
-
-type Handle = readonly [state: CommState, localIndex: number, neighborhood: Neighborhood]
-
-const graphHandle = ({ TopologyCommunicator }: CreationModules, ...seat: Handle) =>
-  new TopologyCommunicator(...seat)
-const cartHandle = ({ CartCommunicator }: CreationModules, ...seat: Handle) => new CartCommunicator(...seat)

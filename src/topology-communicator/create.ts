@@ -6,7 +6,7 @@ import { indexIn } from '../base/search.js'
 import { type CollectiveCall, failAllRanks } from '../calls/collective-call.js'
 import type { Exchange } from '../calls/exchange.js'
 import type { CommState } from '../comm/comm-state.js'
-import { addMethods, Communicator } from '../comm/communicator.js'
+import type { CommHandle } from '../comm/handle.js'
 import { contextLike, contextOver } from '../comm/new-context.js'
 import { rankTable, worldRanksOf } from '../comm/table/rank-table.js'
 import { isRankweaveError, RankweaveError, wrongValue } from '../errors.js'
@@ -54,7 +54,7 @@ export interface TopologyOptions extends WaitOptions {
 
 /** Returns the strategy of some options, or its default in their world. */
 export function strategyOf(
-  comm: Communicator,
+  comm: CommHandle,
   options: TopologyOptions & { readonly planFrom?: PlanFrom },
 ): Strategy | AutoStrategy {
   const { strategy, machine = machineOfWorld(comm), planFrom } = options
@@ -66,32 +66,22 @@ export function strategyOf(
 }
 
 /** Returns the machine of a communicator's world; undefined if its world has none. */
-export const machineOfWorld = (comm: Communicator): Machine | undefined =>
+export const machineOfWorld = (comm: CommHandle): Machine | undefined =>
   comm.seat().state.runtime.options.machine
 
+/** Makes the handle of the rank with this local index on a communicator with a topology. */
+export type MakeTopologyHandle<H> = (state: CommState, localIndex: number, neighborhood: Neighborhood) => H
+
+/** Loads what makes handles on graphs and on grids. */
+export type LoadHandles<G, C> = () => Promise<{
+  readonly graphHandle: MakeTopologyHandle<G>
+  readonly cartHandle: MakeTopologyHandle<C>
+}>
+
 /** The modules that only creations and their communicators need. */
-export type CreationModules = typeof import('./creation-modules.js')
-
-let load: (() => Promise<CreationModules>) | undefined
-let modules: CreationModules | undefined
-
-export function loadCreationModulesBy(given: () => Promise<CreationModules>): void {
-  load = given
-}
-
-/** Loads the modules. The first creation does so inside its collective call, so that calls keep their order. */
-export async function loadCreationModules(): Promise<CreationModules> {
-  if (modules === undefined) {
-    modules = await whileLoading(load!)
-    addMethods(Communicator, modules.jointNeighborCalls)
-  }
-  return modules
-}
-
-/** Returns the modules once they are loaded, as in every thread that has a topology communicator. */
-export function loadedCreationModules(): CreationModules | undefined {
-  return modules
-}
+type CreationModules = typeof import('./creation-modules.js')
+let loaded: CreationModules | undefined
+const creationModules = async () => (loaded ??= await import('./creation-modules.js'))
 
 export interface Creation<C, H> {
   /** The number of ranks of the topology as far as this rank knows: those of the communicator, or fewer. */
@@ -117,7 +107,8 @@ export interface Creation<C, H> {
    */
   readonly whole?: string
   readonly agreed: readonly (string | number)[]
-  handle(modules: CreationModules, state: CommState, localIndex: number, neighborhood: Neighborhood): H
+  /** Loads what makes the handles. */
+  handle(): Promise<MakeTopologyHandle<H>>
 }
 
 /**
@@ -126,7 +117,7 @@ export interface Creation<C, H> {
  * @throws ERR_STRATEGY, ERR_MACHINE before anything is sent
  */
 export function createWith<C, H>(
-  comm: Communicator,
+  comm: CommHandle,
   options: TopologyOptions,
   creation: Creation<C, H>,
 ): Promise<H | null> {
@@ -155,7 +146,8 @@ export function createWith<C, H>(
     },
     unplaced: creation.whole === undefined,
     run: async (hosted, exchange) => {
-      const modules = loadedCreationModules() ?? (await loadCreationModules())
+      // The first creation loads them inside its collective call, so that calls keep their order.
+      const [modules, handle] = await whileLoading(() => Promise.all([creationModules(), creation.handle()]))
       if (strategy.kind === 'common-neighbor') await modules.prepareEngine(strategy.engine)
       let given: TopologyOrPlan | null
       let slotOf: Int32Array | null = null
@@ -193,7 +185,7 @@ export function createWith<C, H>(
         const rank = moved === undefined ? rankOf?.[slot] : moved.vertexAt[index]
         // Ranks that are not reordered keep their numbers, and so their local indices.
         const local = rank === undefined ? index : indexIn(made.localRanks, rank)
-        return creation.handle(modules, made, local, neighborhood)
+        return handle(made, local, neighborhood)
       })
     },
   }

@@ -1,6 +1,6 @@
 import { valueOption } from '../base/option.js'
-import type { Communicator } from '../comm/communicator.js'
 import { RankweaveError, wrongValue } from '../errors.js'
+import type { Communicator } from '../handles/communicator.js'
 
 /** The program of one rank. */
 export type Main<T, A> = (world: Communicator, args: A) => T | PromiseLike<T>

@@ -1,13 +1,11 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { expect, it } from 'vitest'
-import type { Communicator } from '../../src/comm/communicator.js'
+import type { Communicator } from '../../src/handles/communicator.js'
 import { run } from '../../src/launch/run.js'
 import { topologyFromEdges } from '../../src/topology/topology-builders.js'
-import { installNeighborhood } from '../../src/topology-communicator/install.js'
 import { demanded } from '../support/soak.js'
 
-installNeighborhood()
 setFlagsFromString('--expose-gc')
 const collectGarbage = runInNewContext('gc') as () => void
 

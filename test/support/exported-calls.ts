@@ -1,4 +1,3 @@
-import type { Communicator } from '../../src/comm/communicator.js'
 import { topologyToGraph } from '../../src/entry/graphology.js'
 import * as machines from '../../src/entry/machine.js'
 import * as models from '../../src/entry/models.js'
@@ -7,6 +6,7 @@ import * as schedules from '../../src/entry/schedule.js'
 import { rowsOfDense, rowsOfMatrix } from '../../src/entry/spmm.js'
 import * as topologies from '../../src/entry/topology.js'
 import { local } from '../../src/fabric/local/local.js'
+import type { Communicator } from '../../src/handles/communicator.js'
 import { parseTopologySpec } from './inner-functions.js'
 import { doublingStages } from './published-stages.js'
 

@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
-import type { Communicator } from '../../src/comm/communicator.js'
 import { local } from '../../src/fabric/local/local.js'
+import type { Communicator } from '../../src/handles/communicator.js'
 import { run } from '../../src/launch/run.js'
 
 /** Worlds of the declared numbers of ranks, on one, two and five processes, some of which have no rank. */

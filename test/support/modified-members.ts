@@ -1,6 +1,6 @@
 import { bytesOf, wordsOf } from '../../src/base/bytes.js'
-import type { Communicator } from '../../src/comm/communicator.js'
 import type { Authority } from '../../src/fabric/fabric.js'
+import type { Communicator } from '../../src/handles/communicator.js'
 import { frameKind, headerWord } from '../../src/messages/process/frames.js'
 import { breakCauses } from '../../src/websocket/protocol/messages.js'
 import { BrokenLinks } from '../../src/websocket/rendezvous/broken-links.js'

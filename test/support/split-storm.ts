@@ -1,8 +1,8 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { seededRandom } from '../../src/base/random.js'
-import type { Communicator } from '../../src/comm/communicator.js'
 import { type SplitOptions, splitAlgorithms } from '../../src/comm/split/split-plan.js'
+import type { Communicator } from '../../src/handles/communicator.js'
 import { expectedGroups } from './split-cases.js'
 
 export interface Storm {

@@ -1,34 +1,28 @@
-// The forms of collectives follow from one list of calls. Type-checked by `npm run typecheck`, never run.
+// Every collective has its forms. Type-checked by `npm run typecheck`, never run.
 import type { CartCommunicator, Communicator, Request } from 'rankweave'
-import type { CollectiveCalls } from '../../src/comm/collective-calls.js'
-import type { PersistentCalls } from '../../src/comm/persistent-calls.js'
-import type { NeighborCalls } from '../../src/topology-communicator/neighbor-calls.js'
-import type { PersistentNeighborCalls } from '../../src/topology-communicator/neighbor-inits.js'
 import { type Equal, expectType } from './support.js'
 
-type Called = CollectiveCalls<'blocking'>
-type Neighbor = NeighborCalls<'blocking'>
+/** The names of the methods that have a persistent form, and of those that have a started one. */
+type Bound<C> = { [K in keyof C & string]: K extends `${infer Name}Init` ? Name : never }[keyof C & string]
+type Started<C> = { [K in keyof C & string]: K extends `i${infer Name}` ? Name & keyof C : never }[keyof C &
+  string]
+/** Messages have a started form and no persistent one. */
+type Messages = 'send' | 'ssend' | 'recv' | 'probe' | 'mprobe'
 
-/** Names of calls whose form with `i` is missing, or has other overloads than these. */
-type Wrong<Calls, Forms> = {
-  [K in keyof Calls & string]: Equal<Forms[Extract<keyof Forms, `i${K}`>], Calls[K]> extends true ? never : K
-}[keyof Calls & string]
+type Result<C, K> = K extends keyof C ? (C[K] extends (...args: never) => infer R ? R : never) : never
+type Parameter<C, K> = K extends keyof C ? (C[K] extends (...args: infer A) => unknown ? A : never) : never
 
-expectType<Equal<keyof PersistentCalls, `${keyof Called & string}Init`>>(true)
-expectType<Equal<keyof PersistentNeighborCalls, `${keyof Neighbor & string}Init`>>(true)
-expectType<Equal<Wrong<CollectiveCalls<'started'>, Communicator>, never>>(true)
-expectType<Equal<Wrong<NeighborCalls<'started'>, CartCommunicator>, never>>(true)
-expectType<Equal<Pick<Communicator, keyof Called>, Called>>(true)
-expectType<Equal<Pick<CartCommunicator, keyof Neighbor>, Neighbor>>(true)
-expectType<Equal<Pick<Communicator, keyof PersistentCalls>, PersistentCalls>>(true)
-
-/** What a call that is started returns is a request of what the call resolves to. */
-type Results<Calls, K extends keyof Calls> = Calls[K] extends (...args: never) => infer R ? R : never
-type Unlike = {
-  [K in keyof Called]: Results<CollectiveCalls<'started'>, K> extends Request<infer T>
-    ? Equal<Results<Called, K>, Promise<T>> extends true
+/** Names of calls whose form with `i` takes other arguments, or returns no request of what the call resolves to. */
+type Unlike<C> = {
+  [K in Bound<C>]: Result<C, `i${K}`> extends Request<infer T>
+    ? Same<[Result<C, K>, Parameter<C, K>], [Promise<T>, Parameter<C, `i${K}`>]> extends true
       ? never
       : K
     : K
-}[keyof Called]
-expectType<Equal<Unlike, never>>(true)
+}[Bound<C>]
+type Same<A, B> = A extends B ? (B extends A ? true : false) : false
+
+expectType<Equal<Exclude<Started<Communicator>, Messages>, Bound<Communicator>>>(true)
+expectType<Equal<Exclude<Started<CartCommunicator>, Messages>, Bound<CartCommunicator>>>(true)
+expectType<Equal<Unlike<Communicator>, never>>(true)
+expectType<Equal<Unlike<CartCommunicator>, never>>(true)

@@ -1,22 +1,12 @@
 import type { WaitOptions } from '../../base/abort.js'
 import { requireKnownOptions } from '../../base/known-options.js'
 import type { OptionTable } from '../../base/option.js'
-import type { Request } from '../../messages/p2p/request.js'
 import type { RankHandle, Seat } from '../../messages/process/comm-context.js'
 import type { CollectiveContext } from '../plan/collective-context.js'
 import { copyIfAliased } from '../plan/deliver.js'
 import type { BindableCall } from '../program/bound-collective.js'
 
 export type Handle = RankHandle<CollectiveContext>
-
-/** The value that a call returns at once, by its form. */
-export interface Returned<T> {
-  readonly blocking: Promise<T>
-  readonly started: Request<T>
-}
-
-/** The calls whose names begin with `i`, each with all the overloads of the one without. */
-export type Started<Calls> = { [K in keyof Calls & string as `i${K}`]: Calls[K] }
 
 /** A form of a collective (MPI-4.1 §6.12, §6.13): it decides what happens to a call whose arguments are valid. */
 export interface Form<R> {
@@ -46,8 +36,11 @@ export interface Form<R> {
   ): R
 }
 
-/** The blocking form: the rank joins at once and waits for its result. A method that returns a promise never throws. */
-export const blocking: Form<Promise<unknown>> = {
+/**
+ * The blocking form: the rank joins at once and waits for its result. A method that returns a promise never throws. A
+ * form knows no type of result; `never` fits what each method declares.
+ */
+export const blocking: Form<Promise<never>> = {
   mayReuse: true,
   attempt(comm, name, known, options, start) {
     try {
@@ -60,6 +53,6 @@ export const blocking: Form<Promise<unknown>> = {
   },
   unaliased: copyIfAliased,
   join({ state, localIndex }, call, contribution, options) {
-    return state.collectives.call(localIndex, call, contribution, options)
+    return state.collectives.call(localIndex, call, contribution, options) as Promise<never>
   },
 }

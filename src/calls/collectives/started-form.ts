@@ -6,7 +6,7 @@ import { copyIfAliased } from '../plan/deliver.js'
 import type { Form } from './form.js'
 
 /** The non-blocking form: the rank joins and continues, and may wait for the request later (MPI-4.1 §6.12). */
-export const started: Form<Request<unknown>> = {
+export const started: Form<Request<never>> = {
   mayReuse: true,
   attempt(comm, name, known, options, start) {
     const seat = comm.seat()
@@ -18,17 +18,17 @@ export const started: Form<Request<unknown>> = {
     const name = `i${call.signature.name}`
     // Joining may revoke the communicator, which the request reports.
     const owner = state.matching.mailbox(rank)
-    const outcome = state.collectives.call(localIndex, call, contribution, options, false)
+    const outcome = state.collectives.call(localIndex, call, contribution, options, false) as Promise<never>
     return new Request(new StartedCollective(owner, name, outcome, options?.signal !== undefined))
   },
 }
 
-class StartedCollective extends Pending<unknown> {
+class StartedCollective<T> extends Pending<T> {
   readonly call: string
   readonly #hasSignal: boolean
 
   /** @param outcome rejects with a RankweaveError, as all that the library rejects */
-  constructor(owner: OperationOwner, call: string, outcome: Promise<unknown>, hasSignal: boolean) {
+  constructor(owner: OperationOwner, call: string, outcome: Promise<T>, hasSignal: boolean) {
     super(owner)
     this.call = call
     this.#hasSignal = hasSignal

@@ -4,7 +4,6 @@ import { quantile } from '../../base/search.js'
 import { RankweaveError } from '../../errors.js'
 import { buildTopology } from '../../topology/files/topology-from-spec.js'
 import { dimsCreate } from '../../topology/generate/cartesian.js'
-import { installNeighborhood } from '../../topology-communicator/install.js'
 import { openInputOn } from '../input/open-input.js'
 import { parseOptions, whole } from '../input/options.js'
 import { specHelp } from '../input/spec-help.js'
@@ -69,7 +68,6 @@ export const benchCommand: AddCommand = (command, act) => {
           throw new RankweaveError('ERR_USAGE', message)
         }
         const tuning = await tuningOf(options, fabric.kind)
-        installNeighborhood()
         report.step(`measuring ${runs} runs of every operation`)
         const args = { runs, runMs, topology }
         const world = { ranks, fabric, args, tuning, report: reportOf(options) }

@@ -16,7 +16,6 @@ import { RankweaveError } from '../../errors.js'
 import type { MessageTables } from '../../machine/message-tables.js'
 import { formatProfile } from '../../machine/profile-file.js'
 import { manifestFile } from '../../package-paths.js'
-import { installNeighborhood } from '../../topology-communicator/install.js'
 import { readProfile } from '../input/machine-input.js'
 import { readMeasurementFiles } from '../input/measurement-files.js'
 import { oneOf, parseOptions, refuseGiven, whole, wholeList } from '../input/options.js'
@@ -85,7 +84,6 @@ export const calibrateCommand: AddCommand = (command, act) => {
         const { output, runs, sizes, name = `calibrated-${options.fabric}` } = options
         const fabric = measuredFabricOf(options)
         await checkOutputs(report, output)
-        installNeighborhood()
         report.step(`measuring ${runs} runs on ${fabric.kind}`)
         const ranks = calibratedRanksPerProcess * fabric.processes
         const sizesBytes = sizes.toSorted((a, b) => a - b)

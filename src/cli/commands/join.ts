@@ -4,7 +4,6 @@ import { programDigest } from '../../launch/processes/program-digest.js'
 import { longestReportSeconds } from '../../launch/processes/report-triggers.js'
 import { checkJoin, join, type NodeJoinOptions } from '../../launch/websocket/join.js'
 import type { Joined } from '../../launch/websocket/joined.js'
-import { installNeighborhood } from '../../topology-communicator/install.js'
 import { parseOptions, seconds, whole } from '../input/options.js'
 import { addListenOptions, listenOf, listenSchema, readNamedFile } from '../input/server-options.js'
 import { addTuningOption, reportOf, tuningOfRun, tuningSchema } from '../input/world-options.js'
@@ -97,7 +96,6 @@ export const joinCommand: AddCommand = (command, act) => {
           throw new RankweaveError('ERR_USAGE', message)
         }
         const chosen = listen === false ? null : listenOf({ ...options, listen })
-        installNeighborhood()
         const started = performance.now()
         const tuning = await tuningOfRun(options, 'websocket', true)
         const joined = await joinProgram(file, {

@@ -24,7 +24,6 @@ import { fileError, makeDirectory, requireWritable } from '../../text/whole-file
 import { openMatrixMarket } from '../../topology/files/matrix-market-part.js'
 import { buildTopology } from '../../topology/files/topology-from-spec.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
-import { installNeighborhood } from '../../topology-communicator/install.js'
 import { readMachine } from '../input/machine-input.js'
 import { openInput, openInputOn } from '../input/open-input.js'
 import { oneOf, parseOptions, refuseGiven, seconds, whole, wholeList } from '../input/options.js'
@@ -184,7 +183,6 @@ async function measured(
   fabric: FabricFactory,
   { runs, bytes: given }: Options,
 ): Promise<Measurements | null> {
-  installNeighborhood()
   const asked = [...new Set(given ?? defaultLengths)].sort((a, b) => a - b)
   const { bytes, tooLong } = measurableLengths(topology.outRank.length, asked)
   report.step(`measuring ${strategies.length} strategies on ${fabric.kind}`)

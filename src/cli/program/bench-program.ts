@@ -1,4 +1,4 @@
-import type { Communicator } from '../../comm/communicator.js'
+import type { Communicator } from '../../handles/communicator.js'
 import type { Strategy } from '../../neighborhood/strategies/strategy.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
 import { operationsPerRun, type TimedOperation, timeOf } from './timed-operations.js'

@@ -1,4 +1,4 @@
-import type { Communicator } from '../../comm/communicator.js'
+import type { Communicator } from '../../handles/communicator.js'
 import { hostedArgs } from '../../launch/processes/hosted-program.js'
 import type { HostedMain } from '../../world/user-program.js'
 import { loadProgram, type Program, refuseExit } from './load-program.js'

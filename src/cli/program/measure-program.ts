@@ -1,5 +1,5 @@
-import type { Communicator } from '../../comm/communicator.js'
 import { isRankweaveError } from '../../errors.js'
+import type { Communicator } from '../../handles/communicator.js'
 import { type CallGrid, gridCalls } from '../../measure/grid.js'
 import { type MeasuredPoints, measureInto } from '../../measure/measure-into.js'
 import type { Meter } from '../../measure/meter.js'

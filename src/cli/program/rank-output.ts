@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { StringDecoder } from 'node:string_decoder'
-import type { Communicator } from '../../comm/communicator.js'
 import { describeComm } from '../../comm/describe.js'
+import type { Communicator } from '../../handles/communicator.js'
 import type { MatchingStatistics, QueueStatistics } from '../../messages/mailboxes/matching-meter.js'
 import { communicatorText, madeBy } from '../../messages/process/comm-context.js'
 import { defaultMailboxDesign } from '../../messages/process/matching-options.js'

@@ -68,8 +68,6 @@ export async function runUserProgram(options: ProgramOptions): Promise<readonly 
       }),
     )
   }
-  const { installNeighborhood } = await import('../../topology-communicator/install.js')
-  installNeighborhood()
   const loaded = await loadProgram(file, hosted)
   const output = captureRankOutput({ tag: tagOutput })
   const { main, hosted: hostedMain = false } = attributed(loaded, {

@@ -1,8 +1,8 @@
 import { addToList, getOrAdd } from '../../base/maps.js'
-import { Communicator } from '../../comm/communicator.js'
 import type { CommDescription, SplitReport } from '../../comm/describe.js'
 import type { SplitOptions } from '../../comm/split/split-plan.js'
 import type { LookupStatistics } from '../../comm/table/distributed-table.js'
+import { Communicator } from '../../handles/communicator.js'
 import { type ColorsAndKeys, colorsAndKeys, type SplitInput } from '../input/split-input.js'
 
 /** The problem of {@link splitProblem}; every process of a thread is passed the same object. */

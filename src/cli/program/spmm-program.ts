@@ -1,4 +1,4 @@
-import type { Communicator } from '../../comm/communicator.js'
+import type { Communicator } from '../../handles/communicator.js'
 import { type DenseRows, randomRows, toDenseRows } from '../../spmm/dense-matrix.js'
 import { type MatrixRows, rowsOfMatrix } from '../../spmm/matrix-rows.js'
 import type { SpmmOptions } from '../../spmm/prepared-product.js'

@@ -1,5 +1,5 @@
 import type { PersistentRequest } from '../../calls/program/persistent-request.js'
-import type { Communicator } from '../../comm/communicator.js'
+import type { Communicator } from '../../handles/communicator.js'
 import type { Machine } from '../../machine/machine.js'
 import type { Strategy } from '../../neighborhood/strategies/strategy.js'
 import type { MeasuredRuns } from '../../study/measurements.js'

@@ -1,4 +1,4 @@
-import type { Communicator } from '../../comm/communicator.js'
+import type { Communicator } from '../../handles/communicator.js'
 
 /** An operation that is timed, on every rank at the same time. */
 export type TimedOperation = () => Promise<unknown>

@@ -1,6 +1,6 @@
 import { clockName, clockUs } from '../../base/clock.js'
-import type { Communicator } from '../../comm/communicator.js'
 import { isRankweaveError } from '../../errors.js'
+import type { Communicator } from '../../handles/communicator.js'
 import type { MeasurementSource } from '../../tuning/measured/measurement.js'
 import { formatCallFile, type RecordedCommunicator } from '../../tuning/online/call-file.js'
 import { communicatorOffset, recordBytes } from '../../tuning/online/call-records.js'

@@ -1,7 +1,7 @@
 import type { Clock } from '../../base/clock.js'
 import type { WorldEvent, WorldInfo } from '../../client/protocol/worlds.js'
-import type { Communicator } from '../../comm/communicator.js'
 import { RankweaveError } from '../../errors.js'
+import type { Communicator } from '../../handles/communicator.js'
 import { CommunicatorTree, listBudget } from './communicator-tree.js'
 import { endedError, toCallError } from './decode-request.js'
 import type { MemberWorld, ServedMember } from './served-member.js'

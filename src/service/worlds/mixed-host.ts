@@ -1,7 +1,7 @@
 import type { Clock } from '../../base/clock.js'
 import type { CommRuntime } from '../../comm/comm-state.js'
-import type { Communicator } from '../../comm/communicator.js'
 import { RankweaveError } from '../../errors.js'
+import type { Communicator } from '../../handles/communicator.js'
 import { hostMember } from '../../launch/websocket/member.js'
 import { type MountedWorld, openWorld } from '../../launch/websocket/rendezvous.js'
 import { ownVersion } from '../../package-paths.js'

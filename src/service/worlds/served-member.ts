@@ -1,6 +1,6 @@
 import type { WorldEvent } from '../../client/protocol/worlds.js'
-import type { Communicator } from '../../comm/communicator.js'
 import { RankweaveError } from '../../errors.js'
+import type { Communicator } from '../../handles/communicator.js'
 import type { CommunicatorTree, CreatingCall, Parent } from './communicator-tree.js'
 
 /**

@@ -1,5 +1,5 @@
 import type { CommRuntime } from '../../comm/comm-state.js'
-import type { Communicator } from '../../comm/communicator.js'
+import type { Communicator } from '../../handles/communicator.js'
 
 /** The processes of a world that members drive, one for each. */
 export interface WorldHost {

@@ -36,13 +36,13 @@ import {
 import type { EdgeBlocksOptions } from './neighbor-alltoall.js'
 
 export function neighborAlltoallInit(
-  this: NeighborHandle,
+  comm: NeighborHandle,
   send: unknown,
   recv: unknown,
   options: NeighborInitOptions = {},
 ): NeighborRequest {
-  const { neighborhood } = this
-  const seat = this.seat()
+  const { neighborhood } = comm
+  const seat = comm.seat()
   const name = 'neighborAlltoallInit'
   const tune = checkedTune(name, neighborhood, options)
   const { elements, into } = boundElements(name, send, recv)
@@ -85,14 +85,14 @@ function boundAlltoall(
 }
 
 export function neighborAlltoallvInit(
-  this: NeighborHandle,
+  comm: NeighborHandle,
   send: unknown,
   sendCounts: ArrayLike<number>,
   recv: unknown,
   options: Omit<EdgeBlocksOptions, 'into' | 'signal'> = {},
 ): PersistentRequest {
-  const { neighborhood } = this
-  const seat = this.seat()
+  const { neighborhood } = comm
+  const seat = comm.seat()
   const name = 'neighborAlltoallvInit'
   checkOptions(name, { ...blockLayoutOptions, sendDispls: uncheckedOption }, options)
   const { elements, into } = boundElements(name, send, recv)

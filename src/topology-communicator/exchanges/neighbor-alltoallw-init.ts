@@ -19,13 +19,13 @@ import { checkEdgeData, type EdgeContribution, type EdgeData, misfitOf } from '.
 
 /** Exchanges types and lengths once; starts send only elements. */
 export function neighborAlltoallwInit(
-  this: NeighborHandle,
+  comm: NeighborHandle,
   send: readonly EdgeData[],
   recv: readonly (ReceiveBuffer | null)[],
   options: object = {},
 ): PersistentRequest {
-  const { neighborhood } = this
-  const seat = this.seat()
+  const { neighborhood } = comm
+  const seat = comm.seat()
   const name = 'neighborAlltoallwInit'
   checkOptions(name, {}, options)
   const given = checkEdgeData(name, neighborhood, seat.rank, send, recv ?? null)

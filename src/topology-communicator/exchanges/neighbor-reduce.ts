@@ -75,14 +75,14 @@ export function neighborReduce<R>(
 }
 
 export function neighborReduceInit(
-  this: NeighborHandle,
+  comm: NeighborHandle,
   send: unknown,
   recv: unknown,
   op: unknown,
   options: Pick<NeighborReduceOptions, 'order'> = {},
 ): PersistentRequest {
-  const { neighborhood } = this
-  const seat = this.seat()
+  const { neighborhood } = comm
+  const seat = comm.seat()
   const name = 'neighborReduceInit'
   checkOptions(name, { order }, options)
   const { elements, into } = boundElements(name, send, recv)

@@ -52,13 +52,13 @@ interface VaryingBuffers {
 }
 
 export function neighborAllgatherInit(
-  this: NeighborHandle,
+  comm: NeighborHandle,
   send: unknown,
   recv: unknown,
   options: AllgatherInitOptions = {},
 ): NeighborRequest {
-  const { neighborhood } = this
-  const seat = this.seat()
+  const { neighborhood } = comm
+  const seat = comm.seat()
   const name = 'neighborAllgatherInit'
   const { tune, sharedMemory } = checkedInit(name, neighborhood, options)
   const { type, elements, into } = boundElements(name, send, recv)
@@ -156,13 +156,13 @@ function boundAllgather(
 }
 
 export function neighborAllgathervInit(
-  this: NeighborHandle,
+  comm: NeighborHandle,
   send: unknown,
   recv: unknown,
   options: BlockLayoutOptions = {},
 ): PersistentRequest {
-  const { neighborhood } = this
-  const seat = this.seat()
+  const { neighborhood } = comm
+  const seat = comm.seat()
   const name = 'neighborAllgathervInit'
   checkOptions(name, blockLayoutOptions, options)
   const { type, elements, into } = boundElements(name, send, recv)

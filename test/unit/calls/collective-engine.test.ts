@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import type { Communicator } from '../../../src/comm/communicator.js'
 import { isRankweaveError, RankweaveError } from '../../../src/errors.js'
 import { type LocalOptions, local } from '../../../src/fabric/local/local.js'
+import type { Communicator } from '../../../src/handles/communicator.js'
 import { run } from '../../../src/launch/run.js'
 import { createOperation } from '../../../src/messages/datatype/operation.js'
 import { refusal } from '../../support/refusal.js'

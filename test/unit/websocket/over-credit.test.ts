@@ -1,7 +1,7 @@
 import { expect, it, onTestFinished } from 'vitest'
 import { CommRuntime } from '../../../src/comm/comm-state.js'
-import { Communicator } from '../../../src/comm/communicator.js'
 import { stridedTable } from '../../../src/comm/table/rank-table.js'
+import { Communicator } from '../../../src/handles/communicator.js'
 import { typeCode } from '../../../src/messages/datatype/elements.js'
 import { waitCharge, waitingBytes } from '../../../src/messages/process/credit.js'
 import {

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { CommRuntime } from '../../../src/comm/comm-state.js'
-import { Communicator } from '../../../src/comm/communicator.js'
 import { stridedTable } from '../../../src/comm/table/rank-table.js'
+import { Communicator } from '../../../src/handles/communicator.js'
 import { untrustedEnvelopeChargeBytes } from '../../../src/messages/process/credit.js'
 import { frameKind, headerWord } from '../../../src/messages/process/frames.js'
 import { runtimeOptions } from '../../../src/messages/process/runtime.js'

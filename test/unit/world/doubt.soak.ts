@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import type { Communicator } from '../../../src/comm/communicator.js'
+import type { Communicator } from '../../../src/handles/communicator.js'
 import type { Main, RunOptions } from '../../../src/launch/run.js'
 import { run } from '../../../src/launch/run.js'
 import { hostSession } from '../../../src/world/world.js'

@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest'
 import benchProgram from '../../../../src/cli/program/bench-program.js'
 import { run } from '../../../../src/launch/run.js'
 import { mooreTopology } from '../../../../src/topology/generate/stencil.js'
-import { installNeighborhood } from '../../../../src/topology-communicator/install.js'
 import { cli, onlyObject } from '../run-cli.js'
 import { spawnCli } from '../spawn-cli.js'
 
@@ -42,7 +41,6 @@ describe('bench', () => {
   })
 
   it('every rank runs the same number of operations, one figure per run', async () => {
-    installNeighborhood()
     const topology = mooreTopology({ dims: [3, 3], radius: 1 })
     const options = { ranks: 9, processes: 3, args: { runs: 3, runMs: 0.1, topology } }
     const [figures, ...others] = await run(benchProgram, options)

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { bytesOf } from '../../../../src/base/bytes.js'
-import type { Communicator } from '../../../../src/comm/communicator.js'
+import type { Communicator } from '../../../../src/handles/communicator.js'
 import {
   caught,
   changedWord,

@@ -114,7 +114,7 @@ describe('in virtual time', () => {
   test('a world takes the same time again, and every session starts at 0', async () => {
     const time = new VirtualTime({ node: costs })
     const fabric = local({ processes: 3, virtualTime: time })
-    const main = async (world: import('../../../../src/comm/communicator.js').Communicator) => {
+    const main = async (world: import('../../../../src/handles/communicator.js').Communicator) => {
       const sum = await world.allreduce(world.rank, 'sum', { algorithm: 'allreduce-linear' })
       return [sum, time.nowNs(world.rank)]
     }

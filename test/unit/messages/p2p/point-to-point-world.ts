@@ -1,7 +1,7 @@
 import { CommRuntime, type CommState } from '../../../../src/comm/comm-state.js'
-import { Communicator } from '../../../../src/comm/communicator.js'
 import { stridedTable } from '../../../../src/comm/table/rank-table.js'
 import { type LocalOptions, type LocalSession, local } from '../../../../src/fabric/local/local.js'
+import { Communicator } from '../../../../src/handles/communicator.js'
 import type { RuntimeOptions } from '../../../../src/messages/process/frame-port.js'
 import { defaultRuntimeOptions } from '../../../../src/messages/process/runtime.js'
 import { worldLayout } from '../../../../src/messages/process/world-layout.js'

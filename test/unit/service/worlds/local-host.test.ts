@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { type Clock, realClock } from '../../../../src/base/clock.js'
-import type { Communicator } from '../../../../src/comm/communicator.js'
+import type { Communicator } from '../../../../src/handles/communicator.js'
 import { LocalHost } from '../../../../src/service/worlds/local-host.js'
 
 /** Calls without a pause of ranks 0 and 1, until both know that the last rank is gone. */

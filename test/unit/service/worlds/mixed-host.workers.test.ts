@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import type { Communicator } from '../../../../src/comm/communicator.js'
 import { isRankweaveError } from '../../../../src/errors.js'
+import type { Communicator } from '../../../../src/handles/communicator.js'
 import { join } from '../../../../src/launch/websocket/join.js'
 import { ownVersion } from '../../../../src/package-paths.js'
 import { silentLog } from '../../../../src/service/log.js'

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import type { Communicator } from '../../../../src/comm/communicator.js'
 import { shown } from '../../../../src/errors.js'
 import { type LocalOptions, local } from '../../../../src/fabric/local/local.js'
+import type { Communicator } from '../../../../src/handles/communicator.js'
 import { run } from '../../../../src/launch/run.js'
 import { cluster } from '../../../../src/machine/machine.js'
 import { simgridSlow } from '../../../../src/machine/simgrid-profiles.js'
@@ -11,10 +11,7 @@ import type {
   TuneOptions,
 } from '../../../../src/topology-communicator/execute/tune-options.js'
 import { Tuner, type Tuning } from '../../../../src/topology-communicator/execute/tuner.js'
-import { installNeighborhood } from '../../../../src/topology-communicator/install.js'
 import { coded, codeOf, onRanks } from '../../../support/on-ranks.js'
-
-installNeighborhood()
 
 const topology = mooreTopology({ dims: [4, 4], radius: 1 })
 const machine = cluster({ nodes: 4, cores: 4, profile: simgridSlow })

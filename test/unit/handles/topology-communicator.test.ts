@@ -1,18 +1,15 @@
 import { mooreTopology, topologyFromEdges } from 'rankweave/topology'
 import { describe, expect, it } from 'vitest'
 import type { BlocksOptions } from '../../../src/calls/plan/options.js'
-import type { Communicator } from '../../../src/comm/communicator.js'
 import { local } from '../../../src/fabric/local/local.js'
+import type { Communicator } from '../../../src/handles/communicator.js'
+import type { TopologyCommunicator } from '../../../src/handles/topology-communicator.js'
 import { run } from '../../../src/launch/run.js'
 import { cluster } from '../../../src/machine/machine.js'
 import { strided } from '../../../src/messages/datatype/strided-view.js'
 import type { Strategy } from '../../../src/neighborhood/strategies/strategy.js'
-import { installNeighborhood } from '../../../src/topology-communicator/install.js'
-import type { TopologyCommunicator } from '../../../src/topology-communicator/topology-communicator.js'
 import { contextsOf, inWorlds } from '../../support/in-worlds.js'
 import { coded, codeOf, onRanks } from '../../support/on-ranks.js'
-
-installNeighborhood()
 
 /** The expected element of the block of `source`. */
 const mark = (source: number, element: number) => source * 1_000 + element

@@ -1,10 +1,11 @@
 import * as collectives from '../calls/collectives/collectives.js'
-import type { Handle } from '../calls/collectives/form.js'
 import { boundCall } from '../calls/collectives/inits.js'
 import type { MethodOptions, OrderOptions } from '../calls/plan/method.js'
 import type { ArrayOperation, BlockPlaces } from '../calls/plan/options.js'
 import type { PersistentRequest } from '../calls/program/persistent-request.js'
 import type { SameElements, TypedArray } from '../messages/datatype/elements.js'
+
+import { CollectiveCommunicator } from './collective-communicator.js'
 
 /**
  * Collectives that are bound once to their buffers and started often (MPI-4.1 §6.13). An init is a collective itself:
@@ -18,14 +19,17 @@ import type { SameElements, TypedArray } from '../messages/datatype/elements.js'
  * lengths. ERR_COLLECTIVE_MISMATCH comes from `start`, or from the init of another rank of the process, when ranks
  * bound different types, lengths, operations or methods.
  */
-export interface PersistentCalls {
+export abstract class PersistentCommunicator extends CollectiveCommunicator {
   /**
    * A persistent `barrier`.
    *
    * @throws ERR_ARGUMENT, ERR_ALGORITHM
    * @see MPI-4.1 §6.13
    */
-  barrierInit(options?: MethodOptions): PersistentRequest
+  barrierInit(options?: MethodOptions): PersistentRequest {
+    const bound = boundCall('barrierInit', this, {}, options)
+    return collectives.barrier(bound.form, this, bound.options)
+  }
 
   /**
    * A persistent `bcast`: every start fills `buffer`, of the same type and length on all ranks, with that of
@@ -34,7 +38,10 @@ export interface PersistentCalls {
    * @throws ERR_RANK, ERR_TYPE, ERR_ARGUMENT, ERR_ALGORITHM
    * @see MPI-4.1 §6.13
    */
-  bcastInit<T extends TypedArray>(buffer: T, root?: number, options?: MethodOptions): PersistentRequest
+  bcastInit<T extends TypedArray>(buffer: T, root = 0, options?: MethodOptions): PersistentRequest {
+    const bound = boundCall('bcastInit', this, { recv: buffer }, options)
+    return collectives.bcast(bound.form, this, buffer, root, bound.options)
+  }
 
   /**
    * A persistent `allgather` of arrays of one length. `send` may be its own block of `recv`.
@@ -46,7 +53,10 @@ export interface PersistentCalls {
     send: T,
     recv: SameElements<T>,
     options?: MethodOptions,
-  ): PersistentRequest
+  ): PersistentRequest {
+    const bound = boundCall('allgatherInit', this, { send, recv }, options)
+    return collectives.gather(bound.form, this, 'allgather', send, null, bound.options)
+  }
 
   /**
    * A persistent `allreduce` of arrays. `recv` may be `send`.
@@ -59,7 +69,10 @@ export interface PersistentCalls {
     recv: SameElements<T>,
     op: ArrayOperation<T>,
     options?: OrderOptions,
-  ): PersistentRequest
+  ): PersistentRequest {
+    const bound = boundCall('allreduceInit', this, { send, recv }, options)
+    return collectives.allreduce(bound.form, this, send, op, bound.options)
+  }
 
   /**
    * A persistent `scatter` of blocks as long as `recv`; `send` is null on other ranks than the root.
@@ -70,9 +83,12 @@ export interface PersistentCalls {
   scatterInit<T extends TypedArray>(
     send: T | null,
     recv: SameElements<T>,
-    root?: number,
+    root = 0,
     options?: MethodOptions,
-  ): PersistentRequest
+  ): PersistentRequest {
+    const bound = boundCall('scatterInit', this, this.rank === root ? { send, recv } : { recv }, options)
+    return collectives.scatter(bound.form, this, 'scatter', send, null, root, bound.options)
+  }
 
   /**
    * A persistent `scatterv`: rank r gets `counts[r]` elements from `displs[r]` (default: packed) of `send` at
@@ -86,9 +102,12 @@ export interface PersistentCalls {
     send: T | null,
     counts: ArrayLike<number> | null,
     recv: SameElements<T>,
-    root?: number,
+    root = 0,
     options?: MethodOptions & { readonly displs?: ArrayLike<number> },
-  ): PersistentRequest
+  ): PersistentRequest {
+    const bound = boundCall('scattervInit', this, this.rank === root ? { send, recv } : { recv }, options)
+    return collectives.scatter(bound.form, this, 'scatterv', send, counts, root, bound.options)
+  }
 
   /**
    * A persistent `gather` of arrays of one length; `recv` is null on other ranks than the root.
@@ -99,9 +118,12 @@ export interface PersistentCalls {
   gatherInit<T extends TypedArray>(
     send: T,
     recv: SameElements<T> | null,
-    root?: number,
+    root = 0,
     options?: MethodOptions,
-  ): PersistentRequest
+  ): PersistentRequest {
+    const bound = boundCall('gatherInit', this, this.rank === root ? { send, recv } : { send }, options)
+    return collectives.gather(bound.form, this, 'gather', send, root, bound.options)
+  }
 
   /**
    * A persistent `gatherv`: `recv` is null on other ranks than the root; lengths travel with every start.
@@ -113,9 +135,12 @@ export interface PersistentCalls {
   gathervInit<T extends TypedArray>(
     send: T,
     recv: SameElements<T> | null,
-    root?: number,
+    root = 0,
     options?: BlockPlaces,
-  ): PersistentRequest
+  ): PersistentRequest {
+    const bound = boundCall('gathervInit', this, this.rank === root ? { send, recv } : { send }, options)
+    return collectives.gather(bound.form, this, 'gatherv', send, root, bound.options)
+  }
 
   /**
    * A persistent `allgatherv`; lengths travel with every start.
@@ -128,7 +153,10 @@ export interface PersistentCalls {
     send: T,
     recv: SameElements<T>,
     options?: BlockPlaces,
-  ): PersistentRequest
+  ): PersistentRequest {
+    const bound = boundCall('allgathervInit', this, { send, recv }, options)
+    return collectives.gather(bound.form, this, 'allgatherv', send, null, bound.options)
+  }
 
   /**
    * A persistent `alltoallv`: `sendCounts` and `sendDispls` are those of the init, lengths travel with every start.
@@ -142,7 +170,10 @@ export interface PersistentCalls {
     sendCounts: ArrayLike<number>,
     recv: SameElements<T>,
     options?: BlockPlaces & { readonly sendDispls?: ArrayLike<number> },
-  ): PersistentRequest
+  ): PersistentRequest {
+    const bound = boundCall('alltoallvInit', this, { send, recv }, options)
+    return collectives.alltoall(bound.form, this, 'alltoallv', send, sendCounts, bound.options)
+  }
 
   /**
    * A persistent `alltoall`.
@@ -154,7 +185,10 @@ export interface PersistentCalls {
     send: T,
     recv: SameElements<T>,
     options?: MethodOptions,
-  ): PersistentRequest
+  ): PersistentRequest {
+    const bound = boundCall('alltoallInit', this, { send, recv }, options)
+    return collectives.alltoall(bound.form, this, 'alltoall', send, null, bound.options)
+  }
 
   /**
    * A persistent `reduce` of arrays; `recv` is null on other ranks than the root.
@@ -166,9 +200,12 @@ export interface PersistentCalls {
     send: T,
     recv: SameElements<T> | null,
     op: ArrayOperation<T>,
-    root?: number,
+    root = 0,
     options?: OrderOptions,
-  ): PersistentRequest
+  ): PersistentRequest {
+    const bound = boundCall('reduceInit', this, this.rank === root ? { send, recv } : { send }, options)
+    return collectives.reduce(bound.form, this, send, op, root, bound.options)
+  }
 
   /**
    * A persistent `reduceScatter`.
@@ -181,7 +218,10 @@ export interface PersistentCalls {
     recv: SameElements<T>,
     op: ArrayOperation<T>,
     options?: OrderOptions & { readonly counts?: ArrayLike<number> },
-  ): PersistentRequest
+  ): PersistentRequest {
+    const bound = boundCall('reduceScatterInit', this, { send, recv }, options)
+    return collectives.reduceScatter(bound.form, this, send, op, bound.options)
+  }
 
   /**
    * A persistent `scan` of arrays.
@@ -194,7 +234,10 @@ export interface PersistentCalls {
     recv: SameElements<T>,
     op: ArrayOperation<T>,
     options?: OrderOptions,
-  ): PersistentRequest
+  ): PersistentRequest {
+    const bound = boundCall('scanInit', this, { send, recv }, options)
+    return collectives.scan(bound.form, this, 'scan', send, op, bound.options)
+  }
 
   /**
    * A persistent `exscan` of arrays; `recv` of rank 0 stays unchanged.
@@ -207,68 +250,8 @@ export interface PersistentCalls {
     recv: SameElements<T>,
     op: ArrayOperation<T>,
     options?: OrderOptions,
-  ): PersistentRequest
-}
-
-export const persistentCalls: PersistentCalls & ThisType<Handle> = {
-  barrierInit(options) {
-    const bound = boundCall('barrierInit', this, {}, options)
-    return collectives.barrier(bound.form, this, bound.options)
-  },
-  bcastInit(buffer, root = 0, options) {
-    const bound = boundCall('bcastInit', this, { recv: buffer }, options)
-    return collectives.bcast(bound.form, this, buffer, root, bound.options)
-  },
-  scatterInit(send, recv, root = 0, options) {
-    const bound = boundCall('scatterInit', this, this.rank === root ? { send, recv } : { recv }, options)
-    return collectives.scatter(bound.form, this, 'scatter', send, null, root, bound.options)
-  },
-  scattervInit(send, counts, recv, root = 0, options) {
-    const bound = boundCall('scattervInit', this, this.rank === root ? { send, recv } : { recv }, options)
-    return collectives.scatter(bound.form, this, 'scatterv', send, counts, root, bound.options)
-  },
-  gatherInit(send, recv, root = 0, options) {
-    const bound = boundCall('gatherInit', this, this.rank === root ? { send, recv } : { send }, options)
-    return collectives.gather(bound.form, this, 'gather', send, root, bound.options)
-  },
-  gathervInit(send, recv, root = 0, options) {
-    const bound = boundCall('gathervInit', this, this.rank === root ? { send, recv } : { send }, options)
-    return collectives.gather(bound.form, this, 'gatherv', send, root, bound.options)
-  },
-  allgatherInit(send, recv, options) {
-    const bound = boundCall('allgatherInit', this, { send, recv }, options)
-    return collectives.gather(bound.form, this, 'allgather', send, null, bound.options)
-  },
-  allgathervInit(send, recv, options) {
-    const bound = boundCall('allgathervInit', this, { send, recv }, options)
-    return collectives.gather(bound.form, this, 'allgatherv', send, null, bound.options)
-  },
-  alltoallInit(send, recv, options) {
-    const bound = boundCall('alltoallInit', this, { send, recv }, options)
-    return collectives.alltoall(bound.form, this, 'alltoall', send, null, bound.options)
-  },
-  alltoallvInit(send, sendCounts, recv, options) {
-    const bound = boundCall('alltoallvInit', this, { send, recv }, options)
-    return collectives.alltoall(bound.form, this, 'alltoallv', send, sendCounts, bound.options)
-  },
-  reduceInit(send, recv, op, root = 0, options) {
-    const bound = boundCall('reduceInit', this, this.rank === root ? { send, recv } : { send }, options)
-    return collectives.reduce(bound.form, this, send, op, root, bound.options)
-  },
-  allreduceInit(send, recv, op, options) {
-    const bound = boundCall('allreduceInit', this, { send, recv }, options)
-    return collectives.allreduce(bound.form, this, send, op, bound.options)
-  },
-  reduceScatterInit(send, recv, op, options) {
-    const bound = boundCall('reduceScatterInit', this, { send, recv }, options)
-    return collectives.reduceScatter(bound.form, this, send, op, bound.options)
-  },
-  scanInit(send, recv, op, options) {
-    const bound = boundCall('scanInit', this, { send, recv }, options)
-    return collectives.scan(bound.form, this, 'scan', send, op, bound.options)
-  },
-  exscanInit(send, recv, op, options) {
+  ): PersistentRequest {
     const bound = boundCall('exscanInit', this, { send, recv }, options)
     return collectives.scan(bound.form, this, 'exscan', send, op, bound.options)
-  },
+  }
 }

@@ -1,5 +1,16 @@
 import type { WaitOptions } from '../base/abort.js'
 import { promiseTry } from '../base/turn.js'
+import type { CommState } from '../comm/comm-state.js'
+import { create, type DupOptions, dup } from '../comm/create.js'
+import { free } from '../comm/free.js'
+import type { CommHandle } from '../comm/handle.js'
+import { range } from '../comm/range.js'
+import type { SplitOptions } from '../comm/split/split-plan.js'
+import { split, splitType } from '../comm/split-communicator.js'
+import { revokedError } from '../comm/survive/survivor-errors.js'
+import { acknowledgeLosses, agree, lostRanks, survivorSeat } from '../comm/survivor-calls.js'
+import type { CommTable } from '../comm/table/distributed-table.js'
+import { type Comparison, compareTables, type Group, requireList } from '../comm/table/group.js'
 import { RankweaveError, shown, wrongValue } from '../errors.js'
 import type { Sendable } from '../messages/datatype/payload.js'
 import type { ReceiveBuffer } from '../messages/datatype/strided-view.js'
@@ -8,63 +19,34 @@ import { ANY_SOURCE, ANY_TAG } from '../messages/mailboxes/envelope.js'
 import type { MatchedMessage } from '../messages/p2p/matched-message.js'
 import * as p2p from '../messages/p2p/point-to-point.js'
 import type { Request } from '../messages/p2p/request.js'
-import { blockingCalls, type CollectiveCalls, type StartedCalls, startedCalls } from './collective-calls.js'
-import type { CommState } from './comm-state.js'
-import { create, type DupOptions, dup } from './create.js'
-import { free } from './free.js'
-import type { CommHandle } from './handle.js'
+import type { ProcessTopology } from '../topology/process-topology.js'
+import {
+  type AdjacentOptions,
+  type CartOptions,
+  createCart,
+  createDistGraph,
+  createDistGraphAdjacent,
+  createGraph,
+  createTopology,
+  type DistGraphOptions,
+} from '../topology-communicator/constructors.js'
+import type { TopologyOptions } from '../topology-communicator/create.js'
+import type { CartCommunicator } from './cart-communicator.js'
 import { type JointCalls, jointCalls } from './joint-calls.js'
-import { type PersistentCalls, persistentCalls } from './persistent-calls.js'
-import { range } from './range.js'
-import { RankCommunicator } from './rank-communicator.js'
-import type { SplitOptions } from './split/split-plan.js'
-import { split, splitType } from './split-communicator.js'
-import { revokedError } from './survive/survivor-errors.js'
-import { acknowledgeLosses, agree, lostRanks, survivorSeat } from './survivor-calls.js'
-import type { CommTable } from './table/distributed-table.js'
-import { type Comparison, compareTables, type Group, requireList } from './table/group.js'
-
-/** Adds methods to the objects of a class, under names that begin with `prefix`. They are not enumerable. */
-export function addMethods(prototype: object, methods: object, prefix = ''): void {
-  for (const [name, value] of Object.entries(methods)) {
-    Object.defineProperty(prototype, `${prefix}${name}`, { value, writable: true, configurable: true })
-  }
-}
-
-async function worldRanks(comm: CommHandle, ranks: ArrayLike<number>): Promise<Int32Array> {
-  const { table } = comm.seat().state
-  const found = Array.from(requireList(ranks, 'worldRanks'), (rank) => {
-    if (Number.isInteger(rank) && rank >= 0 && rank < table.size) return table.lookup(rank)
-    const message = `worldRanks: expected ranks from 0 to ${table.size - 1}, got ${shown(rank)}`
-    throw new RankweaveError('ERR_RANK', message)
-  })
-  // Most tables answer at once, so a promise is made only when a look-up is remote.
-  const isHere = (each: number | Promise<number>) => typeof each === 'number'
-  return Int32Array.from(found.every(isHere) ? (found as number[]) : await Promise.all(found))
-}
-
-async function compare(a: CommState, b: CommState): Promise<Comparison> {
-  if (a === b) return 'ident'
-  if (sameRows(a.table, b.table)) return 'congruent'
-  const ranks = compareTables(await a.place(), await b.place())
-  return ranks === 'ident' ? 'congruent' : ranks
-}
-
-/** Tells whether two tables are the same part of one distributed table, as of a communicator and its dup. */
-function sameRows(a: CommTable, b: CommTable): boolean {
-  return a.kind === 'distributed' && b.kind === 'distributed' && a.slices === b.slices && a.start === b.start
-}
+import type { JointNeighborCalls } from './joint-neighbor-calls.js'
+import { PersistentCommunicator } from './persistent-communicator.js'
+import type { TopologyCommunicator } from './topology-communicator.js'
 
 /** The static methods of `Communicator`, which serve all ranks of a process. */
-export interface JointForms extends JointCalls<Communicator> {}
+export interface JointForms extends JointCalls<Communicator>, JointNeighborCalls {}
 
 /**
  * A handle of one rank on a communicator: an ordered set of ranks with its own message context (MPI-4.1 §7). Handles
  * are small; the data that the ranks of a process share are stored once behind them.
  *
- * **Forms.** A collective such as `allreduce` returns a promise ({@link CollectiveCalls}). `iallreduce` takes the same
- * arguments, starts the call and returns a request, for which the rank waits later ({@link StartedCalls}).
- * `allreduceInit` binds the call to its buffers, to be started often ({@link PersistentCalls}).
+ * **Forms.** A collective such as `allreduce` returns a promise. `iallreduce` takes the same arguments, starts the call
+ * and returns a request, for which the rank waits later ({@link CollectiveCommunicator}). `allreduceInit` binds the call
+ * to its buffers, to be started often ({@link PersistentCommunicator}).
  * `Communicator.allreduceAll` calls for all ranks of the process, with one promise ({@link JointCalls}).
  *
  * **Buffers.** A send or a collective has read its data when its promise resolves; do not change the data before. A
@@ -77,8 +59,7 @@ export interface JointForms extends JointCalls<Communicator> {}
  * for options that a method does not have, before anything is sent. Methods that return a promise reject; those that
  * return a request throw for wrong arguments.
  */
-// biome-ignore lint/suspicious/noUnsafeDeclarationMerging: the methods are added below
-export class Communicator extends (RankCommunicator as typeof RankCommunicator & JointForms) {
+export class Communicator extends (PersistentCommunicator as typeof PersistentCommunicator & JointForms) {
   /**
    * Sends to `dest`. Resolves when the data may be changed again: at once for payloads up to the eager limit, otherwise
    * when the receive has taken it.
@@ -374,17 +355,105 @@ export class Communicator extends (RankCommunicator as typeof RankCommunicator &
     await state.place()
     return state.group
   }
+
+  /**
+   * Creates a grid over the first ranks; null for ranks beyond it. Costs one small exchange, because every process
+   * computes the grid.
+   *
+   * @throws ERR_DIMS for a malformed grid, or one with more ranks than there are
+   * @throws ERR_COLLECTIVE_MISMATCH when ranks pass different grids, strategies or machines
+   * @see MPI-4.1 §8.5.1
+   */
+  createCart(dims: readonly number[], options?: CartOptions): Promise<CartCommunicator | null> {
+    return promiseTry(() => createCart(this, topologyHandles, dims, options))
+  }
+
+  /**
+   * Creates a communicator from a graph that every rank passes entirely: the neighbors of rank r are `edges[index[r -
+   * 1] .. index[r] - 1]`, both as sources and as destinations. Null for ranks beyond `index.length`.
+   *
+   * @throws ERR_TOPOLOGY for a malformed graph, or an edge without the opposite one
+   * @see MPI-4.1 §8.5.3
+   */
+  createGraph(
+    index: ArrayLike<number>,
+    edges: ArrayLike<number>,
+    options?: TopologyOptions,
+  ): Promise<TopologyCommunicator | null> {
+    return promiseTry(() => createGraph(this, topologyHandles, index, edges, options))
+  }
+
+  /**
+   * Creates a communicator from the neighbors that every rank passes, in the order of the blocks in its buffers. Costs:
+   * every process gets the lists of all ranks and plans for all, in a graph of up to 65,536 edges (strategy `direct`)
+   * or 1,048,576 (`common-neighbor`). In larger ones, and with the engine `distributed`, each process plans for its own
+   * ranks, in memory for their neighborhoods. The parts are proved to fit together before this resolves; see
+   * `planFrom`.
+   *
+   * @throws ERR_RANK, ERR_COUNT, ERR_ARGUMENT for arguments, before anything is sent
+   * @throws ERR_TOPOLOGY on every rank, naming the edge, when one rank lists an edge and the other does not
+   * @throws ERR_PLAN_MISMATCH on every rank, when processes that plan from neighbors do not fit together
+   * @see MPI-4.1 §8.5.4
+   */
+  createDistGraphAdjacent(options: AdjacentOptions): Promise<TopologyCommunicator> {
+    return promiseTry(() => createDistGraphAdjacent(this, topologyHandles, options))
+  }
+
+  /**
+   * Creates a communicator from edges. Every rank passes any edges, also those of other ranks. The neighbors of a rank
+   * are in the order of the ranks that passed the edges, and then in the order of each rank. Costs: every process gets
+   * all edges.
+   *
+   * @throws ERR_RANK, ERR_COUNT for arguments, before anything is sent
+   * @see MPI-4.1 §8.5.4
+   */
+  createDistGraph(options: DistGraphOptions): Promise<TopologyCommunicator> {
+    return promiseTry(() => createDistGraph(this, topologyHandles, options))
+  }
+
+  /**
+   * Creates a communicator from a topology that every rank passes entirely: a generated one, or that of a matrix. Costs
+   * one small exchange. Ownership: the object is shared by the ranks of a process; do not change its arrays.
+   *
+   * @throws ERR_TOPOLOGY for a malformed topology, or one with another number of ranks
+   * @throws ERR_COLLECTIVE_MISMATCH when ranks pass different ones
+   */
+  createTopology(topology: ProcessTopology, options?: TopologyOptions): Promise<TopologyCommunicator> {
+    return promiseTry(() => createTopology(this, topologyHandles, topology, options))
+  }
 }
 
-export interface Communicator extends CollectiveCalls<'blocking'>, StartedCalls, PersistentCalls {}
-
-addMethods(Communicator.prototype, blockingCalls)
-addMethods(Communicator.prototype, startedCalls, 'i')
-addMethods(Communicator.prototype, persistentCalls)
-
-addMethods(Communicator, jointCalls(makeHandle))
+Object.defineProperties(Communicator, Object.getOwnPropertyDescriptors(jointCalls(makeHandle)))
 
 /** Makes the communicators that a communicator's methods return. */
 function makeHandle(state: CommState, localIndex: number): Communicator {
   return new Communicator(state, localIndex)
+}
+
+/** Loads the classes of communicators with a topology, which many programs do not create. */
+const topologyHandles = async () => (loaded ??= await import('./topology-handles.js'))
+let loaded: typeof import('./topology-handles.js') | undefined
+
+async function worldRanks(comm: CommHandle, ranks: ArrayLike<number>): Promise<Int32Array> {
+  const { table } = comm.seat().state
+  const found = Array.from(requireList(ranks, 'worldRanks'), (rank) => {
+    if (Number.isInteger(rank) && rank >= 0 && rank < table.size) return table.lookup(rank)
+    const message = `worldRanks: expected ranks from 0 to ${table.size - 1}, got ${shown(rank)}`
+    throw new RankweaveError('ERR_RANK', message)
+  })
+  // Most tables answer at once, so a promise is made only when a look-up is remote.
+  const isHere = (each: number | Promise<number>) => typeof each === 'number'
+  return Int32Array.from(found.every(isHere) ? (found as number[]) : await Promise.all(found))
+}
+
+async function compare(a: CommState, b: CommState): Promise<Comparison> {
+  if (a === b) return 'ident'
+  if (sameRows(a.table, b.table)) return 'congruent'
+  const ranks = compareTables(await a.place(), await b.place())
+  return ranks === 'ident' ? 'congruent' : ranks
+}
+
+/** Tells whether two tables are the same part of one distributed table, as of a communicator and its dup. */
+function sameRows(a: CommTable, b: CommTable): boolean {
+  return a.kind === 'distributed' && b.kind === 'distributed' && a.slices === b.slices && a.start === b.start
 }

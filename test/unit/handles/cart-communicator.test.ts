@@ -1,13 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import type { Communicator } from '../../../src/comm/communicator.js'
+import { CartCommunicator } from '../../../src/handles/cart-communicator.js'
+import type { Communicator } from '../../../src/handles/communicator.js'
 import { run } from '../../../src/launch/run.js'
 import { PROC_NULL } from '../../../src/messages/mailboxes/envelope.js'
 import { cartTopology } from '../../../src/topology/generate/cartesian.js'
-import { CartCommunicator } from '../../../src/topology-communicator/cart-communicator.js'
-import { installNeighborhood } from '../../../src/topology-communicator/install.js'
 import { coded, codeOf, onRanks } from '../../support/on-ranks.js'
-
-installNeighborhood()
 
 const processCounts = [1, 2, 5]
 

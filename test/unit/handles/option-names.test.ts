@@ -1,14 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { Communicator } from '../../../src/comm/communicator.js'
 import { collectiveForms } from '../../../src/conformance/collective-forms.js'
 import { neighborForms } from '../../../src/conformance/neighbor-forms.js'
 import { local } from '../../../src/fabric/local/local.js'
+import { Communicator } from '../../../src/handles/communicator.js'
+import type { TopologyCommunicator } from '../../../src/handles/topology-communicator.js'
 import { Request, waitall, waitany, waitsome } from '../../../src/messages/p2p/request.js'
-import { installNeighborhood } from '../../../src/topology-communicator/install.js'
-import type { TopologyCommunicator } from '../../../src/topology-communicator/topology-communicator.js'
 import { coded, onRanks } from '../../support/on-ranks.js'
-
-installNeighborhood()
 
 const refusal = (text: string) => coded('ERR_ARGUMENT', expect.stringContaining(text))
 const unknownOption = refusal('expected options among')

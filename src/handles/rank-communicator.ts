@@ -1,3 +1,6 @@
+import type { CommState } from '../comm/comm-state.js'
+import { type CommDescription, describeComm } from '../comm/describe.js'
+import type { CommSeat } from '../comm/handle.js'
 import { RankweaveError, wrongValue } from '../errors.js'
 import type { Machine } from '../machine/machine.js'
 import {
@@ -10,9 +13,6 @@ import type { Mailbox } from '../messages/mailboxes/mailbox.js'
 import type { Matching } from '../messages/p2p/message-matching.js'
 import type { RankHandle } from '../messages/process/comm-context.js'
 import type { ProcessCounters, RankCounters } from '../messages/process/counters.js'
-import type { CommState } from './comm-state.js'
-import { type CommDescription, describeComm } from './describe.js'
-import type { CommSeat } from './handle.js'
 
 /** The most characters of a name: MPI_MAX_OBJECT_NAME of most implementations, less its end. */
 const longestName = 127

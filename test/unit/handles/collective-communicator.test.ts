@@ -1,14 +1,16 @@
 import { describe, expect, it } from 'vitest'
-import { Communicator } from '../../../src/comm/communicator.js'
 import { collectiveForms } from '../../../src/conformance/collective-forms.js'
 import { callByName } from '../../../src/conformance/forms.js'
 import { local } from '../../../src/fabric/local/local.js'
+import { Communicator } from '../../../src/handles/communicator.js'
 import { run } from '../../../src/launch/run.js'
 import { Request, waitall } from '../../../src/messages/p2p/request.js'
 import { coded, codeOf, onRanks } from '../../support/on-ranks.js'
 
-/** The methods of a communicator that are collectives in some form. */
-const methods = Object.getOwnPropertyNames(Communicator.prototype)
+/** The methods of a communicator. */
+const methods: string[] = []
+for (let from: object = Communicator.prototype; from !== Object.prototype; from = Object.getPrototypeOf(from))
+  methods.push(...Object.getOwnPropertyNames(from))
 
 it('every collective has a method, one that begins with i and one that ends with Init, and no other has', async () => {
   const names = await onRanks(

@@ -1,4 +1,5 @@
 import { promiseTry } from '../base/turn.js'
+import type { Form } from '../calls/collectives/form.js'
 import {
   type ByHandle,
   type JointOptions,
@@ -8,19 +9,23 @@ import {
 } from '../calls/collectives/joint-form.js'
 import type { ArrayOperation, Elements, IntoOptions } from '../calls/plan/options.js'
 import type { Gathered } from '../calls/plan/placement.js'
-import { Communicator } from '../comm/communicator.js'
 import { RankweaveError } from '../errors.js'
 import type { FreshArray, SameElements, TypedArray } from '../messages/datatype/elements.js'
 import type { ReceiveBuffer } from '../messages/datatype/strided-view.js'
 import {
   type GatheringHandle,
   type NeighborBlocksOptions,
+  neighborAllgather,
+  neighborAllgatherv,
   repeatedAllgather,
-} from './exchanges/neighbor-allgather.js'
-import type { EdgeBlocksOptions } from './exchanges/neighbor-alltoall.js'
-import type { EdgeBuffersOptions, EdgeData } from './exchanges/neighbor-alltoallw.js'
-import type { NeighborReduceOptions } from './exchanges/neighbor-reduce.js'
-import { type NeighborCalls, neighborCallsIn } from './neighbor-calls.js'
+} from '../topology-communicator/exchanges/neighbor-allgather.js'
+import type { EdgeBlocksOptions } from '../topology-communicator/exchanges/neighbor-alltoall.js'
+import { neighborAlltoall, neighborAlltoallv } from '../topology-communicator/exchanges/neighbor-alltoall.js'
+import type { EdgeBuffersOptions, EdgeData } from '../topology-communicator/exchanges/neighbor-alltoallw.js'
+import { neighborAlltoallw } from '../topology-communicator/exchanges/neighbor-alltoallw.js'
+import type { NeighborReduceOptions } from '../topology-communicator/exchanges/neighbor-reduce.js'
+import { neighborReduce } from '../topology-communicator/exchanges/neighbor-reduce.js'
+import { Communicator } from './communicator.js'
 import { TopologyCommunicator } from './topology-communicator.js'
 
 type Graphs = ByHandle<TopologyCommunicator>
@@ -72,7 +77,7 @@ export interface JointNeighborCalls {
   ): Promise<(I | null)[]>
 }
 
-const table: JointTable<keyof NeighborCalls<'blocking'>> = {
+const table: JointTable<keyof ReturnType<typeof neighborCallsOf>> = {
   neighborAllgather: { lists: 1, options: 1 },
   neighborAllgatherv: { lists: 1, options: 1 },
   neighborAlltoall: { lists: 1, options: 1 },
@@ -81,7 +86,7 @@ const table: JointTable<keyof NeighborCalls<'blocking'>> = {
   neighborReduce: { lists: 1, options: 2 },
 }
 
-const unchecked = jointCallsIn(table, neighborCallsIn(joint))
+const unchecked = jointCallsIn(table, neighborCallsOf(joint))
 
 const general = Object.fromEntries(
   Object.entries(unchecked).map(([name, call]) => [
@@ -113,6 +118,30 @@ function requireGraphs(where: string, graphs: ArrayLike<unknown> | null | undefi
   }
 }
 
-declare module '../comm/communicator.js' {
-  interface JointForms extends JointNeighborCalls {}
+function neighborCallsOf(form: Form<unknown>) {
+  return {
+    neighborAllgather(this: GatheringHandle, data: unknown, options?: IntoOptions) {
+      return neighborAllgather(form, this, data, options)
+    },
+    neighborAllgatherv(this: GatheringHandle, data: unknown, options?: NeighborBlocksOptions) {
+      return neighborAllgatherv(form, this, this.neighborhood, data, options)
+    },
+    neighborAlltoall(this: GatheringHandle, data: unknown, options?: IntoOptions) {
+      return neighborAlltoall(form, this, this.neighborhood, data, options)
+    },
+    neighborAlltoallv(
+      this: GatheringHandle,
+      data: unknown,
+      sendCounts: ArrayLike<number>,
+      options?: EdgeBlocksOptions,
+    ) {
+      return neighborAlltoallv(form, this, this.neighborhood, data, sendCounts, options)
+    },
+    neighborAlltoallw(this: GatheringHandle, data: readonly EdgeData[], options?: EdgeBuffersOptions) {
+      return neighborAlltoallw(form, this, this.neighborhood, data, options)
+    },
+    neighborReduce(this: GatheringHandle, data: unknown, op: unknown, options?: NeighborReduceOptions) {
+      return neighborReduce(form, this, this.neighborhood, data, op, options)
+    },
+  }
 }

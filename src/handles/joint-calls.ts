@@ -1,6 +1,7 @@
 import { promiseTry } from '../base/turn.js'
 import { barrierOf } from '../calls/collectives/barrier.js'
-import type { Handle } from '../calls/collectives/form.js'
+import * as collectives from '../calls/collectives/collectives.js'
+import type { Form, Handle } from '../calls/collectives/form.js'
 import { repeatedAllreduce } from '../calls/collectives/joint-allreduce.js'
 import {
   type ByHandle,
@@ -22,14 +23,13 @@ import type {
 } from '../calls/plan/options.js'
 import type { Gathered } from '../calls/plan/placement.js'
 import { PersistentRequest } from '../calls/program/persistent-request.js'
+import type { CommState } from '../comm/comm-state.js'
+import type { CommHandle, MakeHandle } from '../comm/handle.js'
+import type { SplitOptions } from '../comm/split/split-plan.js'
+import { split, splitTogether } from '../comm/split-communicator.js'
 import type { FreshArray, SameElements, TypedArray } from '../messages/datatype/elements.js'
 import type { BigintOperation, NumberOperation, Operation } from '../messages/datatype/operation.js'
 import type { SendableValue } from '../messages/datatype/payload.js'
-import { type CollectiveCalls, callsIn } from './collective-calls.js'
-import type { CommState } from './comm-state.js'
-import type { CommHandle, MakeHandle } from './handle.js'
-import type { SplitOptions } from './split/split-plan.js'
-import { split, splitTogether } from './split-communicator.js'
 
 /**
  * Collectives of all ranks of a process in one call with one promise, for hosted programs:
@@ -351,7 +351,7 @@ export interface JointCalls<C> {
   startAll(requests: readonly PersistentRequest[]): Promise<void>
 }
 
-const table: JointTable<keyof CollectiveCalls<'blocking'>> = {
+const table: JointTable<keyof ReturnType<typeof callsOf>> = {
   barrier: { lists: 0, options: 0 },
   bcast: { lists: 1, options: 2 },
   reduce: { lists: 1, options: 3 },
@@ -384,7 +384,7 @@ export function jointCalls<H>(make: MakeHandle<H>): Record<keyof JointCalls<H>, 
     const [color, key = 0, options] = args as [number | null, number | undefined, SplitOptions | undefined]
     return split(comm, make, color, key, options)
   })
-  const general = jointCallsIn(table, callsIn(joint))
+  const general = jointCallsIn(table, callsOf(joint))
   const calls = {
     ...general,
     // Nothing here depends on the rank, and little on the number of ranks.
@@ -414,4 +414,70 @@ export function jointCalls<H>(make: MakeHandle<H>): Record<keyof JointCalls<H>, 
     startAll: (requests: readonly PersistentRequest[]) => PersistentRequest.startAll(requests),
   }
   return calls as unknown as Record<keyof JointCalls<H>, unknown>
+}
+
+function callsOf(form: Form<unknown>) {
+  return {
+    barrier(this: Handle, options?: ValueOptions) {
+      return collectives.barrier(form, this, options)
+    },
+    bcast(this: Handle, data: unknown, root = 0, options?: MovementOptions) {
+      return collectives.bcast(form, this, data, root, options)
+    },
+    reduce(this: Handle, data: unknown, op: unknown, root = 0, options?: ReductionOptions) {
+      return collectives.reduce(form, this, data, op, root, options)
+    },
+    allreduce(this: Handle, data: unknown, op: unknown, options?: ReductionOptions) {
+      return collectives.allreduce(form, this, data, op, options)
+    },
+    gather(this: Handle, data: unknown, root = 0, options?: MovementOptions) {
+      return collectives.gather(form, this, 'gather', data, root, options)
+    },
+    gatherv(this: Handle, data: unknown, root = 0, options?: BlocksOptions) {
+      return collectives.gather(form, this, 'gatherv', data, root, options)
+    },
+    scatter(this: Handle, data: unknown, root = 0, options?: MovementOptions) {
+      return collectives.scatter(form, this, 'scatter', data, null, root, options)
+    },
+    scatterv(
+      this: Handle,
+      data: unknown,
+      counts: ArrayLike<number> | null,
+      root = 0,
+      options?: MovementOptions & { readonly displs?: ArrayLike<number> },
+    ) {
+      return collectives.scatter(form, this, 'scatterv', data, counts, root, options)
+    },
+    allgather(this: Handle, data: unknown, options?: MovementOptions) {
+      return collectives.gather(form, this, 'allgather', data, null, options)
+    },
+    allgatherv(this: Handle, data: unknown, options?: BlocksOptions) {
+      return collectives.gather(form, this, 'allgatherv', data, null, options)
+    },
+    alltoall(this: Handle, data: unknown, options?: MovementOptions) {
+      return collectives.alltoall(form, this, 'alltoall', data, null, options)
+    },
+    alltoallv(
+      this: Handle,
+      data: unknown,
+      sendCounts: ArrayLike<number>,
+      options?: BlocksOptions & { readonly sendDispls?: ArrayLike<number> },
+    ) {
+      return collectives.alltoall(form, this, 'alltoallv', data, sendCounts, options)
+    },
+    reduceScatter(
+      this: Handle,
+      data: unknown,
+      op: unknown,
+      options?: ReductionOptions & { readonly counts?: ArrayLike<number> },
+    ) {
+      return collectives.reduceScatter(form, this, data, op, options)
+    },
+    scan(this: Handle, data: unknown, op: unknown, options?: ReductionOptions) {
+      return collectives.scan(form, this, 'scan', data, op, options)
+    },
+    exscan(this: Handle, data: unknown, op: unknown, options?: ReductionOptions) {
+      return collectives.scan(form, this, 'exscan', data, op, options)
+    },
+  }
 }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import type { Communicator } from '../../../src/comm/communicator.js'
+import type { Communicator } from '../../../src/handles/communicator.js'
 import { onRanks } from '../../support/on-ranks.js'
 
 it('a communicator has the name that a rank gave it, and the call that made it', async () => {
