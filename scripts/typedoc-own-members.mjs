@@ -1,6 +1,6 @@
-// A plugin of typedoc: a class or an interface lists what it declares. What it inherits of a class, and inherited
-// methods, are on the page of the type that declares them, which is linked; a grid would repeat all members of a
-// communicator.
+// A plugin of typedoc: a class lists what it declares and what interfaces add to it, an interface lists what it
+// declares and inherited properties. The rest is where it is declared, which is linked; a grid would repeat all
+// members of a communicator.
 import { Converter, ReflectionKind } from 'typedoc'
 
 /** @param {import('typedoc').Application} app */
@@ -9,11 +9,14 @@ export function load(app) {
     const inherited = Object.values(project.reflections).filter(
       (member) =>
         member.inheritedFrom?.reflection !== undefined &&
-        (member.kind === ReflectionKind.Method || isOfClass(member.inheritedFrom.reflection)),
+        (isMethodOfInterface(member) || isOfClass(member.inheritedFrom.reflection)),
     )
     for (const reflection of inherited) project.removeReflection(reflection)
   })
 }
+
+const isMethodOfInterface = ({ kind, parent }) =>
+  kind === ReflectionKind.Method && parent?.kind === ReflectionKind.Interface
 
 /** Whether a class declares a member, which interfaces between may hand on. */
 const isOfClass = (member) =>
