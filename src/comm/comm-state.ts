@@ -318,7 +318,7 @@ export class CommState implements TableContext, FrameContext {
       if (this.#matching === undefined && Transfers.concerns(header))
         this.transfers.frame(src, header, payload)
       else this.matching.frame(src, header, payload)
-    } else if (kind === frameKind.askTable || kind === frameKind.table)
+    } else if (kind === frameKind.sharedTableRequest || kind === frameKind.sharedTable)
       this.tables.frame(src, header, payload)
     else if (kind === frameKind.survivorRows) this.survival.frame(src, header, payload)
     else this.collectives.frame(src, header, payload)

@@ -33,7 +33,7 @@ class StartedCollective<T> extends Pending<T> {
     this.call = call
     this.#hasSignal = hasSignal
     outcome.then(
-      (value) => this.fulfil(value),
+      (value) => this.fulfill(value),
       (error) => this.reject(error as RankweaveError),
     )
   }

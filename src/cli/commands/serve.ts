@@ -111,8 +111,8 @@ function limitsOf(text: string | undefined): Partial<ServiceLimits> {
 
 function deferred(): { readonly promise: Promise<void>; readonly resolve: () => void } {
   let resolve = () => {}
-  const promise = new Promise<void>((fulfil) => {
-    resolve = fulfil
+  const promise = new Promise<void>((fulfill) => {
+    resolve = fulfill
   })
   return { promise, resolve }
 }

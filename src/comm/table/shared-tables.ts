@@ -68,7 +68,10 @@ export class SharedTables {
     this.#tables.set(name, { record, adopt: adopt as Table['adopt'] })
     if (this.#owner !== runtime.process) {
       const { leader, counter } = this.#state.id
-      runtime.send(this.#owner, Int32Array.of(frameKind.askTable, leader, counter, names.indexOf(name)))
+      runtime.send(
+        this.#owner,
+        Int32Array.of(frameKind.sharedTableRequest, leader, counter, names.indexOf(name)),
+      )
       return
     }
     const askers = this.#askers.get(name) ?? []
@@ -79,7 +82,7 @@ export class SharedTables {
   /** Takes in frames of the communicator, so none arrives after it was dropped. */
   frame(src: number, header: Int32Array, payload: Uint8Array): void {
     const name = names[header[word.name]]
-    if (header[headerWord.kind] === frameKind.table) this.#take(src, name, header, payload)
+    if (header[headerWord.kind] === frameKind.sharedTable) this.#take(src, name, header, payload)
     else if (this.#tables.has(name) || this.#moved.has(name)) this.#give(src, name)
     else this.#askers.set(name, [...(this.#askers.get(name) ?? []), src])
   }
@@ -109,7 +112,7 @@ export class SharedTables {
     // The process that asked then retains its own copy.
     if (location === undefined || text.length > fabric.maxPayloadBytes) return
     const { segment, byteOffset } = location
-    const header = Int32Array.of(frameKind.table, id.leader, id.counter, names.indexOf(name), segment)
+    const header = Int32Array.of(frameKind.sharedTable, id.leader, id.counter, names.indexOf(name), segment)
     runtime.send(asker, Int32Array.of(...header, byteOffset, moved.memory.byteLength), text)
   }
 }

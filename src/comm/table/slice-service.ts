@@ -79,10 +79,10 @@ export class SliceService {
 
   constructor(runtime: SlicePort) {
     this.#runtime = runtime
-    runtime.onService(frameKind.tableGet, (src, header, payload) => this.#asked(src, header, payload))
-    runtime.onService(frameKind.tableRows, (src, header, payload) => this.#answered(src, header, payload))
-    runtime.onService(frameKind.tableRelease, (src, header) => this.#released(src, idIn(header)))
-    runtime.onService(frameKind.tableDrop, (src, header) => this.#dropped(src, idIn(header)))
+    runtime.onService(frameKind.sliceLookup, (src, header, payload) => this.#asked(src, header, payload))
+    runtime.onService(frameKind.sliceRows, (src, header, payload) => this.#answered(src, header, payload))
+    runtime.onService(frameKind.sliceRelease, (src, header) => this.#released(src, idIn(header)))
+    runtime.onService(frameKind.sliceDrop, (src, header) => this.#dropped(src, idIn(header)))
     runtime.onTrouble({
       peerLost: (peer, error) => {
         this.#fail(error, peer)
@@ -135,7 +135,7 @@ export class SliceService {
   /** Reports that this process no longer uses a table; none of its requests may be pending. */
   release(id: TableId, home: number): void {
     if (home === this.#runtime.process) this.#released(home, id)
-    else this.#runtime.send(home, headerOf(frameKind.tableRelease, id))
+    else this.#runtime.send(home, headerOf(frameKind.sliceRelease, id))
   }
 
   /** Returns the world ranks at `positions`, of a slice that `process` hosts. */
@@ -184,7 +184,7 @@ export class SliceService {
     if (failed !== undefined) return Promise.reject(failed)
     this.#lastRequest = (this.#lastRequest + 1) | 0
     const request = this.#lastRequest
-    const header = headerOf(frameKind.tableGet, id)
+    const header = headerOf(frameKind.sliceLookup, id)
     header[word.request] = request
     header[word.from] = from
     header[word.count] = count
@@ -243,7 +243,7 @@ export class SliceService {
   }
 
   #refuse(id: TableId, { src, request }: RowRequest): void {
-    const header = headerOf(frameKind.tableRows, id)
+    const header = headerOf(frameKind.sliceRows, id)
     header[word.request] = request
     header[word.refused] = 1
     this.#runtime.send(src, header)
@@ -263,7 +263,7 @@ export class SliceService {
     const found = isRange
       ? worldRanks.subarray(from - start, from - start + count)
       : positions.map((position) => worldRanks[position - start])
-    const header = headerOf(frameKind.tableRows, id)
+    const header = headerOf(frameKind.sliceRows, id)
     header[word.request] = asked.request
     this.#runtime.send(src, header, bytesOf(found))
   }
@@ -309,7 +309,7 @@ export class SliceService {
     if (home === undefined || released.size < home.users) return
     for (let index = 0; index < home.hosts; index++) {
       const host = home.host(index)
-      if (host !== this.#runtime.process) this.#runtime.send(host, headerOf(frameKind.tableDrop, id))
+      if (host !== this.#runtime.process) this.#runtime.send(host, headerOf(frameKind.sliceDrop, id))
     }
     this.#entries.delete(nameOf(id))
   }

@@ -92,7 +92,7 @@ export abstract class Pending<T> {
     return this.#error
   }
 
-  fulfil(value: T): void {
+  fulfill(value: T): void {
     if (this.#state !== 'pending') return
     this.#state = 'fulfilled'
     this.#value = value
@@ -125,22 +125,22 @@ export abstract class Pending<T> {
    */
   #dropSignal(): void {
     const waiters = this.#waiters ?? []
-    for (const waiter of waiters) this.owner.unblock(this.#countsAsSignalled(waiter))
+    for (const waiter of waiters) this.owner.unblock(this.#countsAsSignaled(waiter))
     this.#signal = undefined
-    for (const waiter of waiters) this.owner.block(this.#countsAsSignalled(waiter))
+    for (const waiter of waiters) this.owner.block(this.#countsAsSignaled(waiter))
   }
 
   attach(waiter: Waiter): void {
     this.#waiters ??= []
     this.#waiters.push(waiter)
-    this.owner.block(this.#countsAsSignalled(waiter))
+    this.owner.block(this.#countsAsSignaled(waiter))
   }
 
   detach(waiter: Waiter): void {
     const at = this.#waiters?.indexOf(waiter) ?? -1
     if (at < 0) return
     this.#waiters!.splice(at, 1)
-    this.owner.unblock(this.#countsAsSignalled(waiter))
+    this.owner.unblock(this.#countsAsSignaled(waiter))
   }
 
   /** Returns the outcome. `signal` ends this wait only, not the operation. */
@@ -184,7 +184,7 @@ export abstract class Pending<T> {
     else reject(this.#error)
   }
 
-  #countsAsSignalled(waiter: Waiter): boolean {
+  #countsAsSignaled(waiter: Waiter): boolean {
     return waiter.hasSignal || this.hasSignal
   }
 
@@ -196,7 +196,7 @@ export abstract class Pending<T> {
     if (waiters !== undefined) {
       this.#waiters = undefined
       // The rank is awake from now on, even if its continuation has to wait for the next turn.
-      for (const waiter of waiters) this.owner.unblock(this.#countsAsSignalled(waiter))
+      for (const waiter of waiters) this.owner.unblock(this.#countsAsSignaled(waiter))
       for (const waiter of waiters) waiter.settled()
     }
     if (joint === undefined) return
@@ -351,7 +351,7 @@ export class Sent extends Pending<void> {
 
   constructor(owner: OperationOwner) {
     super(owner)
-    this.fulfil()
+    this.fulfill()
   }
 
   protected withdraw(): void {}

@@ -141,7 +141,7 @@ export class Arrivals {
     if (receive !== undefined) {
       mailbox.posted.remove(receive)
       if (receive.kind === 'recv') this.#unexpected.give(message, receive)
-      else receive.fulfil(this.extract(message))
+      else receive.fulfill(this.extract(message))
       return
     }
     message.watch = mailbox.watch
@@ -150,7 +150,7 @@ export class Arrivals {
     for (const probe of [...mailbox.probes]) {
       if (!probe.accepts(message)) continue
       mailbox.probes.delete(probe)
-      probe.fulfil(message.status)
+      probe.fulfill(message.status)
     }
   }
 

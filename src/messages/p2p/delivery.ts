@@ -36,7 +36,7 @@ export function deliverCopy(
 export function deliverHeld(receive: Receive<unknown>, envelope: Envelope, data: TypedArray): void {
   if (receive.into === undefined && envelope.type !== typeCode.value) {
     admit(receive, envelope)
-    fulfil(receive, envelope, data)
+    fulfill(receive, envelope, data)
   } else deliverCopy(receive, envelope, data)
 }
 
@@ -75,7 +75,7 @@ function fill(receive: Receive<unknown>, envelope: Envelope, copy: () => unknown
     receive.reject(isRankweaveError(cause) && cause.code !== 'ERR_FABRIC' ? cause : error)
     return
   }
-  fulfil(receive, envelope, data)
+  fulfill(receive, envelope, data)
 }
 
 export function countReceived(receive: Receive<unknown>, envelope: Envelope): void {
@@ -131,12 +131,12 @@ function complete(receive: Receive<unknown>, envelope: Envelope, decode: () => u
     receive.reject(error as RankweaveError)
     return
   }
-  fulfil(receive, envelope, data)
+  fulfill(receive, envelope, data)
 }
 
-function fulfil(receive: Receive<unknown>, envelope: Envelope, data: unknown): void {
+function fulfill(receive: Receive<unknown>, envelope: Envelope, data: unknown): void {
   const { source, tag, countElems, sizeBytes } = envelope
-  receive.fulfil({ source, tag, count: countElems, sizeBytes, data })
+  receive.fulfill({ source, tag, count: countElems, sizeBytes, data })
 }
 
 /** A receive whose message has been matched and is in flight into it. */
@@ -178,7 +178,7 @@ export class MatchedReceive implements Incoming {
       if (receive.into instanceof StridedView)
         this.#state.runtime.processCounters.bytesCopied += this.#message.sizeBytes
       const { source, tag, countElems, sizeBytes } = this.#message
-      receive.fulfil({ source, tag, count: countElems, sizeBytes, data })
+      receive.fulfill({ source, tag, count: countElems, sizeBytes, data })
     } catch (cause) {
       this.#reject(transferError(cause))
     }

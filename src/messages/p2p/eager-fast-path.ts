@@ -208,7 +208,7 @@ export class EagerFastPath implements EagerSink {
     if (receive === undefined) unposted.found(source, tag, count, payloadBytes, data)
     else {
       mailbox.posted.remove(receive)
-      receive.fulfil({ source, tag, count, sizeBytes: payloadBytes, data })
+      receive.fulfill({ source, tag, count, sizeBytes: payloadBytes, data })
     }
     this.#credit.consumed(src, payloadBytes)
     this.#envelopes.arrive()

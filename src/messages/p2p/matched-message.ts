@@ -79,7 +79,7 @@ export class MatchedMessage implements Status {
     const receive = new Receive<Message>(this.#owner, 'recv', this.source, this.tag, into)
     if (signal?.aborted) throw abortedError(receive.call, signal)
     this.#received = true
-    if (this.#message === null) receive.fulfil(nothingFrom(into))
+    if (this.#message === null) receive.fulfill(nothingFrom(into))
     else this.#matching.receiveExtracted(this.#message, receive)
     return new Request(receive)
   }
@@ -96,8 +96,8 @@ export class MatchedProbe extends Receive<unknown> {
     this.#matching = matching
   }
 
-  override fulfil(message: unknown): void {
-    super.fulfil(new MatchedMessage(this.#mailbox, this.#matching, message as Arrived | null))
+  override fulfill(message: unknown): void {
+    super.fulfill(new MatchedMessage(this.#mailbox, this.#matching, message as Arrived | null))
   }
 }
 

@@ -251,12 +251,12 @@ export class Matching implements Withdrawal {
   /** @param message is in the mailbox of the receive and matches it */
   #satisfy(mailbox: Mailbox, receive: Receive<unknown>, message: Arrived): void {
     if (receive.kind === 'probe') {
-      receive.fulfil(message.status)
+      receive.fulfill(message.status)
       return
     }
     mailbox.arrived.remove(message)
     if (receive.kind === 'recv') this.#unexpected.give(message, receive)
-    else receive.fulfil(this.#arrivals.extract(message))
+    else receive.fulfill(this.#arrivals.extract(message))
   }
 
   /** @throws ERR_PEER_LOST when there is no such message, and none can be waited for */

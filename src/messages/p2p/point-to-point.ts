@@ -214,7 +214,7 @@ function startSend(
   const started = new Send(mailbox, payloadOf(data, name), dest, tag, synchronous)
   if (signal?.aborted) throw abortedError(started.call, signal)
   if (dest === PROC_NULL) {
-    started.fulfil()
+    started.fulfill()
     return started
   }
   comm.matching.send(started)
@@ -253,7 +253,7 @@ function startReceive<T>(
   if (signal?.aborted) throw abortedError(started.call, signal)
   if (source === PROC_NULL) {
     const nothing = nothingFrom(into)
-    started.fulfil((kind === 'mprobe' ? null : kind === 'probe' ? statusOf(nothing) : nothing) as T)
+    started.fulfill((kind === 'mprobe' ? null : kind === 'probe' ? statusOf(nothing) : nothing) as T)
     return started
   }
   matching.receive(mailbox, started)

@@ -65,7 +65,7 @@ export class RendezvousProtocol {
     else if (!oneFrame) send.transferId = credit.drawTransferId()
     this.#envelopes.eager(send, destWorldRank, oneFrame ? bytes : bytes.subarray(0, maxPayloadBytes), waits)
     if (!oneFrame) this.#frames.data(process, send.transferId, bytes, maxPayloadBytes, bytes.byteLength)
-    if (!waits) send.fulfil()
+    if (!waits) send.fulfill()
   }
 
   /**
@@ -204,7 +204,7 @@ class OfferedSend implements Outgoing {
   }
 
   sent(): void {
-    this.send.fulfil()
+    this.send.fulfill()
     this.#ended()
   }
 

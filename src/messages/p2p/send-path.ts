@@ -118,7 +118,7 @@ export class SendPath {
       mailbox.posted.remove(receive)
       if (receive.into === undefined) runtime.fresh.take(sizeBytes)
       deliverCopy(receive, envelope, payload.data)
-      send.fulfil()
+      send.fulfill()
       return
     }
     let content: Content
@@ -130,7 +130,7 @@ export class SendPath {
         transferId: 0,
         acknowledge: false,
       }
-      send.fulfil()
+      send.fulfill()
     } else {
       content = { kind: 'local', send }
       send.stage = 'offered'

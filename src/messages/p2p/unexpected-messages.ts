@@ -149,7 +149,7 @@ export class UnexpectedMessages {
     if (send.isIntact) {
       if (receive.into === undefined) this.#state.runtime.fresh.take(message.sizeBytes)
       deliverCopy(receive, message, send.payload.data)
-      send.fulfil()
+      send.fulfill()
     } else {
       receive.reject(lostMessageError(message.source))
       send.reject(send.detachedError())

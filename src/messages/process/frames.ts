@@ -6,7 +6,7 @@ import { elementSizeBytes, typeCode } from '../datatype/elements.js'
  * the frame and the communicator it belongs to, the rest depends on the kind. Sizes are unsigned.
  */
 export const frameKind = {
-  // point-to-point (comm/p2p)
+  // Point-to-point messages (messages/p2p).
   eager: 1,
   rendezvous: 2,
   clearToSend: 3,
@@ -15,25 +15,25 @@ export const frameKind = {
   cancel: 6,
   cancelled: 7,
   shared: 8,
-  // collectives (comm/calls)
+  // Collective calls (calls).
   collective: 16,
   revoke: 17,
   collectiveOffer: 20,
-  // survivors of lost processes (comm/survive)
+  // Agreement among the survivors of a loss (comm/survive).
   survivorRows: 21,
-  // large tables (comm/table/shared-tables)
-  askTable: 18,
-  table: 19,
-  // service frames: for the process, outside any communicator
+  // A process asks the owner of a table in shared memory for its segments (comm/table/shared-tables).
+  sharedTableRequest: 18,
+  sharedTable: 19,
+  // Services of a process, outside any communicator.
   credit: 32,
   worldEnd: 33,
   quiesce: 34,
   stuck: 35,
-  // look-ups in distributed rank tables (comm/table/slice-service)
-  tableGet: 36,
-  tableRows: 37,
-  tableRelease: 38,
-  tableDrop: 39,
+  // A process looks up rows in a slice of a distributed rank table (comm/table/slice-service).
+  sliceLookup: 36,
+  sliceRows: 37,
+  sliceRelease: 38,
+  sliceDrop: 39,
 } as const
 
 export type FrameKind = (typeof frameKind)[keyof typeof frameKind]
@@ -145,8 +145,8 @@ export function contextKey(id: ContextId): number {
 /** The words of the headers whose layout other rooms know: the end of a world, being stuck, look-ups in tables. */
 const endingWords = 4
 const stuckWords = 11
-const lookupWords = 7
-const lookupCountWord = 6
+const sliceWords = 7
+const sliceCountWord = 6
 
 /** The words of a header, by kind; undefined: no frame has this kind. */
 const wordsOfKind: readonly (number | undefined)[] = Array.from({ length: 40 }, (_, kind) => wordsOf(kind))
@@ -161,19 +161,23 @@ const bare: ReadonlySet<number> = new Set([
   frameKind.collectiveOffer,
   frameKind.credit,
   frameKind.quiesce,
-  frameKind.tableRelease,
-  frameKind.tableDrop,
+  frameKind.sliceRelease,
+  frameKind.sliceDrop,
 ])
 
 /** The kinds whose payload is 32-bit numbers. */
 const inWords: ReadonlySet<number> = new Set([
   frameKind.survivorRows,
-  frameKind.tableGet,
-  frameKind.tableRows,
+  frameKind.sliceLookup,
+  frameKind.sliceRows,
 ])
 
 /** The kinds that name memory of their sender: no process that shares none sends them. */
-const ofSharedMemory: ReadonlySet<number> = new Set([frameKind.shared, frameKind.askTable, frameKind.table])
+const ofSharedMemory: ReadonlySet<number> = new Set([
+  frameKind.shared,
+  frameKind.sharedTableRequest,
+  frameKind.sharedTable,
+])
 
 /**
  * Checks a frame that came over a network, before anything of it is stored: its kind, and whether its words and its
@@ -200,8 +204,8 @@ export function requireFrame(header: Int32Array, payload: Uint8Array, maxPayload
     case frameKind.collectiveOffer:
       requireCollective(kind, header, length)
       return
-    case frameKind.tableGet: {
-      const count = header[lookupCountWord]
+    case frameKind.sliceLookup: {
+      const count = header[sliceCountWord]
       requireThat(count >= 0 && count * 4 <= maxPayloadBytes, kind, 'rows that fit in a frame', count)
       requireThat(length === 0 || length === count * 4, kind, 'as many rows as in its payload', count)
       return
@@ -275,14 +279,14 @@ function wordsOf(kind: number): number | undefined {
       return endingWords
     case frameKind.stuck:
       return stuckWords
-    case frameKind.askTable:
+    case frameKind.sharedTableRequest:
       return endingWords
-    case frameKind.table:
-    case frameKind.tableGet:
-    case frameKind.tableRows:
-    case frameKind.tableRelease:
-    case frameKind.tableDrop:
-      return lookupWords
+    case frameKind.sharedTable:
+    case frameKind.sliceLookup:
+    case frameKind.sliceRows:
+    case frameKind.sliceRelease:
+    case frameKind.sliceDrop:
+      return sliceWords
     case frameKind.clearToSend:
     case frameKind.data:
     case frameKind.acknowledge:

@@ -57,7 +57,7 @@ export function measuredData(measurements: readonly Measurement[]): MeasuredData
   )
 }
 
-/** Returns the rows of calls that fulfil a condition; settings keep their indices. */
+/** Returns the rows of calls that fulfill a condition; settings keep their indices. */
 export function selectCalls(data: MeasuredData, isWanted: (call: TuningCall) => boolean): MeasuredData {
   const { calls, rowStart, setting, timeUs, lowUs, highUs, barrierUs } = data
   const entries: number[] = []

@@ -86,19 +86,19 @@ const flooding: Readonly<Record<string, readonly [(n: number) => Int32Array, num
     waitCharge.envelope,
   ],
   'requests for rows of one table that no split has made': [
-    (n) => lookup(frameKind.tableGet, { 4: n, 6: 16_384 }),
+    (n) => lookup(frameKind.sliceLookup, { 4: n, 6: 16_384 }),
     waitCharge.lookup,
   ],
   'requests for rows of tables that no split has made': [
-    (n) => lookup(frameKind.tableGet, { 3: n, 6: 16_384 }),
+    (n) => lookup(frameKind.sliceLookup, { 3: n, 6: 16_384 }),
     waitCharge.lookup,
   ],
   'requests for rows of tables of a communicator that no rank opens': [
-    (n) => lookup(frameKind.tableGet, { [headerWord.counter]: 9, 3: n, 6: 16_384 }),
+    (n) => lookup(frameKind.sliceLookup, { [headerWord.counter]: 9, 3: n, 6: 16_384 }),
     waitCharge.lookup,
   ],
   'releases of tables that no split has made': [
-    (n) => lookup(frameKind.tableRelease, { 3: n }),
+    (n) => lookup(frameKind.sliceRelease, { 3: n }),
     waitCharge.lookup,
   ],
   'frames for communicators of all names': [
@@ -262,7 +262,7 @@ it('a process that asks for large parts of a rank table without reading them is 
   const limits = { maxQueuedBytes: 2 ** 22 }
   const { runtimes, modified, reported } = await attackedWorld(3, [0], { limits })
   runtimes[0].slices.host(table, slice, 0)
-  for (let n = 0; n < 10_000; n++) modified.send(0, lookup(frameKind.tableGet, { 4: n, 6: 16_384 }))
+  for (let n = 0; n < 10_000; n++) modified.send(0, lookup(frameKind.sliceLookup, { 4: n, 6: 16_384 }))
   await reported('unread', 'does not take them')
   // A queue full of parts, and as much that the socket may have taken.
   expect(runtimes[0].processCounters.frameBytesSent).toBeLessThan(4 * limits.maxQueuedBytes)
@@ -271,17 +271,17 @@ it('a process that asks for large parts of a rank table without reading them is 
 it.each<[string, readonly Int32Array[], string]>([
   [
     'releases a rank table twice, as if it were two processes',
-    [lookup(frameKind.tableRelease, {}), lookup(frameKind.tableRelease, {})],
+    [lookup(frameKind.sliceRelease, {}), lookup(frameKind.sliceRelease, {})],
     'expected one release of a process, got two of 1',
   ],
   [
     'drops a rank table in the name of its home',
-    [lookup(frameKind.tableDrop, {})],
+    [lookup(frameKind.sliceDrop, {})],
     'expected process 0 to drop it, got 1',
   ],
   [
     'answers a request to another process',
-    [lookup(frameKind.tableRows, { 4: 1 })],
+    [lookup(frameKind.sliceRows, { 4: 1 })],
     'expected them of process 2, got 1',
   ],
 ])('a process that %s is lost, and the table stays', async (_, frames, fault) => {

@@ -47,8 +47,8 @@ const part = (more: Words = {}) => headerOf(frameKind.collective, collectiveWord
 const located = (more: Words = {}) => headerOf(frameKind.collectiveOffer, collectiveWords, more)
 const transfer = (kind: number, more: Words = {}) =>
   headerOf(kind, transferWords, { [transferWord.transferId]: 1, ...more })
-const rowsOf = (rows: number) => headerOf(frameKind.tableGet, 7, { 6: rows })
-const { revoke, credit, data, clearToSend, shared, askTable } = frameKind
+const rowsOf = (rows: number) => headerOf(frameKind.sliceLookup, 7, { 6: rows })
+const { revoke, credit, data, clearToSend, shared, sharedTableRequest } = frameKind
 
 /** Process 0 of three, one rank each, with a receive and a barrier in progress: what others send it is given here. */
 function victim() {
@@ -117,7 +117,7 @@ describe('a frame that no process sends is refused with the fault in words', () 
     ['an offer with payload', offer(), 8, 'expected no payload in a frame of kind 2, got 8'],
     ['an offer without id', offer({ [transferId]: 0 }), 0, 'expected the id of a transfer'],
     ['shared memory', headerOf(shared, sharedWords), 0, 'expected no frame about shared memory'],
-    ['shared tables', headerOf(askTable, 4), 0, 'expected no frame about shared memory'],
+    ['shared tables', headerOf(sharedTableRequest, 4), 0, 'expected no frame about shared memory'],
     ['a location', located(), 16, 'expected no payload'],
     ['more than a part', part({ [total]: 4 }), 8, 'expected at most 4 bytes, as it says'],
     ['an empty part', part({ [total]: 4 }), 0, 'expected a part of 4 bytes'],
@@ -201,7 +201,7 @@ const templates: readonly (readonly [Int32Array, number])[] = [
   [headerOf(credit, creditWords), 0],
   [rowsOf(16_384), 0],
   [rowsOf(2), 8],
-  [headerOf(frameKind.tableRelease, 7), 0],
+  [headerOf(frameKind.sliceRelease, 7), 0],
 ]
 
 it.each(Object.entries(frameKind))(
