@@ -2,8 +2,13 @@
 import { abortJobOnEarlyExit } from '../fabric/mpi/mpi-launcher.js'
 import { runCli, wantsJson } from './cli.js'
 import { exitCodes } from './output/exit-codes.js'
-import { abortMpiOnEarlyExit, followerStreams, isMpiFollower } from './output/mpi-streams.js'
-import { exitCodeOf, processStreams } from './output/streams.js'
+import {
+  abortMpiOnEarlyExit,
+  exitCodeOf,
+  followerStreams,
+  isMpiFollower,
+  processStreams,
+} from './output/streams.js'
 
 const argv = process.argv.slice(2)
 const streams = processStreams({ ownStdout: wantsJson(argv) })
