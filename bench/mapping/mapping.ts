@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url'
-import { hopsBetween } from '../../src/machine/hops.js'
+import { hopsBetween } from '../../src/machine/network.js'
 import { torus } from '../../src/machine/torus.js'
 import { openSourceFile } from '../../src/text/source-file.js'
 import { buildTopology } from '../../src/topology/files/topology-from-spec.js'

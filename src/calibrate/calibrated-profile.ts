@@ -1,5 +1,11 @@
-import type { MessageTables } from '../machine/message-tables.js'
-import { assumed, inProcess, type MessageCosts, type Origin, type Profile } from '../machine/profile.js'
+import {
+  assumed,
+  inProcess,
+  type MessageCosts,
+  type MessageTables,
+  type Origin,
+  type Profile,
+} from '../machine/profile.js'
 import type { Calibration, MeasuredFigure, MeasuredMessages, MeasuredTables } from './calibrate.js'
 
 export interface ProfileLabel {

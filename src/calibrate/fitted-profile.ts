@@ -1,7 +1,6 @@
 import { interpolated } from '../base/interpolated.js'
 import { RankweaveError } from '../errors.js'
-import type { MessageTables } from '../machine/message-tables.js'
-import type { Level, MessageCosts, Origin, Profile } from '../machine/profile.js'
+import type { Level, MessageCosts, MessageTables, Origin, Profile } from '../machine/profile.js'
 import type { Collective } from '../schedule/specification.js'
 import { type MeasuredData, measuredData } from '../tuning/measured/measured-data.js'
 import type { Measurement } from '../tuning/measured/measurement.js'

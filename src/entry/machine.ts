@@ -8,7 +8,6 @@ export { builtInProfiles } from '../machine/built-in-profiles.js'
 export { checkMachine } from '../machine/check-machine.js'
 export { clos } from '../machine/clos.js'
 export { formatMachine } from '../machine/format-machine.js'
-export { hopsBetween } from '../machine/hops.js'
 export { type HostMachine, machineFromHostList } from '../machine/host-list.js'
 export { type HwlocOptions, machineFromHwloc } from '../machine/hwloc.js'
 export {
@@ -20,18 +19,19 @@ export {
   type TorusMachine,
 } from '../machine/machine.js'
 export { type MachineTextOptions, parseMachine } from '../machine/machine-text.js'
-export { linkName, type Network, networkOf, routeBetween } from '../machine/network.js'
+export { hopsBetween, linkName, type Network, networkOf, routeBetween } from '../machine/network.js'
 export type { Nodes } from '../machine/nodes.js'
-export type {
-  HopCosts,
-  Level,
-  MemoryCosts,
-  MessageCosts,
-  Origin,
-  Profile,
-  Provenance,
+export {
+  figuresOf,
+  type HopCosts,
+  type Level,
+  type MemoryCosts,
+  type MessageCosts,
+  type Origin,
+  type Profile,
+  type ProfileFigure as Figure,
+  type Provenance,
 } from '../machine/profile.js'
-export { figuresOf, type ProfileFigure as Figure } from '../machine/profile-figures.js'
 export { formatProfile, parseProfile } from '../machine/profile-file.js'
 export { machineFromSlurm, type SlurmEnvironment, type SlurmOptions } from '../machine/slurm.js'
 export { torus } from '../machine/torus.js'

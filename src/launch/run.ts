@@ -15,8 +15,7 @@ import { mpi } from '../fabric/mpi/mpi.js'
 import { abortJobOnEarlyExit, mpiLauncher } from '../fabric/mpi/mpi-launcher.js'
 import { threads } from '../fabric/threads/threads.js'
 import { checkWorldMachine } from '../machine/check-machine.js'
-import type { Machine } from '../machine/machine.js'
-import { machineOption } from '../machine/machine-option.js'
+import { type Machine, machineOption } from '../machine/machine.js'
 import { installMailboxDesigns } from '../messages/mailboxes/install-designs.js'
 import {
   checkTraceOptions,

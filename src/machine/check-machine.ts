@@ -1,9 +1,8 @@
 import { topologyLimits } from '../topology/limits.js'
 import { checkRoom, checkTree } from './clos.js'
 import { type Machine, requireMachine } from './machine.js'
-import { mostPackages, type Nodes, requireCores } from './nodes.js'
-import { portsField } from './ports.js'
-import { checkProfile, failMachine } from './profile-figures.js'
+import { mostPackages, type Nodes, portsField, requireCores } from './nodes.js'
+import { checkProfile, failMachine } from './profile.js'
 import { checkGrid } from './torus.js'
 
 /**

@@ -2,12 +2,10 @@ import { requireKnownOptions } from '../base/known-options.js'
 import { type OptionTable, uncheckedOptions } from '../base/option.js'
 import { shown } from '../errors.js'
 import { topologyLimits } from '../topology/limits.js'
-import { mostNodesOf, type Tree } from './clos-interior.js'
+import { mostNodesOf, type Tree } from './interior.js'
 import { type ClosMachine, equalPackages } from './machine.js'
-import { nodesOf } from './nodes.js'
-import { type PortOptions, portsField } from './ports.js'
-import type { Profile } from './profile.js'
-import { failMachine } from './profile-figures.js'
+import { nodesOf, type PortOptions, portsField } from './nodes.js'
+import { failMachine, type Profile } from './profile.js'
 
 const mostPorts = 2 ** 16
 const mostLevels = 16

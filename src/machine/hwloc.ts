@@ -4,8 +4,7 @@ import { type OptionTable, uncheckedOptions } from '../base/option.js'
 import { isRankweaveError } from '../errors.js'
 import type { ClusterMachine } from './machine.js'
 import { nodesOf } from './nodes.js'
-import type { Profile } from './profile.js'
-import { failMachine } from './profile-figures.js'
+import { failMachine, type Profile } from './profile.js'
 
 /** The most characters; `lstopo --of xml` of a node of 256 hardware threads takes 160,000. */
 export const longestHwlocText = 2 ** 26

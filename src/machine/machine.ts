@@ -1,13 +1,10 @@
 import { requireKnownOptions } from '../base/known-options.js'
-import { type OptionTable, uncheckedOptions } from '../base/option.js'
+import { type Option, type OptionTable, uncheckedOptions, valueOption } from '../base/option.js'
 import { rangeAt } from '../base/search.js'
 import { shown } from '../errors.js'
-import type { Tree } from './clos-interior.js'
-import { mostPackages, type Nodes, nodesOf, requireCores } from './nodes.js'
-import { type PortOptions, portsField } from './ports.js'
-import type { Level, Profile } from './profile.js'
-import { failMachine } from './profile-figures.js'
-import type { Grid } from './torus-interior.js'
+import type { Grid, Tree } from './interior.js'
+import { mostPackages, type Nodes, nodesOf, type PortOptions, portsField, requireCores } from './nodes.js'
+import { failMachine, type Level, type Profile } from './profile.js'
 
 interface NodesAndCosts extends Nodes {
   /** The costs of messages; null if only nodes and cores matter, as in planning. */
@@ -37,7 +34,7 @@ export interface ClosMachine extends NodesAndCosts, Tree {
  */
 export type Machine = ClusterMachine | TorusMachine | ClosMachine
 
-export const machineKinds = ['cluster', 'torus', 'clos'] as const satisfies readonly Machine['kind'][]
+const machineKinds = ['cluster', 'torus', 'clos'] as const satisfies readonly Machine['kind'][]
 
 /** Returns whether a value has the fields of a machine; their contents are not checked. */
 export function isMachine(value: unknown): value is Machine {
@@ -132,4 +129,51 @@ export function levelOf(machine: Machine, rankA: number, rankB: number): Level {
   if (rankA === rankB) return 'process'
   if (rangeAt(machine.packageFirstRank, rankA) === rangeAt(machine.packageFirstRank, rankB)) return 'package'
   return rangeAt(machine.firstRank, rankA) === rangeAt(machine.firstRank, rankB) ? 'node' : 'network'
+}
+
+/** An option that takes a machine, whose contents its user checks. */
+export const machineOption: Option<Machine> = valueOption(
+  'a machine, such as parseMachine returns',
+  isMachine,
+  { code: 'ERR_MACHINE' },
+)
+
+/**
+ * Returns a machine with some of its cores only: core i of the result is core `cores[i]`. Nodes keep their numbers, and
+ * those without any of these cores only forward messages. So nodes, packages and routes between these cores stay the
+ * same. Time: proportional to cores, nodes and packages.
+ *
+ * @param cores ascending
+ * @throws ERR_MACHINE for cores that the machine does not have, or in another order
+ */
+export function machineOfCores(machine: Machine, cores: Int32Array): Machine {
+  requireMachine(machine)
+  requireAscending(cores, machine.firstRank[machine.cores.length])
+  const firstRank = coresBelow(machine.firstRank, cores)
+  const ofPackages = coresBelow(machine.packageFirstRank, cores)
+  return {
+    ...machine,
+    cores: machine.cores.map((_, node) => firstRank[node + 1] - firstRank[node]),
+    firstRank,
+    // Equal bounds would make an empty package.
+    packageFirstRank: ofPackages.filter((first, i) => i === 0 || first > ofPackages[i - 1]),
+  }
+}
+
+/** Returns how many of the cores come before each of these bounds, both ascending. */
+function coresBelow(bounds: Int32Array, cores: Int32Array): Int32Array {
+  let below = 0
+  return bounds.map((bound) => {
+    while (below < cores.length && cores[below] < bound) below++
+    return below
+  })
+}
+
+function requireAscending(cores: Int32Array, count: number): void {
+  let last = -1
+  for (const core of cores) {
+    if (core <= last || core >= count)
+      failMachine(`expected ascending cores from 0 to ${count - 1}, got ${core} after ${last}`)
+    last = core
+  }
 }

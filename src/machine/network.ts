@@ -1,10 +1,8 @@
+import { largestOf } from '../base/search.js'
 import { shown } from '../errors.js'
-import { closInterior } from './clos-interior.js'
-import { type Interior, singleSwitch } from './interior.js'
+import { closInterior, type Interior, singleSwitch, torusInterior, treeShape } from './interior.js'
 import { type Machine, requireMachine } from './machine.js'
-import type { Profile } from './profile.js'
-import { failMachine } from './profile-figures.js'
-import { torusInterior } from './torus-interior.js'
+import { failMachine, figuresOf, type Profile, provenances } from './profile.js'
 
 /**
  * The network between the nodes of a machine as one-way links, numbered. Link `2 n` leads from node n into the network
@@ -27,7 +25,7 @@ export interface Network {
 }
 
 /** The most links of a network: two arrays of this length are 256 MB. */
-export const mostLinks = 2 ** 24
+const mostLinks = 2 ** 24
 
 /**
  * Returns the network of a machine. Its two links of every node share the latency of level `network` and have its
@@ -123,4 +121,72 @@ export function profileOf({ profile }: Pick<Machine, 'profile'>): Profile {
   if (typeof profile !== 'object' || profile === null)
     return failMachine('expected a machine with a profile, such as profile=simgrid-fast, got none')
   return profile
+}
+
+/**
+ * Returns a function of two nodes that counts the hops between them. These are the links of a shortest way in a torus,
+ * otherwise the switches that a message passes. It is symmetric, and 0 from a node to itself.
+ *
+ * @throws ERR_MACHINE
+ */
+export function hopsBetween(machine: Machine): (nodeA: number, nodeB: number) => number {
+  requireMachine(machine)
+  switch (machine.kind) {
+    case 'cluster':
+      return (a, b) => (a === b ? 0 : 1)
+    case 'torus':
+      return hopsInTorus(machine.dims, machine.wraps)
+    case 'clos':
+      return hopsInTree(treeShape(machine).below)
+  }
+}
+
+function hopsInTorus(dims: readonly number[], wraps: readonly boolean[]): (a: number, b: number) => number {
+  return (nodeA, nodeB) => {
+    let [a, b, hops] = [nodeA, nodeB, 0]
+    for (let d = 0; d < dims.length; d++) {
+      const extent = dims[d]
+      const apart = Math.abs((a % extent) - (b % extent))
+      hops += wraps[d] ? Math.min(apart, extent - apart) : apart
+      a = Math.floor(a / extent)
+      b = Math.floor(b / extent)
+    }
+    return hops
+  }
+}
+
+/** @param below how many nodes are below a switch of each level */
+function hopsInTree(below: readonly number[]): (a: number, b: number) => number {
+  return (a, b) => {
+    if (a === b) return 0
+    let level = 1
+    while (Math.floor(a / below[level]) !== Math.floor(b / below[level])) level++
+    return 2 * level - 1
+  }
+}
+
+/**
+ * Returns the name of a profile with the provenance of its costs, for reports of times made from them: `niagara (costs
+ * assumed, levels.network.nsPerByte given)`.
+ */
+export function profileOrigin(profile: Profile): string {
+  const { name, provenance } = profile
+  const figures = figuresOf(profile)
+  const few = provenances.flatMap((other) => {
+    const paths = figures.filter(({ origin }) => origin.provenance === other).map(({ path }) => path)
+    if (other === provenance || paths.length === 0) return []
+    return [`, ${paths.length <= mostNamed ? paths.join(', ') : `${paths.length} of them`} ${other}`]
+  })
+  return `${name} (costs ${provenance}${few.join('')})`
+}
+
+/** The most figures of one provenance that are named; more are counted. */
+const mostNamed = 2
+
+/** Returns a sentence on why times on a machine are less certain than they look, or null. */
+export function profileRemark({ cores, profile }: Machine): string | null {
+  const { coresPerNode, name } = profile ?? {}
+  const most = largestOf(cores)
+  if (coresPerNode === undefined || most <= coresPerNode) return null
+  return `Profile ${name} describes nodes of ${coresPerNode} cores; this machine has nodes of ${most}.`
 }

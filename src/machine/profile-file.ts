@@ -1,7 +1,8 @@
 import { jsonDepth, mostJsonDepth } from '../base/json-depth.js'
 import { requireText } from '../base/known-options.js'
-import { tableKeys } from './message-tables.js'
 import {
+  checkProfile,
+  failMachine,
   type HopCosts,
   hopKeys,
   type Level,
@@ -12,8 +13,8 @@ import {
   messageKeys,
   type Origin,
   type Profile,
+  tableKeys,
 } from './profile.js'
-import { checkProfile, failMachine } from './profile-figures.js'
 
 /** The most characters of a profile file. */
 export const longestProfileText = 2 ** 20

@@ -1,4 +1,5 @@
-import type { MessageTables } from './message-tables.js'
+import { RankweaveError, shown } from '../errors.js'
+import { isPrintable } from '../text/printable.js'
 
 /** The provenance of a figure: given by the user or a data sheet, measured, or assumed for lack of both. */
 export const provenances = ['given', 'measured', 'assumed'] as const
@@ -100,4 +101,180 @@ export interface Profile extends Origin {
    * messages; nanoseconds. Default 0: searches take no time.
    */
   readonly matchNsPerEntry?: number
+}
+
+/** @throws ERR_MACHINE */
+export function failMachine(message: string, details: Record<string, string | number> = {}): never {
+  throw new RankweaveError('ERR_MACHINE', message, { details })
+}
+
+const mostCost = 1e15
+
+export interface ProfileFigure {
+  /** The path, such as `levels.network.gapNs`. */
+  readonly path: string
+  /** The value in the unit that ends the path. */
+  readonly value: number
+  readonly origin: Origin
+}
+
+/**
+ * Returns all figures of a profile, each with its origin: the profile's, unless its longest exception says otherwise.
+ *
+ * @throws ERR_MACHINE as {@link checkProfile}
+ */
+export function figuresOf(profile: Profile): ProfileFigure[] {
+  checkProfile(profile)
+  return [...valuesOf(profile), ...tableValuesOf(profile)].map(([path, value]) => ({
+    ...{ path, value, origin: originOf(profile, path) },
+  }))
+}
+
+function valuesOf(profile: Profile): [path: string, value: number][] {
+  const { levels: costs, hop, memory, eagerLimitBytes, matchNsPerEntry } = profile
+  const match: [string, number][] =
+    matchNsPerEntry === undefined ? [] : [['matchNsPerEntry', matchNsPerEntry]]
+  return [
+    ...levels.flatMap((level) =>
+      messageKeys.map((key): [string, number] => [`levels.${level}.${key}`, costs[level][key]]),
+    ),
+    ...levels.flatMap((level): [string, number][] => {
+      const { headerBytes } = costs[level]
+      return headerBytes === undefined ? [] : [[`levels.${level}.headerBytes`, headerBytes]]
+    }),
+    ...hopKeys.map((key): [string, number] => [`hop.${key}`, hop[key]]),
+    ...memoryKeys.map((key): [string, number] => [`memory.${key}`, memory[key]]),
+    ['eagerLimitBytes', eagerLimitBytes],
+    ...match,
+  ]
+}
+
+/**
+ * Returns the figures of the tables of PLogP: `levels.network.plogp.gapNs.1024` is the gap of messages of 1,024 bytes.
+ */
+function tableValuesOf(profile: Profile): [path: string, value: number][] {
+  return tablesOf(profile).flatMap(([path, tables]) => [
+    [`${path}.latencyNs`, tables.latencyNs],
+    ...tableKeys.flatMap((key) =>
+      tables.sizesBytes.map((size, i): [string, number] => [`${path}.${key}.${size}`, tables[key][i]]),
+    ),
+  ])
+}
+
+function tablesOf({ levels: costs }: Profile): [path: string, tables: MessageTables][] {
+  return levels.flatMap((level): [string, MessageTables][] => {
+    const { plogp } = costs[level]
+    return plogp === undefined ? [] : [[`levels.${level}.plogp`, plogp]]
+  })
+}
+
+function originOf({ provenance, source, exceptions }: Profile, path: string): Origin {
+  for (let end = path.length; end > 0; end = path.lastIndexOf('.', end - 1)) {
+    const begin = path.slice(0, end)
+    if (Object.hasOwn(exceptions, begin)) return exceptions[begin]
+  }
+  return { provenance, source }
+}
+
+/**
+ * Checks the name, that every cost is a number from 0 to 10^15 (eleven days in nanoseconds), and that every exception
+ * names a figure.
+ *
+ * @throws ERR_MACHINE with the path of the first figure that is not
+ */
+export function checkProfile(profile: Profile): void {
+  const { name, hop, memory, exceptions, levels: costs } = Object(profile) as Profile
+  const groups = [hop, memory, exceptions, ...levels.map((level) => costs?.[level])]
+  if (groups.some((group) => typeof group !== 'object' || group === null))
+    failMachine(`profile ${shown(name)}: expected levels, hop, memory and exceptions, got some of them`)
+  if (typeof name !== 'string' || !/^[a-z0-9]+(-[a-z0-9]+)*$/i.test(name) || name.length > 64)
+    failMachine(`expected a profile named by at most 64 letters, digits and hyphens, got ${shown(name)}`)
+  const values = valuesOf(profile)
+  for (const [path, value] of values) {
+    const isUnlimited = path === 'eagerLimitBytes' && value === Number.POSITIVE_INFINITY
+    if (!isUnlimited && !(Number.isFinite(value) && value >= 0))
+      failMachine(`profile '${name}', ${path}: expected a number of at least 0, got ${shown(value)}`)
+    if (!isUnlimited && value > mostCost)
+      failMachine(`profile '${name}', ${path}: expected at most ${mostCost}, got ${value}`)
+  }
+  for (const [path, tables] of tablesOf(profile)) {
+    const fault = tablesFault(tables)
+    if (fault !== null) failMachine(`profile '${name}', ${path}.${fault}`)
+  }
+  const { coresPerNode } = profile
+  if (coresPerNode !== undefined && !(Number.isSafeInteger(coresPerNode) && coresPerNode >= 1))
+    failMachine(
+      `profile '${name}', coresPerNode: expected an integer of at least 1, got ${shown(coresPerNode)}`,
+    )
+  checkOrigin(name, 'profile', profile)
+  const known = [...values, ...tableValuesOf(profile)]
+  for (const [begin, origin] of Object.entries(exceptions)) {
+    if (!known.some(([path]) => path === begin || path.startsWith(`${begin}.`)))
+      failMachine(`profile '${name}', exceptions: expected a figure or the beginning of some, got '${begin}'`)
+    checkOrigin(name, begin, origin)
+  }
+}
+
+function checkOrigin(name: string, what: string, { provenance, source }: Origin): void {
+  if (!provenances.includes(provenance))
+    failMachine(
+      `profile '${name}', ${what}: expected provenance ${provenances.join(', ')}, got ${shown(provenance)}`,
+    )
+  if (typeof source !== 'string' || source === '')
+    failMachine(`profile '${name}', ${what}: expected a source, got none`)
+  if (!isPrintable(source))
+    failMachine(`profile '${name}', ${what}: expected a source of printable characters, got ${shown(source)}`)
+}
+
+/**
+ * The costs of messages of one level by their length, in the terms of PLogP (Kielmann et al. 2000), nanoseconds.
+ *
+ * A message of m bytes takes `L + g(m)` from the start of the send to its reception. It occupies the sender for
+ * `o_s(m)` and the receiver for `o_r(m)`; the sender starts the next one `g(m)` later. Values are linear between
+ * neighboring lengths, constant before the first and continued along the last interval beyond the last.
+ */
+export interface MessageTables {
+  /** The latency L, the remainder after g, so it may be below zero. */
+  readonly latencyNs: number
+  /** The lengths, ascending from 0 or more; 1 to 1,024 of them. */
+  readonly sizesBytes: readonly number[]
+  /** The gaps g(m), at each of `sizesBytes`, as the two below. */
+  readonly gapNs: readonly number[]
+  /** The overheads o_s(m) of the sender. */
+  readonly sendOverheadNs: readonly number[]
+  /** The overheads o_r(m) of the receiver. */
+  readonly receiveOverheadNs: readonly number[]
+}
+
+export const tableKeys = ['gapNs', 'sendOverheadNs', 'receiveOverheadNs'] as const
+
+const tableLimits = { sizes: 1024, bytes: 2 ** 40, costNs: 1e15 } as const
+
+/**
+ * Returns a description of the first invalid value of tables: the member, the expected and the actual value. Returns
+ * null for valid ones.
+ */
+export function tablesFault(tables: MessageTables): string | null {
+  const { sizes: most, bytes, costNs } = tableLimits
+  const { latencyNs, sizesBytes } = Object(tables) as MessageTables
+  if (!(Number.isFinite(latencyNs) && Math.abs(latencyNs) <= costNs))
+    return `latencyNs: expected a number from -${costNs} to ${costNs}, got ${shown(latencyNs)}`
+  if (!Array.isArray(sizesBytes) || sizesBytes.length === 0 || sizesBytes.length > most)
+    return `sizesBytes: expected a list of 1 to ${most} lengths, got ${lengthOf(sizesBytes)}`
+  for (const [i, size] of sizesBytes.entries())
+    if (!(Number.isInteger(size) && size >= 0 && size <= bytes && (i === 0 || size > sizesBytes[i - 1])))
+      return `sizesBytes: expected integers that ascend from 0 to ${bytes}, got ${shown(size)} at ${i}`
+  for (const key of tableKeys) {
+    const values: unknown = tables[key]
+    if (!Array.isArray(values) || values.length !== sizesBytes.length)
+      return `${key}: expected a list with a value for each of ${sizesBytes.length} lengths, got ${lengthOf(values)}`
+    for (const [i, value] of values.entries())
+      if (!(Number.isFinite(value) && value >= 0 && value <= costNs))
+        return `${key}: expected numbers from 0 to ${costNs}, got ${shown(value)} at ${i}`
+  }
+  return null
+}
+
+function lengthOf(list: unknown): string {
+  return Array.isArray(list) ? `one of ${list.length}` : shown(list)
 }

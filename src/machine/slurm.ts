@@ -2,12 +2,10 @@ import { requireKnownOptions, requireOptions, requireText } from '../base/known-
 import { type OptionTable, uncheckedOptions } from '../base/option.js'
 import { shortened } from '../errors.js'
 import { printable } from '../text/printable.js'
-import type { HostMachine } from './host-list.js'
-import { expandHosts, mostHosts } from './host-names.js'
+import { expandHosts, type HostMachine, mostHosts } from './host-list.js'
 import type { ClusterMachine } from './machine.js'
 import { nodesOf } from './nodes.js'
-import type { Profile } from './profile.js'
-import { failMachine } from './profile-figures.js'
+import { failMachine, type Profile } from './profile.js'
 
 export interface SlurmOptions {
   /** The unit that becomes a core: a task of the job, or a processor given to it. Default: tasks if they are set. */

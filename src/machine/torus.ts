@@ -2,12 +2,10 @@ import { requireKnownOptions } from '../base/known-options.js'
 import { type OptionTable, uncheckedOptions } from '../base/option.js'
 import { shown } from '../errors.js'
 import { topologyLimits } from '../topology/limits.js'
+import { type Grid, torusInterior } from './interior.js'
 import { equalPackages, type TorusMachine } from './machine.js'
-import { nodesOf } from './nodes.js'
-import { type PortOptions, portsField } from './ports.js'
-import type { Profile } from './profile.js'
-import { failMachine } from './profile-figures.js'
-import { type Grid, torusInterior } from './torus-interior.js'
+import { nodesOf, type PortOptions, portsField } from './nodes.js'
+import { failMachine, type Profile } from './profile.js'
 
 /** The most dimensions: enough for a hypercube of as many nodes as a machine may have. */
 const mostDimensions = 24

@@ -1,8 +1,8 @@
 import { largestOf, rangeAt } from '../base/search.js'
 import type { Exchange } from '../calls/exchange.js'
 import type { CommState } from '../comm/comm-state.js'
-import { hopsBetween } from '../machine/hops.js'
 import type { Machine } from '../machine/machine.js'
+import { hopsBetween } from '../machine/network.js'
 import { uniformDistance } from '../topology/mapping/placed-graph.js'
 import { type MappingBounds, mapInParts } from './distributed/map-in-parts.js'
 import {

@@ -3,7 +3,7 @@ import { congestedCost, logGPOfLevel, predictUs, scheduleStages, torusNetwork } 
 import { algorithmOf, scheduleOf, simulate } from 'rankweave/schedule'
 import { describe, expect, test } from 'vitest'
 import { VirtualTime } from '../../src/fabric/local/virtual-time.js'
-import { simgridFast } from '../../src/machine/simgrid-profiles.js'
+import { simgridFast } from '../../src/machine/built-in-profiles.js'
 
 // Where no two messages share a link and no message leaves before the step of its algorithm, the formula of
 // LogGP and the simulation of the schedule are the same time.

@@ -1,8 +1,7 @@
 import { shown } from '../../src/errors.js'
 import type { ClusterMachine } from '../../src/machine/machine.js'
 import { type NodeRun, nodesOf } from '../../src/machine/nodes.js'
-import type { Profile } from '../../src/machine/profile.js'
-import { failMachine } from '../../src/machine/profile-figures.js'
+import { failMachine, type Profile } from '../../src/machine/profile.js'
 import { topologyLimits } from '../../src/topology/limits.js'
 
 /** A cluster whose node i has `coresPerNode[i]` cores, at least one each. @throws ERR_MACHINE */

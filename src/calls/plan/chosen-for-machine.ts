@@ -3,8 +3,7 @@ import type { CombinationOrder } from '../../collective/patterns/algorithm.js'
 import { gridOfMachine } from '../../collective/ways/machine-grid.js'
 import { chooseForPlaces } from '../../cost/choose/choose-algorithm.js'
 import { isRankweaveError } from '../../errors.js'
-import type { Machine } from '../../machine/machine.js'
-import { machineOfCores } from '../../machine/machine-of-cores.js'
+import { type Machine, machineOfCores } from '../../machine/machine.js'
 import type { Collective } from '../../schedule/specification.js'
 
 export interface WantedAlgorithm {

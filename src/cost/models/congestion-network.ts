@@ -1,4 +1,4 @@
-import { torusInterior } from '../../machine/torus-interior.js'
+import { torusInterior } from '../../machine/interior.js'
 import { fail, requireFigures, requireInteger, requireTaper } from './check-input.js'
 
 /** A network as one-way links, numbered from 0, with the routes of messages. */

@@ -1,7 +1,6 @@
 import { interpolated } from '../../base/interpolated.js'
 import { wrongValue } from '../../errors.js'
-import type { Level, Profile } from '../../machine/profile.js'
-import { checkProfile } from '../../machine/profile-figures.js'
+import { checkProfile, type Level, type Profile } from '../../machine/profile.js'
 import { checkModel } from './check-input.js'
 import type { Hockney, LogGP, MemoryParameters, PLogP } from './parameters.js'
 

@@ -1,6 +1,6 @@
 import type { Machine } from '../../machine/machine.js'
 import { networkOf, profileOf } from '../../machine/network.js'
-import { portsOf } from '../../machine/ports.js'
+import { portsOf } from '../../machine/nodes.js'
 import type { RunRecord } from './activities.js'
 import type { Costs, ProcessPlaces } from './costs.js'
 import { FramePaths } from './frame-paths.js'

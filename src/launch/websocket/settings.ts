@@ -8,8 +8,7 @@ import {
 } from '../../base/option.js'
 import { requireOption } from '../../base/option-table.js'
 import { isRankweaveError, type RankweaveError, reasonText, wrongValue } from '../../errors.js'
-import type { Machine } from '../../machine/machine.js'
-import { machineOption } from '../../machine/machine-option.js'
+import { type Machine, machineOption } from '../../machine/machine.js'
 import {
   type MatchingOptions,
   matchingOptions,

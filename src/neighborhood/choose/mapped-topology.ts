@@ -1,5 +1,5 @@
-import { hopsBetween } from '../../machine/hops.js'
 import type { Machine } from '../../machine/machine.js'
+import { hopsBetween } from '../../machine/network.js'
 import { mapFromCommunities } from '../../topology/mapping/communities.js'
 import { readMapping } from '../../topology/mapping/mapping-file.js'
 import { type PlacementCosts, placementCosts } from '../../topology/mapping/placement-costs.js'

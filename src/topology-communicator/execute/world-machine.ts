@@ -1,7 +1,6 @@
 import { indexIn, rangeAt } from '../../base/search.js'
 import { type LocalRankTable, worldRanksOf } from '../../comm/table/rank-table.js'
-import type { Machine } from '../../machine/machine.js'
-import { machineOfCores } from '../../machine/machine-of-cores.js'
+import { type Machine, machineOfCores } from '../../machine/machine.js'
 
 // Rank r of the world is on core r of its machine. A rank of another communicator is on the core of its rank in the
 // world.

@@ -8,7 +8,7 @@ import {
   figureOf,
 } from '../../../src/calibrate/calibrate.js'
 import { calibratedProfile } from '../../../src/calibrate/calibrated-profile.js'
-import type { MessageTables } from '../../../src/machine/message-tables.js'
+import type { MessageTables } from '../../../src/machine/profile.js'
 import { formatProfile, parseProfile } from '../../../src/machine/profile-file.js'
 
 /** Measures a world in virtual time, where nothing but what is injected takes time. */

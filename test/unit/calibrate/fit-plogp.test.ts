@@ -3,7 +3,7 @@ import { type PLogP, predictUs } from 'rankweave/models'
 import { algorithmOf, scheduleOf, simulate } from 'rankweave/schedule'
 import { describe, expect, test } from 'vitest'
 import { fitPLogP, fittedProfile } from '../../../src/calibrate/fitted-profile.js'
-import { simgridFast } from '../../../src/machine/simgrid-profiles.js'
+import { simgridFast } from '../../../src/machine/built-in-profiles.js'
 import type { Measurement } from '../../../src/tuning/measured/measurement.js'
 import { measurementOf } from '../../support/tuning-data.js'
 

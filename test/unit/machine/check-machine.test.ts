@@ -1,6 +1,6 @@
 import { builtInProfiles, checkMachine, clos, cluster, type Machine, torus } from 'rankweave/machine'
 import { describe, expect, test } from 'vitest'
-import { simgridFast } from '../../../src/machine/simgrid-profiles.js'
+import { simgridFast } from '../../../src/machine/built-in-profiles.js'
 import { clusterOf } from '../../support/cluster-of.js'
 import { refusal } from '../../support/refusal.js'
 

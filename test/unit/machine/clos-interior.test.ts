@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { closInterior, mostNodesOf, type Tree } from '../../../src/machine/clos-interior.js'
+import { closInterior, mostNodesOf, type Tree } from '../../../src/machine/interior.js'
 import { linkLoads, steps } from './walk.js'
 
 const trees: [Tree, number][] = [

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { gunzipSync } from 'node:zlib'
 import { checkMachine, formatMachine, machineFromHwloc } from 'rankweave/machine'
 import { describe, expect, test } from 'vitest'
-import { simgridFast } from '../../../src/machine/simgrid-profiles.js'
+import { simgridFast } from '../../../src/machine/built-in-profiles.js'
 import { refusal } from '../../support/refusal.js'
 
 function nodeXml(name: string): string {

@@ -1,8 +1,14 @@
 import * as fc from 'fast-check'
 import { checkMachine, clos, routeBetween, torus } from 'rankweave/machine'
 import { describe, expect, it } from 'vitest'
-import { cluster, levelOf, type Machine, nodeOf, packageOf } from '../../../src/machine/machine.js'
-import { machineOfCores } from '../../../src/machine/machine-of-cores.js'
+import {
+  cluster,
+  levelOf,
+  type Machine,
+  machineOfCores,
+  nodeOf,
+  packageOf,
+} from '../../../src/machine/machine.js'
 import { clusterOf } from '../../support/cluster-of.js'
 import { refusal } from '../../support/refusal.js'
 

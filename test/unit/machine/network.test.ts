@@ -1,6 +1,6 @@
 import { clos, cluster, linkName, type Machine, networkOf, routeBetween, torus } from 'rankweave/machine'
 import { expect, test } from 'vitest'
-import { simgridFast } from '../../../src/machine/simgrid-profiles.js'
+import { simgridFast } from '../../../src/machine/built-in-profiles.js'
 import { refusal } from '../../support/refusal.js'
 import { thrown } from '../topology/thrown.js'
 

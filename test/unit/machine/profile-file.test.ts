@@ -1,8 +1,7 @@
 import { builtInProfiles, figuresOf, formatProfile, parseProfile } from 'rankweave/machine'
 import { describe, expect, test } from 'vitest'
-import type { MessageTables } from '../../../src/machine/message-tables.js'
-import { levels, type Profile } from '../../../src/machine/profile.js'
-import { simgridFast } from '../../../src/machine/simgrid-profiles.js'
+import { simgridFast } from '../../../src/machine/built-in-profiles.js'
+import { levels, type MessageTables, type Profile } from '../../../src/machine/profile.js'
 import { refusal } from '../../support/refusal.js'
 import { thrown } from '../topology/thrown.js'
 

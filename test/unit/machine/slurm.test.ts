@@ -1,6 +1,6 @@
 import { formatMachine, machineFromSlurm, type SlurmEnvironment } from 'rankweave/machine'
 import { describe, expect, test } from 'vitest'
-import { expandHosts } from '../../../src/machine/host-names.js'
+import { expandHosts } from '../../../src/machine/host-list.js'
 import { refusal } from '../../support/refusal.js'
 
 test.each([

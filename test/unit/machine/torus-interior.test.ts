@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { type Grid, torusInterior } from '../../../src/machine/torus-interior.js'
+import { type Grid, torusInterior } from '../../../src/machine/interior.js'
 import { linkLoads, steps } from './walk.js'
 
 const grid = (dims: number[], wrap = '1'.repeat(dims.length)): Grid => ({

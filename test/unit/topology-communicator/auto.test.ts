@@ -1,8 +1,8 @@
 import { type Communicator, local, run } from 'rankweave'
 import { mooreTopology, topologyFromEdges } from 'rankweave/topology'
 import { describe, expect, it } from 'vitest'
+import { simgridFast, simgridSlow } from '../../../src/machine/built-in-profiles.js'
 import { cluster } from '../../../src/machine/machine.js'
-import { simgridFast, simgridSlow } from '../../../src/machine/simgrid-profiles.js'
 import { chooseStrategy } from '../../../src/neighborhood/choose/choose-strategy.js'
 import { coded, onRanks } from '../../support/on-ranks.js'
 

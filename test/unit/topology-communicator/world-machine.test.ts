@@ -2,7 +2,7 @@ import { type AdjacentOptions, type Communicator, local, run, type TopologyCommu
 import { cluster, type Machine, torus } from 'rankweave/machine'
 import { describe, expect, it } from 'vitest'
 import '../../../src/entry/index.js'
-import { simgridFast, simgridSlow } from '../../../src/machine/simgrid-profiles.js'
+import { simgridFast, simgridSlow } from '../../../src/machine/built-in-profiles.js'
 import { chooseStrategy } from '../../../src/neighborhood/choose/choose-strategy.js'
 import { mooreTopology } from '../../../src/topology/generate/stencil.js'
 

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { formatMachine, formatProfile } from 'rankweave/machine'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { readMachine } from '../../../../src/cli/input/machine-input.js'
-import { simgridFast } from '../../../../src/machine/simgrid-profiles.js'
+import { simgridFast } from '../../../../src/machine/built-in-profiles.js'
 import { ownFolder } from '../../../support/temporary-folder.js'
 import { cli, json, onlyObject, refused, typed } from '../run-cli.js'
 

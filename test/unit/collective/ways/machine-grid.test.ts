@@ -2,7 +2,7 @@ import { algorithmOf, scheduleOf, verify } from 'rankweave/schedule'
 import { describe, expect, it } from 'vitest'
 import { boxOf, pathBox } from '../../../../src/collective/ways/box.js'
 import { gridOfMachine } from '../../../../src/collective/ways/machine-grid.js'
-import { machineOfCores } from '../../../../src/machine/machine-of-cores.js'
+import { machineOfCores } from '../../../../src/machine/machine.js'
 import { parseMachine } from '../../../../src/machine/machine-text.js'
 
 const gridOf = (text: string, coreOf: readonly number[] | null, ranks: number) =>

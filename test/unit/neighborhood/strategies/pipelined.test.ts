@@ -1,7 +1,7 @@
 import { parseStrategy, plan, planStatistics, simulate, verify } from 'rankweave/schedule'
 import { expect, test } from 'vitest'
+import { simgridFast, simgridSlow } from '../../../../src/machine/built-in-profiles.js'
 import { cluster, nodeOf } from '../../../../src/machine/machine.js'
-import { simgridFast, simgridSlow } from '../../../../src/machine/simgrid-profiles.js'
 import { mooreTopology } from '../../../../src/topology/generate/stencil.js'
 import { thrown } from '../../topology/thrown.js'
 

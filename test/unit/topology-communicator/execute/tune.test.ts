@@ -3,8 +3,8 @@ import { shown } from '../../../../src/errors.js'
 import { type LocalOptions, local } from '../../../../src/fabric/local/local.js'
 import type { Communicator } from '../../../../src/handles/communicator.js'
 import { run } from '../../../../src/launch/run.js'
+import { simgridSlow } from '../../../../src/machine/built-in-profiles.js'
 import { cluster } from '../../../../src/machine/machine.js'
-import { simgridSlow } from '../../../../src/machine/simgrid-profiles.js'
 import { mooreTopology } from '../../../../src/topology/generate/stencil.js'
 import type {
   NeighborInitOptions,
