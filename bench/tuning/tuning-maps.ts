@@ -1,6 +1,6 @@
 import { seededRandom } from '../../src/base/random.js'
-import type { CostModel } from '../../src/cost/models/parameters.js'
 import { predictUs } from '../../src/cost/models/predict.js'
+import type { CostModel } from '../../src/cost/models/terms.js'
 import { type MeasuredData, measuredData } from '../../src/tuning/measured/measured-data.js'
 import type { Measurement } from '../../src/tuning/measured/measurement.js'
 

@@ -5,24 +5,29 @@
  * @module rankweave/models
  */
 export type { ModelledCall } from '../cost/models/check-input.js'
-export { type ModelPrediction as Prediction, predictAlgorithms } from '../cost/models/compare.js'
-export {
-  type CongestedCost,
-  congestedCost,
-  type Stage,
-} from '../cost/models/congested-cost.js'
 export {
   type Clos,
+  type CongestedCost,
   type CongestionNetwork,
   closNetwork,
+  congestedCost,
+  type Stage,
+  scheduleStages,
   torusNetwork,
-} from '../cost/models/congestion-network.js'
+} from '../cost/models/congested-cost.js'
 export {
   hockneyOf,
   logGPOfLevel,
   logGPOfPLogP,
   pLogPOf,
 } from '../cost/models/conversions.js'
+export {
+  type ModelPrediction as Prediction,
+  type PredictedCall,
+  predictAlgorithms,
+  predictUs,
+  type SegmentedCall,
+} from '../cost/models/predict.js'
 export type {
   CostModel,
   Hockney,
@@ -31,7 +36,4 @@ export type {
   MemoryParameters,
   ModelName,
   PLogP,
-} from '../cost/models/parameters.js'
-export { type PredictedCall, predictUs } from '../cost/models/predict.js'
-export type { SegmentedCall } from '../cost/models/segment-size.js'
-export { scheduleStages } from '../cost/models/stages.js'
+} from '../cost/models/terms.js'

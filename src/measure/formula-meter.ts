@@ -1,6 +1,6 @@
 import { modelledAlgorithms } from '../cost/models/modelled-algorithms.js'
-import type { CostModel } from '../cost/models/parameters.js'
 import { predictUs } from '../cost/models/predict.js'
+import type { CostModel } from '../cost/models/terms.js'
 import { RankweaveError } from '../errors.js'
 import type { Level } from '../machine/profile.js'
 import { ownAlgorithms, ownSettings } from '../tuning/settings/own-settings.js'

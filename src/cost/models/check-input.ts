@@ -1,5 +1,5 @@
 import { RankweaveError, shown } from '../../errors.js'
-import type { CostModel, ModelName } from './parameters.js'
+import type { CostModel, ModelName } from './terms.js'
 
 /** The largest inputs, such that their products stay exact enough as doubles. */
 export const modelLimits = { ranks: 2 ** 22, bytes: 2 ** 40, sizes: 4096 } as const

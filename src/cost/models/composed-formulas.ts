@@ -1,5 +1,11 @@
-import { evaluate } from './evaluate.js'
-import { ceilLg, type Formula, isPowerOfTwo, type ModelledAlgorithm, sum } from './modelled-algorithm.js'
+import {
+  ceilLg,
+  evaluate,
+  type Formula,
+  isPowerOfTwo,
+  type ModelledAlgorithm,
+  sum,
+} from './modelled-algorithm.js'
 import { movementFormulas } from './movement-formulas.js'
 import { reductionFormulas } from './reduction-formulas.js'
 

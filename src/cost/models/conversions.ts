@@ -2,7 +2,7 @@ import { interpolated } from '../../base/interpolated.js'
 import { wrongValue } from '../../errors.js'
 import { checkProfile, type Level, type Profile } from '../../machine/profile.js'
 import { checkModel } from './check-input.js'
-import type { Hockney, LogGP, MemoryParameters, PLogP } from './parameters.js'
+import type { Hockney, LogGP, MemoryParameters, PLogP } from './terms.js'
 
 /**
  * Returns LogGP of one level of a machine. Its o is the mean of both overheads, and a first byte costs as much as any

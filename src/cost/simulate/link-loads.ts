@@ -7,7 +7,7 @@ import type { Schedule } from '../../schedule/ir.js'
 import type { LoweredSchedule } from '../../schedule/lower/program.js'
 import { placesOf } from './costs.js'
 import { frameTable } from './frame-table.js'
-import { loweredSource } from './lowered-source.js'
+import { loweredSource } from './simulate.js'
 
 export interface LoadSummary {
   readonly links: number

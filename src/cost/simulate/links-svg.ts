@@ -5,7 +5,6 @@ import type { Machine, TorusMachine } from '../../machine/machine.js'
 import { linkName } from '../../machine/network.js'
 import { escapeXml } from '../../text/printable.js'
 import type { LinkLoads, LoadSummary } from './link-loads.js'
-import { loadColor, loadColors, loadText } from './load-colors.js'
 
 /** A part of a picture, from its upper left corner. */
 interface PicturePart {
@@ -136,7 +135,7 @@ function remarkOf(planes: number, left: number): string {
   return remarks.join('; ')
 }
 
-export interface LinksSvgOptions {
+interface LinksSvgOptions {
   /** The title in the picture's first line. */
   readonly title?: string
   /**
@@ -146,7 +145,7 @@ export interface LinksSvgOptions {
 }
 
 /** The most links that a picture shows. */
-export const mostDrawnLinks = 4096
+const mostDrawnLinks = 4096
 
 const left = 16
 const top = 108
@@ -280,4 +279,17 @@ function mostLoadedLinks(bytes: Float64Array, ascending: Float64Array, most: num
 
 function counted(links: number): string {
   return `${links.toLocaleString('en-US')} ${links === 1 ? 'link' : 'links'}`
+}
+
+/** The color of links without bytes, then those of loads up to a fifth of the highest, two fifths and so on. */
+const loadColors = ['#e5e7eb', '#fde68a', '#fbbf24', '#f97316', '#dc2626', '#7f1d1d'] as const
+
+/** Returns the color of a load. @param share of the highest load, 0 to 1 */
+function loadColor(share: number): string {
+  return loadColors[share > 0 ? Math.min(5, Math.max(1, Math.ceil(share * 5 - 1e-9))) : 0]
+}
+
+function loadText(bytes: number): string {
+  const whole = Math.round(bytes)
+  return `${whole.toLocaleString('en-US')} ${whole === 1 ? 'byte' : 'bytes'}`
 }

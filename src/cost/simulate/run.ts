@@ -1,9 +1,8 @@
 import type { ProcessProgram } from '../../schedule/lower/program.js'
-import { receiveNs } from './activities.js'
+import { emptyLog, type JobLog, receiveNs } from './activities.js'
 import { failSimulation } from './block-lengths.js'
 import { EventQueue } from './event-queue.js'
 import type { FrameTable } from './frame-table.js'
-import { emptyLog, type JobLog } from './job-log.js'
 import type { QueueSearches } from './queue-searches.js'
 import { Transport, type TransportSetting } from './transport.js'
 

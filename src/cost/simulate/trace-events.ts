@@ -1,7 +1,7 @@
 import { requireKnownOptions, requireOptions } from '../../base/known-options.js'
 import { type OptionTable, uncheckedOptions } from '../../base/option.js'
-import { intervalsOf, shownRanks, timelineIn } from './shown-ranks.js'
 import { activities, type Simulation } from './simulation.js'
+import { intervalsOf, shownRanks, timelineIn } from './timeline-svg.js'
 
 export interface TraceOptions {
   /** The node of every rank: ranks of one node are one process of the trace. Default: all on one. Length: ranks. */

@@ -1,11 +1,9 @@
-import type { Costs } from './costs.js'
+import type { Network } from '../../machine/network.js'
+import { type Costs, networkLevel, type ProcessPlaces } from './costs.js'
 import { EventQueue } from './event-queue.js'
-import type { FramePaths } from './frame-paths.js'
 import type { FrameTable } from './frame-table.js'
-import { Lines } from './lines.js'
-import type { NodePorts } from './node-ports.js'
 
-export interface Receivers {
+interface Receivers {
   arrived(frame: number, now: number): void
 }
 
@@ -269,5 +267,184 @@ class SharedLinks {
   #schedule(link: number, due: number): void {
     this.#due[link] = due
     this.#queue.push(due, this.#events + link)
+  }
+}
+
+/**
+ * Frames that wait for a time, in lines. The times of one line mostly ascend, so only the first frame of each is in the
+ * queue of events, which stays short.
+ */
+class Lines {
+  readonly #queue: EventQueue
+  readonly #lineEvents: number
+  /** The first and the last frame of every line; -1 for an empty one. */
+  readonly #first: Int32Array
+  readonly #last: Int32Array
+  /** The frame behind this one; -1 for the last. */
+  readonly #next: Int32Array
+  readonly #time: Float64Array
+
+  /** @param lineEvents number of line 0's events */
+  constructor(queue: EventQueue, lines: number, frames: number, lineEvents: number) {
+    this.#queue = queue
+    this.#lineEvents = lineEvents
+    this.#first = new Int32Array(lines).fill(-1)
+    this.#last = new Int32Array(lines).fill(-1)
+    this.#next = new Int32Array(frames)
+    this.#time = new Float64Array(frames)
+  }
+
+  /**
+   * Adds a frame that may leave at `time`.
+   *
+   * @param ownEvent the number of the event of a frame that is not to wait as long as the last of its line
+   */
+  add(line: number, frame: number, time: number, ownEvent: number): void {
+    const last = this.#last[line]
+    if (last !== -1 && this.#time[last] > time) {
+      this.#queue.push(time, ownEvent)
+      return
+    }
+    this.#time[frame] = time
+    this.#next[frame] = -1
+    this.#last[line] = frame
+    if (last !== -1) this.#next[last] = frame
+    else {
+      this.#first[line] = frame
+      this.#queue.push(time, this.#lineEvents + line)
+    }
+  }
+
+  /** Removes the first frame of a line, whose time has come. */
+  take(line: number): number {
+    const frame = this.#first[line]
+    const next = this.#next[frame]
+    this.#first[line] = next
+    if (next === -1) this.#last[line] = -1
+    else this.#queue.push(this.#time[next], this.#lineEvents + line)
+    return frame
+  }
+}
+
+/**
+ * The ports of nodes. A frame on its way out of its node occupies a port from when it would come to the links until its
+ * last byte is through. Frames that find no free port wait in a line of their node, and the first of it follows.
+ * Memory: 4 bytes per frame, and 12 per node.
+ */
+export class NodePorts {
+  readonly #from: Int32Array
+  readonly #node: Int32Array
+  /** The number of free ports of every node. */
+  readonly #free: Int32Array
+  /** The first and the last frame of the line of every node; -1 for an empty one. */
+  readonly #first: Int32Array
+  readonly #last: Int32Array
+  /** The frame behind this one; -1 for the last. */
+  readonly #next: Int32Array
+
+  /**
+   * @param node of every process
+   * @param ports of each of `nodes` nodes
+   */
+  constructor({ from }: Pick<FrameTable, 'from'>, node: Int32Array, nodes: number, ports: number) {
+    this.#from = from
+    this.#node = node
+    this.#free = new Int32Array(nodes).fill(ports)
+    this.#first = new Int32Array(nodes).fill(-1)
+    this.#last = new Int32Array(nodes).fill(-1)
+    this.#next = new Int32Array(from.length).fill(-1)
+  }
+
+  /** Takes a port for a frame and returns true, or lets the frame wait and returns false. */
+  take(frame: number): boolean {
+    const node = this.#node[this.#from[frame]]
+    if (this.#free[node] > 0) {
+      this.#free[node]--
+      return true
+    }
+    const last = this.#last[node]
+    if (last === -1) this.#first[node] = frame
+    else this.#next[last] = frame
+    this.#last[node] = frame
+    return false
+  }
+
+  /** Releases the port of a frame that is through. Returns the frame that has the port now, or -1. */
+  release(frame: number): number {
+    const node = this.#node[this.#from[frame]]
+    const next = this.#first[node]
+    if (next === -1) {
+      this.#free[node]++
+      return -1
+    }
+    this.#first[node] = this.#next[next]
+    if (this.#first[node] === -1) this.#last[node] = -1
+    return next
+  }
+}
+
+/** The links that frames pass when they leave their node. */
+export class FramePaths {
+  readonly network: Network
+  /** The links `link[start]` to `link[start + length - 1]` in order, `start` and `length` by frame. */
+  readonly link: Int32Array
+  readonly start: Int32Array
+  /** The number of links of a frame; 0 if it stays on its node. */
+  readonly length: Int32Array
+  readonly #costs: Costs
+
+  constructor(network: Network, { from, to }: FrameTable, costs: Costs, { node }: ProcessPlaces) {
+    this.network = network
+    this.#costs = costs
+    this.start = new Int32Array(from.length)
+    this.length = new Int32Array(from.length)
+    /** An earlier frame between the same nodes, by these. */
+    const known = new Map<number, number>()
+    const into = new Int32Array(network.longestRoute)
+    let link = new Int32Array(1024)
+    let used = 0
+    for (let frame = 0; frame < from.length; frame++) {
+      if (costs.level[frame] !== networkLevel) continue
+      const [fromNode, toNode] = [node[from[frame]], node[to[frame]]]
+      const pair = fromNode * network.nodes + toNode
+      const same = known.get(pair)
+      if (same !== undefined) {
+        this.start[frame] = this.start[same]
+        this.length[frame] = this.length[same]
+        continue
+      }
+      known.set(pair, frame)
+      const links = network.route(fromNode, toNode, into)
+      if (used + links > link.length) {
+        const longer = new Int32Array(2 * (used + links))
+        longer.set(link)
+        link = longer
+      }
+      for (let i = 0; i < links; i++) link[used + i] = into[i]
+      this.start[frame] = used
+      this.length[frame] = links
+      used += links
+    }
+    this.link = link
+  }
+
+  /** Returns the time from the departure of the first byte to its arrival, without contention. */
+  latencyNs(frame: number): number {
+    const { level, messages } = this.#costs
+    if (this.length[frame] === 0) return messages[level[frame]].latencyNs
+    let sum = 0
+    for (let i = this.start[frame]; i < this.start[frame] + this.length[frame]; i++)
+      sum += this.network.latencyNs[this.link[i]]
+    return sum
+  }
+
+  /** Returns the time from the departure of the first byte to the arrival of the last, without contention. */
+  unloadedNs(frame: number): number {
+    const { level, messages, wireBytes } = this.#costs
+    let nsPerByte = 0
+    if (this.length[frame] === 0) nsPerByte = messages[level[frame]].nsPerByte
+    for (let i = this.start[frame]; i < this.start[frame] + this.length[frame]; i++)
+      nsPerByte = Math.max(nsPerByte, this.network.nsPerByte[this.link[i]])
+    return this.latencyNs(frame) + wireBytes[frame] * nsPerByte
   }
 }

@@ -1,5 +1,5 @@
 import { GrowingInt32Array } from '../../base/growing-array.js'
-import type { FrameGraph } from '../../cost/simulate/simulate-frames.js'
+import type { FrameGraph } from '../../cost/simulate/simulate.js'
 import { distinctIn } from '../../topology/neighbors.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
 import type { Moves } from '../strategies/delivery-trees.js'

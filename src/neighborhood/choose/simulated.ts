@@ -1,5 +1,4 @@
-import { simulate } from '../../cost/simulate/simulate.js'
-import { simulateFrames } from '../../cost/simulate/simulate-frames.js'
+import { simulate, simulateFrames } from '../../cost/simulate/simulate.js'
 import type { Simulation } from '../../cost/simulate/simulation.js'
 import { sentIn } from '../../cost/simulate/traffic.js'
 import type { Machine } from '../../machine/machine.js'

@@ -1,11 +1,13 @@
 import { algorithmOf, scheduleOf } from 'rankweave/schedule'
 import { expect, test } from 'vitest'
-import { predictAlgorithms } from '../../../../src/cost/models/compare.js'
-import { congestedCost, type Stage } from '../../../../src/cost/models/congested-cost.js'
-import { closNetwork, torusNetwork } from '../../../../src/cost/models/congestion-network.js'
-import { predictUs } from '../../../../src/cost/models/predict.js'
-import { optimalSegmentBytes } from '../../../../src/cost/models/segment-size.js'
-import { scheduleStages } from '../../../../src/cost/models/stages.js'
+import {
+  closNetwork,
+  congestedCost,
+  type Stage,
+  scheduleStages,
+  torusNetwork,
+} from '../../../../src/cost/models/congested-cost.js'
+import { optimalSegmentBytes, predictAlgorithms, predictUs } from '../../../../src/cost/models/predict.js'
 import { badRefusals } from '../../../support/odd-values.js'
 
 const model = { model: 'hockney', latencyNs: 1, nsPerByte: 1 } as const

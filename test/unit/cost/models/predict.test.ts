@@ -1,7 +1,7 @@
 import { type CostModel, type Hockney, type LogGP, type PLogP, predictUs } from 'rankweave/models'
 import { describe, expect, test } from 'vitest'
 import { modelledAlgorithms } from '../../../../src/cost/models/modelled-algorithms.js'
-import { optimalSegmentBytes } from '../../../../src/cost/models/segment-size.js'
+import { optimalSegmentBytes } from '../../../../src/cost/models/predict.js'
 import { isRankweaveError } from '../../../../src/errors.js'
 
 /** Myrinet MX of the Grig cluster: Pjesivac-Grbovic 2007, table 4.12. */

@@ -1,17 +1,24 @@
 import { describe, expect, test } from 'vitest'
 import { seededRandom } from '../../../../src/base/random.js'
-import { predictAlgorithms } from '../../../../src/cost/models/compare.js'
 import { hockneyOf, logGPOfPLogP, pLogPOf } from '../../../../src/cost/models/conversions.js'
-import { evaluate, smoothSizesOf } from '../../../../src/cost/models/evaluate.js'
+import { evaluate, smoothSizesOf } from '../../../../src/cost/models/modelled-algorithm.js'
 import { modelledAlgorithmOf, modelledAlgorithms } from '../../../../src/cost/models/modelled-algorithms.js'
-import type { CostModel, Hockney, LogGP, PLogP } from '../../../../src/cost/models/parameters.js'
-import { predictUs } from '../../../../src/cost/models/predict.js'
 import {
   leastBetween,
   optimalSegmentBytes,
+  predictAlgorithms,
+  predictUs,
   segmentFormulas,
-} from '../../../../src/cost/models/segment-size.js'
-import { type HockneyTerms, type LogGPTerms, termsOf } from '../../../../src/cost/models/terms.js'
+} from '../../../../src/cost/models/predict.js'
+import {
+  type CostModel,
+  type Hockney,
+  type HockneyTerms,
+  type LogGP,
+  type LogGPTerms,
+  type PLogP,
+  termsOf,
+} from '../../../../src/cost/models/terms.js'
 
 // Grig: Pjesivac-Grbovic 2007, tables 4.12 and 4.13. beta is the inverse of the bandwidth, which has more
 // digits.

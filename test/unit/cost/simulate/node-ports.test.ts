@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { NodePorts } from '../../../../src/cost/simulate/node-ports.js'
+import { NodePorts } from '../../../../src/cost/simulate/transport.js'
 import { cases } from '../../../support/soak.js'
 
 it('frames of a node get its ports in the order of their coming, never more at once than it has', () => {
