@@ -1,5 +1,12 @@
-import type { Cell, LinePlot, Section, StudyDocument, Table } from '../../src/study/document.js'
-import { bytesText, numberText } from '../../src/study/figure-text.js'
+import {
+  bytesText,
+  type Cell,
+  type LinePlot,
+  numberText,
+  type Section,
+  type StudyDocument,
+  type Table,
+} from '../../src/study/document.js'
 import type { Study } from '../../src/study/study.js'
 import { graham, niagara } from './chapter.js'
 import { type HyperedgeRow, workLimit } from './hyperedge-counts.js'

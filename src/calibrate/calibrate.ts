@@ -1,8 +1,15 @@
 import { quantile } from '../base/search.js'
 import type { Communicator } from '../handles/communicator.js'
-import { sampleMemory } from './memory-workloads.js'
-import { type MessageGrowth, type MessageSamples, sampleMessages, shortBytes } from './message-workloads.js'
-import { processStopwatch, type SamplingOptions, type Stopwatch } from './sampler.js'
+import {
+  type MessageGrowth,
+  type MessageSamples,
+  processStopwatch,
+  type SamplingOptions,
+  type Stopwatch,
+  sampleMemory,
+  sampleMessages,
+  shortBytes,
+} from './workloads.js'
 
 /** A measured figure: median and quartiles over the runs. */
 export interface MeasuredFigure {

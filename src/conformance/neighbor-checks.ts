@@ -1,6 +1,6 @@
 import type { Communicator } from '../handles/communicator.js'
+import { simgridSlow } from '../machine/built-in-profiles.js'
 import { cluster } from '../machine/machine.js'
-import { simgridSlow } from '../machine/simgrid-profiles.js'
 import { PROC_NULL } from '../messages/mailboxes/envelope.js'
 import { type AutoStrategy, formatAuto } from '../neighborhood/choose/auto.js'
 import type { Strategy } from '../neighborhood/strategies/strategy.js'

@@ -14,7 +14,6 @@ import {
   type SparseProduct,
   sharedExchange,
 } from './sparse-product.js'
-import { strategiesToTry } from './strategies-to-try.js'
 
 export interface TriedExchange {
   /** The strategy's line of text, `shared memory` or `ordinary allgather`. */
@@ -24,7 +23,7 @@ export interface TriedExchange {
 }
 
 /** The fastest exchange that trials found. */
-export interface FastestExchange {
+interface FastestExchange {
   /** The name under which it was tried. */
   readonly name: string
   readonly exchange: BlockExchange
@@ -46,7 +45,7 @@ interface Candidate {
 export const ordinaryName = 'ordinary allgather'
 
 /** The name in lists of times for direct exchanges in which neighbors read blocks in place. */
-export const sharedName = 'shared memory'
+const sharedName = 'shared memory'
 
 const warmUps = 3
 /** Products are repeated until those of a turn take this many seconds. */
@@ -67,7 +66,7 @@ const tie = 1.03
 const lead = 1.65
 
 /** The product of zeros for trials: with the rank's part of A, and with as many columns as one exchange carries. */
-export interface ProductOnTrial {
+interface ProductOnTrial {
   by(exchange: BlockExchange): SparseProduct
   readonly b: Float64Array
   readonly into: Float64Array
@@ -131,4 +130,59 @@ export async function fastestExchange(
   }
   const { name, exchange, graph } = fastest
   return { name, exchange, graph, tried: tried.sort((x, y) => x.seconds - y.seconds) }
+}
+
+/** The most edges for which trials search friend groups. */
+const mostEdges = 2 ** 18
+
+/**
+ * Returns strategies that combine messages and may be faster than direct sends; none if there is too little to combine.
+ * The result is the same for equal topologies and placements. Combining saves frames between processes: directly, a
+ * process sends one to every process that it has data for. Combining needs lg P steps, one after the other, and copies
+ * blocks on the way. It is tried only if it could save every second frame of the busiest process.
+ *
+ * @param processOf the process of every rank
+ */
+export function strategiesToTry(
+  topology: ProcessTopology,
+  processOf: ArrayLike<number>,
+): readonly Strategy[] {
+  const { ranks, outRank } = topology
+  const processes = new Set(Array.from(processOf)).size
+  if (mostPeers(topology, processOf) <= 2 * Math.ceil(Math.log2(processes))) return []
+  const near = Math.ceil(Math.sqrt(ranks))
+  return [
+    { kind: 'routed' },
+    { kind: 'routed', radices: [near, near] },
+    { kind: 'allgather' },
+    ...(outRank.length > mostEdges
+      ? []
+      : [2, 4].map((k): Strategy => ({ kind: 'common-neighbor', k, mode: 'agnostic' }))),
+  ]
+}
+
+/** Returns how many other processes the busiest process sends to, or receives from, if ranks send directly. */
+export function mostPeers(topology: ProcessTopology, processOf: ArrayLike<number>): number {
+  const { outStart, outRank, inStart, inRank } = topology
+  return Math.max(peersOf(outStart, outRank, processOf), peersOf(inStart, inRank, processOf))
+}
+
+function peersOf(
+  start: ArrayLike<number>,
+  neighbor: ArrayLike<number>,
+  processOf: ArrayLike<number>,
+): number {
+  const peers = new Map<number, Set<number>>()
+  let most = 0
+  for (let rank = 0; rank + 1 < start.length; rank++) {
+    const own = processOf[rank]
+    const known = peers.get(own) ?? new Set()
+    peers.set(own, known)
+    for (let edge = start[rank]; edge < start[rank + 1]; edge++) {
+      const other = processOf[neighbor[edge]]
+      if (other !== own) known.add(other)
+    }
+    most = Math.max(most, known.size)
+  }
+  return most
 }

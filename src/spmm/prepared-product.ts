@@ -12,9 +12,14 @@ import type { ProcessTopology } from '../topology/process-topology.js'
 import { machineOfWorld } from '../topology-communicator/create.js'
 import { requireReal, zeros } from './dense-matrix.js'
 import { fastestExchange, type TriedExchange } from './fastest-exchange.js'
-import { longestBlock, sourcesOf } from './local-block.js'
 import { type MatrixRows, requireCommunicator, requireMatrixRows } from './matrix-rows.js'
-import { type BlockExchange, neighborExchange, SparseProduct } from './sparse-product.js'
+import {
+  type BlockExchange,
+  longestBlock,
+  neighborExchange,
+  SparseProduct,
+  sourcesOf,
+} from './sparse-product.js'
 
 /** The options of the exchange of rows of B. */
 export interface SpmmOptions {

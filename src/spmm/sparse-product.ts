@@ -1,12 +1,12 @@
+import { rangeAt } from '../base/search.js'
 import { PersistentRequest } from '../calls/program/persistent-request.js'
 import { RankweaveError } from '../errors.js'
 import type { Communicator } from '../handles/communicator.js'
 import type { TopologyCommunicator } from '../handles/topology-communicator.js'
 import { isDetached } from '../messages/datatype/elements.js'
+import type { SparseMatrix } from '../topology/files/sparse-matrix.js'
 import { type DenseMatrix, packColumns, zeros } from './dense-matrix.js'
-import { type LocalBlock, localBlock, type RowOwners } from './local-block.js'
 import type { MatrixRows } from './matrix-rows.js'
-import { multiplyRows } from './multiply.js'
 
 /** A way for blocks of B to reach the ranks that need them. */
 export interface BlockExchange {
@@ -246,4 +246,181 @@ function requireLength(what: string, { length }: Float64Array, rows: number, wid
   if (length === rows * width) return
   const message = `multiply: expected ${what} as ${rows} rows of ${width} numbers, got ${length} numbers`
   throw new RankweaveError('ERR_COUNT', message)
+}
+
+/** The part of the operand that should stay in a core's cache while the rows of A pass by. */
+const cacheBytes = 1 << 18
+/** The width of a cache line of doubles: with narrower panels, lines of the operand would be read more than once. */
+const narrowestPanel = 8
+
+/** Returns how many columns of the operand are multiplied in one pass over the rows of A. */
+export function panelColumns(operandRows: number, width: number): number {
+  const fitting = Math.floor(cacheBytes / (8 * Math.max(1, operandRows)))
+  return Math.min(width, Math.max(narrowestPanel, fitting - (fitting % narrowestPanel)))
+}
+
+/**
+ * Multiplies some rows of the block with an operand of `width` columns. The product goes to columns `at` to `at + width
+ * - 1` of `result`, which has `resultWidth` columns. Every sum adds the row's entries in their order, from zero. The
+ * bits are therefore those of the serial product, however rows and columns are divided.
+ *
+ * @param rows the rows of the block, and of the result
+ */
+export function multiplyRows(
+  block: LocalBlock,
+  rows: Int32Array,
+  operand: Float64Array,
+  width: number,
+  result: Float64Array,
+  resultWidth: number,
+  at: number,
+): void {
+  const panel = panelColumns(block.operandRows, width)
+  for (let from = 0; from < width; from += panel) {
+    const to = Math.min(width, from + panel)
+    const singles = to - ((to - from) % 4)
+    if (singles > from) multiplyFours(block, rows, operand, width, from, singles, result, resultWidth, at)
+    for (let column = singles; column < to; column++)
+      multiplyOne(block, rows, operand, width, column, result, resultWidth, at)
+  }
+}
+
+/** Multiplies four columns at a time: each entry of A that is read feeds four sums in registers. */
+function multiplyFours(
+  { rowStart, operandRow, values }: LocalBlock,
+  rows: Int32Array,
+  operand: Float64Array,
+  width: number,
+  firstColumn: number,
+  endColumn: number,
+  result: Float64Array,
+  resultWidth: number,
+  at: number,
+): void {
+  for (let r = 0; r < rows.length; r++) {
+    const row = rows[r]
+    const begin = rowStart[row]
+    const end = rowStart[row + 1]
+    for (let column = firstColumn; column < endColumn; column += 4) {
+      let a = 0
+      let b = 0
+      let c = 0
+      let d = 0
+      for (let e = begin; e < end; e++) {
+        const factor = values[e]
+        const from = operandRow[e] * width + column
+        a += factor * operand[from]
+        b += factor * operand[from + 1]
+        c += factor * operand[from + 2]
+        d += factor * operand[from + 3]
+      }
+      const to = row * resultWidth + at + column
+      result[to] = a
+      result[to + 1] = b
+      result[to + 2] = c
+      result[to + 3] = d
+    }
+  }
+}
+
+function multiplyOne(
+  { rowStart, operandRow, values }: LocalBlock,
+  rows: Int32Array,
+  operand: Float64Array,
+  width: number,
+  column: number,
+  result: Float64Array,
+  resultWidth: number,
+  at: number,
+): void {
+  for (let r = 0; r < rows.length; r++) {
+    const row = rows[r]
+    const end = rowStart[row + 1]
+    let sum = 0
+    for (let e = rowStart[row]; e < end; e++) sum += values[e] * operand[operandRow[e] * width + column]
+    result[row * resultWidth + at + column] = sum
+  }
+}
+
+/**
+ * The rows of A of one rank, ready to multiply: every column index points into the operand. The operand holds the
+ * rank's own block of B and then, source by source, the blocks that its neighbors send. All blocks have the same number
+ * of rows, those of the longest; the last row of a shorter one is not used.
+ */
+interface LocalBlock {
+  readonly rows: number
+  readonly rowStart: Int32Array
+  /** The row of the operand that each entry multiplies. */
+  readonly operandRow: Int32Array
+  readonly values: Float64Array
+  /** The number of rows of a block of the operand, and of the whole operand. */
+  readonly blockRows: number
+  readonly operandRows: number
+  /** The rows of A that need only own rows of B, and the others. Both ascend. */
+  readonly innerRows: Int32Array
+  readonly outerRows: Int32Array
+}
+
+/** The distribution of the rows of B: rank j owns rows `start[j]` to `start[j + 1] - 1`. */
+type RowOwners = Int32Array
+
+export function longestBlock(owners: RowOwners): number {
+  let longest = 0
+  for (let j = 0; j + 1 < owners.length; j++) longest = Math.max(longest, owners[j + 1] - owners[j])
+  return longest
+}
+
+/** Returns the other ranks that own rows of B which these rows of A need, ascending. */
+export function sourcesOf({ colIndex }: SparseMatrix, owners: RowOwners, rank: number): Int32Array {
+  const isNeeded = new Uint8Array(owners.length - 1)
+  for (let e = 0; e < colIndex.length; e++) isNeeded[rangeAt(owners, colIndex[e])] = 1
+  isNeeded[rank] = 0
+  return Int32Array.from(isNeeded.keys()).filter((owner) => isNeeded[owner] === 1)
+}
+
+/**
+ * @param rows this rank's rows of A, columns numbered as in A
+ * @param owners the rank that owns each row of B
+ * @param sources the ranks this one receives from, in the topology's order
+ * @throws ERR_TOPOLOGY when an entry needs a row of a rank that is not a source
+ */
+export function localBlock(
+  rows: SparseMatrix,
+  owners: RowOwners,
+  rank: number,
+  sources: ArrayLike<number>,
+): LocalBlock {
+  const { rowStart, values } = rows
+  const blockRows = longestBlock(owners)
+  // Global row g of rank j is operand row g + shift.get(j).
+  const shift = new Map([[rank, -owners[rank]]])
+  for (let slot = 0; slot < sources.length; slot++) {
+    const source = sources[slot]
+    if (!shift.has(source)) shift.set(source, (1 + slot) * blockRows - owners[source])
+  }
+  const operandRow = rows.colIndex.map((column) => {
+    const owner = rangeAt(owners, column)
+    const offset = shift.get(owner)
+    if (offset !== undefined) return column + offset
+    throw new RankweaveError(
+      'ERR_TOPOLOGY',
+      `rank ${rank} needs row ${column} of B, but rank ${owner}, which holds it, is not among its sources`,
+      { details: { rank, owner, row: column } },
+    )
+  })
+  const isInner = (row: number) => {
+    for (let e = rowStart[row]; e < rowStart[row + 1]; e++) if (operandRow[e] >= blockRows) return false
+    return true
+  }
+  const all = Int32Array.from({ length: rows.rows }, (_, row) => row)
+  return {
+    rows: rows.rows,
+    rowStart,
+    operandRow,
+    values,
+    blockRows,
+    operandRows: (1 + sources.length) * blockRows,
+    innerRows: all.filter(isInner),
+    outerRows: all.filter((row) => !isInner(row)),
+  }
 }

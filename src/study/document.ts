@@ -2,11 +2,11 @@
  * The origins of figures. `derived` figures come from figures of several origins, each named in the source. `simulated`
  * and `measured` figures never share a table or a plot: each has one origin.
  */
-export const origins = ['counted', 'simulated', 'measured', 'derived'] as const
+const origins = ['counted', 'simulated', 'measured', 'derived'] as const
 export type FigureOrigin = (typeof origins)[number]
 
 /** The title of a table or a plot, and the source of its figures. */
-export interface Figures {
+interface Figures {
   readonly title: string
   readonly origin: FigureOrigin
   /** The words after the mark: the machine, the means and the unit. */
@@ -106,4 +106,33 @@ export const marks: Readonly<Record<FigureOrigin, string>> = {
   simulated: 'Simulated',
   measured: 'Measured',
   derived: 'Derived',
+}
+
+/** Returns a cell as text: an en dash for no value. */
+export function cellText(cell: Cell): string {
+  if (cell === null) return '–'
+  return typeof cell === 'string' ? cell : numberText(cell)
+}
+
+/**
+ * Returns a number as text: integers in full, others with two digits after the point below 1,000, and three significant
+ * ones below 1.
+ */
+export function numberText(value: number): string {
+  if (Number.isInteger(value)) return value.toLocaleString('en-US')
+  const size = Math.abs(value)
+  if (size < 1) return value.toLocaleString('en-US', { maximumSignificantDigits: 3 })
+  return value.toLocaleString('en-US', { maximumFractionDigits: size < 1000 ? 2 : 0 })
+}
+
+/** Returns a length such as `4 B`, `1 KiB`, `1.5 MiB`. */
+export function bytesText(bytes: number): string {
+  const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB']
+  let unit = 0
+  let value = bytes
+  while (value >= 1024 && unit + 1 < units.length) {
+    value /= 1024
+    unit++
+  }
+  return `${numberText(value)} ${units[unit]}`
 }

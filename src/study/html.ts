@@ -1,6 +1,5 @@
 import { escapeXml } from '../text/printable.js'
-import { marks, type Section, type StudyDocument, type Table } from './document.js'
-import { cellText } from './figure-text.js'
+import { cellText, marks, type Section, type StudyDocument, type Table } from './document.js'
 import { plotSvg } from './plot-svg.js'
 
 const style = `

@@ -5,16 +5,20 @@ import { givenOptions } from '../base/option-table.js'
 import { atOnce } from '../base/turn.js'
 import { longestBlockBytes } from '../cost/simulate/block-lengths.js'
 import { fastestAllgather, mostAllgatherRanks } from '../cost/simulate/fastest-allgather.js'
+import { simulate } from '../cost/simulate/simulate.js'
 import { RankweaveError, wrongValue } from '../errors.js'
 import { checkMachine } from '../machine/check-machine.js'
 import { formatMachine } from '../machine/format-machine.js'
 import { type Machine, nodeOf } from '../machine/machine.js'
 import { profileOf, profileOrigin, profileRemark } from '../machine/network.js'
+import { type Level, levels } from '../machine/profile.js'
 import { candidateLoads, type LoadedCandidate } from '../neighborhood/choose/candidate-loads.js'
 import { isGrouped } from '../neighborhood/choose/candidates.js'
+import { chooseStrategy } from '../neighborhood/choose/choose-strategy.js'
 import { estimateUs, type HopLoad } from '../neighborhood/choose/estimate.js'
 import type { AppliedMapping } from '../neighborhood/choose/mapped-topology.js'
-import { plan } from '../neighborhood/plan/plan.js'
+import { startsUntilPaid } from '../neighborhood/choose/simulated.js'
+import { plan, planStatistics } from '../neighborhood/plan/plan.js'
 import type { Plan, Strategy } from '../neighborhood/strategies/strategy.js'
 import { formatStrategy } from '../neighborhood/strategies/strategy-text.js'
 import { lower } from '../schedule/lower/lower.js'
@@ -23,13 +27,13 @@ import { distinctOut } from '../topology/neighbors.js'
 import type { ProcessTopology } from '../topology/process-topology.js'
 import { topologyStatistics } from '../topology/topology-statistics.js'
 import { sensitivityOf } from './sensitivity.js'
-import { autoChoice, type StudySteps, studiedStrategy } from './studied-strategy.js'
 import type {
   Fastest,
   FourWays,
   LeftOut,
   OrdinaryAllgather,
   ProductBlock,
+  SimulatedTime,
   StudiedStrategy,
   Study,
   Subject,
@@ -126,7 +130,7 @@ function distinct(strategies: readonly Strategy[]): Strategy[] {
 }
 
 /** The topology before its vertices were mapped, and the mapping. */
-export interface MappedFrom {
+interface MappedFrom {
   readonly topology: ProcessTopology
   readonly mapping: AppliedMapping
 }
@@ -417,4 +421,71 @@ function waysOf(known: KnownTopology, setting: WaysSetting): Ways {
 function wayOf({ strategy, messages, simulated }: StudiedStrategy, i: number): Way {
   const { all, betweenNodes } = messages
   return { strategy, timeUs: simulated[i].timeUs, messages: all, betweenNodes }
+}
+
+/** The signal and the progress callback of a study. */
+interface StudySteps {
+  readonly signal?: AbortSignal
+  readonly onStrategy?: (strategy: string) => void
+}
+
+/** Returns the choice of `rankweave plan --strategy auto` for blocks of this length. */
+function autoChoice(
+  topology: ProcessTopology,
+  machine: Machine,
+  bytes: number,
+  { onStrategy, signal }: StudySteps,
+): Strategy {
+  onStrategy?.(`what auto chooses for ${bytes} bytes`)
+  return chooseStrategy(topology, machine, { bytes, ...(signal && { signal }) }).strategy
+}
+
+/** The setting for which the figures of strategies are found. */
+interface FiguresSetting {
+  readonly machine: Machine
+  readonly nodes: Int32Array
+  readonly bytes: readonly number[]
+  /** The figures of direct sends; null while these themselves are studied. */
+  readonly direct: StudiedStrategy | null
+}
+
+/** Returns the figures of a strategy that was planned. @param text of the strategy */
+function studiedStrategy(text: string, planned: Plan, setting: FiguresSetting): StudiedStrategy {
+  const { machine, nodes, bytes, direct } = setting
+  const { messages } = planStatistics(planned, nodes)
+  const lowered = lower(planned.schedule, upTo(nodes.length))
+  const { planMs } = planned
+  const ofOneByte = () => simulate(lowered, machine, { bytes: 1 }).traffic
+  const simulated = bytes.map((length, i): SimulatedTime => {
+    const { timeUs, traffic } = simulate(lowered, machine, { bytes: length })
+    const ofDirect = direct?.simulated[i].timeUs ?? timeUs
+    const moreMs = Math.max(0, planMs - (direct?.planMs ?? planMs))
+    return {
+      bytes: length,
+      timeUs,
+      bytesByLevel: byLevel((level) => traffic[level].bytes),
+      speedup: timeUs === 0 ? 1 : ofDirect / timeUs,
+      breakEvenStarts: startsUntilPaid(moreMs, ofDirect - timeUs),
+    }
+  })
+  const longest = simulated[simulated.length - 1]
+  const blocks = byLevel((level) =>
+    longest.bytes === 0 ? ofOneByte()[level].bytes : longest.bytesByLevel[level] / longest.bytes,
+  )
+  return {
+    strategy: text,
+    messages: {
+      all: messages.planned,
+      meanPerRank: messages.meanPerRank,
+      maxPerRank: messages.maxPerRank,
+      betweenNodes: messages.interNode ?? 0,
+    },
+    blocks,
+    simulated,
+    planMs,
+  }
+}
+
+function byLevel(of: (level: Level) => number): Record<Level, number> {
+  return Object.fromEntries(levels.map((level) => [level, of(level)])) as Record<Level, number>
 }

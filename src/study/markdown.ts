@@ -1,5 +1,4 @@
-import { marks, type Plot, type StudyDocument, type Table } from './document.js'
-import { cellText } from './figure-text.js'
+import { cellText, marks, type Plot, type StudyDocument, type Table } from './document.js'
 
 export interface MarkdownOptions {
   /** The file of a plot, relative to the page. Without this function, plots are left out. */

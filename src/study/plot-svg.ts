@@ -1,7 +1,15 @@
 import { largestOf, smallestOf } from '../base/search.js'
 import { escapeXml } from '../text/printable.js'
-import { type Axis, type BarPlot, type CellPlot, type LinePlot, marks, type Plot } from './document.js'
-import { bytesText, numberText } from './figure-text.js'
+import {
+  type Axis,
+  type BarPlot,
+  bytesText,
+  type CellPlot,
+  type LinePlot,
+  marks,
+  numberText,
+  type Plot,
+} from './document.js'
 
 const width = 900
 

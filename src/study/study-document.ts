@@ -1,10 +1,27 @@
 import { mostAllgatherRanks } from '../cost/simulate/fastest-allgather.js'
 import { levels } from '../machine/profile.js'
-import type { Cell, Column, LinePlot, Plot, Section, StudyDocument, Table } from './document.js'
-import { bytesText, numberText } from './figure-text.js'
-import { mappedText, mappingSection } from './mapping-section.js'
+import {
+  bytesText,
+  type Cell,
+  type Column,
+  type LinePlot,
+  numberText,
+  type Plot,
+  type Section,
+  type StudyDocument,
+  type Table,
+} from './document.js'
 import { closeEnough, comparedKinds } from './sensitivity.js'
-import type { Measurements, ProductBlock, StudiedStrategy, Study, Subject } from './study.js'
+import type {
+  FourWays,
+  Measurements,
+  ProductBlock,
+  StudiedMapping,
+  StudiedStrategy,
+  Study,
+  Subject,
+  Way,
+} from './study.js'
 
 /** Returns a study as a document by origin, so that simulated and measured figures never stand side by side. */
 export function studyDocument(study: Study): StudyDocument {
@@ -302,5 +319,58 @@ function measuredSection({ ranks, topology }: Subject, measured: Measurements): 
           ]),
     ],
     parts: [plot, table('Median', 'medianUs'), table('Shortest', 'minUs'), table('Longest', 'maxUs')],
+  }
+}
+
+/** The remark that the other sections of a study describe mapped ranks. */
+const mappedText =
+  'Ranks were mapped: all but the first section is about the mapped ranks, of which rank s is the vertex whose slot is s.'
+
+/** The names of the four ways, in the order of their columns. */
+export const wayNames = {
+  neither: 'neither',
+  mapping: 'mapping only',
+  combining: 'combining only',
+  both: 'both',
+} as const satisfies Record<Exclude<keyof FourWays, 'bytes'>, string>
+
+/** Returns the four ways of a length, in the order of {@link wayNames}. */
+export function inColumns<T>(ways: FourWays, of: (way: Way) => T): T[] {
+  return (Object.keys(wayNames) as (keyof typeof wayNames)[]).map((name) => of(ways[name]))
+}
+
+/** Returns the section on how much time mapping and combining save, each alone and together. */
+function mappingSection({ machine }: Subject, { mapping, ways }: StudiedMapping): Section {
+  const { map, start, before, after, isMapped } = mapping
+  const source = start === null ? map : `${map}, from ${start}`
+  const columns = ['block', ...Object.values(wayNames)].map((title) => ({ title }))
+  const rowsOf = (cell: (way: Way) => Cell) =>
+    ways.map((each): Cell[] => [bytesText(each.bytes), ...inColumns(each, cell)])
+  const counted = (title: string, cell: (way: Way) => number): Table => ({
+    ...{ kind: 'table', title, origin: 'counted', source: 'in the schedules of all ranks' },
+    ...{ columns, rows: rowsOf(cell) },
+  })
+  const simulated = { origin: 'simulated', source: `on ${machine}` } as const
+  return {
+    title: 'Mapping and combining',
+    text: [
+      isMapped
+        ? `The mapping is ${source}: of ${numberText(before.pairs)} pairs of a rank and another node to which it sends, ${numberText(after.pairs)} remain.`
+        : `The mapping is ${source}: it moves no rank.`,
+      'Without the mapping rank v is vertex v. Combining is what auto chooses for the length; without it ranks send directly.',
+    ],
+    parts: [
+      {
+        ...{ kind: 'table', title: 'Time with and without mapping and combining', ...simulated },
+        source: `${simulated.source}; microseconds until the last rank is done`,
+        ...{ columns, rows: rowsOf(({ timeUs }) => timeUs) },
+      },
+      counted('Messages between nodes', ({ betweenNodes }) => betweenNodes),
+      counted('Messages', ({ messages }) => messages),
+      {
+        ...{ kind: 'table', title: 'Strategies of these columns', ...simulated },
+        ...{ columns, rows: rowsOf(({ strategy }) => strategy) },
+      },
+    ],
   }
 }

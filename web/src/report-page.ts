@@ -1,5 +1,4 @@
-import { rowsOf } from '../../src/report/adjacency.js'
-import { neighborhoodView } from '../../src/report/neighborhood-view.js'
+import { neighborhoodView, rowsOf } from '../../src/report/adjacency.js'
 import type { Report } from '../../src/report/report-html.js'
 import { h } from './dom.js'
 import type { RankSource } from './source.js'

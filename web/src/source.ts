@@ -1,4 +1,4 @@
-import type { NeighborhoodView } from '../../src/report/neighborhood-view.js'
+import type { NeighborhoodView } from '../../src/report/adjacency.js'
 import type { RankView } from '../../src/report/rank-view.js'
 
 /** Where views get what they have not been given: from the file itself, or from the service. */

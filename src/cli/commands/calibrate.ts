@@ -13,7 +13,7 @@ import {
 import { calibratedProfile } from '../../calibrate/calibrated-profile.js'
 import { type FittedProfile, fittedProfile } from '../../calibrate/fitted-profile.js'
 import { RankweaveError } from '../../errors.js'
-import type { MessageTables } from '../../machine/message-tables.js'
+import type { MessageTables } from '../../machine/profile.js'
 import { formatProfile } from '../../machine/profile-file.js'
 import { manifestFile } from '../../package-paths.js'
 import { readProfile } from '../input/machine-input.js'

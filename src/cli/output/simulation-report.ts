@@ -2,9 +2,8 @@ import { meanOf } from '../../base/search.js'
 import type { SimulatedSearches } from '../../cost/simulate/queue-searches.js'
 import type { Activity, PathStep, Simulation } from '../../cost/simulate/simulation.js'
 import type { Machine } from '../../machine/machine.js'
-import { profileOf } from '../../machine/network.js'
+import { profileOf, profileOrigin, profileRemark } from '../../machine/network.js'
 import { levels } from '../../machine/profile.js'
-import { profileOrigin, profileRemark } from '../../machine/profile-remarks.js'
 import type { AppliedMapping } from '../../neighborhood/choose/mapped-topology.js'
 import {
   type MappingObjective,

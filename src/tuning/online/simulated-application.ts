@@ -1,7 +1,7 @@
 import { below, mulberry32 } from '../../base/random.js'
 import { modelledAlgorithmOf, modelledAlgorithms } from '../../cost/models/modelled-algorithms.js'
-import type { CostModel } from '../../cost/models/terms.js'
 import { predictUs } from '../../cost/models/predict.js'
+import type { CostModel } from '../../cost/models/terms.js'
 import { type Collective, collectives } from '../../schedule/specification.js'
 import { defaultAlgorithm, type NumberedSettings, type TuningSetting } from '../settings/setting.js'
 import type { TuningCall } from '../settings/tuning-call.js'

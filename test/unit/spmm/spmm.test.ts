@@ -5,11 +5,10 @@ import { describe, expect, it } from 'vitest'
 import { parseAuto } from '../../../src/neighborhood/choose/auto.js'
 import { parseStrategy } from '../../../src/neighborhood/strategies/strategy-text.js'
 import { type DenseMatrix, randomRows, rowsOfDense, toDense } from '../../../src/spmm/dense-matrix.js'
-import { localBlock, sourcesOf } from '../../../src/spmm/local-block.js'
 import { joinRows, rowsOfMatrix, sliceRows } from '../../../src/spmm/matrix-rows.js'
-import { multiplyRows, panelColumns } from '../../../src/spmm/multiply.js'
 import { stencilMatrix } from '../../../src/spmm/sample-matrices.js'
 import { maxRelativeError, serialProduct } from '../../../src/spmm/serial.js'
+import { localBlock, multiplyRows, panelColumns, sourcesOf } from '../../../src/spmm/sparse-product.js'
 import { refusal } from '../../support/refusal.js'
 
 /** Seeded numbers in [-1, 1). */

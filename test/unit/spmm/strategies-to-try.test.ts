@@ -1,6 +1,6 @@
 import { buildTopology, topologyFromEdges } from 'rankweave/topology'
 import { describe, expect, it } from 'vitest'
-import { mostPeers, strategiesToTry } from '../../../src/spmm/strategies-to-try.js'
+import { mostPeers, strategiesToTry } from '../../../src/spmm/fastest-exchange.js'
 
 const dense = buildTopology('er:64:d=0.5:seed=1')
 const ring = buildTopology('moore:64:r=1')

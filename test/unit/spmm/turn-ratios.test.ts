@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { turnRatios, verdictOf } from '../../../src/spmm/turn-ratios.js'
+import { turnRatios, verdictOf } from '../../../src/spmm/product-times.js'
 
 describe('verdictOf', () => {
   it.each([

@@ -1,8 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import { parseMachine } from '../../../src/machine/machine-text.js'
 import { parseStrategy } from '../../../src/neighborhood/strategies/strategy-text.js'
-import { plotsOf, type StudyDocument, type Table } from '../../../src/study/document.js'
-import { bytesText, cellText, numberText } from '../../../src/study/figure-text.js'
+import {
+  bytesText,
+  cellText,
+  numberText,
+  plotsOf,
+  type StudyDocument,
+  type Table,
+} from '../../../src/study/document.js'
 import { htmlOf } from '../../../src/study/html.js'
 import { makeStudy } from '../../../src/study/make-study.js'
 import { markdownOf } from '../../../src/study/markdown.js'

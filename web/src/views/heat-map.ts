@@ -1,5 +1,4 @@
-import type { CellBounds, CellTraffic } from '../../../src/report/cells.js'
-import type { PlanView, TrafficView } from '../../../src/report/plan-view.js'
+import type { CellBounds, CellTraffic, PlanView, TrafficView } from '../../../src/report/plan-view.js'
 import { heat, isDarkScheme, onScheme } from '../colors.js'
 import { announce, choice, h, panel, table } from '../dom.js'
 import { change, figure } from '../format.js'

@@ -1,4 +1,4 @@
-import type { TimelineView } from '../../../src/report/timeline-view.js'
+import type { TimelineView } from '../../../src/report/simulation-view.js'
 import { activityColors, styleValue } from '../colors.js'
 import { ticksBetween, time } from '../format.js'
 

@@ -1,5 +1,4 @@
-import type { SimulationView } from '../../../src/report/simulation-view.js'
-import type { TimelineView } from '../../../src/report/timeline-view.js'
+import type { SimulationView, TimelineView } from '../../../src/report/simulation-view.js'
 import { activityColors, onScheme } from '../colors.js'
 import { announce, choice, h, panel, table } from '../dom.js'
 import { figure, time } from '../format.js'

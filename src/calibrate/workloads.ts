@@ -1,17 +1,9 @@
 import { medianOf } from '../base/search.js'
 import type { Communicator } from '../handles/communicator.js'
 import type { Operation } from '../messages/datatype/operation.js'
-import {
-  type Contrast,
-  contrast,
-  type SamplingOptions,
-  type Stopwatch,
-  timed,
-  type Workload,
-} from './sampler.js'
 
 /** The ranks of two processes: those of the first, then as many of the second. */
-export interface Pair {
+interface Pair {
   readonly comm: Communicator
   readonly ranksPerProcess: number
 }
@@ -187,4 +179,204 @@ function delayed(
     }
     return counted
   }
+}
+
+/** The costs of data in the memory of one process, one value per run, nanoseconds. */
+interface MemorySamples {
+  /** The cost per block of 8 bytes that is copied. */
+  readonly perBlock: readonly number[]
+  readonly perByteCopied: readonly number[]
+  readonly perByteReduced: readonly number[]
+}
+
+const [fewNeighbors, manyNeighbors] = [2, 10]
+const longBytes = 16_384
+const reducedBytes = [8, 16_384, 65_536, 262_144, 1_048_576]
+
+/**
+ * Measures inside one process: an allgather among its ranks copies a block per edge; a reduction of the ranks combines
+ * all their vectors.
+ *
+ * @param comm ranks of one process, at least 11
+ */
+export async function sampleMemory(
+  comm: Communicator,
+  stopwatch: Stopwatch,
+  options: SamplingOptions,
+): Promise<MemorySamples> {
+  const ranks = comm.size
+  const few = await allgather(comm, fewNeighbors, shortBytes, stopwatch)
+  const many = await allgather(comm, manyNeighbors, shortBytes, stopwatch)
+  const long = await allgather(comm, manyNeighbors, longBytes, stopwatch)
+  const perBlock = await contrast(
+    comm,
+    { first: few, second: many, difference: ranks * (manyNeighbors - fewNeighbors) },
+    options,
+  )
+  const perByteCopied = await contrast(
+    comm,
+    { first: many, second: long, difference: ranks * manyNeighbors * (longBytes - shortBytes) },
+    options,
+  )
+  return { perBlock, perByteCopied, perByteReduced: await steadyReduction(comm, stopwatch, options) }
+}
+
+/** Returns the cost of combining a byte, one value per run. */
+function steadyReduction(
+  comm: Communicator,
+  stopwatch: Stopwatch,
+  options: SamplingOptions,
+): Promise<readonly number[]> {
+  return steadyCost((shorter, longer) => {
+    const first = reduction(comm, shorter, stopwatch)
+    const second = reduction(comm, longer, stopwatch)
+    return contrast(comm, { first, second, difference: (comm.size - 1) * (longer - shorter) }, options)
+  })
+}
+
+/**
+ * Returns the cost of a byte between two lengths, one value per run, once it is steady. Lengths grow until it no longer
+ * changes by a tenth, or until they are a MiB, so that vectors do not fit caches.
+ *
+ * @see Pjesivac-Grbovic 2007 §4.4.1
+ */
+export async function steadyCost(
+  costBetween: (shorter: number, longer: number) => Promise<readonly number[]>,
+): Promise<readonly number[]> {
+  let costs = await costBetween(reducedBytes[0], reducedBytes[1])
+  for (let i = 2; i < reducedBytes.length; i++) {
+    const before = medianOf(costs)
+    costs = await costBetween(reducedBytes[i - 1], reducedBytes[i])
+    if (isSteady(before, medianOf(costs))) break
+  }
+  return costs
+}
+
+function isSteady(before: number, now: number): boolean {
+  return Math.abs(now - before) <= Math.abs(before) / 10
+}
+
+async function allgather(
+  comm: Communicator,
+  neighbors: number,
+  bytes: number,
+  stopwatch: Stopwatch,
+): Promise<Workload> {
+  const around = (by: number): number[] =>
+    Array.from({ length: neighbors }, (_, i) => (comm.rank + comm.size + by * (i + 1)) % comm.size)
+  const graph = await comm.createDistGraphAdjacent({ sources: around(-1), destinations: around(1) })
+  const mine = new Uint8Array(bytes)
+  const into = new Uint8Array(neighbors * bytes)
+  const request = graph.neighborAllgatherInit(mine, into)
+  return (iterations) => timed(stopwatch, iterations, () => request.start())
+}
+
+function reduction(comm: Communicator, bytes: number, stopwatch: Stopwatch): Workload {
+  const mine = new Float64Array(bytes / 8)
+  const options = { into: new Float64Array(bytes / 8) }
+  return (iterations) => timed(stopwatch, iterations, () => comm.reduce(mine, 'sum', 0, options))
+}
+
+/** The clock of the process that a program runs in. */
+export interface Stopwatch {
+  nowNs(): number
+  /** Occupies the processor for this time. */
+  compute(durationNs: number): void
+}
+
+export const processStopwatch: Stopwatch = {
+  nowNs: () => performance.now() * 1e6,
+  compute(durationNs) {
+    const end = performance.now() + durationNs / 1e6
+    while (performance.now() < end);
+  },
+}
+
+/**
+ * A function that repeats some work and returns the time that counts, nanoseconds. Ranks that do not take part return
+ * 0.
+ */
+type Workload = (iterations: number) => Promise<number>
+
+/** Two workloads that differ in one quantity, and how much more of it the second has. */
+interface Contrast {
+  readonly first: Workload
+  readonly second: Workload
+  readonly difference: number
+}
+
+export interface SamplingOptions {
+  readonly runs: number
+  /** The approximate time of one sample: less than a time slice of the system. */
+  readonly sampleMs: number
+  /** The samples of each workload in a run. The fastest counts, because other work on the machine only adds time. */
+  readonly samplesPerRun: number
+  /** The fixed number of iterations, instead of as many as take `sampleMs`. */
+  readonly iterations?: number | undefined
+}
+
+const mostIterations = 2 ** 16
+/** The time until a workload's code has been compiled. */
+const warmUpMs = 30
+
+/**
+ * Returns the cost of one unit of the quantity, in every run. It is a difference of times, so that the common part of
+ * both workloads does not count. Samples of both alternate, so that a change of the machine's speed affects both. All
+ * ranks of the communicator take part; the time is that of its rank 0.
+ */
+async function contrast(
+  comm: Communicator,
+  { first, second, difference }: Contrast,
+  options: SamplingOptions,
+): Promise<readonly number[]> {
+  const [firsts, seconds] = [
+    await iterationsFor(comm, first, options),
+    await iterationsFor(comm, second, options),
+  ]
+  const costs: number[] = []
+  for (let run = 0; run < options.runs; run++) {
+    let [short, long] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY]
+    for (let i = 0; i < options.samplesPerRun; i++) {
+      short = Math.min(short, await sample(comm, first, firsts))
+      long = Math.min(long, await sample(comm, second, seconds))
+    }
+    costs.push((long - short) / difference)
+  }
+  return (await comm.bcast(costs)) as number[]
+}
+
+/** Nanoseconds of one iteration, at rank 0. */
+async function sample(comm: Communicator, workload: Workload, iterations: number): Promise<number> {
+  await comm.barrier()
+  return (await workload(iterations)) / iterations
+}
+
+/** Returns the number of iterations, the same on every rank, and warms up meanwhile. */
+async function iterationsFor(
+  comm: Communicator,
+  workload: Workload,
+  { iterations, sampleMs }: SamplingOptions,
+): Promise<number> {
+  if (iterations !== undefined) return iterations
+  const warm = performance.now() + warmUpMs
+  for (let count = 1; ; ) {
+    const begin = performance.now()
+    await sample(comm, workload, count)
+    const now = performance.now()
+    const isEnough = now - begin >= sampleMs || count >= mostIterations
+    const next = (await comm.bcast(Int32Array.of(Number(isEnough), Number(now >= warm)))) as Int32Array
+    if (next[0] === 0) count *= 2
+    else if (next[1] === 1) return count
+  }
+}
+
+/** Time of a loop, with the stopwatch of this process. */
+async function timed(
+  { nowNs }: Stopwatch,
+  iterations: number,
+  once: () => Promise<unknown>,
+): Promise<number> {
+  const begin = nowNs()
+  for (let i = 0; i < iterations; i++) await once()
+  return nowNs() - begin
 }
