@@ -6,7 +6,7 @@ import workerThreads from 'node:worker_threads'
 
 function refuse(what: string): never {
   throw new Error(
-    `this test starts a ${what}: its file is to be named *.workers.test.ts or *.processes.test.ts (CONTRIBUTING.md)`,
+    `this test starts a ${what}: its file is to be named *.workers.test.ts or *.processes.test.ts (test/README.md)`,
   )
 }
 
