@@ -166,9 +166,21 @@ export function shown(value: unknown): string {
   return withinLine(typeof value === 'string' ? `'${shortened(value)}'` : shortened(reasonText(value)))
 }
 
-/** Escapes control characters, since text of a file that ends lines could pass for lines of a report. */
+/**
+ * Characters that change those around them: control and format characters (some reverse text), line ends other than a
+ * line feed, and halves of characters. Text of a file that has them could pass for lines of a report.
+ */
+export const unprintable = '\\p{Cc}\\p{Cf}\\p{Cs}\\p{Zl}\\p{Zp}'
+const escaped = new RegExp(`[${unprintable}\ufffd]`, 'gu')
+
 function withinLine(text: string): string {
-  return text.replaceAll(/\p{Cc}/gu, (control) => `\\x${control.charCodeAt(0).toString(16).padStart(2, '0')}`)
+  return text.replaceAll(escaped, escapeOf)
+}
+
+/** Returns a character as a message shows it: `\x1b`, `\u202e`. */
+export function escapeOf(character: string): string {
+  const hex = character.codePointAt(0)!.toString(16)
+  return hex.length > 2 ? `\\u${hex.padStart(4, '0')}` : `\\x${hex.padStart(2, '0')}`
 }
 
 /**

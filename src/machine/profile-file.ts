@@ -1,5 +1,6 @@
 import { jsonDepth, mostJsonDepth } from '../base/json-depth.js'
 import { requireText } from '../base/known-options.js'
+import { printable } from '../text/printable.js'
 import {
   checkProfile,
   failMachine,
@@ -108,7 +109,7 @@ function jsonOf(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch (error) {
-    return failMachine(`profile: expected JSON: ${String(error)}`)
+    return failMachine(`profile: expected JSON: ${printable(String(error))}`)
   }
 }
 

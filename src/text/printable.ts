@@ -1,8 +1,5 @@
-/**
- * Characters that change those around them: control and format characters (some reverse text), line ends other than a
- * line feed, and halves of characters.
- */
-const unprintable = '\\p{Cc}\\p{Cf}\\p{Cs}\\p{Zl}\\p{Zp}'
+import { escapeOf, unprintable } from '../errors.js'
+
 const line = new RegExp(`^[^${unprintable}]*$`, 'u')
 const escaped = new RegExp(`[${unprintable}\ufffd]`, 'gu')
 
@@ -21,11 +18,6 @@ export function printable(text: string): string {
 /** Escapes as {@link printable} does, but keeps the line feeds and tabs of text of several lines. */
 export function printableLines(text: string): string {
   return text.replaceAll(escaped, (character) => (/[\n\t]/.test(character) ? character : escapeOf(character)))
-}
-
-function escapeOf(character: string): string {
-  const hex = character.codePointAt(0)!.toString(16)
-  return hex.length > 2 ? `\\u${hex.padStart(4, '0')}` : `\\x${hex.padStart(2, '0')}`
 }
 
 /**

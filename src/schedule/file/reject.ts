@@ -14,7 +14,7 @@ export function failAtLine(source: string, line: number, message: string, cause?
 /** Returns the value as JSON, truncated for a message. */
 export function shownJson(got: unknown): string {
   const text = typeof got === 'string' ? `"${got}"` : (JSON.stringify(got) ?? 'nothing')
-  return text.length > 120 ? `${text.slice(0, 120)}...` : text
+  return printable(text.length > 120 ? `${text.slice(0, 120)}...` : text)
 }
 
 /** @throws ERR_SCHEDULE_FORMAT */

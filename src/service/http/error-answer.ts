@@ -3,6 +3,7 @@ import type { FastifyError } from 'fastify'
 import type * as z from 'zod'
 import type { ErrorAnswer } from '../../client/protocol/http.js'
 import { type ErrorCode, RankweaveError, shown, wrongValue } from '../../errors.js'
+import { printableLines } from '../../text/printable.js'
 import { expectedOf } from '../field-words.js'
 import { endSoon } from './connections.js'
 
@@ -56,7 +57,7 @@ export function endWith(net: Duplex, status: number, answer: ErrorAnswer): void 
 }
 
 function answerOf(status: number, code: ErrorCode, message: string) {
-  return { status, answer: { error: { code, message: message.slice(0, 2000) } } }
+  return { status, answer: { error: { code, message: printableLines(message.slice(0, 2000)) } } }
 }
 
 /** Parses a value by its schema. @throws ERR_ARGUMENT naming the field, what was expected and what arrived */

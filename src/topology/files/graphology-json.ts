@@ -3,7 +3,7 @@ import { requireOptions } from '../../base/known-options.js'
 import { RankweaveError, shown } from '../../errors.js'
 import { asSource, type ByteSource, readText } from '../../text/byte-source.js'
 import { type JsonPath, lineAndColumn, placeInJson, walkJson } from '../../text/json-places.js'
-import { formatDouble } from '../../text/printable.js'
+import { formatDouble, printable } from '../../text/printable.js'
 import { rowStarts } from '../compressed-rows.js'
 import { topologyLimits } from '../limits.js'
 import { pairEdges } from '../neighbors.js'
@@ -148,7 +148,7 @@ class GraphDocument {
 
   #failAt(at: number, expected: string, got: string): never {
     const { line, column } = lineAndColumn(this.#text, at)
-    const message = `${this.#file}:${line}:${column}: expected ${expected}, got ${got}`
+    const message = `${this.#file}:${line}:${column}: expected ${expected}, got ${printable(got)}`
     throw new RankweaveError('ERR_TOPOLOGY', message, { details: { file: this.#file, line, column } })
   }
 }

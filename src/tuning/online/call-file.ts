@@ -3,7 +3,7 @@ import { getOrAdd } from '../../base/maps.js'
 import { concatenate } from '../../base/packing.js'
 import { RankweaveError, reasonText, wrongValue } from '../../errors.js'
 import { type Collective, collectives } from '../../schedule/specification.js'
-import { isPrintable } from '../../text/printable.js'
+import { isPrintable, printable } from '../../text/printable.js'
 import { checkSource, type MeasurementSource } from '../measured/measurement.js'
 import { fnvHash } from '../models/tuning-file.js'
 import { checkSetting, type TuningSetting } from '../settings/setting.js'
@@ -142,7 +142,7 @@ function headerOf(where: string, line: string): Members {
   try {
     value = JSON.parse(line)
   } catch (cause) {
-    const reason = `${where}: expected a file of calls, got ${reasonText(cause)}`
+    const reason = `${where}: expected a file of calls, got ${printable(reasonText(cause))}`
     throw new RankweaveError('ERR_MEASUREMENT', reason, { cause })
   }
   const { format, version } = Object(value) as Members
