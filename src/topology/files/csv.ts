@@ -10,8 +10,9 @@ export interface CsvOptions {
   /** The name in messages. */
   readonly file?: string
   /**
-   * The character that separates fields. Default: a semicolon, a comma, a tab or a bar, whichever of these, in this
-   * order, occurs in the first line outside of quotes.
+   * The character that separates fields. Default: that of a first line such as `sep=;`, else the one that separates the
+   * names of source and destination, or follows the first rank; else a semicolon, a comma, a tab or a bar, whichever of
+   * these, in this order, occurs in the first line outside of quotes.
    */
   readonly delimiter?: Delimiter
   /** The number of ranks. Default: the largest rank that is named plus one. */
@@ -41,8 +42,8 @@ const columnNames: Readonly<Record<string, Column>> = {
  * 0-based ranks. A first line that does not begin with a digit names the columns, in any order and case: `source`,
  * `src` or `from`; `destination`, `dst`, `dest`, `target` or `to`; `weight`; `type`, where Gephi writes `Undirected` or
  * `Mutual` for an edge in both directions, and which is ignored if its words are others; other columns are ignored. Fields may be quoted (RFC 4180). A row without
- * destination names a rank that need not have edges. Blank lines and lines that begin with `#` are skipped. At most
- * 1,024 columns. Lists are in the order of the rows.
+ * destination names a rank that need not have edges. In tables separated by semicolons a weight may have a decimal comma.
+ * Blank lines and lines that begin with `#` are skipped. At most 1,024 columns. Lists are in the order of the rows.
  *
  * @throws ERR_TOPOLOGY with file, line and column
  */
@@ -53,9 +54,30 @@ export function parseCsv(source: string | ByteSource, options: CsvOptions = {}):
   return new CsvReader(reader, delimiter, ranks).read()
 }
 
+/** The delimiters in the order in which they are sought. */
+const delimiters = [';', ',', '\t', '|'] as const
+
 function delimiterIn(line: string): Delimiter {
+  // A comma further on may be that of a decimal fraction.
+  const afterRank = /^\d+(?: *(\t)\s*\d|\s*([;,|]))/.exec(line)
+  if (afterRank !== null) return (afterRank[1] ?? afterRank[2]) as Delimiter
   const unquoted = line.replaceAll(/"[^"]*"?/g, '')
-  return ([';', ',', '\t', '|'] as const).find((each) => unquoted.includes(each)) ?? ','
+  return (
+    delimiters.find((each) => namesEnds(line, each)) ??
+    delimiters.find((each) => unquoted.includes(each)) ??
+    ','
+  )
+}
+
+/** Whether a line that is divided at a delimiter names the columns of both ends. */
+function namesEnds(line: string, delimiter: Delimiter): boolean {
+  const columns = line.split(delimiter).map((field) => columnOf(field.replaceAll('"', '').trim()))
+  return columns.includes('source') && columns.includes('destination')
+}
+
+function columnOf(name: string): Column {
+  const word = name.toLowerCase()
+  return Object.hasOwn(columnNames, word) ? columnNames[word] : null
 }
 
 class CsvReader {
@@ -81,6 +103,7 @@ class CsvReader {
     // An empty first field before a tab is one, although tabs are blanks where another character separates.
     reader.separateBy(this.#delimiter ?? '\t')
     for (let first = true; reader.nextContentLine(); ) {
+      if (first && this.#isSeparatorLine()) continue
       if (this.#delimiter === null) {
         const line = reader.peekLine()
         if (/^\s*(#|$)/.test(line)) continue
@@ -97,6 +120,21 @@ class CsvReader {
     return this.#edges.toTopology(this.#ranks)
   }
 
+  /** Reads the line by which Excel learns the delimiter of a table; a delimiter that was given prevails. */
+  #isSeparatorLine(): boolean {
+    const reader = this.#reader
+    const found = /^"?sep=([^"\r]?)"?\r?$/i.exec(reader.peekLine())
+    if (found === null) return false
+    const named = delimiters.find((each) => each === found[1])
+    if (named === undefined)
+      return reader.fail("'sep=' with ';', ',', a tab or '|'", `'${found[1]}'`, reader.here())
+    if (this.#delimiter === null) {
+      this.#delimiter = named
+      reader.separateBy(named)
+    }
+    return true
+  }
+
   #readNames(): void {
     const reader = this.#reader
     const begin = reader.here()
@@ -104,7 +142,7 @@ class CsvReader {
     do {
       const at = reader.here()
       const name = reader.field().toLowerCase()
-      const column = Object.hasOwn(columnNames, name) ? columnNames[name] : null
+      const column = columnOf(name)
       if (column !== null && columns.includes(column))
         reader.fail(`one column of each kind`, `another ${column}: '${name.slice(0, 40)}'`, at)
       if (columns.push(column) > mostColumns) reader.fail(`at most ${mostColumns} columns`, 'more', at)
@@ -204,12 +242,14 @@ class CsvReader {
   #weight(): number {
     const reader = this.#reader
     const what = 'a number as weight'
-    if (!reader.atQuote()) return reader.number(what, { infinite: true })
+    const hasDecimalCommas = this.#delimiter === ';'
+    if (!reader.atQuote() && !hasDecimalCommas) return reader.number(what, { infinite: true })
     const at = reader.here()
-    const text = reader.field()
+    const given = reader.field()
+    const text = hasDecimalCommas && !given.includes('.') ? given.replace(',', '.') : given
     const isNumber = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/.test(text) && Number.isFinite(Number(text))
     if (isNumber) return Number(text)
-    return infinityOf(text) ?? reader.fail(what, `'${text.slice(0, 40)}'`, at)
+    return infinityOf(text) ?? reader.fail(what, `'${given.slice(0, 40)}'`, at)
   }
 }
 

@@ -40,6 +40,23 @@ test('parseCsv finds the delimiter in the first line', () => {
   expect(parseCsv('\t# c\n\tsource\ttarget\n0\t2\t0\n1\t0\t1\n2\t2\t0')).toEqual(plain)
 })
 
+test.each([
+  ['a semicolon', 'sep=;\n2;0\n0;1\n2;0'],
+  ['in capitals, before names', 'SEP=|\r\n\r\nfrom|to\r\n2|0\r\n0|1\r\n2|0'],
+  ['a tab in quotes', '\ufeff"sep=\t"\n2\t0\n0\t1\n2\t0'],
+])('parseCsv reads the line of Excel that states the delimiter: %s', (_, text) => {
+  expect(parseCsv(text)).toEqual(plain)
+})
+
+test('parseCsv takes a given delimiter rather than the one that the first line states', () => {
+  expect(parseCsv('sep=;\n2,0\n0,1\n2,0', { delimiter: ',' })).toEqual(plain)
+})
+
+test('parseCsv finds the delimiter of lines that have commas elsewhere', () => {
+  expect(parseCsv('source\ttarget\tcost, EUR\n2\t0\t1,5\n0\t1\t2\n2\t0\t')).toEqual(plain)
+  expect(parseCsv('2;0;1,5\n0;1;-2\n2;0;"0,0"')).toEqual(weighted)
+})
+
 test.each(['Undirected', 'undirected', ' Mutual '])(
   'parseCsv takes an edge of type %s in both directions',
   (type) => {
@@ -85,6 +102,10 @@ test.each([
   ['0,"99999999"', "1:3 a destination rank from 0 to 16777215, got '99999999'"],
   ['0,"1x"', "1:3 a destination rank from 0 to 16777215, got '1x'"],
   ['0,1,2,3', "1:7 the end of the line, got '3'"],
+  ['2\t0\t1,5', "1:5 a number as weight, got '1,5'"],
+  ['2;0;1,5,0', "1:5 a number as weight, got '1,5,0'"],
+  ['2;0;1.234,5', "1:5 a number as weight, got '1.234,5'"],
+  ['sep=/\n0/1', "1:1 'sep=' with ';', ',', a tab or '|', got '/'"],
   ['0,1,,', '1:6 at most 3 columns, got one more'],
   ['0,1 2', "1:5 ',' or the end of the line, got '2'"],
   ['0,1,x', "1:5 a number as weight, got 'x'"],
