@@ -14,7 +14,7 @@ import { mountedWorldId, mountedWorldRequest } from '../../client/protocol/world
 import { isRankweaveError, RankweaveError } from '../../errors.js'
 import { endWhenStalled, type ServiceContext } from './context.js'
 import { endWith, errorAnswer, parsed } from './error-answer.js'
-import { bearerOf, requireExpectation, requireHost, toOriginForm } from './guard.js'
+import { bearerOf, expectsContinueAlone, requireExpectation, requireHost, toOriginForm } from './guard.js'
 import { addJobRoutes } from './job-routes.js'
 import type { ServiceMetrics } from './metrics.js'
 import { addPlanRoutes } from './plan-routes.js'
@@ -92,6 +92,11 @@ export function makeApp({ context, metrics, files, tls, logger }: AppOptions): F
   app.server.maxHeadersCount = 0
   // Node would refuse the expectation without a body.
   app.server.on('checkExpectation', (request, answer) => app.server.emit('request', request, answer))
+  // Node would ask for the body of a request that expects something else as well.
+  app.server.on('checkContinue', (request, answer) => {
+    if (expectsContinueAlone(request.headers.expect)) answer.writeContinue()
+    app.server.emit('request', request, answer)
+  })
 
   readJsonBodies(app)
   app.setErrorHandler((error, request, reply) => {

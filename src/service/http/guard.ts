@@ -135,9 +135,14 @@ export function requireExpectation({
   headers: { expect },
   httpVersion,
 }: Pick<IncomingMessage, 'headers' | 'httpVersion'>): void {
-  if (expect === undefined || httpVersion === '1.0' || /^100-continue$/i.test(expect)) return
+  if (expect === undefined || httpVersion === '1.0' || expectsContinueAlone(expect)) return
   const message = `Expect: expected 100-continue or none, got ${shown(expect)}`
   throw Object.assign(new Error(message), { statusCode: 417 })
+}
+
+/** Whether a value of the header `Expect` is `100-continue` and nothing more. */
+export function expectsContinueAlone(expect: string | undefined): boolean {
+  return /^100-continue$/i.test(expect ?? '')
 }
 
 /** Returns the token of `Authorization: Bearer TOKEN`. */

@@ -58,6 +58,12 @@ it.each([
     'ERR_ARGUMENT',
   ],
   [
+    'an expectation beside 100-continue',
+    requestText('POST /v1/topologies', ['expect: 100-continue, foo', 'content-length: 9']),
+    417,
+    'ERR_ARGUMENT',
+  ],
+  [
     'a WebSocket without a key',
     requestText(
       'GET /v1/worlds',
@@ -83,6 +89,17 @@ it.each([
     await end()
   },
 )
+
+it('100-continue alone is met before the body is read', async () => {
+  const { service, end } = await startService()
+  const headers = ['expect: 100-continue', 'content-length: 4', 'connection: close']
+  const { whole } = await rawConnection(
+    service.url,
+    requestText('POST /v1/topologies?format=edges', headers, '0 1\n'),
+  )
+  expect(statusesOf(await whole())).toEqual([100, 201])
+  await end()
+})
 
 describe('places of connections', () => {
   it('strangers leave a place to one who says a token, and cannot take it from that one', async () => {
