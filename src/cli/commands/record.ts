@@ -25,8 +25,9 @@ there are several. Where processes run on other machines, compile it with rankwe
 it with --library; the output must be in one, too.
 
 With --matching each process records its sends, receives and probes, and the output is a folder with a trace per rank
-(rank-0.jsonl), for rankweave match. Files of such names in it are replaced. Without COMMAND traces are made of what
-processes have recorded in the folder before, for instance with another launcher and RANKWEAVE_SHIM=matching:FOLDER.
+(rank-0.jsonl), for rankweave match. The traces name no collectives, whose messages PMPI does not show. Files of such names
+in it are replaced. Without COMMAND traces are made of what processes have recorded in the folder before, for instance with
+another launcher and RANKWEAVE_SHIM=matching:FOLDER.
 
 Examples:
   rankweave record --matching -o matching -- mpirun -n 4 ./program
