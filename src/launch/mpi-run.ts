@@ -12,16 +12,12 @@ import type { OnlineOptions } from '../tuning/online/online-process.js'
 import { hostUntilEmpty } from '../world/empty-loop.js'
 import type { UserProgram } from '../world/user-program.js'
 import { hostSession, type WorldOptions } from '../world/world.js'
-import { notCloneable } from './processes/hosted-program.js'
-import type { Launcher } from './processes/launcher.js'
+import { notCloneable } from './processes/hosted-part.js'
 import { onlineChecksum, requireLearnedOn } from './processes/load-online.js'
+import { endGraceMs, maxErrorBytes } from './processes/process-protocol.js'
+import type { Launcher } from './processes/session-launcher.js'
 import { hostHere, loadRequested } from './processes/session-launcher.js'
-import { withCallRecords } from './processes/with-call-records.js'
-
-/** The milliseconds that a failed world may take to end on all processes before the job is aborted. */
-const graceMs = 5000
-/** The most bytes of an error that is sent in place of results. */
-const maxErrorBytes = 2 ** 20
+import { withCallRecords } from './processes/with-records.js'
 
 /** The kinds of reports of a process when every rank has returned. */
 const answer = { results: 0, error: 1 } as const
@@ -106,7 +102,7 @@ async function runMpi<T, A>(
   session.retain()
   let timer: NodeJS.Timeout | undefined
   const onFailed = (error: unknown) => {
-    timer ??= setTimeout(() => abortJob(session, error), graceMs)
+    timer ??= setTimeout(() => abortJob(session, error), endGraceMs)
   }
   let results: T[]
   try {
@@ -129,7 +125,7 @@ async function runMpi<T, A>(
 function abortJob(session: MpiSession, error: unknown): never {
   console.error(
     `rankweave: process ${session.job.process} aborts the job: the world has failed, and not all processes have ` +
-      `ended it within ${graceMs / 1000} s: ${reasonText(error)}`,
+      `ended it within ${endGraceMs / 1000} s: ${reasonText(error)}`,
   )
   return session.job.abort(3)
 }

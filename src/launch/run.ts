@@ -34,9 +34,9 @@ import {
   requireHostedForm,
 } from '../world/user-program.js'
 import type { WorldOptions } from '../world/world.js'
-import type { Launcher, LoadedTuning } from './processes/launcher.js'
 import { prepareTraceDirectory } from './processes/matching-trace-files.js'
 import { type ReportOptions, reportOptions } from './processes/report-triggers.js'
+import type { Launcher, LoadedTuning } from './processes/session-launcher.js'
 import { onlineRequestOf, type TuningOption, tuningGiven } from './processes/tuning-option.js'
 import { launchThreads } from './threads-launcher.js'
 

@@ -6,10 +6,9 @@ import { installMailboxDesigns } from '../messages/mailboxes/install-designs.js'
 import { worldLayout } from '../messages/process/world-layout.js'
 import type { UserProgram } from '../world/user-program.js'
 import { hostSession } from '../world/world.js'
-import { HostedPart } from './processes/hosted-part.js'
-import { loadHere, notCloneable } from './processes/hosted-program.js'
+import { HostedPart, loadHere, notCloneable } from './processes/hosted-part.js'
 import type { FromProcess, ProcessData, ToProcess } from './processes/process-protocol.js'
-import { withCallRecords } from './processes/with-call-records.js'
+import { withCallRecords } from './processes/with-records.js'
 
 /** Hosts one process of a world in this worker thread, until the world has ended. */
 export async function hostProcess(): Promise<void> {

@@ -2,8 +2,8 @@ import { givenOptions } from '../base/option-table.js'
 import { restoreHeapFlags } from '../fabric/process-heap.js'
 import type { ThreadsFactory } from '../fabric/threads/threads.js'
 import { worldLayout } from '../messages/process/world-layout.js'
-import type { Launcher } from './processes/launcher.js'
 import type { ProcessData } from './processes/process-protocol.js'
+import type { Launcher } from './processes/session-launcher.js'
 import {
   type FollowOptions,
   followWorld,

@@ -1,9 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { MatchingOperation } from '../../src/messages/matching-queues/matching-trace.js'
-import { readCallRecords } from '../../src/shim/matching-calls.js'
-import { summarizedTrace } from '../../src/shim/matching-summary.js'
-import { type RecordedMatching, recordedMatching } from '../../src/shim/recorded-matching.js'
+import {
+  type RecordedMatching,
+  readCallRecords,
+  recordedMatching,
+  summarizedTrace,
+} from '../../src/shim/recorded-matching.js'
 
 /** What the processes of a program have recorded in a folder. */
 export function matchingIn(folder: string, ranks: number): RecordedMatching {

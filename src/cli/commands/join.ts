@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { type ErrorCode, isRankweaveError, RankweaveError } from '../../errors.js'
-import { programDigest } from '../../launch/processes/program-digest.js'
+import { programDigest } from '../../launch/processes/load-program.js'
 import { longestReportSeconds } from '../../launch/processes/report-triggers.js'
 import { checkJoin, join, type NodeJoinOptions } from '../../launch/websocket/join.js'
 import type { Joined } from '../../launch/websocket/joined.js'

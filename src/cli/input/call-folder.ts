@@ -14,7 +14,7 @@ export interface CallFolder {
   readonly refused: readonly string[]
 }
 
-import { callFileEnding } from '../../launch/processes/call-files.js'
+import { callFileEnding } from '../../launch/processes/recorded-calls.js'
 
 /**
  * The limits of a folder, and of each file. Entries are calls, communicators, and settings of lists that differ from

@@ -1,11 +1,13 @@
-import module, { createRequire, register } from 'node:module'
+import { createHash } from 'node:crypto'
+import { readFileSync, realpathSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import module, { createRequire, isBuiltin, register } from 'node:module'
 import { extname } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
-import { causeText, isRankweaveError, RankweaveError } from '../../errors.js'
+import { runInNewContext } from 'node:vm'
+import { causeText, isRankweaveError, RankweaveError, reasonText } from '../../errors.js'
 import { isPackaged, ownEntries, ownModule } from '../../package-paths.js'
 import type { HostedMain, Main, UserProgram } from '../../world/user-program.js'
-import { mayImportPackages } from './package-imports.js'
-import { syntaxErrorPlace } from './syntax-error-place.js'
 
 /** The choice of the exports of a program that run. */
 export interface ProgramChoice {
@@ -172,4 +174,105 @@ const resolver = `data:text/javascript,${encodeURIComponent(`
 
 function nameOf(url: string): string {
   return url.startsWith('file:') ? fileURLToPath(url) : url
+}
+
+/**
+ * Returns the SHA-256 of a program's main module, as text. By it the processes of a world find out that they run the
+ * same program. Covers the bytes of that one file, not what it imports.
+ *
+ * @throws ERR_PROGRAM when the file cannot be read
+ */
+export async function programDigest(program: URL): Promise<string> {
+  const hash = createHash('sha256')
+  if (program.protocol !== 'file:') return hash.update(program.href).digest('hex')
+  // A program may load a file more than once, with different queries.
+  const file = new URL(program.pathname, program)
+  try {
+    return hash.update(await readFile(file)).digest('hex')
+  } catch (cause) {
+    throw programError(program.href, `${program.href} cannot be read: ${reasonText(cause)}`, cause)
+  }
+}
+
+/** The most files of a program that are read. */
+const mostFiles = 64
+
+/** The form of `import ... from '...'`, `import '...'` and `export ... from '...'`, which begin a line. */
+const statement =
+  /^[ \t]*(?:import(?:[\s{*][\w$\s{},*]*?[\s}]from)?|export\s*[{*][\w$\s{},*]*?[\s}*]from)\s*(?:'([^'\n\\]+)'|"([^"\n\\]+)")/gm
+
+/**
+ * The form of other texts that may load a module, or a name that is not in the text. `import.meta` loads nothing by
+ * itself.
+ */
+const other = /\bimport\b(?!\s*\.\s*meta\b(?!\s*\.\s*resolve))|\brequire\b|\bfrom\s*['"`]/
+
+/**
+ * Returns whether a JavaScript program may import a package. It is false only if the program and the files it imports
+ * evidently import only each other and modules of Node.
+ *
+ * @param flags of this process, and of `NODE_OPTIONS`: modules that they load may add imports
+ */
+export function mayImportPackages(program: URL, flags: readonly string[]): boolean {
+  if (flags.some((flag) => /^(-r|--require|--import|--loader|--experimental-loader)\b/.test(flag)))
+    return true
+  const files = new Set<string>()
+  const open = [program]
+  for (let url = open.pop(); url !== undefined; url = open.pop()) {
+    let file: string
+    let text: string
+    try {
+      file = realpathSync(fileURLToPath(url))
+      if (files.has(file)) continue
+      text = readFileSync(file, 'utf8')
+    } catch {
+      return true
+    }
+    files.add(file)
+    if (files.size > mostFiles || !['.js', '.mjs'].includes(extname(file))) return true
+    const names = Array.from(text.matchAll(statement), ([, single, double]) => single ?? double)
+    if (other.test(text.replace(statement, ''))) return true
+    for (const name of names) {
+      // This module makes `require`.
+      if (/^(node:)?module$/.test(name)) return true
+      if (isBuiltin(name)) continue
+      if (!/^\.{0,2}\//.test(name)) return true
+      open.push(new URL(name, pathToFileURL(file)))
+    }
+  }
+  return false
+}
+
+/** The file name of the script that throws an error again. */
+const again = 'rankweave'
+
+/**
+ * Returns the place of a syntax error: the path of a file, which may be one that the program imports, and a line of it.
+ * Node notes the place of an error in an ES module, and does not write it into the stack. A script of `node:vm` that
+ * throws the error does: from then on the stack begins with the place.
+ *
+ * @returns `/path/file.mjs:4`; undefined for other errors, and if the place is not known
+ */
+function syntaxErrorPlace(error: unknown): string | undefined {
+  if (!(error instanceof Error) || error.name !== 'SyntaxError') return undefined
+  const { stack } = error
+  const place = placeIn(error) ?? placeIn(thrownByScript(error))
+  // An error that the program threw has no such place, and got that of the script.
+  if (place === undefined && stack !== undefined) error.stack = stack
+  return place
+}
+
+function placeIn({ stack = '' }: Error): string | undefined {
+  const [, file, line] = /^(\S.*):(\d+)\n/.exec(stack) ?? []
+  if (file === undefined || file === again) return undefined
+  return `${file.startsWith('file:') ? fileURLToPath(file) : file}:${line}`
+}
+
+function thrownByScript(error: Error): Error {
+  try {
+    runInNewContext('throw error', { error }, { filename: again })
+  } catch {
+    // The script throws the error that was passed.
+  }
+  return error
 }

@@ -104,3 +104,5 @@ export interface OwnMessage {
 export const maxResultBytes = 2 ** 30
 /** The most bytes of an error that crosses between threads and processes. */
 export const maxErrorBytes = 2 ** 20
+/** The milliseconds that a failed world waits for processes that take no part in its end, since they await nothing. */
+export const endGraceMs = 5000

@@ -1,13 +1,37 @@
 import { realClock } from '../../base/clock.js'
+import type { FabricFactory } from '../../fabric/fabric.js'
+import type { RuntimeOptions } from '../../messages/process/frame-port.js'
 import { describeRunning } from '../../world/diagnosis-text.js'
 import { watchEmptyLoop } from '../../world/empty-loop.js'
+import type { EventLoopWatch } from '../../world/event-loop.js'
 import type { UserProgram } from '../../world/user-program.js'
 import { hostSession, type RunningWorld, type WorldOptions } from '../../world/world.js'
-import type { Launcher, LaunchRequest } from './launcher.js'
 import { loadExports } from './load-program.js'
-import { ReportTriggers } from './report-triggers.js'
-import { withCallRecords } from './with-call-records.js'
-import { withMatchingTraces } from './with-matching-traces.js'
+import { type ReportOptions, ReportTriggers } from './report-triggers.js'
+import { withCallRecords, withMatchingTraces } from './with-records.js'
+
+/** A tuning file, or the options of online tuning of a run. */
+export type LoadedTuning = Pick<RuntimeOptions, 'tuning' | 'online'>
+
+/** The request for a world that `run` was called for; its options have been checked. */
+export interface LaunchRequest<T, A> {
+  readonly program: UserProgram<T, A> | URL
+  /** Whether a module's export `hosted` may run; false: only the default export runs. */
+  readonly hosted: boolean
+  readonly world: WorldOptions<A>
+  /** The tuning; undefined if there is none, or if the launcher must take its turn before it is loaded. */
+  readonly tuning: Promise<LoadedTuning> | undefined
+  readonly signal: AbortSignal | undefined
+  readonly report: ReportOptions | undefined
+  /** The activities that kept the event loop alive when `run` was called. */
+  readonly eventLoop: EventLoopWatch
+}
+
+/**
+ * Starts the processes of a world on one kind of fabric, or joins them, and resolves to the values that the ranks
+ * returned.
+ */
+export type Launcher = <T, A>(factory: FabricFactory, request: LaunchRequest<T, A>) => Promise<T[]>
 
 /** Launches on a fabric whose session opens in this thread. */
 export const launchSession: Launcher = (factory, request) =>

@@ -4,12 +4,11 @@ import { Decisions } from '../../fabric/authority.js'
 import { decodeError, encodeError } from '../../messages/process/error-record.js'
 import type { WorldLayout } from '../../messages/process/world-layout.js'
 import { abortedWorld } from '../../world/aborted-world.js'
+import type { ProcessState } from '../../world/diagnosis.js'
 import { describeWorld } from '../../world/diagnosis-text.js'
 import { rangesText } from '../../world/rank-ranges.js'
-import { areSurvived, type ProcessOutcome } from './launcher.js'
-import { type FromProcess, maxErrorBytes, type ToProcess } from './process-protocol.js'
+import { endGraceMs, type FromProcess, maxErrorBytes, type ToProcess } from './process-protocol.js'
 import { type ReportOptions, ReportTriggers } from './report-triggers.js'
-import { StateQuery } from './state-query.js'
 
 export interface FollowOptions {
   readonly signal?: AbortSignal
@@ -18,11 +17,6 @@ export interface FollowOptions {
   readonly clock?: Clock
 }
 
-/**
- * The milliseconds that a failed world waits for processes that are not notified, since they run without awaiting
- * anything.
- */
-const graceMs = 5000
 /**
  * The milliseconds that a world that ends before it has started waits for processes that still load. A worker that is
  * terminated while Node's loader reads a file leaves that file open for good.
@@ -42,7 +36,7 @@ export interface StartedProcess {
   on(event: 'exit', listener: (code: number) => void): unknown
 }
 
-export interface StartedProcesses {
+interface StartedProcesses {
   readonly processes: readonly StartedProcess[]
   /** The word for one process, in messages. */
   readonly noun: string
@@ -267,7 +261,7 @@ class StartedWorld {
    * failure, and is terminated in the end.
    */
   #startGrace(): void {
-    this.#endGrace ??= this.#clock.later(graceMs, () => {
+    this.#endGrace ??= this.#clock.later(endGraceMs, () => {
       this.#unresponsive = this.#outcomes.flatMap((outcome, process) =>
         outcome === undefined && !this.#aware.has(process) ? [process] : [],
       )
@@ -344,7 +338,7 @@ class StartedWorld {
   #withUnresponsive(error: unknown): unknown {
     if (this.#unresponsive.length === 0 || !(error instanceof Error)) return error
     const who = this.#unresponsive.map((process) => this.#named(process)).join(', ')
-    error.message += `; terminated ${graceMs / 1000} s later because it ran without awaiting anything: ${who}`
+    error.message += `; terminated ${endGraceMs / 1000} s later because it ran without awaiting anything: ${who}`
     return error
   }
 
@@ -353,4 +347,88 @@ class StartedWorld {
     const end = this.#layout.firstRank[process + 1]
     return `process ${process} ${end === first ? 'without ranks' : `with ${rangesText([first, end - 1])}`}`
   }
+}
+
+/** The milliseconds to wait for a process that does not answer. */
+const timeoutMs = 1000
+
+/** Queries the processes of a world for their state. One that runs without awaiting anything cannot answer. */
+export class StateQuery {
+  readonly #clock: Clock
+  readonly #post: (process: number, query: number) => void
+  readonly #open = new Map<number, Query>()
+  #last = 0
+
+  constructor(clock: Clock, post: (process: number, query: number) => void) {
+    this.#clock = clock
+    this.#post = post
+  }
+
+  /** @returns the states by process; none for those that did not answer in time */
+  ask(processes: readonly number[]): Promise<ReadonlyMap<number, ProcessState | undefined>> {
+    const query = ++this.#last
+    return new Promise((resolve) => {
+      const states = new Map<number, ProcessState | undefined>()
+      const cancel = this.#clock.later(timeoutMs, () => this.#close(query))
+      this.#open.set(query, { waiting: new Set(processes), states, cancel, resolve })
+      for (const process of processes) this.#post(process, query)
+      if (processes.length === 0) this.#close(query)
+    })
+  }
+
+  answered(process: number, query: number, state: ProcessState | undefined): void {
+    this.#open.get(query)?.states.set(process, state)
+    this.#settle(process, query)
+  }
+
+  /** Notes that a process has ended, and no longer answers. */
+  gone(process: number): void {
+    for (const query of [...this.#open.keys()]) this.#settle(process, query)
+  }
+
+  stop(): void {
+    for (const query of [...this.#open.keys()]) this.#close(query)
+  }
+
+  #settle(process: number, query: number): void {
+    const waiting = this.#open.get(query)?.waiting
+    if (waiting?.delete(process) === true && waiting.size === 0) this.#close(query)
+  }
+
+  #close(query: number): void {
+    const { states, cancel, resolve } = this.#open.get(query)!
+    this.#open.delete(query)
+    cancel()
+    resolve(states)
+  }
+}
+
+interface Query {
+  readonly waiting: Set<number>
+  readonly states: Map<number, ProcessState | undefined>
+  readonly cancel: () => void
+  resolve(states: ReadonlyMap<number, ProcessState | undefined>): void
+}
+
+export type ProcessOutcome =
+  | { readonly kind: 'returned'; readonly results: readonly unknown[]; readonly without?: readonly number[] }
+  | { readonly kind: 'failed' }
+  | { readonly kind: 'lost' }
+
+/**
+ * Returns whether the world did without the processes that were lost: all others have returned, and each has agreed to
+ * do without each of them.
+ *
+ * @param outcomes by process; undefined for one that has not ended
+ */
+export function areSurvived(outcomes: readonly (ProcessOutcome | undefined)[]): boolean {
+  const gone = [...outcomes.keys()].filter((process) => outcomes[process]?.kind === 'lost')
+  const living = outcomes.filter((outcome) => outcome?.kind !== 'lost')
+  return (
+    living.length > 0 &&
+    living.every(
+      (outcome) =>
+        outcome?.kind === 'returned' && gone.every((process) => outcome.without?.includes(process) === true),
+    )
+  )
 }

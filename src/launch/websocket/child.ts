@@ -4,8 +4,14 @@ import { wrongValue } from '../../errors.js'
 import { encodeError } from '../../messages/process/error-record.js'
 import { worldLayout } from '../../messages/process/world-layout.js'
 import type { UserProgram } from '../../world/user-program.js'
-import { HostedPart } from '../processes/hosted-part.js'
-import { type CallerPort, loadHere, notCloneable, setHostedArgs } from '../processes/hosted-program.js'
+import {
+  type CallerPort,
+  HostedPart,
+  loadHere,
+  notCloneable,
+  setHostedArgs,
+} from '../processes/hosted-part.js'
+import { programDigest } from '../processes/load-program.js'
 import {
   type ChildData,
   type FromChild,
@@ -14,8 +20,7 @@ import {
   type OwnMessage,
   type ToProcess,
 } from '../processes/process-protocol.js'
-import { programDigest } from '../processes/program-digest.js'
-import { withCallRecords } from '../processes/with-call-records.js'
+import { withCallRecords } from '../processes/with-records.js'
 import { hostMember, type OpenMember, openMember } from './member.js'
 
 /** The function as Node has it, before a program's guard replaces it. */

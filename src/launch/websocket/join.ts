@@ -10,6 +10,8 @@ import {
 } from '../../base/option.js'
 import { checkOptions, givenOptions } from '../../base/option-table.js'
 import { RankweaveError, reasonText, wrongValue } from '../../errors.js'
+import { fnvHash, type TuningFile } from '../../tuning/models/tuning-file.js'
+import type { OnlineOptions } from '../../tuning/online/online-process.js'
 import { connectMs } from '../../websocket/socket/socket.js'
 import { hostUntilEmpty } from '../../world/empty-loop.js'
 import {
@@ -21,12 +23,15 @@ import {
   type UserProgram,
 } from '../../world/user-program.js'
 import type { WorldOptions } from '../../world/world.js'
-import { type JoinedTuning, joinedTuning, onlineOfWorld } from '../processes/joined-tuning.js'
-import { loadExports } from '../processes/load-program.js'
-import { programDigest } from '../processes/program-digest.js'
+import { loadExports, programDigest } from '../processes/load-program.js'
 import { type ReportOptions, reportOptions } from '../processes/report-triggers.js'
 import { hostHere } from '../processes/session-launcher.js'
-import type { TuningOption } from '../processes/tuning-option.js'
+import {
+  onlineRequestOf,
+  requestedTuning,
+  type TuningOption,
+  tuningGiven,
+} from '../processes/tuning-option.js'
 import { hostJoined, type Joined, type JoinOptions, memberOptions } from './joined.js'
 import type { OpenMember } from './member.js'
 import { failureText, type ListenOptions, parseSettings } from './settings.js'
@@ -161,4 +166,43 @@ const joinOptions: OptionTable<NodeJoinOptions> = {
 /** @throws ERR_ARGUMENT */
 export function checkJoin(options: unknown): void {
   checkOptions('join', joinOptions, options)
+}
+
+/** The tuning with which a process joins a world. */
+interface JoinedTuning {
+  readonly tuning?: TuningFile
+  readonly online?: OnlineOptions
+  /** The checksum of the part that all processes of the world have alike; undefined for one without tuning. */
+  readonly checksum?: string
+}
+
+/** Returns the tuning of a process that joins. @throws ERR_FILE, ERR_TUNING, ERR_ARGUMENT */
+async function joinedTuning(option: TuningOption | undefined): Promise<JoinedTuning> {
+  const request = onlineRequestOf(tuningGiven(option))
+  if (request === undefined) {
+    const tuning = await requestedTuning('join', option)
+    return tuning === undefined ? {} : { tuning, checksum: tuning.checksum }
+  }
+  const { loadOnline, onlineChecksum } = await import('../processes/load-online.js')
+  const online = await loadOnline('join', request, 'websocket')
+  // A given seed must be the same everywhere.
+  return { online, checksum: onlineChecksum(online, request.seed) }
+}
+
+/**
+ * Returns the options of online tuning in a world that has begun: all its processes draw alike, by its name, and fail
+ * alike. Its machine has the node label of process 0.
+ *
+ * @throws ERR_TUNING for a model of another machine
+ */
+async function onlineOfWorld(
+  online: OnlineOptions,
+  option: TuningOption | undefined,
+  { world, nodes }: { readonly world: string; readonly nodes: readonly string[] },
+): Promise<OnlineOptions> {
+  const [machine] = nodes
+  ;(await import('../processes/load-online.js')).requireLearnedOn(online, machine)
+  const source = { ...online.source, machine }
+  if (onlineRequestOf(tuningGiven(option))?.seed !== undefined) return { ...online, source }
+  return { ...online, source, seed: Number.parseInt(fnvHash(new TextEncoder().encode(world)).slice(8), 16) }
 }

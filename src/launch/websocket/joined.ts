@@ -7,6 +7,7 @@ import {
 } from '../../base/option.js'
 import { worldLayout } from '../../messages/process/world-layout.js'
 import type { Membership } from '../../websocket/rendezvous/membership.js'
+import { endGraceMs } from '../processes/process-protocol.js'
 import type { WorldSettings } from './settings.js'
 
 // This module is common to a process of Node and a page of a browser, so it uses no module of Node.
@@ -78,16 +79,13 @@ async function endedInTime<T>(host: (onFailed: (error: unknown) => void) => Prom
   try {
     return await new Promise((resolve, reject) => {
       host((error) => {
-        timer ??= setTimeout(reject, graceMs, error)
+        timer ??= setTimeout(reject, endGraceMs, error)
       }).then(resolve, reject)
     })
   } finally {
     clearTimeout(timer)
   }
 }
-
-/** The milliseconds that a failed world waits for processes that do not take part in its end. */
-const graceMs = 5000
 
 /** The timers when this module is loaded: a test that replaces the timers of its program does not stop the library. */
 const { setTimeout, clearTimeout } = globalThis

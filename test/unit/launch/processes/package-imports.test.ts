@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { mayImportPackages } from '../../../../src/launch/processes/package-imports.js'
+import { mayImportPackages } from '../../../../src/launch/processes/load-program.js'
 
 let folder: string
 beforeAll(() => {

@@ -1,12 +1,13 @@
+import { join } from 'node:path'
 import { clockName, clockUs } from '../../base/clock.js'
-import { isRankweaveError } from '../../errors.js'
+import { isRankweaveError, reasonText } from '../../errors.js'
 import type { Communicator } from '../../handles/communicator.js'
+import { writeWholeFile } from '../../text/whole-file.js'
 import type { MeasurementSource } from '../../tuning/measured/measurement.js'
 import { formatCallFile, type RecordedCommunicator } from '../../tuning/online/call-file.js'
 import { communicatorOffset, recordBytes } from '../../tuning/online/call-records.js'
 import type { OnlineCommunicator, OnlineProcess } from '../../tuning/online/online-process.js'
 import type { UserProgram } from '../../world/user-program.js'
-import { warnOfLostCalls } from './call-files.js'
 
 /** Takes the file of a run, on the process of rank 0, or of the first one that lives. */
 export type TakeCallFile = (file: Uint8Array) => Promise<void>
@@ -173,4 +174,29 @@ function clockTickUs(): number {
     last = now
   }
   return Number.isFinite(tick) ? tick : 1000
+}
+
+/** The ending of names of files in which runs write their calls. */
+export const callFileEnding = '.calls'
+
+/**
+ * Writes the file of a run: whole, or not at all. Two runs never write one file. If it cannot be written, the run warns
+ * and still has its results.
+ */
+export async function writeCallFile(folder: string, file: Uint8Array): Promise<void> {
+  const time = new Date().toISOString().replaceAll(/[:.]/g, '-')
+  const path = join(folder, `run-${time}-${crypto.randomUUID().slice(0, 8)}${callFileEnding}`)
+  try {
+    await writeWholeFile(path, file)
+  } catch (error) {
+    warnOfLostCalls(error)
+  }
+}
+
+/** Warns that a run has its results, but no file. */
+export function warnOfLostCalls(error: unknown): void {
+  process.emitWarning(`the calls of this run are not recorded: ${reasonText(error)}`, {
+    type: 'RankweaveWarning',
+    code: 'RANKWEAVE_CALLS',
+  })
 }
