@@ -1,5 +1,5 @@
 // Figures of the bench `tuned`: what was measured, what was learned, and what calls gain and lose in all.
-import { type EvenSpread, spreadText } from '../../src/measure/spread.js'
+import { type EvenSpread, spreadText } from '../../src/measure/grid.js'
 import { withUncutTimes } from '../../src/tuning/learning/learn-decisions.js'
 import {
   bestEntry,

@@ -3,6 +3,7 @@ import type { Collective } from '../schedule/specification.js'
 import type { ElementType } from '../tuning/measured/measurement.js'
 import { defaultAlgorithm, settingLine, type TuningSetting } from '../tuning/settings/setting.js'
 import { isReduction, type TuningCall } from '../tuning/settings/tuning-call.js'
+import { largestSpread, membersOf, type PlacedSpread, spreadText } from './grid.js'
 import {
   algorithmVariable,
   type LibraryAlgorithms,
@@ -14,7 +15,6 @@ import {
 } from './library-algorithms.js'
 import type { MeasuringJob } from './measuring-job.js'
 import type { CallVerdict, Meter } from './meter.js'
-import { largestSpread, membersOf, type PlacedSpread, spreadText } from './spread.js'
 
 export interface LibraryMeterOptions {
   readonly machine: string

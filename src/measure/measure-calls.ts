@@ -1,5 +1,6 @@
 import { requireNotAborted } from '../base/abort.js'
-import type { Interval } from '../base/median-interval.js'
+import { type Interval, medianInterval } from '../base/median-interval.js'
+import { largestOf, smallestOf } from '../base/search.js'
 import { laterTurn } from '../base/turn.js'
 import {
   type ElementType,
@@ -8,12 +9,40 @@ import {
   medianTime,
 } from '../tuning/measured/measurement.js'
 import type { TuningSetting } from '../tuning/settings/setting.js'
-import { isReduction, type TuningCall } from '../tuning/settings/tuning-call.js'
+import { callText, isReduction, type TuningCall } from '../tuning/settings/tuning-call.js'
+import { spreadText } from './grid.js'
+import { openMeasurementFile } from './measurement-file.js'
 import type { Meter } from './meter.js'
-import { spreadText } from './spread.js'
-import { isEnough, repetitionsOfRound, type StoppingRule, timeInterval } from './stopping-rule.js'
 
-export interface MeasureOptions {
+/** The number of points by outcome, and those of the file. */
+export interface MeasuredPoints extends MeasureCounts {
+  readonly calls: number
+  /** The points of the file, earlier ones included. */
+  readonly points: number
+}
+
+/**
+ * Measures calls into a file, which it continues.
+ *
+ * @throws ERR_MEASUREMENT for a damaged file, and one under other conditions; ERR_FILE; ERR_ABORTED through the signal
+ */
+export async function measureInto(
+  path: string,
+  meter: Meter,
+  calls: readonly TuningCall[],
+  options: Pick<MeasureOptions, 'rule' | 'elementType' | 'onCall' | 'signal'>,
+): Promise<MeasuredPoints> {
+  const file = openMeasurementFile(path, { source: meter.source, elementType: options.elementType })
+  file.make()
+  const counts = await measureCalls(meter, calls, {
+    ...options,
+    isMeasured: file.has,
+    write: file.append,
+  })
+  return { ...counts, calls: calls.length, points: file.held + counts.measured }
+}
+
+interface MeasureOptions {
   /** The element type of reductions. */
   readonly elementType: ElementType
   readonly rule: StoppingRule
@@ -30,7 +59,7 @@ export interface MeasureOptions {
 }
 
 /** The number of points by outcome. */
-export interface MeasureCounts {
+interface MeasureCounts {
   readonly measured: number
   /** The number of points that the file already had. */
   readonly skipped: number
@@ -213,5 +242,75 @@ function measurementOf(
     ...(isReduction(call.collective) ? { elementType } : {}),
     ...{ timesUs, intervalUs },
     ...(barrierUs > 0 ? { barrierUs } : {}),
+  }
+}
+
+/** The rule that ends the repetitions of a point. */
+export interface StoppingRule {
+  /** The half width of the interval of the median that suffices, as a share of the median. */
+  readonly precision: number
+  /** The most repetitions of a point: 1 to 1,024. */
+  readonly repetitions: number
+  /**
+   * The milliseconds that the repetitions of a point may take. Too few for an interval of their median may take four
+   * times as long. There is at least one round.
+   */
+  readonly budgetMs: number
+}
+
+/** The time that a setting takes before the next one is due. */
+const roundUs = 2000
+const mostInRound = 32
+const firstRound = 2
+/** The number of budgets that a point may use until its median has an interval. */
+const budgetsWithoutInterval = 4
+
+/**
+ * Returns whether a point needs no more repetitions.
+ *
+ * @param callUs with the barrier that separates repetitions, whose median is in every one
+ * @param medianUs without it
+ */
+export function isEnough(
+  rule: StoppingRule,
+  callUs: readonly number[],
+  medianUs: number,
+  spentMs: number,
+): boolean {
+  if (callUs.length >= rule.repetitions) return true
+  const interval = medianInterval(callUs)
+  if (interval === null) return callUs.length > 0 && spentMs >= budgetsWithoutInterval * rule.budgetMs
+  if (spentMs >= rule.budgetMs) return true
+  return (interval[1] - interval[0]) / 2 <= rule.precision * medianUs
+}
+
+/** Returns the 95% confidence interval of the median of times, or the range of too few for that. */
+export function timeInterval(timesUs: readonly number[]): Interval {
+  return medianInterval(timesUs) ?? [smallestOf(timesUs), largestOf(timesUs)]
+}
+
+/**
+ * Returns the repetitions of the next round of a setting. Long calls get few, so that settings alternate; short calls
+ * get more, because they take less time than the start of a round.
+ */
+export function repetitionsOfRound(rule: StoppingRule, callUs: readonly number[]): number {
+  const left = rule.repetitions - callUs.length
+  if (callUs.length === 0) return Math.min(left, firstRound)
+  return Math.min(left, mostInRound, Math.max(1, Math.ceil(roundUs / medianTime(callUs))))
+}
+
+const progressMs = 1000
+
+/** Returns a function that reports each call that is measured, at most one line a second. */
+export function progressLines(
+  write: (line: string) => void,
+  now: () => number = () => performance.now(),
+): (call: TuningCall, settings: number, done: number, calls: number) => void {
+  let shownMs = Number.NEGATIVE_INFINITY
+  return (call, settings, done, calls) => {
+    if (now() - shownMs < progressMs) return
+    shownMs = now()
+    const count = settings === 1 ? '1 setting' : `${settings} settings`
+    write(`call ${done + 1} of ${calls}: ${callText(call)}, ${count}`)
   }
 }

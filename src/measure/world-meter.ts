@@ -6,9 +6,15 @@ import type { ElementType, MeasurementSource } from '../tuning/measured/measurem
 import { ownAlgorithms, ownSettings } from '../tuning/settings/own-settings.js'
 import { defaultAlgorithm, settingLine, type TuningSetting } from '../tuning/settings/setting.js'
 import { callProcesses, isReduction, type TuningCall } from '../tuning/settings/tuning-call.js'
-import { elementBytes, measuredOperation } from './grid.js'
+import {
+  elementBytes,
+  largestSpread,
+  measuredOperation,
+  membersOf,
+  type PlacedSpread,
+  spreadText,
+} from './grid.js'
 import { type CallVerdict, defaultSetting, type Meter } from './meter.js'
-import { largestSpread, membersOf, type PlacedSpread, spreadText } from './spread.js'
 
 /** An order of rank 0 to all ranks. Orders travel as text. */
 type Order =

@@ -2,8 +2,12 @@ import { builtInProfiles, parseMachine } from 'rankweave/machine'
 import { logGPOfLevel, predictUs } from 'rankweave/models'
 import { algorithmOf, scheduleOf, simulate } from 'rankweave/schedule'
 import { describe, expect, it } from 'vitest'
-import { formulaMeter, requireOneLevel } from '../../../src/measure/formula-meter.js'
-import { machineSpread, simulatorMeter } from '../../../src/measure/simulator-meter.js'
+import {
+  formulaMeter,
+  machineSpread,
+  requireOneLevel,
+  simulatorMeter,
+} from '../../../src/measure/computed-meters.js'
 import { settingLine } from '../../../src/tuning/settings/setting.js'
 import { raised } from './raised.js'
 

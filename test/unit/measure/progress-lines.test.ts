@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { progressLines } from '../../../src/measure/progress-lines.js'
+import { progressLines } from '../../../src/measure/measure-calls.js'
 
 it('calls that are measured are reported at most once a second', () => {
   const lines: string[] = []

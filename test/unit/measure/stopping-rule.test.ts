@@ -4,7 +4,7 @@ import {
   repetitionsOfRound,
   type StoppingRule,
   timeInterval,
-} from '../../../src/measure/stopping-rule.js'
+} from '../../../src/measure/measure-calls.js'
 
 const rule: StoppingRule = { precision: 0.05, repetitions: 20, budgetMs: 100 }
 const times = (n: number, spread: number) => Array.from({ length: n }, (_, i) => 100 + (i % 2) * spread)

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { readCallRecords } from '../../../src/shim/matching-calls.js'
+import { readCallRecords } from '../../../src/shim/recorded-matching.js'
 import { matchingIn, operationWords } from '../../support/recorded-calls.js'
 import { describeShim, right } from '../../support/shim.js'
 

@@ -1,6 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { callRecordKind, readCallRecords } from '../../../src/shim/matching-calls.js'
-import { type RecordedMatching, recordedMatching } from '../../../src/shim/recorded-matching.js'
+import {
+  callRecordKind,
+  type RecordedMatching,
+  readCallRecords,
+  recordedMatching,
+} from '../../../src/shim/recorded-matching.js'
 import {
   operationWords,
   otherMatchesOf,

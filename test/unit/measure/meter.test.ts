@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { algorithms } from '../../../src/collective/algorithms.js'
 import { parseMachine } from '../../../src/machine/machine-text.js'
-import { requireNamed, restrictedTo } from '../../../src/measure/restricted-meter.js'
-import { simulatorMeter } from '../../../src/measure/simulator-meter.js'
+import { simulatorMeter } from '../../../src/measure/computed-meters.js'
+import { requireNamed, restrictedTo } from '../../../src/measure/meter.js'
 import { settingLine } from '../../../src/tuning/settings/setting.js'
 import { raised } from './raised.js'
 
