@@ -6,18 +6,28 @@ import { laterTurn } from '../../base/turn.js'
 import { RankweaveError, wrongValue } from '../../errors.js'
 import { mpiLauncher } from '../../fabric/mpi/mpi-launcher.js'
 import { levels } from '../../machine/profile.js'
-import { formulaMeter, requireOneLevel } from '../../measure/formula-meter.js'
-import { type CallGrid, gridCalls, type MeasuredOrder } from '../../measure/grid.js'
+import {
+  formulaMeter,
+  machineSpread,
+  requireOneLevel,
+  simulatorMeter,
+} from '../../measure/computed-meters.js'
+import {
+  type CallGrid,
+  defaultSpreads,
+  type EvenSpread,
+  gridCalls,
+  type MeasuredOrder,
+  requireSpreads,
+  spreadText,
+} from '../../measure/grid.js'
 import { libraryMeter } from '../../measure/library-meter.js'
 import type { WrongPoint } from '../../measure/measure-calls.js'
-import { type MeasuredPoints, measureInto } from '../../measure/measure-into.js'
+import { type MeasuredPoints, measureInto, progressLines } from '../../measure/measure-calls.js'
 import { openMeasurementFile } from '../../measure/measurement-file.js'
 import { compileMeasuring, startMeasuring } from '../../measure/measuring-job.js'
 import type { Meter } from '../../measure/meter.js'
-import { progressLines } from '../../measure/progress-lines.js'
-import { requireAlgorithms, requireNamed, restrictedTo } from '../../measure/restricted-meter.js'
-import { machineSpread, simulatorMeter } from '../../measure/simulator-meter.js'
-import { defaultSpreads, type EvenSpread, requireSpreads, spreadText } from '../../measure/spread.js'
+import { requireAlgorithms, requireNamed, restrictedTo } from '../../measure/meter.js'
 import { worldAlgorithms } from '../../measure/world-meter.js'
 import type { Collective } from '../../schedule/specification.js'
 import { compilerOfCommand } from '../../shim/mpi-command.js'

@@ -2,10 +2,15 @@ import { readdirSync, readFileSync, rmSync } from 'node:fs'
 import { dirname, extname, join, resolve } from 'node:path'
 import * as z from 'zod'
 import { isRankweaveError, RankweaveError } from '../../errors.js'
-import { type CallRecords, readCallRecords } from '../../shim/matching-calls.js'
-import { type MatchingSummary, summarizedTrace } from '../../shim/matching-summary.js'
 import { graphLines, type RecordedGraph, recordedGraphs } from '../../shim/recorded-graphs.js'
-import { type RecordedMatching, recordedMatching } from '../../shim/recorded-matching.js'
+import {
+  type CallRecords,
+  type MatchingSummary,
+  type RecordedMatching,
+  readCallRecords,
+  recordedMatching,
+  summarizedTrace,
+} from '../../shim/recorded-matching.js'
 import { shellWord } from '../../text/printable.js'
 import { fileError, makeDirectory, readRegularFile, writeWholeFile } from '../../text/whole-file.js'
 import { parseOptions, whole } from '../input/options.js'
