@@ -1,5 +1,5 @@
 import type { Communicator } from '../../handles/communicator.js'
-import { hostedArgs } from '../../launch/processes/hosted-program.js'
+import { hostedArgs } from '../../launch/processes/hosted-part.js'
 import type { HostedMain } from '../../world/user-program.js'
 import { loadProgram, type Program, refuseExit } from './load-program.js'
 import { attributed, captureRankOutput, type RankOutput } from './rank-output.js'
