@@ -8,13 +8,10 @@ import {
 } from '../../base/option.js'
 import { requireOption } from '../../base/option-table.js'
 import { isRankweaveError, type RankweaveError, reasonText, wrongValue } from '../../errors.js'
-import { type Machine } from '../../machine/machine.js'
-import { machineOption } from '../../machine/machine.js'
 import { checkWorldMachine } from '../../machine/check-machine.js'
-import { type Nodes } from '../../machine/nodes.js'
-import { nodeRuns } from '../../machine/nodes.js'
-import { nodesOf } from '../../machine/nodes.js'
-import { type Profile } from '../../machine/profile.js'
+import { type Machine, machineOption } from '../../machine/machine.js'
+import { type Nodes, nodeRuns, nodesOf } from '../../machine/nodes.js'
+import type { Profile } from '../../machine/profile.js'
 import {
   type MatchingOptions,
   matchingOptions,
