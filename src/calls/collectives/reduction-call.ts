@@ -80,13 +80,14 @@ export abstract class ReductionCall<P> implements CollectiveCall<ReduceContribut
   }
 
   /**
-   * Makes the plan of a call whose ranks have chosen the algorithm, if no look-up is needed.
+   * Makes the plan of a call whose ranks have chosen the algorithm or the segments, if no look-up is needed.
    *
    * @throws ERR_ALGORITHM when it cannot serve
    */
   check(): this {
-    if (this.method?.algorithm === undefined || !this.state.isPlaced) return this
-    this.#prepare(leftToDefault)
+    const { algorithm, segments } = this.method ?? {}
+    const isChosen = algorithm !== undefined || segments !== undefined
+    if (isChosen && this.state.isPlaced) this.#prepare(leftToDefault)
     return this
   }
 

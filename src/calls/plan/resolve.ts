@@ -78,7 +78,8 @@ interface PendingCall extends CallToResolve {
  * collective and drawn setting.
  *
  * @param drawn the number of the setting that online tuning has drawn for the call
- * @throws ERR_ALGORITHM if the algorithm that the ranks or the machine have chosen cannot serve
+ * @throws ERR_ALGORITHM if the algorithm that the ranks or the machine have chosen cannot serve, or none can with the
+ *   segments that the ranks pass
  */
 export function resolve(
   state: CollectiveContext,
@@ -224,7 +225,7 @@ function taken(call: PendingCall, setting: Setting, isBinding: boolean): Resolut
   const segments =
     (isBinding ? undefined : avoided(call, algorithm)) ?? segmentsOrRefusal(call, algorithm, setting)
   if (typeof segments === 'number') return { algorithm, segments, choice }
-  if (isBinding) throw unserved(algorithm, segments)
+  if (isBinding) throw unserved(algorithm.id, segments)
   return byRule(call, { leaf: choice.leaf, refusal: segments })
 }
 
@@ -299,14 +300,18 @@ function byRule(call: PendingCall, tuned: Pick<PlanChoice, 'leaf' | 'refusal'>):
   if (preferred === null) return { algorithm: null, choice }
   const cut = { segmentsFor: () => method?.segments ?? preferred.segments }
   let instead: string | undefined
+  let refusal = ''
   for (const id of reduction === undefined ? [preferred.id] : [preferred.id, `${collective}-tree`]) {
     const algorithm = algorithmOf(id)
     const segments = avoidedByRule(call, algorithm) ?? segmentsOrRefusal(call, algorithm, cut)
     if (typeof segments === 'number')
       return { algorithm, segments, choice: instead === undefined ? choice : { ...choice, instead } }
+    refusal = segments
     instead ??= `not ${id}: ${segments}`
   }
-  return { algorithm: null, choice }
+  // A reduce-scatter then reduces to the first rank, from which the blocks are scattered.
+  if (collective === 'reduce-scatter') return { algorithm: null, choice }
+  throw unserved(`${collective}-tree`, refusal)
 }
 
 /** The most pieces per process of an algorithm that no rank has chosen and in which all exchange messages with all. */
@@ -390,13 +395,13 @@ export function requireMethod(
   if (method?.algorithm === undefined) return
   const { algorithm, segments = algorithm.sections ?? 1, segmentBytes } = method
   const found = segmentsOrRefusal({ state, order: 'any' }, algorithm, { segmentsFor: () => segments })
-  if (typeof found === 'string') throw unserved(algorithm, found)
+  if (typeof found === 'string') throw unserved(algorithm.id, found)
   if (isSized || segmentBytes === undefined) return
   const reason = 'the ranks do not know how long the blocks of others are: say segments instead of segment'
-  throw unserved(algorithm, reason)
+  throw unserved(algorithm.id, reason)
 }
 
-function unserved({ id }: Algorithm, reason: string): RankweaveError {
+function unserved(id: string, reason: string): RankweaveError {
   return new RankweaveError('ERR_ALGORITHM', `${id}: ${reason}`)
 }
 

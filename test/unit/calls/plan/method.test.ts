@@ -135,6 +135,23 @@ describe('the method of a collective', () => {
   })
 })
 
+it('segments without an algorithm are refused for an operation that takes whole arrays', async () => {
+  const most = createOperation<Int32Array>((a, b) => a.map((value, i) => Math.max(value, b[i])), {
+    name: 'most',
+  })
+  const data = new Int32Array(6)
+  const into = new Int32Array(6)
+  const segments = 2
+  const calls: ((world: Communicator) => Promise<unknown>)[] = [
+    (world) => world.reduce(data, most, 1, { segments }),
+    (world) => world.allreduce(data, most, { segments }),
+    (world) => world.scan(data, most, { segments }),
+    async (world) => world.allreduceInit(data, into, most, { segments }),
+  ]
+  for (const call of calls) expect(await codesOf(call)).toEqual(all('ERR_ALGORITHM'))
+  expect(await codesOf((world) => world.reduceScatter(data, most, { segments }))).toEqual(all('done'))
+})
+
 describe('what runs by a method', () => {
   /** Algorithms and segments of the collectives of the first of four processes, after these calls. */
   async function usesOf(calls: (world: Communicator) => Promise<unknown>) {
