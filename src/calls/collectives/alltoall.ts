@@ -1,7 +1,7 @@
 import { copyBytes } from '../../base/bytes.js'
 import { concatenate } from '../../base/packing.js'
 import { elementSizeBytes, typeCode } from '../../messages/datatype/elements.js'
-import type { CommContext, CommProcesses } from '../../messages/process/comm-context.js'
+import type { CommContext } from '../../messages/process/comm-context.js'
 import { type CollectiveCall, RankFailure } from '../collective-call.js'
 import type { Exchange } from '../exchange.js'
 import type { CollectiveContext } from '../plan/collective-context.js'
@@ -81,7 +81,8 @@ function alltoallShort(
   const { processes, size, localRanks } = state
   const here = all.length
   const totalBytes = size * sizeBytes
-  const { me, count } = exchange
+  const { count } = exchange
+  const runs = runsElsewhere(state, here)
   let ranks: Int32Array | undefined
   // The blocks between ranks of this process do not pass through the plan.
   const lengths = segmentLengths((pair) => {
@@ -90,8 +91,7 @@ function alltoallShort(
     return from === to ? 0 : ranks[from] * ranks[to] * sizeBytes
   }, chosen.segments)
   const fill = (own: Uint8Array) => {
-    for (let i = 0; i < here; i++)
-      spreadPairs(processes, all[i].sendBlocks.bytes, own, me, i, here, sizeBytes)
+    for (let i = 0; i < here; i++) spreadPairs(runs, all[i].sendBlocks.bytes, own, i, sizeBytes)
   }
   moveShort(
     state.plans.movePlan(chosen),
@@ -106,7 +106,7 @@ function alltoallShort(
         const landing = landingOf(type, totalBytes, all[i].layout.into)
         results[i] = landing
         if (landing instanceof RankFailure) continue
-        gatherPairs(processes, slots, landing.bytes, me, i, here, sizeBytes)
+        gatherPairs(runs, slots, landing.bytes, i, here, sizeBytes)
         for (let source = 0; source < here; source++) {
           const block = blockFor(all[source].sendBlocks, localRanks[i])
           copyBytes(landing.bytes, localRanks[source] * sizeBytes, block)
@@ -155,77 +155,73 @@ function alltoallLong(
   )
 }
 
-// These functions lay out blocks of one length between the ranks of process `me` and those of all others, side by side.
-// The order is by process, then by the rank there or here that sends, then by the one that receives.
+/**
+ * A run of consecutive ranks elsewhere, and the places of the blocks between it and the ranks here. The blocks that
+ * leave and those that arrive lie side by side: by process, then by the rank that sends, then by the one that receives.
+ */
+interface RunElsewhere {
+  readonly from: number
+  readonly to: number
+  /** The place of the first block from the first rank here to the run, and the distance to that of the next rank here. */
+  readonly sent: number
+  readonly sentStep: number
+  /** The place of the block from the first rank of the run to the first rank here. */
+  readonly received: number
+}
 
-/** Writes the blocks that the i-th of `here` ranks has for all ranks elsewhere, by rank. */
-function spreadPairs(
-  processes: CommProcesses,
-  sent: Uint8Array,
-  pairs: Uint8Array,
-  me: number,
-  i: number,
-  here: number,
-  sizeBytes: number,
-): void {
+function runsElsewhere({ processes, processIndex }: CommContext, here: number): readonly RunElsewhere[] {
   const { runStart, runProcess } = processes
-  const { first, count } = ranksOf(processes, me)
-  const taken = new Int32Array(processes.count)
+  const counts = ranksPerProcess(processes)
+  const first = new Int32Array(counts.length)
+  for (let process = 1; process < counts.length; process++)
+    first[process] = first[process - 1] + (process - 1 === processIndex ? 0 : counts[process - 1])
+  // The number of ranks elsewhere, by process, before the next run of each process.
+  const before = first.slice()
+  const runs: RunElsewhere[] = []
   for (let run = 0; run < runProcess.length; run++) {
     const process = runProcess[run]
-    if (process === me) continue
+    if (process === processIndex) continue
     const [from, to] = [runStart[run], runStart[run + 1]]
-    const at = here * first[process] + i * count[process] + taken[process]
-    pairs.set(sent.subarray(from * sizeBytes, to * sizeBytes), at * sizeBytes)
-    taken[process] += to - from
+    const sent = (here - 1) * first[process] + before[process]
+    runs.push({ from, to, sent, sentStep: counts[process], received: here * before[process] })
+    before[process] += to - from
   }
+  return runs
+}
+
+/** Writes the blocks that the i-th rank here has for all ranks elsewhere. */
+function spreadPairs(
+  runs: readonly RunElsewhere[],
+  sent: Uint8Array,
+  pairs: Uint8Array,
+  i: number,
+  sizeBytes: number,
+): void {
+  for (const { from, to, sent: first, sentStep } of runs)
+    pairs.set(sent.subarray(from * sizeBytes, to * sizeBytes), (first + i * sentStep) * sizeBytes)
 }
 
 /** Writes the blocks that all ranks elsewhere have for the i-th of `here` ranks, by rank. */
 function gatherPairs(
-  processes: CommProcesses,
+  runs: readonly RunElsewhere[],
   pairs: Uint8Array,
   received: Uint8Array,
-  me: number,
   i: number,
   here: number,
   sizeBytes: number,
 ): void {
-  const { runStart, runProcess } = processes
-  const { first } = ranksOf(processes, me)
-  const taken = new Int32Array(processes.count)
-  for (let run = 0; run < runProcess.length; run++) {
-    const process = runProcess[run]
-    if (process === me) continue
-    for (let rank = runStart[run]; rank < runStart[run + 1]; rank++) {
-      const from = (here * (first[process] + taken[process]++) + i) * sizeBytes
+  for (const { from, to, received: first } of runs) {
+    for (let rank = from; rank < to; rank++) {
+      const start = (first + here * (rank - from) + i) * sizeBytes
       const at = rank * sizeBytes
-      if (sizeBytes > mostLoopedBytes) received.set(pairs.subarray(from, from + sizeBytes), at)
-      else for (let byte = 0; byte < sizeBytes; byte++) received[at + byte] = pairs[from + byte]
+      if (sizeBytes > mostLoopedBytes) received.set(pairs.subarray(start, start + sizeBytes), at)
+      else for (let byte = 0; byte < sizeBytes; byte++) received[at + byte] = pairs[start + byte]
     }
   }
 }
 
 /** The largest number of bytes for which a loop is faster than a call. */
 const mostLoopedBytes = 32
-
-/** Returns for every process its number of ranks, and that of the processes before it, without `me`. */
-function ranksOf({ runStart, runProcess, count: processes }: CommProcesses, me: number) {
-  const first = new Int32Array(processes)
-  const count = new Int32Array(processes)
-  for (let run = 0; run < runProcess.length; run++) {
-    count[runProcess[run]] += runStart[run + 1] - runStart[run]
-  }
-  for (let process = 1; process < processes; process++) {
-    first[process] = first[process - 1] + (process - 1 === me ? 0 : count[process - 1])
-  }
-  return { first, count }
-}
-
-interface Contribution {
-  readonly sendBlocks: SendBlocks
-  readonly layout: Layout
-}
 
 /**
  * Exchanges blocks of lengths that only their senders know, and completes the collective.
@@ -236,7 +232,7 @@ function alltoallLists(
   state: CommContext,
   plans: ListPlans,
   type: number | null,
-  all: readonly Contribution[],
+  all: Contributions,
   exchange: Exchange,
 ): void {
   const { me, count } = exchange
