@@ -60,7 +60,7 @@ export function moveLists(
   const longBlocks: OwnBlocks = (unit) => own(unit).filter(isLongBlock)
   const beginPieces = () => {
     const plan = plans.long()
-    const pieces = new PieceStore(plan.program, plans.segments, longBlocks, (unit, isRelayed) =>
+    const pieces = pieceStore(plan, plans.segments, longBlocks, (unit, isRelayed) =>
       placesOf!(unit, isRelayed),
     )
     return plan.beginPieces(exchange, pieces, done)
@@ -106,6 +106,15 @@ export function movePieces(
   done: () => void,
 ): void {
   plan.calls++
-  const store = new PieceStore(plan.program, segments, own, placesOf)
-  plan.beginPieces(exchange, store, done).post()
+  plan.beginPieces(exchange, pieceStore(plan, segments, own, placesOf), done).post()
+}
+
+function pieceStore(plan: CollectivePlan, segments: number, own: OwnBlocks, placesOf: PlacesOf): PieceStore {
+  const { algorithm, shape, program } = plan
+  const { ranks, root = 0 } = shape
+  const originOf = (unit: number): number => {
+    if (algorithm.collective === 'scatter') return root
+    return algorithm.collective === 'alltoall' ? Math.floor(unit / ranks) : unit
+  }
+  return new PieceStore(program, segments, originOf, own, placesOf)
 }

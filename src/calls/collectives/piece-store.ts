@@ -17,6 +17,8 @@ export type PlacesOf = (unit: number, isRelayed: boolean) => BlockMemory
 /**
  * The values of a program that moves long blocks, each from its origin's array into its destination's, for one run.
  * Block `unit * segments + s` of the schedule is segment s of every block of the unit.
+ *
+ * A schedule may bring blocks back to their origin. They are not sent there, since it sends them from its own memory.
  */
 export class PieceStore implements ProgramStore, FramePieces {
   readonly pieces = this
@@ -24,29 +26,33 @@ export class PieceStore implements ProgramStore, FramePieces {
   readonly #segments: number
   readonly #own: OwnBlocks
   readonly #placesOf: PlacesOf
-  readonly #ownUnits: ReadonlySet<number>
+  readonly #originOf: (unit: number) => number
   /** The memory of blocks by unit; of units that are contributed here, that of the caller. */
   readonly #places = new Map<number, BlockMemory>()
   /** Whether each value is relayed; made when the first block arrives. */
   #relayed: Uint8Array | undefined
 
-  constructor(program: ProcessProgram, segments: number, own: OwnBlocks, placesOf: PlacesOf) {
+  /** @param originOf the process that contributes a unit */
+  constructor(
+    program: ProcessProgram,
+    segments: number,
+    originOf: (unit: number) => number,
+    own: OwnBlocks,
+    placesOf: PlacesOf,
+  ) {
     this.#program = program
     this.#segments = segments
-    const { valueTerm, ownStart } = program
-    const ownTerms = valueTerm.subarray(0, ownStart[ownStart.length - 1])
-    this.#ownUnits = new Set(Array.from(ownTerms, (term) => Math.floor(term / segments)))
+    this.#originOf = originOf
     this.#own = own
     this.#placesOf = placesOf
   }
 
   sent(frame: number): readonly Uint8Array[] {
-    const { valueStart, value } = this.#program.send
-    const first = valueStart[frame]
-    // Blocks that are relayed have places.
-    if (valueStart[frame + 1] === first + 1) return this.#piecesOf(value[first]) as readonly Uint8Array[]
+    const { valueStart, value, peer } = this.#program.send
     const pieces: Uint8Array[] = []
-    for (let i = first; i < valueStart[frame + 1]; i++) {
+    for (let i = valueStart[frame]; i < valueStart[frame + 1]; i++) {
+      if (this.#originOf(this.#unitOf(value[i])) === peer[frame]) continue
+      // Blocks that are relayed have places.
       for (const piece of this.#piecesOf(value[i])) pieces.push(piece!)
     }
     return pieces
@@ -54,19 +60,12 @@ export class PieceStore implements ProgramStore, FramePieces {
 
   received(frame: number): BlockMemory {
     const { valueStart } = this.#program.receive
-    const first = valueStart[frame]
-    if (valueStart[frame + 1] === first + 1) return this.#placesFor(first)
     const pieces: (Uint8Array | null)[] = []
-    for (let value = first; value < valueStart[frame + 1]; value++) {
-      for (const piece of this.#placesFor(value)) pieces.push(piece)
+    for (let value = valueStart[frame]; value < valueStart[frame + 1]; value++) {
+      if (this.#originOf(this.#unitOf(value)) === this.#program.process) continue
+      for (const piece of this.#piecesOf(value)) pieces.push(piece)
     }
     return pieces
-  }
-
-  /** A schedule may bring blocks back to their origin, which does not want them: it sends them from their own memory. */
-  #placesFor(value: number): BlockMemory {
-    const pieces = this.#piecesOf(value)
-    return this.#ownUnits.has(this.#unitOf(value)) ? pieces.map(() => null) : pieces
   }
 
   #unitOf(value: number): number {
@@ -78,7 +77,8 @@ export class PieceStore implements ProgramStore, FramePieces {
     const unit = this.#unitOf(value)
     let places = this.#places.get(unit)
     if (places === undefined) {
-      places = this.#ownUnits.has(unit) ? this.#own(unit) : this.#placesOf(unit, this.#isRelayed(value))
+      const isOwn = this.#originOf(unit) === this.#program.process
+      places = isOwn ? this.#own(unit) : this.#placesOf(unit, this.#isRelayed(value))
       this.#places.set(unit, places)
     }
     if (segments === 1) return places

@@ -24,5 +24,21 @@ it.each(ids.filter((id) => id !== 'allgather-two-proc'))(
   },
 )
 
+it('allgather-binomial sends no long block to its origin', async () => {
+  const blockBytes = 20_000
+  const sent = await onRanks(
+    { ranks: 4, fabric: local({ ranksPerProcess: [1, 1, 1, 1] }) },
+    async (world) => {
+      const { processCounters } = world.seat().state.runtime
+      const before = processCounters.frameBytesSent
+      await world.allgather(new Uint8Array(blockBytes), { algorithm: 'allgather-binomial' })
+      await world.barrier()
+      return Math.floor((processCounters.frameBytesSent - before) / blockBytes)
+    },
+  )
+  // Ranks 1 and 3 send their blocks to 0 and 2, and 2 sends two to 0. Then 0 sends three to 1 and to 2, and 1 to 3.
+  expect(sent).toEqual([6, 4, 2, 1])
+})
+
 const bytesOf = ({ buffer, byteOffset, byteLength }: ArrayBufferView) =>
   new Uint8Array(buffer, byteOffset, byteLength)
