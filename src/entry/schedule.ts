@@ -21,8 +21,13 @@ export {
 
 // strategies and their plans
 
-export type { AutoStrategy } from '../neighborhood/choose/auto.js'
-export type { Alternative, Choice, ChosenOperation, Unsimulated } from '../neighborhood/choose/choice.js'
+export type {
+  Alternative,
+  AutoStrategy,
+  Choice,
+  ChosenOperation,
+  Unsimulated,
+} from '../neighborhood/choose/auto.js'
 export { type ChooseOptions, chooseStrategy } from '../neighborhood/choose/choose-strategy.js'
 export {
   mapBySimulatedTime,
@@ -32,7 +37,7 @@ export {
 export { type NeighborOperation, type PlanOptions, plan, planStatistics } from '../neighborhood/plan/plan.js'
 export type { Allgather } from '../neighborhood/strategies/allgather.js'
 export type { Cartesian } from '../neighborhood/strategies/cartesian.js'
-export type { CommonNeighbor } from '../neighborhood/strategies/common-neighbor-strategy.js'
+export type { CommonNeighbor } from '../neighborhood/strategies/common-neighbor.js'
 export type { Cumulative } from '../neighborhood/strategies/cumulative.js'
 export type { Descending } from '../neighborhood/strategies/descending.js'
 export type { DigitOrder, DigitsOf } from '../neighborhood/strategies/digits.js'

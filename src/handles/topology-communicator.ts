@@ -10,7 +10,7 @@ import type { Machine } from '../machine/machine.js'
 import type { FreshArray, SameElements, TypedArray } from '../messages/datatype/elements.js'
 import type { ReceiveBuffer } from '../messages/datatype/strided-view.js'
 import type { Request } from '../messages/p2p/request.js'
-import type { Choice } from '../neighborhood/choose/choice.js'
+import type { Choice } from '../neighborhood/choose/auto.js'
 import type { Plan } from '../neighborhood/strategies/strategy.js'
 import type { ProcessTopology } from '../topology/process-topology.js'
 import {

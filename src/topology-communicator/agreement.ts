@@ -1,8 +1,7 @@
 import { hashText } from '../calls/signature.js'
 import { formatMachine } from '../machine/format-machine.js'
 import type { Machine } from '../machine/machine.js'
-import { type AutoStrategy, formatAuto, isAuto } from '../neighborhood/choose/auto.js'
-import { machineFacts } from '../neighborhood/choose/machine-facts.js'
+import { type AutoStrategy, formatAuto, isAuto, machineFacts } from '../neighborhood/choose/auto.js'
 import type { Strategy } from '../neighborhood/strategies/strategy.js'
 import { formatStrategy } from '../neighborhood/strategies/strategy-text.js'
 

@@ -2,7 +2,7 @@ import { requireKnownOptions } from '../base/known-options.js'
 import { type OptionTable, uncheckedOptions } from '../base/option.js'
 import { wrongValue } from '../errors.js'
 import { requireFixed, type TypedArray } from '../messages/datatype/elements.js'
-import { type ChosenOperation, checkedChosen } from '../neighborhood/choose/choice.js'
+import { type ChosenOperation, checkedChosen } from '../neighborhood/choose/auto.js'
 import type { PlanStore } from '../neighborhood/plan/plan-store.js'
 
 /**

@@ -3,7 +3,7 @@ import { findTranslations, mooreTopology, type ProcessTopology, topologyFromEdge
 import { expect, test } from 'vitest'
 import { below, mulberry32 } from '../../src/base/random.js'
 import { plan, routeOf } from '../../src/neighborhood/plan/plan.js'
-import { alltoallSchedule } from '../../src/neighborhood/strategies/alltoall-schedule.js'
+import { alltoallSchedule } from '../../src/neighborhood/strategies/route-schedule.js'
 import { cases } from '../support/soak.js'
 
 const texts = [

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { RankweaveError } from '../../src/errors.js'
-import type { CommonNeighbor } from '../../src/neighborhood/strategies/common-neighbor-strategy.js'
+import type { CommonNeighbor } from '../../src/neighborhood/strategies/common-neighbor.js'
 import type { JobsOptions } from '../../src/service/jobs/jobs.js'
 import type { TaskProgress, Tasks } from '../../src/service/jobs/task.js'
 

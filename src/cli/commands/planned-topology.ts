@@ -4,6 +4,7 @@ import {
   type TopologyInfo,
   type UploadFormat,
 } from '../../client/protocol/http.js'
+import type { PlanWords } from '../../client/protocol/plan-words.js'
 import { ServiceClient } from '../../client/service-client.js'
 import { RankweaveError, shortened } from '../../errors.js'
 import { planDirectory } from '../../launch/plan-directory.js'
@@ -12,7 +13,6 @@ import type { Machine } from '../../machine/machine.js'
 import {
   type PlanHooks,
   type PlanReport,
-  type PlanWords,
   reportedPlan,
   type UnderstoodRequest,
 } from '../../neighborhood/choose/plan-request.js'

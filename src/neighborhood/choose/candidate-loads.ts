@@ -5,8 +5,8 @@ import type { ProcessTopology } from '../../topology/process-topology.js'
 import { topologyHash } from '../../topology/topology-hash.js'
 import { strategyKind } from '../strategies/strategies.js'
 import type { Strategy } from '../strategies/strategy.js'
+import type { ChosenOperation } from './auto.js'
 import { candidatesOf, type Grouped, isGrouped, mostMessages, nodeSizes } from './candidates.js'
-import type { ChosenOperation } from './choice.js'
 import { type HopLoad, hubLoad, hubOf, routeLoad } from './estimate.js'
 
 /**

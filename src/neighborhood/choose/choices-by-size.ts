@@ -3,10 +3,8 @@ import { joinWork, type SharedWork } from '../../base/turn.js'
 import type { Machine } from '../../machine/machine.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
 import { RecentObjects } from '../plan/plan-cache.js'
-import type { AutoStrategy } from './auto.js'
-import type { Choice, ChosenOperation } from './choice.js'
+import { type AutoStrategy, type Choice, type ChosenOperation, machineFacts } from './auto.js'
 import { type ChooseOptions, chooseInSlices, chooseStrategy } from './choose-strategy.js'
-import { machineFacts } from './machine-facts.js'
 
 /** The subject of a choice, with a class of lengths. */
 interface Wanted {

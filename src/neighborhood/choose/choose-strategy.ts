@@ -10,7 +10,14 @@ import { type ProcessTopology, requireTopology } from '../../topology/process-to
 import type { PlanOptions } from '../plan/plan.js'
 import type { Strategy } from '../strategies/strategy.js'
 import { formatStrategy } from '../strategies/strategy-text.js'
-import { checkAuto, defaultBudget } from './auto.js'
+import {
+  type Choice,
+  type ChosenOperation,
+  checkAuto,
+  checkedChosen,
+  defaultBudget,
+  type Unsimulated,
+} from './auto.js'
 import {
   type CandidateLoads,
   candidateLoads,
@@ -18,7 +25,6 @@ import {
   loadsInSlices,
 } from './candidate-loads.js'
 import { isGrouped } from './candidates.js'
-import { type Choice, type ChosenOperation, checkedChosen, type Unsimulated } from './choice.js'
 import { estimateUs } from './estimate.js'
 import { extentsOf, localSearch } from './local-search.js'
 import { type LowerBound, lowerBound } from './lower-bound.js'

@@ -1,30 +1,23 @@
-import { wordOption } from '../../base/option.js'
-import { givenOptions, withDefaults } from '../../base/option-table.js'
-import { RankweaveError } from '../../errors.js'
+import { givenOptions } from '../../base/option-table.js'
+import { fastestAllgather, mostAllgatherRanks } from '../../cost/simulate/fastest-allgather.js'
+import { sentIn } from '../../cost/simulate/traffic.js'
 import { formatMachine } from '../../machine/format-machine.js'
 import { type Machine, nodeOf } from '../../machine/machine.js'
-import { profileOf } from '../../machine/network.js'
+import { profileOf, profileOrigin, profileRemark } from '../../machine/network.js'
 import { type NodeOutline, nodeOfOutline, requireCores } from '../../machine/nodes.js'
 import type { NeighborCollective } from '../../schedule/specification.js'
 import { verify } from '../../schedule/verify/verify.js'
 import type { Verification } from '../../schedule/verify/violations.js'
-import {
-  friendOptions,
-  groupingEngines,
-  groupingSettings,
-  refuseSimulation,
-} from '../../topology/friends/grouping-options.js'
+import { groupingSettings } from '../../topology/friends/grouping-options.js'
 import { prepareEngine } from '../../topology/grouping/exact-round.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
 import { topologyFromEdges } from '../../topology/topology-builders.js'
 import { type PlanOptions, plan, planStatistics } from '../plan/plan.js'
-import { combiningOptions } from '../strategies/common-neighbor.js'
-import type { CommonNeighbor } from '../strategies/common-neighbor-strategy.js'
 import { checkedKind } from '../strategies/strategies.js'
 import type { Plan, PlanStatistics, Strategy } from '../strategies/strategy.js'
-import { formatStrategy, parseStrategyBeside } from '../strategies/strategy-text.js'
-import { type AutoStrategy, isAuto, parseAuto } from './auto.js'
-import { type Compared, choiceObject, compareStrategies, type ReportedChoice } from './comparison.js'
+import { formatStrategy } from '../strategies/strategy-text.js'
+import { type Alternative, type AutoStrategy, type Choice, isAuto } from './auto.js'
+import { chooseStrategy } from './choose-strategy.js'
 import {
   type AppliedMapping,
   type MappedTopology,
@@ -32,45 +25,6 @@ import {
   mappedTopology,
   withoutMapping,
 } from './mapped-topology.js'
-
-/** The options of the strategy `common-neighbor` if its text has none. */
-export const friendWords = {
-  ...friendOptions,
-  engine: wordOption(groupingEngines, {
-    ...friendOptions.engine,
-    help: 'how friends are grouped; distributed only in createDistGraphAdjacent',
-  }),
-  mode: wordOption(['aware', 'agnostic'], {
-    help: 'aware: friends share a node, the default with a machine; agnostic: any ranks are friends',
-  }),
-  ...combiningOptions,
-}
-
-/** A strategy in the words of a caller; words that the caller left out are undefined. */
-export interface StrategyWords extends Undefinable<Omit<CommonNeighbor, 'kind' | 'engine'>> {
-  readonly strategy: string
-  readonly engine?: string | undefined
-  readonly machine?: Machine | undefined
-}
-
-type Undefinable<T> = { readonly [Name in keyof T]?: T[Name] | undefined }
-
-/** A request to `rankweave plan` or the service, in the words of the caller. */
-export interface PlanWords extends StrategyWords {
-  readonly bytes?: number | undefined
-  /** Whether strategies are compared; absent if the caller has no such word. */
-  readonly compare?: boolean
-  readonly operation?: NeighborCollective | undefined
-  readonly map?: MapSource | undefined
-}
-
-/** The words as they are understood. Only the profile of the machine is read, so its nodes need not be laid out. */
-type Understandable<Words extends StrategyWords> = Omit<Words, 'machine'> & {
-  readonly machine?: Pick<Machine, 'profile'> | undefined
-}
-
-/** Returns the caller's spelling of a word: `--bytes` on the command line, `bytes` over HTTP. */
-export type Spelled = (name: keyof PlanWords) => string
 
 /** A request whose words have been understood: plain data from which worker threads plan. */
 export interface UnderstoodRequest {
@@ -81,101 +35,6 @@ export interface UnderstoodRequest {
   readonly comparedBytes: number | null
   /** The source of the mapping before planning; null if rank v is vertex v. */
   readonly map: MapSource | null
-}
-
-/**
- * Understands a request before anything is built for it.
- *
- * @throws ERR_USAGE for words that are missing, or would have no effect
- * @throws ERR_MACHINE for a comparison on a machine without a profile
- * @throws ERR_STRATEGY as {@link namedStrategy}
- */
-export function understand(words: Understandable<PlanWords>, spelled: Spelled): UnderstoodRequest {
-  refuseNeedlessFriends(words, spelled)
-  const { operation = 'neighbor-allgather', bytes, compare, machine } = words
-  const map = mapSource(words, spelled)
-  const auto = parseAuto(words.strategy)
-  if (auto === null && compare !== true) {
-    const users = `${spelled('strategy')} auto${compare === undefined ? '' : ` and ${spelled('compare')}`}`
-    if (bytes !== undefined) throw usageError(`${spelled('bytes')}: is for ${users}`)
-    return { strategy: strategyOf(words, spelled), operation, comparedBytes: null, map }
-  }
-  const what = auto === null ? spelled('compare') : `${spelled('strategy')} auto`
-  if (operation !== 'neighbor-allgather')
-    throw usageError(`${what}: is for neighbor-allgather, not for ${operation}`)
-  if (auto?.bytes !== undefined && bytes !== undefined)
-    throw usageError(`${spelled('bytes')}: expected once, got ${bytes} and ${what}:bytes=${auto.bytes}`)
-  const comparedBytes = auto?.bytes ?? bytes
-  if (machine === undefined) {
-    const example = 'cluster:nodes=16,cores=16,profile=simgrid-fast'
-    throw usageError(`${what}: expected ${spelled('machine')} with a profile, such as ${example}`)
-  }
-  if (comparedBytes === undefined)
-    throw usageError(`${what}: expected ${spelled('bytes')}, the length of a block`)
-  profileOf(machine)
-  return { strategy: auto ?? strategyOf(words, spelled), operation, comparedBytes, map }
-}
-
-/**
- * Returns the mapping of words that name one; null for others.
- *
- * @throws ERR_USAGE without a machine, whose cores are the slots
- */
-export function mapSource(
-  { map, machine }: Pick<Understandable<PlanWords>, 'map' | 'machine'>,
-  spelled: Spelled,
-): MapSource | null {
-  if (map === undefined) return null
-  if (machine !== undefined) return map
-  throw usageError(`${spelled('map')}: expected ${spelled('machine')}, on whose cores ranks are placed`)
-}
-
-/**
- * Returns the strategy of words that name one.
- *
- * @throws ERR_USAGE for an unknown engine, for aware mode without a machine, and for words that would have no effect
- * @throws ERR_STRATEGY for the engine `distributed`, and for a text that is not a strategy
- */
-export function namedStrategy(words: Understandable<StrategyWords>, spelled: Spelled): Strategy {
-  refuseNeedlessFriends(words, spelled)
-  return strategyOf(words, spelled)
-}
-
-function strategyOf(words: Understandable<StrategyWords>, spelled: Spelled): Strategy {
-  const { strategy, machine, engine = friendWords.engine.default } = words
-  if (strategy !== 'common-neighbor') return parseStrategyBeside(['auto'], strategy)
-  const mode = words.mode ?? (machine === undefined ? 'agnostic' : 'aware')
-  if (mode === 'aware' && machine === undefined)
-    throw usageError(`${spelled('mode')} aware: expected ${spelled('machine')}, which defines the nodes`)
-  const known = groupingEngines.find((each) => each === engine)
-  if (known === undefined)
-    throw usageError(`${spelled('engine')}: expected ${friendWords.engine.expected}, got '${engine}'`)
-  refuseSimulation(spelled('engine'), known)
-  const { k, dedupe, elide, theta, labelSeed } = withDefaults(friendWords, words)
-  return {
-    kind: 'common-neighbor',
-    ...{ k, mode, dedupe, elide },
-    ...(theta === undefined ? {} : { theta }),
-    ...(known === friendWords.engine.default ? {} : { engine: known }),
-    ...(labelSeed === undefined ? {} : { labelSeed }),
-  }
-}
-
-/** @throws ERR_USAGE for words of friend groups with a strategy that does not take them */
-export function refuseNeedlessFriends(words: Understandable<StrategyWords>, spelled: Spelled): void {
-  const { strategy } = words
-  if (strategy === 'common-neighbor') return
-  for (const name of Object.keys(friendWords) as (keyof typeof friendWords)[]) {
-    if (words[name] === undefined) continue
-    const option = spelled(name)
-    const hint = strategy.startsWith('common-neighbor:') ? ': write it there' : ', not for this strategy'
-    const message = `${option} is for ${spelled('strategy')} common-neighbor${hint} (${strategy})`
-    throw new RankweaveError('ERR_USAGE', message, { details: { option } })
-  }
-}
-
-function usageError(message: string): RankweaveError {
-  return new RankweaveError('ERR_USAGE', message)
 }
 
 /** A route is tried before planning for at most so many ranks, in two or three milliseconds. */
@@ -220,7 +79,7 @@ export interface PlanHooks extends Pick<PlanOptions, 'onProgress' | 'signal'> {
 }
 
 /** A plan as a caller requested it. */
-export interface RequestedPlan {
+interface RequestedPlan {
   readonly plan: Plan
   /** The planned topology: that of slots if vertices were mapped. */
   readonly topology: ProcessTopology
@@ -248,7 +107,7 @@ export async function requestedPlan(
   hooks: PlanHooks & Pick<PlanOptions, 'nodeOf'> = {},
 ): Promise<RequestedPlan> {
   const { strategy: asked, operation } = request
-  const { onStep = () => {}, onProgress, signal, retained = made } = hooks
+  const { onStep = () => {}, onProgress, signal, retained } = hooks
   const nodes = hooks.nodeOf ?? (machine === null ? null : nodeOf(machine, given.ranks))
   const isExact = (strategy: Strategy | AutoStrategy) =>
     strategy.kind === 'common-neighbor' && strategy.engine === 'exact'
@@ -267,37 +126,34 @@ export async function requestedPlan(
       ...givenOptions({ onProgress, signal }),
     })
   const begin = performance.now()
-  const { plan: planned, isFromStore } = await retained(topology, strategy, nodes, make)
+  const { plan: planned, isFromStore } =
+    retained === undefined
+      ? { plan: make(), isFromStore: false }
+      : await retained(topology, strategy, nodes, make)
   const retainedMs = isFromStore ? performance.now() - begin : null
   return { plan: planned, topology, mapping, strategy, nodes, compared, retainedMs }
 }
 
-/** The topology to plan, and the comparison that was requested. */
-type ComparedTopology = Pick<RequestedPlan, 'topology' | 'mapping' | 'compared'>
-
 /**
  * Compares strategies if that is requested. If both the mapping and the strategy are `auto`, vertices move only if that
  * saves simulated time. Each topology is timed with the strategy chosen for it.
+ *
+ * @returns the topology to plan, its mapping, and the comparison that was requested
  */
 function comparedTopology(
   given: ProcessTopology,
   mapped: MappedTopology | null,
-  { strategy: asked, comparedBytes: bytes, map }: UnderstoodRequest,
+  request: UnderstoodRequest,
   machine: Machine | null,
-  { onStep = () => {}, onProgress, signal }: PlanHooks,
-): ComparedTopology {
+  hooks: PlanHooks,
+): Pick<RequestedPlan, 'topology' | 'mapping' | 'compared'> {
   const { topology, mapping } = mapped ?? { topology: given, mapping: null }
-  if (bytes === null) return { topology, mapping, compared: null }
-  const budget = isAuto(asked) ? asked.budget : undefined
-  const comparison = (of: ProcessTopology): Compared =>
-    compareStrategies(of, machine!, {
-      bytes,
-      ...givenOptions({ signal, onProgress, budget }),
-      ...(isAuto(asked) ? {} : { include: [asked] }),
-    })
+  if (request.comparedBytes === null) return { topology, mapping, compared: null }
+  const comparison = (of: ProcessTopology) => comparedStrategies(of, machine!, request, hooks)
+  const { onStep = () => {} } = hooks
   onStep('comparing strategies')
   const compared = comparison(topology)
-  if (mapping === null || !mapping.isMapped || !isAuto(asked) || map !== 'auto')
+  if (mapping === null || !mapping.isMapped || !isAuto(request.strategy) || request.map !== 'auto')
     return { topology, mapping, compared }
   onStep('comparing strategies without the mapping')
   const unmapped = comparison(given)
@@ -308,13 +164,61 @@ function comparedTopology(
     : { topology: given, mapping: withoutMapping(decided), compared: unmapped }
 }
 
-const made: NonNullable<PlanHooks['retained']> = async (_topology, _strategy, _nodes, make) => ({
-  plan: make(),
-  isFromStore: false,
-})
+/** The strategies that the library considers, compared with a program without neighborhood collectives. */
+interface Compared {
+  readonly choice: Choice
+  readonly ordinary: Ordinary | null
+  /** The profile whose costs the simulated times use, and its origin. */
+  readonly profile: string
+  /** The reason why the times are less reliable than they seem; null if there is none. */
+  readonly remark: string | null
+}
+
+/** An allgather of all blocks to all ranks, of which a rank picks those of its neighbors. */
+interface Ordinary extends Pick<Alternative, 'timeUs' | 'messages' | 'bytes'> {
+  readonly algorithm: string
+}
+
+/** Chooses among the strategies that the library considers, and compares them with the named one and friend groups. */
+function comparedStrategies(
+  topology: ProcessTopology,
+  machine: Machine,
+  { strategy: asked, comparedBytes }: UnderstoodRequest,
+  { onProgress, signal }: PlanHooks,
+): Compared {
+  const bytes = comparedBytes!
+  const choice = chooseStrategy(topology, machine, {
+    bytes,
+    include: [...(isAuto(asked) ? [] : [asked]), ...friendGroups(topology, machine)],
+    ...givenOptions({ signal, onProgress, budget: isAuto(asked) ? asked.budget : undefined }),
+  })
+  return {
+    choice,
+    ordinary: ordinaryAllgather(topology.ranks, machine, bytes),
+    profile: profileOrigin(profileOf(machine)),
+    remark: profileRemark(machine),
+  }
+}
+
+/** Friend groups are compared for at most so many edges, unless the budget covers the search for them. */
+const mostFriendEdges = 2 ** 18
+
+/** Lists groups of 2, 4 and 8, of ranks that share nodes if there are several nodes. */
+function friendGroups({ ranks, outRank }: ProcessTopology, machine: Machine): Strategy[] {
+  if (outRank.length > mostFriendEdges) return []
+  const mode = machine.cores.length > 1 && machine.firstRank[1] > 1 ? 'aware' : 'agnostic'
+  return [2, 4, 8].filter((k) => k <= ranks).map((k) => ({ kind: 'common-neighbor', k, mode }))
+}
+
+/** Simulates the fastest ordinary allgather; null for one rank, and for more than {@link mostAllgatherRanks}. */
+function ordinaryAllgather(ranks: number, machine: Machine, bytes: number): Ordinary | null {
+  if (ranks <= 1 || ranks > mostAllgatherRanks) return null
+  const { algorithm, simulation } = fastestAllgather(ranks, machine, bytes)
+  return { algorithm, timeUs: simulation.timeUs, ...sentIn(simulation.traffic) }
+}
 
 /** A plan, its proof and its report as JSON. */
-export interface ReportedPlan extends RequestedPlan {
+interface ReportedPlan extends RequestedPlan {
   readonly verification: Verification
   readonly report: PlanReport
 }
@@ -374,4 +278,31 @@ export interface PlanReport extends PlanStatistics, Partial<ReportedChoice> {
     readonly volumeBlocks: number
   }
   readonly [more: string]: unknown
+}
+
+/** The part of a plan's JSON object that a comparison adds. */
+export interface ReportedChoice extends Pick<Choice, 'considered' | 'alternatives' | 'notSimulated'> {
+  readonly bytesPerBlock: number
+  /** The text of the planned strategy. */
+  readonly chosen: string
+  readonly ordinaryAllgather: Ordinary | null
+  readonly profile: string
+  readonly remark: string | null
+  /** The origins of the figures of alternatives; derived means computed from both other kinds. */
+  readonly origins: typeof origins
+}
+
+const origins = { timeUs: 'simulated', planMs: 'measured', breakEvenStarts: 'derived' } as const
+
+function choiceObject({ choice, ordinary, profile, remark }: Compared, planned: string): ReportedChoice {
+  const { alternatives, notSimulated, bytes, considered } = choice
+  return {
+    bytesPerBlock: bytes,
+    chosen: planned,
+    considered,
+    alternatives,
+    notSimulated,
+    ordinaryAllgather: ordinary,
+    ...{ profile, remark, origins },
+  }
 }

@@ -1,21 +1,49 @@
 import { flagOption, type OptionTable } from '../../base/option.js'
 import { withDefaults } from '../../base/option-table.js'
+import { indexIn } from '../../base/search.js'
 import { NeighborScheduleBuilder, type ScheduleBuilder } from '../../schedule/builder.js'
 import { type NeighborSchedule, scheduleTag } from '../../schedule/ir.js'
-import { transposeRows } from '../../topology/compressed-rows.js'
+import { entriesByRow, rowStarts, transposeRows } from '../../topology/compressed-rows.js'
 import { type FriendGroups, partBounds } from '../../topology/friends/friend-groups.js'
-import type { NeighborSets } from '../../topology/neighbors.js'
+import {
+  friendOptions,
+  type GroupingEngine,
+  requireSearchable,
+} from '../../topology/friends/grouping-options.js'
+import { type Grouping, groupFriends } from '../../topology/grouping/group-friends.js'
+import { distinctOut, type NeighborSets } from '../../topology/neighbors.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
 import { ownPlace, ReceiveSlots } from './receive-slots.js'
-import { type Occurrences, occurrencesOf, rowOfEntries } from './served-edges.js'
+import type { Route, RouteFacts, StrategyKind } from './strategy-kind.js'
 
-export interface CombiningOptions {
+/** Groups of k friends combine what they send to common neighbors (Ghazimirsaeed 2019 §7). */
+export interface CommonNeighbor {
+  readonly kind: 'common-neighbor'
+  /** The number of friends per group, at least 2. */
+  readonly k: number
+  /** `aware`: friends share a node, theta defaults to k. `agnostic`: any ranks, theta defaults to k(k-1). */
+  readonly mode: 'agnostic' | 'aware'
+  /** A group needs strictly more common neighbors than this. */
+  readonly theta?: number
   /** Whether each pair of friends exchanges blocks once, even if they are in several groups together. Default true. */
   readonly dedupe?: boolean
   /** Whether direct messages to ranks that an exchange reaches are left out. Default true. */
   readonly elide?: boolean
+  /**
+   * The engine that groups friends. Default `greedy`, or `distributed` if `createDistGraphAdjacent` plans from
+   * neighbors. The ranks then group friends by messages to their neighbors, and find the plan of `greedy`. Other calls
+   * refuse `distributed`, because a process that has the whole topology could only simulate the ranks.
+   */
+  readonly engine?: GroupingEngine
+  /**
+   * Breaks ties between equally heavy groups by a permutation of the ranks. Default: by the ranks themselves.
+   */
+  readonly labelSeed?: number
 }
 
+type CombiningOptions = Pick<CommonNeighbor, 'dedupe' | 'elide'>
+
+/** The options of what a group sends. */
 export const combiningOptions = {
   dedupe: flagOption({
     help: 'one exchange per pair of friends, even if they are in several groups together',
@@ -26,6 +54,43 @@ export const combiningOptions = {
     default: true,
   }),
 } satisfies OptionTable<CombiningOptions>
+
+const { k, mode, theta, engine, labelSeed } = friendOptions
+
+export const commonNeighbor: StrategyKind<CommonNeighbor> = {
+  help: 'common-neighbor:k=4,mode=aware   groups of k ranks with common neighbors combine what they send',
+  options: { k, mode, theta, ...combiningOptions, engine, labelSeed },
+  planningLimit: 2 ** 20,
+  check: (strategy) => requireSearchable(strategy),
+  route(strategy, facts) {
+    const out = distinctOut(facts.topology)
+    return routeByEdges(out, [friendsOfEdges(out, groupsOf(strategy, facts))])
+  },
+  schedule(strategy, facts) {
+    const groups = groupsOf(strategy, facts)
+    return { schedule: commonNeighborSchedule(facts.topology, groups, strategy), groups }
+  },
+}
+
+function groupsOf(
+  { kind: _kind, dedupe: _dedupe, elide: _elide, ...settings }: CommonNeighbor,
+  { topology, nodeOf, progress }: RouteFacts,
+): Grouping {
+  return groupFriends(topology, {
+    ...settings,
+    ...progress,
+    nodeOf: settings.mode === 'aware' ? nodeOf : null,
+  })
+}
+
+/** Returns for every edge the rank that serves it: a friend, or the destination itself. */
+function friendsOfEdges(out: NeighborSets, groups: FriendGroups): Int32Array {
+  const friends = out.rank.slice()
+  serveEdges(groups, out, (edge, holder) => {
+    friends[edge] = holder
+  })
+  return friends
+}
 
 /**
  * Plans a schedule in which friends combine what they send to common neighbors. Phase 0: members of a group exchange
@@ -222,4 +287,59 @@ class CombiningPrograms {
     if (this.#options.dedupe) return scheduleTag.exchange
     return scheduleTag.exchange + tagsPerStep * this.#groups.step[group]
   }
+}
+
+/**
+ * Returns a route that is given edge by edge: `ways[h][e]` holds the block after hop h on its way along edge e. After
+ * the last hop the destination holds it.
+ *
+ * @param out the distinct destinations of every rank
+ */
+export function routeByEdges(out: NeighborSets, ways: readonly Int32Array[]): Route {
+  return {
+    hops: ways.length + 1,
+    hop(h, source, destination) {
+      if (h >= ways.length) return destination
+      return ways[h][edgeOf(out, source, destination)]
+    },
+  }
+}
+
+/** Returns the position of a destination of a rank. */
+export function edgeOf({ start, rank }: NeighborSets, source: number, destination: number): number {
+  const first = start[source]
+  return first + indexIn(rank.subarray(first, start[source + 1]), destination)
+}
+
+/** Visits every edge that a group serves, in the order of the groups, with the friend that serves it. */
+export function serveEdges(
+  { k, count, members, step, commonStart, common, holder }: FriendGroups,
+  out: NeighborSets,
+  serve: (edge: number, holder: number, step: number) => void,
+): void {
+  for (let group = 0; group < count; group++) {
+    for (let c = commonStart[group]; c < commonStart[group + 1]; c++) {
+      const serving = members[group * k + holder[c]]
+      for (let i = 0; i < k; i++) serve(edgeOf(out, members[group * k + i], common[c]), serving, step[group])
+    }
+  }
+}
+
+/** For every rank its positions in a list, ascending, as compressed rows. */
+interface Occurrences {
+  /** Length `ranks + 1`. */
+  readonly start: Int32Array
+  readonly position: Int32Array
+}
+
+function occurrencesOf(list: Int32Array, ranks: number): Occurrences {
+  const start = rowStarts(ranks, list)
+  return { start, position: entriesByRow(start, list) }
+}
+
+/** Returns the row of every entry of compressed rows. */
+export function rowOfEntries(start: Int32Array): Int32Array {
+  const row = new Int32Array(start[start.length - 1])
+  for (let r = 0; r + 1 < start.length; r++) row.fill(r, start[r], start[r + 1])
+  return row
 }

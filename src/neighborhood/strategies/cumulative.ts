@@ -1,7 +1,7 @@
 import { friendOptions, largestGroup, strategyError } from '../../topology/friends/grouping-options.js'
 import { groupFriends } from '../../topology/grouping/group-friends.js'
 import { distinctOut, type NeighborSets } from '../../topology/neighbors.js'
-import { edgeOf, routeByEdges, rowOfEntries, serveEdges } from './served-edges.js'
+import { edgeOf, routeByEdges, rowOfEntries, serveEdges } from './common-neighbor.js'
 import type { Route, RouteFacts, StrategyKind } from './strategy-kind.js'
 
 /**

@@ -1,6 +1,7 @@
 import { GrowingInt32Array } from '../../base/growing-array.js'
+import type { ScheduleBuilder } from '../../schedule/builder.js'
+import { entriesByRow, rowStarts } from '../../topology/compressed-rows.js'
 import type { NeighborSets } from '../../topology/neighbors.js'
-import { remainder, sortNumbers } from './moves-by-message.js'
 import type { Route } from './strategy-kind.js'
 
 /**
@@ -91,4 +92,143 @@ export function deliveryTrees(route: Route, destinations: NeighborSets, ranks: n
 
 function columns(count: number): GrowingInt32Array[] {
   return Array.from({ length: count }, () => new GrowingInt32Array(1024))
+}
+
+/** Insertion sort is faster than a call of the built-in sort for so many numbers, or fewer. */
+const short = 64
+
+/** Sorts the first numbers of an array, ascending. */
+function sortNumbers(numbers: Float64Array, count: number): void {
+  if (count > short) {
+    numbers.subarray(0, count).sort()
+    return
+  }
+  for (let i = 1; i < count; i++) {
+    const number = numbers[i]
+    let at = i
+    for (; at > 0 && numbers[at - 1] > number; at--) numbers[at] = numbers[at - 1]
+    numbers[at] = number
+  }
+}
+
+/** Computes `number % divisor`, several times as fast for numbers beyond 32 bits. Both are integers >= 0. */
+function remainder(number: number, divisor: number): number {
+  return number - Math.floor(number / divisor) * divisor
+}
+
+/** Blocks that move between ranks, one by one: columns of equal length. */
+export interface BlockMoves {
+  readonly block: Int32Array
+  readonly hop: Int32Array
+  readonly from: Int32Array
+  readonly to: Int32Array
+}
+
+/** The moves of every rank in one direction, message by message. */
+interface MovesByMessage {
+  readonly start: Int32Array
+  readonly order: Int32Array
+}
+
+/**
+ * Orders moves by rank, then hop, then peer, beginning with the peer after the rank. So ranks do not all send to the
+ * same one at the same time. The moves of a message remain in order.
+ *
+ * @param rankOf one end of every move; `peerOf` is the other
+ */
+export function movesByMessage(
+  { hop }: BlockMoves,
+  ranks: number,
+  rankOf: Int32Array,
+  peerOf: Int32Array,
+): MovesByMessage {
+  const start = rowStarts(ranks, rankOf)
+  const order = entriesByRow(start, rankOf)
+  let keys = new Float64Array(64)
+  let sorted = new Int32Array(64)
+  for (let rank = 0; rank < ranks; rank++) {
+    const first = start[rank]
+    const count = start[rank + 1] - first
+    if (keys.length < count) [keys, sorted] = [new Float64Array(2 * count), new Int32Array(2 * count)]
+    for (let i = 0; i < count; i++) {
+      const move = order[first + i]
+      const ahead = peerOf[move] - rank
+      // The place in the list is part of the key. So equal messages keep their order, and numbers sort without a
+      // comparison function.
+      keys[i] = (hop[move] * ranks + (ahead < 0 ? ahead + ranks : ahead)) * count + i
+      sorted[i] = move
+    }
+    sortNumbers(keys, count)
+    for (let i = 0; i < count; i++) order[first + i] = sorted[remainder(keys[i], count)]
+  }
+  return { start, order }
+}
+
+/**
+ * Emits one rank's messages phase by phase, those of hop h in phase h. This is the order of a schedule, which need not
+ * be sorted then.
+ *
+ * @param reads the place from which a move takes its block; `writes` is the place where the move leaves the block
+ */
+export function emitPhases(
+  builder: ScheduleBuilder,
+  moves: BlockMoves,
+  { sends, receives }: { readonly sends: MovesByMessage; readonly receives: MovesByMessage },
+  rank: number,
+  { reads, writes }: { readonly reads: Int32Array; readonly writes: Int32Array },
+): void {
+  const { hop } = moves
+  let send = sends.start[rank]
+  let receive = receives.start[rank]
+  const [sendEnd, receiveEnd] = [sends.start[rank + 1], receives.start[rank + 1]]
+  while (send < sendEnd || receive < receiveEnd) {
+    const sendHop = send < sendEnd ? hop[sends.order[send]] : Number.POSITIVE_INFINITY
+    const receiveHop = receive < receiveEnd ? hop[receives.order[receive]] : Number.POSITIVE_INFINITY
+    if (sendHop <= receiveHop) send = emitHop(builder, moves, sends, rank, 'send', reads, send)
+    else receive = emitHop(builder, moves, receives, rank, 'receive', writes, receive)
+  }
+}
+
+/** Emits the messages of one hop, from a position on, and returns the position after them. */
+function emitHop(
+  builder: ScheduleBuilder,
+  { block, hop, from, to }: BlockMoves,
+  { start, order }: MovesByMessage,
+  rank: number,
+  kind: 'send' | 'receive',
+  places: Int32Array,
+  position: number,
+): number {
+  const peerOf = kind === 'send' ? to : from
+  const phase = hop[order[position]]
+  let lastPeer = -1
+  let i = position
+  for (; i < start[rank + 1]; i++) {
+    const move = order[i]
+    if (hop[move] !== phase) break
+    const peer = peerOf[move]
+    if (peer !== lastPeer) builder[kind](rank, phase, peer, phase)
+    lastPeer = peer
+    builder.add(block[move], places[move])
+  }
+  return i
+}
+
+/**
+ * Emits one rank's messages in one direction: those of hop h in phase h, with tag h.
+ *
+ * @param places from which, or to which, the blocks move, by move
+ */
+export function emitMessages(
+  builder: ScheduleBuilder,
+  moves: BlockMoves,
+  messages: MovesByMessage,
+  rank: number,
+  kind: 'send' | 'receive',
+  places: Int32Array,
+): void {
+  const end = messages.start[rank + 1]
+  for (let at = messages.start[rank]; at < end; ) {
+    at = emitHop(builder, moves, messages, rank, kind, places, at)
+  }
 }

@@ -3,7 +3,7 @@ import { friendOptions, largestGroup, strategyError } from '../../topology/frien
 import { groupFriends } from '../../topology/grouping/group-friends.js'
 import { distinctOut } from '../../topology/neighbors.js'
 import { topologyFromEdges } from '../../topology/topology-builders.js'
-import { routeByEdges, rowOfEntries, serveEdges } from './served-edges.js'
+import { routeByEdges, rowOfEntries, serveEdges } from './common-neighbor.js'
 import type { Route, RouteFacts, StrategyKind } from './strategy-kind.js'
 
 /** Friend groups of falling size: those of the first k, then smaller ones for the edges that no group serves yet. */

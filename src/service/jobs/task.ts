@@ -1,8 +1,9 @@
 import type { CompletePlanRequest, UploadFormat } from '../../client/protocol/http.js'
+import { understand } from '../../client/protocol/plan-words.js'
 import { outlinedMachine } from '../../machine/machine-text.js'
 import type { NodeOutline } from '../../machine/nodes.js'
-import { type UnderstoodRequest, understand } from '../../neighborhood/choose/plan-request.js'
-import type { CommonNeighbor } from '../../neighborhood/strategies/common-neighbor-strategy.js'
+import type { UnderstoodRequest } from '../../neighborhood/choose/plan-request.js'
+import type { CommonNeighbor } from '../../neighborhood/strategies/common-neighbor.js'
 
 export interface UploadedTopology {
   readonly path: string

@@ -2,7 +2,7 @@ import type { Exchange } from '../../calls/exchange.js'
 import { allgatherBytes } from '../../calls/exchange-patterns.js'
 import { isRankweaveError, RankweaveError } from '../../errors.js'
 import { decodeError, encodeError } from '../../messages/process/error-record.js'
-import { planDigest } from '../../neighborhood/plan/plan-file.js'
+import { planDigest } from '../../neighborhood/plan/plan-store.js'
 import type { Plan } from '../../neighborhood/strategies/strategy.js'
 import { combineAll } from './combine-all.js'
 

@@ -1,4 +1,4 @@
-import type { ChosenOperation } from '../../neighborhood/choose/choice.js'
+import type { ChosenOperation } from '../../neighborhood/choose/auto.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
 import type { Neighborhood } from './neighborhood.js'
 

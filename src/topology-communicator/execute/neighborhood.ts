@@ -2,15 +2,17 @@ import { indexIn } from '../../base/search.js'
 import type { CommState } from '../../comm/comm-state.js'
 import type { CommHandle } from '../../comm/handle.js'
 import type { Machine } from '../../machine/machine.js'
-import type { AutoStrategy } from '../../neighborhood/choose/auto.js'
-import type { Choice, ChosenOperation } from '../../neighborhood/choose/choice.js'
+import type { AutoStrategy, Choice, ChosenOperation } from '../../neighborhood/choose/auto.js'
 import { ChoicesBySize } from '../../neighborhood/choose/choices-by-size.js'
 import { prepareChoices } from '../../neighborhood/choose/choose-strategy.js'
-import { directAlltoallOfRanks } from '../../neighborhood/plan/alltoall-of-ranks.js'
 import type { NeighborOperation } from '../../neighborhood/plan/plan.js'
 import { type CachedPlan, PlanCache } from '../../neighborhood/plan/plan-cache.js'
-import { type PlanOfRanks, planInRanks } from '../../neighborhood/plan/plan-of-ranks.js'
-import { reduceInOrder } from '../../neighborhood/strategies/reduce-in-order.js'
+import {
+  directAlltoallOfRanks,
+  type PlanOfRanks,
+  planInRanks,
+} from '../../neighborhood/plan/plan-of-ranks.js'
+import { reduceInOrder } from '../../neighborhood/strategies/reduce-schedule.js'
 import type { Plan, Strategy } from '../../neighborhood/strategies/strategy.js'
 import { formatStrategy } from '../../neighborhood/strategies/strategy-text.js'
 import { lowerInRounds } from '../../schedule/lower/lower.js'

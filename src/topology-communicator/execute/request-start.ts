@@ -1,6 +1,6 @@
 import { type BoundProgram, type BoundStart, programStart } from '../../calls/program/bound-collective.js'
 import type { Signature } from '../../calls/signature.js'
-import type { ChosenOperation } from '../../neighborhood/choose/choice.js'
+import type { ChosenOperation } from '../../neighborhood/choose/auto.js'
 import type { TunerPlace } from './neighbor-request.js'
 import type { Neighborhood } from './neighborhood.js'
 import { candidatesFor, type Tune } from './tune-options.js'

@@ -7,7 +7,7 @@ import {
 } from '../../base/option.js'
 import { checkOptions, optionsText, withDefaults } from '../../base/option-table.js'
 import { RankweaveError } from '../../errors.js'
-import type { ChosenOperation } from '../../neighborhood/choose/choice.js'
+import type { ChosenOperation } from '../../neighborhood/choose/auto.js'
 import type { Strategy } from '../../neighborhood/strategies/strategy.js'
 import { formatStrategy, parseStrategy } from '../../neighborhood/strategies/strategy-text.js'
 import type { Neighborhood } from './neighborhood.js'

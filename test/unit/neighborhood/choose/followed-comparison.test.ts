@@ -1,7 +1,8 @@
 import { erdosRenyiTopology, mooreTopology } from 'rankweave/topology'
 import { expect, it } from 'vitest'
+import { understand } from '../../../../src/client/protocol/plan-words.js'
 import { parseMachine } from '../../../../src/machine/machine-text.js'
-import { requestedPlan, understand } from '../../../../src/neighborhood/choose/plan-request.js'
+import { requestedPlan } from '../../../../src/neighborhood/choose/plan-request.js'
 
 const machine = parseMachine('cluster:nodes=4,cores=64,profile=simgrid-fast')
 

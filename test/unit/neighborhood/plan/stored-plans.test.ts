@@ -5,7 +5,7 @@ import { type Communicator, local, type PlanStore, planDirectory, run } from 'ra
 import { plan, type Strategy } from 'rankweave/schedule'
 import { cartTopology, inNeighbors, mooreTopology } from 'rankweave/topology'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { decodePlan, encodePlan, planDigest, planKey } from '../../../../src/neighborhood/plan/plan-file.js'
+import { decodePlan, encodePlan, planDigest, planKey } from '../../../../src/neighborhood/plan/plan-store.js'
 import { agreedPlan } from '../../../../src/topology-communicator/distributed/agreed-plan.js'
 import { memoryExchanges } from '../../../support/memory-exchange.js'
 

@@ -1,7 +1,7 @@
 import { mooreTopology, topologyFromEdges } from 'rankweave/topology'
 import { describe, expect, it } from 'vitest'
 import { routeOf } from '../../../../src/neighborhood/plan/plan.js'
-import { alltoallSchedule } from '../../../../src/neighborhood/strategies/alltoall-schedule.js'
+import { alltoallSchedule } from '../../../../src/neighborhood/strategies/route-schedule.js'
 import type { Route } from '../../../../src/neighborhood/strategies/strategy-kind.js'
 import { verify } from '../../../../src/schedule/verify/verify.js'
 import { countMessages } from '../../../../src/schedule/walk.js'

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { formatStrategy, parseStrategy, type Strategy } from 'rankweave/schedule'
 import { describe, expect, it } from 'vitest'
 import type { Option } from '../../../../src/base/option.js'
-import { friendWords } from '../../../../src/neighborhood/choose/plan-request.js'
+import { friendWords } from '../../../../src/client/protocol/plan-words.js'
 import {
   checkedKind,
   strategies,
