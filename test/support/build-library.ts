@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process'
+import { buildAlone } from './build-lock.js'
 import { isOlder, root } from './newer.js'
 
 const sources = [
@@ -15,6 +16,9 @@ const sources = [
  * Builds dist/, which tests that start workers and processes run, unless it is newer than what it is made of.
  */
 export default function buildLibrary(): void {
-  if (!isOlder('dist/cli/main.js', sources)) return
-  execFileSync(process.execPath, ['scripts/build.mjs'], { cwd: root, stdio: 'inherit' })
+  buildAlone(
+    root,
+    () => isOlder('dist/cli/main.js', sources),
+    () => execFileSync(process.execPath, ['scripts/build.mjs'], { cwd: root, stdio: 'inherit' }),
+  )
 }

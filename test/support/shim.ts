@@ -8,6 +8,7 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs'
 import { availableParallelism } from 'node:os'
@@ -17,6 +18,7 @@ import { promisify } from 'node:util'
 import { beforeAll, describe } from 'vitest'
 import { ownSources } from '../../src/shim/library.js'
 import type { TuningFile } from '../../src/tuning/models/tuning-file.js'
+import { shims } from './compile-sources.js'
 import { describeMpi, type Ended, type Mpi, runProgram } from './mpi.js'
 import { compilerOf } from './mpi-collectives.js'
 import { tuningFileOf } from './mpi-tuning-file.js'
@@ -28,8 +30,7 @@ const ownFolder = fileURLToPath(new URL('shim/', import.meta.url))
 /** Path of a program of test/support/shim. */
 export const sourceOf = (name: string): string => join(ownFolder, name.includes('.') ? name : `${name}.c`)
 
-/** Beside the compiled modules, and removed with them. */
-const compiledShims = `${root}.compiled/shims`
+const compiledShims = root + shims
 
 // Without optimization: most is compiled for a few runs. MPICH declares constants as arrays of no length.
 const flags = ['-std=c99', '-O0', '-pthread', '-Wall', '-Wextra', '-Werror']
@@ -151,7 +152,11 @@ export class Shim {
       JSON.stringify([this.mpicc, ofPrograms, ofLibrary, ownSources(), programs]),
     )
     this.#compiled = join(compiledShims, hash.digest('hex').slice(0, 32))
-    if (existsSync(this.#compiled)) return
+    if (existsSync(this.#compiled)) {
+      const now = new Date()
+      utimesSync(this.#compiled, now, now)
+      return
+    }
     mkdirSync(compiledShims, { recursive: true })
     const fresh = mkdtempSync(`${this.#compiled}-`)
     try {
