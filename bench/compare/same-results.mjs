@@ -24,7 +24,14 @@ const [oldBuild, newBuild] = positionals.map((each) => resolve(each))
 if (newBuild === undefined) throw new Error('expected two built checkouts: OLD NEW')
 const seed = Number(values.seed)
 /** A word is taken for measured when so many runs of the old build do not agree on it. */
-const oldRuns = 4
+const oldRuns = 9
+
+/** Leaves out the program of a page, and times of planning with what follows from them. */
+const unmeasured = (text) =>
+  text
+    .replace(/<script(?![^>]*json)[^>]*>[\s\S]*?<\/script>/g, '')
+    .replace(/"(?:planMs|breakEven\w*)":[^,}\]]+/g, '')
+    .replace(/[\d.,]+ [um]?s +(?:(?:at most|about) [\d,]+ starts|never)/g, '')
 
 /** Runs a command in a folder of its own; returns its words, with what it wrote. */
 function wordsOf(build, args) {
@@ -37,7 +44,8 @@ function wordsOf(build, args) {
       maxBuffer: 1 << 28,
     })
     const files = readdirSync(folder).map((name) => `${name}:\n${readFileSync(join(folder, name), 'utf8')}`)
-    return [`exit ${status}`, stdout, stderr, ...files].join('\n').split(/\s+|(?<=[,:])(?=["\d])/)
+    const text = [`exit ${status}`, stdout, stderr, ...files].join('\n')
+    return unmeasured(text).split(/\s+|(?<=[,:])(?=["\d])/)
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
@@ -52,11 +60,12 @@ function differingWord(args) {
     const isMeasured = (i) => old.some((run) => run[i] !== old[0][i])
     const at = words.findIndex((word, i) => word !== old[0][i] && !isMeasured(i))
     if (at < 0 && words.length === old[0].length) return null
-    // A sentence with a measured figure may have other words: "never" instead of "after 3 starts".
+    // A sentence with a measured figure may have other words, such as "never" in place of "after 3 starts".
     if (old.some((run) => run.length === words.length) && old.some((run) => run.length !== words.length))
       return null
   }
-  const at = words.findIndex((word, i) => old.every((run) => run[i] !== word))
+  const at = words.findIndex((word, i) => old.every((run) => run[i] === old[0][i]) && word !== old[0][i])
+  if (at < 0) return `${old[0].length} words -> ${words.length} words`
   return `word ${at}: ${old[0].slice(at - 3, at + 4).join(' ')} -> ${words.slice(at - 3, at + 4).join(' ')}`
 }
 
