@@ -1,6 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { algorithmOf } from '../../src/collective/algorithms.js'
 import { scheduleOf } from '../../src/collective/patterns/schedule-size.js'
 import { simulate } from '../../src/cost/simulate/simulate.js'
@@ -73,23 +70,6 @@ function doublingOnReversedNodesUs(): number {
   )
   const schedule = scheduleOf(algorithmOf('allgather-recursive-doubling'), { ranks: 128 })
   return simulate(schedule, parseMachine(clos), { bytes: 16_384, placement }).timeUs
-}
-
-/** What the first simulated runs of `learn` report of a size, behind the size. */
-function learnedRow(size: string): FigureLine {
-  return {
-    ...{ page: 'online-tuning.md', isLong: true },
-    line: `  ${size} {}`,
-    values: async () => {
-      const folder = mkdtempSync(join(tmpdir(), 'rankweave-figures-'))
-      try {
-        const lines = (await printed(`learn ${folder} --simulate refinement --runs 10`)).split('\n')
-        return [lines.find((line) => line.startsWith(`  ${size} `))!.slice(size.length + 3)]
-      } finally {
-        rmSync(folder, { recursive: true, force: true })
-      }
-    },
-  }
 }
 
 /** A row of the table beside SimGrid, whose figures are those of its runs. */
@@ -191,6 +171,4 @@ export const docsFigures: readonly FigureLine[] = [
   },
   fourWaysRow(0, '64 B'),
   fourWaysRow(1, '4 KiB'),
-  learnedRow('8 B on 16 x 32'),
-  learnedRow('8 B on 8 x 1'),
 ]

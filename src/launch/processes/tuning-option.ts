@@ -2,7 +2,7 @@ import { wrongValue } from '../../errors.js'
 import type { TuningFile } from '../../tuning/models/tuning-file.js'
 import type { OnlineMode } from '../../tuning/online/online-process.js'
 
-/** A run whose calls `rankweave learn` learns from (docs/online-tuning.md#programs). */
+/** A run whose calls `rankweave learn` learns from (docs/tuning-files.md#online-tuning). */
 export interface OnlineRequest {
   /** The folder, made if it does not exist: the run reads `model.json` in it, and writes one file. */
   readonly online: string

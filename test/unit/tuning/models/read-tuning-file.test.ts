@@ -181,7 +181,7 @@ describe('the source of a tuning file', () => {
 })
 
 it('the examples of the documents are tuning files', () => {
-  const page = readFileSync('docs/tuning-data.md', 'utf8')
+  const page = readFileSync('docs/tuning-files.md', 'utf8')
   const source = readFileSync('src/tuning/models/tuning-file.ts', 'utf8')
   const [inPage] = /\{"format":"rankweave-tuning".*\}/.exec(page)!
   const [inSource] = /\{"format"[\s\S]*?"checksum":"\w+"\}/.exec(source)!
