@@ -57,9 +57,40 @@ function simgridRow(suite: string, what: string, cases: number): FigureLine {
   }
 }
 
+/** A row of what a program takes without the preloaded library and with it. */
+function preloadedRow(label: string, name: string): FigureLine {
+  return {
+    page: 'speed-up-your-mpi-program.md',
+    line: `| ${label} | {} | {} |`,
+    values: async () => {
+      const tables = readResults().find((file) => file.name === 'shim')!.tables
+      const found = tables.flatMap(({ figures }) => figures).find((each) => each.case === name)!
+      return [found.peer!, found.ours].map((us) =>
+        us < 10_000 ? `${figure(us, us < 100 ? 1 : 0)} us` : `${figure(us / 1000)} ms`,
+      )
+    },
+  }
+}
+
 const short = ['8 B', '64 B', '1 KiB']
 
 export const measuredFigures: readonly FigureLine[] = [
+  preloadedRow(
+    'Open MPI, C, 64 processes, grid of 48 neighbors',
+    'Open MPI: neighbor allgather 4 B, Moore 2-D r=3, 64 processes, C',
+  ),
+  preloadedRow(
+    'Open MPI, C, 64 processes, random graph of density 0.5',
+    'Open MPI: neighbor allgather 4 B, random d=0.5, 64 processes, C',
+  ),
+  preloadedRow(
+    'Open MPI, mpi4py, 16 processes, grid of 8 neighbors',
+    'Open MPI: neighbor allgather 4 B, Moore 2-D r=1, 16 processes, mpi4py',
+  ),
+  preloadedRow(
+    'MPICH, C, 64 processes, grid of 48 neighbors',
+    'MPICH: neighbor allgather 4 B, Moore 2-D r=3, 64 processes, C',
+  ),
   row('latency up to 1 KiB, received `into` an array', ofLengths('ping-pong, half round trip', short)),
   row(
     'the same in a new array for each message, on threads',

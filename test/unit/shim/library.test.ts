@@ -33,7 +33,7 @@ it('the settings of the cost rule have the defaults that the page states', () =>
   const [latency, overhead, gap] = ['LATENCY_US', 'OVERHEAD_US', 'GAP_US_PER_BYTE'].map((name) =>
     Number(new RegExp(`RANKWEAVE_SHIM_${name}", ([\\d.]+)`).exec(read('src/shim/c/settings.c'))?.[1]),
   )
-  expect(read('docs/speed-up-your-mpi-program.md')).toContain(
+  expect(read('docs/preloaded-library.md')).toContain(
     `of the cost rule: ${latency}, ${overhead} and ${gap} unless set`,
   )
 })
