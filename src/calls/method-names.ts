@@ -3,7 +3,6 @@ import { algorithms } from '../collective/algorithms.js'
 import type { Algorithm } from '../collective/patterns/algorithm.js'
 import { shapeLimits } from '../collective/patterns/check-shape.js'
 import { type ServedCalls, servedCalls } from '../collective/patterns/served-calls.js'
-import type { CollectiveName } from './collective-name.js'
 
 export interface ChosenMethod {
   readonly id?: string | undefined
@@ -42,7 +41,7 @@ const cuts: readonly ChosenMethod[] = [
  *
  * @returns undefined if none of these names has the hash
  */
-export function methodNamed(call: CollectiveName, isHashed: (name: string) => boolean): string | undefined {
+export function methodNamed(call: string, isHashed: (name: string) => boolean): string | undefined {
   const served = callsByCollective.find(([, { calls }]) => calls.includes(call.replace(/Init$/, '')))
   if (served === undefined) return undefined
   const known = algorithms.filter(({ collective }) => collective === served[0])

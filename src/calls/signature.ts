@@ -1,7 +1,6 @@
 import { typeName } from '../messages/datatype/elements.js'
 import { operationNames } from '../messages/datatype/operation.js'
 import { signatureWords } from '../messages/process/frames.js'
-import { type CollectiveName, collectiveNames } from './collective-name.js'
 import { methodNamed } from './method-names.js'
 
 /**
@@ -22,6 +21,61 @@ export interface Signature {
   /** The name of the method, if the ranks have chosen it: algorithm, segments, order. */
   readonly method?: string
 }
+
+/** The name of a collective operation, as signatures and error messages show it. */
+export type CollectiveName = (typeof collectiveNames)[number]
+
+/** The place of a name is its code in the headers of frames. */
+export const collectiveNames = [
+  'barrier',
+  'bcast',
+  'reduce',
+  'allreduce',
+  'gather',
+  'gatherv',
+  'scatter',
+  'scatterv',
+  'allgather',
+  'allgatherv',
+  'alltoall',
+  'alltoallv',
+  'reduceScatter',
+  'scan',
+  'exscan',
+  'split',
+  'splitType',
+  'dup',
+  'create',
+  'free',
+  'topology',
+  'neighborAllgather',
+  'neighborAllgatherv',
+  'neighborAllgatherInit',
+  'planLines',
+  'barrierInit',
+  'bcastInit',
+  'allgatherInit',
+  'allreduceInit',
+  'reduceInit',
+  'gatherInit',
+  'scatterInit',
+  'alltoallInit',
+  'reduceScatterInit',
+  'scanInit',
+  'exscanInit',
+  'neighborAlltoall',
+  'neighborAlltoallv',
+  'neighborAlltoallw',
+  'neighborReduce',
+  'neighborAlltoallInit',
+  'neighborAlltoallvInit',
+  'neighborAlltoallwInit',
+  'neighborReduceInit',
+  'gathervInit',
+  'scattervInit',
+  'allgathervInit',
+  'alltoallvInit',
+] as const
 
 const word = { name: 0, root: 1, type: 2, countLow: 3, countHigh: 4, op: 5, extra: 6 } as const
 

@@ -1,5 +1,5 @@
-import { CollectiveEngine } from '../calls/collective-engine.js'
-import { returnCharge } from '../calls/collective-frame.js'
+import { returnCharge } from '../calls/exchange/collective-frame.js'
+import { CollectiveEngine } from '../calls/matching/collective-engine.js'
 import { CollectivePlans } from '../calls/plan/collective-plan.js'
 import { OnlineCalls } from '../calls/plan/online-calls.js'
 import { RankweaveError } from '../errors.js'

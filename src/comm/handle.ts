@@ -1,4 +1,4 @@
-import type { Exchange } from '../calls/exchange.js'
+import type { Exchange } from '../calls/exchange/exchange.js'
 import type { MadeBy, RankHandle, Seat } from '../messages/process/comm-context.js'
 import type { CommState } from './comm-state.js'
 import type { SplitOutcome } from './split/run-split.js'

@@ -1,6 +1,6 @@
 import { bytesOf, wordsOf } from '../base/bytes.js'
-import type { Exchange } from '../calls/exchange.js'
-import { bcastBytes } from '../calls/exchange-patterns.js'
+import type { Exchange } from '../calls/exchange/exchange.js'
+import { bcastBytes } from '../calls/exchange/exchange-patterns.js'
 import { processOf } from '../messages/process/world-layout.js'
 import type { CommState } from './comm-state.js'
 import { madeIn } from './handle.js'

@@ -1,5 +1,5 @@
-import type { Gathered } from '../calls/plan/placement.js'
 import type { PersistentRequest } from '../calls/program/persistent-request.js'
+import type { Gathered } from '../calls/values/placement.js'
 import type { Communicator } from '../handles/communicator.js'
 import { type Request, waitall } from '../messages/p2p/request.js'
 import { same } from './collective-oracles.js'

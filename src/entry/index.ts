@@ -8,10 +8,7 @@
 // communicators
 
 export type { WaitOptions } from '../base/abort.js'
-export type { CollectiveName } from '../calls/collective-name.js'
 export type { ByHandle, JointOptions } from '../calls/collectives/joint-form.js'
-export type { AlgorithmUse } from '../calls/plan/algorithm-use.js'
-export type { MethodOptions, OrderOptions } from '../calls/plan/method.js'
 export type {
   BlockPlaces,
   BlocksOptions,
@@ -20,9 +17,12 @@ export type {
   ReductionOptions,
   ScalarReductionOptions,
   ValueOptions,
-} from '../calls/plan/options.js'
-export type { Gathered } from '../calls/plan/placement.js'
+} from '../calls/collectives/options.js'
+export type { AlgorithmUse } from '../calls/plan/algorithm-use.js'
+export type { MethodOptions, OrderOptions } from '../calls/plan/method.js'
 export type { PersistentRequest } from '../calls/program/persistent-request.js'
+export type { CollectiveName } from '../calls/signature.js'
+export type { Gathered } from '../calls/values/placement.js'
 export type { DupOptions } from '../comm/create.js'
 export type { CommDescription, SplitReport } from '../comm/describe.js'
 export type { PhaseCost, PhaseCosts } from '../comm/split/split-meter.js'

@@ -1,6 +1,5 @@
 import * as collectives from '../calls/collectives/collectives.js'
 import { blocking } from '../calls/collectives/form.js'
-import { started } from '../calls/collectives/started-form.js'
 import type {
   ArrayOperation,
   BlocksOptions,
@@ -9,8 +8,9 @@ import type {
   ReductionOptions,
   ScalarReductionOptions,
   ValueOptions,
-} from '../calls/plan/options.js'
-import type { Gathered } from '../calls/plan/placement.js'
+} from '../calls/collectives/options.js'
+import { started } from '../calls/collectives/started-form.js'
+import type { Gathered } from '../calls/values/placement.js'
 import type { FreshArray, SameElements, TypedArray } from '../messages/datatype/elements.js'
 import type { BigintOperation, NumberOperation, Operation } from '../messages/datatype/operation.js'
 import type { SendableValue } from '../messages/datatype/payload.js'

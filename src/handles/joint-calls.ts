@@ -11,7 +11,6 @@ import {
   jointCallsIn,
   jointly,
 } from '../calls/collectives/joint-form.js'
-import { hostedBy } from '../calls/hosted-ranks.js'
 import type {
   ArrayOperation,
   BlocksOptions,
@@ -20,9 +19,10 @@ import type {
   ReductionOptions,
   ScalarReductionOptions,
   ValueOptions,
-} from '../calls/plan/options.js'
-import type { Gathered } from '../calls/plan/placement.js'
+} from '../calls/collectives/options.js'
+import { hostedBy } from '../calls/hosted-ranks.js'
 import { PersistentRequest } from '../calls/program/persistent-request.js'
+import type { Gathered } from '../calls/values/placement.js'
 import type { CommState } from '../comm/comm-state.js'
 import type { CommHandle, MakeHandle } from '../comm/handle.js'
 import type { SplitOptions } from '../comm/split/split-plan.js'

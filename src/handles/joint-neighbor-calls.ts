@@ -7,8 +7,8 @@ import {
   joint,
   jointCallsIn,
 } from '../calls/collectives/joint-form.js'
-import type { ArrayOperation, Elements, IntoOptions } from '../calls/plan/options.js'
-import type { Gathered } from '../calls/plan/placement.js'
+import type { ArrayOperation, Elements, IntoOptions } from '../calls/collectives/options.js'
+import type { Gathered } from '../calls/values/placement.js'
 import { RankweaveError } from '../errors.js'
 import type { FreshArray, SameElements, TypedArray } from '../messages/datatype/elements.js'
 import type { ReceiveBuffer } from '../messages/datatype/strided-view.js'

@@ -1,7 +1,7 @@
 import * as collectives from '../calls/collectives/collectives.js'
 import { boundCall } from '../calls/collectives/inits.js'
+import type { ArrayOperation, BlockPlaces } from '../calls/collectives/options.js'
 import type { MethodOptions, OrderOptions } from '../calls/plan/method.js'
-import type { ArrayOperation, BlockPlaces } from '../calls/plan/options.js'
 import type { PersistentRequest } from '../calls/program/persistent-request.js'
 import type { SameElements, TypedArray } from '../messages/datatype/elements.js'
 

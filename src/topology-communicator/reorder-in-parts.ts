@@ -1,5 +1,5 @@
 import { largestOf, rangeAt } from '../base/search.js'
-import type { Exchange } from '../calls/exchange.js'
+import type { Exchange } from '../calls/exchange/exchange.js'
 import type { CommState } from '../comm/comm-state.js'
 import type { Machine } from '../machine/machine.js'
 import { hopsBetween } from '../machine/network.js'

@@ -1,4 +1,4 @@
-import type { Exchange } from '../calls/exchange.js'
+import type { Exchange } from '../calls/exchange/exchange.js'
 import { verifiedPlan } from '../neighborhood/plan/plan.js'
 import { type PlanStore, storedPlan, storePlan } from '../neighborhood/plan/plan-store.js'
 import { agreedPlan } from './distributed/agreed-plan.js'

@@ -1,5 +1,5 @@
-import { type CallPlace, placesText } from '../calls/call-report.js'
-import { plainLane } from '../calls/lane.js'
+import { type CallPlace, placesText } from '../calls/matching/call-report.js'
+import { plainLane } from '../calls/matching/lane.js'
 import type { WorldLayout } from '../messages/process/world-layout.js'
 import { type CollectiveState, type OpenCollective, type ProcessState, survivorLane } from './diagnosis.js'
 import { limited, pointToPointLines } from './diagnosis-waits.js'

@@ -1,6 +1,6 @@
 import { getOrAdd } from '../base/maps.js'
-import { type CallPlace, sitesOf } from '../calls/call-report.js'
-import { plainLane } from '../calls/lane.js'
+import { type CallPlace, sitesOf } from '../calls/matching/call-report.js'
+import { plainLane } from '../calls/matching/lane.js'
 import { describeSignature } from '../calls/signature.js'
 import type { CommRuntime, CommState } from '../comm/comm-state.js'
 import { Send } from '../messages/mailboxes/pending-operation.js'

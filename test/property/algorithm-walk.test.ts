@@ -1,6 +1,6 @@
 import { local, run } from 'rankweave'
 import { expect, it } from 'vitest'
-import { callOptions } from '../../src/calls/plan/options.js'
+import { callOptions } from '../../src/calls/collectives/options.js'
 import { algorithms } from '../../src/collective/algorithms.js'
 import { servedCalls } from '../../src/collective/patterns/served-calls.js'
 import { variantsOf } from '../support/algorithm-variants.js'

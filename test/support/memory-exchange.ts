@@ -1,4 +1,4 @@
-import type { Exchange, Take } from '../../src/calls/exchange.js'
+import type { Exchange, Take } from '../../src/calls/exchange/exchange.js'
 
 /** A frame from one process to another: what becomes of it, in the order of delivery. */
 export type FrameFault = (src: number, dst: number, n: number, bytes: Uint8Array) => readonly Uint8Array[]

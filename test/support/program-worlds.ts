@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { bytesOf } from '../../src/base/bytes.js'
-import type { CollectiveCall } from '../../src/calls/collective-call.js'
+import type { CollectiveCall } from '../../src/calls/matching/collective-call.js'
 import { ProgramRun, type ProgramStore } from '../../src/calls/program/run-program.js'
 import { isRankweaveError } from '../../src/errors.js'
 import type { Communicator } from '../../src/handles/communicator.js'

@@ -2,15 +2,19 @@ import { overlap } from '../../base/bytes.js'
 import { newArray, plainArray, type TypedArray } from '../../messages/datatype/elements.js'
 import { misfit } from '../../messages/datatype/payload.js'
 import { StridedView } from '../../messages/datatype/strided-view.js'
-import type { Exchange } from '../exchange.js'
-import type { CollectiveContext } from '../plan/collective-context.js'
-import type { CollectivePlan } from '../plan/collective-plan.js'
+import type { Exchange } from '../exchange/exchange.js'
+import type { CollectiveContext, CollectivePlan } from '../plan/collective-plan.js'
 import type { Method } from '../plan/method.js'
-import { SharedLanding } from '../plan/shared-landing.js'
 import type { BoundProgram } from '../program/bound-collective.js'
-import { deliverResult, type ReduceContribution, type Reduction } from './reduction.js'
+import { SharedLanding } from '../values/deliver.js'
+import {
+  deliverResult,
+  leavesOf,
+  type ReduceContribution,
+  type Reduction,
+  ReductionRun,
+} from './reduction.js'
 import { ReductionCall } from './reduction-call.js'
-import { leavesOf, ReductionRun } from './reduction-run.js'
 
 export class AllreduceCall extends ReductionCall<ReductionRun> {
   /** The options whose names were checked in an earlier call, by place in the list of all ranks here. */

@@ -2,18 +2,23 @@ import { copyBytes } from '../../base/bytes.js'
 import { concatenate } from '../../base/packing.js'
 import { elementSizeBytes, typeCode } from '../../messages/datatype/elements.js'
 import type { CommContext } from '../../messages/process/comm-context.js'
-import { type CollectiveCall, RankFailure } from '../collective-call.js'
-import type { Exchange } from '../exchange.js'
-import type { CollectiveContext } from '../plan/collective-context.js'
-import type { Resolution } from '../plan/collective-plan.js'
-import { deliverAll, deliverBlocks, type Layout, placeOf, roomForBlocks } from '../plan/deliver.js'
+import type { Exchange } from '../exchange/exchange.js'
+import { type CollectiveCall, RankFailure } from '../matching/collective-call.js'
+import type { CollectiveContext, Resolution } from '../plan/collective-plan.js'
 import type { Method } from '../plan/method.js'
-import { moveShort, segmentLengths } from '../plan/move-blocks.js'
-import { byRank, everyNth, ranksByProcess, ranksPerProcess } from '../plan/placement.js'
 import { requireMethod, resolvePlanned, runWhenThere } from '../plan/resolve.js'
-import { blockFor, blocksFor, type SendBlocks } from '../plan/send-blocks.js'
-import { landingOf } from '../plan/shared-landing.js'
+import {
+  deliverAll,
+  deliverBlocks,
+  type Layout,
+  landingOf,
+  placeOf,
+  roomForBlocks,
+} from '../values/deliver.js'
+import { byRank, everyNth, ranksByProcess, ranksPerProcess } from '../values/placement.js'
+import { blockFor, blocksFor, type SendBlocks } from '../values/send-blocks.js'
 import { type BlockList, isLong, ownList } from './block-list.js'
+import { moveShort, segmentLengths } from './move-blocks.js'
 import { type ListPlans, moveLists, movePieces, planLists, relayPlaces } from './move-lists.js'
 import type { BlockMemory, PlacesOf } from './piece-store.js'
 

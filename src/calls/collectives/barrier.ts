@@ -1,5 +1,4 @@
-import type { CollectiveContext } from '../plan/collective-context.js'
-import type { CollectivePlan } from '../plan/collective-plan.js'
+import type { CollectiveContext, CollectivePlan } from '../plan/collective-plan.js'
 import type { Method } from '../plan/method.js'
 import { requireMethod, resolvePlanned, runWhenThere, whenThere } from '../plan/resolve.js'
 import type { BindableCall } from '../program/bound-collective.js'

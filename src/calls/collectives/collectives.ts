@@ -3,10 +3,17 @@ import { RankweaveError, wrongValue } from '../../errors.js'
 import { requireFixed, typeCode } from '../../messages/datatype/elements.js'
 import { StridedView } from '../../messages/datatype/strided-view.js'
 import type { Seat } from '../../messages/process/comm-context.js'
-import type { AnyCall } from '../collective-call.js'
-import type { CollectiveContext } from '../plan/collective-context.js'
-import { blockOf, countsOf, type Layout, layoutOf, requireElements, requireRoot } from '../plan/deliver.js'
+import type { AnyCall } from '../matching/collective-call.js'
+import type { CollectiveContext } from '../plan/collective-plan.js'
 import { methodOf } from '../plan/method.js'
+import { blockOf, countsOf, type Layout, layoutOf, requireElements, requireRoot } from '../values/deliver.js'
+import { countedBlocks, equalBlocks } from '../values/send-blocks.js'
+import { AllreduceCall } from './allreduce.js'
+import { type AlltoallContribution, alltoallCall } from './alltoall.js'
+import { barrierOf } from './barrier.js'
+import { type BcastContribution, bcastCall } from './bcast.js'
+import type { Form, Handle } from './form.js'
+import { gatherCall } from './gather.js'
 import {
   type BlocksOptions,
   callOptions,
@@ -14,14 +21,7 @@ import {
   type MovementOptions,
   type ReductionOptions,
   type ValueOptions,
-} from '../plan/options.js'
-import { countedBlocks, equalBlocks } from '../plan/send-blocks.js'
-import { AllreduceCall } from './allreduce.js'
-import { type AlltoallContribution, alltoallCall } from './alltoall.js'
-import { barrierOf } from './barrier.js'
-import { type BcastContribution, bcastCall } from './bcast.js'
-import type { Form, Handle } from './form.js'
-import { gatherCall } from './gather.js'
+} from './options.js'
 import { ReduceCall } from './reduce.js'
 import { ReduceScatterCall } from './reduce-scatter.js'
 import { intoFor, reductionOf } from './reduction.js'

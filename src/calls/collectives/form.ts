@@ -2,9 +2,9 @@ import type { WaitOptions } from '../../base/abort.js'
 import { requireKnownOptions } from '../../base/known-options.js'
 import type { OptionTable } from '../../base/option.js'
 import type { RankHandle, Seat } from '../../messages/process/comm-context.js'
-import type { CollectiveContext } from '../plan/collective-context.js'
-import { copyIfAliased } from '../plan/deliver.js'
+import type { CollectiveContext } from '../plan/collective-plan.js'
 import type { BindableCall } from '../program/bound-collective.js'
+import { copyIfAliased } from '../values/deliver.js'
 
 export type Handle = RankHandle<CollectiveContext>
 

@@ -2,10 +2,13 @@ import { bytesOf, copyBytes, overlap } from '../../base/bytes.js'
 import { concatenate } from '../../base/packing.js'
 import { type TypedArray, typeCode } from '../../messages/datatype/elements.js'
 import type { CommContext } from '../../messages/process/comm-context.js'
-import { RankFailure } from '../collective-call.js'
-import type { Exchange } from '../exchange.js'
-import type { CollectiveContext } from '../plan/collective-context.js'
-import type { Resolution } from '../plan/collective-plan.js'
+import type { Exchange } from '../exchange/exchange.js'
+import { RankFailure } from '../matching/collective-call.js'
+import type { CollectiveContext, Resolution } from '../plan/collective-plan.js'
+import type { Method } from '../plan/method.js'
+import { requireMethod, resolvePlanned, runWhenThere, whenThere } from '../plan/resolve.js'
+import type { BindableCall, BoundProgram } from '../program/bound-collective.js'
+import type { Signature } from '../signature.js'
 import {
   type Block,
   deliver,
@@ -14,18 +17,22 @@ import {
   type Layout,
   placeOf,
   roomForBlocks,
-} from '../plan/deliver.js'
-import { ElementStore } from '../plan/element-store.js'
-import type { Method } from '../plan/method.js'
-import { moveBlocks, moveShort, segmentLengths } from '../plan/move-blocks.js'
-import { mostRetainedBytes } from '../plan/move-memory.js'
-import { byRank, localIndexOf, processOfRank, ranksByProcess, ranksPerProcess } from '../plan/placement.js'
-import { blocksInRankOrder, isRankOrder, joinedBlocks } from '../plan/process-order.js'
-import { requireMethod, resolvePlanned, runWhenThere, whenThere } from '../plan/resolve.js'
-import { SharedLanding, type Wanted } from '../plan/shared-landing.js'
-import type { BindableCall, BoundProgram } from '../program/bound-collective.js'
-import type { Signature } from '../signature.js'
+  SharedLanding,
+  type Wanted,
+} from '../values/deliver.js'
+import { ElementStore, mostRetainedBytes } from '../values/element-store.js'
+import {
+  blocksInRankOrder,
+  byRank,
+  isRankOrder,
+  joinedBlocks,
+  localIndexOf,
+  processOfRank,
+  ranksByProcess,
+  ranksPerProcess,
+} from '../values/placement.js'
 import { type BlockList, isLong, ownList } from './block-list.js'
+import { moveBlocks, moveShort, segmentLengths } from './move-blocks.js'
 import { type ListPlans, moveLists, movePieces, planLists, relayPlaces } from './move-lists.js'
 import type { PlacesOf } from './piece-store.js'
 

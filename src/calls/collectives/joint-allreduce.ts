@@ -1,8 +1,8 @@
 import { requireKnownOptions } from '../../base/known-options.js'
 import { hostedBy } from '../hosted-ranks.js'
-import { callOptions, type ReductionOptions } from '../plan/options.js'
 import { AllreduceCall } from './allreduce.js'
 import type { Handle } from './form.js'
+import { callOptions, type ReductionOptions } from './options.js'
 import type { ReduceContribution } from './reduction.js'
 
 /**

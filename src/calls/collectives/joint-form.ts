@@ -2,8 +2,8 @@ import { requireKnownOptions } from '../../base/known-options.js'
 import { promiseTry } from '../../base/turn.js'
 import { noteRank, RankweaveError, wrongValue } from '../../errors.js'
 import { type HostedRanks, hostedBy } from '../hosted-ranks.js'
-import type { CollectiveContext } from '../plan/collective-context.js'
-import { copyIfAliased } from '../plan/deliver.js'
+import type { CollectiveContext } from '../plan/collective-plan.js'
+import { copyIfAliased } from '../values/deliver.js'
 import type { Form, Handle } from './form.js'
 
 /** A list of what each rank of a process passes, by handle. */

@@ -1,12 +1,10 @@
 import { inOneWay } from '../../collective/ways/families.js'
 import type { Collective } from '../../schedule/specification.js'
-import type { Exchange } from '../exchange.js'
-import type { CollectiveContext } from '../plan/collective-context.js'
-import type { CollectivePlan } from '../plan/collective-plan.js'
+import type { Exchange } from '../exchange/exchange.js'
+import type { CollectiveContext, CollectivePlan } from '../plan/collective-plan.js'
 import type { Method } from '../plan/method.js'
 import { resolvePlanned, whenThere } from '../plan/resolve.js'
-import { type BlockList, intactSize, isLong } from './block-list.js'
-import { ListStore, type OwnBlocks } from './list-store.js'
+import { type BlockList, intactSize, isLong, ListStore, type OwnBlocks } from './block-list.js'
 import { PieceStore, type PlacesOf } from './piece-store.js'
 
 /** The plans of a call whose processes do not know each other's lengths. */

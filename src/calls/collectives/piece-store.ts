@@ -1,8 +1,8 @@
 import type { ProcessProgram } from '../../schedule/lower/program.js'
-import { noBytes } from '../exchange.js'
-import { cutAt } from '../plan/move-blocks.js'
+import { noBytes } from '../exchange/exchange.js'
 import type { FramePieces, ProgramStore } from '../program/run-program.js'
-import type { OwnBlocks } from './list-store.js'
+import type { OwnBlocks } from './block-list.js'
+import { cutAt } from './move-blocks.js'
 
 /** Blocks in memory; null for those that are not wanted. */
 export type BlockMemory = readonly (Uint8Array | null)[]

@@ -1,13 +1,17 @@
 import type { TypedArray } from '../../messages/datatype/elements.js'
-import type { Exchange } from '../exchange.js'
-import type { CollectiveContext } from '../plan/collective-context.js'
-import type { CollectivePlan } from '../plan/collective-plan.js'
+import type { Exchange } from '../exchange/exchange.js'
+import type { CollectiveContext, CollectivePlan } from '../plan/collective-plan.js'
 import type { Method } from '../plan/method.js'
-import { localIndexOf } from '../plan/placement.js'
-import { SharedLanding } from '../plan/shared-landing.js'
-import { deliverResult, type ReduceContribution, type Reduction } from './reduction.js'
+import { SharedLanding } from '../values/deliver.js'
+import { localIndexOf } from '../values/placement.js'
+import {
+  deliverResult,
+  leavesOf,
+  type ReduceContribution,
+  type Reduction,
+  ReductionRun,
+} from './reduction.js'
 import { ReductionCall } from './reduction-call.js'
-import { leavesOf, ReductionRun } from './reduction-run.js'
 
 /** A reduce whose ranks get null, except for the root. */
 export class ReduceCall extends ReductionCall<ReductionRun> {

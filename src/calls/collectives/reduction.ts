@@ -1,7 +1,16 @@
+import { overlap } from '../../base/bytes.js'
 import { RankweaveError } from '../../errors.js'
-import { scalarCode, type TypedArray, typeCode } from '../../messages/datatype/elements.js'
+import {
+  elementSizeBytes,
+  elementsIn,
+  newArray,
+  scalarCode,
+  type TypedArray,
+  typeCode,
+} from '../../messages/datatype/elements.js'
 import {
   isOperationName,
+  type Kernel,
   type ReadyOperation,
   readyBigintOperation,
   readyNumberOperation,
@@ -9,12 +18,17 @@ import {
 } from '../../messages/datatype/operation.js'
 import { payloadOf } from '../../messages/datatype/payload.js'
 import type { ReceiveBuffer } from '../../messages/datatype/strided-view.js'
-import { encodeValue } from '../../messages/datatype/value-encoding.js'
+import { decodeValue, encodeValue } from '../../messages/datatype/value-encoding.js'
 import type { CommContext } from '../../messages/process/comm-context.js'
-import type { CollectiveName } from '../collective-name.js'
-import { deliverData, packedElements } from '../plan/deliver.js'
-import { type IntoOptions, intoOf } from '../plan/options.js'
-import type { Signature } from '../signature.js'
+import type { Exchange } from '../exchange/exchange.js'
+import type { CollectivePlan } from '../plan/collective-plan.js'
+import type { CollectiveName, Signature } from '../signature.js'
+import { type Combiner, combinerOf } from '../values/combiner.js'
+import { deliverData, packedElements } from '../values/deliver.js'
+import { ElementStore, type LengthOf } from '../values/element-store.js'
+import { foldRanks, type Leaves, NumberFold } from '../values/fold.js'
+import { ValueStore } from '../values/value-store.js'
+import { type IntoOptions, intoOf } from './options.js'
 
 /**
  * The contribution of one rank: its elements, or the bytes of its value. Ranks without `into` pass the array itself.
@@ -101,4 +115,255 @@ export function deliverResult(
   into: ReceiveBuffer | undefined,
 ): unknown {
   return scalar === 'number' ? data[0] : deliverData(state, type, data, into)
+}
+
+/** The most bytes of a store, with its contributions and results, that is retained for the next run. */
+const retainedBytes = 4096
+
+/** The outcome of a run, valid until the next run. */
+export interface Reduced {
+  /** The elements of all slots, or the encoded value of the first one. */
+  readonly data: TypedArray
+  /** Returns the slot of the i-th participant here: its elements, or its value. */
+  slot(i: number): unknown
+}
+
+/**
+ * Runs the plan of a reduction. The contributions of every participant's ranks are combined in memory, then those of
+ * the participants. Reductions of few elements reuse their memory.
+ */
+export class ReductionRun {
+  readonly plan: CollectivePlan
+  readonly combiner: Combiner<unknown>
+  readonly #reduction: Reduction
+  readonly #lengthOf: LengthOf
+  /** Whether a unit is few elements, whose memory is retained. */
+  readonly isSmall: boolean
+  #spare: Bound | undefined
+  /** The folds by participant here. */
+  #folds: readonly NumberFold[] | undefined
+  #numbers: Float64Array | undefined
+
+  /** @param lengthOf elements of every block or part; default: those of a unit cut into the parts of the plan */
+  constructor(
+    plan: CollectivePlan,
+    reduction: Reduction,
+    lengthOf: LengthOf = partLengths(reduction.countElems, plan.parts),
+  ) {
+    const { op, type, countElems } = reduction
+    this.plan = plan
+    this.#reduction = reduction
+    this.#lengthOf = lengthOf
+    this.combiner = combinerOf(op, type, countElems)
+    this.isSmall = this.combiner.sizeBytes !== null && this.combiner.sizeBytes <= retainedBytes
+  }
+
+  /** Combines the contributions of the ranks of each participant here. */
+  folded(leaves: Leaves<unknown>): Leaves<unknown> {
+    const numbers = this.#numbersOf(leaves.values)
+    if (numbers !== undefined) return this.foldedNumbers(numbers)
+    const { ownFirst } = this.plan.participants
+    const values: unknown[] = new Array(ownFirst.length - 1)
+    for (let i = 0; i < values.length; i++) {
+      values[i] = foldRanks(this.combiner, leaves, ownFirst[i], ownFirst[i + 1] - ownFirst[i]).value
+    }
+    return { values, owned: leaves.owned }
+  }
+
+  /** Combines one double of every rank here in the same way, for built-in operations. */
+  foldedNumbers(numbers: Float64Array): Leaves<unknown> {
+    const { ownFirst } = this.plan.participants
+    const { op } = this.#reduction
+    this.#folds ??= Array.from(
+      this.plan.participants.own,
+      (_, i) =>
+        new NumberFold(
+          (op as Extract<ReadyOperation, { kind: 'kernel' }>).kernel,
+          ownFirst[i + 1] - ownFirst[i],
+        ),
+    )
+    return {
+      values: this.#folds.map((fold, i) => Float64Array.of(fold.fold(numbers, ownFirst[i]))),
+      owned: true,
+    }
+  }
+
+  /**
+   * Returns the doubles of arrays of one double each; undefined for other arrays, and if no two ranks share a
+   * participant.
+   */
+  #numbersOf(arrays: readonly unknown[]): Float64Array | undefined {
+    const { op, type, countElems } = this.#reduction
+    if (op.kind !== 'kernel' || type !== typeCode.Float64Array || countElems !== 1) return undefined
+    if (arrays.length === this.plan.participants.own.length) return undefined
+    this.#numbers ??= new Float64Array(arrays.length)
+    const numbers = this.#numbers
+    for (let i = 0; i < arrays.length; i++) {
+      const array = arrays[i]
+      // A detached array has length 0; the general path reports it.
+      if (!(array instanceof Float64Array) || array.length !== 1) return undefined
+      numbers[i] = array[0]
+    }
+    return numbers
+  }
+
+  /**
+   * @param own what each participant here contributes
+   * @param roomFor returns memory for the slots of a reduction of many elements; called once
+   */
+  run(
+    own: Leaves<unknown>,
+    exchange: Exchange,
+    roomFor: (sizeBytes: number) => Uint8Array,
+    done: (reduced: Reduced) => void,
+  ): void {
+    if (this.#reduction.type === typeCode.value) this.#runValues(own, exchange, done)
+    else if (this.isSmall) this.#runSmall(own.values as readonly TypedArray[], exchange, done)
+    else this.#runLarge(own.values as readonly TypedArray[], exchange, roomFor, done)
+  }
+
+  #runValues(own: Leaves<unknown>, exchange: Exchange, done: (reduced: Reduced) => void): void {
+    const { program } = this.plan
+    const store = new ValueStore(program, this.combiner, own)
+    this.plan.run(exchange, store, () => {
+      const slots = new Int32Array(own.values.length).fill(-1)
+      for (let value = 0; value + 1 < program.fillStart.length; value++) {
+        for (let f = program.fillStart[value]; f < program.fillStart[value + 1]; f++) {
+          slots[program.fillRank[f]] = value
+        }
+      }
+      const first = slots.find((value) => value >= 0)
+      done({
+        data: first === undefined ? noValue : store.bytesOf(first),
+        slot: (i) => store.valueOf(slots[i]),
+      })
+    })
+  }
+
+  #runSmall(own: readonly TypedArray[], exchange: Exchange, done: (reduced: Reduced) => void): void {
+    const bound = this.#spare ?? this.#newBound()
+    this.#spare = undefined
+    const { store } = bound
+    for (let i = 0; i < own.length; i++) (bound.own[i] as Float64Array).set(own[i] as Float64Array)
+    store.bind(bound.own, bound.data)
+    this.plan.run(exchange, store, () => {
+      store.finish()
+      if (exchange.isSent) this.#spare = bound
+      done(bound)
+    })
+  }
+
+  #runLarge(
+    own: readonly TypedArray[],
+    exchange: Exchange,
+    roomFor: (sizeBytes: number) => Uint8Array,
+    done: (reduced: Reduced) => void,
+  ): void {
+    const { type, countElems } = this.#reduction
+    const store = this.newStore(false)
+    const slots = elementsIn(type, roomFor(store.slotElems * elementSizeBytes(type)))
+    let used = store
+    const arrays = own.map((array) => {
+      if (!overlap(array, slots)) return array
+      if (!this.#isInPlace(array, slots)) return array.slice()
+      used = this.newStore(true)
+      return array
+    })
+    const { scratch } = this.plan
+    const memory = scratch.take(used.scratchBytes)
+    used.bind(arrays, slots, memory)
+    this.plan.run(exchange, used, () => {
+      used.finish()
+      exchange.whenSent(() => scratch.give(memory))
+      done(new Bound(this.plan, countElems, used, own, slots))
+    })
+  }
+
+  /** Tells whether the result may replace the contribution, which begins at the same place. */
+  #isInPlace(contribution: TypedArray, slots: TypedArray): boolean {
+    return (
+      contribution.byteOffset === slots.byteOffset &&
+      contribution.length === slots.length &&
+      this.plan.memory(true).isSafeInPlace
+    )
+  }
+
+  #newBound(): Bound {
+    const { type, countElems } = this.#reduction
+    const store = this.newStore(false)
+    const own = Array.from(this.plan.participants.own, () => newArray(type, countElems))
+    return new Bound(this.plan, countElems, store, own, newArray(type, store.slotElems))
+  }
+
+  newStore(isInPlace: boolean): ElementStore {
+    const { program } = this.plan
+    const { type, op } = this.#reduction
+    const kernel = op.kind === 'kernel' ? op.kernel : this.#userKernel()
+    const memory = this.plan.memory(isInPlace)
+    return new ElementStore(program, memory, type, this.#lengthOf, kernel, op.kind === 'kernel')
+  }
+
+  /**
+   * Returns a kernel of a user-defined operation, which may overwrite its left operand and return another array than
+   * those it gets.
+   */
+  #userKernel(): Kernel {
+    const combiner = this.combiner as Combiner<TypedArray>
+    return (out, left, right) => {
+      const isInPlace = out.buffer === left.buffer && out.byteOffset === left.byteOffset
+      const result = combiner.combine(left, isInPlace, right, false)
+      if (result !== out) (out as Float64Array).set(result as Float64Array)
+    }
+  }
+}
+
+class Bound implements Reduced {
+  readonly store: ElementStore
+  readonly own: readonly TypedArray[]
+  readonly data: TypedArray
+  readonly #plan: CollectivePlan
+  readonly #countElems: number
+
+  constructor(
+    plan: CollectivePlan,
+    countElems: number,
+    store: ElementStore,
+    own: readonly TypedArray[],
+    data: TypedArray,
+  ) {
+    this.#plan = plan
+    this.#countElems = countElems
+    this.store = store
+    this.own = own
+    this.data = data
+  }
+
+  slot(i: number): TypedArray {
+    const at = (this.#plan.memory().slotStart[i] / this.#plan.parts) * this.#countElems
+    return this.data.subarray(at, at + this.#countElems)
+  }
+}
+
+/**
+ * Returns the leaves of a reduction. Values are decoded here, so operations may modify them; elements remain the ranks'
+ * own.
+ */
+export function leavesOf(type: number, contributions: readonly ReduceContribution[]): Leaves<unknown> {
+  if (type !== typeCode.value) return { values: contributions.map(({ data }) => data), owned: false }
+  return { values: contributions.map(({ data }) => decodeValue(data as Uint8Array)), owned: true }
+}
+
+const noValue = new Uint8Array(0)
+
+/** Returns the start of a part if a unit of elements is cut into `parts`, between two pairs. */
+export function pairCut(countElems: number, parts: number, part: number): number {
+  return part === parts ? countElems : 2 * Math.floor((part * Math.floor(countElems / 2)) / parts)
+}
+
+/** Returns the lengths if a unit of `countElems` elements is cut into `parts`, between two pairs of elements. */
+export function partLengths(countElems: number, parts: number): LengthOf {
+  return (term) => {
+    const part = term < 0 ? ~term : term % parts
+    return pairCut(countElems, parts, part + 1) - pairCut(countElems, parts, part)
+  }
 }

@@ -1,13 +1,18 @@
 import { parseAlgorithm } from '../../collective/algorithm-text.js'
 import { type TypedArray, typeCode } from '../../messages/datatype/elements.js'
-import type { Exchange } from '../exchange.js'
-import type { CollectiveContext } from '../plan/collective-context.js'
-import type { CollectivePlan } from '../plan/collective-plan.js'
-import { appendPrefixes, type Before, nodeValues } from '../plan/fold.js'
+import type { Exchange } from '../exchange/exchange.js'
+import type { CollectiveContext, CollectivePlan } from '../plan/collective-plan.js'
 import type { Method } from '../plan/method.js'
-import { deliverResult, type ReduceContribution, type Reduction } from './reduction.js'
+import { appendPrefixes, type Before, nodeValues } from '../values/fold.js'
+import {
+  deliverResult,
+  leavesOf,
+  type ReduceContribution,
+  type Reduced,
+  type Reduction,
+  ReductionRun,
+} from './reduction.js'
 import { ReductionCall } from './reduction-call.js'
-import { leavesOf, type Reduced, ReductionRun } from './reduction-run.js'
 
 /**
  * A `scan`, which includes a rank's own value, or an `exscan`, which does not. Every run of consecutive ranks is one

@@ -2,7 +2,7 @@ import { requireKnownOptions } from '../../base/known-options.js'
 import { RankweaveError } from '../../errors.js'
 import { type OperationOwner, Pending } from '../../messages/mailboxes/pending-operation.js'
 import { Request } from '../../messages/p2p/request.js'
-import { copyIfAliased } from '../plan/deliver.js'
+import { copyIfAliased } from '../values/deliver.js'
 import type { Form } from './form.js'
 
 /** The non-blocking form: the rank joins and continues, and may wait for the request later (MPI-4.1 §6.12). */

@@ -2,20 +2,23 @@ import { rangeAt } from '../../base/search.js'
 import type { Algorithm, CombinationOrder, Shape } from '../../collective/patterns/algorithm.js'
 import type { ParticipantGrid } from '../../collective/patterns/participant-grid.js'
 import { scheduleOf } from '../../collective/patterns/schedule-size.js'
+import type { OperationOwner } from '../../messages/mailboxes/pending-operation.js'
 import type { CommContext } from '../../messages/process/comm-context.js'
 import type { Scratch } from '../../messages/process/process-memory.js'
 import { lowerInRounds } from '../../schedule/lower/lower.js'
 import type { ProcessProgram } from '../../schedule/lower/program.js'
 import { roundsByPhase } from '../../schedule/lower/rounds.js'
 import { memoryOptionsOf, type ValueMemory, valueMemory } from '../../schedule/lower/value-memory.js'
-import type { Exchange } from '../exchange.js'
+import type { Exchange } from '../exchange/exchange.js'
+import type { CollectiveEngine } from '../matching/collective-engine.js'
 import type { BindableCall } from '../program/bound-collective.js'
 import { ProgramRun, type ProgramStore } from '../program/run-program.js'
+import type { MoveMemory } from '../values/element-store.js'
 import type { CallFacts } from './default-rule.js'
 import { MachineChoices } from './machine-choices.js'
-import type { MoveMemory } from './move-memory.js'
-import { gridOfParticipants } from './participant-places.js'
+import type { OnlineCalls } from './online-calls.js'
 import {
+  gridOfParticipants,
   type Participants,
   participantsFor,
   participantsOf,
@@ -350,4 +353,14 @@ function isMemoryShared({ runtime, processes, processIndex }: CommContext): bool
     if (i !== processIndex && !staging.isSharedWith(processes.processes.at(i))) return false
   }
   return true
+}
+
+export interface CollectiveContext extends CommContext {
+  readonly collectives: CollectiveEngine
+  /** The plans of its collectives, made when the first one needs a plan. */
+  readonly plans: CollectivePlans
+  /** The online tuning of its calls; undefined unless the world learns from them. */
+  readonly online: OnlineCalls | undefined
+  /** The mailboxes of ranks, which wait for the request of a collective that they have started. */
+  readonly matching: { mailbox(rank: number): OperationOwner }
 }

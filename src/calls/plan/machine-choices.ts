@@ -4,8 +4,8 @@ import { parseAlgorithm } from '../../collective/algorithm-text.js'
 import type { Algorithm, CombinationOrder } from '../../collective/patterns/algorithm.js'
 import type { CommContext } from '../../messages/process/comm-context.js'
 import type { Collective } from '../../schedule/specification.js'
-import { coresOfParticipants } from './participant-places.js'
 import type { Participants, WholeKind } from './participants.js'
+import { coresOfParticipants } from './participants.js'
 
 // This file connects calls to the simulator. A call with `algorithm: 'auto'` takes its place among the calls of its
 // communicator at once, like any other. Inside `run`, it is resolved. The answer is known, or a promise: the first call

@@ -18,8 +18,8 @@ import {
   onlineCollectives,
 } from '../../tuning/online/online-process.js'
 import { settingLine } from '../../tuning/settings/setting.js'
-import type { Exchange } from '../exchange.js'
-import { serves } from './required-order.js'
+import type { Exchange } from '../exchange/exchange.js'
+import { serves } from './method.js'
 import { readySetting, type ServableSetting, type TunedLeaf } from './tuned-calls.js'
 
 /** The calls that make communicators. The new communicator gets a part of the calls that are left. */

@@ -1,9 +1,9 @@
 import type { TypedArray } from '../../messages/datatype/elements.js'
 import type { CommContext } from '../../messages/process/comm-context.js'
 import type { ProcessProgram } from '../../schedule/lower/program.js'
-import type { CollectiveCall, RankFailure } from '../collective-call.js'
-import type { CollectiveEngine } from '../collective-engine.js'
-import type { Exchange } from '../exchange.js'
+import type { Exchange } from '../exchange/exchange.js'
+import type { CollectiveCall, RankFailure } from '../matching/collective-call.js'
+import type { CollectiveEngine } from '../matching/collective-engine.js'
 import type { Signature } from '../signature.js'
 import { ProgramRun, type ProgramStore } from './run-program.js'
 

@@ -1,9 +1,11 @@
 import { requireWaitOptions, type WaitOptions } from '../../base/abort.js'
-import { RankweaveError } from '../../errors.js'
+import { isRankweaveError, RankweaveError } from '../../errors.js'
 import { requireFixed, type TypedArray } from '../../messages/datatype/elements.js'
 import type { Seat } from '../../messages/process/comm-context.js'
+import type { Exchange } from '../exchange/exchange.js'
 import { hostedBy } from '../hosted-ranks.js'
-import type { BoundCollective, PersistentContext } from './bound-collective.js'
+import { type AnyCall, type CollectiveCall, failAllRanks } from '../matching/collective-call.js'
+import { BoundCollective, type BoundStart, type PersistentContext } from './bound-collective.js'
 
 /**
  * A persistent collective: bound once to its buffers and started often (MPI-4.1 §6.13, §8.8). Every rank starts it the
@@ -184,4 +186,51 @@ function otherInit(): RankweaveError {
 
 async function startEach(requests: readonly PersistentRequest[]): Promise<void> {
   await Promise.all(requests.map((request) => request.start()))
+}
+
+/**
+ * Returns the collective that the requests of the ranks of a process start. Collective.
+ *
+ * @param bind called when all ranks of the process have called, with what they passed, by local index; may exchange
+ *   messages. ERR_ALGORITHM, which every process throws, leaves the communicator usable
+ */
+export function boundCollective<B>(
+  { state, localIndex }: Seat<PersistentContext>,
+  { signature, unplaced = false }: Pick<AnyCall, 'signature' | 'unplaced'>,
+  buffers: B,
+  bind: (buffers: readonly B[], exchange: Exchange) => BoundStart | Promise<BoundStart>,
+): Promise<BoundCollective> {
+  const call: CollectiveCall<B, BoundCollective> = {
+    signature,
+    unplaced,
+    run: (all, exchange) => {
+      const shared = (start: BoundStart) => {
+        const bound = new BoundCollective(state, exchange, start)
+        return all.map(() => bound)
+      }
+      try {
+        const start = bind(all, exchange)
+        return start instanceof Promise ? start.then(shared) : shared(start)
+      } catch (error) {
+        if (isRankweaveError(error) && error.code === 'ERR_ALGORITHM') return failAllRanks(all.length, error)
+        throw error
+      }
+    },
+  }
+  return state.collectives.call(localIndex, call, buffers)
+}
+
+/**
+ * Returns the request of one rank.
+ *
+ * @param arrays what the rank binds, which every start checks
+ */
+export function boundRequest<B>(
+  seat: Seat<PersistentContext>,
+  call: Pick<AnyCall, 'signature' | 'unplaced'>,
+  arrays: readonly TypedArray[],
+  buffers: B,
+  bind: (buffers: readonly B[], exchange: Exchange) => BoundStart | Promise<BoundStart>,
+): PersistentRequest {
+  return new PersistentRequest(seat, boundCollective(seat, call, buffers, bind), arrays)
 }

@@ -2,7 +2,7 @@ import { RankweaveError } from '../../errors.js'
 import { requireIntact } from '../../messages/datatype/elements.js'
 import { type TaskNumbers, taskNumbers } from '../../schedule/lower/dependencies.js'
 import type { ProcessProgram } from '../../schedule/lower/program.js'
-import { type Exchange, type Lend, noBytes, type Room, type Take } from '../exchange.js'
+import { type Exchange, type Lend, noBytes, type Room, type Take } from '../exchange/exchange.js'
 
 /**
  * The values of a program during one run. When the run starts, it holds the ranks' contributions; when it is done, all

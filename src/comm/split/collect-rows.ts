@@ -1,5 +1,5 @@
 import { packWords, unpackWords } from '../../base/packing.js'
-import type { Exchange } from '../../calls/exchange.js'
+import type { Exchange } from '../../calls/exchange/exchange.js'
 import type { RowLocator } from './row-locator.js'
 import { mergeRows, type SplitRows } from './sort/rows.js'
 import type { SplitMeter } from './split-meter.js'

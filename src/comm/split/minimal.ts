@@ -1,6 +1,6 @@
 import { bytesOf, wordsOf } from '../../base/bytes.js'
-import type { Exchange } from '../../calls/exchange.js'
-import { allgatherBytes, allSent } from '../../calls/exchange-patterns.js'
+import type { Exchange } from '../../calls/exchange/exchange.js'
+import { allgatherBytes, allSent } from '../../calls/exchange/exchange-patterns.js'
 import { evenBounds, type SliceBounds } from '../table/slice-bounds.js'
 import { splitBySorting } from './parallel-sort.js'
 import { exchangeSteps, subrange } from './process-group.js'

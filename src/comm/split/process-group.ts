@@ -1,5 +1,5 @@
 import { packWords, unpackWords } from '../../base/packing.js'
-import type { Exchange } from '../../calls/exchange.js'
+import type { Exchange } from '../../calls/exchange/exchange.js'
 
 /**
  * Returns the exchange restricted to `members`, which include this process; a process is numbered by its index there.

@@ -1,5 +1,5 @@
 import { whileLoading } from '../../base/loading.js'
-import type { Exchange } from '../../calls/exchange.js'
+import type { Exchange } from '../../calls/exchange/exchange.js'
 import { splitConventionally } from './conventional.js'
 import type {
   AwaitingAlgorithm,

@@ -1,6 +1,6 @@
 import { bytesOf, wordsOf } from '../../base/bytes.js'
-import type { Exchange } from '../../calls/exchange.js'
-import { allgatherBytes } from '../../calls/exchange-patterns.js'
+import type { Exchange } from '../../calls/exchange/exchange.js'
+import { allgatherBytes } from '../../calls/exchange/exchange-patterns.js'
 import { givenBounds } from '../table/slice-bounds.js'
 import type { Cuts } from './exact-cuts.js'
 import { splitBySorting } from './parallel-sort.js'

@@ -1,5 +1,5 @@
-import type { Exchange } from '../../calls/exchange.js'
-import { ForwardedExchange } from '../../calls/forwarded-exchange.js'
+import type { Exchange } from '../../calls/exchange/exchange.js'
+import { ForwardedExchange } from '../../calls/exchange/exchange.js'
 
 export interface PhaseCost {
   readonly seconds: number

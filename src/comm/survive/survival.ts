@@ -1,4 +1,4 @@
-import { describeContext, localRanksText } from '../../calls/call-report.js'
+import { describeContext, localRanksText } from '../../calls/matching/call-report.js'
 import { isRankweaveError, RankweaveError } from '../../errors.js'
 import type { Authority, Decision } from '../../fabric/fabric.js'
 import type { ContextId } from '../../messages/process/frames.js'

@@ -1,4 +1,4 @@
-import { describeContext } from '../../calls/call-report.js'
+import { describeContext } from '../../calls/matching/call-report.js'
 import { RankweaveError } from '../../errors.js'
 import type { Fabric } from '../../fabric/fabric.js'
 import { ranksText } from '../../messages/process/world-layout.js'

@@ -1,5 +1,5 @@
-import type { Exchange } from '../../calls/exchange.js'
-import { allgatherBytes } from '../../calls/exchange-patterns.js'
+import type { Exchange } from '../../calls/exchange/exchange.js'
+import { allgatherBytes } from '../../calls/exchange/exchange-patterns.js'
 import { isRankweaveError, RankweaveError } from '../../errors.js'
 import { decodeError, encodeError } from '../../messages/process/error-record.js'
 import { planDigest } from '../../neighborhood/plan/plan-store.js'

@@ -1,6 +1,6 @@
 import { bytesOf } from '../../base/bytes.js'
-import type { Exchange } from '../../calls/exchange.js'
-import { bcastBytes } from '../../calls/exchange-patterns.js'
+import type { Exchange } from '../../calls/exchange/exchange.js'
+import { bcastBytes } from '../../calls/exchange/exchange-patterns.js'
 
 /**
  * Combines what all processes contribute, on every process: along a binomial tree to process 0 and back. Takes steps

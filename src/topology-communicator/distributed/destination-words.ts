@@ -1,6 +1,6 @@
 import { bytesOf, wordsOf } from '../../base/bytes.js'
 import { getOrAdd } from '../../base/maps.js'
-import type { Exchange } from '../../calls/exchange.js'
+import type { Exchange } from '../../calls/exchange/exchange.js'
 import type { PartGraph } from '../../topology/mapping/clusters.js'
 import type { OwnLists } from './own-lists.js'
 

@@ -1,5 +1,5 @@
 import { indexIn } from '../../base/search.js'
-import type { Exchange } from '../../calls/exchange.js'
+import type { Exchange } from '../../calls/exchange/exchange.js'
 import { isRankweaveError, type RankweaveError } from '../../errors.js'
 import type { PlanOfRanks } from '../../neighborhood/plan/plan-of-ranks.js'
 import { type CommonNeighbor, commonNeighborSchedule } from '../../neighborhood/strategies/common-neighbor.js'

@@ -1,5 +1,5 @@
-import type { Exchange } from '../../calls/exchange.js'
-import { allgatherBytes } from '../../calls/exchange-patterns.js'
+import type { Exchange } from '../../calls/exchange/exchange.js'
+import { allgatherBytes } from '../../calls/exchange/exchange-patterns.js'
 import type { CommState } from '../../comm/comm-state.js'
 import type { EdgeArrays, NeighborLists } from '../../topology/topology-builders.js'
 

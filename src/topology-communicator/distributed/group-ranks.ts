@@ -1,7 +1,7 @@
 import { bytesOf, wordsOf } from '../../base/bytes.js'
 import { GrowingInt32Array } from '../../base/growing-array.js'
 import { getOrAdd } from '../../base/maps.js'
-import type { Exchange } from '../../calls/exchange.js'
+import type { Exchange } from '../../calls/exchange/exchange.js'
 import { isRankweaveError, RankweaveError } from '../../errors.js'
 import { GroupSearch } from '../../topology/friends/group-search.js'
 import { wavesOf } from '../../topology/grouping/group-by-messages.js'

@@ -1,7 +1,7 @@
 import { bytesOf, wordsOf } from '../../base/bytes.js'
 import { concatenateWords, packBlocks, unpackBlocks } from '../../base/packing.js'
-import type { Exchange } from '../../calls/exchange.js'
-import { allgatherBytes, bcastBytes, gatherBytes } from '../../calls/exchange-patterns.js'
+import type { Exchange } from '../../calls/exchange/exchange.js'
+import { allgatherBytes, bcastBytes, gatherBytes } from '../../calls/exchange/exchange-patterns.js'
 import {
   type ClusterEdges,
   type Clusters,

@@ -1,6 +1,6 @@
 import { bytesOf } from '../../base/bytes.js'
-import type { Exchange } from '../../calls/exchange.js'
-import { allgatherBytes, alltoallBytes } from '../../calls/exchange-patterns.js'
+import type { Exchange } from '../../calls/exchange/exchange.js'
+import { allgatherBytes, alltoallBytes } from '../../calls/exchange/exchange-patterns.js'
 import { RankweaveError } from '../../errors.js'
 import type { PlanOfRanks } from '../../neighborhood/plan/plan-of-ranks.js'
 import { messageBalance } from '../../schedule/verify/message-digest.js'

@@ -1,5 +1,5 @@
 import { bytesOf, wordsOf } from '../../base/bytes.js'
-import type { Exchange } from '../../calls/exchange.js'
+import type { Exchange } from '../../calls/exchange/exchange.js'
 
 /** The words that one process has for another. */
 export interface Parcel {

@@ -1,7 +1,7 @@
 import { GrowingInt32Array } from '../../base/growing-array.js'
 import { getOrAdd } from '../../base/maps.js'
 import { indexIn } from '../../base/search.js'
-import type { Exchange } from '../../calls/exchange.js'
+import type { Exchange } from '../../calls/exchange/exchange.js'
 import { isRankweaveError, RankweaveError } from '../../errors.js'
 import type { PlanOfRanks } from '../../neighborhood/plan/plan-of-ranks.js'
 import { type RouteHeader, scheduleOfMoves } from '../../neighborhood/strategies/route-schedule.js'

@@ -1,4 +1,4 @@
-import { type Combiner, combinerOf } from '../../calls/plan/combiner.js'
+import { type Combiner, combinerOf } from '../../calls/values/combiner.js'
 import { elementSizeBytes, type TypedArray } from '../../messages/datatype/elements.js'
 import type { ReadyOperation } from '../../messages/datatype/operation.js'
 import type { ProcessProgram } from '../../schedule/lower/program.js'

@@ -1,4 +1,4 @@
-import { countsOf, packedDispls } from '../../calls/plan/deliver.js'
+import { countsOf, packedDispls } from '../../calls/values/deliver.js'
 import { RankweaveError, wrongValue } from '../../errors.js'
 import { elementSizeBytes, type TypedArray } from '../../messages/datatype/elements.js'
 import { contributionOf } from '../memory/buffers.js'

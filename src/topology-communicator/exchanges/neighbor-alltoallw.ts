@@ -1,8 +1,8 @@
 import { type WaitOptions, waitOptions } from '../../base/abort.js'
 import { bytesOf } from '../../base/bytes.js'
 import { type OptionTable, uncheckedOptions } from '../../base/option.js'
-import { RankFailure } from '../../calls/collective-call.js'
 import type { Form, Handle } from '../../calls/collectives/form.js'
+import { RankFailure } from '../../calls/matching/collective-call.js'
 import { isRankweaveError, RankweaveError } from '../../errors.js'
 import {
   elementSizeBytes,

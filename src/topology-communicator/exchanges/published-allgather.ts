@@ -1,12 +1,13 @@
 import { wordsOf } from '../../base/bytes.js'
-import type { Exchange } from '../../calls/exchange.js'
+import type { Exchange } from '../../calls/exchange/exchange.js'
 import type { BoundStart } from '../../calls/program/bound-collective.js'
 import {
   exchangePublications,
+  PublishedBlocks,
+  type PublishedData,
   type PublishingPeer,
   reservePublication,
 } from '../../calls/program/publication.js'
-import { PublishedBlocks, type PublishedData } from '../../calls/program/published-blocks.js'
 import type { Signature } from '../../calls/signature.js'
 import type { CommState } from '../../comm/comm-state.js'
 import { requireIntact } from '../../messages/datatype/elements.js'

@@ -1,5 +1,5 @@
-import type { CollectiveCall } from '../../calls/collective-call.js'
-import type { Exchange } from '../../calls/exchange.js'
+import type { Exchange } from '../../calls/exchange/exchange.js'
+import type { CollectiveCall } from '../../calls/matching/collective-call.js'
 import type { Signature } from '../../calls/signature.js'
 import {
   elementSizeBytes,

@@ -1,4 +1,4 @@
-import type { Exchange } from '../../calls/exchange.js'
+import type { Exchange } from '../../calls/exchange/exchange.js'
 import { runProgram } from '../../calls/program/run-program.js'
 import { elementSizeBytes, typeCode } from '../../messages/datatype/elements.js'
 import type { ProcessProgram } from '../../schedule/lower/program.js'

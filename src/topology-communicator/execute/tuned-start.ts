@@ -1,5 +1,5 @@
 import { bytesOf } from '../../base/bytes.js'
-import type { Exchange } from '../../calls/exchange.js'
+import type { Exchange } from '../../calls/exchange/exchange.js'
 import { type BoundProgram, type BoundStart, programStart } from '../../calls/program/bound-collective.js'
 import { ProgramRun } from '../../calls/program/run-program.js'
 import type { Signature } from '../../calls/signature.js'

@@ -1,5 +1,5 @@
 import { type OptionTable, uncheckedOptions } from '../../base/option.js'
-import type { Layout } from '../../calls/plan/deliver.js'
+import type { Layout } from '../../calls/values/deliver.js'
 import { RankweaveError } from '../../errors.js'
 
 /** The places of blocks in a receive buffer, in elements. */

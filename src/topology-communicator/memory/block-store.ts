@@ -1,5 +1,5 @@
 import { bytesOf } from '../../base/bytes.js'
-import { copyOf } from '../../calls/exchange.js'
+import { copyOf } from '../../calls/exchange/exchange.js'
 import type { ProgramStore } from '../../calls/program/run-program.js'
 import { requireIntact } from '../../messages/datatype/elements.js'
 import type { ProcessProgram } from '../../schedule/lower/program.js'

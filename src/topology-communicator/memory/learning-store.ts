@@ -1,5 +1,5 @@
 import { copyBytes } from '../../base/bytes.js'
-import { noBytes } from '../../calls/exchange.js'
+import { noBytes } from '../../calls/exchange/exchange.js'
 import type { ProgramStore } from '../../calls/program/run-program.js'
 import { RankweaveError } from '../../errors.js'
 import { elementSizeBytes } from '../../messages/datatype/elements.js'

@@ -1,4 +1,4 @@
-import type { Exchange } from '../../calls/exchange.js'
+import type { Exchange } from '../../calls/exchange/exchange.js'
 import { ProgramRun, type ProgramStore } from '../../calls/program/run-program.js'
 import type { ProcessProgram } from '../../schedule/lower/program.js'
 

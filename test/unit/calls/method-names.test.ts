@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import type { CollectiveName } from '../../../src/calls/collective-name.js'
 import { type ChosenMethod, methodName } from '../../../src/calls/method-names.js'
+import type { CollectiveName } from '../../../src/calls/signature.js'
 import { describeWords, encodeSignature } from '../../../src/calls/signature.js'
 import { signatureWords } from '../../../src/messages/process/frames.js'
 

@@ -1,6 +1,6 @@
 import { mooreTopology, topologyFromEdges } from 'rankweave/topology'
 import { describe, expect, it } from 'vitest'
-import type { BlocksOptions } from '../../../src/calls/plan/options.js'
+import type { BlocksOptions } from '../../../src/calls/collectives/options.js'
 import { local } from '../../../src/fabric/local/local.js'
 import type { Communicator } from '../../../src/handles/communicator.js'
 import type { TopologyCommunicator } from '../../../src/handles/topology-communicator.js'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { decodeList, encodeList, isLong } from '../../../../src/calls/collectives/block-list.js'
-import type { Exchange } from '../../../../src/calls/exchange.js'
+import type { Exchange } from '../../../../src/calls/exchange/exchange.js'
 
 const exchange = { eagerLimitBytes: 65_536 } as Exchange
 

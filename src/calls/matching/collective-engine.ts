@@ -1,0 +1,516 @@
+import type { WaitOptions } from '../../base/abort.js'
+import { type RankweaveError, wrongValue } from '../../errors.js'
+import type { CallWatch, CommContext } from '../../messages/process/comm-context.js'
+import { hold, mayComplete } from '../../messages/process/completion-budget.js'
+import { waitCharge } from '../../messages/process/credit.js'
+import { collectiveWord, frameKind, headerWord } from '../../messages/process/frames.js'
+import { returnCharge } from '../exchange/collective-frame.js'
+import type { Exchange } from '../exchange/exchange.js'
+import type { ExchangeOwner, SlotExchange } from '../exchange/slot-exchange.js'
+import { callMismatch, earlyMismatch, frameMismatch, lateFrameMismatch } from './call-agreement.js'
+import { abortedCollective, callOf, describeWaits, failedIn, revokedBy } from './call-report.js'
+import type { AnyCall, CollectiveCall } from './collective-call.js'
+import { JoiningCalls, joinEach, requireSignal } from './joining-calls.js'
+import { CallLanes, type Lane, plainLane } from './lane.js'
+import { Revocation } from './revocation.js'
+import { quietRejection, type Slot } from './slot.js'
+import { blockAll, noteFailures, unblock, watchSignal } from './slot-waits.js'
+
+/**
+ * Matches the collective calls of one communicator in one process by call order and runs them.
+ *
+ * A rank that calls with a signal that is already aborted does not join. Like any abort of a collective, the call
+ * rejects with ERR_ABORTED and revokes the communicator, because the other ranks would otherwise wait without end.
+ */
+export class CollectiveEngine {
+  readonly #state: CommContext
+  readonly #hosted: number
+  readonly #runner: SlotRunner
+  readonly #lanes: CallLanes
+  #main: Lane | undefined
+  /** The calls of {@link together} in progress, which are gathered before any rank joins. */
+  #gathering: JoiningCalls | undefined
+  #failed: RankweaveError | undefined
+  readonly #revocation: Revocation
+
+  constructor(state: CommContext) {
+    this.#state = state
+    this.#hosted = state.localRanks.length
+    this.#runner = new SlotRunner(state, (error) => this.revoke(error))
+    this.#lanes = this.#runner.lanes
+    this.#revocation = new Revocation(state, this.#lanes)
+    for (const process of state.runtime.lostPeers) {
+      if (state.processes.processes.includes(process)) this.#failed ??= state.runtime.lostPeer(process)
+    }
+    this.#runner.hasEnded = this.#failed !== undefined
+  }
+
+  /**
+   * Joins a rank to a collective. The n-th call of every rank belongs to the n-th collective of the communicator; calls
+   * may be started before earlier ones complete. A rank that `waits` counts as blocked until its result is available.
+   */
+  call<C, R>(
+    localIndex: number,
+    call: CollectiveCall<C, R>,
+    contribution: C,
+    options?: WaitOptions,
+    waits = true,
+  ): Promise<R> {
+    this.#main ??= this.#lanes.lane(plainLane)
+    return this.#join(this.#main, localIndex, call, contribution, options?.signal, waits)
+  }
+
+  /**
+   * Returns the call of the collective that was opened last. Ranks that make the same call, or repeat it, can reuse one
+   * call object instead of describing each call again.
+   */
+  reusableCall(): AnyCall | undefined {
+    return this.#gathering?.call ?? this.#main?.lastCall
+  }
+
+  /** Counts the calls of a rank so far, except those of lanes. */
+  callsOf(localIndex: number): number {
+    return this.#main?.next[localIndex] ?? 0
+  }
+
+  /**
+   * Opens a lane for a persistent operation, one per init. Called inside `run` of the init, whose number is the same on
+   * all processes.
+   */
+  openLane(exchange: Exchange): number {
+    const id = (exchange.seq + 1) | 0
+    this.#lanes.lane(id)
+    return id
+  }
+
+  /** Forgets a lane; the caller guarantees that no rank starts it again. */
+  closeLane(lane: number): void {
+    if (lane !== plainLane) this.#lanes.delete(lane)
+  }
+
+  /** Joins like `call`, matched among the starts of one lane only: the n-th starts of all ranks belong together. */
+  start<C, R>(
+    lane: number,
+    localIndex: number,
+    call: CollectiveCall<C, R>,
+    contribution: C,
+    options?: WaitOptions,
+  ): Promise<R> {
+    return this.#join(this.#lanes.lane(lane), localIndex, call, contribution, options?.signal)
+  }
+
+  /**
+   * Joins the ranks here to one collective in one stretch, with one promise instead of one for each.
+   *
+   * @param count calls to make: one of each local rank
+   * @param makeCall makes the n-th call by `call` or `start`, whose promise is not used. When it throws, no rank has
+   *   joined
+   * @returns the results by local index; a shared result itself. Rejects with the error of the first rank that fails
+   */
+  together(count: number, makeCall: (n: number) => unknown): Promise<unknown> {
+    const joint = new JoiningCalls(this.#hosted)
+    this.#gathering = joint
+    try {
+      for (let n = 0; n < count; n++) makeCall(n)
+    } finally {
+      this.#gathering = undefined
+    }
+    const { lane, call, contributions } = joint
+    return this.#joinTogether(lane!, call!, contributions, joint)
+  }
+
+  /**
+   * Joins all ranks here to one call, like {@link together}. It is allowed without contributions only if
+   * {@link isEven}, because ranks that join one by one would pass nothing.
+   *
+   * @param contributions by local index; undefined if no rank passes anything
+   */
+  callTogether(call: AnyCall, contributions?: readonly unknown[]): Promise<unknown> {
+    this.#main ??= this.#lanes.lane(plainLane)
+    return this.#joinTogether(this.#main, call, contributions, undefined)
+  }
+
+  /** Whether all ranks here have made equally many calls, so that their next calls belong together. */
+  get isEven(): boolean {
+    return this.#main === undefined || this.#main.isEven
+  }
+
+  /** Starts like `start`, for all ranks here in one stretch, with one promise. */
+  startTogether(lane: number, call: AnyCall): Promise<unknown> {
+    return this.#joinTogether(this.#lanes.lane(lane), call, undefined, undefined)
+  }
+
+  /** Tells whether the last start of a rank on a lane is in progress here; without a rank, that of any. */
+  isActive(lane: number, localIndex?: number): boolean {
+    return this.#lanes.get(lane)?.isActive(localIndex) === true
+  }
+
+  frame(src: number, header: Int32Array, payload: Uint8Array): void {
+    if (header[headerWord.kind] === frameKind.revoke) {
+      this.#revocation.arrived(src, payload)
+      return
+    }
+    if (!this.#accept(src, header, payload)) returnCharge(this.#state.runtime, src, header)
+  }
+
+  /** Returns false for a message that is dropped, because its communicator has failed or this message revokes it. */
+  #accept(src: number, header: Int32Array, payload: Uint8Array): boolean {
+    if (this.#failed !== undefined || this.#revocation.awaitsAnswer) return false
+    const peer = this.#state.indexOfProcess(src)
+    if (peer < 0)
+      throw wrongValue('ERR_PROTOCOL', 'a collective: expected a process of the communicator', src)
+    const lane = this.#laneOf(header[collectiveWord.lane])
+    const seq = header[collectiveWord.seq] >>> 0
+    if (lane.hasCompleted(seq)) {
+      this.#revocation.disagree(lateFrameMismatch(this.#state, lane, seq, src, header))
+      return false
+    }
+    const slot = lane.slot(seq)
+    if (slot.call === undefined && slot.openedBy < 0) {
+      this.#state.runtime.credit.waits(src, waitCharge.collective)
+      slot.openedBy = src
+    }
+    const exchange = lane.exchange(slot)
+    if (slot.call === undefined) {
+      slot.early ??= new Map()
+      if (!slot.early.has(src)) slot.early.set(src, header.slice())
+    } else {
+      const mismatch = frameMismatch(this.#state, lane, slot, src, header)
+      if (mismatch !== undefined) {
+        this.#revocation.disagree(mismatch)
+        return false
+      }
+    }
+    exchange.frame(peer, header, payload)
+    return true
+  }
+
+  /** Fails all pending and later collectives here and on every other process of the communicator. */
+  revoke(error: RankweaveError): void {
+    this.#revocation.revoke(error)
+  }
+
+  /**
+   * Resolves when all other collectives, which no rank may have awaited, are complete here. Called by the last
+   * collective, inside its `run`.
+   */
+  whenOnlyCall(): Promise<void> {
+    this.#revocation.hasLastCall = true
+    return this.#lanes.whenOnlyCall()
+  }
+
+  get isOnlyCall(): boolean {
+    return this.#lanes.isOnlyCall
+  }
+
+  /** Counts a start that joins once its init is complete, or takes it back. The last call waits for such starts. */
+  countStartsToCome(change: 1 | -1): void {
+    this.#lanes.countStartsToCome(change)
+  }
+
+  /** True once no further collective of this process completes. */
+  get hasFailed(): boolean {
+    return this.#failed !== undefined
+  }
+
+  get lanes(): Iterable<Lane> {
+    return this.#lanes.values()
+  }
+
+  fail(error: RankweaveError): void {
+    if (this.#failed !== undefined) return
+    this.#failed = error
+    this.#runner.hasEnded = true
+    this.#revocation.end()
+    this.#lanes.failLastCall(error)
+    for (const lane of this.#lanes.values()) {
+      for (const slot of lane.clear()) {
+        this.#uncharge(slot)
+        // A rank that is rejected may use its buffers again.
+        const reject = () => {
+          unblock(this.#state, lane, slot)
+          slot.reject(error)
+        }
+        if (slot.exchange === undefined) reject()
+        else slot.exchange.fail(error, reject)
+      }
+    }
+  }
+
+  /** Describes a collective in progress, as the communicators that it makes show it. */
+  callOf(seq: number): { readonly call: string; readonly at: string } {
+    return callOf(this.#state, this.#main?.slots.get(seq))
+  }
+
+  describeWaits(): string[] {
+    return describeWaits(this.#state, this.lanes)
+  }
+
+  #laneOf(id: number): Lane {
+    return this.#main?.id === id ? this.#main : this.#lanes.lane(id)
+  }
+
+  #join<C, R>(
+    lane: Lane,
+    localIndex: number,
+    call: CollectiveCall<C, R>,
+    contribution: C,
+    signal: AbortSignal | undefined,
+    waits = true,
+  ): Promise<R> {
+    if (this.#gathering !== undefined) {
+      this.#gathering.add(lane, localIndex, call, contribution, signal)
+      return gathered
+    }
+    const state = this.#state
+    const failed = this.#failed ?? state.failed
+    if (failed !== undefined) return quietRejection(failed)
+    try {
+      requireSignal(signal)
+    } catch (error) {
+      return quietRejection(error as RankweaveError)
+    }
+    const seq = lane.next[localIndex]
+    if (signal?.aborted) return this.#abortedBefore(lane, localIndex, call, signal)
+    const slot = lane.slot(seq)
+    const { callSites } = state.runtime
+    const site = callSites?.take(state.worldRank(localIndex))
+    if (site !== undefined) {
+      slot.sites ??= new Map()
+      slot.sites.set(localIndex, site)
+    }
+    const mismatch =
+      slot.call === undefined
+        ? this.#open(lane, slot, localIndex, call)
+        : callMismatch(state, lane, slot, localIndex, call, site)
+    if (mismatch !== undefined) {
+      this.#revocation.disagree(mismatch)
+      if (!this.#revocation.awaitsAnswer) return quietRejection(mismatch)
+    }
+    lane.next[localIndex] = seq + 1
+    const hostedIndex = state.hostedIndex(localIndex)
+    state.runtime.countCollective(hostedIndex)
+    if (contribution !== undefined) {
+      slot.contributions ??= new Array(this.#hosted)
+      slot.contributions[localIndex] = contribution
+    }
+    slot.arrived++
+    const promise =
+      signal === undefined ? slot.promise(localIndex, call.shared === true) : slot.separatePromise(localIndex)
+    if (signal !== undefined) watchSignal(state, slot, localIndex, signal, this.#revocation)
+    if (!waits) {
+      slot.awake ??= new Set()
+      slot.awake.add(localIndex)
+    }
+    if (slot.arrived === this.#hosted && !this.#revocation.awaitsAnswer)
+      this.#runner.runNow(lane, slot, localIndex, waits)
+    if (waits && !slot.settled) state.runtime.waits.block(hostedIndex, signal !== undefined)
+    return promise as Promise<R>
+  }
+
+  /** @param contributions by local index */
+  #joinTogether(
+    lane: Lane,
+    call: AnyCall,
+    contributions: readonly unknown[] | undefined,
+    joint: JoiningCalls | undefined,
+  ): Promise<unknown> {
+    const state = this.#state
+    const failed = this.#failed ?? state.failed
+    if (failed !== undefined) return quietRejection(failed)
+    if (!lane.isEven) return this.#joinEach(lane, call, contributions, joint)
+    const aborted = joint?.aborted()
+    if (aborted !== undefined) {
+      const [localIndex, signal] = aborted
+      return this.#abortedBefore(lane, localIndex, joint!.callOf(localIndex), signal)
+    }
+    const seq = lane.next[0]
+    const slot = lane.slot(seq)
+    const firstCaller = joint?.firstCaller ?? 0
+    // All ranks share one line of the program, so one site is taken.
+    const site = state.runtime.callSites?.take(state.worldRank(firstCaller))
+    if (site !== undefined) slot.sites = new Map([[firstCaller, site]])
+    const mismatch = this.#open(lane, slot, firstCaller, call) ?? joint?.mismatch(state, lane, slot)
+    if (mismatch !== undefined) {
+      this.#revocation.disagree(mismatch)
+      if (!this.#revocation.awaitsAnswer) return quietRejection(mismatch)
+    }
+    lane.next.fill(seq + 1)
+    if (this.#hosted === state.runtime.hostedRanks) state.runtime.countCollectives()
+    else for (let i = 0; i < this.#hosted; i++) state.runtime.countCollective(state.hostedIndex(i))
+    slot.contributions = contributions as unknown[] | undefined
+    slot.arrived = this.#hosted
+    slot.isJoint = true
+    joint?.watchSignals(state, slot, this.#revocation)
+    if (!this.#revocation.awaitsAnswer) this.#runner.runNow(lane, slot, firstCaller, true)
+    const promise = slot.jointPromise()
+    if (!slot.settled) blockAll(state, slot)
+    else if (slot.isResolved) lane.spareSlot = slot
+    return promise
+  }
+
+  /**
+   * Joins each rank. It stays a separate method, because its closure inside the caller would cost every call the
+   * variables that it captures.
+   */
+  #joinEach(
+    lane: Lane,
+    call: AnyCall,
+    contributions: readonly unknown[] | undefined,
+    joint: JoiningCalls | undefined,
+  ): Promise<unknown> {
+    return joinEach(this.#state, call, contributions, joint, (i, own, given, signal) =>
+      this.#join(lane, i, own, given, signal),
+    )
+  }
+
+  #abortedBefore(
+    lane: Lane,
+    localIndex: number,
+    { signature }: AnyCall,
+    signal: AbortSignal,
+  ): Promise<never> {
+    const error = abortedCollective(this.#state, lane.next[localIndex], localIndex, signature, signal)
+    this.revoke(revokedBy(this.#state, error))
+    return quietRejection(error)
+  }
+
+  /** Returns the charge of a slot that a frame opened, since the slot belongs to a call now or is gone. */
+  #uncharge(slot: Slot): void {
+    if (slot.openedBy >= 0) this.#state.runtime.credit.waits(slot.openedBy, -waitCharge.collective)
+    slot.openedBy = -1
+  }
+
+  /** Opens the slot for the first local rank that joins, and compares frames that arrived earlier with its call. */
+  #open(lane: Lane, slot: Slot, localIndex: number, call: AnyCall): RankweaveError | undefined {
+    slot.call = call
+    this.#uncharge(slot)
+    lane.lastCall = call
+    slot.firstCaller = localIndex
+    slot.exchange?.sign(call.signature)
+    if (slot.seq === lane.started) lane.started = (slot.seq + 1) >>> 0
+    return slot.early === undefined ? undefined : earlyMismatch(this.#state, lane, slot)
+  }
+}
+
+/** The promise of a call that is gathered; no caller reads it. */
+const gathered: Promise<never> = new Promise(() => {})
+
+/** Runs the collectives of one communicator in one process that its ranks have joined, and completes them. */
+class SlotRunner implements ExchangeOwner {
+  readonly lanes: CallLanes
+  /** True once the communicator has failed, so that nothing further completes. */
+  hasEnded = false
+  readonly #state: CommContext
+  readonly #revoke: (error: RankweaveError) => void
+  readonly #watch: CallWatch | undefined
+  #lastLane: Lane | undefined
+
+  /** @param revoke fails all collectives of the communicator */
+  constructor(state: CommContext, revoke: (error: RankweaveError) => void) {
+    this.#state = state
+    this.#revoke = revoke
+    this.#watch = state.callWatch
+    this.lanes = new CallLanes(state, this)
+  }
+
+  /**
+   * Runs a collective for the rank that joined last. If that rank waits, it polls for a while instead of blocking when
+   * all other ranks here wait.
+   */
+  runNow(lane: Lane, slot: Slot, localIndex: number, waits: boolean): void {
+    const { progress } = this.#state.runtime
+    slot.runner = localIndex
+    if (this.#watch !== undefined && lane.id === plainLane)
+      this.#watch.begin(lane.exchange(slot), slot.call!.signature.name)
+    if (this.#run(lane, slot) && waits && !slot.settled && progress.mayPoll) progress.pollFor(slot)
+    slot.runner = -1
+  }
+
+  /** Returns true when only the delivery of frames is left to complete it. */
+  #run(lane: Lane, slot: Slot): boolean {
+    if (!this.#state.isPlaced && slot.call!.unplaced !== true) {
+      this.#runWhenPlaced(lane, slot)
+      return false
+    }
+    try {
+      const exchange = slot.exchange ?? lane.exchange(slot)
+      const results = slot.call!.run((slot.contributions ?? []) as never[], exchange)
+      if (results === undefined) return true
+      if (results instanceof Promise) {
+        this.#completeWhen(results, lane, slot)
+        return false
+      }
+      this.#complete(lane, slot, results)
+    } catch (error) {
+      this.#runFailed(slot, error)
+    }
+    return true
+  }
+
+  finished(exchange: SlotExchange, results: readonly unknown[]): void {
+    if (this.hasEnded) return
+    const lane = this.#laneOf(exchange)
+    this.#complete(lane, lane.slot(exchange.seq), results)
+  }
+
+  failed(exchange: SlotExchange, error: unknown): void {
+    if (!this.hasEnded) this.#runFailed(this.#laneOf(exchange).slot(exchange.seq), error)
+  }
+
+  /** Completes a collective once every message has left; until then ranks must not change what they passed. */
+  #complete(lane: Lane, slot: Slot, results: readonly unknown[]): void {
+    if (this.hasEnded) return
+    const { exchange } = slot
+    if (exchange !== undefined && !exchange.isSent) {
+      this.#completeWhenSent(lane, slot, results)
+      return
+    }
+    if (exchange?.isWatched === true) this.#watch!.ended(exchange)
+    lane.complete(slot)
+    unblock(this.#state, lane, slot)
+    this.lanes.noteIfOnlyCall()
+    if (slot.isJoint) noteFailures(this.#state, results)
+    if (!mayComplete()) {
+      resolveLater(slot, results)
+      return
+    }
+    slot.resolve(results)
+    // A slot that is being run is still referred to.
+    if (slot.isJoint && slot.runner < 0) lane.spareSlot = slot
+  }
+
+  #runFailed(slot: Slot, error: unknown): void {
+    if (!this.hasEnded) this.#revoke(failedIn(this.#state, slot.call!.signature, error))
+  }
+
+  #laneOf({ lane: id }: SlotExchange): Lane {
+    if (this.#lastLane?.id !== id) this.#lastLane = this.lanes.lane(id)
+    return this.#lastLane
+  }
+
+  // Code that makes functions is separate from what every collective runs, which would otherwise allocate the captured
+  // variables.
+
+  #runWhenPlaced(lane: Lane, slot: Slot): void {
+    this.#state.place().then(
+      () => !this.hasEnded && this.#run(lane, slot),
+      (error) => this.#runFailed(slot, error),
+    )
+  }
+
+  #completeWhen(results: Promise<readonly unknown[] | undefined>, lane: Lane, slot: Slot): void {
+    results.then(
+      (late) => late !== undefined && this.#complete(lane, slot, late),
+      (error) => this.#runFailed(slot, error),
+    )
+  }
+
+  #completeWhenSent(lane: Lane, slot: Slot, results: readonly unknown[]): void {
+    slot.exchange!.whenSent(() => this.#complete(lane, slot, results))
+  }
+}
+
+function resolveLater(slot: Slot, results: readonly unknown[]): void {
+  hold(() => slot.resolve(results))
+}
