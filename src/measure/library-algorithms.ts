@@ -102,8 +102,6 @@ interface LibraryParameter {
 interface Library {
   /** Returns the control variable that names the algorithm of a collective. */
   variable(collective: Collective): string
-  /** Returns the algorithms in the variable's description of its values: names, or prose. */
-  algorithms(collective: Collective, described: string): LibraryAlgorithms
   readonly conditions: LibraryConditions
   parameters(collective: Collective, algorithm: string): readonly LibraryParameter[]
   /** Returns the further variables that are set along with the algorithm. */
@@ -123,7 +121,6 @@ const segmented: Readonly<Partial<Record<Collective, readonly string[]>>> = {
 
 const openMpi: Library = {
   variable: tunedVariable,
-  algorithms: (_, described) => enumerated(described),
   conditions: openMpiConditions,
   parameters(collective, algorithm) {
     const of = (word: string, end: string, initial: number, ...tried: number[]): LibraryParameter => ({
@@ -141,46 +138,14 @@ const openMpi: Library = {
   more: () => ({}),
 }
 
-/** Reads `enum 0=ignore 1=basic_linear`, where number 0 leaves the choice to the library. */
-function enumerated(described: string): LibraryAlgorithms {
-  const items = /^enum( \d+=\S+)*$/.test(described) ? described.split(' ').slice(1) : []
-  const pairs = items.map((item) => item.split('=') as [string, string])
-  return new Map(pairs.filter(([value]) => value !== '0').map(([value, name]) => [name, Number(value)]))
-}
-
 const mpichPrefix = (collective: Collective) => `MPIR_CVAR_${tuned(collective).toUpperCase()}`
-
-/** The names that MPICH has for algorithms; the order of its numbers is that of its descriptions. */
-const mpichNames = [
-  ...['auto', 'binomial', 'nb', 'smp', 'scatter_recursive_doubling_allgather', 'scatter_ring_allgather'],
-  ...['dissemination', 'brucks', 'recursive_doubling', 'ring', 'pairwise', 'pairwise_sendrecv_replace'],
-  ...['scattered', 'reduce_scatter_gather', 'reduce_scatter_allgather', 'noncommutative'],
-  ...['recursive_halving', 'linear'],
-]
 
 const mpich: Library = {
   variable: (collective) => `${mpichPrefix(collective)}_INTRA_ALGORITHM`,
-  algorithms: (_, described) => inDescription(described),
   conditions: mpichConditions,
   parameters: () => [],
   // MPICH's device would carry out the call in two levels, each by the algorithm.
   more: (collective) => ({ [`${mpichPrefix(collective)}_DEVICE_COLLECTIVE`]: 0 }),
-}
-
-/**
- * Returns the names in a description, in order: `auto - Internal algorithm selection ...binomial - Force ...`, without
- * a separator between lines. If a name is unknown, the result is empty, because the numbers after it are unknown, too.
- */
-function inDescription(described: string): LibraryAlgorithms {
-  const ends = [...described.matchAll(/\s+- (?=Internal|Force)/g)].map(({ index }) =>
-    described.slice(0, index),
-  )
-  const names = ends.map((text) => {
-    const found = mpichNames.filter((name) => text.endsWith(name))
-    return found.sort((a, b) => b.length - a.length)[0]
-  })
-  if (names.includes(undefined as never) || new Set(names).size < names.length) return new Map()
-  return new Map(names.flatMap((name, number) => (name === 'auto' ? [] : [[name, number] as const])))
 }
 
 const libraries: Readonly<Record<LibraryKind, Library>> = { 'Open MPI': openMpi, MPICH: mpich }
@@ -191,16 +156,13 @@ export function algorithmVariable(kind: LibraryKind, collective: Collective): st
 }
 
 /**
- * Returns the algorithms of a collective in a library.
- *
- * @param described the variable's description: `enum 0=ignore 1=linear`, `text DESCRIPTION` or `none`
+ * Returns the algorithms in the description of the variable that names them: `enum 0=ignore 1=linear`, where number 0
+ * leaves the choice to the library, or `none`.
  */
-export function libraryAlgorithms(
-  kind: LibraryKind,
-  collective: Collective,
-  described: string,
-): LibraryAlgorithms {
-  return libraries[kind].algorithms(collective, described)
+export function libraryAlgorithms(described: string): LibraryAlgorithms {
+  const items = /^enum( \d+=\S+)*$/.test(described) ? described.split(' ').slice(1) : []
+  const pairs = items.map((item) => item.split('=') as [string, string])
+  return new Map(pairs.filter(([value]) => value !== '0').map(([value, name]) => [name, Number(value)]))
 }
 
 /**

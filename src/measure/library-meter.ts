@@ -48,7 +48,7 @@ export async function libraryMeter(job: MeasuringJob, options: LibraryMeterOptio
   const algorithms = new Map<Collective, LibraryAlgorithms>()
   for (const collective of collectives) {
     const described = await job.ask(`describe ${algorithmVariable(kind, collective)}`)
-    algorithms.set(collective, libraryAlgorithms(kind, collective, described))
+    algorithms.set(collective, libraryAlgorithms(described))
   }
   const spread = largestSpread(job.nodes)
   const order = async (text: string): Promise<void> => {

@@ -1,12 +1,19 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { RankweaveError } from '../errors.js'
 import { ownFile } from '../package-paths.js'
 import { runCompiler } from '../shim/library.js'
 
-const sources = ['measure.c', 'calls.c', 'variables.c', 'measure.h'] as const
+/** The C sources of the program, below `src`; those of control variables are the preloaded library's, too. */
+const sources = [
+  'measure/c/measure.c',
+  'measure/c/measured-calls.c',
+  'measure/c/measure.h',
+  'shim/c/variables.c',
+  'shim/c/variables.h',
+] as const
 
 /**
  * Compiles the program that measures an MPI library, in a folder that all its processes can read.
@@ -16,16 +23,18 @@ const sources = ['measure.c', 'calls.c', 'variables.c', 'measure.h'] as const
  *   fails; its own message is in the error's
  */
 export function compileMeasuring(folder: string, mpicc: string, extra: readonly string[] = []): string {
-  for (const name of sources) {
+  for (const source of sources) {
     try {
-      writeFileSync(join(folder, name), readFileSync(ownFile(`measure/c/${name}`)))
+      writeFileSync(join(folder, basename(source)), readFileSync(ownFile(source)))
     } catch (cause) {
-      const message = `cannot copy ${name} to ${folder}: ${(cause as Error).message}`
+      const message = `cannot copy ${basename(source)} to ${folder}: ${(cause as Error).message}`
       throw new RankweaveError('ERR_SHIM', message, { cause })
     }
   }
   const program = join(folder, 'measure')
-  const units = sources.filter((name) => name.endsWith('.c')).map((name) => join(folder, name))
+  const units = sources
+    .filter((source) => source.endsWith('.c'))
+    .map((source) => join(folder, basename(source)))
   runCompiler(mpicc, ['-std=c99', '-O2', '-D_GNU_SOURCE', ...extra, '-o', program, ...units])
   return program
 }

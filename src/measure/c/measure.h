@@ -1,7 +1,8 @@
-/* Measures the collectives of an MPI library, setting by setting, in one job. Process 0 reads orders, a line each, and
+/*
+ * Measures the collectives of an MPI library, setting by setting, in one job. Process 0 reads orders, a line each, and
  * answers each by a line. The command that starts the job decides what is measured, and how often.
  *
- *   describe NAME             answers: enum 0=ignore 1=linear ... | text DESCRIPTION | none     of a control variable
+ *   describe NAME             answers: enum 0=ignore 1=linear ... | none       the named values of a control variable
  *   read NAME                 answers: value TEXT | none       the value of a control variable in every process
  *   spread RANK RANK ...      the processes that make calls, in the order of their ranks; answers: ok
  *   call COLLECTIVE TYPE N    answers: ok        N bytes, of which TYPE is float64, int32 or byte
@@ -12,54 +13,34 @@
  *   end
  *
  * First it prints `rankweave-measure TEXT` with the name of the library, and `nodes N N ...`: for every process the
- * lowest one on its node. It answers an impossible order by `failed TEXT`, and ends the job. */
-#ifndef RW_MEASURE_H
-#define RW_MEASURE_H
+ * lowest one on its node. It answers an impossible order by `failed TEXT`, and ends the job.
+ */
+#ifndef RANKWEAVE_MEASURE_H
+#define RANKWEAVE_MEASURE_H
 
 #include <mpi.h>
 #include <stddef.h>
 
-enum { mostVariables = 16, nameLength = 128 };
-
-typedef struct {
-    char name[nameLength];
-    int value;
-} Variable;
-
-/* The control variables to be set, of any integer type. */
-typedef struct {
-    Variable variables[mostVariables];
-    int count;
-} Variables;
-
-void openVariables(void);
-/* Writes the answer to `describe` into a text of that length. */
-void describeVariable(const char *name, char *answer, int length);
-/* Writes the answer to `read` into a text of that length. */
-void readVariable(const char *name, char *answer, int length);
-/* Sets variables and keeps their former values in the same list. Ends the job if the library does not take a value. */
-void exchangeVariables(Variables *variables);
-
 /* A call with its data on the ranks of a communicator. */
 typedef struct {
-    int collective;
-    MPI_Datatype type;
-    int count; /* the elements of the unit that the call describes */
-    int rank, size;
-    void *send, *receive, *expected;
-    int *counts;
-    size_t receiveBytes; /* 0 if this rank has no result */
-} Call;
+  int collective;
+  MPI_Datatype type;
+  int count; /* the elements of the unit that the call describes */
+  int rank, size;
+  void *send, *receive, *expected;
+  int *counts;
+  size_t receive_bytes; /* 0 if this rank has no result */
+} rw_measured_call;
 
 /* Returns whether the words name a call that can be made. */
-int makeCall(Call *call, const char *collective, const char *type, long bytes, int rank, int size);
-void freeCall(Call *call);
+int rw_measured_make(rw_measured_call *call, const char *collective, const char *type, long bytes, int rank, int size);
+void rw_measured_free(rw_measured_call *call);
 /* Makes the call and returns an error class of MPI. */
-int runCall(const Call *call, MPI_Comm comm);
-void clearResult(const Call *call);
-int isResultRight(const Call *call);
+int rw_measured_run(const rw_measured_call *call, MPI_Comm comm);
+void rw_measured_clear(const rw_measured_call *call);
+int rw_measured_is_right(const rw_measured_call *call);
 
 /* Ends the job with a message. */
-void fail(const char *format, ...);
+void rw_measure_fail(const char *format, ...);
 
 #endif
