@@ -1,6 +1,5 @@
 import { closeSync, openSync, writeFileSync } from 'node:fs'
-import { z } from 'zod'
-import { parseOptions, whole, wholeList } from '../../src/cli/input/options.js'
+import { option, readOptions, whole, wholeList } from '../../src/cli/input/options.js'
 import { RankweaveError } from '../../src/errors.js'
 import { sorterCounts } from './paper-table.js'
 import { compileSplitBaseline } from './split-baseline.js'
@@ -15,15 +14,17 @@ export const tableDefaults = {
   alpha: '1000',
 }
 
-const schema = z.object({
-  /** Millions (2^20) of entries. */
-  entries: wholeList(1, 128),
-  sorters: wholeList(2, 64),
-  runs: whole(1, 99),
-  /** Nanoseconds charged per message on the critical path. */
-  alpha: whole(0, 1_000_000),
-  plot: z.string().optional(),
-})
+const optionTable = {
+  entries: option('--entries <list>', 'millions (2^20) of entries', wholeList(1, 128)),
+  sorters: option('--sorters <list>', 'processes that sort', wholeList(2, 64)),
+  runs: option('--runs <number>', 'runs of every row', whole(1, 99)),
+  alpha: option(
+    '--alpha <number>',
+    'nanoseconds charged per message on the critical path',
+    whole(0, 1_000_000),
+  ),
+  plot: option('--plot <file>', 'the picture to write'),
+}
 
 /**
  * Table 2.1 of Sack 2011 by the paper's own method, compared with C++: `npm run bench -- split --table`.
@@ -34,7 +35,7 @@ export function measureSplitTable(
   words: Readonly<Record<string, unknown>>,
   onRow: (line: string) => void,
 ): SplitTable {
-  const { entries, sorters, runs, alpha, plot } = parseOptions(schema, { ...tableDefaults, ...words })
+  const { entries, sorters, runs, alpha, plot } = readOptions(optionTable, { ...tableDefaults, ...words })
   const odd = sorters.find((count) => !(sorterCounts as readonly number[]).includes(count))
   if (odd !== undefined) {
     throw new RankweaveError('ERR_USAGE', `--sorters: expected powers of two from 2 to 64, got ${odd}`)

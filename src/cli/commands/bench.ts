@@ -1,21 +1,12 @@
 import { cpus } from 'node:os'
-import * as z from 'zod'
 import { quantile } from '../../base/search.js'
 import { RankweaveError } from '../../errors.js'
 import { buildTopology } from '../../topology/files/topology-from-spec.js'
 import { dimsCreate } from '../../topology/generate/cartesian.js'
 import { openInputOn } from '../input/open-input.js'
-import { parseOptions, whole } from '../input/options.js'
+import { addOptions, json, option, readOptions, whole } from '../input/options.js'
 import { specHelp } from '../input/spec-help.js'
-import {
-  addTuningOption,
-  addWorldOptions,
-  fabricOf,
-  reportOf,
-  tuningOf,
-  tuningSchema,
-  worldSchema,
-} from '../input/world-options.js'
+import { fabricOf, reportOf, tuningOf, tuningOption, worldOptions } from '../input/world-options.js'
 import { columns, counted, type Reporter, readProgress, significant } from '../output/reporter.js'
 import type { BenchFigure, BenchOperation } from '../program/bench-program.js'
 import main from '../program/bench-program.js'
@@ -36,28 +27,26 @@ Examples:
   rankweave bench -n 64 --fabric threads --processes 2 --topology moore:8x8:r=2
   mpirun -n 4 rankweave bench -n 4 --fabric mpi --runs 9 --json`
 
-const schema = z.object({
-  ...worldSchema,
-  ...tuningSchema,
-  runs: whole(1, 999),
-  topology: z.string().optional(),
-})
+const optionTable = {
+  ...worldOptions,
+  ...tuningOption,
+  runs: option('--runs <number>', 'runs of every operation', whole(1, 999), '5'),
+  topology: option(
+    '--topology <spec>',
+    'the topology of the neighbor allgathers (default: a Moore grid of all ranks, radius 2)',
+  ),
+  json,
+}
 
 /** The approximate time of one run of one operation. */
 const runMs = 100
 
 export const benchCommand: AddCommand = (command, act) => {
-  addTuningOption(addWorldOptions(command))
-    .option('--runs <number>', 'runs of every operation', '5')
-    .option(
-      '--topology <spec>',
-      'the topology of the neighbor allgathers (default: a Moore grid of all ranks, radius 2)',
-    )
-    .option('--json', 'one JSON object on standard output', false)
+  addOptions(command, optionTable)
     .addHelpText('after', help)
     .action(
       act(async (report: Reporter, raw: unknown) => {
-        const options = parseOptions(schema, raw)
+        const options = readOptions(optionTable, raw)
         const { ranks, runs } = options
         const spec = options.topology ?? `moore:${dimsCreate(ranks, 2).join('x')}:r=2`
         const fabric = fabricOf(options)

@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { cpus } from 'node:os'
 import type { Command } from 'commander'
-import * as z from 'zod'
 import {
   type Calibration,
   calibratedRanksPerProcess,
@@ -18,14 +17,18 @@ import { formatProfile } from '../../machine/profile-file.js'
 import { manifestFile } from '../../package-paths.js'
 import { readProfile } from '../input/machine-input.js'
 import { readMeasurementFiles } from '../input/measurement-files.js'
-import { oneOf, parseOptions, refuseGiven, whole, wholeList } from '../input/options.js'
 import {
-  addMeasuredWorldOptions,
-  measuredFabricOf,
-  measuredWorldOptions,
-  measuredWorldSchema,
-  reportOf,
-} from '../input/world-options.js'
+  addOptions,
+  json,
+  type OptionValues,
+  oneOf,
+  option,
+  readOptions,
+  refuseGiven,
+  whole,
+  wholeList,
+} from '../input/options.js'
+import { measuredFabricOf, measuredWorldOptions, reportOf } from '../input/world-options.js'
 import { checkOutputs, isStandardOutput, reportBeside, writeOutput } from '../output/output-file.js'
 import { columns, counted, type Reporter } from '../output/reporter.js'
 import main from '../program/calibrate-program.js'
@@ -45,39 +48,38 @@ Examples:
   mpirun -n 2 rankweave calibrate --fabric mpi --name cluster -o cluster.json
   rankweave calibrate --fit data.jsonl --profile cluster.json -o fitted.json`
 
-const schema = z.object({
-  ...measuredWorldSchema,
-  runs: whole(3, 999),
-  sizes: wholeList(65, 2 ** 24, 64),
-  fit: z.string().optional(),
-  profile: z.string().optional(),
-  fanIn: oneOf('together', 'in-turn'),
-  name: z.string().optional(),
-  output: z.string().optional(),
-})
+const optionTable = {
+  ...measuredWorldOptions,
+  runs: option('--runs <number>', 'runs of every measurement', whole(3, 999), '11'),
+  sizes: option(
+    '--sizes <list>',
+    'lengths that PLogP is measured at besides 8 bytes',
+    wholeList(65, 2 ** 24, 64),
+    calibratedSizes.join(),
+  ),
+  fit: option('--fit <file>', "fit PLogP to a file of measurements ('rankweave measure') instead"),
+  profile: option('--profile <name>', 'with --fit: a built-in profile or a file, which has the overheads'),
+  fanIn: option(
+    '--fan-in <name>',
+    'with --fit: messages of a barrier to one rank arrive together or in-turn',
+    oneOf('together', 'in-turn'),
+    'together',
+  ),
+  name: option('--name <name>', 'of the profile (default: calibrated-FABRIC; with --fit that of --profile)'),
+  output: option('-o, --output <file>', 'write the profile (-: to standard output)'),
+  json,
+}
 
 const sampling = { sampleMs: 2, samplesPerRun: 7 }
 /** The limit of worlds that do not state another. */
 const eagerLimitBytes = 65_536
 
 export const calibrateCommand: AddCommand = (command, act) => {
-  addMeasuredWorldOptions(command)
-    .option('--runs <number>', 'runs of every measurement', '11')
-    .option('--sizes <list>', 'lengths that PLogP is measured at besides 8 bytes', calibratedSizes.join())
-    .option('--fit <file>', "fit PLogP to a file of measurements ('rankweave measure') instead")
-    .option('--profile <name>', 'with --fit: a built-in profile or a file, which has the overheads')
-    .option(
-      '--fan-in <name>',
-      'with --fit: messages of a barrier to one rank arrive together or in-turn',
-      'together',
-    )
-    .option('--name <name>', 'of the profile (default: calibrated-FABRIC; with --fit that of --profile)')
-    .option('-o, --output <file>', 'write the profile (-: to standard output)')
-    .option('--json', 'one JSON object on standard output', false)
+  addOptions(command, optionTable)
     .addHelpText('after', help)
     .action(
       act(async (report: Reporter, raw: unknown, command: Command) => {
-        const options = parseOptions(schema, raw)
+        const options = readOptions(optionTable, raw)
         requireName(options.name)
         if (options.fit !== undefined) return await fitFile(report, command, options, options.fit)
         refuseGiven(command, ['profile', 'fanIn'], 'is for --fit')
@@ -113,7 +115,7 @@ function requireName(name: string | undefined): void {
 async function fitFile(
   report: Reporter,
   command: Command,
-  { output, profile, name, fanIn }: z.infer<typeof schema>,
+  { output, profile, name, fanIn }: OptionValues<typeof optionTable>,
   file: string,
 ): Promise<void> {
   refuseGiven(command, measuringOptions, 'is not for --fit, which measures nothing')
@@ -128,7 +130,7 @@ async function fitFile(
   reportBeside(report, output, { ...fitted, file: output ?? null }, fitText(fitted))
 }
 
-const measuringOptions = [...measuredWorldOptions, 'runs', 'sizes']
+const measuringOptions = [...Object.keys(measuredWorldOptions), 'runs', 'sizes']
 
 /** Returns the machine, the library and the date, as a profile's source. */
 function sourceText(fabric: string, processes: number): string {

@@ -1,5 +1,4 @@
 import type { Command } from 'commander'
-import * as z from 'zod'
 import { longestBlockBytes } from '../../cost/simulate/block-lengths.js'
 import { RankweaveError } from '../../errors.js'
 import { cProgramPieces } from '../../export/c-program.js'
@@ -9,15 +8,19 @@ import type { Schedule } from '../../schedule/ir.js'
 import { mostSendsAtOnce, withPorts } from '../../schedule/lower/with-ports.js'
 import { verify } from '../../schedule/verify/verify.js'
 import { countMessages } from '../../schedule/walk.js'
-import { oneOf, refuseGiven, whole } from '../input/options.js'
 import {
-  addMapOption,
-  addStrategyOptions,
-  mapSchema,
-  parseStrategyOptions,
-  strategySchema,
-} from '../input/plan-options.js'
-import { addServerOptions, serverSchema } from '../input/server-options.js'
+  addOptions,
+  json,
+  type OptionValues,
+  oneOf,
+  option,
+  readOptions,
+  refuseGiven,
+  whole,
+} from '../input/options.js'
+import { mapOption, strategyOptions } from '../input/plan-options.js'
+import { serverOptions } from '../input/server-options.js'
+
 import { machineHelp, mapHelp, specHelp } from '../input/spec-help.js'
 import { exitCodes } from '../output/exit-codes.js'
 import { checkOutputs, isStandardOutput, reportBeside, writeOutput } from '../output/output-file.js'
@@ -25,13 +28,7 @@ import { noteViolations } from '../output/proof-report.js'
 import { counted, figure, type Reporter, table } from '../output/reporter.js'
 import { mappingRow } from '../output/simulation-report.js'
 import type { AddCommand } from './command.js'
-import {
-  addShapeOptions,
-  refuseInapplicable,
-  scheduleFromSource,
-  sendsAtOnce,
-  shapeSchema,
-} from './schedule-source.js'
+import { refuseInapplicable, scheduleFromSource, sendsAtOnce, shapeOptions } from './schedule-source.js'
 
 const help = `
 SOURCE is what to export: a schedule file, as written by plan -o or schedule -o (- for standard input); an algorithm of a
@@ -59,37 +56,40 @@ Examples:
 
 const operations = ['neighbor-allgather', 'neighbor-alltoall', 'neighbor-reduce'] as const
 
-const schema = z.object({
-  ...strategySchema,
-  ...shapeSchema,
-  ...serverSchema,
-  ...mapSchema,
-  format: oneOf('c', 'goal').optional(),
-  output: z.string().optional(),
-  ports: whole(1, mostSendsAtOnce).optional(),
-  bytes: whole(0, longestBlockBytes).optional(),
-  operation: oneOf(...operations),
-})
+const optionTable = {
+  format: option('--format <name>', 'c or goal', oneOf('c', 'goal').optional()),
+  output: option('-o, --output <file>', 'where to write it (-: to standard output)'),
+  bytes: option(
+    '--bytes <number>',
+    'with --format goal or --strategy auto: bytes of every contribution',
+    whole(0, longestBlockBytes).optional(),
+  ),
+  ports: option(
+    '--ports <number>',
+    'sends of a rank in progress at once, at most (default: the ports of the machine, or all of a phase)',
+    whole(1, mostSendsAtOnce).optional(),
+  ),
+  operation: option(
+    '--operation <name>',
+    `of a topology: ${operations.join(', ')}`,
+    oneOf(...operations),
+    operations[0],
+  ),
+  json,
+  ...shapeOptions,
+  ...strategyOptions(),
+  ...mapOption,
+  ...serverOptions,
+}
 
-type Options = z.infer<typeof schema>
+type Options = OptionValues<typeof optionTable>
 
 export const exportCommand: AddCommand = (command, act) => {
-  command
-    .argument('<source>', 'schedule file, algorithm or topology')
-    .option('--format <name>', 'c or goal')
-    .option('-o, --output <file>', 'where to write it (-: to standard output)')
-    .option('--bytes <number>', 'with --format goal or --strategy auto: bytes of every contribution')
-    .option(
-      '--ports <number>',
-      'sends of a rank in progress at once, at most (default: the ports of the machine, or all of a phase)',
-    )
-    .option('--operation <name>', `of a topology: ${operations.join(', ')}`, operations[0])
-    .option('--json', 'one JSON object on standard output', false)
-  addServerOptions(addMapOption(addStrategyOptions(addShapeOptions(command))))
+  addOptions(command.argument('<source>', 'schedule file, algorithm or topology'), optionTable)
     .addHelpText('after', help)
     .action(
       act(async (report: Reporter, source: string, raw: unknown, command: Command) => {
-        const options = parseStrategyOptions(schema, raw)
+        const options = readOptions(optionTable, raw)
         const { format, output } = options
         const ports = sendsAtOnce(options)
         refuseInapplicable(command, source)

@@ -1,22 +1,18 @@
 import { closeSync, fchmodSync, openSync, writeFileSync } from 'node:fs'
-import * as z from 'zod'
 import { RankweaveError, reasonText } from '../../errors.js'
 import { host, type OpenWorld } from '../../launch/websocket/host.js'
 import { shortestSilenceMs, silenceLimits } from '../../launch/websocket/settings.js'
 import { shellWord } from '../../text/printable.js'
-import { parseOptions, seconds, whole } from '../input/options.js'
-import { addListenOptions, listenOf, listenSchema } from '../input/server-options.js'
+import { addOptions, flag, json, option, readOptions, seconds, whole } from '../input/options.js'
+import { listenOf, listenOptions } from '../input/server-options.js'
 import { machineHelp } from '../input/spec-help.js'
 import {
-  addMatchingDesignOption,
-  addTuningOption,
-  addWorldMachineOption,
-  matchingDesignSchema,
+  matchingDesignOption,
   tuningOf,
-  tuningSchema,
+  tuningOption,
   worldMachineOf,
-  worldMachineSchema,
-  worldSchema,
+  worldMachineOption,
+  worldOptions,
 } from '../input/world-options.js'
 import { exitCodes } from '../output/exit-codes.js'
 import { counted, type Reporter, secondsText, table } from '../output/reporter.js'
@@ -57,31 +53,33 @@ Examples:
   rankweave host -n 8 --token-file token                     write the token to a file that only you can read
   RANKWEAVE_TOKEN=$(cat token) rankweave join ws://login:7000 program.ts`
 
-const schema = z.object({
-  ranks: worldSchema.ranks,
-  processes: whole(1, 1024).optional(),
-  ...listenSchema,
-  ...tuningSchema,
-  ...worldMachineSchema,
-  ...matchingDesignSchema,
-  tokenFile: z.string().optional(),
-  diagnose: z.boolean(),
-  silence: seconds(86_400, shortestSilenceMs / 1000).optional(),
-})
+const optionTable = {
+  ranks: worldOptions.ranks,
+  processes: option(
+    '--processes <number>',
+    'processes that are to join (default: one per rank)',
+    whole(1, 1024).optional(),
+  ),
+  ...listenOptions('127.0.0.1:0'),
+  ...tuningOption,
+  ...worldMachineOption,
+  ...matchingDesignOption,
+  tokenFile: option('--token-file <file>', 'write the token there instead of printing it'),
+  silence: option(
+    '--silence <seconds>',
+    'a process that has been silent for so long is lost (default: 30)',
+    seconds(86_400, shortestSilenceMs / 1000).optional(),
+  ),
+  diagnose: flag('--diagnose', 'every process names the line of its program in errors and reports'),
+  json,
+}
 
 export const hostCommand: AddCommand = (command, act) => {
-  command
-    .requiredOption('-n, --ranks <number>', 'ranks in the world')
-    .option('--processes <number>', 'processes that are to join (default: one per rank)')
-  addMatchingDesignOption(addWorldMachineOption(addTuningOption(addListenOptions(command, '127.0.0.1:0'))))
-    .option('--token-file <file>', 'write the token there instead of printing it')
-    .option('--silence <seconds>', 'a process that has been silent for so long is lost (default: 30)')
-    .option('--diagnose', 'every process names the line of its program in errors and reports', false)
-    .option('--json', 'one JSON object on standard output', false)
+  addOptions(command, optionTable)
     .addHelpText('after', `${help}\n${machineHelp}`)
     .action(
       act(async (report: Reporter, raw: unknown) => {
-        const options = parseOptions(schema, raw)
+        const options = readOptions(optionTable, raw)
         const { ranks, processes, tokenFile, silence, matchingDesign: design } = options
         const listen = listenOf(options)
         const tuning = await tuningOf(options, 'websocket')

@@ -4,9 +4,9 @@ import { programDigest } from '../../launch/processes/load-program.js'
 import { longestReportSeconds } from '../../launch/processes/report-triggers.js'
 import { checkJoin, join, type NodeJoinOptions } from '../../launch/websocket/join.js'
 import type { Joined } from '../../launch/websocket/joined.js'
-import { parseOptions, seconds, whole } from '../input/options.js'
-import { addListenOptions, listenOf, listenSchema, readNamedFile } from '../input/server-options.js'
-import { addTuningOption, reportOf, tuningOfRun, tuningSchema } from '../input/world-options.js'
+import { addOptions, flag, json, option, readOptions, seconds, whole } from '../input/options.js'
+import { listenOf, listenOptions, readNamedFile } from '../input/server-options.js'
+import { reportOf, tuningOfRun, tuningOption } from '../input/world-options.js'
 import { plainValue, resultLines } from '../output/plain-value.js'
 import { counted, type Reporter, secondsText } from '../output/reporter.js'
 import { checkProgramFile, loadProgram } from '../program/load-program.js'
@@ -51,44 +51,49 @@ Examples:
   RANKWEAVE_TOKEN=$(cat token) rankweave join ws://login:7000 program.ts -- input.txt fast
   rankweave join wss://login:7000 --token-file token --ca ca.pem --listen 10.0.0.2:0 --tls-cert cert.pem --tls-key key.pem program.ts`
 
-const schema = z.object({
-  token: z.string().optional(),
-  tokenFile: z.string().optional(),
-  ...listenSchema,
-  ...tuningSchema,
-  // `--no-listen` makes it false.
-  listen: z.union([z.string(), z.literal(false)]).optional(),
-  ca: z.string().optional(),
-  node: z.string().optional(),
-  process: whole(0, 2 ** 24).optional(),
-  tagOutput: z.boolean(),
-  diagnose: z.boolean(),
-  // `--no-hosted` makes it false.
-  hosted: z.boolean(),
-  reportAfter: seconds(longestReportSeconds).optional(),
-})
+const listening = listenOptions('the address that reaches the rendezvous')
+
+const optionTable = {
+  tokenFile: option('--token-file <file>', 'file with the token'),
+  token: option('--token <token>', 'the token itself'),
+  ...listening,
+  listen: { ...listening.listen, check: z.union([z.string(), z.literal(false)]).optional() },
+  ...tuningOption,
+  noListen: option('--no-listen', 'accept no connections: the rendezvous relays', z.unknown()),
+  ca: option('--ca <file>', 'certificates in PEM that sign those of other processes'),
+  node: option('--node <label>', 'node of this process (default: the name of this host)'),
+  process: option(
+    '--process <number>',
+    'number of this process (default: by order of joining)',
+    whole(0, 2 ** 24).optional(),
+  ),
+  tagOutput: flag('--tag-output', 'begin every line with the rank that wrote it'),
+  hosted: option(
+    '--no-hosted',
+    'call the default export once per rank, also where the program exports hosted',
+    z.boolean(),
+  ),
+  diagnose: flag('--diagnose', 'name the line of the program in errors and reports of this process'),
+  reportAfter: option(
+    '--report-after <seconds>',
+    'after this time, print which rank waits for what on standard error',
+    seconds(longestReportSeconds).optional(),
+  ),
+  json,
+}
 
 export const joinCommand: AddCommand = (command, act) => {
-  command
-    .argument('<url>', 'address of the rendezvous, as rankweave host prints it')
-    .argument('<program>', 'file with the program')
-    .argument('[args...]', 'arguments for the program, after --')
-    .option('--token-file <file>', 'file with the token')
-    .option('--token <token>', 'the token itself')
-  addTuningOption(addListenOptions(command, 'the address that reaches the rendezvous'))
-    .option('--no-listen', 'accept no connections: the rendezvous relays')
-    .option('--ca <file>', 'certificates in PEM that sign those of other processes')
-    .option('--node <label>', 'node of this process (default: the name of this host)')
-    .option('--process <number>', 'number of this process (default: by order of joining)')
-    .option('--tag-output', 'begin every line with the rank that wrote it', false)
-    .option('--no-hosted', 'call the default export once per rank, also where the program exports hosted')
-    .option('--diagnose', 'name the line of the program in errors and reports of this process', false)
-    .option('--report-after <seconds>', 'after this time, print which rank waits for what on standard error')
-    .option('--json', 'one JSON object on standard output', false)
+  addOptions(
+    command
+      .argument('<url>', 'address of the rendezvous, as rankweave host prints it')
+      .argument('<program>', 'file with the program')
+      .argument('[args...]', 'arguments for the program, after --'),
+    optionTable,
+  )
     .addHelpText('after', help)
     .action(
       act(async (report: Reporter, url: string, file: string, args: readonly string[], raw: unknown) => {
-        const options = parseOptions(schema, raw)
+        const options = readOptions(optionTable, raw)
         const { listen, advertise, tlsCert, tlsKey, ca, node, process, tagOutput } = options
         if (listen === false && [advertise, tlsCert, tlsKey].some((given) => given !== undefined)) {
           const options = '--advertise, --tls-cert, --tls-key'

@@ -28,7 +28,18 @@ import { cellAxes } from '../../tuning/settings/call-cells.js'
 import { NumberedSettings, settingLine, type TuningSetting } from '../../tuning/settings/setting.js'
 import { callLimits, type TuningCall } from '../../tuning/settings/tuning-call.js'
 import { readCallFolder } from '../input/call-folder.js'
-import { number, oneOf, parseOptions, refuseGiven, whole } from '../input/options.js'
+import {
+  addOptions,
+  flag,
+  json,
+  number,
+  type OptionValues,
+  oneOf,
+  option,
+  readOptions,
+  refuseGiven,
+  whole,
+} from '../input/options.js'
 import { blacklistsOf, type SimulationOptions, simulateRuns } from '../input/simulated-runs.js'
 import { learnOutcome, learnReportOutcome, learnReportText, learnText } from '../output/learn-report.js'
 import { checkOutputs, reportBeside, writeOutput } from '../output/output-file.js'
@@ -54,25 +65,65 @@ Examples:
 
 const applicationNames = simulatedApplications.map(({ name }) => name) as [string, ...string[]]
 
-const schema = z.object({
-  output: z.string().optional(),
-  leastCalls: whole(1, 2 ** 20),
-  leastSettings: whole(1, 4095),
-  bestOnly: z.boolean(),
-  with: z.array(z.string()).optional(),
-  without: z.array(z.string()).optional(),
-  withoutSlower: number(1.1, 1e6).optional(),
-  nodes: whole(1, 2 ** 22).optional(),
-  perNode: whole(1, 2 ** 22).optional(),
-  simulate: oneOf(...applicationNames).optional(),
-  runs: whole(1, 1000),
-  arrival: oneOf(...arrivalPatterns),
-  noise: number(0, 2),
-  evaluate: z.boolean(),
-  report: z.boolean(),
-  call: z.string().optional(),
-  seed: whole(0, 2 ** 32 - 1),
-})
+const optionTable = {
+  output: option('-o, --output <file>', 'the model to write (default: model.json in the folder)'),
+  leastCalls: option('--least-calls <number>', 'calls that a setting needs', whole(1, 2 ** 20), '10'),
+  leastSettings: option(
+    '--least-settings <number>',
+    'settings with so many calls that a collective needs',
+    whole(1, 4095),
+    '5',
+  ),
+  bestOnly: flag('--best-only', 'a model for runs that do not explore, a fiftieth of the size'),
+  with: option(
+    '--with <text...>',
+    'have the next runs try these settings, too: bcast-knomial:radix=3,segment=4096',
+    z.array(z.string()).optional(),
+  ),
+  without: option(
+    '--without <text...>',
+    'never choose these settings: bcast-linear, or bcast-chain:segment=1024',
+    z.array(z.string()).optional(),
+  ),
+  withoutSlower: option(
+    '--without-slower <factor>',
+    'leave out, too, what took so many times the fastest setting in every size',
+    number(1.1, 1e6).optional(),
+  ),
+  nodes: option(
+    '--nodes <number>',
+    'nodes of the machine (default: the most of any run)',
+    whole(1, 2 ** 22).optional(),
+  ),
+  perNode: option(
+    '--per-node <number>',
+    'processes per node (default: the most of any run)',
+    whole(1, 2 ** 22).optional(),
+  ),
+  simulate: option(
+    '--simulate <application>',
+    `first simulate runs of ${applicationNames.join(', ')}`,
+    oneOf(...applicationNames).optional(),
+  ),
+  runs: option('--runs <number>', 'of --simulate: how many', whole(1, 1000), '10'),
+  arrival: option(
+    '--arrival <pattern>',
+    `of --simulate: ${arrivalPatterns.join(', ')}`,
+    oneOf(...arrivalPatterns),
+    'together',
+  ),
+  noise: option(
+    '--noise <deviation>',
+    'of --simulate: standard deviation of the logarithm of a time',
+    number(0, 2),
+    '0.1',
+  ),
+  evaluate: flag('--evaluate', 'of --simulate: use what was learned, each run followed by one by default'),
+  seed: option('--seed <number>', 'of --simulate', whole(0, 2 ** 32 - 1), '1'),
+  report: flag('--report', 'how learning went, what evaluation runs gained, what comes next; writes nothing'),
+  call: option('--call <call>', 'of --report: follow this call, allreduce:bytes=16,nodes=24,per-node=32'),
+  json,
+}
 
 /** The options of simulated runs only. */
 const ofSimulation = ['runs', 'arrival', 'noise', 'evaluate', 'seed']
@@ -84,40 +135,11 @@ const notOfReport = [...ofSimulation, 'simulate', 'output', 'bestOnly']
 const notOfModel = ['report', 'call', 'json']
 
 export const learnCommand: AddCommand = (command, act) => {
-  command
-    .argument('<folder>', 'where runs record their calls')
-    .option('-o, --output <file>', 'the model to write (default: model.json in the folder)')
-    .option('--least-calls <number>', 'calls that a setting needs', '10')
-    .option('--least-settings <number>', 'settings with so many calls that a collective needs', '5')
-    .option('--best-only', 'a model for runs that do not explore, a fiftieth of the size', false)
-    .option(
-      '--with <text...>',
-      'have the next runs try these settings, too: bcast-knomial:radix=3,segment=4096',
-    )
-    .option('--without <text...>', 'never choose these settings: bcast-linear, or bcast-chain:segment=1024')
-    .option(
-      '--without-slower <factor>',
-      'leave out, too, what took so many times the fastest setting in every size',
-    )
-    .option('--nodes <number>', 'nodes of the machine (default: the most of any run)')
-    .option('--per-node <number>', 'processes per node (default: the most of any run)')
-    .option('--simulate <application>', `first simulate runs of ${applicationNames.join(', ')}`)
-    .option('--runs <number>', 'of --simulate: how many', '10')
-    .option('--arrival <pattern>', `of --simulate: ${arrivalPatterns.join(', ')}`, 'together')
-    .option('--noise <deviation>', 'of --simulate: standard deviation of the logarithm of a time', '0.1')
-    .option('--evaluate', 'of --simulate: use what was learned, each run followed by one by default', false)
-    .option('--seed <number>', 'of --simulate', '1')
-    .option(
-      '--report',
-      'how learning went, what evaluation runs gained, what comes next; writes nothing',
-      false,
-    )
-    .option('--call <call>', 'of --report: follow this call, allreduce:bytes=16,nodes=24,per-node=32')
-    .option('--json', 'one JSON object on standard output', false)
+  addOptions(command.argument('<folder>', 'where runs record their calls'), optionTable)
     .addHelpText('after', help)
     .action(
       act(async (report: Reporter, folder: string, raw: unknown, command) => {
-        const options = parseOptions(schema, raw)
+        const options = readOptions(optionTable, raw)
         if (options.report) {
           refuseGiven(command, notOfReport, 'is not for --report, which writes nothing')
           reportLearning(report, folder, options, learnLine(command, folder))
@@ -200,7 +222,7 @@ function headText(files: readonly CallFile[], { runs, calls }: CallHistory): str
 }
 
 type ReportedOptions = Pick<
-  z.infer<typeof schema>,
+  OptionValues<typeof optionTable>,
   'leastCalls' | 'leastSettings' | 'with' | 'without' | 'withoutSlower' | 'nodes' | 'perNode' | 'call'
 >
 

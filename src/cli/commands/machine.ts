@@ -1,4 +1,3 @@
-import * as z from 'zod'
 import { rangeAt } from '../../base/search.js'
 import { RankweaveError } from '../../errors.js'
 import { formatMachine } from '../../machine/format-machine.js'
@@ -7,7 +6,7 @@ import { interiorOf, linkName, routeBetween } from '../../machine/network.js'
 import { portsField, portsOf } from '../../machine/nodes.js'
 import { figuresOf, levels, type Profile } from '../../machine/profile.js'
 import { readMachine } from '../input/machine-input.js'
-import { parseOptions } from '../input/options.js'
+import { addOptions, json, option, readOptions } from '../input/options.js'
 import { machineHelp } from '../input/spec-help.js'
 import { columns, counted, figure, type Reporter, table } from '../output/reporter.js'
 import type { AddCommand } from './command.js'
@@ -24,18 +23,22 @@ Examples:
   srun -n 1 rankweave machine slurm --json
   rankweave machine hosts FILE`
 
-const schema = z.object({ route: z.string().optional() })
+const optionTable = {
+  route: option('--route <ranks>', 'how far apart two ranks are, and the links between them, e.g. 0,17'),
+  json,
+}
 
 export const machineCommand: AddCommand = (command, act) => {
-  command
-    .argument('<source>', 'one line of text, FILE.xml, slurm, hosts:FILE')
-    .argument('[file]', "the host list after 'hosts'")
-    .option('--route <ranks>', 'how far apart two ranks are, and the links between them, e.g. 0,17')
-    .option('--json', 'one JSON object on standard output', false)
+  addOptions(
+    command
+      .argument('<source>', 'one line of text, FILE.xml, slurm, hosts:FILE')
+      .argument('[file]', "the host list after 'hosts'"),
+    optionTable,
+  )
     .addHelpText('after', help)
     .action(
       act(async (report: Reporter, source: string, file: string | undefined, raw: unknown) => {
-        const { route: ranks } = parseOptions(schema, raw)
+        const { route: ranks } = readOptions(optionTable, raw)
         if (file !== undefined && source !== 'hosts')
           throw new RankweaveError('ERR_USAGE', `expected one description of a machine, got also '${file}'`)
         const { machine, hosts } = readMachine(file === undefined ? source : `hosts:${file}`)

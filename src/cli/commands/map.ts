@@ -26,7 +26,16 @@ import { placementCosts, summedCosts } from '../../topology/mapping/placement-co
 import { relabelledTopology } from '../../topology/mapping/relabel.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
 import { type MachineInput, readHosts, readMachine } from '../input/machine-input.js'
-import { oneOf, parseOptions, refuseGiven, whole } from '../input/options.js'
+import {
+  addOptions,
+  json,
+  oneOf,
+  option,
+  readOptions,
+  refuseGiven,
+  required,
+  whole,
+} from '../input/options.js'
 import { spelledBy } from '../input/plan-options.js'
 import { machineHelp, specHelp } from '../input/spec-help.js'
 import {
@@ -73,36 +82,43 @@ const formats = ['mapping', ...placesFormats] as const
 
 const objectives = [...mappingObjectives, simulatedTime] as const
 
-const schema = z.object({
-  machine: z.string().transform((text) => readMachine(text)),
-  objective: oneOf(...objectives),
-  strategy: z.string().optional(),
-  bytes: whole(0, longestBlockBytes).optional(),
-  times: z.string().optional(),
-  seed: whole(0, 2 ** 32 - 1),
-  format: oneOf(...formats),
-  hosts: z.string().optional(),
-  output: z.string().optional(),
-  svg: z.string().optional(),
-})
+const optionTable = {
+  machine: required(
+    option(
+      '--machine <text>',
+      'nodes and cores of the ranks, e.g. cluster:nodes=256,cores=16',
+      z.string().transform((text) => readMachine(text)),
+    ),
+  ),
+  objective: option(
+    '--objective <name>',
+    `what is made small: ${objectives.join(', ')}`,
+    oneOf(...objectives),
+    'pairs',
+  ),
+  strategy: option('--strategy <text>', `of ${simulatedTime}: a strategy with its options (default: auto)`),
+  bytes: option(
+    '--bytes <number>',
+    `of ${simulatedTime}: the length of a block`,
+    whole(0, longestBlockBytes).optional(),
+  ),
+  times: option(
+    '--times <list>',
+    'how often each of several topologies is exchanged, e.g. 10,1 (default: 1 each)',
+  ),
+  seed: option('--seed <number>', 'equal seeds give equal mappings', whole(0, 2 ** 32 - 1), '1'),
+  format: option('--format <name>', `of --output: ${formats.join(', ')}`, oneOf(...formats), 'mapping'),
+  hosts: option('--hosts <file>', 'a host list that names the nodes of --machine, in their order'),
+  output: option('-o, --output <file>', 'where to write who goes where (-: to standard output)'),
+  svg: option('--svg <file>', 'draw the adjacency matrix in the order of nodes, before and after'),
+  json,
+}
 
 export const mapCommand: AddCommand = (command, act) => {
-  command
-    .argument('<spec...>', 'the topology, e.g. moore:64x64:r=2, or several of one program')
-    .requiredOption('--machine <text>', 'nodes and cores of the ranks, e.g. cluster:nodes=256,cores=16')
-    .option('--objective <name>', `what is made small: ${objectives.join(', ')}`, 'pairs')
-    .option('--strategy <text>', `of ${simulatedTime}: a strategy with its options (default: auto)`)
-    .option('--bytes <number>', `of ${simulatedTime}: the length of a block`)
-    .option(
-      '--times <list>',
-      'how often each of several topologies is exchanged, e.g. 10,1 (default: 1 each)',
-    )
-    .option('--seed <number>', 'equal seeds give equal mappings', '1')
-    .option('--format <name>', `of --output: ${formats.join(', ')}`, 'mapping')
-    .option('--hosts <file>', 'a host list that names the nodes of --machine, in their order')
-    .option('-o, --output <file>', 'where to write who goes where (-: to standard output)')
-    .option('--svg <file>', 'draw the adjacency matrix in the order of nodes, before and after')
-    .option('--json', 'one JSON object on standard output', false)
+  addOptions(
+    command.argument('<spec...>', 'the topology, e.g. moore:64x64:r=2, or several of one program'),
+    optionTable,
+  )
     .addHelpText('after', help)
     .action(
       act(async (report: Reporter, specs: readonly string[], raw: unknown, command: Command) => {
@@ -117,7 +133,7 @@ export const mapCommand: AddCommand = (command, act) => {
           hosts: list,
           output,
           svg,
-        } = parseOptions(schema, raw)
+        } = readOptions(optionTable, raw)
         const { machine } = given
         if (output === undefined) refuseGiven(command, ['format', 'hosts'], 'is for --output')
         if (format === 'mapping')

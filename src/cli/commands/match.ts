@@ -1,6 +1,5 @@
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import * as z from 'zod'
 import { isRankweaveError, RankweaveError, wrongValue } from '../../errors.js'
 import {
   baselineDesign,
@@ -24,7 +23,7 @@ import { PackedTrace } from '../../messages/matching-queues/packed-replay.js'
 import { countSources } from '../../messages/matching-queues/replay.js'
 import type { ByteSource } from '../../text/byte-source.js'
 import { readingFile, withSource } from '../../text/source-file.js'
-import { parseOptions } from '../input/options.js'
+import { addOptions, json, option, readOptions } from '../input/options.js'
 import {
   matchingComparisonText,
   matchingPicture,
@@ -56,23 +55,22 @@ Examples:
   rankweave match trace --designs source-lists,bins:bins=1024 --svg matching.svg
   rankweave match trace/rank-0.jsonl --json`
 
-const schema = z.object({
-  designs: z.string().optional(),
-  train: z.string().optional(),
-  svg: z.string().optional(),
-})
+const optionTable = {
+  designs: option('--designs <list>', 'designs to compare, separated by commas (default: all)'),
+  train: option('--train <trace>', 'traces of an earlier run, from which clusters and partners-static learn'),
+  svg: option('--svg <file>', 'draw queue lengths over time, and what searches take by design'),
+  json,
+}
 
 export const matchCommand: AddCommand = (command, act) => {
-  command
-    .argument('<trace...>', 'files of traces, or a directory with those of all ranks')
-    .option('--designs <list>', 'designs to compare, separated by commas (default: all)')
-    .option('--train <trace>', 'traces of an earlier run, from which clusters and partners-static learn')
-    .option('--svg <file>', 'draw queue lengths over time, and what searches take by design')
-    .option('--json', 'one JSON object on standard output', false)
+  addOptions(
+    command.argument('<trace...>', 'files of traces, or a directory with those of all ranks'),
+    optionTable,
+  )
     .addHelpText('after', help)
     .action(
       act(async (report: Reporter, paths: readonly string[], raw: unknown) => {
-        const { designs: given, train, svg } = parseOptions(schema, raw)
+        const { designs: given, train, svg } = readOptions(optionTable, raw)
         const designs = designsOf(given)
         await checkOutputs(report, svg)
         const files = findTraceFiles(paths)

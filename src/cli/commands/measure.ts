@@ -5,7 +5,6 @@ import type { Command } from 'commander'
 import { laterTurn } from '../../base/turn.js'
 import { RankweaveError, wrongValue } from '../../errors.js'
 import { mpiLauncher } from '../../fabric/mpi/mpi-launcher.js'
-import { levels } from '../../machine/profile.js'
 import {
   formulaMeter,
   machineSpread,
@@ -50,17 +49,12 @@ import {
   libraryLaunch,
   type MeasureFlags,
   measuredCollectives,
-  measureSchema,
+  measureOptions,
   requireInstalled,
 } from '../input/measure-options.js'
 import { readMeasurementFiles } from '../input/measurement-files.js'
-import { parseOptions, refuseGiven } from '../input/options.js'
-import {
-  addMeasuredWorldOptions,
-  measuredFabricOf,
-  measuredWorldOptions,
-  reportOf,
-} from '../input/world-options.js'
+import { addOptions, readOptions, refuseGiven } from '../input/options.js'
+import { measuredFabricOf, measuredWorldOptions, reportOf } from '../input/world-options.js'
 import { type ExitCode, exitCodes } from '../output/exit-codes.js'
 import { checkOutputs, isStandardOutput } from '../output/output-file.js'
 import { counted, figure, type Reporter, table } from '../output/reporter.js'
@@ -93,46 +87,7 @@ Examples:
   rankweave measure --check library.jsonl`
 
 export const measureCommand: AddCommand = (command, act) => {
-  addMeasuredWorldOptions(
-    command
-      .argument('[collectives...]', 'what to measure')
-      .option('-o, --output <file>', 'the file of measurements, in JSON Lines, which is continued')
-      .option('--source <name>', 'rankweave, mpi, simulator or formula', 'rankweave')
-      .option(
-        '--bytes <range>',
-        "what MPI's count describes: LEAST:MOST for powers of two, or a list",
-        '8:1MiB',
-      )
-      .option('--spreads <list>', 'NODESxPROCESSES, as 4x2,2x4 (default: powers of two of both, and all)')
-      .option(
-        '--algorithm <text...>',
-        'only these: bcast-chain, or bcast-chain:fanout=4 (default: all that serve)',
-      )
-      .option('--segments <list>', 'bytes of segments that are tried, 0 for whole data', '0,8KiB,64KiB')
-      .option('--order <words>', 'of reductions: tree, any or both (default: both; with mpi any)')
-      .option('--type <name>', 'of the elements of reductions: float64 or int32', 'float64')
-      .option('--precision <percent>', 'half the 95% interval of the median that suffices', '5')
-      .option('--repetitions <number>', 'of a point, at most', '256')
-      .option('--budget <ms>', 'what repetitions of a point may take', '1000')
-      .option('--longest <bytes>', 'calls with longer arrays in a process are left out', '64MiB')
-      .option('--site <text>', 'the name of the machine in the file (default: its processors)'),
-  )
-    .option('--launch <command>', "of source mpi: what starts processes, as 'mpirun -n 16'")
-    .option('--mpicc <command>', 'of source mpi: its compiler (default: that of mpirun, or the only one)')
-    .option('--machine <text>', 'of source simulator: a machine with a profile')
-    .option('--profile <name>', 'of source formula: a built-in profile, or a file that calibrate wrote')
-    .option(
-      '--level <name>',
-      `of source formula: distance between processes: ${levels.join(', ')}`,
-      'network',
-    )
-    .option('--model <name>', 'of source formula: loggp, hockney or plogp', 'loggp')
-    .option('--check <file>', 'measure nothing: list the guidelines that a file violates; exit code 1 if any')
-    .option(
-      '--of <word>',
-      "of --check: default or best setting of each call (default: the library's default of each collective that has one)",
-    )
-    .option('--json', 'one JSON object on standard output', false)
+  addOptions(command.argument('[collectives...]', 'what to measure'), measureOptions)
     .addHelpText('after', help)
     .action(
       act(
@@ -142,7 +97,7 @@ export const measureCommand: AddCommand = (command, act) => {
           raw: unknown,
           command: Command,
         ): Promise<ExitCode> => {
-          const flags = parseOptions(measureSchema, raw)
+          const flags = readOptions(measureOptions, raw)
           refuseUnused(command, words, flags)
           if (flags.check !== undefined) return checkMeasurementFile(report, flags.check, flags.of)
           const collectives = collectivesNamed(words)
@@ -188,7 +143,7 @@ const sources: Readonly<Record<MeasureFlags['source'], Measure>> = {
 
 /** The options of one source only. */
 const ofSource: Readonly<Record<MeasureFlags['source'], readonly string[]>> = {
-  rankweave: measuredWorldOptions,
+  rankweave: Object.keys(measuredWorldOptions),
   mpi: ['launch', 'mpicc'],
   simulator: ['machine'],
   formula: ['profile', 'level', 'model'],
@@ -202,7 +157,7 @@ const ofReductions = ['order', 'type']
 function refuseUnused(command: Command, words: readonly string[], { check, source }: MeasureFlags): void {
   if (check === undefined) refuseGiven(command, ['of'], 'is for --check')
   else {
-    const others = Object.keys(measureSchema.shape).filter((name) => name !== 'check' && name !== 'of')
+    const others = Object.keys(measureOptions).filter((name) => !['check', 'of', 'json'].includes(name))
     refuseGiven(command, others, 'is for measuring, not for --check')
     if (words.length > 0)
       throw wrongValue('ERR_USAGE', '--check: expected no collectives, which the file names', words[0])

@@ -30,7 +30,16 @@ import {
 import { callText } from '../../tuning/settings/tuning-call.js'
 import { readMachine, readProfile } from '../input/machine-input.js'
 import { readMeasurementFiles } from '../input/measurement-files.js'
-import { oneOf, parseOptions, refuseGiven, whole } from '../input/options.js'
+import {
+  addOptions,
+  json,
+  type OptionValues,
+  oneOf,
+  option,
+  readOptions,
+  refuseGiven,
+  whole,
+} from '../input/options.js'
 import { withoutFormula, withoutSchedule } from '../output/algorithm-list.js'
 import { checkOutputs, isStandardOutput, reportBeside, writeOutput } from '../output/output-file.js'
 import { columns, counted, figure, type Reporter, significant } from '../output/reporter.js'
@@ -57,41 +66,46 @@ Examples:
   rankweave models allgather --machine torus:dims=32x32x32,profile=bluegene-p --bytes 16384
   rankweave models --compare data.jsonl --profile cluster.json -o compared.html`
 
-const schema = z.object({
-  profile: z.string().optional(),
-  machine: z
-    .string()
-    .transform((text) => readMachine(text).machine)
-    .optional(),
-  compare: z.string().optional(),
-  output: z.string().optional(),
-  ranks: whole(1, modelLimits.ranks).optional(),
-  bytes: whole(0, modelLimits.bytes),
-  level: oneOf(...levels),
-  model: z.string(),
-})
+const optionTable = {
+  profile: option(
+    '--profile <name>',
+    'a built-in profile, or a file that calibrate wrote (-: standard input)',
+  ),
+  ranks: option('--ranks <number>', 'participants', whole(1, modelLimits.ranks).optional()),
+  bytes: option('--bytes <number>', 'length of the data', whole(0, modelLimits.bytes), '0'),
+  level: option(
+    '--level <name>',
+    `distance between ranks: ${levels.join(', ')}`,
+    oneOf(...levels),
+    'network',
+  ),
+  model: option(
+    '--model <name>',
+    'loggp, hockney or plogp; one with its parameters; or vote',
+    z.string(),
+    'loggp',
+  ),
+  compare: option('--compare <file>', 'a file of measurements, to compare with all models and the simulator'),
+  machine: option(
+    '--machine <text>',
+    'a machine with a profile: algorithms along its network; with --compare instead of --profile',
+    z
+      .string()
+      .transform((text) => readMachine(text).machine)
+      .optional(),
+  ),
+  output: option('-o, --output <file>', 'with --compare: write tables and pictures as a page (*.html)'),
+  json,
+}
 
-type Options = z.infer<typeof schema>
+type Options = OptionValues<typeof optionTable>
 
 export const modelsCommand: AddCommand = (command, act) => {
-  command
-    .argument('[collective]', 'the collective, e.g. bcast')
-    .option('--profile <name>', 'a built-in profile, or a file that calibrate wrote (-: standard input)')
-    .option('--ranks <number>', 'participants')
-    .option('--bytes <number>', 'length of the data', '0')
-    .option('--level <name>', `distance between ranks: ${levels.join(', ')}`, 'network')
-    .option('--model <name>', 'loggp, hockney or plogp; one with its parameters; or vote', 'loggp')
-    .option('--compare <file>', 'a file of measurements, to compare with all models and the simulator')
-    .option(
-      '--machine <text>',
-      'a machine with a profile: algorithms along its network; with --compare instead of --profile',
-    )
-    .option('-o, --output <file>', 'with --compare: write tables and pictures as a page (*.html)')
-    .option('--json', 'one JSON object on standard output', false)
+  addOptions(command.argument('[collective]', 'the collective, e.g. bcast'), optionTable)
     .addHelpText('after', help)
     .action(
       act(async (report: Reporter, collective: string | undefined, raw: unknown, command: Command) => {
-        const options = parseOptions(schema, raw)
+        const options = readOptions(optionTable, raw)
         if (options.compare !== undefined) {
           refuseGiven(command, ['ranks', 'bytes', 'level', 'model'], 'is not for --compare')
           return await compareFile(report, collective, options, options.compare)
@@ -189,7 +203,7 @@ function voteOf(report: Reporter, collective: string | undefined, options: Optio
 }
 
 function modelOfProfile(name: string | undefined, level: Level, text: string) {
-  const model = parseOptions(namedModel, { model: text }).model
+  const model = readOptions(namedModel, { model: text }).model
   if (name === undefined)
     throw new RankweaveError('ERR_USAGE', 'expected --profile, or --model with parameters')
   const profile = readProfile(name)
@@ -197,7 +211,9 @@ function modelOfProfile(name: string | undefined, level: Level, text: string) {
   return { parameters: modelOfLevel(profile, level, model), profile: profile.name, where }
 }
 
-const namedModel = z.object({ model: oneOf('loggp', 'hockney', 'plogp') })
+const namedModel = {
+  model: option('--model <name>', 'a model by its name alone', oneOf('loggp', 'hockney', 'plogp')),
+}
 
 const memorySymbols = { gamma: 'reduceNsPerByte', delta: 'copyNsPerByte' } as const
 const printedSymbols = {

@@ -1,8 +1,7 @@
-import * as z from 'zod'
 import { findMpiLibraries } from '../../fabric/mpi/mpi-discovery.js'
 import { joinMpiJob } from '../../fabric/mpi/mpi-job.js'
 import { mpiLauncher } from '../../fabric/mpi/mpi-launcher.js'
-import { parseOptions } from '../input/options.js'
+import { addOptions, json, option, readOptions } from '../input/options.js'
 import { counted, type Reporter, table } from '../output/reporter.js'
 import { leaveMpi } from '../program/run-own-program.js'
 import type { AddCommand } from './command.js'
@@ -17,16 +16,17 @@ Examples:
   srun -n 128 rankweave mpi-info --json
   mpirun -n 2 rankweave mpi-info --mpi-lib /opt/openmpi/lib/libmpi.so`
 
-const schema = z.object({ mpiLib: z.string().optional() })
+const optionTable = {
+  mpiLib: option('--mpi-lib <path>', 'file of the MPI library (default: the library of the launcher)'),
+  json,
+}
 
 export const mpiInfoCommand: AddCommand = (command, act) => {
-  command
-    .option('--mpi-lib <path>', 'file of the MPI library (default: the library of the launcher)')
-    .option('--json', 'one JSON object on standard output', false)
+  addOptions(command, optionTable)
     .addHelpText('after', help)
     .action(
       act(async (report: Reporter, raw: unknown) => {
-        const { mpiLib } = parseOptions(schema, raw)
+        const { mpiLib } = readOptions(optionTable, raw)
         if (mpiLauncher() === undefined) return await listLibraries(report, mpiLib)
         const { library, launcher, threadLevel, processes, nodes } = await joinMpiJob(mpiLib)
         await leaveMpi()

@@ -7,16 +7,9 @@ import type { PlanReport, ReportedChoice } from '../../neighborhood/choose/plan-
 import { strategiesHelp } from '../../neighborhood/strategies/strategies.js'
 import type { Strategy } from '../../neighborhood/strategies/strategy.js'
 import { formatStrategy } from '../../neighborhood/strategies/strategy-text.js'
-import { oneOf, refuseGiven, whole } from '../input/options.js'
-import {
-  addMapOption,
-  addStrategyOptions,
-  mapSchema,
-  parseStrategyOptions,
-  spelledBy,
-  strategySchema,
-} from '../input/plan-options.js'
-import { addServerOptions, serverOf, serverSchema } from '../input/server-options.js'
+import { addOptions, flag, json, oneOf, option, readOptions, refuseGiven, whole } from '../input/options.js'
+import { mapOption, spelledBy, strategyOptions } from '../input/plan-options.js'
+import { serverOf, serverOptions } from '../input/server-options.js'
 import { machineHelp, mapHelp, specHelp } from '../input/spec-help.js'
 import { exitCodes } from '../output/exit-codes.js'
 import { checkOutputs, isStandardOutput, reportBeside, writeOutput } from '../output/output-file.js'
@@ -47,30 +40,40 @@ Examples:
   rankweave plan moore:64x64:r=4 --k 4 --server http://127.0.0.1:7878 -o plan.jsonl
   rankweave plan moore:64x64:r=4 -o - | rankweave verify -`
 
-const schema = z.object({
-  ...strategySchema,
-  ...serverSchema,
-  ...mapSchema,
-  bytes: whole(0, longestBlockBytes).optional(),
-  compare: z.boolean(),
-  output: z.string().optional(),
-  cache: z.string().min(1).optional(),
-  scheduleVersion: oneOf('1', '2').transform((text) => (text === '1' ? 1 : 2)),
-})
+const optionTable = {
+  ...strategyOptions(['auto']),
+  ...mapOption,
+  ...serverOptions,
+  bytes: option(
+    '--bytes <number>',
+    'bytes of every block, 0 to 2^40, for --strategy auto and --compare',
+    whole(0, longestBlockBytes).optional(),
+  ),
+  compare: flag('--compare', 'compare the simulated times of the best strategies'),
+  output: option(
+    '-o, --output <file>',
+    'write the plan as JSON Lines (.gz: compressed, -: to standard output)',
+  ),
+  cache: option(
+    '--cache <dir>',
+    'retain plans in a directory, and use those that are there',
+    z.string().min(1).optional(),
+  ),
+  scheduleVersion: option(
+    '--schedule-version <number>',
+    'version of the schedule format, 1 or 2',
+    oneOf('1', '2').transform((text) => (text === '1' ? 1 : 2)),
+    '2',
+  ),
+  json,
+}
 
 export const planCommand: AddCommand = (command, act) => {
-  command.argument('<spec>', 'the topology, e.g. moore:64x64:r=4')
-  addServerOptions(addMapOption(addStrategyOptions(command, ['auto'])))
-    .option('--bytes <number>', 'bytes of every block, 0 to 2^40, for --strategy auto and --compare')
-    .option('--compare', 'compare the simulated times of the best strategies', false)
-    .option('-o, --output <file>', 'write the plan as JSON Lines (.gz: compressed, -: to standard output)')
-    .option('--cache <dir>', 'retain plans in a directory, and use those that are there')
-    .option('--schedule-version <number>', 'version of the schedule format, 1 or 2', '2')
-    .option('--json', 'one JSON object on standard output', false)
+  addOptions(command.argument('<spec>', 'the topology, e.g. moore:64x64:r=4'), optionTable)
     .addHelpText('after', help)
     .action(
       act(async (report: Reporter, spec: string, raw: unknown) => {
-        const options = parseStrategyOptions(schema, raw)
+        const options = readOptions(optionTable, raw)
         await checkOutputs(report, options.output)
         const request = understand(options, spelledBy(command))
         const server = serverOf(options)

@@ -4,7 +4,7 @@ import {
   type TopologyInfo,
   type UploadFormat,
 } from '../../client/protocol/http.js'
-import type { PlanWords } from '../../client/protocol/plan-words.js'
+import { friendWords, type PlanWords } from '../../client/protocol/plan-words.js'
 import { ServiceClient } from '../../client/service-client.js'
 import { RankweaveError, shortened } from '../../errors.js'
 import { planDirectory } from '../../launch/plan-directory.js'
@@ -24,6 +24,7 @@ import { parseTopologySpec } from '../../topology/files/spec-text.js'
 import { buildTopology } from '../../topology/files/topology-from-spec.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
 import { openInput } from '../input/open-input.js'
+import { wordOf } from '../input/plan-options.js'
 import type { ServerAddress } from '../input/server-options.js'
 import { noteViolations } from '../output/proof-report.js'
 import { groupProgress, type Reporter, readProgress } from '../output/reporter.js'
@@ -126,11 +127,14 @@ function requireServedMap({ map }: PlanWords): void {
 }
 
 function requestOf(topology: string, words: PlanWords): PlanRequest {
-  const { strategy, machine, operation, bytes, k, mode, theta, dedupe, elide, engine } = words
-  const friends = { k, mode, theta, dedupe, elide, engine, labels: words.labelSeed }
-  const machineText = machine === undefined ? undefined : formatMachine(machine)
-  const map = words.map === 'auto' ? words.map : undefined
-  return { topology, strategy, ...friends, machine: machineText, operation, bytes, map }
+  const { strategy, machine, operation, bytes } = words
+  const names = Object.keys(friendWords) as (keyof typeof friendWords)[]
+  return {
+    ...{ topology, strategy, operation, bytes },
+    ...Object.fromEntries(names.map((name) => [wordOf(name), words[name]])),
+    machine: machine === undefined ? undefined : formatMachine(machine),
+    map: words.map === 'auto' ? words.map : undefined,
+  }
 }
 
 function uploaded(client: ServiceClient, text: string): Promise<TopologyInfo> {

@@ -13,7 +13,7 @@ import {
 } from '../../shim/recorded-matching.js'
 import { shellWord } from '../../text/printable.js'
 import { fileError, makeDirectory, readRegularFile, writeWholeFile } from '../../text/whole-file.js'
-import { parseOptions, whole } from '../input/options.js'
+import { addOptions, flag, option, readOptions, whole } from '../input/options.js'
 import { checkOutputs, isStandardOutput, writeOutput } from '../output/output-file.js'
 import { counted, figure, type Reporter, table } from '../output/reporter.js'
 import type { AddCommand } from './command.js'
@@ -41,34 +41,41 @@ Examples:
   rankweave plan edges:graph.txt --strategy auto --machine cluster:nodes=4,cores=16,profile=simgrid-fast --bytes 4 -o plan.jsonl
   rankweave shim -o shim --plan plan.jsonl`
 
-const schema = z.object({
-  matching: z.boolean(),
-  operations: whole(1, 1e9).optional(),
-  output: z
-    .string()
-    .min(1)
-    .refine((file) => !isStandardOutput(file), 'expected a file, got -: a program may have several graphs')
-    .optional(),
-  mpicc: z.string().min(1).optional(),
-  library: z.string().min(1).optional(),
-})
+const optionTable = {
+  output: option(
+    '-o, --output <file>',
+    'the graph with most calls (default: graph.txt), or the folder of --matching (matching)',
+    z
+      .string()
+      .min(1)
+      .refine((file) => !isStandardOutput(file), 'expected a file, got -: a program may have several graphs')
+      .optional(),
+  ),
+  matching: flag('--matching', 'record how messages are matched, for rankweave match FOLDER'),
+  operations: option(
+    '--operations <n>',
+    'of --matching: operations that a process records at most (default: 1000000)',
+    whole(1, 1e9).optional(),
+  ),
+  mpicc: option(
+    '--mpicc <command>',
+    "the compiler of the program's MPI (default: that of the launcher)",
+    z.string().min(1).optional(),
+  ),
+  library: option(
+    '--library <file>',
+    'a library that rankweave shim has compiled',
+    z.string().min(1).optional(),
+  ),
+  json: flag('--json', "one JSON object on standard output; the program's output on standard error"),
+}
 
 export const recordCommand: AddCommand = (command, act) => {
-  command
-    .argument('[command...]', 'what starts the program, after --')
-    .option(
-      '-o, --output <file>',
-      'the graph with most calls (default: graph.txt), or the folder of --matching (matching)',
-    )
-    .option('--matching', 'record how messages are matched, for rankweave match FOLDER', false)
-    .option('--operations <n>', 'of --matching: operations that a process records at most (default: 1000000)')
-    .option('--mpicc <command>', "the compiler of the program's MPI (default: that of the launcher)")
-    .option('--library <file>', 'a library that rankweave shim has compiled')
-    .option('--json', "one JSON object on standard output; the program's output on standard error", false)
+  addOptions(command.argument('[command...]', 'what starts the program, after --'), optionTable)
     .addHelpText('after', help)
     .action(
       act(async (report: Reporter, command: readonly string[], raw: unknown) => {
-        const { library, matching, mpicc, operations, output } = parseOptions(schema, raw)
+        const { library, matching, mpicc, operations, output } = readOptions(optionTable, raw)
         if (library !== undefined) requireReadable(library)
         if (matching) {
           const folder = output ?? 'matching'

@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs'
 import type { Command } from 'commander'
-import * as z from 'zod'
 import { understand } from '../../client/protocol/plan-words.js'
 import { longestBlockBytes } from '../../cost/simulate/block-lengths.js'
 import { RankweaveError } from '../../errors.js'
@@ -17,15 +16,18 @@ import { verify } from '../../schedule/verify/verify.js'
 import { fileError } from '../../text/whole-file.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
 import { openInput } from '../input/open-input.js'
-import { refuseGiven, whole, wholeList } from '../input/options.js'
 import {
-  addStrategyOptions,
-  parseStrategyOptions,
-  spelledBy,
-  strategyOptionNames,
-  strategySchema,
-} from '../input/plan-options.js'
-import { addServerOptions, serverOf, serverSchema } from '../input/server-options.js'
+  addOptions,
+  json,
+  type OptionValues,
+  option,
+  readOptions,
+  refuseGiven,
+  whole,
+  wholeList,
+} from '../input/options.js'
+import { spelledBy, strategyOptionNames, strategyOptions } from '../input/plan-options.js'
+import { serverOf, serverOptions } from '../input/server-options.js'
 import { machineHelp, specHelp } from '../input/spec-help.js'
 import { exitCodes } from '../output/exit-codes.js'
 import { checkOutputs, isStandardOutput, reportBeside, writeOutput } from '../output/output-file.js'
@@ -50,25 +52,33 @@ Examples:
   rankweave report moore:16x16:r=2 --k 4 --machine cluster:nodes=16,cores=16,profile=simgrid-fast --bytes 64 -o report.html
   rankweave report plan.jsonl --machine cluster:nodes=16,cores=16,profile=simgrid-fast --ranks 0,17 -o report.html`
 
-const schema = z.object({
-  ...strategySchema,
-  ...serverSchema,
-  bytes: whole(0, longestBlockBytes),
-  ranks: wholeList(0, 2 ** 31 - 1).optional(),
-  output: z.string().optional(),
-})
+const optionTable = {
+  ...strategyOptions(['auto']),
+  ...serverOptions,
+  bytes: option(
+    '--bytes <number>',
+    'bytes of every block, where the machine has a profile',
+    whole(0, longestBlockBytes),
+    '1024',
+  ),
+  ranks: option(
+    '--ranks <list>',
+    `ranks to show in detail, separated by commas, at most ${mostAsked}`,
+    wholeList(0, 2 ** 31 - 1).optional(),
+  ),
+  output: option('-o, --output <file>', 'the file to write (-: to standard output)'),
+  json,
+}
 
 export const reportCommand: AddCommand = (command, act) => {
-  command.argument('<source>', 'a topology, e.g. moore:64x64:r=4, or a schedule file')
-  addServerOptions(addStrategyOptions(command, ['auto']))
-    .option('--bytes <number>', 'bytes of every block, where the machine has a profile', '1024')
-    .option('--ranks <list>', `ranks to show in detail, separated by commas, at most ${mostAsked}`)
-    .option('-o, --output <file>', 'the file to write (-: to standard output)')
-    .option('--json', 'one JSON object on standard output', false)
+  addOptions(
+    command.argument('<source>', 'a topology, e.g. moore:64x64:r=4, or a schedule file'),
+    optionTable,
+  )
     .addHelpText('after', help)
     .action(
       act(async (report: Reporter, source: string, raw: unknown, command: Command) => {
-        const options = parseStrategyOptions(schema, raw)
+        const options = readOptions(optionTable, raw)
         const { output, bytes, ranks = [] } = options
         if (output === undefined) throw new RankweaveError('ERR_USAGE', 'expected -o and the file to write')
         await checkOutputs(report, output)
@@ -131,7 +141,7 @@ async function planOfTopology(
   report: Reporter,
   command: Command,
   spec: string,
-  options: z.infer<typeof schema>,
+  options: OptionValues<typeof optionTable>,
 ): Promise<Planned> {
   const { machine, strategy, bytes } = options
   const auto = parseAuto(strategy)

@@ -2,21 +2,17 @@ import type { Command } from 'commander'
 import * as z from 'zod'
 import { prepareTraceDirectory } from '../../launch/processes/matching-trace-files.js'
 import { mostProcessOperations } from '../../messages/process/matching-traces.js'
-import { parseOptions, refuseGiven, whole } from '../input/options.js'
+import { addOptions, flag, json, option, readOptions, refuseGiven, whole } from '../input/options.js'
 import { machineHelp } from '../input/spec-help.js'
 import {
-  addMatchingDesignOption,
-  addTuningOption,
-  addWorldMachineOption,
-  addWorldOptions,
   fabricOf,
-  matchingDesignSchema,
+  matchingDesignOption,
   reportOf,
   tuningOfRun,
-  tuningSchema,
+  tuningOption,
   worldMachineOf,
-  worldMachineSchema,
-  worldSchema,
+  worldMachineOption,
+  worldOptions,
 } from '../input/world-options.js'
 import { plainValue, resultLines } from '../output/plain-value.js'
 import { counted, type Reporter, secondsText } from '../output/reporter.js'
@@ -51,44 +47,50 @@ Examples:
   rankweave run program.ts -n 8 --trace-matching trace   records message matching, for rankweave match trace
   rankweave run program.ts -n 8 --json              results as one JSON object; the program's output on stderr`
 
-const schema = z.object({
-  ...worldSchema,
-  ...tuningSchema,
-  ...worldMachineSchema,
-  ...matchingDesignSchema,
-  tagOutput: z.boolean(),
-  diagnose: z.boolean(),
-  reportAlgorithms: z.boolean(),
-  reportMatching: z.boolean(),
-  traceMatching: z.string().optional(),
-  traceCollectives: z.boolean(),
-  traceOperations: whole(1, mostProcessOperations).optional(),
-  // `--no-hosted` makes it false.
-  hosted: z.boolean(),
-})
+const optionTable = {
+  ...worldOptions,
+  ...tuningOption,
+  ...worldMachineOption,
+  ...matchingDesignOption,
+  tagOutput: flag('--tag-output', 'begin every line with the rank that wrote it'),
+  hosted: option(
+    '--no-hosted',
+    'call the default export once per rank, also where the program exports hosted',
+    z.boolean(),
+  ),
+  diagnose: flag('--diagnose', 'name the line of the program in errors and reports'),
+  reportAlgorithms: flag(
+    '--report-algorithms',
+    'print the algorithms of collectives that ran on standard error',
+  ),
+  reportMatching: flag(
+    '--report-matching',
+    'count message matching, print lengths of its queues on standard error',
+  ),
+  traceMatching: option(
+    '--trace-matching <dir>',
+    'record message matching: a file a rank, for rankweave match',
+  ),
+  traceCollectives: flag('--trace-collectives', 'of --trace-matching: the messages of collectives, too'),
+  traceOperations: option(
+    '--trace-operations <number>',
+    'operations a rank records, its first (default: 1000000)',
+    whole(1, mostProcessOperations).optional(),
+  ),
+  json,
+}
 
 export const runCommand: AddCommand = (command, act) => {
-  command
-    .argument('<program>', 'file with the program')
-    .argument('[args...]', 'arguments for the program, after --')
-  addMatchingDesignOption(addWorldMachineOption(addTuningOption(addWorldOptions(command))))
-    .option('--tag-output', 'begin every line with the rank that wrote it', false)
-    .option('--no-hosted', 'call the default export once per rank, also where the program exports hosted')
-    .option('--diagnose', 'name the line of the program in errors and reports', false)
-    .option('--report-algorithms', 'print the algorithms of collectives that ran on standard error', false)
-    .option(
-      '--report-matching',
-      'count message matching, print lengths of its queues on standard error',
-      false,
-    )
-    .option('--trace-matching <dir>', 'record message matching: a file a rank, for rankweave match')
-    .option('--trace-collectives', 'of --trace-matching: the messages of collectives, too', false)
-    .option('--trace-operations <number>', 'operations a rank records, its first (default: 1000000)')
-    .option('--json', 'one JSON object on standard output', false)
+  addOptions(
+    command
+      .argument('<program>', 'file with the program')
+      .argument('[args...]', 'arguments for the program, after --'),
+    optionTable,
+  )
     .addHelpText('after', `${help}\n${machineHelp}`)
     .action(
       act(async (report: Reporter, file: string, args: readonly string[], raw: unknown, command: Command) => {
-        const options = parseOptions(schema, raw)
+        const options = readOptions(optionTable, raw)
         if (options.traceMatching === undefined)
           refuseGiven(command, ['traceCollectives', 'traceOperations'], 'is for --trace-matching')
         if (options.traceMatching !== undefined) prepareTraceDirectory(options.traceMatching)

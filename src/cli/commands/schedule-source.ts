@@ -14,7 +14,7 @@ import { readScheduleFile } from '../../schedule/file/schedule-file.js'
 import type { Schedule } from '../../schedule/ir.js'
 import { blockBounds } from '../../topology/compressed-rows.js'
 import { openInput } from '../input/open-input.js'
-import { refuseGiven, refuseNeedlessRoot, whole } from '../input/options.js'
+import { option, refuseGiven, refuseNeedlessRoot, whole } from '../input/options.js'
 import { spelledBy, strategyOptionNames } from '../input/plan-options.js'
 import { serverOf } from '../input/server-options.js'
 import { groupProgress, type Reporter } from '../output/reporter.js'
@@ -31,24 +31,24 @@ export interface SourceOptions extends PlanWords, ShapeOptions {
   readonly tokenFile?: string | undefined
 }
 
-const shapeOptionNames = ['ranks', 'root', 'segments'] as const
-
-/** The schema of {@link addShapeOptions}. */
-export const shapeSchema = {
-  ranks: whole(1, shapeLimits.ranks).optional(),
-  root: whole(0, shapeLimits.ranks - 1),
-  segments: whole(1, shapeLimits.segments).optional(),
-}
-
-/** Adds the options about the shape of an algorithm. */
-export function addShapeOptions(command: Command): Command {
-  return command
-    .option('--ranks <number>', 'of an algorithm (default: the cores of the machine)')
-    .option('--root <rank>', 'of an algorithm of a rooted collective', '0')
-    .option(
-      '--segments <number>',
-      `of an algorithm, 1 to ${shapeLimits.segments} (default: the fewest that it takes, mostly 1)`,
-    )
+/** The options about the shape of an algorithm. */
+export const shapeOptions = {
+  ranks: option(
+    '--ranks <number>',
+    'of an algorithm (default: the cores of the machine)',
+    whole(1, shapeLimits.ranks).optional(),
+  ),
+  root: option(
+    '--root <rank>',
+    'of an algorithm of a rooted collective',
+    whole(0, shapeLimits.ranks - 1),
+    '0',
+  ),
+  segments: option(
+    '--segments <number>',
+    `of an algorithm, 1 to ${shapeLimits.segments} (default: the fewest that it takes, mostly 1)`,
+    whole(1, shapeLimits.segments).optional(),
+  ),
 }
 
 const topologyOptionNames = [...strategyOptionNames, 'map', 'operation'] as const
@@ -65,7 +65,7 @@ export function refuseInapplicable(command: Command, source: string): void {
     return
   }
   const kind = isTopology(source) ? 'topologies' : 'schedule files'
-  refuseGiven(command, shapeOptionNames, `is for algorithms, not for ${kind}`)
+  refuseGiven(command, Object.keys(shapeOptions), `is for algorithms, not for ${kind}`)
   if (!isTopology(source))
     refuseGiven(command, [...topologyOptionNames, 'server'], `is for topologies, not for ${kind}`)
 }

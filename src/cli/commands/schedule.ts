@@ -18,7 +18,18 @@ import { type Collective, collectives, isNeighborCollective } from '../../schedu
 import { verify } from '../../schedule/verify/verify.js'
 import { countMessages } from '../../schedule/walk.js'
 import { readMachine } from '../input/machine-input.js'
-import { oneOf, parseOptions, refuseGiven, refuseNeedlessRoot, whole } from '../input/options.js'
+import {
+  addOptions,
+  flag,
+  json,
+  type OptionValues,
+  oneOf,
+  option,
+  readOptions,
+  refuseGiven,
+  refuseNeedlessRoot,
+  whole,
+} from '../input/options.js'
 import {
   algorithmList,
   listedAlgorithms,
@@ -33,32 +44,46 @@ import { columns, counted, figure, type Reporter, secondsText, table } from '../
 import type { AddCommand } from './command.js'
 import { scheduleFromText, sendsAtOnce } from './schedule-source.js'
 
-const choiceSchema = {
-  algorithm: z.string(),
-  machine: z
-    .string()
-    .transform((text): Machine => readMachine(text).machine)
-    .optional(),
-  bytes: whole(0, longestBlockBytes).optional(),
-  order: oneOf('tree', 'ranks', 'any'),
-  budget: whole(1, 2 ** 20),
-  compare: z.boolean(),
+/** The options of a choice among the algorithms of a collective. */
+const choiceOptions = {
+  algorithm: option(
+    '--algorithm <text>',
+    'of a collective: auto, or one of its algorithms',
+    z.string(),
+    'auto',
+  ),
+  machine: option(
+    '--machine <text>',
+    'machine, rank r on core r; for auto with a profile',
+    z
+      .string()
+      .transform((given): Machine => readMachine(given).machine)
+      .optional(),
+  ),
+  bytes: option(
+    '--bytes <number>',
+    "for auto: bytes of every unit of data, as MPI's count describes it",
+    whole(0, longestBlockBytes).optional(),
+  ),
+  order: option(
+    '--order <word>',
+    'for auto: the weakest order of combination: tree, ranks or any',
+    oneOf('tree', 'ranks', 'any'),
+    'any',
+  ),
+  budget: option(
+    '--budget <number>',
+    'for auto: work spent on simulations',
+    whole(1, 2 ** 20),
+    String(defaultAlgorithmBudget),
+  ),
+  compare: flag('--compare', 'for auto: list the algorithms that were simulated'),
 }
 
-type ChosenOptions = z.infer<z.ZodObject<typeof choiceSchema>>
+type ChosenOptions = OptionValues<typeof choiceOptions>
 
 /** The options of `auto` alone. */
-const choiceOptionNames = Object.keys(choiceSchema).filter((name) => name !== 'machine')
-
-function addChoiceOptions(command: Command): Command {
-  return command
-    .option('--algorithm <text>', 'of a collective: auto, or one of its algorithms', 'auto')
-    .option('--machine <text>', 'machine, rank r on core r; for auto with a profile')
-    .option('--bytes <number>', "for auto: bytes of every unit of data, as MPI's count describes it")
-    .option('--order <word>', 'for auto: the weakest order of combination: tree, ranks or any', 'any')
-    .option('--budget <number>', 'for auto: work spent on simulations', String(defaultAlgorithmBudget))
-    .option('--compare', 'for auto: list the algorithms that were simulated', false)
-}
+const choiceOptionNames = Object.keys(choiceOptions).filter((name) => name !== 'machine')
 
 /** Returns the collective that a source names, or undefined for the text of an algorithm. */
 function collectiveNamed(source: string): Collective | undefined {
@@ -144,43 +169,44 @@ Examples:
   rankweave verify bcast.jsonl
   rankweave schedule bcast-binomial --ranks 4 -o - | rankweave verify -`
 
-const schema = z.object({
-  list: z.boolean(),
-  ranks: whole(1, shapeLimits.ranks).optional(),
-  root: whole(0, shapeLimits.ranks - 1),
-  segments: whole(1, shapeLimits.segments).optional(),
-  ports: whole(1, mostSendsAtOnce).optional(),
-  output: z.string().optional(),
-  ...choiceSchema,
-})
+const optionTable = {
+  list: flag('--list', 'list the algorithms and their parameters'),
+  ranks: option(
+    '--ranks <number>',
+    'participants (default: the cores of the machine)',
+    whole(1, shapeLimits.ranks).optional(),
+  ),
+  root: option('--root <rank>', 'of a rooted collective', whole(0, shapeLimits.ranks - 1), '0'),
+  segments: option(
+    '--segments <number>',
+    `segments into which the data is cut, sent one after the other, 1 to ${shapeLimits.segments} (default: the fewest that it takes, mostly 1)`,
+    whole(1, shapeLimits.segments).optional(),
+  ),
+  ports: option(
+    '--ports <number>',
+    'sends of a rank in progress at once, at most (default: the ports of the machine, or all of a phase)',
+    whole(1, mostSendsAtOnce).optional(),
+  ),
+  output: option(
+    '-o, --output <file>',
+    'write the schedule as JSON Lines (.gz: compressed, -: to standard output)',
+  ),
+  json,
+  ...choiceOptions,
+}
 
 export const scheduleCommand: AddCommand = (command, act) => {
-  command
-    .argument(
+  addOptions(
+    command.argument(
       '[algorithm]',
       'the algorithm with its parameters, e.g. bcast-binomial or bcast-chain:fanout=4; or a collective, e.g. bcast',
-    )
-    .option('--list', 'list the algorithms and their parameters', false)
-    .option('--ranks <number>', 'participants (default: the cores of the machine)')
-    .option('--root <rank>', 'of a rooted collective', '0')
-    .option(
-      '--segments <number>',
-      `segments into which the data is cut, sent one after the other, 1 to ${shapeLimits.segments} (default: the fewest that it takes, mostly 1)`,
-    )
-    .option(
-      '--ports <number>',
-      'sends of a rank in progress at once, at most (default: the ports of the machine, or all of a phase)',
-    )
-    .option(
-      '-o, --output <file>',
-      'write the schedule as JSON Lines (.gz: compressed, -: to standard output)',
-    )
-    .option('--json', 'one JSON object on standard output', false)
-  addChoiceOptions(command)
+    ),
+    optionTable,
+  )
     .addHelpText('after', help)
     .action(
       act(async (report: Reporter, line: string | undefined, raw: unknown, command: Command) => {
-        const options = parseOptions(schema, raw)
+        const options = readOptions(optionTable, raw)
         const { list, output, root, segments, machine } = options
         const ports = sendsAtOnce(options)
         if (list) return listAlgorithms(report)

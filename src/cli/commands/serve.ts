@@ -4,7 +4,7 @@ import { defaultServiceLimits, type ServiceLimits, serviceLimits } from '../../c
 import { RankweaveError, shown } from '../../errors.js'
 import { serve } from '../../service/http/serve.js'
 import { tokensOf } from '../../service/tenant.js'
-import { parseOptions, seconds, whole } from '../input/options.js'
+import { addOptions, json, type OptionValues, option, readOptions, seconds, whole } from '../input/options.js'
 import { readNamedFile } from '../input/server-options.js'
 import { counted, type Reporter } from '../output/reporter.js'
 import type { AddCommand } from './command.js'
@@ -29,41 +29,40 @@ Examples:
   rankweave serve --limits uploadBytes=1073741824,workers=4
   curl --data-binary @test/matrices/dwt_193.mtx 'http://127.0.0.1:7878/v1/topologies?format=mtx'`
 
-const schema = z.object({
-  host: z.string().min(1),
-  port: whole(0, 65_535),
-  data: z.string().min(1),
-  tokenFile: z.string().optional(),
-  metricsTokenFile: z.string().optional(),
-  tlsCert: z.string().optional(),
-  tlsKey: z.string().optional(),
-  publicUrl: z.string().optional(),
-  allowOrigin: z.array(z.string()),
-  limits: z.string().optional(),
-  grace: seconds(3600),
-})
+const optionTable = {
+  host: option(
+    '--host <address>',
+    'address to listen on; beyond this host with --token-file only',
+    z.string().min(1),
+    '127.0.0.1',
+  ),
+  port: option('--port <number>', 'port to listen on; 0 is any that is free', whole(0, 65_535), '7878'),
+  data: option('--data <dir>', 'folder of topologies, plans and jobs', z.string().min(1), 'rankweave-data'),
+  tokenFile: option('--token-file <file>', 'tokens, one per line and tenant'),
+  metricsTokenFile: option('--metrics-token-file <file>', 'one token, which shows /metrics and nothing else'),
+  tlsCert: option('--tls-cert <file>', 'certificate in PEM: connections are accepted by TLS only'),
+  tlsKey: option('--tls-key <file>', 'its key in PEM'),
+  publicUrl: option(
+    '--public-url <url>',
+    'where it is reached, if not where it listens, e.g. https://plans.example.org',
+  ),
+  allowOrigin: option(
+    '--allow-origin <origin...>',
+    'pages of other origins that may use it',
+    z.array(z.string()),
+    [],
+  ),
+  limits: option('--limits <name=number,...>', 'limits other than the defaults'),
+  grace: option('--grace <seconds>', 'how long running plans may take to end', seconds(3600), '10'),
+  json,
+}
 
 export const serveCommand: AddCommand = (command, act) => {
-  command
-    .option('--host <address>', 'address to listen on; beyond this host with --token-file only', '127.0.0.1')
-    .option('--port <number>', 'port to listen on; 0 is any that is free', '7878')
-    .option('--data <dir>', 'folder of topologies, plans and jobs', 'rankweave-data')
-    .option('--token-file <file>', 'tokens, one per line and tenant')
-    .option('--metrics-token-file <file>', 'one token, which shows /metrics and nothing else')
-    .option('--tls-cert <file>', 'certificate in PEM: connections are accepted by TLS only')
-    .option('--tls-key <file>', 'its key in PEM')
-    .option(
-      '--public-url <url>',
-      'where it is reached, if not where it listens, e.g. https://plans.example.org',
-    )
-    .option('--allow-origin <origin...>', 'pages of other origins that may use it', [])
-    .option('--limits <name=number,...>', 'limits other than the defaults')
-    .option('--grace <seconds>', 'how long running plans may take to end', '10')
-    .option('--json', 'one JSON object on standard output', false)
+  addOptions(command, optionTable)
     .addHelpText('after', help)
     .action(
       act(async (report: Reporter, raw: unknown) => {
-        const options = parseOptions(schema, raw)
+        const options = readOptions(optionTable, raw)
         const { host, port, data, publicUrl, allowOrigin, grace } = options
         const service = await serve({
           ...{ host, port, data, allowedOrigins: allowOrigin, limits: limitsOf(options.limits) },
@@ -96,7 +95,7 @@ function metricsTokenOf(file: string | undefined): string | null {
 }
 
 /** @throws ERR_USAGE, ERR_FILE */
-function tlsOf({ tlsCert, tlsKey }: z.infer<typeof schema>) {
+function tlsOf({ tlsCert, tlsKey }: OptionValues<typeof optionTable>) {
   if ((tlsCert === undefined) !== (tlsKey === undefined))
     throw new RankweaveError('ERR_USAGE', '--tls-cert, --tls-key: expected both or none')
   return tlsCert === undefined ? {} : { tls: { cert: readNamedFile(tlsCert), key: readNamedFile(tlsKey!) } }

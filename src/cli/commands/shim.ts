@@ -9,7 +9,7 @@ import { type CompiledLibrary, compileLibrary, sourceArchive } from '../../shim/
 import { launchLine } from '../../shim/mpi-command.js'
 import { planWords } from '../../shim/plan-words.js'
 import { openInput } from '../input/open-input.js'
-import { parseOptions } from '../input/options.js'
+import { addOptions, json, option, readOptions } from '../input/options.js'
 import { type ExitCode, exitCodes } from '../output/exit-codes.js'
 import { noteViolations } from '../output/proof-report.js'
 import { type Reporter, table } from '../output/reporter.js'
@@ -41,30 +41,27 @@ Examples:
   rankweave shim --source rankweave-shim.tar.gz                                 for make && make install, without Node
   rankweave plan edges:FILE --strategy routed -o plan.jsonl && rankweave shim -o shim --plan plan.jsonl`
 
-const schema = z.object({
-  output: z.string(),
-  mpicc: z.string().min(1),
-  plan: z.string().optional(),
-  source: z.string().min(1).optional(),
-})
+const optionTable = {
+  output: option('-o, --output <folder>', 'where to write it', z.string(), 'rankweave-shim'),
+  mpicc: option('--mpicc <command>', 'the compiler of the MPI of the program', z.string().min(1), 'mpicc'),
+  plan: option(
+    '--plan <file>',
+    'also write this plan of a neighbor allgather, as written by plan -o, for the library',
+  ),
+  source: option(
+    '--source <file>',
+    'only write the C sources with a Makefile, as a .tar.gz to be built without Node',
+    z.string().min(1).optional(),
+  ),
+  json,
+}
 
 export const shimCommand: AddCommand = (command, act) => {
-  command
-    .option('-o, --output <folder>', 'where to write it', 'rankweave-shim')
-    .option('--mpicc <command>', 'the compiler of the MPI of the program', 'mpicc')
-    .option(
-      '--plan <file>',
-      'also write this plan of a neighbor allgather, as written by plan -o, for the library',
-    )
-    .option(
-      '--source <file>',
-      'only write the C sources with a Makefile, as a .tar.gz to be built without Node',
-    )
-    .option('--json', 'one JSON object on standard output', false)
+  addOptions(command, optionTable)
     .addHelpText('after', help)
     .action(
       act(async (report: Reporter, raw: unknown) => {
-        const { mpicc, output, plan, source } = parseOptions(schema, raw)
+        const { mpicc, output, plan, source } = readOptions(optionTable, raw)
         if (source !== undefined) return finishSource(report, resolve(source))
         const folder = resolve(output)
         const words = plan === undefined ? null : await wordsOf(report, plan)

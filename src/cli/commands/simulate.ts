@@ -1,5 +1,4 @@
 import type { Command } from 'commander'
-import * as z from 'zod'
 import { shapeLimits } from '../../collective/patterns/check-shape.js'
 import { longestBlockBytes } from '../../cost/simulate/block-lengths.js'
 import { linkLoads } from '../../cost/simulate/link-loads.js'
@@ -14,15 +13,10 @@ import { profileOf, profileOrigin, profileRemark } from '../../machine/network.j
 import { lower } from '../../schedule/lower/lower.js'
 import { upTo } from '../../schedule/specification.js'
 import { verify } from '../../schedule/verify/verify.js'
-import { oneOf, whole } from '../input/options.js'
-import {
-  addMapOption,
-  addStrategyOptions,
-  mapSchema,
-  parseStrategyOptions,
-  strategySchema,
-} from '../input/plan-options.js'
-import { addServerOptions, serverSchema } from '../input/server-options.js'
+import { addOptions, json, oneOf, option, readOptions, whole } from '../input/options.js'
+import { mapOption, strategyOptions } from '../input/plan-options.js'
+import { serverOptions } from '../input/server-options.js'
+
 import { machineHelp, mapHelp, specHelp } from '../input/spec-help.js'
 import { exitCodes } from '../output/exit-codes.js'
 import { checkOutputs, isStandardOutput, reportBeside, writeOutput } from '../output/output-file.js'
@@ -31,12 +25,11 @@ import { counted, type Reporter } from '../output/reporter.js'
 import { mappingRow, simulationRows } from '../output/simulation-report.js'
 import type { AddCommand } from './command.js'
 import {
-  addShapeOptions,
   blockPlacement,
   nodesOfRanks,
   refuseInapplicable,
   scheduleFromSource,
-  shapeSchema,
+  shapeOptions,
 } from './schedule-source.js'
 
 const help = `
@@ -55,43 +48,45 @@ Examples:
   rankweave simulate moore:16x16:r=2 --map auto --machine cluster:nodes=16,cores=16,profile=simgrid-fast --bytes 256
   rankweave simulate plan.jsonl --machine cluster:nodes=16,cores=16,profile=simgrid-fast --bytes 256 --json`
 
-const schema = z.object({
-  ...strategySchema,
-  ...shapeSchema,
-  ...serverSchema,
-  ...mapSchema,
-  bytes: whole(0, longestBlockBytes).optional(),
-  processes: whole(1, shapeLimits.ranks).optional(),
-  progress: oneOf('dependencies', 'phases'),
-  linksSvg: z.string().optional(),
-  svg: z.string().optional(),
-  trace: z.string().optional(),
-})
+const optionTable = {
+  bytes: option(
+    '--bytes <number>',
+    'bytes of every contribution: what count describes in the MPI call',
+    whole(0, longestBlockBytes).optional(),
+  ),
+  processes: option(
+    '--processes <number>',
+    'processes that host the ranks, in blocks, process p on core p (default: one per rank)',
+    whole(1, shapeLimits.ranks).optional(),
+  ),
+  progress: option(
+    '--progress <name>',
+    'when messages leave: dependencies or phases',
+    oneOf('dependencies', 'phases'),
+    'dependencies',
+  ),
+  svg: option('--svg <file>', 'write the timeline as a picture, at most 64 ranks (-: to standard output)'),
+  linksSvg: option(
+    '--links-svg <file>',
+    'write how many bytes pass each link as a picture, at most 4,096 links (-: to standard output)',
+  ),
+  trace: option(
+    '--trace <file>',
+    'write the timeline as Chrome trace events, at most 1,024 ranks (.gz: compressed)',
+  ),
+  json,
+  ...shapeOptions,
+  ...strategyOptions(['auto']),
+  ...mapOption,
+  ...serverOptions,
+}
 
 export const simulateCommand: AddCommand = (command, act) => {
-  command
-    .argument('<source>', 'schedule file, algorithm or topology')
-    .option('--bytes <number>', 'bytes of every contribution: what count describes in the MPI call')
-    .option(
-      '--processes <number>',
-      'processes that host the ranks, in blocks, process p on core p (default: one per rank)',
-    )
-    .option('--progress <name>', 'when messages leave: dependencies or phases', 'dependencies')
-    .option('--svg <file>', 'write the timeline as a picture, at most 64 ranks (-: to standard output)')
-    .option(
-      '--links-svg <file>',
-      'write how many bytes pass each link as a picture, at most 4,096 links (-: to standard output)',
-    )
-    .option(
-      '--trace <file>',
-      'write the timeline as Chrome trace events, at most 1,024 ranks (.gz: compressed)',
-    )
-    .option('--json', 'one JSON object on standard output', false)
-  addServerOptions(addMapOption(addStrategyOptions(addShapeOptions(command), ['auto'])))
+  addOptions(command.argument('<source>', 'schedule file, algorithm or topology'), optionTable)
     .addHelpText('after', help)
     .action(
       act(async (report: Reporter, source: string, raw: unknown, command: Command) => {
-        const options = parseStrategyOptions(schema, raw)
+        const options = readOptions(optionTable, raw)
         const { bytes, linksSvg: links, machine, processes, progress, svg, trace } = options
         refuseInapplicable(command, source)
         await checkOutputs(report, svg, links, trace)

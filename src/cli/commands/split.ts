@@ -1,12 +1,21 @@
-import * as z from 'zod'
+import { givenOptions } from '../../base/option-table.js'
 import { largestOf, smallestOf } from '../../base/search.js'
 import type { PhaseCost } from '../../comm/split/split-meter.js'
 import { checkSplitOptions, planSplit, splitOptions } from '../../comm/split/split-plan.js'
 import { RankweaveError } from '../../errors.js'
 import type { FabricFactory } from '../../fabric/fabric.js'
-import { addFlags, flagValues, parseOptions, whole } from '../input/options.js'
+import {
+  addOptions,
+  commandOptionsOf,
+  flag,
+  json,
+  type OptionValues,
+  option,
+  readOptions,
+  whole,
+} from '../input/options.js'
 import { readSplitFile, type SplitInput } from '../input/split-input.js'
-import { addWorldOptions, fabricOf, reportOf, worldSchema } from '../input/world-options.js'
+import { fabricOf, reportOf, worldOptions } from '../input/world-options.js'
 import { exitCodes } from '../output/exit-codes.js'
 import { counted, figure, type Reporter, secondsText, table } from '../output/reporter.js'
 import { runOwnProgram } from '../program/run-own-program.js'
@@ -24,27 +33,30 @@ Examples:
   rankweave split -n 1000 --processes 16 --algorithm parallel-sort --sorters 4 --table-group 8 --explain
   rankweave split -n 64 --fabric threads --processes 2 --json`
 
-const schema = z.object({
-  ...worldSchema,
-  colors: whole(1, 2 ** 31 - 1).optional(),
-  file: z.string().optional(),
-  explain: z.boolean(),
-})
+const splitFlags = commandOptionsOf(splitOptions)
+
+const optionTable = {
+  ...worldOptions,
+  colors: option(
+    '--colors <number>',
+    'number of colors, dealt to the ranks in turn (default: 1)',
+    whole(1, 2 ** 31 - 1).optional(),
+  ),
+  file: option('--file <path>', 'file with one line per rank: color and key; - is standard input'),
+  ...splitFlags,
+  explain: flag('--explain', 'report time, messages and bytes of every phase'),
+  json,
+}
 
 export const splitCommand: AddCommand = (command, act) => {
-  addWorldOptions(command)
-    .option('--colors <number>', 'number of colors, dealt to the ranks in turn (default: 1)')
-    .option('--file <path>', 'file with one line per rank: color and key; - is standard input')
-  addFlags(command, splitOptions)
-    .option('--explain', 'report time, messages and bytes of every phase', false)
-    .option('--json', 'one JSON object on standard output', false)
+  addOptions(command, optionTable)
     .addHelpText('after', help)
     .action(
       act(async (report: Reporter, raw: unknown) => {
-        const options = parseOptions(schema, raw)
+        const options = readOptions(optionTable, raw)
         const { ranks } = options
         const fabric = fabricOf(options)
-        const given = flagValues(splitOptions, raw)
+        const given = givenOptions(readOptions(splitFlags, raw))
         const problem = splitProblem(inputOf(options, fabric), given)
         // The options are checked before the world starts. Processes without ranks take no part in the split.
         const taking = Math.min(fabric.processes, ranks)
@@ -62,7 +74,10 @@ export const splitCommand: AddCommand = (command, act) => {
     )
 }
 
-function inputOf({ file, colors, ranks }: z.infer<typeof schema>, fabric: FabricFactory): SplitInput {
+function inputOf(
+  { file, colors, ranks }: OptionValues<typeof optionTable>,
+  fabric: FabricFactory,
+): SplitInput {
   if (file === undefined) return { kind: 'generated', colors: colors ?? 1 }
   if (colors === undefined) return readSplitFile(file, ranks, fabric)
   const message = '--colors: the colors are in the file: expected --file or --colors, got both'

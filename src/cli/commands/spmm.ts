@@ -18,10 +18,10 @@ import { distinctOut } from '../../topology/neighbors.js'
 import { topologyStatistics } from '../../topology/topology-statistics.js'
 import { readMachine } from '../input/machine-input.js'
 import { notFromStandardInput } from '../input/open-input.js'
-import { whole } from '../input/options.js'
-import { addStrategyOptions, parseStrategyOptions, spelledBy, strategySchema } from '../input/plan-options.js'
+import { addOptions, json, option, readOptions, whole } from '../input/options.js'
+import { spelledBy, strategyOptions } from '../input/plan-options.js'
 import { machineHelp } from '../input/spec-help.js'
-import { addWorldOptions, fabricOf, reportOf, worldSchema } from '../input/world-options.js'
+import { fabricOf, reportOf, worldOptions } from '../input/world-options.js'
 import { exitCodes } from '../output/exit-codes.js'
 import { checkOutputs, reportBeside, writeOutput } from '../output/output-file.js'
 import type { Reporter } from '../output/reporter.js'
@@ -56,37 +56,44 @@ Examples:
   rankweave spmm -n 64 --k 4 --predict cluster:nodes=16,cores=4,profile=simgrid-fast
   rankweave spmm A.mtx B.mtx -n 16 --columns 8 --no-check --json`
 
-const schema = z.object({
-  ...worldSchema,
-  ...strategySchema,
-  columns: whole(1, 2 ** 20),
-  width: whole(1, 2 ** 20),
-  compare: z.boolean(),
-  turns: whole(1, 999).optional(),
-  check: z.boolean(),
-  predict: z.string().optional(),
-  svg: z.string().optional(),
-})
+const optionTable = {
+  ...worldOptions,
+  ...strategyOptions(),
+  columns: option('--columns <number>', 'columns of B per exchange', whole(1, 2 ** 20), '4'),
+  width: option('--width <number>', 'columns of a generated B', whole(1, 2 ** 20), '8'),
+  compare: option(
+    '--compare',
+    'also multiply with direct sends and an ordinary allgather',
+    z.boolean(),
+    true,
+  ),
+  noCompare: option('--no-compare', 'leave these out', z.unknown()),
+  turns: option(
+    '--turns <number>',
+    'how often each product is timed; default: up to 9 times in 2 s',
+    whole(1, 999).optional(),
+  ),
+  check: option('--no-check', 'no serial product: no process collects A, B or C', z.boolean()),
+  predict: option(
+    '--predict <machine>',
+    'also predict an exchange on a machine with a profile, a rank per core',
+  ),
+  svg: option('--svg <file>', 'draw the times, measured and predicted (-: to standard output)'),
+  json,
+}
 
 export const spmmCommand: AddCommand = (command, act) => {
-  command
-    .argument('[A.mtx]', 'sparse matrix; default: a generated one')
-    .argument('[B.mtx]', 'matrix to multiply by; default: seeded numbers')
-  addStrategyOptions(addWorldOptions(command))
-    .option('--columns <number>', 'columns of B per exchange', '4')
-    .option('--width <number>', 'columns of a generated B', '8')
-    .option('--compare', 'also multiply with direct sends and an ordinary allgather', true)
-    .option('--no-compare', 'leave these out')
-    .option('--turns <number>', 'how often each product is timed; default: up to 9 times in 2 s')
-    .option('--no-check', 'no serial product: no process collects A, B or C')
-    .option('--predict <machine>', 'also predict an exchange on a machine with a profile, a rank per core')
-    .option('--svg <file>', 'draw the times, measured and predicted (-: to standard output)')
-    .option('--json', 'one JSON object on standard output', false)
+  addOptions(
+    command
+      .argument('[A.mtx]', 'sparse matrix; default: a generated one')
+      .argument('[B.mtx]', 'matrix to multiply by; default: seeded numbers'),
+    optionTable,
+  )
     .addHelpText('after', help)
     .action(
       act(async (report: Reporter, fileA: string | undefined, fileB: string | undefined, raw: unknown) => {
         const started = performance.now()
-        const options = parseStrategyOptions(schema, raw)
+        const options = readOptions(optionTable, raw)
         const { ranks, svg } = options
         const { machine = null } = options
         refuseNeedlessFriends(options, spelledBy(command))

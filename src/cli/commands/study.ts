@@ -25,8 +25,20 @@ import { buildTopology } from '../../topology/files/topology-from-spec.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
 import { readMachine } from '../input/machine-input.js'
 import { openInput, openInputOn } from '../input/open-input.js'
-import { oneOf, parseOptions, refuseGiven, seconds, whole, wholeList } from '../input/options.js'
-import { addMapOption, mapSchema } from '../input/plan-options.js'
+import {
+  addOptions,
+  json,
+  type OptionValues,
+  oneOf,
+  option,
+  readOptions,
+  refuseGiven,
+  seconds,
+  whole,
+  wholeList,
+} from '../input/options.js'
+import { mapOption } from '../input/plan-options.js'
+
 import { machineHelp, mapHelp, specHelp } from '../input/spec-help.js'
 import { fabricOf } from '../input/world-options.js'
 import { checkOutputs, isStandardOutput, reportBeside, writeOutput } from '../output/output-file.js'
@@ -58,52 +70,54 @@ Examples:
   rankweave study er:256:d=0.2:seed=1 --machine cluster:nodes=16,cores=16,profile=graham --bytes 4,1024 \\
     --strategies common-neighbor:k=3,mode=aware hierarchical:between=4.4,inside=16,first=between --json`
 
-const schema = z.object({
-  machine: z
-    .string()
-    .transform((text) => readMachine(text).machine)
-    .optional(),
-  ...mapSchema,
-  bytes: wholeList(0, longestBlockBytes, mostLengths).optional(),
-  strategies: z.array(z.string()).optional(),
-  planSeconds: seconds(1e6).refine((given) => given > 0, 'expected seconds above 0, got 0'),
-  fabric: oneOf('local', 'threads', 'websocket', 'mpi').optional(),
-  processes: whole(1, 4096).optional(),
-  runs: whole(1, 999),
-  output: z.string().optional(),
-})
+const optionTable = {
+  ...mapOption,
+  machine: option(
+    '--machine <text>',
+    'nodes, cores and profile, e.g. cluster:nodes=16,cores=16,profile=simgrid-fast',
+    z
+      .string()
+      .transform((text) => readMachine(text).machine)
+      .optional(),
+  ),
+  bytes: option(
+    '--bytes <list>',
+    `lengths of a block, separated by commas (default: ${defaultLengths.join()})`,
+    wholeList(0, longestBlockBytes, mostLengths).optional(),
+  ),
+  strategies: option(
+    '--strategies <text...>',
+    'strategies besides direct sends, as rankweave plan takes them (default: the best of every kind)',
+    z.array(z.string()).optional(),
+  ),
+  planSeconds: option(
+    '--plan-seconds <seconds>',
+    'leave out a strategy whose friend groups take longer',
+    seconds(1e6).refine((given) => given > 0, 'expected seconds above 0, got 0'),
+    String(defaultPlanSeconds),
+  ),
+  fabric: option(
+    '--fabric <name>',
+    'measure the strategies on local, threads, websocket or mpi, too',
+    oneOf('local', 'threads', 'websocket', 'mpi').optional(),
+  ),
+  processes: option('--processes <number>', 'of the fabric', whole(1, 4096).optional()),
+  runs: option('--runs <number>', 'measured runs of every strategy and length', whole(1, 999), '5'),
+  output: option('-o, --output <name>', '*.md, *.html or a folder'),
+  json,
+}
 
-type Options = z.infer<typeof schema>
+type Options = OptionValues<typeof optionTable>
 
 /** The approximate time of one measured run of one strategy. */
 const runMs = 20
 
 export const studyCommand: AddCommand = (command, act) => {
-  addMapOption(command)
-    .argument('<spec>', 'the topology, e.g. moore:64x64:r=4, or A.mtx')
-    .option(
-      '--machine <text>',
-      'nodes, cores and profile, e.g. cluster:nodes=16,cores=16,profile=simgrid-fast',
-    )
-    .option('--bytes <list>', `lengths of a block, separated by commas (default: ${defaultLengths.join()})`)
-    .option(
-      '--strategies <text...>',
-      'strategies besides direct sends, as rankweave plan takes them (default: the best of every kind)',
-    )
-    .option(
-      '--plan-seconds <seconds>',
-      'leave out a strategy whose friend groups take longer',
-      String(defaultPlanSeconds),
-    )
-    .option('--fabric <name>', 'measure the strategies on local, threads, websocket or mpi, too')
-    .option('--processes <number>', 'of the fabric')
-    .option('--runs <number>', 'measured runs of every strategy and length', '5')
-    .option('-o, --output <name>', '*.md, *.html or a folder')
-    .option('--json', 'one JSON object on standard output', false)
+  addOptions(command.argument('<spec>', 'the topology, e.g. moore:64x64:r=4, or A.mtx'), optionTable)
     .addHelpText('after', help)
     .action(
       act(async (report: Reporter, spec: string, raw: unknown, command: Command) => {
-        const options = parseOptions(schema, raw)
+        const options = readOptions(optionTable, raw)
         if (options.fabric === undefined) refuseGiven(command, ['processes', 'runs'], 'is for --fabric')
         const { output } = options
         const { machine } = options

@@ -1,4 +1,3 @@
-import { Option } from 'commander'
 import * as z from 'zod'
 import { RankweaveError } from '../../errors.js'
 import { formatMachine } from '../../machine/format-machine.js'
@@ -20,7 +19,7 @@ import type { ProcessTopology } from '../../topology/process-topology.js'
 import { type TopologyStatistics, topologyStatistics } from '../../topology/topology-statistics.js'
 import { readMachine } from '../input/machine-input.js'
 import { openInput } from '../input/open-input.js'
-import { oneOf, parseOptions, wholeList } from '../input/options.js'
+import { addOptions, json, oneOf, option, readOptions, wholeList } from '../input/options.js'
 import { machineHelp, specHelp } from '../input/spec-help.js'
 import { checkOutputs, isStandardOutput, reportBeside, writeOutput } from '../output/output-file.js'
 import {
@@ -55,30 +54,32 @@ Examples:
   rankweave topology er:256:d=0.2:seed=1 --svg er.svg
   rankweave topology rgg:100000:r=0.01 --format metis -o mesh.graph`
 
-const schema = z.object({
-  machine: z
-    .string()
-    .transform((text) => readMachine(text).machine)
-    .optional(),
-  k: wholeList(2, 2 ** 20),
-  format: oneOf(...topologyFormats).optional(),
-  output: z.string().optional(),
-  svg: z.string().optional(),
-})
+const optionTable = {
+  machine: option(
+    '--machine <text>',
+    'nodes and cores of the ranks, e.g. cluster:nodes=4,cores=32',
+    z
+      .string()
+      .transform((text) => readMachine(text).machine)
+      .optional(),
+  ),
+  k: option('--k <list>', 'friends per group', wholeList(2, 2 ** 20), '2,4'),
+  format: option(
+    '--format <format>',
+    `write the topology instead: ${topologyFormats.join(', ')}`,
+    oneOf(...topologyFormats).optional(),
+  ),
+  output: option('-o, --output <file>', 'the file to write (.gz: compressed, -: standard output)'),
+  svg: option('--svg <file>', 'draw the adjacency matrix, friend groups of the best k in color'),
+  json,
+}
 
 export const topologyCommand: AddCommand = (command, act) => {
-  command
-    .argument('<spec>', 'the topology, e.g. moore:64x64:r=4')
-    .option('--machine <text>', 'nodes and cores of the ranks, e.g. cluster:nodes=4,cores=32')
-    .addOption(new Option('--k <list>', 'friends per group').default('2,4'))
-    .option('--format <format>', `write the topology instead: ${topologyFormats.join(', ')}`)
-    .option('-o, --output <file>', 'the file to write (.gz: compressed, -: standard output)')
-    .option('--svg <file>', 'draw the adjacency matrix, friend groups of the best k in color')
-    .option('--json', 'one JSON object on standard output', false)
+  addOptions(command.argument('<spec>', 'the topology, e.g. moore:64x64:r=4'), optionTable)
     .addHelpText('after', help)
     .action(
       act(async (report: Reporter, spec: string, raw: unknown) => {
-        const { machine, k: ks, format, output, svg } = parseOptions(schema, raw)
+        const { machine, k: ks, format, output, svg } = readOptions(optionTable, raw)
         await checkOutputs(report, output, svg)
         if ((format === undefined) !== (output === undefined))
           throw new RankweaveError('ERR_USAGE', '--format and --output: expected both or neither')

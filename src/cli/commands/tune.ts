@@ -38,7 +38,19 @@ import {
 import { mpichSelection, ownMpichSelection } from '../../tuning/texts/mpich-selection.js'
 import { openMpiRules } from '../../tuning/texts/open-mpi-rules.js'
 import { readMeasurementFiles } from '../input/measurement-files.js'
-import { number, oneOf, parseOptions, refuseGiven, whole, wordList } from '../input/options.js'
+import {
+  addOptions,
+  type CommandOption,
+  flag,
+  json,
+  number,
+  oneOf,
+  option,
+  readOptions,
+  refuseGiven,
+  whole,
+  wordList,
+} from '../input/options.js'
 import {
   checkOutputs,
   isStandardOutput,
@@ -72,26 +84,82 @@ Examples:
   rankweave tune openmpi.jsonl -o tuning.json --ompi-rules rules.txt --assume commutative,equal-arguments
   rankweave tune data.jsonl -o tuning.json --learner quadtree --depth 4 --c decisions.c`
 
-const schema = z.object({
-  output: z.string().optional(),
-  learner: oneOf('least-penalty', 'c45', 'quadtree'),
-  minCases: whole(1, 2 ** 20),
-  gain: number(0, 1000),
-  confidence: number(0, 50),
-  prune: z.boolean(),
-  together: z.boolean(),
-  tolerance: number(0, 1000).optional(),
-  attributes: oneOf('composite', 'plain'),
-  depth: whole(0, treeLimits.depth).optional(),
-  threshold: number(0, 1).optional(),
-  folds: whole(2, 4096).optional(),
-  without: z.array(z.string()).optional(),
-  perNode: whole(1, 2 ** 22).optional(),
-  mpichLib: z.string().optional(),
-  assume: wordList(ruleAssumptions).optional(),
-  mpich: z.string().optional(),
-  ompiRules: z.string().optional(),
-})
+const optionTable = {
+  output: option('-o, --output <file>', 'the tuning file to write (-: to standard output)'),
+  learner: option(
+    '--learner <name>',
+    'least-penalty, c45, or quadtree: processes and bytes only',
+    oneOf('least-penalty', 'c45', 'quadtree'),
+    'least-penalty',
+  ),
+  minCases: option(
+    '-m, --min-cases <number>',
+    'of trees: calls in two outcomes of every test',
+    whole(1, 2 ** 20),
+    String(defaultMinCases),
+  ),
+  gain: option(
+    '--gain <percent>',
+    'of least-penalty: points of the mean penalty that a further leaf saves',
+    number(0, 1000),
+    String(defaultGainPercent),
+  ),
+  confidence: option(
+    '-c, --confidence <percent>',
+    'of c45: lower prunes more',
+    number(0, 50),
+    String(defaultConfidencePercent),
+  ),
+  prune: option('--no-prune', 'of c45: no pruning', z.boolean()),
+  together: flag('--together', 'of c45: one tree over all collectives, of which each gets its part'),
+  tolerance: option(
+    '--tolerance <percent>',
+    `of the others: settings so much slower than the best may stand for it (default: ${defaultTolerancePercent}; of a quadtree none)`,
+    number(0, 1000).optional(),
+  ),
+  attributes: option(
+    '--attributes <name>',
+    'of trees: composite, with products of sizes, or plain',
+    oneOf('composite', 'plain'),
+    'composite',
+  ),
+  depth: option(
+    '--depth <number>',
+    'tests on a path; of a quadtree its levels (default: no limit)',
+    whole(0, treeLimits.depth).optional(),
+  ),
+  threshold: option(
+    '--threshold <share>',
+    'of a quadtree: cells of a square that agree (default: 1)',
+    number(0, 1).optional(),
+  ),
+  folds: option(
+    '--folds <number>',
+    'parts of the numbers of processes for held-out points (default: at most 5)',
+    whole(2, 4096).optional(),
+  ),
+  without: option(
+    '--without <text...>',
+    'learn without these settings: knomial, or knomial:radix=2 with all segments',
+    z.array(z.string()).optional(),
+  ),
+  ...outputOptions(),
+  perNode: option(
+    '--per-node <number>',
+    'of rules: processes per node (default: what was measured)',
+    whole(1, 2 ** 22).optional(),
+  ),
+  mpichLib: option(
+    '--mpich-lib <file>',
+    'of --mpich: libmpich.so, whose own selection stands where nothing was decided',
+  ),
+  assume: option(
+    '--assume <words>',
+    `of --ompi-rules: what holds of all programs, of ${ruleAssumptions.join(', ')} (default: nothing)`,
+    wordList(ruleAssumptions).optional(),
+  ),
+  json,
+}
 
 /** The options that a learner does not have. */
 const notOf = {
@@ -101,51 +169,11 @@ const notOf = {
 } as const
 
 export const tuneCommand: AddCommand = (command, act) => {
-  command
-    .argument('<data...>', 'files of measured times (-: standard input)')
-    .option('-o, --output <file>', 'the tuning file to write (-: to standard output)')
-    .option('--learner <name>', 'least-penalty, c45, or quadtree: processes and bytes only', 'least-penalty')
-    .option(
-      '-m, --min-cases <number>',
-      'of trees: calls in two outcomes of every test',
-      String(defaultMinCases),
-    )
-    .option(
-      '--gain <percent>',
-      'of least-penalty: points of the mean penalty that a further leaf saves',
-      String(defaultGainPercent),
-    )
-    .option('-c, --confidence <percent>', 'of c45: lower prunes more', String(defaultConfidencePercent))
-    .option('--no-prune', 'of c45: no pruning')
-    .option('--together', 'of c45: one tree over all collectives, of which each gets its part', false)
-    .option(
-      '--tolerance <percent>',
-      `of the others: settings so much slower than the best may stand for it (default: ${defaultTolerancePercent}; of a quadtree none)`,
-    )
-    .option('--attributes <name>', 'of trees: composite, with products of sizes, or plain', 'composite')
-    .option('--depth <number>', 'tests on a path; of a quadtree its levels (default: no limit)')
-    .option('--threshold <share>', 'of a quadtree: cells of a square that agree (default: 1)')
-    .option('--folds <number>', 'parts of the numbers of processes for held-out points (default: at most 5)')
-  command.option(
-    '--without <text...>',
-    'learn without these settings: knomial, or knomial:radix=2 with all segments',
-  )
-  for (const { flags, help: line } of tuningOutputs) command.option(flags, line)
-  command
-    .option('--per-node <number>', 'of rules: processes per node (default: what was measured)')
-    .option(
-      '--mpich-lib <file>',
-      'of --mpich: libmpich.so, whose own selection stands where nothing was decided',
-    )
-    .option(
-      '--assume <words>',
-      `of --ompi-rules: what holds of all programs, of ${ruleAssumptions.join(', ')} (default: nothing)`,
-    )
-    .option('--json', 'one JSON object on standard output', false)
+  addOptions(command.argument('<data...>', 'files of measured times (-: standard input)'), optionTable)
     .addHelpText('after', help)
     .action(
       act(async (report: Reporter, files: readonly string[], raw: unknown, command: Command) => {
-        const options = parseOptions(schema, raw)
+        const options = readOptions(optionTable, raw)
         const { output, learner, depth, threshold, folds } = options
         if (output === undefined) throw new RankweaveError('ERR_USAGE', 'expected -o and the file to write')
         refuseGiven(command, notOf[learner], `is not for learner ${learner}`)
@@ -155,9 +183,8 @@ export const tuneCommand: AddCommand = (command, act) => {
         if (options.ompiRules === undefined) refuseGiven(command, ['assume'], 'is for --ompi-rules')
         if ((options.mpich ?? options.ompiRules) === undefined)
           refuseGiven(command, ['perNode'], 'is for --ompi-rules and --mpich')
-        const given = raw as Readonly<Record<string, string | undefined>>
-        const outputs = tuningOutputs.flatMap((each) => {
-          const file = given[each.name]
+        const outputs = tuningOutputs().flatMap((each) => {
+          const file = options[each.name]
           return file === undefined ? [] : [{ ...each, file }]
         })
         await checkOutputs(report, output, ...outputs.map(({ file }) => file))
@@ -318,8 +345,7 @@ export function tuningOutcome(learned: readonly LearnedDecisions[]) {
 
 /** An output of `rankweave tune` with decisions, besides the tuning file. */
 export interface TuningOutput {
-  /** The name in commander: `c` for `--c`. */
-  readonly name: string
+  readonly name: 'c' | 'ts' | 'ompiRules' | 'mpich' | 'report'
   readonly flags: string
   readonly help: string
   /** @throws ERR_TUNING if it cannot express the decisions */
@@ -353,62 +379,71 @@ export interface RuleOptions {
 }
 
 /** The outputs by option, in the order of help. */
-export const tuningOutputs: readonly TuningOutput[] = [
-  {
-    name: 'c',
-    flags: '--c <file>',
-    help: 'write a C99 function for each collective: rankweave_bcast(...)',
-    written: ({ learned }) => ({
-      text: learned
-        .map(({ collective, tree, quadtree }) => {
-          const name = `rankweave_${collective.replaceAll('-', '_')}`
-          return quadtree === null ? cDecisions(tree, name) : cQuadtree(quadtree, name)
-        })
-        .join('\n'),
-    }),
-  },
-  {
-    name: 'ts',
-    flags: '--ts <file>',
-    help: 'write a TypeScript function for each collective: decideBcast(...)',
-    written: ({ learned }) => ({
-      text: learned
-        .map(({ collective, tree }) => typescriptDecisions(tree, decideName(collective)))
-        .join('\n'),
-    }),
-  },
-  {
-    name: 'ompiRules',
-    flags: '--ompi-rules <file>',
-    help: "write Open MPI's file of dynamic rules",
-    written: (tuned) => {
-      const { text, left } = openMpiRules(tuned.file, layoutOf(tuned), tuned.rules.assumed)
-      const reasons = ruleAssumptions.filter((name) => left[name] > 0)
-      if (reasons.length === 0) return { text }
-      const count = reasons.reduce((sum, name) => sum + left[name], 0)
-      const each = reasons.map((name) => `${left[name]} unless --assume ${name}`).join(', ')
-      return { text, note: `leaves ${counted(count, 'rule', 'rules')} to the library: ${each}` }
+function tuningOutputs(): readonly TuningOutput[] {
+  return [
+    {
+      name: 'c',
+      flags: '--c <file>',
+      help: 'write a C99 function for each collective: rankweave_bcast(...)',
+      written: ({ learned }) => ({
+        text: learned
+          .map(({ collective, tree, quadtree }) => {
+            const name = `rankweave_${collective.replaceAll('-', '_')}`
+            return quadtree === null ? cDecisions(tree, name) : cQuadtree(quadtree, name)
+          })
+          .join('\n'),
+      }),
     },
-  },
-  {
-    name: 'mpich',
-    flags: '--mpich <file>',
-    help: "write MPICH's selection, as JSON; needs --mpich-lib",
-    written: (tuned) => {
-      const { mpichLibrary } = tuned.rules
-      if (mpichLibrary === undefined)
-        throw new RankweaveError('ERR_USAGE', '--mpich: expected --mpich-lib and the file of libmpich.so')
-      const own = ownMpichSelection(readRegularFile(mpichLibrary, longestLibrary))
-      return { text: `${JSON.stringify(mpichSelection(tuned.file, own, layoutOf(tuned)), null, 1)}\n` }
+    {
+      name: 'ts',
+      flags: '--ts <file>',
+      help: 'write a TypeScript function for each collective: decideBcast(...)',
+      written: ({ learned }) => ({
+        text: learned
+          .map(({ collective, tree }) => typescriptDecisions(tree, decideName(collective)))
+          .join('\n'),
+      }),
     },
-  },
-  {
-    name: 'report',
-    flags: '--report <file>',
-    help: 'write pictures of who wins where, and what decisions lose, as one HTML file',
-    written: ({ learned, measurements }) => ({ text: [...tuningReport(measurements, learned)].join('') }),
-  },
-]
+    {
+      name: 'ompiRules',
+      flags: '--ompi-rules <file>',
+      help: "write Open MPI's file of dynamic rules",
+      written: (tuned) => {
+        const { text, left } = openMpiRules(tuned.file, layoutOf(tuned), tuned.rules.assumed)
+        const reasons = ruleAssumptions.filter((name) => left[name] > 0)
+        if (reasons.length === 0) return { text }
+        const count = reasons.reduce((sum, name) => sum + left[name], 0)
+        const each = reasons.map((name) => `${left[name]} unless --assume ${name}`).join(', ')
+        return { text, note: `leaves ${counted(count, 'rule', 'rules')} to the library: ${each}` }
+      },
+    },
+    {
+      name: 'mpich',
+      flags: '--mpich <file>',
+      help: "write MPICH's selection, as JSON; needs --mpich-lib",
+      written: (tuned) => {
+        const { mpichLibrary } = tuned.rules
+        if (mpichLibrary === undefined)
+          throw new RankweaveError('ERR_USAGE', '--mpich: expected --mpich-lib and the file of libmpich.so')
+        const own = ownMpichSelection(readRegularFile(mpichLibrary, longestLibrary))
+        return { text: `${JSON.stringify(mpichSelection(tuned.file, own, layoutOf(tuned)), null, 1)}\n` }
+      },
+    },
+    {
+      name: 'report',
+      flags: '--report <file>',
+      help: 'write pictures of who wins where, and what decisions lose, as one HTML file',
+      written: ({ learned, measurements }) => ({ text: [...tuningReport(measurements, learned)].join('') }),
+    },
+  ]
+}
+
+function outputOptions() {
+  const entries = tuningOutputs().map(({ name, flags, help }) => [name, option(flags, help)])
+  return Object.fromEntries(entries) as Readonly<
+    Record<TuningOutput['name'], CommandOption<string | undefined>>
+  >
+}
 
 /** The most bytes of a shared library; MPICH's has 20 MB. */
 const longestLibrary = 2 ** 28

@@ -1,11 +1,10 @@
-import * as z from 'zod'
 import { readScheduleFile } from '../../schedule/file/schedule-file.js'
 import type { Schedule } from '../../schedule/ir.js'
 import { verify } from '../../schedule/verify/verify.js'
 import { countMessages } from '../../schedule/walk.js'
 import { buildTopology } from '../../topology/files/topology-from-spec.js'
 import { openInput } from '../input/open-input.js'
-import { parseOptions } from '../input/options.js'
+import { addOptions, flag, json, option, readOptions } from '../input/options.js'
 import { specHelp } from '../input/spec-help.js'
 import { exitCodes } from '../output/exit-codes.js'
 import { noteViolations, reductionRows } from '../output/proof-report.js'
@@ -26,22 +25,21 @@ Examples:
   rankweave verify allreduce.jsonl --ordered                  also for operations that are not commutative
   rankweave verify plan.jsonl --json`
 
-const schema = z.object({ topology: z.string().optional(), ordered: z.boolean() })
+const optionTable = {
+  topology: option('--topology <spec>', 'the topology the plan must be for'),
+  ordered: flag('--ordered', 'demand reductions in rank order, as operations need that are not commutative'),
+  json,
+}
 
 export const verifyCommand: AddCommand = (command, act) => {
-  command
-    .argument('<file>', 'schedule file, as written by plan -o or schedule -o; - for standard input')
-    .option('--topology <spec>', 'the topology the plan must be for')
-    .option(
-      '--ordered',
-      'demand reductions in rank order, as operations need that are not commutative',
-      false,
-    )
-    .option('--json', 'one JSON object on standard output', false)
+  addOptions(
+    command.argument('<file>', 'schedule file, as written by plan -o or schedule -o; - for standard input'),
+    optionTable,
+  )
     .addHelpText('after', help)
     .action(
       act(async (report: Reporter, file: string, raw: unknown) => {
-        const options = parseOptions(schema, raw)
+        const options = readOptions(optionTable, raw)
         report.step(`reading ${file}`)
         const schedule = await readScheduleFile(file, { open: openInput })
         const topology =

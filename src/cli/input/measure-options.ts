@@ -10,8 +10,8 @@ import { type Collective, collectives, isNeighborCollective } from '../../schedu
 import { isPrintable } from '../../text/printable.js'
 import { type ElementType, elementTypes, measurementLimits } from '../../tuning/measured/measurement.js'
 import { callLimits } from '../../tuning/settings/tuning-call.js'
-import { oneOf, whole } from './options.js'
-import { measuredWorldSchema } from './world-options.js'
+import { json, type OptionValues, oneOf, option, whole } from './options.js'
+import { measuredWorldOptions } from './world-options.js'
 
 /** The collectives that are measured: all but the ones over a topology. */
 export const measuredCollectives: readonly Collective[] = collectives.filter(
@@ -56,34 +56,117 @@ const orders = parsed("'tree', 'any' or 'tree,any'", (text) => {
   return isRight ? (words as readonly MeasuredOrder[]) : undefined
 })
 
-export const measureSchema = z.object({
-  ...measuredWorldSchema,
-  source: oneOf('rankweave', 'mpi', 'simulator', 'formula'),
-  output: z.string().min(1).optional(),
-  check: z.string().min(1).optional(),
-  of: oneOf('default', 'best').optional(),
-  bytes: lengths('bytes'),
-  segments: lengths('segments, 0 for whole data'),
-  spreads: spreads.optional(),
-  algorithm: z.array(z.string()).optional(),
-  order: orders.optional(),
-  type: oneOf<ElementType>(...elementTypes),
-  precision: whole(1, 100),
-  repetitions: whole(1, measurementLimits.times),
-  budget: whole(1, 2 ** 31),
-  longest: parsed('a length, as 64MiB', (text) => length.parse(text)),
-  site: parsed(`1 to ${measurementLimits.sourceCharacters} printable characters`, (text) =>
-    text.length <= measurementLimits.sourceCharacters && text !== '' && isPrintable(text) ? text : undefined,
-  ).optional(),
-  launch: z.string().optional(),
-  mpicc: z.string().min(1).optional(),
-  machine: z.string().optional(),
-  profile: z.string().optional(),
-  level: oneOf(...levels),
-  model: oneOf('loggp', 'hockney', 'plogp'),
-})
+export const measureOptions = {
+  output: option(
+    '-o, --output <file>',
+    'the file of measurements, in JSON Lines, which is continued',
+    z.string().min(1).optional(),
+  ),
+  source: option(
+    '--source <name>',
+    'rankweave, mpi, simulator or formula',
+    oneOf('rankweave', 'mpi', 'simulator', 'formula'),
+    'rankweave',
+  ),
+  bytes: option(
+    '--bytes <range>',
+    "what MPI's count describes: LEAST:MOST for powers of two, or a list",
+    lengths('bytes'),
+    '8:1MiB',
+  ),
+  spreads: option(
+    '--spreads <list>',
+    'NODESxPROCESSES, as 4x2,2x4 (default: powers of two of both, and all)',
+    spreads.optional(),
+  ),
+  algorithm: option(
+    '--algorithm <text...>',
+    'only these: bcast-chain, or bcast-chain:fanout=4 (default: all that serve)',
+    z.array(z.string()).optional(),
+  ),
+  segments: option(
+    '--segments <list>',
+    'bytes of segments that are tried, 0 for whole data',
+    lengths('segments, 0 for whole data'),
+    '0,8KiB,64KiB',
+  ),
+  order: option(
+    '--order <words>',
+    'of reductions: tree, any or both (default: both; with mpi any)',
+    orders.optional(),
+  ),
+  type: option(
+    '--type <name>',
+    'of the elements of reductions: float64 or int32',
+    oneOf<ElementType>(...elementTypes),
+    'float64',
+  ),
+  precision: option(
+    '--precision <percent>',
+    'half the 95% interval of the median that suffices',
+    whole(1, 100),
+    '5',
+  ),
+  repetitions: option(
+    '--repetitions <number>',
+    'of a point, at most',
+    whole(1, measurementLimits.times),
+    '256',
+  ),
+  budget: option('--budget <ms>', 'what repetitions of a point may take', whole(1, 2 ** 31), '1000'),
+  longest: option(
+    '--longest <bytes>',
+    'calls with longer arrays in a process are left out',
+    parsed('a length, as 64MiB', (given) => length.parse(given)),
+    '64MiB',
+  ),
+  site: option(
+    '--site <text>',
+    'the name of the machine in the file (default: its processors)',
+    parsed(`1 to ${measurementLimits.sourceCharacters} printable characters`, (given) =>
+      given.length <= measurementLimits.sourceCharacters && given !== '' && isPrintable(given)
+        ? given
+        : undefined,
+    ).optional(),
+  ),
+  ...measuredWorldOptions,
+  launch: option('--launch <command>', "of source mpi: what starts processes, as 'mpirun -n 16'"),
+  mpicc: option(
+    '--mpicc <command>',
+    'of source mpi: its compiler (default: that of mpirun, or the only one)',
+    z.string().min(1).optional(),
+  ),
+  machine: option('--machine <text>', 'of source simulator: a machine with a profile'),
+  profile: option(
+    '--profile <name>',
+    'of source formula: a built-in profile, or a file that calibrate wrote',
+  ),
+  level: option(
+    '--level <name>',
+    `of source formula: distance between processes: ${levels.join(', ')}`,
+    oneOf(...levels),
+    'network',
+  ),
+  model: option(
+    '--model <name>',
+    'of source formula: loggp, hockney or plogp',
+    oneOf('loggp', 'hockney', 'plogp'),
+    'loggp',
+  ),
+  check: option(
+    '--check <file>',
+    'measure nothing: list the guidelines that a file violates; exit code 1 if any',
+    z.string().min(1).optional(),
+  ),
+  of: option(
+    '--of <word>',
+    "of --check: default or best setting of each call (default: the library's default of each collective that has one)",
+    oneOf('default', 'best').optional(),
+  ),
+  json,
+}
 
-export type MeasureFlags = z.infer<typeof measureSchema>
+export type MeasureFlags = OptionValues<typeof measureOptions>
 
 function parsed<T>(expected: string, parse: (text: string) => T | undefined) {
   return z.unknown().transform((text, context): T => {

@@ -5,21 +5,91 @@ import { defaultText, expectedText } from '../../base/option-table.js'
 import { RankweaveError, shortened } from '../../errors.js'
 import { type Collective, rootedCollectives } from '../../schedule/specification.js'
 
-/**
- * Parses options. They arrive from commander as strings, booleans and lists; a schema gives each its type or reports
- * what it accepts.
- */
-export function parseOptions<T>(schema: z.ZodType<T>, raw: unknown): T {
-  const parsed = schema.safeParse(raw)
-  if (parsed.success) return parsed.data
-  const issue = parsed.error.issues[0]
-  const option = flagOf(String(issue.path[0] ?? ''))
-  throw new RankweaveError('ERR_USAGE', `${option}: ${issue.message}`, { details: { option } })
+/** An option of a command, once: how users write it, its help, and the check that gives its value a type. */
+export interface CommandOption<T> {
+  /** The flags as commander takes them: `-o, --output <file>`. */
+  readonly flags: string
+  readonly help: string
+  readonly check: z.ZodType<T>
+  /** What commander has if the option is not given. */
+  readonly initial?: string | boolean | readonly string[] | undefined
+  readonly isRequired?: true
 }
 
-/** Returns the name as the user wrote it: `--tag-output` for `tagOutput`. */
-function flagOf(name: string): string {
-  return `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
+/** The options of a command by the names of their values, in the order of its help. */
+export type CommandOptions = Readonly<Record<string, CommandOption<unknown>>>
+
+/** The values of options; a value that may be undefined may be absent. */
+export type OptionValues<Table extends CommandOptions> = {
+  readonly [Name in keyof Table as undefined extends ValueOf<Table[Name]> ? never : Name]: ValueOf<
+    Table[Name]
+  >
+} & {
+  readonly [Name in keyof Table as undefined extends ValueOf<Table[Name]> ? Name : never]?: ValueOf<
+    Table[Name]
+  >
+}
+
+type ValueOf<One> = One extends CommandOption<infer T> ? T : never
+
+/**
+ * Makes an option of a command.
+ *
+ * @param check Default: any text, or none.
+ * @param initial the text for an option that is not given
+ */
+export function option(flags: string, help: string): CommandOption<string | undefined>
+export function option<T>(
+  flags: string,
+  help: string,
+  check: z.ZodType<T>,
+  initial?: CommandOption<T>['initial'],
+): CommandOption<T>
+export function option<T>(
+  flags: string,
+  help: string,
+  check?: z.ZodType<T>,
+  initial?: CommandOption<T>['initial'],
+): CommandOption<T | string | undefined> {
+  return { flags, help, check: check ?? anyText, initial }
+}
+
+const anyText = z.string().optional()
+
+export function required<T>(one: CommandOption<T>): CommandOption<T> {
+  return { ...one, isRequired: true }
+}
+
+/** Makes an option without a value, false unless it is given. */
+export function flag(flags: string, help: string): CommandOption<boolean> {
+  return option(flags, help, z.boolean(), false)
+}
+
+export const json = flag('--json', 'one JSON object on standard output')
+
+export function addOptions(command: Command, table: CommandOptions): Command {
+  for (const { flags, help, initial, isRequired = false } of Object.values(table))
+    command.addOption(new Flag(flags, help).default(initial).makeOptionMandatory(isRequired))
+  return command
+}
+
+/**
+ * Checks the options that a user gave. They arrive from commander as strings, booleans and lists.
+ *
+ * @throws ERR_USAGE naming the option, with what was expected and what arrived
+ */
+export function readOptions<Table extends CommandOptions>(table: Table, raw: unknown): OptionValues<Table> {
+  const given = raw as Readonly<Record<string, unknown>>
+  const values = Object.entries(table).map(([name, { flags, check }]) => {
+    const written = new Flag(flags)
+    const parsed = check.safeParse(given[written.attributeName()])
+    if (parsed.success) return [name, parsed.data]
+    const { long } = written
+    throw new RankweaveError('ERR_USAGE', `${long}: ${parsed.error.issues[0].message}`, {
+      details: { option: long! },
+    })
+  })
+  return Object.fromEntries(values) as OptionValues<Table>
 }
 
 function textValue<T>(option: Option<T>) {
@@ -116,26 +186,36 @@ const placeholders: Readonly<Partial<Record<Option<unknown>['kind'], string>>> =
 /** The word for a value that the library computes. */
 const auto = 'auto'
 
-interface NamedFlag {
-  readonly name: string
-  readonly option: Option<unknown>
-  /** The flag as a user writes it: `--table-group`, or `--no-dedupe` if the default is true. */
-  readonly long: string
-  readonly flag: Flag
+/**
+ * Returns the flags of the options that a text can give: `--table-group`, or `--no-dedupe` if the default is true. The
+ * value of an option that is not given is undefined.
+ */
+export function commandOptionsOf<Table extends NamedOptions>(
+  table: Table,
+): { readonly [Name in keyof Table]: CommandOption<TextValue<Table[Name]> | undefined> } {
+  const entries = Object.entries(table).flatMap(([name, each]): [string, CommandOption<unknown>][] => {
+    const placeholder = placeholders[each.kind]
+    if (placeholder === undefined) return []
+    const turnsOff = each.default === true
+    const word = (each.word ?? name).replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
+    const help = [turnsOff ? 'turn off' : undefined, each.help, wordsOf(each)]
+    const initial = turnsOff ? undefined : defaultText(each)
+    const line = help.filter((part) => part !== undefined).join(': ')
+    const description = initial === undefined ? line : `${line} (default: ${initial})`
+    return [[name, option(`--${turnsOff ? 'no-' : ''}${word}${placeholder}`, description, givenValue(each))]]
+  })
+  return Object.fromEntries(entries) as ReturnType<typeof commandOptionsOf<Table>>
 }
 
-function flagsOf(table: NamedOptions): NamedFlag[] {
-  return Object.entries(table).flatMap(([name, option]) => {
-    const placeholder = placeholders[option.kind]
-    if (placeholder === undefined) return []
-    const turnsOff = option.default === true
-    const word = (option.word ?? name).replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
-    const long = `--${turnsOff ? 'no-' : ''}${word}`
-    const help = [turnsOff ? 'turn off' : undefined, option.help, wordsOf(option)]
-    const initial = turnsOff ? undefined : defaultText(option)
-    const text = help.filter((part) => part !== undefined).join(': ')
-    const description = initial === undefined ? text : `${text} (default: ${initial})`
-    return [{ name, option, long, flag: new Flag(`${long}${placeholder}`, description) }]
+type TextValue<O> = O extends Option<infer T> ? T : never
+
+function givenValue(each: Option<unknown>) {
+  return z.unknown().transform((given, context): unknown => {
+    if (given === undefined || (given === auto && wordsOf(each)?.startsWith(auto))) return undefined
+    // Commander has `true` if `--no-...` is not given.
+    if (given === true && each.default === true) return undefined
+    const value = typeof given === 'string' ? each.parse(given) : given
+    return value ?? refuse(context, expectedText(each), given)
   })
 }
 
@@ -144,37 +224,4 @@ function wordsOf({ kind, words = [], computed, expected }: Option<unknown>): str
   if (kind === 'integer' || kind === 'number') return expected
   if (kind !== 'word') return undefined
   return [...(computed === undefined ? [] : [auto]), ...words].join(', ')
-}
-
-/** Adds a flag for every option that a text can give. */
-export function addFlags(command: Command, table: NamedOptions): Command {
-  for (const { flag } of flagsOf(table)) command.addOption(flag)
-  return command
-}
-
-type Values<Table> = {
-  -readonly [Name in keyof Table]?: Table[Name] extends Option<infer T> ? T : never
-}
-
-/**
- * Returns the options whose flags are given.
- *
- * @param raw what commander read
- * @throws ERR_USAGE naming the flag
- */
-export function flagValues<Table extends NamedOptions>(table: Table, raw: unknown): Values<Table> {
-  const values: Record<string, unknown> = {}
-  for (const { name, option, long, flag } of flagsOf(table)) {
-    const given = (raw as Readonly<Record<string, unknown>>)[flag.attributeName()]
-    if (given === undefined || (given === auto && wordsOf(option)?.startsWith(auto))) continue
-    // Commander has `true` if `--no-...` is not given.
-    if (given === true && option.default === true) continue
-    const value = typeof given === 'string' ? option.parse(given) : given
-    if (value === undefined) {
-      const message = `${long}: expected ${expectedText(option)}, got ${shortened(JSON.stringify(given))}`
-      throw new RankweaveError('ERR_USAGE', message, { details: { option: long } })
-    }
-    values[name] = value
-  }
-  return values as Values<Table>
 }

@@ -1,22 +1,15 @@
 import { isIPv6 } from 'node:net'
 import { hostname } from 'node:os'
-import type { Command } from 'commander'
-import * as z from 'zod'
 import { RankweaveError, shown } from '../../errors.js'
 import type { ListenOptions } from '../../launch/websocket/settings.js'
 import { readText } from '../../text/byte-source.js'
 import { withSource } from '../../text/source-file.js'
+import { type OptionValues, option } from './options.js'
 
-/** Adds the options of a command whose plans a service may make. */
-export function addServerOptions(command: Command): Command {
-  return command
-    .option('--server <url>', 'let a service plan (rankweave serve), such as http://127.0.0.1:7878')
-    .option('--token-file <file>', 'with --server: the file of its token')
-}
-
-export const serverSchema = {
-  server: z.string().optional(),
-  tokenFile: z.string().optional(),
+/** The options of a command whose plans a service may make. */
+export const serverOptions = {
+  server: option('--server <url>', 'let a service plan (rankweave serve), such as http://127.0.0.1:7878'),
+  tokenFile: option('--token-file <file>', 'with --server: the file of its token'),
 }
 
 /** The address of a service, and the token for it. */
@@ -39,26 +32,23 @@ export function serverOf({
   throw new RankweaveError('ERR_USAGE', '--token-file: expected --server besides')
 }
 
-/** Adds the options of a command that accepts connections. */
-export function addListenOptions(command: Command, byDefault: string): Command {
-  return command
-    .option(
+/** Returns the options of a command that accepts connections. */
+export function listenOptions(byDefault: string) {
+  return {
+    listen: option(
       '--listen <host:port>',
       `address to listen on; port 0 is any that is free (default: ${byDefault})`,
-    )
-    .option('--advertise <host>', 'host name or address that others dial (default: that of --listen)')
-    .option('--tls-cert <file>', 'certificate in PEM: connections are accepted by TLS only')
-    .option('--tls-key <file>', 'its key in PEM')
+    ),
+    advertise: option(
+      '--advertise <host>',
+      'host name or address that others dial (default: that of --listen)',
+    ),
+    tlsCert: option('--tls-cert <file>', 'certificate in PEM: connections are accepted by TLS only'),
+    tlsKey: option('--tls-key <file>', 'its key in PEM'),
+  }
 }
 
-export const listenSchema = {
-  listen: z.string().optional(),
-  advertise: z.string().optional(),
-  tlsCert: z.string().optional(),
-  tlsKey: z.string().optional(),
-}
-
-type Given = z.infer<z.ZodObject<typeof listenSchema>>
+type Given = OptionValues<ReturnType<typeof listenOptions>>
 
 /** Returns undefined when none of the options is given. @throws ERR_USAGE, ERR_FILE */
 export function listenOf({ listen, advertise, tlsCert, tlsKey }: Given): ListenOptions | undefined {

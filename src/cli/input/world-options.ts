@@ -1,5 +1,3 @@
-import { type Command, Option } from 'commander'
-import * as z from 'zod'
 import { RankweaveError, wrongValue } from '../../errors.js'
 import type { FabricFactory } from '../../fabric/fabric.js'
 import { local } from '../../fabric/local/local.js'
@@ -21,61 +19,58 @@ import { mailboxDesigns } from '../../messages/process/matching-options.js'
 import { maxWorldRanks } from '../../messages/process/world-layout.js'
 import type { TuningFile } from '../../tuning/models/tuning-file.js'
 import { websocket } from '../../websocket/factory-nodejs.js'
-import { oneOf, seconds, whole } from './options.js'
-
-/** Adds the options of a world, for every subcommand that runs one. */
-export function addWorldOptions(command: Command): Command {
-  return addFabricOptions(
-    command
-      .requiredOption('-n, --ranks <number>', 'ranks in the world')
-      .option(
-        '--processes <number>',
-        'processes that host the ranks (default: 1; with mpi all started processes)',
-      ),
-    'local',
-  )
-}
-
-/** Adds the options of a world whose processes are measured: 2 or more, with as many ranks as the subcommand needs. */
-export function addMeasuredWorldOptions(command: Command): Command {
-  return addFabricOptions(
-    command.option('--processes <number>', 'processes (default: 2; with mpi all started processes)'),
-    'threads',
-  )
-}
-
-function addFabricOptions(command: Command, byDefault: WorldFlags['fabric']): Command {
-  return command
-    .addOption(
-      new Option('--fabric <name>', 'fabric between processes: local, threads, websocket or mpi').default(
-        byDefault,
-      ),
-    )
-    .option('--nodes <number>', 'nodes that host the processes (default: 1; with mpi the actual nodes)')
-    .option(
-      '--bind-to <what>',
-      'with --fabric threads: core, one process to each core, or none (default: none)',
-    )
-    .option('--mpi-lib <path>', 'file of the MPI library (default: the library of the launcher)')
-    .option('--report-after <seconds>', 'after this time, print which rank waits for what on standard error')
-}
+import { type OptionValues, oneOf, option, required, seconds, whole } from './options.js'
 
 /** The most logical processes. They are objects in this process, so more would only cost memory. */
 const maxProcesses = 4096
 
-/** The schema of {@link addMeasuredWorldOptions}. */
-export const measuredWorldSchema = {
-  processes: whole(1, maxProcesses).optional(),
-  nodes: whole(1, maxProcesses).optional(),
-  fabric: oneOf('local', 'threads', 'websocket', 'mpi'),
-  bindTo: oneOf(...bindings).optional(),
-  mpiLib: z.string().optional(),
-  reportAfter: seconds(longestReportSeconds).optional(),
+const processes = whole(1, maxProcesses).optional()
+
+const fabricOptions = (byDefault: 'local' | 'threads') => ({
+  fabric: option(
+    '--fabric <name>',
+    'fabric between processes: local, threads, websocket or mpi',
+    oneOf('local', 'threads', 'websocket', 'mpi'),
+    byDefault,
+  ),
+  nodes: option(
+    '--nodes <number>',
+    'nodes that host the processes (default: 1; with mpi the actual nodes)',
+    whole(1, maxProcesses).optional(),
+  ),
+  bindTo: option(
+    '--bind-to <what>',
+    'with --fabric threads: core, one process to each core, or none (default: none)',
+    oneOf(...bindings).optional(),
+  ),
+  mpiLib: option('--mpi-lib <path>', 'file of the MPI library (default: the library of the launcher)'),
+  reportAfter: option(
+    '--report-after <seconds>',
+    'after this time, print which rank waits for what on standard error',
+    seconds(longestReportSeconds).optional(),
+  ),
+})
+
+/** The options of a world, for every subcommand that runs one. */
+export const worldOptions = {
+  ranks: required(option('-n, --ranks <number>', 'ranks in the world', whole(1, maxWorldRanks))),
+  processes: option(
+    '--processes <number>',
+    'processes that host the ranks (default: 1; with mpi all started processes)',
+    processes,
+  ),
+  ...fabricOptions('local'),
 }
 
-export const measuredWorldOptions: readonly string[] = Object.keys(measuredWorldSchema)
-
-export const worldSchema = { ranks: whole(1, maxWorldRanks), ...measuredWorldSchema }
+/** The options of a world whose processes are measured: 2 or more, with as many ranks as the subcommand needs. */
+export const measuredWorldOptions = {
+  processes: option(
+    '--processes <number>',
+    'processes (default: 2; with mpi all started processes)',
+    processes,
+  ),
+  ...fabricOptions('threads'),
+}
 
 /** Returns the options of reports. SIGUSR2, if the platform has it, requests a report at any time. */
 export function reportOf({ reportAfter }: Pick<WorldFlags, 'reportAfter'>): ReportOptions {
@@ -85,7 +80,7 @@ export function reportOf({ reportAfter }: Pick<WorldFlags, 'reportAfter'>): Repo
   }
 }
 
-type WorldFlags = z.infer<z.ZodObject<typeof worldSchema>>
+type WorldFlags = OptionValues<typeof worldOptions>
 
 const factories = { local, threads, websocket } as const
 
@@ -137,15 +132,13 @@ function labels(processes: number, nodes: number): string[] {
   return Array.from({ length: processes }, (_, process) => `node${Math.floor((process * nodes) / processes)}`)
 }
 
-/** Adds the option of every subcommand that runs or opens a world for the user's program. */
-export function addWorldMachineOption(command: Command): Command {
-  return command.option(
+/** The option of every subcommand that runs or opens a world for the user's program. */
+export const worldMachineOption = {
+  machine: option(
     '--machine <text>',
     'nodes and cores of the ranks, e.g. cluster:nodes=4,cores=16: rank r is on core r (default: the nodes of the processes)',
-  )
+  ),
 }
-
-export const worldMachineSchema = { machine: z.string().optional() }
 
 /** Returns the machine of a world, read before it starts; undefined without one. @throws ERR_MACHINE, ERR_FILE */
 export async function worldMachineOf({
@@ -163,15 +156,13 @@ export async function worldMachineOf({
   return machine
 }
 
-/** Adds the option of every subcommand that runs a world whose collectives the user tunes. */
-export function addTuningOption(command: Command): Command {
-  return command.option(
+/** The option of every subcommand that runs a world whose collectives the user tunes. */
+export const tuningOption = {
+  tuning: option(
     '--tuning <file>',
     'file of rankweave tune that chooses the algorithms of collectives; of run and join also online:FOLDER and tuned:FOLDER (default: RANKWEAVE_TUNING)',
-  )
+  ),
 }
-
-export const tuningSchema = { tuning: z.string().optional() }
 
 /** Returns the tuning file of a world, read before it starts; null without one. @throws ERR_FILE, ERR_TUNING */
 export async function tuningOf(
@@ -201,12 +192,11 @@ export async function tuningOfRun(
   return request
 }
 
-/** Adds the option of every subcommand that runs or opens a world whose messages the user's program matches. */
-export function addMatchingDesignOption(command: Command): Command {
-  return command.option(
+/** The option of every subcommand that runs or opens a world whose messages the user's program matches. */
+export const matchingDesignOption = {
+  matchingDesign: option(
     '--matching-design <name>',
     `structure of matching queues: ${mailboxDesigns.join(', ')} (default: ${mailboxDesigns[0]})`,
-  )
+    oneOf(...mailboxDesigns).optional(),
+  ),
 }
-
-export const matchingDesignSchema = { matchingDesign: oneOf(...mailboxDesigns).optional() }

@@ -1,5 +1,6 @@
+import type { NamedOptions } from '../../base/option.js'
 import type { CompletePlanRequest, UploadFormat } from '../../client/protocol/http.js'
-import { understand } from '../../client/protocol/plan-words.js'
+import { friendWords, understand } from '../../client/protocol/plan-words.js'
 import { outlinedMachine } from '../../machine/machine-text.js'
 import type { NodeOutline } from '../../machine/nodes.js'
 import type { UnderstoodRequest } from '../../neighborhood/choose/plan-request.js'
@@ -158,10 +159,16 @@ export function readRequest(request: CompletePlanRequest): {
 } {
   const { topology, machine: text = null } = request
   const machine = text === null ? undefined : outlinedMachine(text)
-  const words = { ...request, machine, labelSeed: request.labels }
-  const understood = understand(words, (name) => (name === 'labelSeed' ? 'labels' : name))
+  const friends = Object.keys(friendWords).map((name) => [name, request[spelled(name)]])
+  const words = { ...request, ...Object.fromEntries(friends), machine }
+  const understood = understand(words, spelled)
   const key = keyOf(request, understood)
   return { read: { ...understood, topology, machine: text, key }, nodes: machine?.outline ?? null }
+}
+
+/** Returns the name of a word of planning in a request. */
+function spelled(name: string): keyof CompletePlanRequest {
+  return ((friendWords as NamedOptions)[name]?.word ?? name) as keyof CompletePlanRequest
 }
 
 /** Writes the request as the client wrote it, with defaults added. */
