@@ -6,7 +6,7 @@ import { topologyHash } from '../../topology/topology-hash.js'
 import { strategyKind } from '../strategies/strategies.js'
 import type { Strategy } from '../strategies/strategy.js'
 import type { ChosenOperation } from './auto.js'
-import { candidatesOf, type Grouped, isGrouped, mostMessages, nodeSizes } from './candidates.js'
+import { candidatesOf, extentsOf, type Grouped, isGrouped } from './candidates.js'
 import { type HopLoad, hubLoad, hubOf, routeLoad } from './estimate.js'
 
 /**
@@ -108,10 +108,12 @@ function* followed(
   // Candidates share one object of facts, so that what several routes need to know of nodes is computed once.
   const facts = { topology, nodeOf }
   const hub = hubOf(distinctIn(topology))
-  const sizes = nodeSizes(nodeOf)
+  const extents = extentsOf(topology, nodeOf)
   const loadOf = (strategy: Strategy): readonly HopLoad[] => {
-    const route = strategyKind(strategy).route(strategy, facts)
-    const load = routeLoad(route, destinations, nodeOf, mostMessages(strategy, sizes), isMerged)
+    const kind = strategyKind(strategy)
+    const route = kind.route(strategy, facts)
+    const most = kind.mostMessages?.(strategy, extents) ?? null
+    const load = routeLoad(route, destinations, nodeOf, most, isMerged)
     if (hub === null) return load
     const busiest = hubLoad(route, hub, nodeOf)
     return load.map((mean, h) => ({ ...mean, busiest: busiest[h] }))

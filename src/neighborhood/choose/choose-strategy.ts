@@ -8,6 +8,7 @@ import { type Machine, nodeOf } from '../../machine/machine.js'
 import { profileOf } from '../../machine/network.js'
 import { type ProcessTopology, requireTopology } from '../../topology/process-topology.js'
 import type { PlanOptions } from '../plan/plan.js'
+import { strategyKind } from '../strategies/strategies.js'
 import type { Strategy } from '../strategies/strategy.js'
 import { formatStrategy } from '../strategies/strategy-text.js'
 import {
@@ -24,9 +25,9 @@ import {
   type LoadedCandidate,
   loadsInSlices,
 } from './candidate-loads.js'
-import { isGrouped } from './candidates.js'
+import { extentsOf, isGrouped } from './candidates.js'
 import { estimateUs } from './estimate.js'
-import { extentsOf, localSearch } from './local-search.js'
+import { localSearch } from './local-search.js'
 import { type LowerBound, lowerBound } from './lower-bound.js'
 import { alternativeOf, type Simulated, simulated, type Trial } from './simulated.js'
 
@@ -158,7 +159,9 @@ function* choosing(
   const setting = { facts, machine, operation, bytes, now }
   const loads = yield* candidateLoads(topology, facts.nodeOf, operation)
   const { considered, friendPairs } = loads
-  const candidates = loads.candidates.filter(({ strategy }) => !isRenumbered || strategy.kind !== 'cartesian')
+  const candidates = loads.candidates.filter(
+    ({ strategy }) => !(isRenumbered && strategyKind(strategy).isNumbered),
+  )
   const estimated = candidates.map((each) => ({
     ...each,
     estimatedUs: estimateUs(each.load, machine, ranks, bytes),

@@ -14,7 +14,7 @@ import { mappingObjectives } from '../../topology/mapping/objectives.js'
 import { relabelledTopology } from '../../topology/mapping/relabel.js'
 import { distinctIn, distinctOut, type NeighborSets } from '../../topology/neighbors.js'
 import { type ProcessTopology, requireTopology } from '../../topology/process-topology.js'
-import { checkedKind } from '../strategies/strategies.js'
+import { checkedKind, strategyKind } from '../strategies/strategies.js'
 import type { Strategy } from '../strategies/strategy.js'
 import { type AutoStrategy, type ChosenOperation, checkAuto, checkedChosen, isAuto } from './auto.js'
 import { friendPairs } from './candidate-loads.js'
@@ -143,10 +143,9 @@ function requireMappable(asked: AskedStrategy, ranks: number): void {
     if (asked.bytes === undefined) return
     throw strategyError(`auto: expected its bytes among the options of the mapping, got bytes=${asked.bytes}`)
   }
-  checkedKind(asked, ranks)
-  if (asked.kind === 'cartesian')
+  if (checkedKind(asked, ranks).isNumbered)
     throw strategyError(
-      'cartesian: expected a strategy for ranks in any order, since a mapped grid is no grid',
+      `${asked.kind}: expected a strategy for ranks in any order, since a mapped grid is no grid`,
     )
 }
 
@@ -203,7 +202,7 @@ function refinedFrom(
   { swaps, next }: { readonly swaps: number; readonly next: () => number },
 ): { readonly mappings: readonly Placed[]; readonly swaps: number } {
   const { topology, nodeOfSlot } = slots
-  const movable = placed.filter(({ strategy }) => strategy.kind !== 'cartesian')
+  const movable = placed.filter(({ strategy }) => !strategyKind(strategy).isNumbered)
   if (topology.ranks > mostRefinedRanks || movable.length === 0) return { mappings: [], swaps: 0 }
   const from = fastest(movable)
   const time = (slotOf: Int32Array) => mappedTime(onSlots(topology, slotOf), slots, from.strategy)

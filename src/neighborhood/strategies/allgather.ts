@@ -8,6 +8,7 @@ import {
   radicesOption,
   requireCover,
 } from './digits.js'
+import { messagesByDigit, severalRadices, similarRadices, switched } from './radices.js'
 import type { StrategyKind } from './strategy-kind.js'
 
 /**
@@ -47,4 +48,15 @@ export const allgatherStrategy: StrategyKind<Allgather> = {
       hop: (h, source, destination) => digits.between(h, source, destination, ranks),
     }
   },
+  place: 1,
+  candidates: ({ ranks }) =>
+    severalRadices(ranks).flatMap((radices): Allgather[] => [
+      { kind: 'allgather', radices, first: 'highest' },
+      { kind: 'allgather', radices, first: 'lowest' },
+    ]),
+  mostMessages: ({ radices, first }) => messagesByDigit(radices!, first),
+  similar: (strategy, { ranks }) => [
+    ...similarRadices(strategy.radices, ranks).map((radices) => ({ ...strategy, radices })),
+    ...switched(options, strategy),
+  ],
 }

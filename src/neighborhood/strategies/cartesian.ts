@@ -4,7 +4,8 @@ import { strategyError } from '../../topology/friends/grouping-options.js'
 import { findTranslations, shorterWay } from '../../topology/generate/translations.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
 import { requireCover } from './digits.js'
-import type { Route, StrategyKind } from './strategy-kind.js'
+import { coveringRadices, messagesByDigit, similarRadices, swaps } from './radices.js'
+import type { Extents, Route, StrategyKind } from './strategy-kind.js'
 
 /**
  * Corrects offsets dimension by dimension, on a grid on which every rank has the same offsets to its destinations.
@@ -63,6 +64,72 @@ export const cartesian: StrategyKind<Cartesian> = {
     })
     return routeByOffsets(grid, digits, inOrder)
   },
+  place: 2,
+  isNumbered: true,
+  candidates: candidatesOf,
+  mostMessages: ({ windows, order }) => order!.flatMap((d) => messagesByDigit(windows![d])),
+  similar(strategy, extents) {
+    const { windows = [], order = windows.map((_, d) => d) } = strategy
+    return [
+      ...windows.flatMap((window, d) =>
+        similarRadices(window, extents.windows[d]).map((other) => ({
+          ...strategy,
+          windows: windows.with(d, other),
+        })),
+      ),
+      ...swaps(order).map((swapped) => ({ ...strategy, order: swapped })),
+    ]
+  },
+}
+
+/** Lists per dimension the windows that cover its offsets, in both orders of dimensions. */
+function candidatesOf({ windows: extents }: Extents): Cartesian[] {
+  if (extents.length === 0 || extents.length > 4) return []
+  const widest = extents.reduce((most, extent) => Math.max(most, extent), 1)
+  if (widest > largestWindow) return []
+  let choices: number[][][] = [[]]
+  for (const extent of extents) {
+    const windows = extent <= 1 ? [[]] : windowsFor(extent, extents.length)
+    choices = choices.flatMap((chosen) => windows.map((window) => [...chosen, window]))
+  }
+  const dims = extents.map((_, d) => d)
+  return promising(choices).flatMap((windows) =>
+    (dims.length === 1 ? [dims] : [dims, dims.toReversed()]).map(
+      (order): Cartesian => ({ kind: 'cartesian', windows, order }),
+    ),
+  )
+}
+
+/** The most windows of all dimensions that are considered: see {@link promising}. */
+export const mostWindows = 192
+
+/**
+ * Selects windows with the fewest messages and steps, where a step counts as none, one or four messages. It takes a
+ * third of {@link mostWindows} for each weight, in the order given.
+ */
+function promising(choices: readonly number[][][]): readonly number[][][] {
+  if (choices.length <= mostWindows) return choices
+  const costs = choices.map((windows) => {
+    const radices = windows.flat()
+    return { messages: radices.reduce((sum, radix) => sum + radix - 1, 0), steps: radices.length }
+  })
+  const retained = new Set<number>()
+  for (const worth of [0, 1, 4]) {
+    const cost = (i: number) => costs[i].messages + worth * costs[i].steps
+    const byCost = choices.map((_, i) => i).sort((a, b) => cost(a) - cost(b) || a - b)
+    for (const i of byCost.slice(0, mostWindows / 3)) retained.add(i)
+  }
+  return choices.filter((_, i) => retained.has(i))
+}
+
+/** Grids with wider windows are not worth a search. */
+const largestWindow = 32
+
+/** Lists windows for a dimension, fewer if there are many dimensions. */
+function windowsFor(extent: number, dims: number): number[][] {
+  const windows = coveringRadices(extent).filter((window) => window.length <= 4)
+  if (dims <= 2 && extent <= 9) return windows
+  return windows.filter((window) => window.length <= 2 || window.every((radix) => radix <= 3)).slice(0, 6)
 }
 
 interface Grid {

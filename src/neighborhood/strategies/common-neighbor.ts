@@ -70,6 +70,16 @@ export const commonNeighbor: StrategyKind<CommonNeighbor> = {
     const groups = groupsOf(strategy, facts)
     return { schedule: commonNeighborSchedule(facts.topology, groups, strategy), groups }
   },
+  place: 7,
+  candidates: ({ ranks, largest }) =>
+    groupingModes(largest).flatMap((mode) =>
+      [2, 4, 8].filter((k) => k <= ranks).map((k): CommonNeighbor => ({ kind: 'common-neighbor', k, mode })),
+    ),
+}
+
+/** Returns the modes in which ranks may have friends: those that are alone on their nodes have none there. */
+export function groupingModes(largest: number): readonly ('aware' | 'agnostic')[] {
+  return largest > 1 ? ['aware', 'agnostic'] : ['agnostic']
 }
 
 function groupsOf(

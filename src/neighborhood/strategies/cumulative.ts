@@ -1,7 +1,7 @@
 import { friendOptions, largestGroup, strategyError } from '../../topology/friends/grouping-options.js'
 import { groupFriends } from '../../topology/grouping/group-friends.js'
 import { distinctOut, type NeighborSets } from '../../topology/neighbors.js'
-import { edgeOf, routeByEdges, rowOfEntries, serveEdges } from './common-neighbor.js'
+import { edgeOf, groupingModes, routeByEdges, rowOfEntries, serveEdges } from './common-neighbor.js'
 import type { Route, RouteFacts, StrategyKind } from './strategy-kind.js'
 
 /**
@@ -26,6 +26,8 @@ export const cumulative: StrategyKind<Cumulative> = {
     if (k > largestGroup) throw strategyError(`cumulative: expected k of at most ${largestGroup}, got ${k}`)
   },
   route: ({ k, mode }, facts) => routeOfSteps(k, mode, facts),
+  place: 9,
+  candidates: ({ largest }) => groupingModes(largest).map((mode) => ({ kind: 'cumulative', k: 2, mode })),
 }
 
 function routeOfSteps(

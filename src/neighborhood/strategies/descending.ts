@@ -3,7 +3,7 @@ import { friendOptions, largestGroup, strategyError } from '../../topology/frien
 import { groupFriends } from '../../topology/grouping/group-friends.js'
 import { distinctOut } from '../../topology/neighbors.js'
 import { topologyFromEdges } from '../../topology/topology-builders.js'
-import { routeByEdges, rowOfEntries, serveEdges } from './common-neighbor.js'
+import { groupingModes, routeByEdges, rowOfEntries, serveEdges } from './common-neighbor.js'
 import type { Route, RouteFacts, StrategyKind } from './strategy-kind.js'
 
 /** Friend groups of falling size: those of the first k, then smaller ones for the edges that no group serves yet. */
@@ -33,6 +33,9 @@ export const descending: StrategyKind<Descending> = {
       throw strategyError(`descending: expected ks of at most ${largestGroup}, got ${ks.join('.')}`)
   },
   route: ({ ks, mode }, facts) => routeOfGroups(ks, mode, facts),
+  place: 8,
+  candidates: ({ largest }) =>
+    groupingModes(largest).map((mode) => ({ kind: 'descending', ks: [4, 3, 2], mode })),
 }
 
 function routeOfGroups(

@@ -16,6 +16,8 @@ export const direct: StrategyKind<Direct> = {
   planningLimit: 2 ** 16,
   route: () => ({ hops: 1, hop: (_h, _source, destination) => destination }),
   schedule: (_strategy, { topology }) => ({ schedule: directSchedule(topology), groups: null }),
+  place: 0,
+  candidates: () => [{ kind: 'direct' }],
 }
 
 /**

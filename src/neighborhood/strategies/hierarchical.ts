@@ -12,7 +12,8 @@ import {
   requireCover,
 } from './digits.js'
 import { type NodeLayout, nodeLayout } from './node-layout.js'
-import type { Route, StrategyKind } from './strategy-kind.js'
+import { fewRadices, messagesByDigit, offsetRadices, similarRadices, switched } from './radices.js'
+import type { Extents, Route, StrategyKind } from './strategy-kind.js'
 
 /**
  * Corrects digits of the node between ranks of the same number on their nodes, and digits of that number inside nodes.
@@ -68,6 +69,44 @@ export const hierarchical: StrategyKind<Hierarchical> = {
       ? nodesFirst(layout, nodeDigits, rankDigits)
       : ranksFirst(layout, nodeDigits, rankDigits)
   },
+  place: 4,
+  candidates: candidatesOf,
+  mostMessages({ between, inside, first, order }) {
+    const far = messagesByDigit(between!, order)
+    const near = messagesByDigit(inside!, order)
+    return first === 'inside' ? [...near, ...far] : [...far, ...near]
+  },
+  similar: (strategy, { nodes, largest }) => [
+    ...similarRadices(strategy.between, nodes).map((between) => ({ ...strategy, between })),
+    ...similarRadices(strategy.inside, largest).map((inside) => ({ ...strategy, inside })),
+    ...switched(options, strategy),
+  ],
+}
+
+/** Lists digits of numbers in both orders, and of offsets. */
+function candidatesOf({ nodes, largest }: Extents): Hierarchical[] {
+  const kind = 'hierarchical'
+  if (nodes <= 1 || largest <= 1) return []
+  const byNumber = fewRadices(nodes).flatMap((between) =>
+    fewRadices(largest).flatMap((inside): Hierarchical[] => [
+      { kind, between, inside, first: 'between' },
+      { kind, between, inside, first: 'inside' },
+    ]),
+  )
+  // Digits of offsets do not need a fitting product, and suit the order highest first best.
+  const byOffset = offsetRadices(nodes).flatMap((between) =>
+    offsetRadices(largest).map(
+      (inside): Hierarchical => ({
+        kind,
+        between,
+        inside,
+        first: 'between',
+        digits: 'offset',
+        order: 'highest',
+      }),
+    ),
+  )
+  return [...byNumber, ...byOffset]
 }
 
 function nodesFirst(

@@ -1,7 +1,7 @@
 import { getOrAdd } from '../../base/maps.js'
 import { integerOption, integersOption, type OptionTable, wordOption } from '../../base/option.js'
 import { withDefaults } from '../../base/option-table.js'
-import { firstNotBelow, indexIn } from '../../base/search.js'
+import { firstNotBelow, indexIn, smallestOf } from '../../base/search.js'
 import { type CompressedRows, transposeRows } from '../../topology/compressed-rows.js'
 import { strategyError } from '../../topology/friends/grouping-options.js'
 import { distinctOut } from '../../topology/neighbors.js'
@@ -19,7 +19,8 @@ import {
   requireNoMore,
 } from './digits.js'
 import { type NodeLayout, nodeLayout } from './node-layout.js'
-import type { Route, StrategyKind } from './strategy-kind.js'
+import { distinct, evenRadices, messagesByDigit, similarRadices, swaps, switched } from './radices.js'
+import type { Extents, Route, StrategyKind } from './strategy-kind.js'
 
 /**
  * Sends one message per ordered pair of nodes with edges: the rank that serves the destination node sends to the one
@@ -101,6 +102,103 @@ export const lanes: StrategyKind<Lanes> = {
     })
     return laneRoute(layout, starts, pairs, digitSteps(digits, radices, order, largest), own)
   },
+  place: 5,
+  candidates: candidatesOf,
+  mostMessages(strategy, extents) {
+    const inside = messagesByDigit(strategy.radices!, strategy.order)
+    return [...inside, Math.ceil((extents.nodes - 1) / narrowestLane(strategy, extents)), ...inside]
+  },
+  similar: similarTo,
+}
+
+function candidatesOf({ nodes, largest }: Extents): Lanes[] {
+  if (nodes <= 1 || largest <= 1) return []
+  return laneRadices(largest).flatMap((radices) => {
+    const covering = coveringWidth(radices, nodes - 1, largest)
+    const counts = [1, 2, 4, 8].filter((count) => count < largest && Math.ceil(largest / count) !== covering)
+    const isBinary = radices.length > 1 && radices.every((radix) => radix === 2)
+    const shapes: Pick<Lanes, 'lanes' | 'widths' | 'digits' | 'order'>[] = [
+      {},
+      ...(isBinary ? [{ digits: 'offset', order: 'highest' } as const] : []),
+      ...counts.map((count) => ({ lanes: count })),
+      ...unevenWidths(largest)
+        .filter((widths) => (radices.length === 1) === widths.includes(1) && !isBinary)
+        .map((widths) => ({ widths })),
+    ]
+    // Blocks for the own node need not wait if there is one digit, because they share no messages with those of other
+    // nodes.
+    const own = radices.length > 1 ? 'spread' : 'gather'
+    return shapes.map((shape): Lanes => ({ kind: 'lanes', radices, ...shape, own }))
+  })
+}
+
+/** Lists radices that gather and spread the blocks of lanes: one, two even ones, twos, and twos before a 4. */
+function laneRadices(largest: number): number[][] {
+  const twos = Math.ceil(Math.log2(largest))
+  const four = [...new Array<number>(Math.max(0, Math.ceil(Math.log2(largest / 4)))).fill(2), 4]
+  const lists = [[largest], evenRadices(largest, 2).reverse(), new Array<number>(twos).fill(2), four]
+  return [...new Map(lists.map((digits) => [digits.join('.'), digits])).values()]
+}
+
+/**
+ * Lists widths of lanes whose messages arrive one after the other: halves, quarters and eighths of a node, and single
+ * ranks.
+ */
+function unevenWidths(largest: number): number[][] {
+  if (largest < 8) return []
+  const [half, quarter, eighth] = [2, 4, 8].map((parts) => Math.ceil(largest / parts))
+  return [
+    [quarter, half, eighth],
+    [half, quarter, eighth],
+    [quarter, quarter, half],
+    [...new Array<number>(largest - quarter).fill(1), quarter],
+  ]
+}
+
+function narrowestLane({ radices, lanes: count, widths }: Lanes, { nodes, largest }: Extents): number {
+  if (widths !== undefined) return smallestOf(widths)
+  return count === undefined ? coveringWidth(radices!, nodes - 1, largest) : Math.ceil(largest / count)
+}
+
+function similarTo(strategy: Lanes, { largest }: Extents): Lanes[] {
+  const { lanes, widths, ...others } = strategy
+  const counts = lanes === undefined ? [2, 4] : [2 * lanes, lanes / 2]
+  const isCount = (count: number): boolean => count >= 1 && count <= largest && Number.isInteger(count)
+  const all = widths ?? (lanes === undefined ? [] : [Math.ceil(largest / lanes)])
+  return [
+    ...similarRadices(strategy.radices, largest).map((radices) => ({ ...strategy, radices })),
+    ...(widths === undefined ? counts.filter(isCount).map((count) => ({ ...others, lanes: count })) : []),
+    ...(all.length === 0 ? [] : divisions(expanded(all, largest))).map((divided) => ({
+      ...others,
+      widths: divided,
+    })),
+    ...switched(options, strategy),
+  ]
+}
+
+/** Lists the width of every lane of a node: the last width is repeated while ranks are left. */
+function expanded(widths: readonly number[], largest: number): number[] {
+  const all: number[] = []
+  for (let left = largest; left > 0; ) {
+    const width = Math.min(left, widths[Math.min(all.length, widths.length - 1)])
+    all.push(width)
+    left -= width
+  }
+  return all
+}
+
+/** Lists other widths with the same sum. */
+function divisions(widths: readonly number[]): number[][] {
+  const found = [...swaps(widths)]
+  for (let i = 0; i < widths.length; i++) {
+    if (widths[i] > 1) found.push(widths.toSpliced(i, 1, Math.ceil(widths[i] / 2), Math.floor(widths[i] / 2)))
+    if (i > 0) found.push(widths.toSpliced(i - 1, 2, widths[i - 1] + widths[i]))
+    for (let j = 0; j < widths.length; j++)
+      for (const step of [1, 2])
+        if (i !== j && widths[i] > step)
+          found.push(widths.with(i, widths[i] - step).with(j, widths[j] + step))
+  }
+  return distinct(found, widths)
 }
 
 /** Returns the start of every lane of each node, and the end of the last one; a lane has consecutive ranks. */

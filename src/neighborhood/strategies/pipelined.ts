@@ -4,7 +4,8 @@ import { strategyError } from '../../topology/friends/grouping-options.js'
 import { shorterWay } from '../../topology/generate/translations.js'
 import { binaryRadices, radicesOption, requireCover } from './digits.js'
 import { type NodeLayout, nodeLayout } from './node-layout.js'
-import type { Route, StrategyKind } from './strategy-kind.js'
+import { fewRadices, similarRadices } from './radices.js'
+import type { Extents, Route, StrategyKind } from './strategy-kind.js'
 
 /**
  * Moves blocks from node to node between ranks of the same number. Each block is spread inside a node as soon as it
@@ -73,6 +74,39 @@ export const pipelined: StrategyKind<Pipelined> = {
         : bySteps(steps, back ?? steps, nodes)
     return spreadOnArrival(layout, travel, weightsOf(given ?? binaryRadices(largest)))
   },
+  place: 6,
+  candidates: candidatesOf,
+  similar: (strategy, { nodes, largest }) => [
+    ...similarRadices(strategy.between, nodes).map((between) => ({ ...strategy, between })),
+    ...similarRadices(strategy.inside, largest).map((inside) => ({ ...strategy, inside })),
+    ...similarSteps(strategy),
+  ],
+}
+
+/**
+ * Lists ways by digits of the distance between nodes, and by a few steps for graphs in which adjacent
+ * nodes share edges.
+ */
+function candidatesOf({ nodes, largest }: Extents): Pipelined[] {
+  if (nodes <= 1 || largest <= 1) return []
+  const travels = [
+    ...fewRadices(nodes).map((between) => ({ between })),
+    ...[{ steps: [1, 1] }, { steps: [1, 1], back: [2] }, { steps: [2, 2] }],
+    ...[{ steps: [1, 1, 1, 1] }, { steps: [1, 1, 1, 1], back: [2, 2] }],
+  ]
+  return travels.flatMap((travel) =>
+    fewRadices(largest).map((inside): Pipelined => ({ kind: 'pipelined', ...travel, inside })),
+  )
+}
+
+/** Returns strategies that go the same way in one step fewer, behind or ahead. */
+function similarSteps({ steps = [], back = steps, ...others }: Pipelined): Pipelined[] {
+  const shorter = (list: readonly number[]): number[][] =>
+    list.slice(1).map((step, i) => list.toSpliced(i, 2, list[i] + step))
+  return [
+    ...shorter(back).map((fewer) => ({ ...others, steps, back: fewer })),
+    ...shorter(steps).map((fewer) => ({ ...others, steps: fewer, back })),
+  ]
 }
 
 /**

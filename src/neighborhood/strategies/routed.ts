@@ -1,6 +1,7 @@
 import type { OptionTable } from '../../base/option.js'
 import { withDefaults } from '../../base/option-table.js'
 import { binaryRadices, type DigitOrder, Digits, orderOption, radicesOption, requireCover } from './digits.js'
+import { messagesByDigit, severalRadices, similarRadices, switched } from './radices.js'
 import type { Route, StrategyKind } from './strategy-kind.js'
 
 /**
@@ -36,6 +37,17 @@ export const routed: StrategyKind<Routed> = {
     const { radices = binaryRadices(ranks), first } = withDefaults(options, strategy)
     return routeByDigits(new Digits(radices, first, ranks), ranks)
   },
+  place: 3,
+  candidates: ({ ranks }) =>
+    severalRadices(ranks).flatMap((radices): Routed[] => [
+      { kind: 'routed', radices, first: 'lowest' },
+      { kind: 'routed', radices, first: 'highest' },
+    ]),
+  mostMessages: ({ radices, first }) => messagesByDigit(radices!, first),
+  similar: (strategy, { ranks }) => [
+    ...similarRadices(strategy.radices, ranks).map((radices) => ({ ...strategy, radices })),
+    ...switched(options, strategy),
+  ],
 }
 
 function routeByDigits(digits: Digits, ranks: number): Route {

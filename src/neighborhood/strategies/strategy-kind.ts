@@ -33,6 +33,17 @@ export interface GroupedSchedule {
   readonly groups: Grouping | null
 }
 
+/** The numbers that the parameters of a strategy have to cover. */
+export interface Extents {
+  readonly ranks: number
+  /** The number of nodes that host ranks. */
+  readonly nodes: number
+  /** The most ranks of one node. */
+  readonly largest: number
+  /** The number of offsets in every dimension of a grid; none if ranks have different offsets. */
+  readonly windows: readonly number[]
+}
+
 /**
  * Everything that depends on the kind of a strategy. To add a strategy, add one of these to the table of strategies.
  */
@@ -60,4 +71,21 @@ export interface StrategyKind<S extends { readonly kind: string }> {
   route(strategy: S, facts: RouteFacts): Route
   /** Returns its own schedule. Default: that of the route. @throws ERR_STRATEGY */
   schedule?(strategy: S, facts: RouteFacts): GroupedSchedule
+  /**
+   * The place of the kind among candidates, the simplest kind at 0. Of strategies that take equally long, a choice takes
+   * the first.
+   */
+  readonly place: number
+  /** Whether its parameters hold for one numbering of the ranks only. Default: no. */
+  readonly isNumbered?: boolean
+  /** Lists the strategies of the kind that a choice considers, the simplest first, for more than one rank. */
+  candidates(extents: Extents): S[]
+  /** Returns per hop of a candidate's route the most messages that a rank sends. Default: the strategy has no bound. */
+  mostMessages?(candidate: S, extents: Extents): number[]
+  /**
+   * Returns strategies that differ from one in a step: a list of radices or widths, or one of the options. The first
+   * ones were faster most often. Lists that a strategy leaves to their defaults stay there; an option that a step
+   * returns to its default is left out. Default: none.
+   */
+  similar?(strategy: S, extents: Extents): S[]
 }

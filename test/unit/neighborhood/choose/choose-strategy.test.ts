@@ -6,8 +6,9 @@ import { simgridFast, simgridSlow } from '../../../../src/machine/built-in-profi
 import { cluster, nodeOf } from '../../../../src/machine/machine.js'
 import { formatAuto, parseAuto } from '../../../../src/neighborhood/choose/auto.js'
 import { candidateLoads } from '../../../../src/neighborhood/choose/candidate-loads.js'
-import { candidatesOf, mostWindows } from '../../../../src/neighborhood/choose/candidates.js'
+import { candidatesOf } from '../../../../src/neighborhood/choose/candidates.js'
 import { chooseInSlices, chooseStrategy } from '../../../../src/neighborhood/choose/choose-strategy.js'
+import { mostWindows } from '../../../../src/neighborhood/strategies/cartesian.js'
 import { cases } from '../../../support/soak.js'
 
 const fast = cluster({ nodes: 4, cores: 16, profile: simgridFast })

@@ -2,13 +2,13 @@ import { formatStrategy, parseStrategy, type Strategy } from 'rankweave/schedule
 import { describe, expect, it } from 'vitest'
 import { atOnce } from '../../../../src/base/turn.js'
 import { cluster, nodeOf } from '../../../../src/machine/machine.js'
-import { candidatesOf, isGrouped } from '../../../../src/neighborhood/choose/candidates.js'
 import {
+  candidatesOf,
   extentsOf,
-  type Found,
-  localSearch,
+  isGrouped,
   similarTo,
-} from '../../../../src/neighborhood/choose/local-search.js'
+} from '../../../../src/neighborhood/choose/candidates.js'
+import { type Found, localSearch } from '../../../../src/neighborhood/choose/local-search.js'
 import type { Simulated } from '../../../../src/neighborhood/choose/simulated.js'
 import { routeOf } from '../../../../src/neighborhood/plan/plan.js'
 import { buildTopology } from '../../../../src/topology/files/topology-from-spec.js'

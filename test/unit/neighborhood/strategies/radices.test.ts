@@ -1,5 +1,9 @@
 import { expect, it } from 'vitest'
-import { coveringRadices, offsetRadices, usefulRadices } from '../../../../src/neighborhood/choose/radices.js'
+import {
+  coveringRadices,
+  offsetRadices,
+  usefulRadices,
+} from '../../../../src/neighborhood/strategies/radices.js'
 
 it('covers a count with no digit larger than needed', () => {
   expect(coveringRadices(1)).toEqual([[]])
