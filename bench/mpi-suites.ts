@@ -1,4 +1,4 @@
-import type { Strategy } from '../src/neighborhood/strategies/strategy.js'
+import type { Strategy } from '../src/neighborhood/strategies/strategies.js'
 import { buildTopology } from '../src/topology/files/topology-from-spec.js'
 import { type BuiltPrograms, twoCopies } from './build-programs.js'
 import {

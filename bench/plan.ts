@@ -1,7 +1,6 @@
 import { parseMachine } from '../src/machine/machine-text.js'
 import { plan } from '../src/neighborhood/plan/plan.js'
-import type { Strategy } from '../src/neighborhood/strategies/strategy.js'
-import { formatStrategy } from '../src/neighborhood/strategies/strategy-text.js'
+import { formatStrategy, type Strategy } from '../src/neighborhood/strategies/strategies.js'
 import { verify } from '../src/schedule/verify/verify.js'
 import { buildTopology } from '../src/topology/files/topology-from-spec.js'
 import { type Bench, ownFigure } from './bench.js'

@@ -1,5 +1,4 @@
-import type { Strategy } from '../../src/neighborhood/strategies/strategy.js'
-import { parseStrategy } from '../../src/neighborhood/strategies/strategy-text.js'
+import { parseStrategy, type Strategy } from '../../src/neighborhood/strategies/strategies.js'
 
 /** What candidates depend on. */
 export interface Setting {

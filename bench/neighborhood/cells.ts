@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { parseMachine } from '../../src/machine/machine-text.js'
 import { chooseStrategy } from '../../src/neighborhood/choose/choose-strategy.js'
-import { parseStrategy } from '../../src/neighborhood/strategies/strategy-text.js'
+import { parseStrategy } from '../../src/neighborhood/strategies/strategies.js'
 import { buildTopology } from '../../src/topology/files/topology-from-spec.js'
 import type { BenchOptions, Figure } from '../bench.js'
 import { missingSimgrid, Simgrid } from '../simgrid/simgrid.js'

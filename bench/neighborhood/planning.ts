@@ -1,7 +1,7 @@
 import { parseMachine } from '../../src/machine/machine-text.js'
 import { chooseStrategy } from '../../src/neighborhood/choose/choose-strategy.js'
 import { plan, planStatistics } from '../../src/neighborhood/plan/plan.js'
-import { parseStrategy } from '../../src/neighborhood/strategies/strategy-text.js'
+import { parseStrategy } from '../../src/neighborhood/strategies/strategies.js'
 import { verify } from '../../src/schedule/verify/verify.js'
 import { buildTopology } from '../../src/topology/files/topology-from-spec.js'
 import { type BenchOptions, type Figure, ownFigure } from '../bench.js'

@@ -1,6 +1,6 @@
 import type { Machine } from '../../src/machine/machine.js'
 import { parseMachine } from '../../src/machine/machine-text.js'
-import type { Strategy } from '../../src/neighborhood/strategies/strategy.js'
+import type { Strategy } from '../../src/neighborhood/strategies/strategies.js'
 import { erdosRenyiTopology } from '../../src/topology/generate/random-graphs.js'
 import { mooreTopology } from '../../src/topology/generate/stencil.js'
 import type { ProcessTopology } from '../../src/topology/process-topology.js'

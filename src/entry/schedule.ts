@@ -34,6 +34,7 @@ export {
   type SimulatedMapping,
   type SimulatedTimeOptions,
 } from '../neighborhood/choose/map-by-simulated-time.js'
+export type { Plan, PlanStatistics } from '../neighborhood/plan/plan.js'
 export { type NeighborOperation, type PlanOptions, plan, planStatistics } from '../neighborhood/plan/plan.js'
 export type { Allgather } from '../neighborhood/strategies/allgather.js'
 export type { Cartesian } from '../neighborhood/strategies/cartesian.js'
@@ -46,8 +47,7 @@ export type { Hierarchical } from '../neighborhood/strategies/hierarchical.js'
 export type { Lanes } from '../neighborhood/strategies/lanes.js'
 export type { Pipelined } from '../neighborhood/strategies/pipelined.js'
 export type { Routed } from '../neighborhood/strategies/routed.js'
-export type { Plan, PlanStatistics, Strategy } from '../neighborhood/strategies/strategy.js'
-export { formatStrategy, parseStrategy } from '../neighborhood/strategies/strategy-text.js'
+export { formatStrategy, parseStrategy, type Strategy } from '../neighborhood/strategies/strategies.js'
 
 // schedules
 

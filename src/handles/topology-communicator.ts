@@ -11,7 +11,7 @@ import type { FreshArray, SameElements, TypedArray } from '../messages/datatype/
 import type { ReceiveBuffer } from '../messages/datatype/strided-view.js'
 import type { Request } from '../messages/p2p/request.js'
 import type { Choice } from '../neighborhood/choose/auto.js'
-import type { Plan } from '../neighborhood/strategies/strategy.js'
+import type { Plan } from '../neighborhood/plan/plan.js'
 import type { ProcessTopology } from '../topology/process-topology.js'
 import {
   type BlockLength,

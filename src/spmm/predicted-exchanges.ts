@@ -3,7 +3,7 @@ import { simulate } from '../cost/simulate/simulate.js'
 import type { Machine } from '../machine/machine.js'
 import { chooseStrategy } from '../neighborhood/choose/choose-strategy.js'
 import { plan } from '../neighborhood/plan/plan.js'
-import type { Strategy } from '../neighborhood/strategies/strategy.js'
+import type { Strategy } from '../neighborhood/strategies/strategies.js'
 import type { ProcessTopology } from '../topology/process-topology.js'
 import { ordinaryName } from './fastest-exchange.js'
 

@@ -2,8 +2,7 @@ import { hashText } from '../calls/signature.js'
 import { formatMachine } from '../machine/format-machine.js'
 import type { Machine } from '../machine/machine.js'
 import { type AutoStrategy, formatAuto, isAuto, machineFacts } from '../neighborhood/choose/auto.js'
-import type { Strategy } from '../neighborhood/strategies/strategy.js'
-import { formatStrategy } from '../neighborhood/strategies/strategy-text.js'
+import { formatStrategy, type Strategy } from '../neighborhood/strategies/strategies.js'
 
 /**
  * Returns what ranks agree on besides the name of the call: the strategy as text, which errors show, and a hash. The

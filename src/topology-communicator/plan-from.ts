@@ -1,7 +1,6 @@
 import { wrongValue } from '../errors.js'
 import { type AutoStrategy, isAuto } from '../neighborhood/choose/auto.js'
-import { strategies, strategyKinds } from '../neighborhood/strategies/strategies.js'
-import type { Strategy } from '../neighborhood/strategies/strategy.js'
+import { type Strategy, strategies, strategyKinds } from '../neighborhood/strategies/strategies.js'
 import { strategyError } from '../topology/friends/grouping-options.js'
 
 const choices = ['graph', 'neighbors'] as const

@@ -1,5 +1,5 @@
 import { plan, planStatistics } from '../../src/neighborhood/plan/plan.js'
-import type { Strategy } from '../../src/neighborhood/strategies/strategy.js'
+import type { Strategy } from '../../src/neighborhood/strategies/strategies.js'
 import { verify } from '../../src/schedule/verify/verify.js'
 import type { ProcessTopology } from '../../src/topology/process-topology.js'
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { plan } from '../../src/neighborhood/plan/plan.js'
-import type { Strategy } from '../../src/neighborhood/strategies/strategy.js'
+import type { Strategy } from '../../src/neighborhood/strategies/strategies.js'
 import type { NeighborSchedule } from '../../src/schedule/ir.js'
 import { multigraphs, topologyOf } from './multigraphs.js'
 

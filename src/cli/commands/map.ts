@@ -10,7 +10,7 @@ import { hopsBetween, profileOf, profileOrigin, profileRemark } from '../../mach
 import { placesFormats, rankPlacesText } from '../../machine/rank-places.js'
 import { parseAuto } from '../../neighborhood/choose/auto.js'
 import { mapBySimulatedTime } from '../../neighborhood/choose/map-by-simulated-time.js'
-import { formatStrategy } from '../../neighborhood/strategies/strategy-text.js'
+import { formatStrategy } from '../../neighborhood/strategies/strategies.js'
 import { adjacencySvg } from '../../topology/files/adjacency-picture.js'
 import { prepareEngine } from '../../topology/grouping/exact-round.js'
 import { communityStart, mapFromCommunities } from '../../topology/mapping/communities.js'

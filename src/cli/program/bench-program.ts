@@ -1,5 +1,5 @@
 import type { Communicator } from '../../handles/communicator.js'
-import type { Strategy } from '../../neighborhood/strategies/strategy.js'
+import type { Strategy } from '../../neighborhood/strategies/strategies.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
 import { operationsPerRun, type TimedOperation, timeOf } from './timed-operations.js'
 

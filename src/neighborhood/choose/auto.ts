@@ -7,7 +7,7 @@ import type { Machine } from '../../machine/machine.js'
 import type { Level } from '../../machine/profile.js'
 import type { Parameters } from '../../schedule/ir.js'
 import type { NeighborOperation } from '../plan/plan.js'
-import type { Strategy } from '../strategies/strategy.js'
+import type { Strategy } from '../strategies/strategies.js'
 
 /** Lets the library choose a strategy, for a machine with a profile and a block size. */
 export interface AutoStrategy {

@@ -1,7 +1,6 @@
 import type { ProcessTopology } from '../../topology/process-topology.js'
 import { windowsOf } from '../strategies/cartesian.js'
-import { strategies, strategyKind } from '../strategies/strategies.js'
-import type { Strategy } from '../strategies/strategy.js'
+import { type Strategy, strategies, strategyKind } from '../strategies/strategies.js'
 import type { Extents } from '../strategies/strategy-kind.js'
 
 /** Lists the strategies to consider, simplest first: of several that take equally long, the first is chosen. */

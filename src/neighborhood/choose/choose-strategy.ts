@@ -8,9 +8,7 @@ import { type Machine, nodeOf } from '../../machine/machine.js'
 import { profileOf } from '../../machine/network.js'
 import { type ProcessTopology, requireTopology } from '../../topology/process-topology.js'
 import type { PlanOptions } from '../plan/plan.js'
-import { strategyKind } from '../strategies/strategies.js'
-import type { Strategy } from '../strategies/strategy.js'
-import { formatStrategy } from '../strategies/strategy-text.js'
+import { formatStrategy, type Strategy, strategyKind } from '../strategies/strategies.js'
 import {
   type Choice,
   type ChosenOperation,

@@ -1,8 +1,6 @@
 import { withDefaults } from '../../base/option-table.js'
-import { strategyKind } from '../strategies/strategies.js'
-import type { Strategy } from '../strategies/strategy.js'
+import { formatStrategy, type Strategy, strategyKind } from '../strategies/strategies.js'
 import type { Extents } from '../strategies/strategy-kind.js'
-import { formatStrategy } from '../strategies/strategy-text.js'
 import { similarTo } from './candidates.js'
 import type { Simulated } from './simulated.js'
 

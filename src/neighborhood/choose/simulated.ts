@@ -5,12 +5,17 @@ import { sentIn } from '../../cost/simulate/traffic.js'
 import type { Machine } from '../../machine/machine.js'
 import { distinctIn, distinctOut } from '../../topology/neighbors.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
+import type { Plan } from '../plan/plan.js'
 import { plan } from '../plan/plan.js'
 import { deliveryTrees, type Moves, movesByMessage } from '../strategies/delivery-trees.js'
-import { checkedKind, strategyKind } from '../strategies/strategies.js'
-import type { Plan, Strategy } from '../strategies/strategy.js'
+import {
+  checkedKind,
+  formatStrategy,
+  parametersOf,
+  type Strategy,
+  strategyKind,
+} from '../strategies/strategies.js'
 import type { RouteFacts } from '../strategies/strategy-kind.js'
-import { formatStrategy, parametersOf } from '../strategies/strategy-text.js'
 import { type Alternative, type ChosenOperation, exactMs } from './auto.js'
 
 /** The setting for which strategies are simulated. */

@@ -1,7 +1,7 @@
 import { type MessageRounds, messageRounds } from '../../schedule/lower/rounds.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
-import type { Plan, Strategy } from '../strategies/strategy.js'
-import { formatStrategy } from '../strategies/strategy-text.js'
+import { formatStrategy, type Strategy } from '../strategies/strategies.js'
+import type { Plan } from './plan.js'
 import { type NeighborOperation, verifiedPlan } from './plan.js'
 
 /** The `capacity` objects added last, each for as long as something else retains it. */

@@ -4,7 +4,7 @@ import { neighborAllgatherSpecification, noReductions } from '../../schedule/spe
 import type { FriendGroups } from '../../topology/friends/friend-groups.js'
 import type { Grouping } from '../../topology/grouping/group-friends.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
-import type { Plan } from '../strategies/strategy.js'
+import type { Plan } from './plan.js'
 
 /**
  * The plan for some ranks, where no process has the whole topology. Its schedule numbers the ranks that occur in it, in

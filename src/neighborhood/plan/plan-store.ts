@@ -9,8 +9,8 @@ import { verify } from '../../schedule/verify/verify.js'
 import type { Grouping } from '../../topology/grouping/group-friends.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
 import { topologyHash } from '../../topology/topology-hash.js'
-import type { Plan, Strategy } from '../strategies/strategy.js'
-import { formatStrategy } from '../strategies/strategy-text.js'
+import { formatStrategy, type Strategy } from '../strategies/strategies.js'
+import type { Plan } from './plan.js'
 
 /** A store that retains plans between programs. A store that rejects counts as empty. */
 export interface PlanStore {

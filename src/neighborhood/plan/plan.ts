@@ -3,19 +3,18 @@ import { requireKnownOptions } from '../../base/known-options.js'
 import { type OptionTable, uncheckedOptions } from '../../base/option.js'
 import { RankweaveError, wrongValue } from '../../errors.js'
 import { type Machine, nodeOf as nodesOfMachine } from '../../machine/machine.js'
-import { opKind } from '../../schedule/ir.js'
+import { type NeighborSchedule, opKind } from '../../schedule/ir.js'
 import { requireSchedule } from '../../schedule/require-schedule.js'
 import { type NeighborCollective, neighborCollectives } from '../../schedule/specification.js'
 import { verify } from '../../schedule/verify/verify.js'
 import type { GroupingProgress } from '../../topology/friends/grouping-options.js'
+import type { Grouping } from '../../topology/grouping/group-friends.js'
 import { distinctOut, transposeTopology } from '../../topology/neighbors.js'
 import { type ProcessTopology, requireTopology } from '../../topology/process-topology.js'
 import { reduceInOrder, reduceSchedule } from '../strategies/reduce-schedule.js'
 import { alltoallSchedule, routeSchedule } from '../strategies/route-schedule.js'
-import { checkedKind } from '../strategies/strategies.js'
-import type { Plan, PlanStatistics, Strategy } from '../strategies/strategy.js'
+import { checkedKind, parametersOf, type Strategy } from '../strategies/strategies.js'
 import type { GroupedSchedule, Route, RouteFacts } from '../strategies/strategy-kind.js'
-import { parametersOf } from '../strategies/strategy-text.js'
 
 /**
  * The operations over a topology that can be planned: the neighborhood collectives, and neighbor reductions that may
@@ -46,6 +45,37 @@ export interface PlanOptions {
    * the search for friend groups, which may take long.
    */
   readonly signal?: AbortSignal
+}
+
+/** A schedule and how it was made. */
+export interface Plan {
+  readonly schedule: NeighborSchedule
+  /** The friend groups behind a common-neighbor plan. */
+  readonly groups: Grouping | null
+  readonly planMs: number
+  /** The ranks that the plan serves if no process has the whole topology: those of this process. Undefined for all. */
+  readonly ranks?: Int32Array
+}
+
+/** The costs of a plan, counted from the schedule. */
+export interface PlanStatistics {
+  readonly ranks: number
+  readonly strategy: string
+  readonly k: number | null
+  readonly theta: number | null
+  readonly groups: number
+  readonly steps: number
+  readonly messages: {
+    /** The number of distinct edges without self loops, which is that of the messages of `direct`. */
+    readonly direct: number
+    readonly planned: number
+    readonly meanPerRank: number
+    readonly maxPerRank: number
+    /** The number of messages whose two ranks are on different nodes; null without a machine. */
+    readonly interNode: number | null
+  }
+  /** The number of blocks sent, counted once per message that carries them. */
+  readonly volumeBlocks: number
 }
 
 const knownOptions: OptionTable<PlanOptions> = uncheckedOptions(

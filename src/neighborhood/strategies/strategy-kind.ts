@@ -45,7 +45,8 @@ export interface Extents {
 }
 
 /**
- * Everything that depends on the kind of a strategy. To add a strategy, add one of these to the table of strategies.
+ * Everything that depends on the kind of a strategy. To add a strategy, write one of these in a file of its own, and
+ * enter it in the table of strategies.
  */
 export interface StrategyKind<S extends { readonly kind: string }> {
   /** A line of help: an example of its text, and its effect. */

@@ -8,7 +8,7 @@ import {
   topologyViewQuery,
 } from '../../client/protocol/http.js'
 import { isAuto } from '../../neighborhood/choose/auto.js'
-import { parseStrategy } from '../../neighborhood/strategies/strategy-text.js'
+import { parseStrategy } from '../../neighborhood/strategies/strategies.js'
 import { readRequest, type ViewedPlan } from '../jobs/task.js'
 import { leaving, type ServiceContext } from './context.js'
 import { parsed } from './error-answer.js'

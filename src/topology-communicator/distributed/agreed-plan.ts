@@ -2,8 +2,8 @@ import type { Exchange } from '../../calls/exchange/exchange.js'
 import { allgatherBytes } from '../../calls/exchange/exchange-patterns.js'
 import { isRankweaveError, RankweaveError } from '../../errors.js'
 import { decodeError, encodeError } from '../../messages/process/error-record.js'
+import type { Plan } from '../../neighborhood/plan/plan.js'
 import { planDigest } from '../../neighborhood/plan/plan-store.js'
-import type { Plan } from '../../neighborhood/strategies/strategy.js'
 import { combineAll } from './combine-all.js'
 
 const nothing = new Uint8Array(0)

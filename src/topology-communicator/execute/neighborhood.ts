@@ -5,7 +5,7 @@ import type { Machine } from '../../machine/machine.js'
 import type { AutoStrategy, Choice, ChosenOperation } from '../../neighborhood/choose/auto.js'
 import { ChoicesBySize } from '../../neighborhood/choose/choices-by-size.js'
 import { prepareChoices } from '../../neighborhood/choose/choose-strategy.js'
-import type { NeighborOperation } from '../../neighborhood/plan/plan.js'
+import type { NeighborOperation, Plan } from '../../neighborhood/plan/plan.js'
 import { type CachedPlan, PlanCache } from '../../neighborhood/plan/plan-cache.js'
 import {
   directAlltoallOfRanks,
@@ -13,8 +13,7 @@ import {
   planInRanks,
 } from '../../neighborhood/plan/plan-of-ranks.js'
 import { reduceInOrder } from '../../neighborhood/strategies/reduce-schedule.js'
-import type { Plan, Strategy } from '../../neighborhood/strategies/strategy.js'
-import { formatStrategy } from '../../neighborhood/strategies/strategy-text.js'
+import { formatStrategy, type Strategy } from '../../neighborhood/strategies/strategies.js'
 import { lowerInRounds } from '../../schedule/lower/lower.js'
 import type { ProcessProgram } from '../../schedule/lower/program.js'
 import { roundsByPhase } from '../../schedule/lower/rounds.js'

@@ -8,8 +8,7 @@ import {
 import { checkOptions, optionsText, withDefaults } from '../../base/option-table.js'
 import { RankweaveError } from '../../errors.js'
 import type { ChosenOperation } from '../../neighborhood/choose/auto.js'
-import type { Strategy } from '../../neighborhood/strategies/strategy.js'
-import { formatStrategy, parseStrategy } from '../../neighborhood/strategies/strategy-text.js'
+import { formatStrategy, parseStrategy, type Strategy } from '../../neighborhood/strategies/strategies.js'
 import type { Neighborhood } from './neighborhood.js'
 
 /**

@@ -1,5 +1,4 @@
-import type { Strategy } from '../../neighborhood/strategies/strategy.js'
-import { formatStrategy } from '../../neighborhood/strategies/strategy-text.js'
+import { formatStrategy, type Strategy } from '../../neighborhood/strategies/strategies.js'
 import { TimedComparison } from './timed-comparison.js'
 import type { TuneCandidate } from './tune-options.js'
 

@@ -7,7 +7,7 @@ import type { TopologyCommunicator } from '../../../src/handles/topology-communi
 import { run } from '../../../src/launch/run.js'
 import { cluster } from '../../../src/machine/machine.js'
 import { strided } from '../../../src/messages/datatype/strided-view.js'
-import type { Strategy } from '../../../src/neighborhood/strategies/strategy.js'
+import type { Strategy } from '../../../src/neighborhood/strategies/strategies.js'
 import { contextsOf, inWorlds } from '../../support/in-worlds.js'
 import { coded, codeOf, onRanks } from '../../support/on-ranks.js'
 

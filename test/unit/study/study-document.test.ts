@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { parseMachine } from '../../../src/machine/machine-text.js'
-import { parseStrategy } from '../../../src/neighborhood/strategies/strategy-text.js'
+import { parseStrategy } from '../../../src/neighborhood/strategies/strategies.js'
 import {
   bytesText,
   cellText,

@@ -2,7 +2,7 @@ import { mooreTopology, topologyFromEdges } from 'rankweave/topology'
 import { expect, it } from 'vitest'
 import { hubLoad, hubOf } from '../../../../src/neighborhood/choose/estimate.js'
 import { routeOf } from '../../../../src/neighborhood/plan/plan.js'
-import { parseStrategy } from '../../../../src/neighborhood/strategies/strategy-text.js'
+import { parseStrategy } from '../../../../src/neighborhood/strategies/strategies.js'
 import { distinctIn } from '../../../../src/topology/neighbors.js'
 
 const ranks = 32

@@ -1,7 +1,7 @@
 import { type Communicator, local, run, strided, type TopologyCommunicator } from 'rankweave'
 import { inNeighbors, outNeighbors, topologyFromEdges } from 'rankweave/topology'
 import { describe, expect, it } from 'vitest'
-import type { Strategy } from '../../../../src/neighborhood/strategies/strategy.js'
+import type { Strategy } from '../../../../src/neighborhood/strategies/strategies.js'
 import { codeOf, onRanks } from '../../../support/on-ranks.js'
 
 const strategies: readonly Strategy[] = [

@@ -1,6 +1,6 @@
 import { type Communicator, local, run } from 'rankweave'
 import { expect, it } from 'vitest'
-import type { Strategy } from '../../../../src/neighborhood/strategies/strategy.js'
+import type { Strategy } from '../../../../src/neighborhood/strategies/strategies.js'
 import { topologyFromEdges } from '../../../../src/topology/topology-builders.js'
 import { codeOf, onRanks } from '../../../support/on-ranks.js'
 
