@@ -13,10 +13,10 @@ import { paperSeconds, phases } from './split/paper-table.js'
 import { phasesSection, phasesTitle, replicationSection, replicationTitle } from './split/phases-page.js'
 
 /** A link to a decision record, as the page in docs/ has it. */
-const recordLink = (name: string) => `[${name}](decisions/${name}.md)`
+const recordLink = (name: string) => `[${name.slice(0, 4)}](decisions/${name}.md)`
 
 /** Pages in docs/, as links name them. */
-const [ratiosPage, strategiesPage] = ['benchmarks', 'neighborhood-strategies'].map((name) => `${name}.md`)
+const [ratiosPage, strategiesPage] = ['benchmarks', 'study/neighborhood'].map((name) => `${name}.md`)
 
 const generated = '<!-- Generated from bench/results by `npm run bench:docs`. -->'
 

@@ -12,9 +12,9 @@ const heads = ['option', ...optionHeads] as const
 
 const tables: readonly MarkedTable[] = [
   { page: 'splits-at-scale.md', mark: 'options of split', table: tableOf(heads, optionRows(splitOptions)) },
-  { page: 'choosing-a-strategy.md', mark: 'options of tune', table: tableOf(heads, optionRows(tuneOptions)) },
+  { page: 'strategies.md', mark: 'options of tune', table: tableOf(heads, optionRows(tuneOptions)) },
   {
-    page: 'strategies.md',
+    page: 'neighborhood-strategies.md',
     mark: 'options of strategies',
     table: tableOf(
       ['strategy', ...heads],

@@ -4,10 +4,10 @@ import { caseOf, reference, summaries } from './cells.js'
 import { type NeighborhoodResults, strategiesPage } from './strategies-page.js'
 
 const file = new URL('results.json', import.meta.url)
-const page = new URL('../../docs/neighborhood-strategies.md', import.meta.url)
+const page = new URL('../../docs/study/neighborhood.md', import.meta.url)
 
 /**
- * Writes bench/neighborhood/results.json and docs/neighborhood-strategies.md from lines that the bench
+ * Writes bench/neighborhood/results.json and docs/study/neighborhood.md from lines that the bench
  * printed, of some suites, cells or all. Figures of these cases replace those recorded before; the others
  * stay.
  */

@@ -26,7 +26,7 @@ Packing and unpacking take 2 ns per block and 0.1 ns per byte; every message has
 All times are simulated microseconds until the last rank has finished.
 `
 
-/** docs/neighborhood-strategies.md. */
+/** docs/study/neighborhood.md. */
 export function strategiesPage(results: NeighborhoodResults): string {
   const cells = results.figures.filter((figure) => 'candidate' in figure)
   const { machine, node } = results
@@ -57,8 +57,10 @@ function commitsOf(figures: readonly Figure[]): string {
   return `commit${names.length > 1 ? 's' : ''} ${names.join(', ')}`
 }
 
-/** A link to a decision record, from the page. */
-const record = (name: string): string => `[${name.slice(0, 4)}](decisions/${name}.md)`
+/** Decision records, from the page in docs/study. */
+const decisions = ['..', 'decisions'].join('/')
+
+const record = (name: string): string => `[${name.slice(0, 4)}](${decisions}/${name}.md)`
 
 const cellHeads = [
   ...['graph, block, network', 'auto', 'us', 'best tried', 'us', 'reference', 'us'],
@@ -149,7 +151,7 @@ Long blocks cost bytes between nodes, where a block may cross once for each node
 Where blocks of 4 bytes are no faster than in the reference, they take few messages already.
 On the fast network \`moore:16x16:r=2\` takes 6 messages of 0.7 us, 0.12 us of packing, and twice 0.25 us of waiting for another node.
 To save 5% it would have to send one message less.
-No five offsets reach a window of 5 x 5 (${record('0036-offsets-and-uneven-lanes')}), and digits of both dimensions in turn wait longer (${record('0040-search-around-candidates')}).
+No five offsets reach a window of 5 x 5 (${record('0031-a-strategy-is-a-route')}), and digits of both dimensions in turn wait longer (${record('0032-chosen-strategies')}).
 This does not prove that no faster strategy exists.
 
 An empty cell was not counted.

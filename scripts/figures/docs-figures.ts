@@ -101,8 +101,8 @@ export const docsFigures: readonly FigureLine[] = [
   ...studyRows(4, '4 bytes'),
   ...studyRows(4096, '4 KiB'),
   {
-    ...{ page: 'study.md', isLong: true },
-    line: 'It takes {} us simulated, and `allgather-recursive-doubling` takes {} us; direct sends take {} us.',
+    ...{ page: 'strategies.md', isLong: true },
+    line: '`allgather-bruck` takes {} us, `allgather-recursive-doubling` {} us, and direct sends take {} us.',
     values: async () =>
       [
         ...(await Promise.all(['allgather-bruck', 'allgather-recursive-doubling'].map(ofRanks))),

@@ -110,7 +110,7 @@ test('they differ where a rank sends several long messages, which share its link
   }
 })
 
-// What docs/predicting-cost.md says agrees by construction.
+// What docs/neighborhood-strategies.md says agrees by construction.
 
 test.each([
   ...[0, 1, 4096].map((bytes) => [bytes, 0] as const),

@@ -22,7 +22,7 @@ import type { StrategyKind } from './strategy-kind.js'
 
 /**
  * The strategies that turn a topology into a neighbor-allgather schedule. The table of strategies has the kinds and
- * their effects (docs/strategies.md#options).
+ * their effects (docs/neighborhood-strategies.md#options).
  */
 export type Strategy =
   | Direct

@@ -9,7 +9,7 @@ import {
   strategiesHelp,
 } from '../../../../src/neighborhood/strategies/strategies.js'
 
-const docs = readFileSync(new URL('../../../../docs/strategies.md', import.meta.url), 'utf8')
+const docs = readFileSync(new URL('../../../../docs/neighborhood-strategies.md', import.meta.url), 'utf8')
 
 /** A value that an option takes, found from its description. */
 function sampleOf({ kind, words, least, expected }: Option<unknown>): unknown {
