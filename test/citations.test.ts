@@ -110,18 +110,27 @@ it.each<[string, readonly (readonly [string, string])[], (text: string, path: st
   expect(texts.flatMap(([path, text]) => missing(text, path).map((cited) => `${path}: ${cited}`))).toEqual([])
 })
 
-describe('the order of docs/README.md', () => {
+describe('the tracks and the reference of docs/README.md', () => {
   const index = pages.get('docs/README.md')!
-  const guide = Array.from(index.matchAll(/^\d+\. \[([^\]]+)\]\(([\w-]+\.md)\)/gm), ([, title, page]) => ({
-    title,
-    page,
-  }))
+  /** Pages that follow each other, by the sections of numbered lists. */
+  const tracks = index
+    .split(/^## /m)
+    .map((section) => Array.from(section.matchAll(/^\d+\. \[([^\]]+)\]\(([\w-]+\.md)\)/gm)))
+    .filter((steps) => steps.length > 0)
+    .map((steps) => steps.map(([, title, page]) => ({ title, page })))
+  const steps = tracks.flatMap((track) => track.map((one, i) => [one, track[i + 1]] as const))
   const nextOf = (page: string) => pages.get(`docs/${page}`)!.match(/^Next: .*$/gm) ?? []
   const others = Array.from(pages.keys(), (path) => /^docs\/([\w-]+\.md)$/.exec(path)?.[1]).filter(
     (page) => page !== undefined && page !== 'README.md',
   )
 
-  it.each(guide.map((one, i) => [one, guide[i + 1]] as const))(
+  it('has three tracks of about four pages, and at most 500 words', () => {
+    expect(tracks).toHaveLength(3)
+    for (const { length } of tracks) expect(Math.abs(length - 4)).toBeLessThan(2)
+    expect(index.split(/\s+/).length).toBeLessThanOrEqual(500)
+  })
+
+  it.each(steps)(
     '$0.page has the title by which it is listed, and names the next page',
     ({ title, page }, next) => {
       expect(pages.get(`docs/${page}`)).toMatch(new RegExp(`^# ${title}\\b`))
@@ -130,17 +139,14 @@ describe('the order of docs/README.md', () => {
   )
 
   it('has no next page for a page of reference', () => {
-    const steps = new Set(guide.map(({ page }) => page))
-    expect(others.filter((page) => !steps.has(page!) && nextOf(page!).length > 0)).toEqual([])
+    const read = new Set(steps.map(([{ page }]) => page))
+    expect(others.filter((page) => !read.has(page!) && nextOf(page!).length > 0)).toEqual([])
   })
 
-  it('lists every page once, as a step or as reference', () => {
-    const [listed] = index.split('## What to import')
-    const entries = Array.from(
-      listed.matchAll(/^(?:\d+\.|-) \[[^\]]+\]\(([\w-]+\.md)\)/gm),
-      ([, page]) => page,
-    )
-    const contributors = ['architecture.md']
-    expect([...entries, ...contributors].sort()).toEqual(others.sort())
+  it('lists every page once, by its title', () => {
+    const entries = Array.from(index.matchAll(/\[([^\]]+)\]\(([\w-]+\.md)\)/g))
+    expect(entries.map(([, , page]) => page).sort()).toEqual(others.sort())
+    const misnamed = entries.filter(([, title, page]) => !pages.get(`docs/${page}`)!.startsWith(`# ${title}`))
+    expect(misnamed.map(([link]) => link)).toEqual([])
   })
 })
