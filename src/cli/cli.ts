@@ -48,36 +48,6 @@ Exit codes:
   130 Ctrl-C ended a command that runs neither a world nor a service; 129 and 143: SIGHUP, SIGTERM
   141 the reader of the output left early (| head), which ends a program's world`
 
-/** Returns the command that the first word names or, failing that, the commands of all words. */
-function commandsIn(argv: readonly string[]): readonly ListedCommand[] {
-  const named = (word: string | undefined) => commands.filter(({ name }) => name === word)
-  const first = named(argv[0] === 'help' ? argv[1] : argv[0])
-  return first.length > 0 ? first : commands.filter(({ name }) => argv.includes(name))
-}
-
-/** Removes a request for help if the command does not exist: commander would print help and report no error. */
-function withoutHelpOfUnknown(argv: readonly string[]): readonly string[] {
-  const word = argv.find((each) => !each.startsWith('-'))
-  if (word === undefined || word === 'help' || commands.some(({ name }) => name === word)) return argv
-  return argv.filter((each) => each !== '--help' && each !== '-h')
-}
-
-/** Adds every command: name and description of all, the rest only of those that may run. */
-async function addCommands(program: Command, argv: readonly string[], act: Act): Promise<void> {
-  const wanted = new Set(commandsIn(argv))
-  const usages = new Map(commands.map(({ name, usage }) => [name, usage]))
-  program.configureHelp({
-    subcommandTerm: (command) => {
-      const name = command.name()
-      return `${name} ${usages.get(name) ?? command.usage()}`
-    },
-  })
-  for (const listed of commands) {
-    const command = program.command(listed.name).description(listed.description)
-    if (wanted.has(listed)) (await listed.load())(command, act)
-  }
-}
-
 /** Runs one command line. Never throws; returns the process's exit code. */
 export async function runCli(argv: readonly string[], streams: Streams): Promise<number> {
   const report = reporter(streams, wantsJson(argv))
@@ -104,6 +74,36 @@ export async function runCli(argv: readonly string[], streams: Streams): Promise
   } catch (error) {
     return fail(error, report)
   }
+}
+
+/** Adds every command: name and description of all, the rest only of those that may run. */
+async function addCommands(program: Command, argv: readonly string[], act: Act): Promise<void> {
+  const wanted = new Set(commandsIn(argv))
+  const usages = new Map(commands.map(({ name, usage }) => [name, usage]))
+  program.configureHelp({
+    subcommandTerm: (command) => {
+      const name = command.name()
+      return `${name} ${usages.get(name) ?? command.usage()}`
+    },
+  })
+  for (const listed of commands) {
+    const command = program.command(listed.name).description(listed.description)
+    if (wanted.has(listed)) (await listed.load())(command, act)
+  }
+}
+
+/** Returns the command that the first word names or, failing that, the commands of all words. */
+function commandsIn(argv: readonly string[]): readonly ListedCommand[] {
+  const named = (word: string | undefined) => commands.filter(({ name }) => name === word)
+  const first = named(argv[0] === 'help' ? argv[1] : argv[0])
+  return first.length > 0 ? first : commands.filter(({ name }) => argv.includes(name))
+}
+
+/** Removes a request for help if the command does not exist: commander would print help and report no error. */
+function withoutHelpOfUnknown(argv: readonly string[]): readonly string[] {
+  const word = argv.find((each) => !each.startsWith('-'))
+  if (word === undefined || word === 'help' || commands.some(({ name }) => name === word)) return argv
+  return argv.filter((each) => each !== '--help' && each !== '-h')
 }
 
 /** Returns whether `--json` is among the command's own arguments, before `--`. */

@@ -71,14 +71,14 @@ export const benchCommand: AddCommand = (command, act) => {
 }
 
 /** The median, the least and the most over the runs. */
-export interface Spread {
+interface Spread {
   readonly median: number
   readonly min: number
   readonly max: number
 }
 
 /** The JSON object of `rankweave bench --json`. */
-export interface BenchOutcome {
+interface BenchOutcome {
   readonly ranks: number
   readonly processes: number
   readonly fabric: string
@@ -96,7 +96,7 @@ export interface BenchOutcome {
   }[]
 }
 
-export function benchOutcome(
+function benchOutcome(
   figures: readonly BenchFigure[],
   world: Pick<BenchOutcome, 'ranks' | 'processes' | 'fabric' | 'topology' | 'runs'>,
 ): BenchOutcome {
@@ -125,7 +125,7 @@ function spreadOf(samples: readonly number[]): Spread {
   return { median: quantile(sorted, 0.5), min: sorted[0], max: sorted[sorted.length - 1] }
 }
 
-export function benchText(outcome: BenchOutcome): string {
+function benchText(outcome: BenchOutcome): string {
   const { ranks, processes, fabric, runs } = outcome
   const rows: (readonly string[])[] = [['operation', 'bytes', 'median', 'min', 'max']]
   for (const { operation, bytes, microseconds, gigabytesPerSecond } of outcome.results) {

@@ -142,13 +142,7 @@ function sourceText(fabric: string, processes: number): string {
 }
 
 /** Returns the text of `rankweave calibrate`: a row per figure, then the tables of PLogP. */
-export function calibrationText({
-  node,
-  network,
-  nodeTables,
-  networkTables,
-  ...memory
-}: Calibration): string {
+function calibrationText({ node, network, nodeTables, networkTables, ...memory }: Calibration): string {
   const { copyBlockNs, copyNsPerByte, reduceNsPerByte } = memory
   const figures = columns([
     ['', 'median', 'quartiles', ''],
@@ -166,7 +160,7 @@ export function calibrationText({
 }
 
 /** Returns the text of `rankweave calibrate --fit`: the tables of each level, with the errors of the fit. */
-export function fitText({ profile, levels }: FittedProfile): string {
+function fitText({ profile, levels }: FittedProfile): string {
   const percent = (error: number) => `${(100 * error).toFixed(1)}%`
   const texts = levels.map(({ level, tables, chains, barriers, worstError, medianError, heldSizes }) => {
     const times = `${counted(chains, 'broadcast', 'broadcasts')} and ${counted(barriers, 'barrier', 'barriers')}`

@@ -3,7 +3,7 @@ import type { ExitCode } from '../output/exit-codes.js'
 import type { Reporter } from '../output/reporter.js'
 
 /** The action of a subcommand: it reports its result, or throws the error in its input. No exit code is success. */
-export type Action<A extends unknown[]> = (report: Reporter, ...args: A) => Promise<ExitCode> | Promise<void>
+type Action<A extends unknown[]> = (report: Reporter, ...args: A) => Promise<ExitCode> | Promise<void>
 
 /** A function that binds an action to this run's reporter and exit code. */
 export type Act = <A extends unknown[]>(action: Action<A>) => (...args: A) => Promise<void>

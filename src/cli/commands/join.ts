@@ -149,7 +149,7 @@ const badInput = [
   'ERR_FABRIC',
 ] as const satisfies readonly ErrorCode[]
 
-export interface JoinProgramOptions
+interface JoinProgramOptions
   extends Omit<NodeJoinOptions<readonly string[]>, 'program' | 'signal' | 'hosted'> {
   readonly tagOutput: boolean
   /** Whether the export `hosted` may run; if false, only the default export does. */
@@ -162,7 +162,7 @@ export interface JoinProgramOptions
  * @throws ERR_PROGRAM, and the codes with which a rendezvous refuses; WorldFailure whose cause is the world's first
  *   error
  */
-export async function joinProgram(
+async function joinProgram(
   file: string,
   { tagOutput, hosted, ...options }: JoinProgramOptions,
 ): Promise<Joined<unknown>> {

@@ -387,7 +387,7 @@ function addedSetting(text: string, table: NumberedSettings): TuningSetting {
 const mostNamed = 12
 
 /** Returns the settings that a model never chooses, by collective, those first that the user has named. */
-export function leftOut(table: NumberedSettings, blacklists: Blacklists): Record<string, readonly string[]> {
+function leftOut(table: NumberedSettings, blacklists: Blacklists): Record<string, readonly string[]> {
   const lines = table.collectives.map((collective) => {
     const settings = table.of(collective)
     const numbers = [...(blacklists.get(collective) ?? [])]
@@ -397,7 +397,7 @@ export function leftOut(table: NumberedSettings, blacklists: Blacklists): Record
 }
 
 /** Returns the settings that are left out as text, a line for each collective. */
-export function leftOutNotes(names: Readonly<Record<string, readonly string[]>>): readonly string[] {
+function leftOutNotes(names: Readonly<Record<string, readonly string[]>>): readonly string[] {
   const lines = Object.entries(names).map(([collective, own]) => {
     const left = own.length - mostNamed
     const more = left > 0 ? ` and ${counted(left, 'other', 'others')}` : ''

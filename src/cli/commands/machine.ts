@@ -67,7 +67,7 @@ function routeOfRanks(text: string, machine: Machine): RouteReport {
 }
 
 /** The distance between two ranks, and the links between them. */
-export interface RouteReport {
+interface RouteReport {
   readonly from: number
   readonly to: number
   readonly level: string
@@ -75,14 +75,14 @@ export interface RouteReport {
   readonly links: readonly string[]
 }
 
-export function routeReport(machine: Machine, from: number, to: number): RouteReport {
+function routeReport(machine: Machine, from: number, to: number): RouteReport {
   const links = routeBetween(machine, rangeAt(machine.firstRank, from), rangeAt(machine.firstRank, to))
   const names = Array.from(links, (link) => linkName(machine, link))
   return { from, to, level: levelOf(machine, from, to), links: names }
 }
 
 /** Returns machine and profile as `--json` prints them. */
-export function machineObject(machine: Machine) {
+function machineObject(machine: Machine) {
   const { cores, packageFirstRank, profile } = machine
   const interior = interiorOf(machine)
   return {
@@ -113,11 +113,7 @@ function shapeOf(machine: Machine): object {
   return { radix, levels, nodesPerLeaf }
 }
 
-export function machineText(
-  machine: Machine,
-  hosts: readonly string[] | null,
-  route: RouteReport | null,
-): string {
+function machineText(machine: Machine, hosts: readonly string[] | null, route: RouteReport | null): string {
   const { links, longestRoute, nodes, cores, packages } = machineObject(machine)
   const interior = machine.kind === 'torus' ? 'between routers' : 'between switches'
   const summary = table([

@@ -292,7 +292,7 @@ function usageError(message: string): RankweaveError {
 const gap = 16
 
 /** Draws the adjacency matrix by rank, and next to it by slot: edges near the diagonal are on one node. */
-export function mappingPicture(topology: ProcessTopology, slotOf: Int32Array, title: string): string {
+function mappingPicture(topology: ProcessTopology, slotOf: Int32Array, title: string): string {
   const pictures = [
     adjacencySvg(topology, { title: `${title}, by rank` }),
     adjacencySvg(relabelledTopology(topology, slotOf), { title: `${title}, by slot` }),

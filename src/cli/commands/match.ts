@@ -38,7 +38,7 @@ import type { AddCommand } from './command.js'
 const mostReplayMs = 10_000
 
 /** The most operations of a rank that are read, its first: 24 bytes each. */
-export const mostReadOperations = 1_000_000
+const mostReadOperations = 1_000_000
 
 const help = `
 Replays traces of message matching, which rankweave run --trace-matching writes, with several designs of matching
@@ -195,13 +195,13 @@ const mostFiles = 65_536
 const chunkBytes = 1 << 16
 
 /** The file of a rank, of which only the first line has been read. */
-export interface TraceFile {
+interface TraceFile {
   readonly file: string
   readonly header: TraceHeader
 }
 
 /** The operations of a file, which are held. */
-export interface LoadedTrace {
+interface LoadedTrace {
   readonly trace: PackedTrace
   /** Whether the run had more operations than were recorded. */
   readonly bounded: boolean
@@ -216,7 +216,7 @@ export interface LoadedTrace {
  * @throws ERR_FILE naming the file, for anything that is neither, for one without a trace, for two of one rank, and for
  *   files of worlds of different sizes
  */
-export function findTraceFiles(paths: readonly string[]): TraceFile[] {
+function findTraceFiles(paths: readonly string[]): TraceFile[] {
   const names = paths.flatMap(filesOf)
   if (names.length > mostFiles)
     throw wrongValue('ERR_FILE', `expected at most ${mostFiles} files of traces`, names.length)
@@ -238,7 +238,7 @@ export function findTraceFiles(paths: readonly string[]): TraceFile[] {
 }
 
 /** Reads the operations of a file. @throws ERR_FILE naming file and line */
-export function readTraceFile({ file }: TraceFile): LoadedTrace {
+function readTraceFile({ file }: TraceFile): LoadedTrace {
   return ofTrace(file, ({ header, operations, end }) => {
     const trace = new PackedTrace(header)
     for (const operation of operations) {

@@ -367,20 +367,12 @@ function checkMeasurementFile(report: Reporter, file: string, of: MeasureFlags['
   return violations.length > 0 ? exitCodes.checkFailed : exitCodes.ok
 }
 
-export interface MeasureOutcome extends MeasuredPoints {
+interface MeasureOutcome extends MeasuredPoints {
   readonly file: string
   readonly source: object
 }
 
-export function measureText({
-  file,
-  calls,
-  measured,
-  skipped,
-  refused,
-  wrong,
-  points,
-}: MeasureOutcome): string {
+function measureText({ file, calls, measured, skipped, refused, wrong, points }: MeasureOutcome): string {
   return table([
     ['file', file],
     ['calls', figure(calls)],
@@ -393,11 +385,11 @@ export function measureText({
   ])
 }
 
-export function wrongText({ call, setting }: WrongPoint): string {
+function wrongText({ call, setting }: WrongPoint): string {
   return `wrong result, not measured: ${settingLine(setting)}, ${callText(call)}`
 }
 
-export function violationObject({ settings }: MeasuredData, violation: GuidelineViolation): object {
+function violationObject({ settings }: MeasuredData, violation: GuidelineViolation): object {
   const line = (index: number) => settingLine(settings[index])
   const { setting, remedy, ...rest } = violation
   return {
@@ -407,7 +399,7 @@ export function violationObject({ settings }: MeasuredData, violation: Guideline
   }
 }
 
-export function violationsText(
+function violationsText(
   data: MeasuredData,
   bases: readonly GuidelineBase[],
   violations: readonly GuidelineViolation[],

@@ -292,10 +292,7 @@ async function compareFile(
 const mostShown = 60
 
 /** Returns the text of `rankweave models --compare`: a row per predictor, then a row per time. */
-export function comparisonText(
-  { source, predictors, vote, times }: ModelComparison,
-  predictedFor: string,
-): string {
+function comparisonText({ source, predictors, vote, times }: ModelComparison, predictedFor: string): string {
   const calls = new Set(times.map(({ call }) => callText(call))).size
   const summary = [
     ['', 'times', 'median error', 'largest', 'predicted / measured', 'winner', 'mean penalty', 'largest'],

@@ -156,7 +156,7 @@ function text(
 }
 
 /** Returns the strategies that were compared, by simulated time; the planned one is marked. */
-export function choiceRows(compared: ReportedChoice): string {
+function choiceRows(compared: ReportedChoice): string {
   const { alternatives, bytesPerBlock, considered, chosen, ordinaryAllgather: ordinary } = compared
   const farthest = alternatives.some((alternative) => alternative.bytes.network > 0)
   const direct = alternatives.find(({ strategy }) => strategy === 'direct')

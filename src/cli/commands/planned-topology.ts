@@ -30,7 +30,7 @@ import { noteViolations } from '../output/proof-report.js'
 import { groupProgress, type Reporter, readProgress } from '../output/reporter.js'
 
 /** A plan of a topology, made here or by a service. */
-export interface PlannedTopology {
+interface PlannedTopology {
   /** The JSON object of the plan, the same from every source. */
   readonly report: PlanReport
   readonly verified: boolean

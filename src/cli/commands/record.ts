@@ -187,7 +187,7 @@ function blocksText(blocks: readonly [number, number] | null): string {
 const callsName = /^calls-\d+\.bin$/
 const traceName = /^rank-\d+\.jsonl$/
 
-export interface MatchingRecording {
+interface MatchingRecording {
   /** The command that starts the program; empty if it has run before. */
   readonly command: readonly string[]
   /** The folder for traces and records. */
@@ -203,7 +203,7 @@ export interface MatchingRecording {
  *
  * @throws ERR_SHIM if the program fails, or has recorded nothing
  */
-export async function recordMatching(report: Reporter, recording: MatchingRecording): Promise<void> {
+async function recordMatching(report: Reporter, recording: MatchingRecording): Promise<void> {
   const folder = resolve(recording.folder)
   if (recording.command.length > 0) await runRecording(report, folder, recording)
   const mostBytes = longestCalls(recording.operations)

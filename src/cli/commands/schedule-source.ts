@@ -21,7 +21,7 @@ import { groupProgress, type Reporter } from '../output/reporter.js'
 import { builtTopology, servedPlan } from './planned-topology.js'
 
 /** The options of a command about its source. */
-export interface SourceOptions extends PlanWords, ShapeOptions {
+interface SourceOptions extends PlanWords, ShapeOptions {
   /** The ranks of an algorithm; by default the cores of the machine. */
   readonly ranks?: number | undefined
   /** The processes that host the ranks, in blocks; by default one per rank. */
@@ -76,7 +76,7 @@ const algorithmNamed = (source: string) =>
 export const isTopology = (source: string) => /^[a-z]{2,}:/.test(source)
 
 /** The options about the shape of an algorithm. */
-export interface ShapeOptions {
+interface ShapeOptions {
   readonly root: number
   readonly segments?: number | undefined
   /** The bytes that MPI's count describes, if the command has them. */
@@ -137,7 +137,7 @@ export function sendsAtOnce({
 }
 
 /** A schedule, with the mapping of its topology's vertices; null if they were not mapped. */
-export interface SourceSchedule {
+interface SourceSchedule {
   readonly schedule: Schedule
   readonly mapping: AppliedMapping | null
 }

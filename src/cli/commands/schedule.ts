@@ -85,63 +85,11 @@ type ChosenOptions = OptionValues<typeof choiceOptions>
 /** The options of `auto` alone. */
 const choiceOptionNames = Object.keys(choiceOptions).filter((name) => name !== 'machine')
 
-/** Returns the collective that a source names, or undefined for the text of an algorithm. */
-function collectiveNamed(source: string): Collective | undefined {
-  return collectives.find((name) => name === source && !isNeighborCollective(name))
-}
-
-/** @throws ERR_USAGE for options of a choice beside the text of an algorithm */
-function refuseChoice(command: Command): void {
-  refuseGiven(command, choiceOptionNames, 'is for the name of a collective, not for an algorithm')
-}
-
 /** The text of the algorithm for a collective, and its choice if it was chosen. */
 interface ChosenText {
   readonly text: string
   readonly ranks: number | undefined
   readonly choice: ReturnType<typeof algorithmChoiceObject> | null
-}
-
-function ranksOnCores(machine: Machine | undefined): number | undefined {
-  if (machine === undefined) return undefined
-  return Math.min(machine.firstRank[machine.cores.length], shapeLimits.ranks)
-}
-
-/**
- * Returns the algorithm for a collective, by the options of its choice.
- *
- * @throws ERR_USAGE for options that are missing or do not apply
- * @throws ERR_ARGUMENT, ERR_MACHINE, ERR_RANK as `chooseAlgorithm` does
- */
-function chosenText(
-  report: Reporter,
-  command: Command,
-  collective: Collective,
-  shape: { readonly ranks?: number | undefined; readonly root: number },
-  { algorithm, machine, bytes, order, budget, compare }: ChosenOptions,
-): ChosenText {
-  refuseNeedlessRoot(command, { collective })
-  if (algorithm !== 'auto') {
-    refuseGiven(
-      command,
-      choiceOptionNames.filter((name) => name !== 'algorithm'),
-      'is for --algorithm auto',
-    )
-    parseAlgorithm(algorithm, collective)
-    return { text: algorithm, ranks: shape.ranks ?? ranksOnCores(machine), choice: null }
-  }
-  refuseGiven(command, ['segments'], 'is chosen by --algorithm auto')
-  if (machine === undefined) throw new RankweaveError('ERR_USAGE', 'expected --machine with a profile')
-  if (bytes === undefined) throw new RankweaveError('ERR_USAGE', 'expected --bytes')
-  const ranks = shape.ranks ?? ranksOnCores(machine)!
-  report.step(`simulating algorithms of ${collective} on ${figure(ranks)} ranks`)
-  const choice = chooseAlgorithm(collective, machine, { ranks, root: shape.root, bytes, order, budget })
-  const object = algorithmChoiceObject(choice, machine)
-  return {
-    text: choice.chosen.algorithm,
-    ranks,
-    choice: compare ? object : { ...object, alternatives: [choice.chosen], notSimulated: [] },
-  }
 }
 
 const help = `
@@ -254,6 +202,58 @@ export const scheduleCommand: AddCommand = (command, act) => {
     )
 }
 
+/** Returns the collective that a source names, or undefined for the text of an algorithm. */
+function collectiveNamed(source: string): Collective | undefined {
+  return collectives.find((name) => name === source && !isNeighborCollective(name))
+}
+
+/** @throws ERR_USAGE for options of a choice beside the text of an algorithm */
+function refuseChoice(command: Command): void {
+  refuseGiven(command, choiceOptionNames, 'is for the name of a collective, not for an algorithm')
+}
+
+/**
+ * Returns the algorithm for a collective, by the options of its choice.
+ *
+ * @throws ERR_USAGE for options that are missing or do not apply
+ * @throws ERR_ARGUMENT, ERR_MACHINE, ERR_RANK as `chooseAlgorithm` does
+ */
+function chosenText(
+  report: Reporter,
+  command: Command,
+  collective: Collective,
+  shape: { readonly ranks?: number | undefined; readonly root: number },
+  { algorithm, machine, bytes, order, budget, compare }: ChosenOptions,
+): ChosenText {
+  refuseNeedlessRoot(command, { collective })
+  if (algorithm !== 'auto') {
+    refuseGiven(
+      command,
+      choiceOptionNames.filter((name) => name !== 'algorithm'),
+      'is for --algorithm auto',
+    )
+    parseAlgorithm(algorithm, collective)
+    return { text: algorithm, ranks: shape.ranks ?? ranksOnCores(machine), choice: null }
+  }
+  refuseGiven(command, ['segments'], 'is chosen by --algorithm auto')
+  if (machine === undefined) throw new RankweaveError('ERR_USAGE', 'expected --machine with a profile')
+  if (bytes === undefined) throw new RankweaveError('ERR_USAGE', 'expected --bytes')
+  const ranks = shape.ranks ?? ranksOnCores(machine)!
+  report.step(`simulating algorithms of ${collective} on ${figure(ranks)} ranks`)
+  const choice = chooseAlgorithm(collective, machine, { ranks, root: shape.root, bytes, order, budget })
+  const object = algorithmChoiceObject(choice, machine)
+  return {
+    text: choice.chosen.algorithm,
+    ranks,
+    choice: compare ? object : { ...object, alternatives: [choice.chosen], notSimulated: [] },
+  }
+}
+
+function ranksOnCores(machine: Machine | undefined): number | undefined {
+  if (machine === undefined) return undefined
+  return Math.min(machine.firstRank[machine.cores.length], shapeLimits.ranks)
+}
+
 function listAlgorithms(report: Reporter): ExitCode {
   report.result({ algorithms: listedAlgorithms(), withoutSchedule: withoutSchedule() }, algorithmList())
   return exitCodes.ok
@@ -307,7 +307,7 @@ function summaryText(
 }
 
 /** Returns the part of a schedule's JSON object about a choice, like that of a plan. */
-export function algorithmChoiceObject(choice: ComparedAlgorithms, machine: Machine) {
+function algorithmChoiceObject(choice: ComparedAlgorithms, machine: Machine) {
   const { chosen, alternatives, notSimulated, simulated, bytes } = choice
   return {
     bytesPerUnit: bytes,
@@ -322,7 +322,7 @@ export function algorithmChoiceObject(choice: ComparedAlgorithms, machine: Machi
 }
 
 /** Returns the algorithms that were compared, by simulated time; the chosen one is marked. */
-export function algorithmChoiceRows(compared: ReturnType<typeof algorithmChoiceObject>): string {
+function algorithmChoiceRows(compared: ReturnType<typeof algorithmChoiceObject>): string {
   const { alternatives, bytesPerUnit, chosen, notSimulated, profile, remark, simulated } = compared
   const farthest = alternatives.some(({ bytes }) => bytes.network > 0)
   const rows = alternatives.map(({ algorithm, timeUs, messages, bytes, planMs }) => [

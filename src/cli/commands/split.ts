@@ -111,7 +111,7 @@ export interface SplitSummary {
   readonly explained?: Readonly<Record<string, PhaseCost>>
 }
 
-export function splitOutcome(
+function splitOutcome(
   shares: readonly SplitShare[],
   world: { readonly ranks: number; readonly fabric: string; readonly explain: boolean },
 ): SplitSummary {
@@ -180,7 +180,7 @@ function sum(values: readonly number[]): number {
   return values.reduce((a, b) => a + b, 0)
 }
 
-export function splitText(outcome: SplitSummary): string {
+function splitText(outcome: SplitSummary): string {
   const { bytesPerProcess, lookups, explained } = outcome
   const rows: [string, string][] = [
     [

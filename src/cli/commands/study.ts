@@ -269,7 +269,7 @@ export async function writeStudy(
 }
 
 /** Summarizes a study: the fastest of the strategies studied for every length, and the starts until it pays. */
-export function fastestRows({ subject, fastest, strategies, leftOut, sensitivity, mapped }: Study): string {
+function fastestRows({ subject, fastest, strategies, leftOut, sensitivity, mapped }: Study): string {
   const left = leftOut.length === 0 ? '' : `, ${leftOut.length} left out`
   return [
     `${subject.topology} on ${subject.machine}: ${counted(strategies.length, 'strategy', 'strategies')}${left}`,

@@ -121,7 +121,7 @@ async function convert(
 }
 
 /** The figures of a topology. A figure that takes too long is null; standard error has the reason. */
-export interface TopologyReport {
+interface TopologyReport {
   readonly statistics: TopologyStatistics
   readonly translations: TranslationFinding
   readonly common: CommonNeighbors
@@ -131,7 +131,7 @@ export interface TopologyReport {
 }
 
 /** Counts, and reports progress. */
-export function describeTopology(
+function describeTopology(
   report: Reporter,
   topology: ProcessTopology,
   ks: readonly number[],
@@ -185,7 +185,7 @@ function meanHyperedges(
   return null
 }
 
-export function topologyObject({ statistics, translations, common, hyperedges, forecast }: TopologyReport) {
+function topologyObject({ statistics, translations, common, hyperedges, forecast }: TopologyReport) {
   return {
     ...statistics,
     grid:
@@ -213,7 +213,7 @@ export function topologyObject({ statistics, translations, common, hyperedges, f
 }
 
 /** Returns the text of `rankweave topology`. */
-export function topologyTable(
+function topologyTable(
   { statistics, translations, common, hyperedges, forecast }: TopologyReport,
   sharedNode: boolean,
 ): string {

@@ -245,7 +245,7 @@ export const tuneCommand: AddCommand = (command, act) => {
 }
 
 /** Returns the decisions, and their penalties, as lines of text. */
-export function tuningText(learned: readonly LearnedDecisions[]): string {
+function tuningText(learned: readonly LearnedDecisions[]): string {
   const [{ combined } = { combined: null }] = learned
   const texts = learned.map(collectiveText)
   if (combined === null) return texts.join('\n\n')
@@ -328,7 +328,7 @@ function penaltyCells(report: PenaltyReport | null): string[] {
 }
 
 /** Returns the decisions as plain data. */
-export function tuningOutcome(learned: readonly LearnedDecisions[]) {
+function tuningOutcome(learned: readonly LearnedDecisions[]) {
   return learned.map(
     ({ collective, data, leaves, quadtree, combined, training, heldOut, default: byDefault }) => ({
       ...{ collective, calls: data.calls.length, settings: data.settings.length, leaves, training },
@@ -344,7 +344,7 @@ export function tuningOutcome(learned: readonly LearnedDecisions[]) {
 }
 
 /** An output of `rankweave tune` with decisions, besides the tuning file. */
-export interface TuningOutput {
+interface TuningOutput {
   readonly name: 'c' | 'ts' | 'ompiRules' | 'mpich' | 'report'
   readonly flags: string
   readonly help: string
@@ -360,7 +360,7 @@ interface WrittenOutput {
 }
 
 /** The input of an output. */
-export interface Tuned {
+interface Tuned {
   readonly file: TuningFile
   readonly learned: readonly LearnedDecisions[]
   /** The measurements of one source from which the decisions were learned. */
@@ -369,7 +369,7 @@ export interface Tuned {
 }
 
 /** The further input of files of rules: rules know ranks, but no nodes. */
-export interface RuleOptions {
+interface RuleOptions {
   /** The number that layouts have. Default: the measured one, if there was only one. */
   readonly processesPerNode?: number | undefined
   /** The file of MPICH's library, whose own selection stands where nothing was decided. */

@@ -7,7 +7,7 @@ import { fileError } from '../../text/whole-file.js'
 import { type CallFile, callFileLimits, readCallFile } from '../../tuning/online/call-file.js'
 import { recordBytes } from '../../tuning/online/call-records.js'
 
-export interface CallFolder {
+interface CallFolder {
   /** The runs by name of file, in the order of names, each with one record for every call. */
   readonly runs: ReadonlyMap<string, CallFile>
   /** The files that are not used, each with its reason: unfinished, or damaged since. */
@@ -20,7 +20,7 @@ import { callFileEnding } from '../../launch/processes/recorded-calls.js'
  * The limits of a folder, and of each file. Entries are calls, communicators, and settings of lists that differ from
  * file to file.
  */
-export const callFolderLimits = {
+const callFolderLimits = {
   files: 4096,
   entries: 2 ** 22,
   fileBytes: callFileLimits.headerBytes + callFileLimits.records * recordBytes,

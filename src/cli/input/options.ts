@@ -17,7 +17,7 @@ export interface CommandOption<T> {
 }
 
 /** The options of a command by the names of their values, in the order of its help. */
-export type CommandOptions = Readonly<Record<string, CommandOption<unknown>>>
+type CommandOptions = Readonly<Record<string, CommandOption<unknown>>>
 
 /** The values of options; a value that may be undefined may be absent. */
 export type OptionValues<Table extends CommandOptions> = {

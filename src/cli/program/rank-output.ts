@@ -86,7 +86,7 @@ class LineTagger {
 }
 
 /** The output and the reports of a user's program. */
-export interface ProgramReports {
+interface ProgramReports {
   readonly output: RankOutput
   /** Whether the process of rank 0 writes at the end which algorithms its collectives used. */
   readonly reportAlgorithms: boolean

@@ -26,22 +26,6 @@ import { addViewRoutes } from './view-routes.js'
 
 const params = z.strictObject({ id: mountedWorldId })
 
-/**
- * Adds the routes of worlds of programs: opened, listed, ended. Their sockets are at `/v1/rendezvous` (upgrades.ts).
- */
-function addRendezvousRoutes(app: FastifyInstance, { mounted }: ServiceContext): void {
-  app.post('/rendezvous/worlds', (request, reply) =>
-    reply.code(201).send(mounted.create(request.tenant, parsed(mountedWorldRequest, request.body))),
-  )
-  app.get('/rendezvous/worlds', ({ tenant }) => ({ worlds: mounted.list(tenant) }))
-  app.get('/rendezvous/worlds/:id', (request) =>
-    mounted.get(request.tenant, parsed(params, request.params).id),
-  )
-  app.delete('/rendezvous/worlds/:id', (request) =>
-    mounted.end(request.tenant, parsed(params, request.params).id),
-  )
-}
-
 interface AppOptions {
   readonly context: ServiceContext
   readonly metrics: ServiceMetrics
@@ -184,6 +168,22 @@ export function makeApp({ context, metrics, files, tls, logger }: AppOptions): F
     { prefix: '/v1' },
   )
   return app
+}
+
+/**
+ * Adds the routes of worlds of programs: opened, listed, ended. Their sockets are at `/v1/rendezvous` (upgrades.ts).
+ */
+function addRendezvousRoutes(app: FastifyInstance, { mounted }: ServiceContext): void {
+  app.post('/rendezvous/worlds', (request, reply) =>
+    reply.code(201).send(mounted.create(request.tenant, parsed(mountedWorldRequest, request.body))),
+  )
+  app.get('/rendezvous/worlds', ({ tenant }) => ({ worlds: mounted.list(tenant) }))
+  app.get('/rendezvous/worlds/:id', (request) =>
+    mounted.get(request.tenant, parsed(params, request.params).id),
+  )
+  app.delete('/rendezvous/worlds/:id', (request) =>
+    mounted.end(request.tenant, parsed(params, request.params).id),
+  )
 }
 
 /** Refuses data that are not HTTP, or do not arrive in time. */

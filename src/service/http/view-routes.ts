@@ -18,17 +18,6 @@ const planParams = z.strictObject({ id: planId })
 const topologyParams = z.strictObject({ id: topologyId })
 const json = 'application/json; charset=utf-8'
 
-/** Returns the options that found friends, also of plans whose strategy was chosen. */
-function friendsOf({ request, statistics }: PlanInfo): ViewedPlan['friends'] {
-  const { groups, chosen } = statistics
-  // Plans without groups have k null; their requests need not be read.
-  if (typeof groups !== 'number' || statistics['k'] === null) return null
-  const { strategy: asked, operation, machine } = readRequest(request).read
-  const strategy = isAuto(asked) ? parseStrategy(String(chosen)) : asked
-  const isGrouped = strategy.kind === 'common-neighbor' && operation === 'neighbor-allgather'
-  return isGrouped ? { strategy, machine, groups } : null
-}
-
 /** Adds the routes of pictures of topologies and plans, computed once while remembered, and of reports. */
 export function addViewRoutes(app: FastifyInstance, { store, tasks, answers }: ServiceContext): void {
   /** @throws ERR_NOT_FOUND */
@@ -91,4 +80,15 @@ export function addViewRoutes(app: FastifyInstance, { store, tasks, answers }: S
       .type('text/html; charset=utf-8')
       .send(html)
   })
+}
+
+/** Returns the options that found friends, also of plans whose strategy was chosen. */
+function friendsOf({ request, statistics }: PlanInfo): ViewedPlan['friends'] {
+  const { groups, chosen } = statistics
+  // Plans without groups have k null; their requests need not be read.
+  if (typeof groups !== 'number' || statistics['k'] === null) return null
+  const { strategy: asked, operation, machine } = readRequest(request).read
+  const strategy = isAuto(asked) ? parseStrategy(String(chosen)) : asked
+  const isGrouped = strategy.kind === 'common-neighbor' && operation === 'neighbor-allgather'
+  return isGrouped ? { strategy, machine, groups } : null
 }

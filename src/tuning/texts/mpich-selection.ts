@@ -47,21 +47,6 @@ const functions: Partial<Record<Collective, readonly SelectedFunction[]>> = {
   scatter: [selected('Scatter', 'binomial nb', null)],
 }
 
-function selected(
-  prefix: string,
-  algorithms: string,
-  size: SelectedFunction['size'],
-  reduces?: true,
-): SelectedFunction {
-  return {
-    name: prefix.toLowerCase(),
-    prefix,
-    algorithms: algorithms.split(' '),
-    size,
-    ...(reduces === true ? { reduces } : {}),
-  }
-}
-
 const greatest = 2 ** 31 - 1
 
 /**
@@ -100,6 +85,21 @@ export function mpichSelection(
     })
   })
   return { ...own, ...Object.fromEntries(written) }
+}
+
+function selected(
+  prefix: string,
+  algorithms: string,
+  size: SelectedFunction['size'],
+  reduces?: true,
+): SelectedFunction {
+  return {
+    name: prefix.toLowerCase(),
+    prefix,
+    algorithms: algorithms.split(' '),
+    size,
+    ...(reduces === true ? { reduces } : {}),
+  }
 }
 
 function ofFunction(

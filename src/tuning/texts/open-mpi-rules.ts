@@ -84,10 +84,6 @@ const functions: Partial<Record<Collective, readonly RuledFunction[]>> = {
   scatter: [ruled('scatter', 15, 'basic_linear binomial linear_nb', noSizes)],
 }
 
-function ruled(name: string, number: number, algorithms: string, traits: FunctionTraits): RuledFunction {
-  return { name, number, algorithms: algorithms.split(' '), ...traits }
-}
-
 /** The children of a node of `chain`, unless a setting names their number. */
 const defaultFanout = 4
 
@@ -142,6 +138,10 @@ export function openMpiRules(
     text: `${[...head, ...lines.map(({ line }) => line)].join('\n')}\n`,
     left: { commutative: leftFor('commutative'), 'equal-arguments': leftFor('equal-arguments') },
   }
+}
+
+function ruled(name: string, number: number, algorithms: string, traits: FunctionTraits): RuledFunction {
+  return { name, number, algorithms: algorithms.split(' '), ...traits }
 }
 
 function functionLines(
