@@ -1,7 +1,7 @@
 import { workerData } from 'node:worker_threads'
 import { givenOptions } from '../base/option-table.js'
 import { bindThisThread } from '../fabric/threads/core-binding.js'
-import { openThreads } from '../fabric/threads/threads.js'
+import { ThreadsSession } from '../fabric/threads/threads.js'
 import { installMailboxDesigns } from '../messages/mailboxes/install-designs.js'
 import { worldLayout } from '../messages/process/world-layout.js'
 import type { UserProgram } from '../world/user-program.js'
@@ -17,7 +17,7 @@ export async function hostProcess(): Promise<void> {
   const { hosted, ...world } = data
   const post = (message: FromProcess) => port.postMessage(message)
   const part = new HostedPart(port, post)
-  const session = openThreads(connection, (key, members, contribution) =>
+  const session = new ThreadsSession(connection, (key, members, contribution) =>
     post({ kind: 'decide', key, members, contribution }),
   )
   const started = new Promise<void>((resolve) => {

@@ -74,7 +74,7 @@ const mpichConditions: LibraryConditions = {
 export type LibraryKind = 'Open MPI' | 'MPICH'
 
 /** The name and version that an MPI library reports. */
-export interface LibraryName {
+interface LibraryName {
   readonly kind: LibraryKind
   readonly version: string
 }

@@ -16,7 +16,7 @@ import {
 import type { MeasuringJob } from './measuring-job.js'
 import type { CallVerdict, Meter } from './meter.js'
 
-export interface LibraryMeterOptions {
+interface LibraryMeterOptions {
   readonly machine: string
   readonly collectives: readonly Collective[]
   readonly elementType: ElementType
@@ -24,7 +24,7 @@ export interface LibraryMeterOptions {
   readonly segments: readonly number[]
 }
 
-export interface LibraryMeter extends Meter {
+interface LibraryMeter extends Meter {
   readonly spread: PlacedSpread
   /** The collectives whose algorithms the library does not name: only its default is measured. */
   readonly unnamed: readonly Collective[]

@@ -12,7 +12,7 @@ import { formatMeasurement, readMeasurements } from '../tuning/measured/read-mea
 import { settingLine, type TuningSetting } from '../tuning/settings/setting.js'
 import { callKey, isReduction, type TuningCall } from '../tuning/settings/tuning-call.js'
 
-export interface MeasurementFile {
+interface MeasurementFile {
   /** The number of points that it held when it was opened. */
   readonly held: number
   /** The bytes that were cut off with an unfinished last line; 0 for a whole file. */

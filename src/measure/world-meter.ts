@@ -31,7 +31,7 @@ export interface WorldMeterOptions {
   readonly segments: readonly number[]
 }
 
-export interface WorldMeter extends Meter {
+interface WorldMeter extends Meter {
   readonly spread: PlacedSpread
   /** Lets the other ranks return. */
   close(): Promise<void>

@@ -47,7 +47,7 @@ function exported([name, value]: readonly [string, string]): string {
 const launcherName = /^(mpirun|mpiexec|orterun)(?=\.|$)/
 
 /** The machine on which the compiler of a launcher is looked for. */
-export interface CompilerSite {
+interface CompilerSite {
   isFile(path: string): boolean
   /** Returns the compilers of MPI on the machine, one path of each. */
   compilers(): readonly string[]
@@ -114,7 +114,7 @@ function launcherOfCompiler(mpicc: string): string {
 }
 
 /** The machine and user for whom a program is launched. */
-export interface LaunchSite {
+interface LaunchSite {
   readonly cores: number
   readonly isRoot: boolean
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { RankweaveError } from '../errors.js'
 
 /** The calls of one function on communicators of one graph. */
-export interface RecordedCalls {
+interface RecordedCalls {
   readonly calls: number
   /** The bytes of the shortest and of the longest block; null if there was none. */
   readonly blocks: readonly [shortest: number, longest: number] | null

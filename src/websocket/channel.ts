@@ -29,7 +29,7 @@ export interface Channel {
   drop(): void
 }
 
-export interface ChannelEvents {
+interface ChannelEvents {
   message(bytes: Uint8Array): void
   /** Notes that the peer has ended its session. */
   ended(): void

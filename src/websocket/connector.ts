@@ -31,7 +31,7 @@ export interface ConnectorParts {
 }
 
 /** The services that connecting needs from its process. */
-export interface ConnectorHost {
+interface ConnectorHost {
   /** Returns whether a connection of `peer` may become its link: it has none and never had one. */
   wants(peer: number): boolean
   /** Returns whether frames wait for a connection to `peer`. */

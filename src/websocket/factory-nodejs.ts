@@ -34,7 +34,7 @@ export interface WebSocketFactory extends FabricFactory {
     Pick<WebSocketOptions, 'silenceMs' | 'execArgv' | 'processUrl'>
 }
 
-export const maxWebSocketProcesses = 256
+const maxWebSocketProcesses = 256
 
 const webSocketOptions = {
   processes: integerOption({ least: 1, most: maxWebSocketProcesses, code: 'ERR_WORLD' }),

@@ -15,7 +15,7 @@ export interface WatchedConnection {
   ping(): void
 }
 
-export interface LinkWatchHost {
+interface LinkWatchHost {
   /** Asks through the rendezvous whether `peer` is present; it answers `present` after it has sent a separate ping. */
   probe(peer: number): void
   silent(peer: number): void

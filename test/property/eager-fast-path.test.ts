@@ -3,7 +3,7 @@ import { ANY_SOURCE, ANY_TAG, Communicator, type Message, type Request, type Typ
 import { describe, expect, it } from 'vitest'
 import { CommRuntime } from '../../src/comm/comm-state.js'
 import { stridedTable } from '../../src/comm/table/rank-table.js'
-import { openThreads } from '../../src/fabric/threads/threads.js'
+import { ThreadsSession } from '../../src/fabric/threads/threads.js'
 import { connectThreads, resolveThreads } from '../../src/fabric/threads/threads-connect.js'
 import type { RuntimeOptions } from '../../src/messages/process/frame-port.js'
 import { defaultRuntimeOptions } from '../../src/messages/process/runtime.js'
@@ -24,8 +24,8 @@ const worlds = fc.record({
 
 /** Two ranks on two processes in this thread: what one sends lies in the ring until the other one looks. */
 function openPair({ ringBytes, ...options }: { readonly ringBytes: number } & Partial<RuntimeOptions>) {
-  const sessions = connectThreads(resolveThreads({ processes: 2, ringBytes })).map((connection) =>
-    openThreads(connection),
+  const sessions = connectThreads(resolveThreads({ processes: 2, ringBytes })).map(
+    (connection) => new ThreadsSession(connection),
   )
   const layout = worldLayout(2, sessions[0].nodes)
   const runtimes = sessions.map(

@@ -4,7 +4,7 @@ import {
   fabricConformance,
 } from '../../src/conformance/fabric-conformance.js'
 import type { FabricFactory } from '../../src/fabric/fabric.js'
-import { openThreads } from '../../src/fabric/threads/threads.js'
+import { ThreadsSession } from '../../src/fabric/threads/threads.js'
 import {
   connectThreads,
   resolveThreads,
@@ -27,7 +27,7 @@ export function factoryOf(connections: readonly ThreadsConnection[]): FabricFact
   return {
     kind: 'threads',
     processes: connections[0].nodes.length,
-    open: async () => openThreads(connections[opened++]),
+    open: async () => new ThreadsSession(connections[opened++]),
   }
 }
 

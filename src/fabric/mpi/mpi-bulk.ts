@@ -12,7 +12,7 @@ import { MpiMemory } from './mpi-memory.js'
 import { padded } from './mpi-outbox.js'
 
 /** The services that bulk transfers need from their process. */
-export interface BulkHost {
+interface BulkHost {
   readonly process: number
   /** Sends a record without payload. */
   post(peer: number, kind: number, header: Int32Array): void

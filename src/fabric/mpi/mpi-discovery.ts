@@ -5,7 +5,7 @@ import { launcherLibraries } from './mpi-launcher.js'
 import { identifyMpi, loadKoffi } from './mpi-library.js'
 
 /** An MPI library on this machine. */
-export interface FoundMpi {
+interface FoundMpi {
   /** The path of its file if the platform reports it, else the name by which it was loaded. */
   readonly path: string
   /** The first line of the version that it reports. */

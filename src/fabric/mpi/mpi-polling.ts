@@ -29,7 +29,7 @@ const pollsPerBatch = 8
 /** The least number of plain polls that take as long as one poll that yields the core. */
 const pollsPerYield = 32
 
-export interface PolledProcess {
+interface PolledProcess {
   /** Delivers what has arrived; true if anything has. */
   poll(): boolean
   /** Returns whether a bulk transfer is in progress. */

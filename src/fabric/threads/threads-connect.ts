@@ -47,7 +47,7 @@ export interface ThreadsOptions {
 }
 
 /** The resolved options that connect threads. */
-export type ThreadsShape = Required<Pick<ThreadsOptions, 'processes' | 'nodes' | 'ringBytes' | 'bindTo'>>
+type ThreadsShape = Required<Pick<ThreadsOptions, 'processes' | 'nodes' | 'ringBytes' | 'bindTo'>>
 
 /** The data that one process needs to take part; sent to its worker unchanged, with `ports` in the transfer list. */
 export interface ThreadsConnection {
@@ -77,7 +77,7 @@ export const stateStride = 16
 /** The index of the word beside the state of process 0: 1 while a process runs an action alone. */
 export const aloneWord = 1
 
-export const maxThreads = 64
+const maxThreads = 64
 /**
  * The limit of frames: a copy of this size still finds its source in the cache, and the receiver can overlap its own.
  */

@@ -8,7 +8,7 @@ import { RingReader, recordKind } from './threads-ring.js'
 const batchRecords = 1024
 
 /** The services that receiving needs from its process. */
-export interface InboxHost {
+interface InboxHost {
   readonly counters: FabricCounters
   /** Handles a record of another kind than `frame`. */
   control(src: number, kind: number, header: Int32Array, payload: Uint8Array): void

@@ -23,7 +23,7 @@ export interface RingMemory {
 
 /** The places of the writer's index, its request and the reader's index, on separate cache lines. */
 const word = { tail: 0, head: 16, spaceRequested: 32 } as const
-export const controlBytes = 192
+const controlBytes = 192
 
 export const ringBytes = (sizeBytes: number): number => controlBytes + sizeBytes
 

@@ -9,7 +9,7 @@ export interface SegmentMessage {
 }
 
 /** The services that shared memory needs from its process. */
-export interface SharingHost {
+interface SharingHost {
   readonly ports: readonly (MessagePort | null)[]
   /** Handles a message that was taken from a port: a wake message or a segment. */
   taken(peer: number, message: 0 | SegmentMessage): void
@@ -18,7 +18,7 @@ export interface SharingHost {
 }
 
 /** The most bytes of staging memory of a process; pages that are never used are never backed by memory. */
-export const mostStagingBytes = 64 * 2 ** 20
+const mostStagingBytes = 64 * 2 ** 20
 const allStagingBytes = 512 * 2 ** 20
 
 interface Segment {

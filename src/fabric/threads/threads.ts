@@ -67,15 +67,6 @@ export interface ThreadsFactory extends FabricFactory {
   readonly workers: Pick<ThreadsOptions, 'resourceLimits' | 'workerUrl'>
 }
 
-/**
- * Opens the session of the one process that a connection is for.
- *
- * @param contribute takes contributions to the thread that orders losses and decisions; none: there is no authority
- */
-export function openThreads(connection: ThreadsConnection, contribute?: Contribute): ThreadsSession {
-  return new ThreadsSession(connection, contribute)
-}
-
 type Contribute = (key: string, members: readonly number[], contribution: Uint8Array) => void
 
 export class ThreadsSession implements FabricSession {
@@ -86,7 +77,11 @@ export class ThreadsSession implements FabricSession {
   readonly #process: ThreadsProcess
   readonly #authority: RemoteAuthority | undefined
 
-  /** Users do not call this: sessions come from `openThreads`. */
+  /**
+   * Opens the session of the one process that a connection is for.
+   *
+   * @param contribute takes contributions to the thread that orders losses and decisions; none: there is no authority
+   */
   constructor(connection: ThreadsConnection, contribute?: Contribute) {
     this.#authority = contribute === undefined ? undefined : new RemoteAuthority(contribute)
     this.#process = new ThreadsProcess(connection, this.#authority)

@@ -5,7 +5,7 @@ import { RankweaveError } from '../../errors.js'
 import { isPackaged } from '../../package-paths.js'
 
 /** A file of this package that threads or processes start from. */
-export interface EntryFile {
+interface EntryFile {
   /** The file in this copy of the package. */
   readonly own: URL
   /** The path below `dist`. */

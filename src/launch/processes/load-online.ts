@@ -30,7 +30,7 @@ const requestOptions: OptionTable<OnlineRequest> = {
 }
 
 /** Returns the source of measurements that run on a fabric of this machine. */
-export function onlineSource(fabric: string): MeasurementSource {
+function onlineSource(fabric: string): MeasurementSource {
   return { kind: 'rankweave', name: fabric, machine: hostname() || 'unnamed' }
 }
 

@@ -6,7 +6,7 @@ import type { RunningWorld } from '../../world/world.js'
 import { makeWritableDirectory } from './writable-directory.js'
 
 /** Returns the name of a rank's file in the directory of a trace. */
-export function traceFileName(worldRank: number): string {
+function traceFileName(worldRank: number): string {
   return `rank-${worldRank}.jsonl`
 }
 

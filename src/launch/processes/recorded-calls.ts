@@ -10,7 +10,7 @@ import type { OnlineCommunicator, OnlineProcess } from '../../tuning/online/onli
 import type { UserProgram } from '../../world/user-program.js'
 
 /** Takes the file of a run, on the process of rank 0, or of the first one that lives. */
-export type TakeCallFile = (file: Uint8Array) => Promise<void>
+type TakeCallFile = (file: Uint8Array) => Promise<void>
 
 /**
  * Wraps a program so that ranks that have returned give the records of their processes to rank 0, or to the first one
@@ -194,7 +194,7 @@ export async function writeCallFile(folder: string, file: Uint8Array): Promise<v
 }
 
 /** Warns that a run has its results, but no file. */
-export function warnOfLostCalls(error: unknown): void {
+function warnOfLostCalls(error: unknown): void {
   process.emitWarning(`the calls of this run are not recorded: ${reasonText(error)}`, {
     type: 'RankweaveWarning',
     code: 'RANKWEAVE_CALLS',

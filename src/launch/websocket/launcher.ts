@@ -3,6 +3,7 @@ import { EventEmitter } from 'node:events'
 import { deserialize, serialize } from 'node:v8'
 import { givenOptions } from '../../base/option-table.js'
 import { RankweaveError, reasonText } from '../../errors.js'
+import type { FabricFactory } from '../../fabric/fabric.js'
 import { decodeError } from '../../messages/process/error-record.js'
 import { worldLayout } from '../../messages/process/world-layout.js'
 import { childFile } from '../../package-paths.js'
@@ -15,42 +16,26 @@ import type {
   FromProcess,
   OwnMessage,
   ToProcess,
-  WorldData,
 } from '../processes/process-protocol.js'
-import type { Launcher } from '../processes/session-launcher.js'
-import {
-  type FollowOptions,
-  followWorld,
-  requireModule,
-  type StartedProcess,
-} from '../processes/started-world.js'
+import type { Launcher, LaunchRequest } from '../processes/session-launcher.js'
+import { followWorld, requireModule, type StartedProcess } from '../processes/started-world.js'
 import { dropOutputOfBrokenStreams, type OutputStreams, passOnOutput } from '../processes/worker-output.js'
 import { openRendezvous } from './rendezvous.js'
 import { silenceLimits } from './settings.js'
 
-/** Launches on processes of this host, each of which loads the program itself; the rendezvous is in this one. */
-export const launchWebSocket: Launcher = async (factory, { program, hosted, world, signal, report }) =>
-  runWebSocket(
-    requireModule(program, factory.kind, 'processes'),
-    factory as WebSocketFactory,
-    { ...world, hosted },
-    {
-      ...givenOptions({ signal, report }),
-    },
-  )
-
 /**
- * Runs a world whose processes are processes of the operating system.
+ * Launches on processes of this host, each of which loads the program itself; the rendezvous is in this one.
  *
  * @returns the values that the ranks' mains returned, in rank order, serialized in between
  * @throws ERR_WORLD, ERR_CLONE, ERR_PROGRAM before a process is started
  */
-export async function runWebSocket<T>(
-  program: URL,
-  factory: WebSocketFactory,
-  { args, ...world }: WorldData,
-  options: FollowOptions = {},
-): Promise<T[]> {
+export const launchWebSocket: Launcher = async <T, A>(
+  given: FabricFactory,
+  { program: main, hosted, world: { args, ...options }, signal, report }: LaunchRequest<T, A>,
+): Promise<T[]> => {
+  const program = requireModule(main, given.kind, 'processes')
+  const factory = given as WebSocketFactory
+  const world = { ...options, hosted }
   const { processes, nodes, silenceMs } = factory.options
   const layout = worldLayout(world.ranks, nodes, world.ranksPerProcess)
   const sent = serialized(args)
@@ -65,14 +50,14 @@ export async function runWebSocket<T>(
   try {
     return await followWorld<T>(
       () => {
-        const given = nodes.map(
+        const data = nodes.map(
           (node, process): ChildData => ({
             kind: 'rankweave child',
             program: program.href,
             ...{ process, url, token, node, world, args: sent },
           }),
         )
-        const children = startChildren(program, factory, given)
+        const children = startChildren(program, factory, data)
         // A process that the rendezvous has given up, because it is silent, may still exist.
         void ended.then(({ lost }) => {
           for (const { process, reason } of lost) children[process].kill(reason)
@@ -80,7 +65,7 @@ export async function runWebSocket<T>(
         return { processes: children, noun: 'process', release: dropOutputOfBrokenStreams(children) }
       },
       layout,
-      options,
+      givenOptions({ signal, report }),
     )
   } finally {
     await rendezvous.close('the process that started the world has ended it')
@@ -103,7 +88,7 @@ const child = { own: childFile, name: 'child.js', option: 'websocket({ processUr
 const leaveMs = 2000
 
 /** Starts all processes of a world, or none. @param given data of each process, by number */
-export function startChildren(
+function startChildren(
   program: URL,
   { options }: WebSocketFactory,
   given: readonly ChildData[],
@@ -135,7 +120,7 @@ export function inheritedFlags(execArgv: readonly string[]): readonly string[] {
 }
 
 /** A process of the operating system that hosts one process of a world, as the thread that started it sees it. */
-export class StartedChild implements StartedProcess, OutputStreams {
+class StartedChild implements StartedProcess, OutputStreams {
   readonly #child: ChildProcess
   readonly #events = new EventEmitter()
   readonly #ended: Promise<void>

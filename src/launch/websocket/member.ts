@@ -11,7 +11,7 @@ import type { UserProgram } from '../../world/user-program.js'
 import { hostSession, type WorldOptions } from '../../world/world.js'
 import { failureText, type ListenOptions } from './settings.js'
 
-export interface MemberOptions {
+interface MemberOptions {
   /** The URL of the rendezvous. */
   readonly url: string
   readonly token: string

@@ -10,7 +10,7 @@ import {
 import { listenRendezvous, requireRendezvous } from '../../websocket/rendezvous/server-nodejs.js'
 import { type ListenOptions, type RanksOptions, ranksOptions, settingsOf } from './settings.js'
 
-export interface RendezvousWorld {
+interface RendezvousWorld {
   readonly url: string
   readonly world: WorldHandle
   /** Ends the world, if it has not ended, and stops listening. */

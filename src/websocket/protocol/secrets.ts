@@ -40,10 +40,10 @@ export function equalSecrets(a: string, b: string): boolean {
   return difference === 0
 }
 
-/** The form of a token: the id of a world, a dot and a secret of 128 bits, such as `1f0c...e3.9a4b...77`. */
-export const worldTokenPattern = /^[0-9a-f]{16}\.[0-9a-f]{32}$/
-
-/** Makes the id of a new world, and the token that lets processes join. */
+/**
+ * Makes the id of a new world, and the token that lets processes join: the id, a dot and a secret of 128 bits, such as
+ * `1f0c...e3.9a4b...77`.
+ */
 export function makeToken(): { readonly id: string; readonly token: string } {
   const id = toHex(randomBytes(8))
   return { id, token: `${id}.${toHex(randomBytes(16))}` }

@@ -14,7 +14,7 @@ export interface HeartbeatData {
   readonly entry: string
 }
 
-export interface HeartbeatWorkerOptions {
+interface HeartbeatWorkerOptions {
   /** The certificates in PEM that sign that of the rendezvous. Default: those that Node trusts. */
   readonly ca?: string
   /**

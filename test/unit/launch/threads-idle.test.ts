@@ -1,7 +1,7 @@
 import type { Communicator } from 'rankweave'
 import { expect, it } from 'vitest'
 import { ownHandles } from '../../../src/fabric/own-handles.js'
-import { openThreads } from '../../../src/fabric/threads/threads.js'
+import { ThreadsSession } from '../../../src/fabric/threads/threads.js'
 import {
   connectThreads,
   processState,
@@ -28,7 +28,9 @@ it('64 ranks that wait in recv schedule nothing: their processes sleep until a f
     return 0
   }
   // Both in this thread, so that one event loop shows what both schedule.
-  const worlds = connections.map((connection) => hostSession(openThreads(connection), main, { ranks: 65 }))
+  const worlds = connections.map((connection) =>
+    hostSession(new ThreadsSession(connection), main, { ranks: 65 }),
+  )
   while (!asleep()) await turn()
   for (let turns = 0; turns < 1000; turns++) {
     expect(asleep()).toBe(true)

@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { type Communicator, isRankweaveError } from 'rankweave'
 import { describe, expect, it } from 'vitest'
-import { openThreads } from '../../../../src/fabric/threads/threads.js'
+import { ThreadsSession } from '../../../../src/fabric/threads/threads.js'
 import { connectThreads, resolveThreads } from '../../../../src/fabric/threads/threads-connect.js'
 import { hostSession } from '../../../../src/world/world.js'
 
@@ -9,7 +9,7 @@ import { hostSession } from '../../../../src/world/world.js'
 async function onThreads<R>(processes: number, main: (world: Communicator) => Promise<R>): Promise<R[]> {
   const connections = connectThreads(resolveThreads({ processes }))
   const worlds = connections.map((connection) =>
-    hostSession(openThreads(connection), main, { ranks: processes }),
+    hostSession(new ThreadsSession(connection), main, { ranks: processes }),
   )
   return (await Promise.all(worlds)).flat() as R[]
 }

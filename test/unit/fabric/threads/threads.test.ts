@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { describe, expect, it } from 'vitest'
-import { openThreads, type ThreadsSession } from '../../../../src/fabric/threads/threads.js'
+import { ThreadsSession } from '../../../../src/fabric/threads/threads.js'
 import {
   connectThreads,
   processState,
@@ -14,7 +14,9 @@ const collectGarbage = runInNewContext('gc') as () => void
 
 /** Two processes in this thread. */
 async function inPair(use: (a: ThreadsSession, b: ThreadsSession) => Promise<void>): Promise<void> {
-  const [a, b] = connectThreads(resolveThreads({ processes: 2 })).map((connection) => openThreads(connection))
+  const [a, b] = connectThreads(resolveThreads({ processes: 2 })).map(
+    (connection) => new ThreadsSession(connection),
+  )
   for (const { hosted } of [a, b]) hosted[0].attach({ frame: () => {}, peerLost: () => {} })
   try {
     await use(a, b)
@@ -81,7 +83,7 @@ describe('a blocked process', () => {
   it('is awake once a peer has sent it a frame, and stays closed when it has closed', async () => {
     const connections = connectThreads(resolveThreads({ processes: 2 }))
     const states = new Int32Array(connections[0].states)
-    const [a, b] = connections.map((connection) => openThreads(connection))
+    const [a, b] = connections.map((connection) => new ThreadsSession(connection))
     for (const { hosted } of [a, b]) hosted[0].attach({ frame: () => {}, peerLost: () => {} })
     Atomics.store(states, stateStride, processState.blocked)
     a.hosted[0].send(1, Int32Array.of(1))

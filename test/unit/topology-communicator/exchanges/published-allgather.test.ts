@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import fc from 'fast-check'
 import { type Communicator, isRankweaveError, worldReport } from 'rankweave'
 import { describe, expect, it } from 'vitest'
-import { openThreads } from '../../../../src/fabric/threads/threads.js'
+import { ThreadsSession } from '../../../../src/fabric/threads/threads.js'
 import { connectThreads, resolveThreads } from '../../../../src/fabric/threads/threads-connect.js'
 import { topologyFromEdges } from '../../../../src/topology/topology-builders.js'
 import { hostSession } from '../../../../src/world/world.js'
@@ -32,7 +32,7 @@ async function inSharedMemory<R>(
   main: (world: Communicator) => Promise<R>,
 ): Promise<R[]> {
   const worlds = connectThreads(resolveThreads({ processes })).map((connection) => {
-    const session = openThreads(connection)
+    const session = new ThreadsSession(connection)
     for (const fabric of session.hosted) Object.assign(fabric, { watch })
     return hostSession(session, main, { ranks })
   })
@@ -171,7 +171,7 @@ describe('neighbor allgathers read in shared memory', () => {
   it('are direct sends where memory is not shared', async () => {
     const topology = topologyFromEdges(2, { sources: [0], destinations: [1], weights: null })
     await hostSession(
-      openThreads(connectThreads(resolveThreads({ processes: 1 }))[0]),
+      new ThreadsSession(connectThreads(resolveThreads({ processes: 1 }))[0]),
       async (world) => {
         const comm = await world.createTopology(topology)
         const recv = new Int32Array(comm.sources.length)
