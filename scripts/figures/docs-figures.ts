@@ -128,16 +128,6 @@ export const docsFigures: readonly FigureLine[] = [
     },
   },
   {
-    ...{ page: 'placement.md', isLong: true },
-    line: 'A mapping that makes them small may make a strategy slower: by `pairs` the topology below takes {} us, by its order {} us.',
-    values: async () => {
-      const routed =
-        'powerlaw:128:d=4:gamma=2.3:seed=1 --machine cluster:nodes=16,cores=8,profile=simgrid-fast --strategy routed --bytes 512'
-      const both = [`${routed} --map auto`, routed].map(simulated)
-      return (await Promise.all(both)).map(({ timeUs }) => rounded(timeUs))
-    },
-  },
-  {
     page: 'README.md',
     line: '![Timeline of a neighbor allgather of 16 ranks on 4 nodes: sends, receives, packing and waits of every rank over {} microseconds, and the critical path](docs/timeline.svg)',
     values: async () => [await timelineUs()],

@@ -24,7 +24,7 @@ const isPossible =
   installedMpis.some(({ name }) => name === 'Open MPI')
 if (!isPossible) console.warn('tutorials are not walked: they take root, iproute2 and Open MPI')
 const hasCores = availableParallelism() >= 2
-if (!hasCores) console.warn('place-your-program.md is not walked: a node needs two cores')
+if (!hasCores) console.warn('placement.md is not walked: a node needs two cores')
 
 /**
  * Runs what a reader pastes into the shell beside the four nodes.
@@ -83,10 +83,15 @@ describe.skipIf(!isPossible)('tutorials on four nodes of this machine', () => {
     expect(readFileSync(join(cwd, 'rules.txt'), 'utf8')).toContain('processes of each: 4')
   })
 
-  it.skipIf(!hasCores)('place-your-program.md has commands that work when they are pasted', () => {
-    const blocks = pageOf('place-your-program.md')
-    const pasted = blocks('sh').filter((block) => !block.startsWith('bench/'))
-    const { stdout } = walk(folder(), ['halo.c', blocks('c')[0]], pasted, 8)
+  it.skipIf(!hasCores)('placement.md has commands that work when they are pasted', () => {
+    const blocks = pageOf('placement.md')
+    const pasted = blocks('sh').filter((block) => block.includes('halo'))
+    const { stdout } = walk(
+      folder(),
+      ['halo.c', readFileSync(pathOf('examples/c/halo.c'), 'utf8')],
+      pasted,
+      8,
+    )
     // Counted by the program, twice before it is placed, and what the mapping has promised.
     const counts = stdout.match(/^\d+(?= messages leave a node)/gm)!
     const [, before, after] = /^ +edges \* +(\d+) +(\d+) /m.exec(stdout)!

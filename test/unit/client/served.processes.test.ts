@@ -160,7 +160,7 @@ it('members of a world connect by the socket of the platform', async () => {
 })
 
 it('the examples of the documentation do what they say', async () => {
-  const blocks = readFileSync('docs/client.md', 'utf8').matchAll(/^```js\n(.*?)^```$/gms)
+  const blocks = readFileSync('docs/service.md', 'utf8').matchAll(/^```js\n(.*?)^```$/gms)
   const service = `'http://127.0.0.1:7878'`
   // Those that connect; programs, which the others need, join in other tests.
   const whole = Array.from(blocks, ([, block]) => block).filter((block) => block.includes(service))
