@@ -15,6 +15,9 @@ export interface NodeProcess {
   /** Returns seconds and nanoseconds by a clock that never goes back. */
   hrtime(): readonly [seconds: number, ns: number]
   getActiveResourcesInfo(): readonly string[]
+  cpuUsage(): CpuUsage
+  /** The function exists since Node 23.9. */
+  threadCpuUsage?(): CpuUsage
   on(event: 'unhandledRejection', listener: (reason: unknown) => void): void
   off(event: 'unhandledRejection', listener: (reason: unknown) => void): void
   listenerCount(event: string): number
@@ -23,6 +26,12 @@ export interface NodeProcess {
     (name: 'node:crypto'): NodeCrypto
     (name: string): unknown
   }
+}
+
+/** Processor times in microseconds. */
+interface CpuUsage {
+  readonly user: number
+  readonly system: number
 }
 
 interface NodeCrypto {

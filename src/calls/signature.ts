@@ -1,3 +1,4 @@
+import { hashIntegers, hashText } from '../base/hash.js'
 import { typeName } from '../messages/datatype/elements.js'
 import { operationNames } from '../messages/datatype/operation.js'
 import { signatureWords } from '../messages/process/frames.js'
@@ -175,20 +176,6 @@ function methodOrExtra(
 
 function methodHash(extra: number, method: string): number {
   return hashIntegers([extra, hashText(method)])
-}
-
-/** Hashes 32-bit integers by FNV-1a, for `Signature.extra`. */
-export function hashIntegers(values: ArrayLike<number>): number {
-  let hash = 0x811c9dc5
-  for (let i = 0; i < values.length; i++) hash = Math.imul(hash ^ values[i], 0x01000193)
-  return hash
-}
-
-/** Hashes the letters of a text in the same way. Every rank computes it, so no array is made of the text. */
-export function hashText(text: string): number {
-  let hash = 0x811c9dc5
-  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193)
-  return hash
 }
 
 const builtinOfHash = new Map<number, string>(operationNames.map((name) => [hashText(name), name]))

@@ -12,11 +12,12 @@ export { algorithmOf, algorithms } from '../collective/algorithms.js'
 export type { Algorithm, CatalogueEntry, CombinationOrder, Shape } from '../collective/patterns/algorithm.js'
 export type { RankOperations } from '../collective/patterns/rank-operations.js'
 export { scheduleOf } from '../collective/patterns/schedule-size.js'
-export type { AlgorithmAlternative, LeftAlgorithm } from '../cost/choose/algorithm-search.js'
 export {
+  type AlgorithmAlternative,
   type ChooseAlgorithmOptions,
   type ComparedAlgorithms,
   chooseAlgorithm,
+  type LeftAlgorithm,
 } from '../cost/choose/choose-algorithm.js'
 
 // strategies and their plans

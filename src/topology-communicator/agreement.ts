@@ -1,4 +1,4 @@
-import { hashText } from '../calls/signature.js'
+import { hashText } from '../base/hash.js'
 import { formatMachine } from '../machine/format-machine.js'
 import type { Machine } from '../machine/machine.js'
 import { type AutoStrategy, formatAuto, isAuto, machineFacts } from '../neighborhood/choose/auto.js'

@@ -1,6 +1,6 @@
+import { hashIntegers } from '../base/hash.js'
 import { type OptionTable, signalOption, uncheckedOption, uncheckedOptions } from '../base/option.js'
 import { checkOptions } from '../base/option-table.js'
-import { hashIntegers } from '../calls/signature.js'
 import type { CommHandle } from '../comm/handle.js'
 import { RankweaveError } from '../errors.js'
 import { type CartShape, checkCartShape, sizeOf } from '../topology/cart-shape.js'

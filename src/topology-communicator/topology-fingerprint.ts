@@ -1,4 +1,4 @@
-import { hashIntegers } from '../calls/signature.js'
+import { hashIntegers } from '../base/hash.js'
 import { checkTopology, type ProcessTopology } from '../topology/process-topology.js'
 import { topologyHash } from '../topology/topology-hash.js'
 

@@ -1,3 +1,4 @@
+import { mixedWord } from '../base/hash.js'
 import { sha256 } from '../base/sha256.js'
 import { type ProcessTopology, requireTopology } from './process-topology.js'
 
@@ -48,17 +49,10 @@ export function edgesDigest({ ranks, outStart, outRank }: ProcessTopology): stri
   for (let i = 0; i < sums.length; i++) {
     const seed = Math.imul(i + 1, 0x9e3779b9)
     for (let source = 0; source < ranks; source++) {
-      const mixedSource = mixed(source + seed)
-      for (let e = outStart[source]; e < outStart[source + 1]; e++) sums[i] += mixed(mixedSource + outRank[e])
+      const mixedSource = mixedWord(source + seed)
+      for (let e = outStart[source]; e < outStart[source + 1]; e++)
+        sums[i] += mixedWord(mixedSource + outRank[e])
     }
   }
   return Array.from(sums, (sum) => sum.toString(16).padStart(8, '0')).join('')
-}
-
-function mixed(word: number): number {
-  let x = word ^ (word >>> 16)
-  x = Math.imul(x, 0x85ebca6b)
-  x ^= x >>> 13
-  x = Math.imul(x, 0xc2b2ae35)
-  return (x ^ (x >>> 16)) >>> 0
 }

@@ -1,5 +1,6 @@
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { processorMs } from '../../base/clock.js'
 import { isRankweaveError, RankweaveError, wrongValue } from '../../errors.js'
 import {
   baselineDesign,
@@ -83,7 +84,7 @@ export const matchCommand: AddCommand = (command, act) => {
         const ranks: ReportedRank[] = []
         const limits = {
           metered: { clock: () => performance.now(), mostMs: mostReplayMs },
-          timed: { clock: processorMs, mostMs: mostReplayMs },
+          timed: { clock: () => processorMs('thread'), mostMs: mostReplayMs },
         }
         for (const [i, each] of files.entries()) {
           const { file, header } = each
@@ -147,13 +148,6 @@ function trainingOf(path: string, files: readonly TraceFile[]): (rank: number) =
     const { trace } = readTraceFile(byRank.get(rank)!)
     return countSources(trace.operations(), trace.facts)
   }
-}
-
-/** Returns the processor time of this thread (before Node 23.9, of the process), which no other program lengthens. */
-function processorMs(): number {
-  const { threadCpuUsage } = process as { readonly threadCpuUsage?: () => NodeJS.CpuUsage }
-  const { user, system } = threadCpuUsage?.() ?? process.cpuUsage()
-  return (user + system) / 1000
 }
 
 function designObject({ times, ...design }: ReportedRank['designs'][number]) {

@@ -2,6 +2,7 @@ import { availableParallelism, cpus } from 'node:os'
 import { join } from 'node:path'
 import type { Command } from 'commander'
 import * as z from 'zod'
+import { processorMs } from '../../base/clock.js'
 import { longestBlockBytes } from '../../cost/simulate/block-lengths.js'
 import { RankweaveError } from '../../errors.js'
 import type { FabricFactory } from '../../fabric/fabric.js'
@@ -145,12 +146,6 @@ function blockRowsOf(spec: string, ranks: number, open: OpenSource): number | nu
   return Math.ceil(head.header.cols / ranks)
 }
 
-/** Returns the processor time of this process, which other work on the computer disturbs least. */
-function processorMs(): number {
-  const { user, system } = process.cpuUsage()
-  return (user + system) / 1000
-}
-
 /** Returns the study; null in the other processes of a job, which measure and report nothing. */
 async function studyOf(
   report: Reporter,
@@ -174,7 +169,7 @@ async function studyOf(
   const settings = {
     name: text,
     planSeconds,
-    now: processorMs,
+    now: () => processorMs('process'),
     ...(mapped === null ? {} : { mappedFrom: { topology: given, mapping: mapped.mapping } }),
     ...(blockRows === null ? {} : { blockRows }),
     ...(bytes === undefined ? {} : { bytes }),

@@ -1,3 +1,4 @@
+import { boundRounding } from '../../cost/choose/lower-bounds.js'
 import { levelBetween, type ProcessPlaces, placesOf } from '../../cost/simulate/costs.js'
 import { profileOf } from '../../machine/network.js'
 import { levels, type MessageCosts } from '../../machine/profile.js'
@@ -9,9 +10,6 @@ import type { Setting } from './simulated.js'
 
 /** At most so many sources of the rank that has most are followed, spread over all of them. */
 const mostFollowed = 128
-
-/** The simulator and a bound add the same numbers in another order, so their sums round differently. */
-const rounding = 1 - 1e-9
 
 /** A lower bound in microseconds. */
 export type LowerBound = (strategy: Strategy) => number
@@ -38,7 +36,7 @@ export function lowerBound(setting: Setting): LowerBound {
       operation === 'neighbor-allgather' ? combinedBlocks(strategy) : Number.POSITIVE_INFINITY
     const ofAll = Math.max(ofNodes, processorsNs(setting, costs, sources, mostBlocks))
     const ofRoute = out === null || isGrouped(strategy) ? 0 : routeNs(strategy, setting, costs, out)
-    return (rounding * Math.max(ofAll, ofRoute)) / 1000
+    return (boundRounding * Math.max(ofAll, ofRoute)) / 1000
   }
 }
 

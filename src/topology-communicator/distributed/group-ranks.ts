@@ -1,5 +1,6 @@
 import { bytesOf, wordsOf } from '../../base/bytes.js'
 import { GrowingInt32Array } from '../../base/growing-array.js'
+import { hashIntegers } from '../../base/hash.js'
 import { getOrAdd } from '../../base/maps.js'
 import type { Exchange } from '../../calls/exchange/exchange.js'
 import { isRankweaveError, RankweaveError } from '../../errors.js'
@@ -255,9 +256,7 @@ class HostedRanks {
   }
 }
 
-/** Computes FNV-1a over the number of a frame and its messages. */
+/** Hashes the number of a frame and its messages. */
 function hashOf(words: Int32Array): number {
-  let hash = Math.imul(0x811c9dc5 ^ words[0], 0x01000193)
-  for (let i = frameWords; i < words.length; i++) hash = Math.imul(hash ^ words[i], 0x01000193)
-  return hash
+  return hashIntegers(words, frameWords, hashIntegers([words[0]]))
 }

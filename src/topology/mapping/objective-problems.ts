@@ -1,5 +1,6 @@
 import { inversePermutation } from '../../base/order.js'
 import { below } from '../../base/random.js'
+import { meanOf } from '../../base/search.js'
 import { entriesByRow, permuteRows, rowStarts } from '../compressed-rows.js'
 import { distinctIn, distinctOut, type NeighborSets } from '../neighbors.js'
 import type { ProcessTopology } from '../process-topology.js'
@@ -27,8 +28,9 @@ export const objectiveProblems: Readonly<
   },
   'hop-bytes': (topology, facts) => {
     const amounts = exchangedAmounts(topology)
+    const meanAmount = amounts.weight.length === 0 ? 1 : meanOf(amounts.weight)
     return {
-      ...distancesProblem(amounts, facts, 0.6 * meanOf(amounts.weight)),
+      ...distancesProblem(amounts, facts, 0.6 * meanAmount),
       arranged: (nodeOf, search) => arrangedNodes(amounts, nodeOf, { ...facts, ...search }),
       dual: (count, next) => {
         const order = nearOrder(facts, next)
@@ -105,14 +107,6 @@ function renumberedAmounts({ start, to, weight }: ExchangedAmounts, order: Int32
   let entries = 0
   for (const v of order) for (let e = start[v]; e < start[v + 1]; e++) newWeight[entries++] = weight[e]
   return { start: rows.start, to: rows.rank, weight: newWeight }
-}
-
-/** Returns the mean of values; 1 without values. */
-function meanOf(values: ArrayLike<number>): number {
-  if (values.length === 0) return 1
-  let sum = 0
-  for (let i = 0; i < values.length; i++) sum += values[i]
-  return sum / values.length
 }
 
 /** The input of an arrangement of nodes. */

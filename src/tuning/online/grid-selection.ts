@@ -1,3 +1,4 @@
+import { mixedWord } from '../../base/hash.js'
 import { wrongValue } from '../../errors.js'
 import type { OpenGrid } from '../models/decision-grid.js'
 import { cellOfPlace, intervalOf } from '../settings/call-cells.js'
@@ -256,19 +257,11 @@ export function callDraw(seed: number, communicator: number, call: number, colle
 
 /** Returns the part that the draws of one communicator share, for {@link drawOfCall}. */
 export function communicatorDraws(seed: number, communicator: number): number {
-  return mixed(mixed(seed ^ 0x9e3779b9) ^ communicator)
+  return mixedWord(mixedWord(seed ^ 0x9e3779b9) ^ communicator)
 }
 
 /** Returns the number of {@link callDraw}. @param draws from {@link communicatorDraws} */
 export function drawOfCall(draws: number, call: number, collective: number): number {
-  const hash = mixed((draws + 0x7f4a7c15) ^ call)
-  return (mixed((hash + 0x2545f491) ^ collective) >>> 0) / 2 ** 32
-}
-
-/** Mixes a word by the finalizer of MurmurHash3: every bit of the result depends on every bit of the word. */
-function mixed(word: number): number {
-  let hash = word | 0
-  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)
-  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35)
-  return hash ^ (hash >>> 16)
+  const hash = mixedWord((draws + 0x7f4a7c15) ^ call)
+  return (mixedWord((hash + 0x2545f491) ^ collective) >>> 0) / 2 ** 32
 }

@@ -2,7 +2,7 @@ import { algorithms, scheduleOf, simulate } from 'rankweave/schedule'
 import { describe, expect, it } from 'vitest'
 import { parseAlgorithm, segmentsOf } from '../../../../src/collective/algorithm-text.js'
 import { gridOfMachine } from '../../../../src/collective/ways/machine-grid.js'
-import { chooseAlgorithm, chooseAlgorithmInSlices } from '../../../../src/cost/choose/choose-algorithm.js'
+import { chooseAlgorithm } from '../../../../src/cost/choose/choose-algorithm.js'
 import { parseMachine } from '../../../../src/machine/machine-text.js'
 import { collectives, isNeighborCollective } from '../../../../src/schedule/specification.js'
 import { refusal } from '../../../support/refusal.js'
@@ -70,12 +70,11 @@ describe('chooseAlgorithm', () => {
     )
   })
 
-  it('is the same in every run, and in slices', async () => {
+  it('is the same in every run', () => {
     const now = () => 0
     const given = { bytes: 4096, now, ranks: 7, root: 3 }
     const choice = chooseAlgorithm('reduce', machine, given)
     expect(chooseAlgorithm('reduce', machine, given)).toEqual(choice)
-    expect(await chooseAlgorithmInSlices('reduce', machine, given)).toEqual(choice)
     expect(choice).toMatchObject({ ranks: 7, root: 3, bytes: 4096, collective: 'reduce' })
   })
 
