@@ -75,7 +75,7 @@ function doublingOnReversedNodesUs(): number {
 /** A row of the table beside SimGrid, whose figures are those of its runs. */
 function besideSimGrid(algorithm: string, rest: string, simgridUs: number): FigureLine {
   return {
-    page: 'simulation.md',
+    page: 'study/simgrid.md',
     line: `| \`${algorithm}\`${rest} | {} us | ${simgridUs} us |`,
     values: async () => {
       const { timeUs } = await simulated(`${algorithm} --ranks 128 --machine ${clos} --bytes 16384`)
@@ -150,12 +150,12 @@ export const docsFigures: readonly FigureLine[] = [
   besideSimGrid('allgather-distance-halving', ': few blocks go far, and both ends copy them', 603),
   besideSimGrid('allgather-ring', '', 334),
   {
-    page: 'simulation.md',
+    page: 'study/simgrid.md',
     line: '| `allgather-recursive-doubling`, rank r on the node whose number has the bits of r in reverse: the same messages, blocks side by side | {} us | 189 us |',
     values: async () => [figure(doublingOnReversedNodesUs())],
   },
   {
-    page: 'simulation.md',
+    page: 'study/simgrid.md',
     line: '| the same if copies took no time | {} us | 188 us |',
     values: async () => [figure(halvingWithFreeCopiesUs())],
   },

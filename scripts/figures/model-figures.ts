@@ -7,9 +7,9 @@ import { parseMachine } from '../../src/machine/machine-text.js'
 import { printed } from './command.js'
 import { type FigureLine, figure } from './page-figures.js'
 
-// Figures of docs/cost-models.md: simulated times divided by those of LogGP, on one rank per node.
+// Figures of docs/study/formulas.md: simulated times divided by those of LogGP, on one rank per node.
 
-const page = 'cost-models.md'
+const page = 'study/formulas.md'
 const bytes = 66 * 1024
 const costs = { latencyNs: 5000, sendOverheadNs: 400, receiveOverheadNs: 400, gapNs: 0, nsPerByte: 1 }
 

@@ -11,7 +11,7 @@ import type { Terms } from './terms.js'
 
 // The formulas for barrier and for collectives that move blocks without combining: Pjesivac-Grbovic 2007, tables 4.2 to
 // 4.7, one row each. Where the printed form is in error, the formula is the corrected one;
-// docs/cost-models.md#corrections lists all of them.
+// docs/study/formulas.md#corrections lists all of them.
 
 const onlyPowersOfTwo = (ranks: number): string | null =>
   isPowerOfTwo(ranks) ? null : `it needs a power of two as number of ranks, got ${ranks}`

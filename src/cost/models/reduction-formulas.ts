@@ -10,7 +10,7 @@ import {
 import type { Terms } from './terms.js'
 
 // The formulas for collectives that combine: Pjesivac-Grbovic 2007, tables 4.8 to 4.11, one row each. Where the printed
-// form is in error, the formula is the corrected one; docs/cost-models.md#corrections lists all of them.
+// form is in error, the formula is the corrected one; docs/study/formulas.md#corrections lists all of them.
 
 /** The cost of halving a vector among C ranks, the largest power of two up to P: exchanging a half, a quarter etc. */
 const halving = (P: number, bytes: number, cost: (bytes: number) => number): number =>

@@ -16,7 +16,7 @@ const pLogP: PLogP = {
   receiveOverheadNs: [1600, 1600, 1600],
 }
 
-/** Those that differ from the printed form, docs/cost-models.md#corrections: by hand, microseconds. */
+/** Those that differ from the printed form, docs/study/formulas.md#corrections: by hand, microseconds. */
 describe('corrected formulas at Grig, by Hockney, LogGP and PLogP', () => {
   test.for<readonly [string, ranks: number, bytes: number, times: readonly number[]]>([
     ['barrier-linear', 64, 0, [360.96, 153.2, 153.2]],
