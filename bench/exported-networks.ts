@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import { algorithmOf } from '../src/collective/algorithms.js'
 import type { ParticipantGrid } from '../src/collective/patterns/participant-grid.js'
-import { scheduleOf } from '../src/collective/patterns/schedule-size.js'
+import { scheduleOf } from '../src/collective/patterns/schedule-of.js'
 import type { BuiltPrograms } from './build-programs.js'
 import type { Case, Implementation, Suite } from './comparison.js'
 import { bytesText } from './message-plans.js'

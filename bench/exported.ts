@@ -1,6 +1,6 @@
 import { parseAlgorithm, segmentsOf } from '../src/collective/algorithm-text.js'
 import { type TunedSetting, textOfTuned, tunedParameters } from '../src/collective/open-mpi-settings.js'
-import { scheduleOf } from '../src/collective/patterns/schedule-size.js'
+import { scheduleOf } from '../src/collective/patterns/schedule-of.js'
 import type { Schedule } from '../src/schedule/ir.js'
 import type { Bench, BenchOptions, Figure } from './bench.js'
 import { BuiltPrograms } from './build-programs.js'

@@ -1,5 +1,5 @@
 import { algorithmOf } from '../src/collective/algorithms.js'
-import { scheduleOf } from '../src/collective/patterns/schedule-size.js'
+import { scheduleOf } from '../src/collective/patterns/schedule-of.js'
 import { plan } from '../src/neighborhood/plan/plan.js'
 import type { Schedule } from '../src/schedule/ir.js'
 import { verify } from '../src/schedule/verify/verify.js'

@@ -4,9 +4,8 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { argv } from 'node:process'
 import { fileURLToPath } from 'node:url'
 import { combines, ranksServed } from '../src/cli/output/algorithm-list.js'
-import { algorithms } from '../src/collective/algorithms.js'
+import { algorithms, servedCalls } from '../src/collective/algorithms.js'
 import type { Algorithm } from '../src/collective/patterns/algorithm.js'
-import { servedCalls } from '../src/collective/patterns/served-calls.js'
 import { type MarkedTable, optionHeads, optionRows, pageWithTables, tableOf } from './marked-tables.js'
 
 export const algorithmPage = new URL('../docs/collective-algorithms.md', import.meta.url)

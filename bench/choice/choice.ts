@@ -1,5 +1,5 @@
 import { parseAlgorithm } from '../../src/collective/algorithm-text.js'
-import { scheduleOf } from '../../src/collective/patterns/schedule-size.js'
+import { scheduleOf } from '../../src/collective/patterns/schedule-of.js'
 import { chooseAlgorithm } from '../../src/cost/choose/choose-algorithm.js'
 import { parseMachine } from '../../src/machine/machine-text.js'
 import { lower } from '../../src/schedule/lower/lower.js'

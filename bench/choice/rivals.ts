@@ -1,7 +1,7 @@
 import { algorithms } from '../../src/collective/algorithms.js'
 import type { Algorithm } from '../../src/collective/patterns/algorithm.js'
 import { atDefaults } from '../../src/collective/patterns/parameterized.js'
-import { leastSize, scheduleOf } from '../../src/collective/patterns/schedule-size.js'
+import { leastSize, scheduleOf } from '../../src/collective/patterns/schedule-of.js'
 import type { ComparedAlgorithms } from '../../src/cost/choose/choose-algorithm.js'
 import { LeastTimes } from '../../src/cost/choose/lower-bounds.js'
 import { type CutAlgorithm, settingText } from '../../src/cost/choose/settings.js'

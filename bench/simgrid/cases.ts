@@ -1,7 +1,7 @@
 import { algorithmOf } from '../../src/collective/algorithms.js'
 import type { Algorithm } from '../../src/collective/patterns/algorithm.js'
 import type { ParticipantGrid } from '../../src/collective/patterns/participant-grid.js'
-import { scheduleOf } from '../../src/collective/patterns/schedule-size.js'
+import { scheduleOf } from '../../src/collective/patterns/schedule-of.js'
 import type { Machine } from '../../src/machine/machine.js'
 import { parseMachine } from '../../src/machine/machine-text.js'
 import { profileOf } from '../../src/machine/network.js'

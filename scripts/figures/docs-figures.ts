@@ -1,5 +1,5 @@
 import { algorithmOf } from '../../src/collective/algorithms.js'
-import { scheduleOf } from '../../src/collective/patterns/schedule-size.js'
+import { scheduleOf } from '../../src/collective/patterns/schedule-of.js'
 import { simulate } from '../../src/cost/simulate/simulate.js'
 import { parseMachine } from '../../src/machine/machine-text.js'
 import { drawn, printed, simulated, simulatedLinks } from './command.js'

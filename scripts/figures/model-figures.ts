@@ -1,5 +1,5 @@
 import { algorithmOf } from '../../src/collective/algorithms.js'
-import { scheduleOf } from '../../src/collective/patterns/schedule-size.js'
+import { scheduleOf } from '../../src/collective/patterns/schedule-of.js'
 import { logGPOfLevel } from '../../src/cost/models/conversions.js'
 import { predictUs } from '../../src/cost/models/predict.js'
 import { simulate } from '../../src/cost/simulate/simulate.js'

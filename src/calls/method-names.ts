@@ -1,8 +1,7 @@
 import { algorithmText } from '../collective/algorithm-text.js'
-import { algorithms } from '../collective/algorithms.js'
+import { algorithms, type ServedCalls, servedCalls } from '../collective/algorithms.js'
 import type { Algorithm } from '../collective/patterns/algorithm.js'
 import { shapeLimits } from '../collective/patterns/check-shape.js'
-import { type ServedCalls, servedCalls } from '../collective/patterns/served-calls.js'
 
 export interface ChosenMethod {
   readonly id?: string | undefined

@@ -1,72 +1,72 @@
 import { reasonText, shortened, wrongValue } from '../errors.js'
-import type { Collective } from '../schedule/specification.js'
-import { allgatherBinomial } from './allgather-binomial.js'
-import { allgatherBruck } from './allgather-bruck.js'
-import { allgatherBucket } from './allgather-bucket.js'
-import { allgatherDistanceHalving } from './allgather-distance-halving.js'
-import { allgatherLinear } from './allgather-linear.js'
-import { allgatherNeighborExchange } from './allgather-neighbor-exchange.js'
-import { allgatherRecursiveDoubling } from './allgather-recursive-doubling.js'
-import { allgatherReordered } from './allgather-reordered.js'
-import { allgatherRing } from './allgather-ring.js'
-import { allgatherTwoProc } from './allgather-two-proc.js'
-import { allreduceBinary } from './allreduce-binary.js'
-import { allreduceBucket } from './allreduce-bucket.js'
-import { allreduceLinear } from './allreduce-linear.js'
-import { allreduceRabenseifner } from './allreduce-rabenseifner.js'
-import { allreduceRecursiveDoubling } from './allreduce-recursive-doubling.js'
-import { allreduceReordered } from './allreduce-reordered.js'
-import { allreduceRing } from './allreduce-ring.js'
-import { allreduceRingSegmented } from './allreduce-ring-segmented.js'
-import { allreduceSegmented } from './allreduce-segmented.js'
-import { allreduceTree } from './allreduce-tree.js'
-import { alltoallBruck } from './alltoall-bruck.js'
-import { alltoallLinear } from './alltoall-linear.js'
-import { alltoallPairwise } from './alltoall-pairwise.js'
-import { alltoallTwoProc } from './alltoall-two-proc.js'
-import { barrierDissemination } from './barrier-dissemination.js'
-import { barrierDoubleRing } from './barrier-double-ring.js'
-import { barrierLinear } from './barrier-linear.js'
-import { barrierRecursiveDoubling } from './barrier-recursive-doubling.js'
-import { barrierTree } from './barrier-tree.js'
-import { bcastBinary } from './bcast-binary.js'
-import { bcastBinomial } from './bcast-binomial.js'
-import { bcastBucket } from './bcast-bucket.js'
-import { bcastChain } from './bcast-chain.js'
-import { bcastKnomial } from './bcast-knomial.js'
-import { bcastLinear } from './bcast-linear.js'
-import { bcastReordered } from './bcast-reordered.js'
-import { bcastScatterAllgather } from './bcast-scatter-allgather.js'
-import { bcastScatterDoubling } from './bcast-scatter-doubling.js'
-import { bcastSplitBinary } from './bcast-split-binary.js'
-import { exscanChain } from './exscan-chain.js'
-import { exscanRecursiveDoubling } from './exscan-recursive-doubling.js'
-import { exscanTree } from './exscan-tree.js'
-import { gatherBinomial } from './gather-binomial.js'
-import { gatherLinear } from './gather-linear.js'
-import { gatherLinearSync } from './gather-linear-sync.js'
+import type { Collective, NeighborCollective } from '../schedule/specification.js'
+import { allgatherBinomial } from './allgather/allgather-binomial.js'
+import { allgatherBruck } from './allgather/allgather-bruck.js'
+import { allgatherBucket } from './allgather/allgather-bucket.js'
+import { allgatherDistanceHalving } from './allgather/allgather-distance-halving.js'
+import { allgatherLinear } from './allgather/allgather-linear.js'
+import { allgatherNeighborExchange } from './allgather/allgather-neighbor-exchange.js'
+import { allgatherRecursiveDoubling } from './allgather/allgather-recursive-doubling.js'
+import { allgatherReordered } from './allgather/allgather-reordered.js'
+import { allgatherRing } from './allgather/allgather-ring.js'
+import { allgatherTwoProc } from './allgather/allgather-two-proc.js'
+import { allreduceBinary } from './allreduce/allreduce-binary.js'
+import { allreduceBucket } from './allreduce/allreduce-bucket.js'
+import { allreduceLinear } from './allreduce/allreduce-linear.js'
+import { allreduceRabenseifner } from './allreduce/allreduce-rabenseifner.js'
+import { allreduceRecursiveDoubling } from './allreduce/allreduce-recursive-doubling.js'
+import { allreduceReordered } from './allreduce/allreduce-reordered.js'
+import { allreduceRing } from './allreduce/allreduce-ring.js'
+import { allreduceRingSegmented } from './allreduce/allreduce-ring-segmented.js'
+import { allreduceSegmented } from './allreduce/allreduce-segmented.js'
+import { allreduceTree } from './allreduce/allreduce-tree.js'
+import { alltoallBruck } from './alltoall/alltoall-bruck.js'
+import { alltoallLinear } from './alltoall/alltoall-linear.js'
+import { alltoallPairwise } from './alltoall/alltoall-pairwise.js'
+import { alltoallTwoProc } from './alltoall/alltoall-two-proc.js'
+import { barrierDissemination } from './barrier/barrier-dissemination.js'
+import { barrierDoubleRing } from './barrier/barrier-double-ring.js'
+import { barrierLinear } from './barrier/barrier-linear.js'
+import { barrierRecursiveDoubling } from './barrier/barrier-recursive-doubling.js'
+import { barrierTree } from './barrier/barrier-tree.js'
+import { bcastBinary } from './bcast/bcast-binary.js'
+import { bcastBinomial } from './bcast/bcast-binomial.js'
+import { bcastBucket } from './bcast/bcast-bucket.js'
+import { bcastChain } from './bcast/bcast-chain.js'
+import { bcastKnomial } from './bcast/bcast-knomial.js'
+import { bcastLinear } from './bcast/bcast-linear.js'
+import { bcastReordered } from './bcast/bcast-reordered.js'
+import { bcastScatterAllgather } from './bcast/bcast-scatter-allgather.js'
+import { bcastScatterDoubling } from './bcast/bcast-scatter-doubling.js'
+import { bcastSplitBinary } from './bcast/bcast-split-binary.js'
+import { exscanChain } from './exscan/exscan-chain.js'
+import { exscanRecursiveDoubling } from './exscan/exscan-recursive-doubling.js'
+import { exscanTree } from './exscan/exscan-tree.js'
+import { gatherBinomial } from './gather/gather-binomial.js'
+import { gatherLinear } from './gather/gather-linear.js'
+import { gatherLinearSync } from './gather/gather-linear-sync.js'
 import type { Algorithm } from './patterns/algorithm.js'
 import { parsedSettings } from './patterns/parameterized.js'
-import { reduceBinary } from './reduce-binary.js'
-import { reduceBucket } from './reduce-bucket.js'
-import { reduceChain } from './reduce-chain.js'
-import { reduceInOrderBinary } from './reduce-in-order-binary.js'
-import { reduceLinear } from './reduce-linear.js'
-import { reduceRabenseifner } from './reduce-rabenseifner.js'
-import { reduceReordered } from './reduce-reordered.js'
-import { reduceScatterBinomial } from './reduce-scatter-binomial.js'
-import { reduceScatterBucket } from './reduce-scatter-bucket.js'
-import { reduceScatterPairwise } from './reduce-scatter-pairwise.js'
-import { reduceScatterRecursiveHalving } from './reduce-scatter-recursive-halving.js'
-import { reduceScatterReordered } from './reduce-scatter-reordered.js'
-import { reduceScatterRing } from './reduce-scatter-ring.js'
-import { reduceScatterTree } from './reduce-scatter-tree.js'
-import { reduceTree } from './reduce-tree.js'
-import { scanChain } from './scan-chain.js'
-import { scanRecursiveDoubling } from './scan-recursive-doubling.js'
-import { scanTree } from './scan-tree.js'
-import { scatterBinomial } from './scatter-binomial.js'
-import { scatterLinear } from './scatter-linear.js'
+import { reduceBinary } from './reduce/reduce-binary.js'
+import { reduceBucket } from './reduce/reduce-bucket.js'
+import { reduceChain } from './reduce/reduce-chain.js'
+import { reduceInOrderBinary } from './reduce/reduce-in-order-binary.js'
+import { reduceLinear } from './reduce/reduce-linear.js'
+import { reduceRabenseifner } from './reduce/reduce-rabenseifner.js'
+import { reduceReordered } from './reduce/reduce-reordered.js'
+import { reduceTree } from './reduce/reduce-tree.js'
+import { reduceScatterBinomial } from './reduce-scatter/reduce-scatter-binomial.js'
+import { reduceScatterBucket } from './reduce-scatter/reduce-scatter-bucket.js'
+import { reduceScatterPairwise } from './reduce-scatter/reduce-scatter-pairwise.js'
+import { reduceScatterRecursiveHalving } from './reduce-scatter/reduce-scatter-recursive-halving.js'
+import { reduceScatterReordered } from './reduce-scatter/reduce-scatter-reordered.js'
+import { reduceScatterRing } from './reduce-scatter/reduce-scatter-ring.js'
+import { reduceScatterTree } from './reduce-scatter/reduce-scatter-tree.js'
+import { scanChain } from './scan/scan-chain.js'
+import { scanRecursiveDoubling } from './scan/scan-recursive-doubling.js'
+import { scanTree } from './scan/scan-tree.js'
+import { scatterBinomial } from './scatter/scatter-binomial.js'
+import { scatterLinear } from './scatter/scatter-linear.js'
 
 /** All algorithms, by collective. */
 export const algorithms: readonly Algorithm[] = Object.freeze([
@@ -167,4 +167,29 @@ export function familyOf(
   const known = algorithms.filter((other) => collective === undefined || other.collective === collective)
   const expected = `expected an algorithm${collective === undefined ? '' : ` of ${shortened(reasonText(collective))}`} among ${known.map((other) => other.id).join(', ')}`
   throw wrongValue('ERR_ARGUMENT', expected, text)
+}
+
+/** The calls that the algorithms of a collective serve, the same for each of them. */
+export interface ServedCalls {
+  /** The methods of a communicator; each also has a form that starts it and a persistent one. */
+  readonly calls: readonly string[]
+  /** The calls among these whose blocks may differ in length. */
+  readonly uneven: readonly string[]
+  /** Whether a result may lie where the data are, as with MPI_IN_PLACE. */
+  readonly inPlace: boolean
+}
+
+/** The calls of every collective that has algorithms. */
+export const servedCalls: Readonly<Record<Exclude<Collective, NeighborCollective>, ServedCalls>> = {
+  barrier: { calls: ['barrier'], uneven: [], inPlace: false },
+  bcast: { calls: ['bcast'], uneven: [], inPlace: true },
+  scatter: { calls: ['scatter', 'scatterv'], uneven: ['scatterv'], inPlace: true },
+  gather: { calls: ['gather', 'gatherv'], uneven: ['gatherv'], inPlace: true },
+  allgather: { calls: ['allgather', 'allgatherv'], uneven: ['allgatherv'], inPlace: true },
+  alltoall: { calls: ['alltoall', 'alltoallv'], uneven: ['alltoallv'], inPlace: true },
+  reduce: { calls: ['reduce'], uneven: [], inPlace: true },
+  allreduce: { calls: ['allreduce'], uneven: [], inPlace: true },
+  'reduce-scatter': { calls: ['reduceScatter'], uneven: ['reduceScatter'], inPlace: true },
+  scan: { calls: ['scan'], uneven: [], inPlace: true },
+  exscan: { calls: ['exscan'], uneven: [], inPlace: true },
 }

@@ -1,6 +1,6 @@
 import { algorithms } from '../collective/algorithms.js'
 import type { Algorithm } from '../collective/patterns/algorithm.js'
-import { ceilLog2 } from '../collective/patterns/values.js'
+import { ceilLog2 } from '../collective/patterns/rank-operations.js'
 import { torus } from '../machine/torus.js'
 import { checkOfCollective } from './algorithm-checks.js'
 import { ranksOf } from './collective-oracles.js'

@@ -11,7 +11,7 @@
 export { algorithmOf, algorithms } from '../collective/algorithms.js'
 export type { Algorithm, CatalogueEntry, CombinationOrder, Shape } from '../collective/patterns/algorithm.js'
 export type { RankOperations } from '../collective/patterns/rank-operations.js'
-export { scheduleOf } from '../collective/patterns/schedule-size.js'
+export { scheduleOf } from '../collective/patterns/schedule-of.js'
 export {
   type AlgorithmAlternative,
   type ChooseAlgorithmOptions,

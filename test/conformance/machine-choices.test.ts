@@ -1,7 +1,6 @@
 import { type Communicator, local, run } from 'rankweave'
 import { describe, expect, it } from 'vitest'
-import { coresOfParticipants } from '../../src/calls/plan/participants.js'
-import { participantsOf } from '../../src/calls/plan/participants.js'
+import { coresOfParticipants, participantsOf } from '../../src/calls/plan/participants.js'
 import { ranksByProcess } from '../../src/calls/values/placement.js'
 import { algorithms } from '../../src/collective/algorithms.js'
 import { checkOfCollective } from '../../src/conformance/algorithm-checks.js'

@@ -1,6 +1,6 @@
 import { type Algorithm, algorithms, simulate } from 'rankweave/schedule'
 import { describe, expect, it } from 'vitest'
-import { leastSize, scheduleOf } from '../../src/collective/patterns/schedule-size.js'
+import { leastSize, scheduleOf } from '../../src/collective/patterns/schedule-of.js'
 import { gridOfMachine } from '../../src/collective/ways/machine-grid.js'
 import { LeastTimes, ScheduleBounds } from '../../src/cost/choose/lower-bounds.js'
 import { placesOf } from '../../src/cost/simulate/costs.js'

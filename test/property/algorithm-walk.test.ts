@@ -1,8 +1,7 @@
 import { local, run } from 'rankweave'
 import { expect, it } from 'vitest'
 import { callOptions } from '../../src/calls/collectives/options.js'
-import { algorithms } from '../../src/collective/algorithms.js'
-import { servedCalls } from '../../src/collective/patterns/served-calls.js'
+import { algorithms, servedCalls } from '../../src/collective/algorithms.js'
 import { variantsOf } from '../support/algorithm-variants.js'
 import { collectives } from '../support/collective-cases.js'
 import walk, {

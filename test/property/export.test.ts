@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { algorithmOf } from '../../src/collective/algorithms.js'
-import { scheduleOf } from '../../src/collective/patterns/schedule-size.js'
+import { scheduleOf } from '../../src/collective/patterns/schedule-of.js'
 import { simulate } from '../../src/cost/simulate/simulate.js'
 import { goalText } from '../../src/export/goal-text.js'
 import { programWords } from '../../src/export/program-words.js'

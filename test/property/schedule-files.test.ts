@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { algorithms } from '../../src/collective/algorithms.js'
-import { scheduleOf } from '../../src/collective/patterns/schedule-size.js'
+import { scheduleOf } from '../../src/collective/patterns/schedule-of.js'
 import { RankweaveError } from '../../src/errors.js'
 import { ScheduleBuilder } from '../../src/schedule/builder.js'
 import { formatSchedule } from '../../src/schedule/file/format-schedule.js'

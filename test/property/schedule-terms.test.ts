@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { algorithms } from '../../src/collective/algorithms.js'
-import { scheduleOf } from '../../src/collective/patterns/schedule-size.js'
+import { scheduleOf } from '../../src/collective/patterns/schedule-of.js'
 import { opKind, type Schedule } from '../../src/schedule/ir.js'
 import { verify, verifySlice } from '../../src/schedule/verify/verify.js'
 import type { ViolationCode } from '../../src/schedule/verify/violations.js'

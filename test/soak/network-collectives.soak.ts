@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { algorithmOf } from '../../src/collective/algorithms.js'
-import { scheduleOf } from '../../src/collective/patterns/schedule-size.js'
+import { scheduleOf } from '../../src/collective/patterns/schedule-of.js'
 import { simulate } from '../../src/cost/simulate/simulate.js'
 import { parseMachine } from '../../src/machine/machine-text.js'
 import { torusGrid } from '../support/way-messages.js'

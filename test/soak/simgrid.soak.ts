@@ -9,7 +9,7 @@ import {
 } from '../../bench/simgrid/compare.js'
 import { missingSimgrid, Simgrid } from '../../bench/simgrid/simgrid.js'
 import { algorithmOf } from '../../src/collective/algorithms.js'
-import { scheduleOf } from '../../src/collective/patterns/schedule-size.js'
+import { scheduleOf } from '../../src/collective/patterns/schedule-of.js'
 import { simulate } from '../../src/cost/simulate/simulate.js'
 import { parseMachine } from '../../src/machine/machine-text.js'
 import { plan } from '../../src/neighborhood/plan/plan.js'

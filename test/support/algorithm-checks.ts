@@ -1,6 +1,6 @@
 import { algorithms } from '../../src/collective/algorithms.js'
 import type { Algorithm, Shape } from '../../src/collective/patterns/algorithm.js'
-import { scheduleOf } from '../../src/collective/patterns/schedule-size.js'
+import { scheduleOf } from '../../src/collective/patterns/schedule-of.js'
 import { opKind, type Schedule } from '../../src/schedule/ir.js'
 import { pairMessages } from '../../src/schedule/message-pairs.js'
 import { treeAssociation } from '../../src/schedule/verify/tree-association.js'

@@ -1,5 +1,5 @@
 import type { Algorithm } from '../../src/collective/patterns/algorithm.js'
-import { scheduleOf } from '../../src/collective/patterns/schedule-size.js'
+import { scheduleOf } from '../../src/collective/patterns/schedule-of.js'
 
 /**
  * An algorithm of the registry, first at the defaults of its parameters, then with each of them at other values

@@ -1,7 +1,7 @@
 // Functions that no entry exports and that refuse values of other types all the same: what they are given may
 // come from a program, through a function that is exported.
 
-export { specificationOf } from '../../src/collective/patterns/specification-of.js'
+export { specificationOf } from '../../src/collective/patterns/schedule-of.js'
 export { cProgramPieces } from '../../src/export/c-program.js'
 export { goalPieces } from '../../src/export/goal-text.js'
 export { expandHosts } from '../../src/machine/host-list.js'

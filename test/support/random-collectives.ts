@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { below, mulberry32 } from '../../src/base/random.js'
-import { specificationOf } from '../../src/collective/patterns/specification-of.js'
+import { specificationOf } from '../../src/collective/patterns/schedule-of.js'
 import { ScheduleBuilder } from '../../src/schedule/builder.js'
 import { partialResult, type Schedule } from '../../src/schedule/ir.js'
 

@@ -1,4 +1,4 @@
-import { specificationOf } from '../../src/collective/patterns/specification-of.js'
+import { specificationOf } from '../../src/collective/patterns/schedule-of.js'
 import { ScheduleBuilder } from '../../src/schedule/builder.js'
 import { partialResult, type Schedule } from '../../src/schedule/ir.js'
 import type { Collective } from '../../src/schedule/specification.js'

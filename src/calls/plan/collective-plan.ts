@@ -1,7 +1,7 @@
 import { rangeAt } from '../../base/search.js'
 import type { Algorithm, CombinationOrder, Shape } from '../../collective/patterns/algorithm.js'
 import type { ParticipantGrid } from '../../collective/patterns/participant-grid.js'
-import { scheduleOf } from '../../collective/patterns/schedule-size.js'
+import { scheduleOf } from '../../collective/patterns/schedule-of.js'
 import type { OperationOwner } from '../../messages/mailboxes/pending-operation.js'
 import type { CommContext } from '../../messages/process/comm-context.js'
 import type { Scratch } from '../../messages/process/process-memory.js'

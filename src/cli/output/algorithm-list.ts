@@ -1,10 +1,9 @@
 import { defaultText, expectedText } from '../../base/option-table.js'
 import { formatAlgorithm, segmentsOf } from '../../collective/algorithm-text.js'
-import { algorithmOf, algorithms } from '../../collective/algorithms.js'
+import { algorithmOf, algorithms, type ServedCalls, servedCalls } from '../../collective/algorithms.js'
 import { tunedOfText, tunedParameters } from '../../collective/open-mpi-settings.js'
 import type { Algorithm } from '../../collective/patterns/algorithm.js'
 import { shapeLimits } from '../../collective/patterns/check-shape.js'
-import { type ServedCalls, servedCalls } from '../../collective/patterns/served-calls.js'
 import { modelledAlgorithms } from '../../cost/models/modelled-algorithms.js'
 import { table } from './reporter.js'
 

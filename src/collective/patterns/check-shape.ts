@@ -1,6 +1,7 @@
 import { RankweaveError, wrongValue } from '../../errors.js'
 import type { Algorithm, Shape } from './algorithm.js'
 import { requireGrid } from './participant-grid.js'
+import { ceilLog2 } from './rank-operations.js'
 
 /**
  * The largest shapes. Schedules number their contents with 32 bits, and their phases end at 2^24; `held` bounds the
@@ -67,4 +68,18 @@ function requireCount(what: string, name: string, value: number, most: number): 
 function isRuns(firstRank: Int32Array, ranks: number): boolean {
   if (!(firstRank instanceof Int32Array) || firstRank.length !== ranks + 1 || firstRank[0] !== 0) return false
   return firstRank.every((first, participant) => participant === 0 || first > firstRank[participant - 1])
+}
+
+// These functions return why an algorithm cannot serve a number of ranks; null if it can.
+
+export function onlyTwo({ ranks }: Shape): string | null {
+  return ranks === 2 ? null : `the number of ranks must be 2, got ${ranks}`
+}
+
+export function onlyEven({ ranks }: Shape): string | null {
+  return ranks % 2 === 0 || ranks === 1 ? null : `the number of ranks must be even, got ${ranks}`
+}
+
+export function onlyPowersOfTwo({ ranks }: Shape): string | null {
+  return 2 ** ceilLog2(ranks) === ranks ? null : `the number of ranks must be a power of two, got ${ranks}`
 }

@@ -1,7 +1,7 @@
 import { rangeAt } from '../../base/search.js'
+import { partialResult } from '../../schedule/ir.js'
 import type { Shape } from './algorithm.js'
-import type { RankOperations } from './rank-operations.js'
-import { ceilLog2 } from './values.js'
+import { ceilLog2, combineReceived, type RankOperations } from './rank-operations.js'
 
 /**
  * The library's one order of combination: a binary tree over ranks 0 to n - 1 whose node (l, i) covers the ranks `[i *
@@ -154,4 +154,68 @@ export function binaryTreePlace(ranks: number, vrank: number): BinaryTreePlace {
   const parent = vrank === 0 ? -1 : near >= firstAbove && near < 2 ** level - 1 ? near : vrank - 2 * above
   const children = [vrank + 2 ** level, vrank + 2 ** (level + 1)].filter((child) => child < ranks)
   return { level, parent, children }
+}
+
+/**
+ * Emits the operations of a rank in the reduction of one part, of at least two ranks, up the tree: the node of level l
+ * in phase `phase + l`. The total is stored in the root's slot for the part.
+ */
+export function reduceUpTree(
+  operations: RankOperations,
+  shape: Shape,
+  rank: number,
+  { part, phase, root }: { readonly part: number; readonly phase: number; readonly root: number },
+): void {
+  let held = part
+  for (const { level, left, right, owner, isFirst, isLast } of treePath(shape, rank, root)) {
+    if (owner !== rank) {
+      operations.send(rank, phase + level, owner).add(partialResult(part), held)
+      return
+    }
+    const other = left === rank ? right : left
+    const to = isFirst && isLast ? operations.slot(rank, part) : undefined
+    held = combineReceived(operations, rank, phase + level, other, { part, held, to })
+  }
+}
+
+/**
+ * Emits the operations of a rank that yield the combination of all ranks before it, of one part. Up the tree over ranks
+ * a node learns the value of its left half. Down the tree its right half gets the combination of all before the node
+ * with its left half. 2 ceil(lg P) phases; fewer than 2(P - 1) messages.
+ *
+ * @param to the place of the result; by default a temporary one
+ * @returns the place of the result, -1 for rank 0, which no rank precedes
+ */
+export function prefixByTree(
+  operations: RankOperations,
+  shape: Shape,
+  rank: number,
+  { part, phase, to }: { readonly part: number; readonly phase: number; readonly to?: number },
+): number {
+  const path = treePath(shape, rank)
+  const name = partialResult(part)
+  // The values of the left halves of the path's nodes; only the left half of the last node may belong to another rank.
+  const lefts: number[] = []
+  let held = part
+  for (const { level, left, right, isLast } of path) {
+    if (left === rank) lefts.push(held)
+    // A node that no rank follows needs to pass on no value.
+    if (isLast) continue
+    if (left !== rank) operations.send(rank, phase + level, left).add(name, held)
+    else held = combineReceived(operations, rank, phase + level, right, { part, held })
+  }
+  const highest = phase + 2 * treeLevels(shape) - 1
+  let before = -1
+  for (let i = path.length - 1; i >= 0; i--) {
+    const { level, left, right } = path[i]
+    if (left !== rank) {
+      before = to ?? operations.stage(rank)
+      operations.receive(rank, highest - level, left).add(name, before)
+      continue
+    }
+    const given = before < 0 ? lefts[i] : operations.stage(rank)
+    if (before >= 0) operations.combine(rank, highest - level - 1, part, before, lefts[i], given)
+    operations.send(rank, highest - level, right).add(name, given)
+  }
+  return before
 }

@@ -1,6 +1,6 @@
 import { partialResult } from '../../schedule/ir.js'
 import type { RankOperations } from './rank-operations.js'
-import { combineReceived } from './values.js'
+import { combineReceived } from './rank-operations.js'
 
 /**
  * Emits the operations of a rank in a reduction of P pieces, at least two, around the ring: piece i starts at the rank

@@ -1,5 +1,5 @@
 import type { RankOperations } from './rank-operations.js'
-import { ceilLog2 } from './values.js'
+import { ceilLog2 } from './rank-operations.js'
 
 /** Returns the number of pieces that a rank has after {@link scatterPieces}, its own first: those of its subtree. */
 export function piecesScattered(ranks: number, vrank: number): number {

@@ -1,5 +1,5 @@
 import type { Option } from '../../base/option.js'
-import { ceilLog2 } from '../patterns/values.js'
+import { ceilLog2 } from '../patterns/rank-operations.js'
 import type { BoxExtents } from './box.js'
 
 /**

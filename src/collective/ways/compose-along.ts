@@ -1,7 +1,7 @@
 import { partialResult } from '../../schedule/ir.js'
 import type { RankOperations } from '../patterns/rank-operations.js'
+import { ceilLog2 } from '../patterns/rank-operations.js'
 import { piecesScattered, scatterPieces } from '../patterns/scattered-pieces.js'
-import { ceilLog2 } from '../patterns/values.js'
 import { eachOf } from './gather-along.js'
 import { reduceAlong } from './reduce-along.js'
 import { exchangesOf, type GatherWay, stagesOf, waitBefore } from './way.js'

@@ -3,8 +3,7 @@ import type { Algorithm, Shape } from '../patterns/algorithm.js'
 import { bitFields, bitOrderOption, orderRefusal } from './bit-order.js'
 import { boxExtents, boxOf, lineExtents } from './box.js'
 import { cubeWays, mostCubeWays } from './cube-way.js'
-import { mixedWays } from './mixed-way.js'
-import { ringWays } from './ring-way.js'
+import { mixedWays, ringWays } from './ring-way.js'
 import type { GatherWay } from './way.js'
 
 /** The most ways; a grid has fewer dimensions and directions. */

@@ -1,7 +1,6 @@
 import { partialResult } from '../../schedule/ir.js'
 import type { RankOperations } from '../patterns/rank-operations.js'
-import { type AlongWays, eachOf, shuffleOf } from './gather-along.js'
-import { ownSections, shuffledSections } from './sections.js'
+import { type AlongWays, eachOf, ownSections, shuffledSections, shuffleOf } from './gather-along.js'
 import { exchangesOf, type GatherWay, type Run, stagesOf, waitBefore } from './way.js'
 
 /** The parts of the data that are the sections of ways, the places of their totals, and the first phase. */

@@ -1,6 +1,5 @@
 import type { Algorithm, Shape } from '../../collective/patterns/algorithm.js'
-import { countOperations, OperationCounter } from '../../collective/patterns/schedule-size.js'
-import { specificationOf } from '../../collective/patterns/specification-of.js'
+import { countOperations, OperationCounter, specificationOf } from '../../collective/patterns/schedule-of.js'
 import type { Machine } from '../../machine/machine.js'
 import { type Network, networkOf, profileOf } from '../../machine/network.js'
 import { levels, type Profile } from '../../machine/profile.js'

@@ -1,5 +1,5 @@
 import { algorithms } from '../../collective/algorithms.js'
-import { scheduleOf } from '../../collective/patterns/schedule-size.js'
+import { scheduleOf } from '../../collective/patterns/schedule-of.js'
 import type { Machine } from '../../machine/machine.js'
 import { simulate } from './simulate.js'
 import type { Simulation } from './simulation.js'

@@ -1,7 +1,7 @@
 import { type AlgorithmSetting, parseAlgorithm, segmentsOf } from '../../collective/algorithm-text.js'
 import type { Shape } from '../../collective/patterns/algorithm.js'
 import { checkShape } from '../../collective/patterns/check-shape.js'
-import { leastSize, scheduleOf } from '../../collective/patterns/schedule-size.js'
+import { leastSize, scheduleOf } from '../../collective/patterns/schedule-of.js'
 import { gridOfMachine } from '../../collective/ways/machine-grid.js'
 import { hockneyOf, logGPOfLevel, pLogPOfLevel } from '../../cost/models/conversions.js'
 import { modelledAlgorithmOf, modelledAlgorithms } from '../../cost/models/modelled-algorithms.js'

@@ -1,4 +1,5 @@
 import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { algorithmOf, algorithms, opKind, scheduleOf } from 'rankweave/schedule'
 import { describe, expect, test } from 'vitest'
@@ -158,11 +159,13 @@ describe('algorithmOf', () => {
       expect(algorithmOf(algorithm.id)).toBe(algorithm)
       expect(algorithmOf(algorithm.id, algorithm.collective)).toBe(algorithm)
     }
-    const folder = new URL('../../../src/collective/', import.meta.url)
-    const isOfAlgorithm = (file: string) =>
-      algorithms.some(({ collective }) => file.startsWith(`${collective}-`)) && file.endsWith('.ts')
-    const names = readdirSync(fileURLToPath(folder)).filter(isOfAlgorithm)
-    expect(algorithms.map(({ id }) => `${id}.ts`).sort()).toEqual(names.sort())
+    const folder = fileURLToPath(new URL('../../../src/collective/', import.meta.url))
+    const folders = [...new Set(algorithms.map(({ collective }) => collective))]
+    const names = folders.flatMap((collective) =>
+      readdirSync(join(folder, collective)).map((file) => join(collective, file)),
+    )
+    const expected = algorithms.map(({ id, collective }) => join(collective, `${id}.ts`))
+    expect(names.sort()).toEqual(expected.sort())
   })
 
   test('an unknown id, or one of another collective, is refused with the known ones', () => {

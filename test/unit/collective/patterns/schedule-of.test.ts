@@ -1,6 +1,6 @@
 import { type Algorithm, algorithmOf, algorithms, type Shape, scheduleOf } from 'rankweave/schedule'
 import { describe, expect, test } from 'vitest'
-import { bcastBinomial } from '../../../../src/collective/bcast-binomial.js'
+import { bcastBinomial } from '../../../../src/collective/bcast/bcast-binomial.js'
 import type { ErrorCode } from '../../../../src/errors.js'
 
 const error = (code: ErrorCode, message: string) =>

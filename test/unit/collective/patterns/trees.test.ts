@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { inOrderDepth, inOrderPlace } from '../../../../src/collective/patterns/in-order-tree.js'
 import { binaryTreePlace } from '../../../../src/collective/patterns/rank-tree.js'
+import { inOrderDepth, inOrderPlace } from '../../../../src/collective/reduce/reduce-in-order-binary.js'
 
 /** The ranks of every subtree, by its root. */
 function subtrees(parents: readonly number[]): readonly (readonly number[])[] {

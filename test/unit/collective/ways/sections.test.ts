@@ -1,9 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { boxOf } from '../../../../src/collective/ways/box.js'
 import { cubeWays } from '../../../../src/collective/ways/cube-way.js'
-import { shuffleOf } from '../../../../src/collective/ways/gather-along.js'
+import { shuffledHome, shuffleOf } from '../../../../src/collective/ways/gather-along.js'
 import { ringWays } from '../../../../src/collective/ways/ring-way.js'
-import { shuffledHome } from '../../../../src/collective/ways/sections.js'
 import type { GatherWay } from '../../../../src/collective/ways/way.js'
 import { nodesOfGrid, torusGrid } from '../../../support/way-messages.js'
 

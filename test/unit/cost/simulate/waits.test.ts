@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { algorithmOf } from '../../../../src/collective/algorithms.js'
-import { scheduleOf } from '../../../../src/collective/patterns/schedule-size.js'
+import { scheduleOf } from '../../../../src/collective/patterns/schedule-of.js'
 import { simulate } from '../../../../src/cost/simulate/simulate.js'
 import { type Activity, activities } from '../../../../src/cost/simulate/simulation.js'
 import { cluster } from '../../../../src/machine/machine.js'

@@ -1,6 +1,5 @@
-import { bcastBinomial } from '../../../../src/collective/bcast-binomial.js'
-import { scheduleOf } from '../../../../src/collective/patterns/schedule-size.js'
-import { specificationOf } from '../../../../src/collective/patterns/specification-of.js'
+import { bcastBinomial } from '../../../../src/collective/bcast/bcast-binomial.js'
+import { scheduleOf, specificationOf } from '../../../../src/collective/patterns/schedule-of.js'
 import { ScheduleBuilder } from '../../../../src/schedule/builder.js'
 import { type NeighborSchedule, partialResult, type Schedule } from '../../../../src/schedule/ir.js'
 import { neighborAllgatherSpecification, type Specification } from '../../../../src/schedule/specification.js'

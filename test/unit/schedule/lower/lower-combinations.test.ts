@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { algorithmOf } from '../../../../src/collective/algorithms.js'
-import { scheduleOf } from '../../../../src/collective/patterns/schedule-size.js'
-import { specificationOf } from '../../../../src/collective/patterns/specification-of.js'
+import { scheduleOf, specificationOf } from '../../../../src/collective/patterns/schedule-of.js'
 import { ScheduleBuilder } from '../../../../src/schedule/builder.js'
 import { partialResult, type Schedule } from '../../../../src/schedule/ir.js'
 import { lower, lowerInRounds } from '../../../../src/schedule/lower/lower.js'

@@ -1,6 +1,6 @@
 import { lower, type NeighborSchedule, ScheduleBuilder, verify } from 'rankweave/schedule'
 import { describe, expect, test } from 'vitest'
-import { specificationOf } from '../../../../src/collective/patterns/specification-of.js'
+import { specificationOf } from '../../../../src/collective/patterns/schedule-of.js'
 import { isRankweaveError } from '../../../../src/errors.js'
 import { countMessages } from '../../../../src/schedule/walk.js'
 import { lowerProcess } from '../../../support/lower-process.js'

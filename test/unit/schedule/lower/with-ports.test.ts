@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { algorithmOf } from '../../../../src/collective/algorithms.js'
-import { scheduleOf } from '../../../../src/collective/patterns/schedule-size.js'
+import { scheduleOf } from '../../../../src/collective/patterns/schedule-of.js'
 import { ScheduleBuilder } from '../../../../src/schedule/builder.js'
 import { formatSchedule } from '../../../../src/schedule/file/format-schedule.js'
 import { parseSchedule } from '../../../../src/schedule/file/reader.js'

@@ -1,6 +1,6 @@
 import { type Schedule, ScheduleBuilder, treeAssociation, verify } from 'rankweave/schedule'
 import { describe, expect, test } from 'vitest'
-import { specificationOf } from '../../../../src/collective/patterns/specification-of.js'
+import { specificationOf } from '../../../../src/collective/patterns/schedule-of.js'
 import {
   chainScan,
   disseminationBarrier,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { specificationOf } from '../../../../src/collective/patterns/specification-of.js'
+import { specificationOf } from '../../../../src/collective/patterns/schedule-of.js'
 import { ScheduleBuilder } from '../../../../src/schedule/builder.js'
 import { partialResult, type Schedule } from '../../../../src/schedule/ir.js'
 import type { Collective, Specification } from '../../../../src/schedule/specification.js'
