@@ -16,7 +16,12 @@ export function indexIn(ascending: Int32Array, value: number): number {
 /**
  * Returns the first of places `low` to `high - 1` of an ascending list whose value is not below another; else `high`.
  */
-export function firstNotBelow(ascending: Int32Array, value: number, low: number, high: number): number {
+export function firstNotBelow(
+  ascending: ArrayLike<number>,
+  value: number,
+  low: number,
+  high: number,
+): number {
   while (low < high) {
     const middle = (low + high) >>> 1
     if (ascending[middle] < value) low = middle + 1

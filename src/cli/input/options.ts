@@ -11,7 +11,7 @@ export interface CommandOption<T> {
   readonly flags: string
   readonly help: string
   readonly check: z.ZodType<T>
-  /** What commander has if the option is not given. */
+  /** The value that commander assumes for an option that is not given. */
   readonly initial?: string | boolean | readonly string[] | undefined
   readonly isRequired?: true
 }

@@ -221,7 +221,7 @@ type Departure = WorldEvent<'member'>
 
 /** The milliseconds of a window, and the most events that are sent in it. */
 const [windowMs, windowEvents] = [20, 2048]
-/** The unread bytes from which on a client is sent no more. */
+/** A client with so many unread bytes receives no further events until it has read some. */
 const mostUnread = 4096
 
 /**
@@ -233,9 +233,9 @@ export class Departures {
   readonly #clock: Clock
   readonly #members: () => readonly ServedMember[]
   readonly #all: Departure[] = []
-  /** The number of them that a member has been told of, by world rank. */
-  readonly #told: number[] = []
-  /** The member that is told first. */
+  /** The number of departures that each member has received, by world rank. */
+  readonly #sent: number[] = []
+  /** The member that receives events first. */
   #first = 0
   /** The events that may still be sent in this window. */
   #left = windowEvents
@@ -285,7 +285,7 @@ export class Departures {
 
   #tellOne({ state, client }: ServedMember, worldRank: number): void {
     if (state !== 'running') return
-    for (let told = this.#told[worldRank] ?? 0; told < this.#all.length; this.#told[worldRank] = ++told) {
+    for (let told = this.#sent[worldRank] ?? 0; told < this.#all.length; this.#sent[worldRank] = ++told) {
       if (this.#left === 0 || client.unreadBytes > mostUnread) {
         this.#isBehind = true
         return

@@ -1,5 +1,5 @@
 import { RankweaveError } from '../../errors.js'
-import { bestEntry, type MeasuredData, type SettingSelector } from '../measured/measured-data.js'
+import { bestEntry, type MeasuredData } from '../measured/measured-data.js'
 import type { TuningSetting } from '../settings/setting.js'
 import { callKind, callProcesses, callText, type TuningCall } from '../settings/tuning-call.js'
 
@@ -38,19 +38,17 @@ export const mostMapCells = 2 ** 24
  *   (`selectCalls` takes some of the calls), and for a grid of more than 2^24 cells
  */
 export function decisionMap(data: MeasuredData): DecisionMap {
-  const choice = (_: TuningCall, row: number) => data.setting[bestEntry(data, row)]
-  return mapOver(data, choice)
+  return decidedMap(data, (_, row) => data.setting[bestEntry(data, row)])
 }
 
 /**
  * Returns the map of decisions at the calls of a data set; -1 if nothing was measured. Throws as {@link decisionMap}
  * does.
  */
-export function decidedMap(data: MeasuredData, select: SettingSelector): DecisionMap {
-  return mapOver(data, select)
-}
-
-function mapOver(data: MeasuredData, choose: (call: TuningCall, row: number) => number): DecisionMap {
+export function decidedMap(
+  data: MeasuredData,
+  select: (call: TuningCall, row: number) => number,
+): DecisionMap {
   const { calls, settings } = data
   const [kind] = calls
   if (kind === undefined) throw new RankweaveError('ERR_TUNING', 'expected a call at least, got none')
@@ -70,7 +68,7 @@ function mapOver(data: MeasuredData, choose: (call: TuningCall, row: number) => 
   const choice = new Int32Array(processes.length * bytes.length).fill(-1)
   calls.forEach((call, row) => {
     const cell = rowOf.get(callProcesses(call))! * bytes.length + columnOf.get(call.bytes)!
-    choice[cell] = choose(call, row)
+    choice[cell] = select(call, row)
   })
   return { kind, layouts: processes.map((count) => layouts.get(count)!), bytes, settings, choice }
 }

@@ -1,3 +1,4 @@
+import { firstNotBelow } from '../../base/search.js'
 import { RankweaveError, wrongValue } from '../../errors.js'
 import type { DecisionNode, DecisionTree } from '../models/decision-tree.js'
 import type { TuningSetting } from '../settings/setting.js'
@@ -282,12 +283,5 @@ export function valuesBeforeCell(cell: number, values: number, cells: number): n
 
 /** Returns the index of the first value that is not below a number, or the last index. */
 function indexNotBelow(ascending: readonly number[], value: number): number {
-  let low = 0
-  let high = ascending.length - 1
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    if (ascending[middle] < value) low = middle + 1
-    else high = middle
-  }
-  return low
+  return firstNotBelow(ascending, value, 0, ascending.length - 1)
 }
