@@ -118,14 +118,13 @@ function strategyOf(words: Understandable<StrategyWords>, spelled: Spelled): Str
   if (known === undefined)
     throw usageError(`${spelled('engine')}: expected ${friendWords.engine.expected}, got '${engine}'`)
   refuseSimulation(spelled('engine'), known)
-  const { k, dedupe, elide, theta, labelSeed } = withDefaults(friendWords, words)
-  return {
-    kind: 'common-neighbor',
-    ...{ k, mode, dedupe, elide },
-    ...(theta === undefined ? {} : { theta }),
-    ...(known === friendWords.engine.default ? {} : { engine: known }),
-    ...(labelSeed === undefined ? {} : { labelSeed }),
-  }
+  const values: Readonly<Record<string, unknown>> = withDefaults(friendWords, { ...words, mode })
+  const friends = Object.keys(friendWords)
+    .filter((name) => values[name] !== undefined)
+    // A strategy does not name the engine that it would have anyway.
+    .filter((name) => name !== 'engine' || known !== friendWords.engine.default)
+    .map((name) => [name, values[name]])
+  return { kind: 'common-neighbor', ...(Object.fromEntries(friends) as Omit<CommonNeighbor, 'kind'>) }
 }
 
 /** @throws ERR_USAGE for words of friend groups with a strategy that does not take them */
