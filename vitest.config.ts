@@ -67,8 +67,26 @@ export const asBuilt = {
 /** Names of test files that start worker threads or processes. */
 export const starting = ['test/**/*.workers.test.ts', 'test/**/*.processes.test.ts']
 
-/** Whole commands, each of which runs what the tests of other rooms check in parts: `npm run check` leaves them out. */
-const commands = 'test/unit/cli/commands/**/*.test.ts'
+/**
+ * What `npm run check` leaves to `npm test`: whole commands, each of which runs what the tests of other rooms check in
+ * parts, and files above two seconds of a core that search, measure or make worlds over and over.
+ */
+const beyondCheck = [
+  'test/unit/cli/commands/**/*.test.ts',
+  'test/unit/**/aborted-buffers.test.ts',
+  'test/unit/**/calibrate.test.ts',
+  'test/unit/**/choose-algorithm.test.ts',
+  'test/unit/**/choose-strategy.test.ts',
+  'test/unit/**/machine-choices.test.ts',
+  'test/unit/**/make-study.test.ts',
+  'test/unit/**/map-by-simulated-time.test.ts',
+  'test/unit/**/online.test.ts',
+  'test/unit/**/plan-from.test.ts',
+  'test/unit/**/reorder-in-parts.test.ts',
+  'test/unit/**/schedule-size.test.ts',
+  'test/unit/**/distributed/unplaced.test.ts',
+  'test/unit/**/world-meter.test.ts',
+]
 
 export default defineConfig({
   ...base,
@@ -82,7 +100,7 @@ export default defineConfig({
           ...fromSource.test,
           name: 'unit',
           include: ['test/unit/**/*.test.ts'],
-          exclude: [...starting, commands],
+          exclude: [...starting, ...beyondCheck],
           setupFiles: [...base.test.setupFiles, 'test/support/start-nothing.ts'],
           // The library is loaded once per vitest worker instead of once per file.
           isolate: false,
@@ -94,7 +112,7 @@ export default defineConfig({
         test: {
           ...fromSource.test,
           name: 'cases',
-          include: ['test/{conformance,faults,paper,property}/**/*.test.ts', commands],
+          include: ['test/{conformance,faults,paper,property}/**/*.test.ts', ...beyondCheck],
           exclude: starting,
           setupFiles: [...base.test.setupFiles, 'test/support/start-nothing.ts'],
           isolate: false,
