@@ -14,10 +14,16 @@ import { plotsOf, type StudyDocument } from '../../study/document.js'
 import { htmlOf } from '../../study/html.js'
 import { defaultLengths, defaultPlanSeconds, makeStudy, mostLengths } from '../../study/make-study.js'
 import { markdownOf } from '../../study/markdown.js'
-import { measurableLengths, measurementsOf } from '../../study/measurements.js'
 import { plotSvg } from '../../study/plot-svg.js'
 import { closeEnough } from '../../study/sensitivity.js'
-import type { Measurements, StudiedMapping, Study, Way } from '../../study/study.js'
+import {
+  type Measurements,
+  measurableLengths,
+  measurementsOf,
+  type StudiedMapping,
+  type Study,
+  type Way,
+} from '../../study/study.js'
 import { inColumns, productText, studyDocument, wayNames } from '../../study/study-document.js'
 import type { OpenSource } from '../../text/source-file.js'
 import { fileError, makeDirectory, requireWritable } from '../../text/whole-file.js'

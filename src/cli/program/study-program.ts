@@ -2,7 +2,7 @@ import type { PersistentRequest } from '../../calls/program/persistent-request.j
 import type { Communicator } from '../../handles/communicator.js'
 import type { Machine } from '../../machine/machine.js'
 import type { Strategy } from '../../neighborhood/strategies/strategies.js'
-import type { MeasuredRuns } from '../../study/measurements.js'
+import type { MeasuredRuns } from '../../study/study.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
 import { operationsPerRun, timeOf } from './timed-operations.js'
 

@@ -20,10 +20,11 @@ import {
 import {
   type CandidateLoads,
   candidateLoads,
+  extentsOf,
+  isGrouped,
   type LoadedCandidate,
   loadsInSlices,
-} from './candidate-loads.js'
-import { extentsOf, isGrouped } from './candidates.js'
+} from './candidates.js'
 import { estimateUs } from './estimate.js'
 import { localSearch } from './local-search.js'
 import { type LowerBound, lowerBound } from './lower-bound.js'

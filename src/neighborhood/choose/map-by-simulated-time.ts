@@ -16,8 +16,7 @@ import { distinctIn, distinctOut, type NeighborSets } from '../../topology/neigh
 import { type ProcessTopology, requireTopology } from '../../topology/process-topology.js'
 import { checkedKind, type Strategy, strategyKind } from '../strategies/strategies.js'
 import { type AutoStrategy, type ChosenOperation, checkAuto, checkedChosen, isAuto } from './auto.js'
-import { friendPairs } from './candidate-loads.js'
-import { isGrouped } from './candidates.js'
+import { friendPairs, isGrouped } from './candidates.js'
 import { chooseStrategy } from './choose-strategy.js'
 import { isTimedByMoves, type Setting, timedStrategy } from './simulated.js'
 

@@ -45,7 +45,7 @@ export interface Extents {
 }
 
 /**
- * Everything that depends on the kind of a strategy. To add a strategy, write one of these in a file of its own, and
+ * Everything that depends on the kind of a strategy. To add a strategy, write one of these in its own file, and
  * enter it in the table of strategies.
  */
 export interface StrategyKind<S extends { readonly kind: string }> {

@@ -3,6 +3,7 @@ import { GrowingInt32Array } from '../../base/growing-array.js'
 import { requireKnownOptions } from '../../base/known-options.js'
 import { type OptionTable, uncheckedOptions } from '../../base/option.js'
 import { below, mulberry32 } from '../../base/random.js'
+import { rangeAt } from '../../base/search.js'
 import { RankweaveError, shown } from '../../errors.js'
 import { type CompressedRows, rowStarts } from '../compressed-rows.js'
 import { distinctEdges } from '../distinct-edges.js'
@@ -309,11 +310,11 @@ export function powerLawTopology(options: PowerLaw): ProcessTopology {
   checkTopologySize('power-law graph', ranks, 2 * draws)
   checkNumber('gamma above 2, at most 100', gamma, (g) => g > 2 && g <= 100)
   checkSeed(seed)
-  const weightUpTo = cumulativeWeights(ranks, gamma)
+  const weightBelow = cumulativeWeights(ranks, gamma)
   const next = mulberry32(seed)
   const draw = (): number => {
     const share = (next() * 2 ** 20 + (next() >>> 12)) / 2 ** 52
-    return firstAbove(weightUpTo, share * weightUpTo[ranks - 1])
+    return rangeAt(weightBelow, share * weightBelow[ranks])
   }
   const edges = distinctEdges(ranks)
   for (let e = 0; e < draws; e++) {
@@ -327,27 +328,15 @@ export function powerLawTopology(options: PowerLaw): ProcessTopology {
   return unweightedTopology(rows, rows)
 }
 
-/** Returns weights rounded to integers, so that a power whose last bit differs between engines gives the same graph. */
+/**
+ * Returns the sum of the weights below every rank, and that of all. Weights are rounded to integers, so that a power
+ * whose last bit differs between engines gives the same graph.
+ */
 function cumulativeWeights(ranks: number, gamma: number): Float64Array {
-  const weights = new Float64Array(ranks)
-  let sum = 0
-  for (let i = 0; i < ranks; i++) {
-    sum += Math.round(2 ** 20 * (ranks / (i + 1)) ** (1 / (gamma - 1)))
-    weights[i] = sum
-  }
-  return weights
-}
-
-/** Returns the first index whose value is larger; values ascend, and the last one is larger. */
-function firstAbove(values: Float64Array, value: number): number {
-  let from = 0
-  let to = values.length - 1
-  while (from < to) {
-    const middle = (from + to) >>> 1
-    if (values[middle] > value) to = middle
-    else from = middle + 1
-  }
-  return from
+  const below = new Float64Array(ranks + 1)
+  for (let i = 0; i < ranks; i++)
+    below[i + 1] = below[i] + Math.round(2 ** 20 * (ranks / (i + 1)) ** (1 / (gamma - 1)))
+  return below
 }
 
 export interface Rmat {
