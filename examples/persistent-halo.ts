@@ -7,7 +7,7 @@
  *
  * The result is compared with the same steps on one rank. It must be equal to the last bit.
  */
-import { type CartCommunicator, Communicator, type PersistentRequest, strided } from 'rankweave'
+import { type CartCommunicator, Communicator, type PersistentRequest, strided, together } from 'rankweave'
 import { dimsCreate } from 'rankweave/topology'
 
 /** Any number of ranks works; these are tested. */
@@ -43,8 +43,7 @@ export async function hosted(worlds: readonly Communicator[]) {
     await arrived
     for (const each of own) each.updateOuter()
   }
-  const cells = own.map((each) => each.cells)
-  const gathered = await Communicator.gatherAll(grids, cells)
+  const gathered = await together(grids, (grid, i) => grid.gather(own[i].cells))
   return gathered.map((tiles, i) => resultOf(grids[i], tiles))
 }
 

@@ -9,7 +9,7 @@
  * who sends to whom: that is the process topology. Ranks with many destinations in common combine what they
  * send. It has two forms: `main` runs once per rank, `hosted` once per process for all ranks there.
  */
-import { Communicator, type Gathered, type TopologyCommunicator } from 'rankweave'
+import { type Communicator, type Gathered, type TopologyCommunicator, together } from 'rankweave'
 import {
   blockBounds,
   readMatrixMarket,
@@ -37,10 +37,8 @@ export default async function main(world: Communicator, args: readonly string[] 
 export async function hosted(worlds: readonly Communicator[], args: readonly string[] = []) {
   const own = await Promise.all(worlds.map((world) => Share.of(world, args)))
   const graphs = own.map(({ graph }) => graph)
-  const rows = own.map(({ rowsOfB }) => rowsOfB)
-  const arrived = await Communicator.neighborAllgathervAll(graphs, rows)
-  const products = own.map((share, n) => share.multiply(arrived[n]))
-  const whole = await Communicator.gathervAll(worlds, products)
+  const arrived = await together(graphs, (graph, n) => graph.neighborAllgatherv(own[n].rowsOfB))
+  const whole = await together(worlds, (world, n) => world.gatherv(own[n].multiply(arrived[n])))
   return Promise.all(own.map((share, n) => share.result(whole[n])))
 }
 

@@ -1,5 +1,5 @@
 // Collectives of all ranks of a process in one call each, one after the other.
-import { Communicator, type TopologyCommunicator } from 'rankweave'
+import { Communicator, type TopologyCommunicator, together } from 'rankweave'
 import { buildTopology } from 'rankweave/topology'
 import type { CollectiveCase } from './collectives.js'
 import { expectEqual, timedHosted } from './timing.js'
@@ -31,7 +31,7 @@ async function prepare(
 ): Promise<Operations> {
   if (kind === 'barrier') {
     return async (iterations) => {
-      for (let i = 0; i < iterations; i++) await Communicator.barrierAll(worlds)
+      for (let i = 0; i < iterations; i++) await together(worlds, (world) => world.barrier())
     }
   }
   if (kind === 'allreduce') return prepareAllreduce(worlds)
@@ -46,7 +46,8 @@ async function prepareAllreduce(worlds: readonly Communicator[]): Promise<Operat
   const mine = worlds.map(() => new Float64Array(1))
   const options = worlds.map(() => ({ into: new Float64Array(1) }))
   const operations: Operations = async (iterations) => {
-    for (let i = 0; i < iterations; i++) await Communicator.allreduceAll(worlds, mine, 'sum', options)
+    for (let i = 0; i < iterations; i++)
+      await together(worlds, (world, k) => world.allreduce(mine[k], 'sum', options[k]))
   }
   for (let i = 0; i < 3; i++) {
     for (const [n, { rank }] of worlds.entries()) mine[n][0] = rank + i
@@ -71,7 +72,8 @@ async function prepareNeighbor(
         for (let i = 0; i < iterations; i++) await Communicator.startAll(bound)
       }
     : async (iterations) => {
-        for (let i = 0; i < iterations; i++) await Communicator.neighborAllgatherAll(graphs, mine, options)
+        for (let i = 0; i < iterations; i++)
+          await together(graphs, (graph, k) => graph.neighborAllgather(mine[k], options[k]))
       }
   for (let i = 0; i < 3; i++) {
     for (const [n, { rank }] of graphs.entries()) mine[n][0] = rank * 1000 + i

@@ -1,4 +1,4 @@
-import { Communicator } from 'rankweave'
+import { type Communicator, together } from 'rankweave'
 
 export interface Effort {
   /** Operations before the first that is timed. */
@@ -25,12 +25,12 @@ export function timed(
   operations: (iterations: number) => Promise<void>,
   effort: Effort,
 ): Promise<number> {
-  const together: Together = {
+  const agreement: Agreement = {
     barrier: () => world.barrier(),
     largest: async (ms) => (await world.allreduce(Float64Array.of(ms), 'max'))[0],
     ofFirst: (count) => world.bcast(count),
   }
-  return timedTogether(together, operations, effort)
+  return timedAgreed(agreement, operations, effort)
 }
 
 /** The same of a hosted program. */
@@ -39,24 +39,23 @@ export function timedHosted(
   operations: (iterations: number) => Promise<void>,
   effort: Effort,
 ): Promise<number> {
-  const ofAll = (value: number) => worlds.map(() => value)
-  const together: Together = {
-    barrier: () => Communicator.barrierAll(worlds),
-    largest: async (ms) => (await Communicator.allreduceAll(worlds, ofAll(ms), 'max'))[0],
-    ofFirst: async (count) => (await Communicator.bcastAll<number>(worlds, ofAll(count)))[0],
+  const agreement: Agreement = {
+    barrier: () => together(worlds, (world) => world.barrier()),
+    largest: async (ms) => (await together(worlds, (world) => world.allreduce(ms, 'max')))[0],
+    ofFirst: async (count) => (await together(worlds, (world) => world.bcast<number>(count)))[0],
   }
-  return timedTogether(together, operations, effort)
+  return timedAgreed(agreement, operations, effort)
 }
 
 /** How what is timed together is agreed on. */
-interface Together {
+interface Agreement {
   barrier(): Promise<void>
   largest(ms: number): Promise<number>
   ofFirst(count: number): Promise<number>
 }
 
-async function timedTogether(
-  { barrier, largest, ofFirst }: Together,
+async function timedAgreed(
+  { barrier, largest, ofFirst }: Agreement,
   operations: (iterations: number) => Promise<void>,
   { warmUp, warmUpMs = 300, iterations, batches }: Effort,
 ): Promise<number> {

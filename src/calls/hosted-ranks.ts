@@ -38,11 +38,13 @@ export function hostedBy<S extends CommContext>(
   const { length } = state.localRanks
   if (list.length !== length) throw refuse(`${list.length} of ${length}`)
   if (places === undefined && (list[0] as unknown) === list[0].seat().handle)
-    state.listedHandles = Array.from(list)
+    state.listedHandles = Object.isFrozen(list) ? (list as unknown as readonly unknown[]) : Array.from(list)
   return { state, places }
 }
 
 function areSame(list: ArrayLike<unknown>, before: readonly unknown[] | undefined): boolean {
+  // Only a frozen list is retained itself.
+  if (list === before) return true
   if (list.length !== before?.length) return false
   for (let n = 0; n < before.length; n++) if (list[n] !== before[n]) return false
   return true

@@ -3,7 +3,7 @@ import { hashIntegers } from '../base/hash.js'
 import type { Exchange } from '../calls/exchange/exchange.js'
 import type { CollectiveCall } from '../calls/matching/collective-call.js'
 import type { CollectiveName } from '../calls/signature.js'
-import { noteRank, wrongValue } from '../errors.js'
+import { wrongValue } from '../errors.js'
 import type { CommState } from './comm-state.js'
 import { type CommHandle, handlesOf, type MakeHandle } from './handle.js'
 import { runSplit } from './split/run-split.js'
@@ -28,37 +28,6 @@ export function split<H>(
   options?: SplitOptions,
 ): Promise<H | null> {
   return callSplit(comm, make, 'split', { color: checkColor(color), key: checkKey(key) }, options)
-}
-
-/**
- * Splits for all ranks of a process, without an object for each.
- *
- * @param colors by local index, as `keys`
- */
-export function splitTogether<H>(
-  state: CommState,
-  make: MakeHandle<H>,
-  colors: ArrayLike<number | null>,
-  keys: ArrayLike<number> | null | undefined,
-  options?: SplitOptions,
-): Promise<unknown> {
-  const { plan, call } = plannedSplit(state, make, 'split', options)
-  const ranks = state.localRanks.length
-  const request: SplitRequest = { color: new Int32Array(ranks), key: new Int32Array(ranks) }
-  for (let i = 0; i < ranks; i++) {
-    try {
-      request.color[i] = checkColor(colors[i])
-      request.key[i] = keys === null || keys === undefined ? 0 : checkKey(keys[i])
-    } catch (error) {
-      noteRank(error, state.worldRank(i))
-      throw error
-    }
-  }
-  return state.collectives.callTogether({
-    signature: call.signature,
-    unplaced: true,
-    run: (_: readonly never[], exchange) => run(state, make, plan, request, exchange),
-  })
 }
 
 export function splitType<H>(

@@ -1,5 +1,6 @@
 import type { PersistentRequest } from '../calls/program/persistent-request.js'
 import { Communicator } from '../handles/communicator.js'
+import { together } from '../handles/together.js'
 import type { TopologyCommunicator } from '../handles/topology-communicator.js'
 import { dimsCreate } from '../topology/generate/cartesian.js'
 import { mooreTopology } from '../topology/generate/stencil.js'
@@ -23,26 +24,6 @@ function roundOf(all: readonly FormCases[]): Round {
 }
 
 /**
- * The number of arguments of a call that each rank has for itself. Those behind are the same for all, except options.
- */
-const lists: Readonly<Record<string, number>> = {
-  barrier: 0,
-  scatterv: 2,
-  alltoallv: 2,
-  neighborAlltoallv: 2,
-}
-
-/** Returns the arguments of a joint call: lists first, then what all ranks pass alike, and a list of options. */
-function jointArguments(name: string, forms: readonly FormCase[]): unknown[] {
-  const [first] = forms
-  const own = lists[name] ?? 1
-  return first.call.map((value, k) => {
-    const isOptions = typeof value === 'object' && value !== null && k >= own
-    return k < own || isOptions ? forms.map((form) => form.call[k]) : value
-  })
-}
-
-/**
  * Makes every call: by all ranks of a process at once if `isJoint`, otherwise by each. Processes may differ in that.
  *
  * @param handles of all ranks of a communicator here
@@ -50,11 +31,12 @@ function jointArguments(name: string, forms: readonly FormCase[]): unknown[] {
 async function callForAll(handles: Handles, all: readonly FormCases[], isJoint: boolean): Promise<void> {
   for (const forms of all) forms.fill(0)
   for (const { name, forms } of roundOf(all)) {
-    const what = `${name}All`
+    const call = (comm: Communicator, i: number) => callByName(comm, name, forms[i].call) as Promise<unknown>
+    // A barrier of all ranks resolves to no list.
     const results = isJoint
-      ? await (Reflect.get(Communicator, what)(handles, ...jointArguments(name, forms)) as Promise<unknown[]>)
-      : await Promise.all(handles.map((comm, i) => callByName(comm, name, forms[i].call)))
-    for (const [i, form] of forms.entries()) checkResult(form, results?.[i], 0, what)
+      ? ((await together(handles, call)) as unknown[] | undefined)
+      : await Promise.all(handles.map(call))
+    for (const [i, form] of forms.entries()) checkResult(form, results?.[i], 0, `${name} of all ranks`)
   }
 }
 
@@ -90,12 +72,7 @@ async function startForAll(
  */
 async function checkCollectives(worlds: Handles): Promise<void> {
   const { process } = worlds[0].location
-  const keys = worlds.map(({ rank }) => -rank)
-  const reversed = await Communicator.splitAll(
-    worlds,
-    worlds.map(() => 0),
-    keys,
-  )
+  const reversed = await together(worlds, (world) => world.split(0, -world.rank))
   for (const handles of [worlds, reversed]) {
     for (const [n, length] of lengths.entries()) {
       const all = handles.map((comm) => collectiveForms(comm, length))
@@ -133,16 +110,12 @@ async function checkSplits(worlds: Handles): Promise<void> {
   const { size } = worlds[0]
   const colorOf = (rank: number) => (rank === size - 1 ? null : rank % 3)
   const colors = worlds.map(({ rank }) => colorOf(rank))
-  const parts = await Communicator.splitAll(
-    worlds,
-    colors,
-    worlds.map(({ rank }) => -rank),
-  )
+  const parts = await together(worlds, (world, i) => world.split(colors[i], -world.rank))
   for (let color = 0; color < 3; color++) {
     const members = parts.filter((part, i): part is Communicator => part !== null && colors[i] === color)
     if (members.length === 0) continue
     const here = worlds.filter(({ rank }) => colorOf(rank) === color).map(({ rank }) => rank)
-    const sums = await Communicator.allreduceAll(members, here, 'sum')
+    const sums = await together(members, (member, i) => member.allreduce(here[i], 'sum'))
     const ranks = Array.from({ length: size }, (_, rank) => rank).filter((rank) => colorOf(rank) === color)
     same(
       sums,

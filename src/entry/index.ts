@@ -8,7 +8,6 @@
 // communicators
 
 export type { WaitOptions } from '../base/abort.js'
-export type { ByHandle, JointOptions } from '../calls/collectives/joint-form.js'
 export type {
   BlockPlaces,
   BlocksOptions,
@@ -30,9 +29,8 @@ export type { SplitAlgorithmName, SplitOptions } from '../comm/split/split-plan.
 export type { LookupStatistics } from '../comm/table/distributed-table.js'
 export { type Comparison, Group, type RankRange } from '../comm/table/group.js'
 export type { CartCommunicator } from '../handles/cart-communicator.js'
-export { Communicator, type JointForms } from '../handles/communicator.js'
-export type { JointCalls } from '../handles/joint-calls.js'
-export type { JointNeighborCalls } from '../handles/joint-neighbor-calls.js'
+export { Communicator } from '../handles/communicator.js'
+export { together } from '../handles/together.js'
 export type { TopologyCommunicator } from '../handles/topology-communicator.js'
 export type { ProcessCounters, RankCounters } from '../messages/process/counters.js'
 export type { PlanStore } from '../neighborhood/plan/plan-store.js'

@@ -1,5 +1,7 @@
 import type { WaitOptions } from '../base/abort.js'
-import type { DupOptions } from '../comm/create.js'
+import { promiseTry } from '../base/turn.js'
+import type { CommState } from '../comm/comm-state.js'
+import { type DupOptions, dup } from '../comm/create.js'
 import { RankweaveError } from '../errors.js'
 import {
   type CartShape,
@@ -89,8 +91,10 @@ export class CartCommunicator extends TopologyCommunicator {
     return new CartCommunicator(state, localIndex, neighborhood)
   }
 
-  override async dup(options?: DupOptions): Promise<CartCommunicator> {
-    const { state, localIndex } = (await super.dup(options)).seat()
-    return new CartCommunicator(state, localIndex, this.neighborhood)
+  override dup(options?: DupOptions): Promise<CartCommunicator> {
+    const { neighborhood } = this
+    const make = (state: CommState, localIndex: number) =>
+      new CartCommunicator(state, localIndex, neighborhood)
+    return promiseTry(() => dup(this, make, options))
   }
 }

@@ -1,5 +1,6 @@
 import type { WaitOptions } from '../base/abort.js'
 import { promiseTry } from '../base/turn.js'
+import { PersistentRequest } from '../calls/program/persistent-request.js'
 import type { CommState } from '../comm/comm-state.js'
 import { create, type DupOptions, dup } from '../comm/create.js'
 import { free } from '../comm/free.js'
@@ -32,13 +33,8 @@ import {
 } from '../topology-communicator/constructors.js'
 import type { TopologyOptions } from '../topology-communicator/create.js'
 import type { CartCommunicator } from './cart-communicator.js'
-import { type JointCalls, jointCalls } from './joint-calls.js'
-import type { JointNeighborCalls } from './joint-neighbor-calls.js'
 import { PersistentCommunicator } from './persistent-communicator.js'
 import type { TopologyCommunicator } from './topology-communicator.js'
-
-/** The static methods of `Communicator`, which serve all ranks of a process. */
-export interface JointForms extends JointCalls<Communicator>, JointNeighborCalls {}
 
 /**
  * A handle of one rank on a communicator: an ordered set of ranks with its own message context (MPI-4.1 §7). Handles
@@ -46,8 +42,8 @@ export interface JointForms extends JointCalls<Communicator>, JointNeighborCalls
  *
  * **Forms.** A collective such as `allreduce` returns a promise. `iallreduce` takes the same arguments, starts the call
  * and returns a request, for which the rank waits later ({@link CollectiveCommunicator}). `allreduceInit` binds the call
- * to its buffers, to be started often ({@link PersistentCommunicator}).
- * `Communicator.allreduceAll` calls for all ranks of the process, with one promise ({@link JointCalls}).
+ * to its buffers, to be started often ({@link PersistentCommunicator}). {@link together} calls for all ranks of the
+ * process, with one promise.
  *
  * **Buffers.** A send or a collective has read its data when its promise resolves; do not change the data before. A
  * receive returns a fresh array, or fills `into`, which belongs to the receive until its promise settles. Results are
@@ -59,7 +55,7 @@ export interface JointForms extends JointCalls<Communicator>, JointNeighborCalls
  * for options that a method does not have, before anything is sent. Methods that return a promise reject; those that
  * return a request throw for wrong arguments.
  */
-export class Communicator extends (PersistentCommunicator as typeof PersistentCommunicator & JointForms) {
+export class Communicator extends PersistentCommunicator {
   /**
    * Sends to `dest`. Resolves when the data may be changed again: at once for payloads up to the eager limit, otherwise
    * when the receive has taken it.
@@ -421,9 +417,19 @@ export class Communicator extends (PersistentCommunicator as typeof PersistentCo
   createTopology(topology: ProcessTopology, options?: TopologyOptions): Promise<TopologyCommunicator> {
     return promiseTry(() => createTopology(this, topologyHandles, topology, options))
   }
-}
 
-Object.defineProperties(Communicator, Object.getOwnPropertyDescriptors(jointCalls(makeHandle)))
+  /**
+   * Starts the persistent requests of all ranks of this process that one init has returned, once each; resolves when
+   * the receive buffers of all are filled. Costs one call for all of them, once their init is complete.
+   *
+   * @throws ERR_ARGUMENT unless they are those; ERR_REQUEST while a start is active, and after `free`; ERR_TYPE when a
+   *   buffer has been detached
+   * @see MPI-4.1 §3.9 (MPI_Startall)
+   */
+  static startAll(requests: readonly PersistentRequest[]): Promise<void> {
+    return PersistentRequest.startAll(requests)
+  }
+}
 
 /** Makes the communicators that a communicator's methods return. */
 function makeHandle(state: CommState, localIndex: number): Communicator {

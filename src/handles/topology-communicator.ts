@@ -5,7 +5,7 @@ import { started } from '../calls/collectives/started-form.js'
 import type { PersistentRequest } from '../calls/program/persistent-request.js'
 import type { Gathered } from '../calls/values/placement.js'
 import type { CommState } from '../comm/comm-state.js'
-import type { DupOptions } from '../comm/create.js'
+import { type DupOptions, dup } from '../comm/create.js'
 import type { Machine } from '../machine/machine.js'
 import type { FreshArray, SameElements, TypedArray } from '../messages/datatype/elements.js'
 import type { ReceiveBuffer } from '../messages/datatype/strided-view.js'
@@ -165,9 +165,11 @@ export class TopologyCommunicator extends Communicator {
   }
 
   /** Duplicates the communicator: the same ranks and topology with a new context. @see MPI-4.1 §7.4.2 */
-  override async dup(options?: DupOptions): Promise<TopologyCommunicator> {
-    const { state, localIndex } = (await super.dup(options)).seat()
-    return new TopologyCommunicator(state, localIndex, this.neighborhood)
+  override dup(options?: DupOptions): Promise<TopologyCommunicator> {
+    const { neighborhood } = this
+    const make = (state: CommState, localIndex: number) =>
+      new TopologyCommunicator(state, localIndex, neighborhood)
+    return promiseTry(() => dup(this, make, options))
   }
 
   /**

@@ -1,7 +1,5 @@
 import type { MakeTopologyHandle } from '../topology-communicator/create.js'
 import { CartCommunicator } from './cart-communicator.js'
-import { Communicator } from './communicator.js'
-import { jointNeighborCalls } from './joint-neighbor-calls.js'
 import { TopologyCommunicator } from './topology-communicator.js'
 
 // The first creation of a topology loads this module, because many programs create none.
@@ -11,5 +9,3 @@ export const graphHandle: MakeTopologyHandle<TopologyCommunicator> = (state, loc
 
 export const cartHandle: MakeTopologyHandle<CartCommunicator> = (state, localIndex, neighborhood) =>
   new CartCommunicator(state, localIndex, neighborhood)
-
-Object.defineProperties(Communicator, Object.getOwnPropertyDescriptors(jointNeighborCalls))

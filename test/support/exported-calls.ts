@@ -62,6 +62,7 @@ export const exportedCalls: Readonly<Record<string, Readonly<Record<string, Expo
     testall: (world) => [[isend(world)]],
     testany: (world) => [[isend(world)]],
     threads: () => [{}],
+    together: (world) => [[world], (each: Communicator) => each.barrier()],
     waitall: (world) => [[isend(world)], {}],
     waitany: (world) => [[isend(world)], {}],
     websocket: () => [{}],

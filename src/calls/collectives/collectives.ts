@@ -4,6 +4,7 @@ import { requireFixed, typeCode } from '../../messages/datatype/elements.js'
 import { StridedView } from '../../messages/datatype/strided-view.js'
 import type { Seat } from '../../messages/process/comm-context.js'
 import type { AnyCall } from '../matching/collective-call.js'
+import { gathered } from '../matching/collective-engine.js'
 import type { CollectiveContext } from '../plan/collective-plan.js'
 import { methodOf } from '../plan/method.js'
 import { blockOf, countsOf, type Layout, layoutOf, requireElements, requireRoot } from '../values/deliver.js'
@@ -12,7 +13,7 @@ import { AllreduceCall } from './allreduce.js'
 import { type AlltoallContribution, alltoallCall } from './alltoall.js'
 import { barrierOf } from './barrier.js'
 import { type BcastContribution, bcastCall } from './bcast.js'
-import type { Form, Handle } from './form.js'
+import { blocking, type Form, type Handle } from './form.js'
 import { gatherCall } from './gather.js'
 import {
   type BlocksOptions,
@@ -28,6 +29,7 @@ import { intoFor, reductionOf } from './reduction.js'
 import type { ReductionCall } from './reduction-call.js'
 import { ScanCall } from './scan.js'
 import { type ScatterContribution, scatterCall } from './scatter.js'
+import { repeated } from './together.js'
 
 // The methods of a communicator run these functions before a rank joins the collective, in every form. A rank with
 // invalid arguments fails here, without joining.
@@ -44,6 +46,15 @@ function attempt<R>(
 }
 
 export function barrier<R>(form: Form<R>, comm: Handle, options?: ValueOptions): R {
+  if (repeated !== undefined && form === blocking && options === undefined && repeated.takeBarrier(comm))
+    return gathered as R
+  return startBarrier(form, comm, options)
+}
+
+// What starts a call is apart from what repeats one, which would otherwise allocate the variables that its function
+// captures.
+
+function startBarrier<R>(form: Form<R>, comm: Handle, options?: ValueOptions): R {
   return attempt(form, comm, 'barrier', options, (seat) => {
     const { state } = seat
     return form.join(seat, barrierOf(state, methodOf('barrier', options, state)), undefined, options)
@@ -92,6 +103,18 @@ export function reduce<R>(
 }
 
 export function allreduce<R>(
+  form: Form<R>,
+  comm: Handle,
+  data: unknown,
+  op: unknown,
+  options?: ReductionOptions,
+): R {
+  if (repeated !== undefined && form === blocking && repeated.takeAllreduce(comm, data, op, options))
+    return gathered as R
+  return startAllreduce(form, comm, data, op, options)
+}
+
+function startAllreduce<R>(
   form: Form<R>,
   comm: Handle,
   data: unknown,

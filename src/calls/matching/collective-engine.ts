@@ -1,5 +1,5 @@
 import type { WaitOptions } from '../../base/abort.js'
-import { type RankweaveError, wrongValue } from '../../errors.js'
+import { RankweaveError, wrongValue } from '../../errors.js'
 import type { CallWatch, CommContext } from '../../messages/process/comm-context.js'
 import { hold, mayComplete } from '../../messages/process/completion-budget.js'
 import { waitCharge } from '../../messages/process/credit.js'
@@ -15,6 +15,12 @@ import { CallLanes, type Lane, plainLane } from './lane.js'
 import { Revocation } from './revocation.js'
 import { quietRejection, type Slot } from './slot.js'
 import { blockAll, noteFailures, unblock, watchSignal } from './slot-waits.js'
+
+/** A call of all ranks here, and what they pass by local index; undefined if no rank passes anything. */
+export interface JointCall {
+  readonly call: AnyCall
+  readonly contributions: readonly unknown[] | undefined
+}
 
 /**
  * Matches the collective calls of one communicator in one process by call order and runs them.
@@ -102,21 +108,26 @@ export class CollectiveEngine {
   /**
    * Joins the ranks here to one collective in one stretch, with one promise instead of one for each.
    *
-   * @param count calls to make: one of each local rank
-   * @param makeCall makes the n-th call by `call` or `start`, whose promise is not used. When it throws, no rank has
-   *   joined
+   * @param gather makes one call of each local rank by `call` or `start`, which return {@link gathered} meanwhile; or
+   *   returns the call of all ranks. When it throws, no rank has joined
    * @returns the results by local index; a shared result itself. Rejects with the error of the first rank that fails
    */
-  together(count: number, makeCall: (n: number) => unknown): Promise<unknown> {
-    const joint = new JoiningCalls(this.#hosted)
-    this.#gathering = joint
+  together(gather: (calls: JoiningCalls) => JointCall | undefined): Promise<unknown> {
+    if (this.#gathering !== undefined)
+      throw new RankweaveError(
+        'ERR_ARGUMENT',
+        'together: expected a collective call of each rank, got another together',
+      )
+    const calls = new JoiningCalls(this.#hosted)
+    this.#gathering = calls
+    let whole: JointCall | undefined
     try {
-      for (let n = 0; n < count; n++) makeCall(n)
+      whole = gather(calls)
     } finally {
       this.#gathering = undefined
     }
-    const { lane, call, contributions } = joint
-    return this.#joinTogether(lane!, call!, contributions, joint)
+    if (whole !== undefined) return this.callTogether(whole.call, whole.contributions)
+    return this.#joinTogether(calls.lane!, calls.call!, calls.contributions, calls)
   }
 
   /**
@@ -393,8 +404,8 @@ export class CollectiveEngine {
   }
 }
 
-/** The promise of a call that is gathered; no caller reads it. */
-const gathered: Promise<never> = new Promise(() => {})
+/** The promise of a call that is gathered, which never settles. */
+export const gathered: Promise<never> = new Promise(() => {})
 
 /** Runs the collectives of one communicator in one process that its ranks have joined, and completes them. */
 class SlotRunner implements ExchangeOwner {

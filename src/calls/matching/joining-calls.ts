@@ -12,6 +12,8 @@ export class JoiningCalls {
   /** The call of the rank that called first. */
   call: AnyCall | undefined
   firstCaller = 0
+  lastCaller = -1
+  count = 0
   lane: Lane | undefined
   contributions: unknown[] | undefined
   /** The calls that are another object than the first one. */
@@ -23,7 +25,7 @@ export class JoiningCalls {
     this.#ranks = ranks
   }
 
-  /** @throws ERR_ARGUMENT unless `signal` is an AbortSignal */
+  /** @throws ERR_ARGUMENT unless `signal` is an AbortSignal, and for starts of different inits */
   add(
     lane: Lane,
     localIndex: number,
@@ -32,11 +34,18 @@ export class JoiningCalls {
     signal: AbortSignal | undefined,
   ): void {
     requireSignal(signal)
+    this.count++
+    this.lastCaller = localIndex
     if (this.call === undefined) {
       this.call = call
       this.lane = lane
       this.firstCaller = localIndex
     } else if (call !== this.call) {
+      if (lane !== this.lane)
+        throw new RankweaveError(
+          'ERR_ARGUMENT',
+          'expected starts of the requests of one init, got those of others',
+        )
       this.others ??= new Map()
       this.others.set(localIndex, call)
     }

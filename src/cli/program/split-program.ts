@@ -2,7 +2,8 @@ import { addToList, getOrAdd } from '../../base/maps.js'
 import type { CommDescription, SplitReport } from '../../comm/describe.js'
 import type { SplitOptions } from '../../comm/split/split-plan.js'
 import type { LookupStatistics } from '../../comm/table/distributed-table.js'
-import { Communicator } from '../../handles/communicator.js'
+import type { Communicator } from '../../handles/communicator.js'
+import { together } from '../../handles/together.js'
 import { type ColorsAndKeys, colorsAndKeys, type SplitInput } from '../input/split-input.js'
 
 /** The problem of {@link splitProblem}; every process of a thread is passed the same object. */
@@ -58,9 +59,9 @@ async function shareOf(worlds: readonly Communicator[], problem: SplitProblem): 
   const { given, places } = expectedOf(problem, first.size)
   const colors = worlds.map(({ rank }) => (given.color[rank] < 0 ? null : given.color[rank]))
   const keys = worlds.map(({ rank }) => given.key[rank])
-  await Communicator.barrierAll(worlds)
+  await together(worlds, (world) => world.barrier())
   const beganMs = nowMs()
-  const parts = await Communicator.splitAll(worlds, colors, keys, problem.options)
+  const parts = await together(worlds, (world, k) => world.split(colors[k], keys[k], problem.options))
   const endedMs = nowMs()
   return { beganMs, endedMs, ...(await checked(first, parts, places)) }
 }

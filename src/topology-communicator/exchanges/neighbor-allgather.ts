@@ -1,9 +1,10 @@
-import { requireKnownOptions } from '../../base/known-options.js'
 import type { OptionTable } from '../../base/option.js'
-import type { Form, Handle } from '../../calls/collectives/form.js'
+import { blocking, type Form, type Handle } from '../../calls/collectives/form.js'
 import { type IntoOptions, intoOptions } from '../../calls/collectives/options.js'
+import { type RepeatedCalls, repeated } from '../../calls/collectives/together.js'
 import type { Exchange } from '../../calls/exchange/exchange.js'
 import type { CollectiveCall, RankFailure } from '../../calls/matching/collective-call.js'
+import { gathered } from '../../calls/matching/collective-engine.js'
 import type { CollectiveContext } from '../../calls/plan/collective-plan.js'
 import { runProgram } from '../../calls/program/run-program.js'
 import { type Layout, layoutOf } from '../../calls/values/deliver.js'
@@ -46,6 +47,12 @@ export function neighborAllgather<R>(
   data: unknown,
   options?: IntoOptions,
 ): R {
+  if (repeated !== undefined && form === blocking && takesRepeated(repeated, comm, data, options))
+    return gathered as R
+  return startAllgather(form, comm, data, options)
+}
+
+function startAllgather<R>(form: Form<R>, comm: GatheringHandle, data: unknown, options?: IntoOptions): R {
   return form.attempt(comm, 'neighborAllgather', intoOptions, options, (seat) => {
     let checked = comm.lastAllgather
     if (checked === undefined || !isRepeated(checked, data, options)) {
@@ -76,36 +83,21 @@ function checkedAllgather(
   return { call, blocks: { elements, into }, neededElems, options }
 }
 
-/**
- * Returns the call of all ranks of a process if each repeats its last arguments, which are not checked again.
- *
- * @returns undefined if some rank passes other arguments, or has not called before
- */
-export function repeatedAllgather(
-  graphs: ArrayLike<GatheringHandle>,
+/** Tells whether a rank that calls together with the others here repeats its last arguments, options included. */
+function takesRepeated(
+  repeated: RepeatedCalls,
+  comm: GatheringHandle,
   data: unknown,
-  options: unknown,
-): Promise<unknown> | undefined {
-  const call = graphs?.[0]?.lastAllgather?.call
-  if (call === undefined) return undefined
-  const { state } = graphs[0].seat()
-  const { length } = state.localRanks
-  const isList = Array.isArray(options)
-  if (graphs.length !== length || (data as ArrayLike<unknown> | null)?.length !== length) return undefined
-  if (isList && options.length !== length) return undefined
-  const contributions = new Array<Blocks>(length)
-  for (let n = 0; n < length; n++) {
-    const graph = graphs[n]
-    const checked = graph?.lastAllgather
-    const own = isList ? options[n] : options
-    if (checked === undefined || checked.call !== call || graph.placeIn(state) !== n) return undefined
-    if (own?.signal !== undefined) return undefined
-    if (own !== undefined && own !== checked.options)
-      requireKnownOptions('neighborAllgatherAll', own, intoOptions)
-    if (!isRepeated(checked, (data as ArrayLike<unknown>)[n], own)) return undefined
-    contributions[n] = checked.blocks
-  }
-  return state.collectives.callTogether(call, contributions)
+  options: IntoOptions | undefined,
+): boolean {
+  const checked = comm.lastAllgather
+  return (
+    checked !== undefined &&
+    options === checked.options &&
+    options?.signal === undefined &&
+    isRepeated(checked, data, options) &&
+    repeated.take(comm, checked.call, checked.blocks)
+  )
 }
 
 /** Whether a later call passes the same arguments. Arrays keep their length unless their buffer was detached. */

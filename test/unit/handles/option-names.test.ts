@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { collectiveForms } from '../../../src/conformance/collective-forms.js'
 import { neighborForms } from '../../../src/conformance/neighbor-forms.js'
 import { local } from '../../../src/fabric/local/local.js'
-import { Communicator } from '../../../src/handles/communicator.js'
+import type { Communicator } from '../../../src/handles/communicator.js'
+import { together } from '../../../src/handles/together.js'
 import type { TopologyCommunicator } from '../../../src/handles/topology-communicator.js'
 import { Request, waitall, waitany, waitsome } from '../../../src/messages/p2p/request.js'
 import { coded, onRanks } from '../../support/on-ranks.js'
@@ -41,16 +42,6 @@ function withOptions(args: readonly unknown[], options: unknown) {
   ]
 }
 
-/** Calls whose second argument is one for each rank, too. */
-const listed = new Set(['scatterv', 'alltoallv', 'neighborAlltoallv'])
-
-/** The arguments of a call of all ranks of a process, which is one. */
-function jointArguments(name: string, comm: unknown, [data, second, ...rest]: readonly unknown[]) {
-  if (data === undefined) return [[comm]]
-  const more = second === undefined ? [] : [listed.has(name) ? [second] : second]
-  return [[comm], [data], ...more, ...rest]
-}
-
 /** Every collective of the world and of a graph in every form, with its arguments. */
 function formsOf(world: Communicator, graph: TopologyCommunicator) {
   const { rank } = world
@@ -65,7 +56,6 @@ function formsOf(world: Communicator, graph: TopologyCommunicator) {
       { on: comm, name, args: call },
       { on: comm, name: `i${name}`, args: call },
       { on: comm, name: `${name}Init`, args: init },
-      { on: Communicator, name: `${name}All`, args: jointArguments(name, comm, call) },
     ])
   })
 }
@@ -84,7 +74,8 @@ const others: Readonly<Record<string, Call>> = {
   dup: (world, _, options) => world.dup(options),
   create: async (world, _, options) => world.create(await world.group(), options),
   split: (world, _, options) => world.split(0, 0, options),
-  splitAll: (world, _, options) => Communicator.splitAll([world], [0], null, options),
+  'split together': (world, _, options) => together([world], (each) => each.split(0, 0, options)),
+  'barrier together': (world, _, options) => together([world], (each) => each.barrier(options)),
   splitType: (world, _, options) => world.splitType('node', 0, options),
   free: (_, graph, options) => graph.free(options),
   'dup of a graph': (_, graph, options) => graph.dup(options),

@@ -4,6 +4,7 @@ import { Communicator, run } from 'rankweave'
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import type { SplitSummary } from '../../../../src/cli/commands/split.js'
 import splitProgram, { hosted, splitProblem } from '../../../../src/cli/program/split-program.js'
+import type { SplitOptions } from '../../../../src/comm/split/split-plan.js'
 import { ownFolder } from '../../../support/temporary-folder.js'
 import { cli, json, onlyObject, refused, typed } from '../run-cli.js'
 
@@ -100,18 +101,18 @@ describe('split', () => {
 /** What a rank passes instead of its color and key. */
 type Alter = (color: number | null, key: number) => [number | null, number]
 
-/** Lets splits of all ranks of a process pass on other colors and keys. */
+/** Lets splits pass on other colors and keys. */
 function alterSplits(alter: Alter): void {
-  const original = Communicator.splitAll
-  vi.spyOn(Communicator, 'splitAll').mockImplementation(((comms, colors, keys, options) => {
-    const altered = Array.from(colors, (color, i) => alter(color, keys![i]!))
-    return original(
-      comms,
-      altered.map(([color]) => color),
-      altered.map(([, key]) => key),
-      options,
-    )
-  }) as typeof original)
+  const original = Communicator.prototype.split
+  vi.spyOn(Communicator.prototype, 'split').mockImplementation(function (
+    this: Communicator,
+    color: number | null,
+    key = 0,
+    options?: SplitOptions,
+  ) {
+    const [otherColor, otherKey] = alter(color, key)
+    return original.call(this, otherColor as number, otherKey, options)
+  } as typeof original)
 }
 
 describe('the check of rankweave split', () => {

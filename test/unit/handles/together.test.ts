@@ -1,4 +1,12 @@
-import { Communicator, type HostedMain, type LocalOptions, local, type RankweaveError, run } from 'rankweave'
+import {
+  Communicator,
+  type HostedMain,
+  type LocalOptions,
+  local,
+  type RankweaveError,
+  run,
+  together,
+} from 'rankweave'
 import { describe, expect, it } from 'vitest'
 import { throwingRank } from '../../../src/errors.js'
 import { onRanks } from '../../support/on-ranks.js'
@@ -23,9 +31,16 @@ const six = <T>(value: T) => new Array<T>(ranks).fill(value)
 const ranksOf = (comms: Worlds) => comms.map(({ rank }) => rank)
 const ones = (comms: Worlds) => comms.map(() => 1)
 const barrier = (worlds: unknown, options?: unknown) =>
-  Communicator.barrierAll(worlds as Worlds, options as never)
-const sum = (worlds: Worlds, data: unknown, options?: unknown) =>
-  Communicator.allreduceAll(worlds, data as number[], 'sum', options as never)
+  together(worlds as Worlds, (world) => world.barrier(options as never))
+/** An allreduce of a list of what each rank passes, with options for all or a list of those of each. */
+const reduced = <T>(worlds: Worlds, data: ArrayLike<T>, op: 'sum' | 'max' | 'min', options?: unknown) =>
+  together(
+    worlds,
+    (world, k) =>
+      world.allreduce(data[k] as never, op, Array.isArray(options) ? options[k] : options) as Promise<T>,
+  )
+const sum = <T>(worlds: Worlds, data: ArrayLike<T>, options?: unknown) =>
+  reduced(worlds, data, 'sum', options)
 
 const outcome = async (promise: Promise<unknown>) => {
   const error: unknown = await promise.then(
@@ -41,7 +56,7 @@ describe('a call of all ranks of a process', () => {
     const results = await hosts(async (worlds) => {
       const backwards = worlds.toReversed()
       const sums = await sum(worlds, ranksOf(worlds))
-      const scans = await Communicator.scanAll(backwards, ranksOf(backwards).map(BigInt), 'sum')
+      const scans = await together(backwards, (world) => world.scan(BigInt(world.rank), 'sum'))
       return worlds.map((_, i) => [sums[i], scans.at(-1 - i)])
     })
     expect(results).toEqual([0n, 1n, 3n, 6n, 10n, 15n].map((scan) => [15, scan]))
@@ -53,7 +68,7 @@ describe('a call of all ranks of a process', () => {
         ? Promise.all(worlds.map((world) => world.allreduce(1, 'sum')))
         : sum(worlds, new Uint8Array(worlds.length).fill(1)))
       const each = await Promise.all(worlds.map((world, i) => world.allreduce(jointly[i]!, 'sum')))
-      return Communicator.allreduceAll(worlds, each, 'max')
+      return reduced(worlds, each, 'max')
     })
     expect(results).toEqual(six(36))
   })
@@ -78,7 +93,7 @@ describe('a call of all ranks of a process', () => {
           const each = await Promise.all(worlds.map((world, i) => world.allreduce(mine[i]!, 'sum')))
           expect(await sum(worlds, mine)).toEqual(each)
           const arrays = mine.map((number) => Float64Array.of(number, -number))
-          const sums = await Communicator.allreduceAll(worlds, arrays, 'sum')
+          const sums = await reduced(worlds, arrays, 'sum')
           expect(sums.map(([first]) => first)).toEqual(each)
         }
         return undefined
@@ -91,9 +106,9 @@ describe('a call of all ranks of a process', () => {
     const results = await inProcesses(async (worlds) => {
       const seen: unknown[] = []
       for (const op of ['sum', 'sum', 'max', 'max', 'sum'] as const)
-        seen.push((await Communicator.allreduceAll(worlds, ones(worlds), op))[0])
+        seen.push((await reduced(worlds, ones(worlds), op))[0])
       const arrays = worlds.map(() => Float64Array.of(2))
-      seen.push((await Communicator.allreduceAll(worlds, arrays, 'sum'))[0]![0])
+      seen.push((await reduced(worlds, arrays, 'sum'))[0]![0])
       seen.push((await sum(worlds, new Float64Array(worlds.length).fill(3)))[0])
       return seen
     })
@@ -107,7 +122,7 @@ describe('a call of all ranks of a process', () => {
       const [first, other] = [into(), into()]
       const seen: string[] = []
       const call = async (op: 'sum' | 'max', options?: unknown) => {
-        const got = await Communicator.allreduceAll(worlds, arrays, op, options as never)
+        const got = await reduced(worlds, arrays, op, options as never)
         expect(new Set(got.map(String)).size).toBe(1)
         seen.push(String(got[0]))
       }
@@ -126,18 +141,17 @@ describe('a call of all ranks of a process', () => {
     expect(results).toEqual(six('15,6,-1 15,12,-1 5,2,-1 5,2,-1 5,2 15,12 ERR_ARGUMENT 15,12,-1 15,12,-1'))
   })
 
-  it('takes options for all, or a list with those of each rank, and no other list', async () => {
+  it('takes the options of each rank', async () => {
     const results = await inProcesses(async (worlds) => {
       const into = worlds.map(() => new Int32Array(1))
       const data = worlds.map(({ rank }) => Int32Array.of(rank))
       const algorithm = 'allreduce-tree'
       const each = into.map((buffer) => ({ into: buffer, algorithm }))
-      const most = await Communicator.allreduceAll(worlds, data, 'max', each)
-      const least = await Communicator.allreduceAll(worlds, data, 'min', { algorithm })
-      const { code } = await outcome(sum(worlds, data, worlds.length === 1 ? [{}, {}] : [{}]))
-      return [most.every((buffer, i) => buffer === into[i]), most[0]![0], least[0]![0], code]
+      const most = await reduced(worlds, data, 'max', each)
+      const least = await reduced(worlds, data, 'min', { algorithm })
+      return [most.every((buffer, i) => buffer === into[i]), most[0]![0], least[0]![0]]
     })
-    expect(results).toEqual(six([true, 5, 0, 'ERR_COUNT']))
+    expect(results).toEqual(six([true, 5, 0]))
   })
 
   it('refuses buffers that were detached since the last call, before any rank joins', async () => {
@@ -161,24 +175,30 @@ describe('a call of all ranks of a process', () => {
     expect(results).toEqual(six([[6], [12], [18]]))
   })
 
-  it.each([false, true])(
-    'reads its lists before any rank joins: what they call comes first (repeated: %s)',
-    async (isRepeated) => {
-      const results = await inProcesses(async (worlds) => {
-        if (isRepeated) await sum(worlds, ones(worlds))
-        let inner: Promise<number[]> | undefined
-        const list = Object.defineProperty(ones(worlds), 0, {
-          get: () => {
-            inner ??= Promise.all(worlds.map((world) => world.allreduce(10, 'sum')))
-            return 1
-          },
-        })
-        const [outer] = await sum(worlds, list)
-        return [(await inner!)[0], outer]
-      })
-      expect(results).toEqual(six([60, 6]))
-    },
-  )
+  it('splits, duplicates and creates grids', async () => {
+    const results = await hosts(async (worlds) => {
+      const halves = await together(worlds, (world) => world.split(world.rank % 2, -world.rank))
+      const copies = await together(worlds, (world) => world.dup())
+      const grids = await together(worlds, (world) => world.createCart([2, 3]))
+      const again = await together(grids as Communicator[], (grid) => grid.dup())
+      return worlds.map((_, i) => [halves[i]!.rank, copies[i]!.rank, grids[i]!.coords(), again[i]!.rank])
+    })
+    expect(results).toEqual([0, 1, 2, 3, 4, 5].map((r) => [(5 - r) >> 1, r, [Math.floor(r / 3), r % 3], r]))
+  })
+
+  it('starts persistent requests, once their init is complete', async () => {
+    const results = await inProcesses(async (worlds) => {
+      const into = worlds.map(() => new Int32Array(1))
+      const requests = worlds.map((world, k) =>
+        world.allreduceInit(Int32Array.of(world.rank), into[k]!, 'sum'),
+      )
+      await Communicator.startAll(requests)
+      for (const each of into) each[0] = -1
+      await together(worlds, (_, k) => requests[k]!.start())
+      return into[0]![0]
+    })
+    expect(results).toEqual(six(15))
+  })
 
   it('may be started before an earlier one completes', async () => {
     const results = await inProcesses((worlds) =>
@@ -198,9 +218,6 @@ describe('a call of all ranks of a process is refused before anything is sent', 
     ['for what is no list', () => barrier(7), 'ERR_ARGUMENT', 'got 7'],
     ['for what is no handle', () => barrier([{}]), 'ERR_ARGUMENT', 'at place 0'],
     ['for one twice', (w) => barrier([w[0], w[1], w[1]]), 'ERR_ARGUMENT', 'more than once'],
-    ['for lists of another length', (w) => sum(w, [1, 2]), 'ERR_COUNT', 'each of 3 handles, got 2'],
-    ['for what is no list of data', (w) => sum(w, 7), 'ERR_ARGUMENT', 'got 7'],
-    ['for options of another length', (w) => barrier(w, [{}]), 'ERR_COUNT', 'each of 3 handles, got 1'],
     [
       'for unknown options',
       (w) => barrier(w, { algoritm: 'x' }),
@@ -210,27 +227,52 @@ describe('a call of all ranks of a process is refused before anything is sent', 
     ['for a signal that is none', (w) => barrier(w, { signal: 7 }), 'ERR_ARGUMENT', 'AbortSignal'],
     [
       'for handles on two communicators',
-      async (w) => barrier([w[0], w[1], (await Communicator.splitAll(w, [0, 0, 0]))[2]]),
+      async (w) => barrier([w[0], w[1], (await together(w, (world) => world.split(0)))[2]]),
       'ERR_ARGUMENT',
       'one of another communicator at place 2',
     ],
+    ['for no promise', (w) => together(w, () => 7 as never), 'ERR_ARGUMENT', 'got 7 at place 0'],
+    ['for another promise', (w) => together(w, async () => {}), 'ERR_ARGUMENT', 'at place 0'],
     [
-      'for a buffer that several ranks would fill',
-      (w) =>
-        sum(
-          w,
-          [1, 2, 3].map((n) => Int32Array.of(n)),
-          { into: new Int32Array(1) },
-        ),
+      'for the promise of an async function',
+      (w) => together(w, async (world) => world.allreduce(1, 'sum')),
       'ERR_ARGUMENT',
-      'a buffer for each rank',
+      'expected the promise of one collective call',
     ],
     [
-      'for an operation that is none',
-      (w) => Communicator.allreduceAll(w, [1, 2, 3], 'sun' as never),
-      'ERR_OP',
-      'sun',
+      'for calls that are started',
+      (w) => together(w, (world) => world.ibarrier() as never),
+      'ERR_ARGUMENT',
+      'at place 0',
     ],
+    [
+      'for two calls',
+      (w) => together(w, (world, k) => (k === 1 ? [world.barrier(), world.barrier()][1]! : world.barrier())),
+      'ERR_ARGUMENT',
+      'got more, or that of another handle, at place 1',
+    ],
+    [
+      'for the call of another handle',
+      (w) => together(w, () => w[1]!.barrier()),
+      'ERR_ARGUMENT',
+      'at place 0',
+    ],
+    [
+      'for one within another',
+      (w) => together(w, () => together(w, (world) => world.barrier()) as never),
+      'ERR_ARGUMENT',
+      'got another together',
+    ],
+    [
+      'for a function that throws',
+      (w) =>
+        together(w, () => {
+          throw new RangeError('none')
+        }),
+      undefined as never,
+      'none',
+    ],
+    ['for an operation that is none', (w) => reduced(w, [1, 2, 3], 'sun' as never), 'ERR_OP', 'sun'],
   ])('%s', async (_, call, code, text) => {
     await hosts(
       async (worlds) => {
@@ -289,7 +331,9 @@ describe('a call of all ranks of a process that fails', () => {
       // Blocks arrive that do not fit the counts of rank 1.
       const options = worlds.map(({ rank }) => (rank === 1 ? { counts: new Array(ranks).fill(2) } : {}))
       const data = worlds.map(({ rank }) => Int32Array.of(rank))
-      const { code, rank } = await outcome(Communicator.allgathervAll(worlds, data, options))
+      const { code, rank } = await outcome(
+        together(worlds, (world, k) => world.allgatherv(data[k]!, options[k])),
+      )
       await barrier(worlds)
       return code === undefined ? 'right' : `${code} of ${rank}`
     })
