@@ -27,7 +27,21 @@ function rowOf(algorithm: Algorithm): string[] {
 
 const quoted = (names: readonly string[]): string => names.map((name) => `\`${name}\``).join(', ')
 
-const parameters = algorithms.flatMap(({ id, parameters = {} }) => optionRows(parameters, [`\`${id}\``]))
+/** A row for each parameter, with all algorithms that have it alike. */
+function parameterRows(): string[][] {
+  const algorithmsOf = new Map<string, string[]>()
+  for (const { id, parameters = {} } of algorithms)
+    for (const row of optionRows(parameters)) {
+      const cells = JSON.stringify(row)
+      algorithmsOf.set(cells, [...(algorithmsOf.get(cells) ?? []), id])
+    }
+  return Array.from(algorithmsOf, ([cells, ids]) => {
+    const [parameter, ...rest] = JSON.parse(cells) as string[]
+    return [parameter!, quoted(ids), ...rest]
+  })
+}
+
+const parameters = parameterRows()
 
 const tables: readonly MarkedTable[] = [
   {
@@ -44,7 +58,7 @@ const tables: readonly MarkedTable[] = [
     table:
       parameters.length === 0
         ? 'No algorithm has parameters.'
-        : tableOf(['algorithm', 'parameter', ...optionHeads], parameters),
+        : tableOf(['parameter', 'algorithms', ...optionHeads], parameters),
   },
   {
     page,

@@ -5,7 +5,7 @@ import { parseMachine } from '../../src/machine/machine-text.js'
 import { simulated, simulatedLinks } from './command.js'
 import { type FigureLine, figure, rounded } from './page-figures.js'
 
-const page = 'network-collectives.md'
+const page = 'study/networks.md'
 const bytes = 600_000
 
 const torus = 'torus:dims=8x8x8,profile=bluegene-p'
@@ -110,7 +110,7 @@ export const networkFigures: readonly FigureLine[] = [
     ),
   ),
   {
-    ...{ page, isLong: true },
+    ...{ page: 'network-collectives.md', isLong: true },
     line: 'Three ports gain {} times what one has, six ports {} times.',
     values: () => Promise.all([3, 6].map(gainOf)),
   },
