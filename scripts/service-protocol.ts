@@ -3,7 +3,6 @@
 // test/unit/client/protocol/page.test.ts demands that both are current.
 import { z } from 'zod'
 import type { NamedOptions } from '../src/base/option.js'
-import { httpRoutes } from '../src/client/protocol/http-routes.js'
 import {
   defaultServiceLimits,
   defaultWorldServiceLimits,
@@ -17,6 +16,7 @@ import {
   worldRequests,
 } from '../src/client/protocol/worlds.js'
 import { refusalCodes } from '../src/websocket/protocol/refusals.js'
+import { httpRoutes } from './http-routes.js'
 import { fieldRows, limitsText, tableText } from './schema-tables.js'
 
 type Schemas = Readonly<Record<string, z.ZodType>>

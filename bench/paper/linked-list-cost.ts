@@ -1,5 +1,5 @@
 import { medianOf } from '../../src/base/search.js'
-import { QueueElement } from '../../src/messages/matching-queues/element.js'
+import { QueueElement } from '../../src/messages/matching-queues/design.js'
 import { LinkedListDesign } from '../../src/messages/matching-queues/linked-list.js'
 
 /** What an entry takes that a search of the linked list passes, measured on this computer. */

@@ -8,7 +8,7 @@ import {
   measuredData,
 } from '../../src/tuning/measured/measured-data.js'
 import { readMeasurements } from '../../src/tuning/measured/read-measurements.js'
-import { treeSelector } from '../../src/tuning/models/packed-tree.js'
+import { treeSelector } from '../../src/tuning/models/decision-tree.js'
 import { readTuningFile } from '../../src/tuning/models/read-tuning-file.js'
 import { treeOfDecisions } from '../../src/tuning/models/tuning-file.js'
 import { settingLine, type TuningSetting } from '../../src/tuning/settings/setting.js'

@@ -1,7 +1,7 @@
 import { bufferFill } from './node-process.js'
 
 /** The memory of a view, whatever its class reports. */
-export interface Extent {
+interface Extent {
   readonly buffer: ArrayBuffer
   readonly byteOffset: number
   readonly byteLength: number
@@ -95,3 +95,11 @@ export function copyBytes(target: Uint8Array, at: number, source: Uint8Array): v
 const smallBytes = 32
 /** The call into native code costs more than it saves for fewer bytes. */
 const filledFromBytes = 2048
+
+/** Returns the nearest power of two; 0 for 0. */
+export function sizeClass(bytes: number): number {
+  if (bytes === 0) return 0
+  let power = 1
+  while (3 * power < 2 * bytes) power *= 2
+  return power
+}

@@ -1,10 +1,10 @@
-import { interpolated } from '../base/interpolated.js'
+import { interpolated } from '../base/search.js'
 import { RankweaveError } from '../errors.js'
 import type { Level, MessageCosts, MessageTables, Origin, Profile } from '../machine/profile.js'
 import type { Collective } from '../schedule/specification.js'
 import { type MeasuredData, measuredData } from '../tuning/measured/measured-data.js'
 import type { Measurement } from '../tuning/measured/measurement.js'
-import { registryText } from '../tuning/measured/registry-text.js'
+import { registryText } from '../tuning/measured/predictors.js'
 import { callProcesses, type TuningCall } from '../tuning/settings/tuning-call.js'
 
 /** A level whose L and g were fitted. */

@@ -1,6 +1,5 @@
 import { requireNotAborted } from '../base/abort.js'
-import { type Interval, medianInterval } from '../base/median-interval.js'
-import { largestOf, smallestOf } from '../base/search.js'
+import { type Interval, largestOf, medianInterval, smallestOf } from '../base/search.js'
 import { laterTurn } from '../base/turn.js'
 import {
   type ElementType,

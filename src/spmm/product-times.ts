@@ -1,5 +1,4 @@
-import { type Interval, medianInterval } from '../base/median-interval.js'
-import { meanOf, medianOf } from '../base/search.js'
+import { type Interval, meanOf, medianInterval, medianOf } from '../base/search.js'
 import type { Communicator } from '../handles/communicator.js'
 import type { SparseProduct } from './sparse-product.js'
 

@@ -1,4 +1,4 @@
-import { type HttpRoute, httpRoutes } from '../../src/client/protocol/http-routes.js'
+import { type HttpRoute, httpRoutes } from '../../scripts/http-routes.js'
 import { SchemaValues, schemaOf } from './schema-values.js'
 
 export interface GeneratedRequest {

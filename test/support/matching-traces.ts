@@ -1,7 +1,6 @@
 import { below, mulberry32 } from '../../src/base/random.js'
-import type { MatchingDesign } from '../../src/messages/matching-queues/design.js'
+import { type MatchingDesign, QueueElement } from '../../src/messages/matching-queues/design.js'
 import { type NamedDesign, parsedMatchingDesign } from '../../src/messages/matching-queues/designs.js'
-import { QueueElement } from '../../src/messages/matching-queues/element.js'
 import { ANY_SOURCE, ANY_TAG } from '../../src/messages/matching-queues/matching-list.js'
 import type { MatchingOperation, OperationFields } from '../../src/messages/matching-queues/matching-trace.js'
 

@@ -1,9 +1,8 @@
 import { collectives } from '../../src/schedule/specification.js'
-import { emptyGrid, openGrid } from '../../src/tuning/models/decision-grid.js'
+import { cellAxes, emptyGrid, openGrid } from '../../src/tuning/models/decision-grid.js'
 import { isGrid, type TuningFile } from '../../src/tuning/models/tuning-file.js'
 import type { CallFile } from '../../src/tuning/online/call-file.js'
 import { callDraw, GridSelection, tunedLogic, tuningLogic } from '../../src/tuning/online/grid-selection.js'
-import { cellAxes } from '../../src/tuning/settings/call-cells.js'
 import { NumberedSettings } from '../../src/tuning/settings/setting.js'
 
 const whole = 2n ** 64n

@@ -1,6 +1,5 @@
 import { below, mulberry32 } from '../../src/base/random.js'
-import { closedGrid, type DecisionGrid } from '../../src/tuning/models/decision-grid.js'
-import { countCells } from '../../src/tuning/settings/call-cells.js'
+import { closedGrid, countCells, type DecisionGrid } from '../../src/tuning/models/decision-grid.js'
 import type { TuningSetting } from '../../src/tuning/settings/setting.js'
 
 /**

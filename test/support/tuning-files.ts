@@ -1,10 +1,9 @@
 import type { Collective } from '../../src/schedule/specification.js'
 import type { MeasurementSource } from '../../src/tuning/measured/measurement.js'
-import { closedGrid } from '../../src/tuning/models/decision-grid.js'
+import { cellAxes, closedGrid, countCells } from '../../src/tuning/models/decision-grid.js'
 import type { DecisionNode, DecisionTree } from '../../src/tuning/models/decision-tree.js'
 import { formatTuningFile, readTuningFile } from '../../src/tuning/models/read-tuning-file.js'
 import type { TuningFile } from '../../src/tuning/models/tuning-file.js'
-import { cellAxes, countCells } from '../../src/tuning/settings/call-cells.js'
 
 /** A setting from its line: `bcast-chain:fanout=4,segment=64`. */
 export function settingFrom(collective: Collective, line: string) {

@@ -12,7 +12,7 @@ import {
   offsetOf,
   totalOf,
 } from '../../messages/process/frames.js'
-import { MemoryWait } from '../../messages/process/memory-wait.js'
+import { MemoryWait } from '../../messages/process/progress.js'
 import { encodeSignature, type Signature } from '../signature.js'
 import { sendAtOnce } from './collective-frame.js'
 import { CollectiveTrace } from './collective-trace.js'

@@ -12,7 +12,8 @@ import {
 } from '../../messages/datatype/elements.js'
 import type { Kernel, Operation, ReadyOperation } from '../../messages/datatype/operation.js'
 import { pack } from '../../messages/datatype/strided-view.js'
-import { decodeValue, encodeValue } from '../../messages/datatype/value-encoding.js'
+import { decodeValue } from '../../messages/datatype/value-reader.js'
+import { encodeValue } from '../../messages/datatype/value-writer.js'
 
 /**
  * Combines values of one kind in a reduction tree. An owned operand belongs to the tree, which may overwrite it or make

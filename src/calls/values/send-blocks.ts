@@ -4,7 +4,7 @@ import { RankweaveError, wrongValue } from '../../errors.js'
 import { elementSizeBytes, typeCode } from '../../messages/datatype/elements.js'
 import { payloadOf } from '../../messages/datatype/payload.js'
 import { StridedView } from '../../messages/datatype/strided-view.js'
-import { encodeValue } from '../../messages/datatype/value-encoding.js'
+import { encodeValue } from '../../messages/datatype/value-writer.js'
 import { countsOf, packedDispls, packedElements, requireElements } from './deliver.js'
 
 /**

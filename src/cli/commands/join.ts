@@ -7,10 +7,15 @@ import type { Joined } from '../../launch/websocket/joined.js'
 import { addOptions, flag, json, option, readOptions, seconds, whole } from '../input/options.js'
 import { listenOf, listenOptions, readNamedFile } from '../input/server-options.js'
 import { reportOf, tuningOfRun, tuningOption } from '../input/world-options.js'
-import { plainValue, resultLines } from '../output/plain-value.js'
 import { counted, type Reporter, secondsText } from '../output/reporter.js'
 import { checkProgramFile, loadProgram } from '../program/load-program.js'
-import { attributed, captureRankOutput, type RankOutput } from '../program/rank-output.js'
+import {
+  attributed,
+  captureRankOutput,
+  plainValue,
+  type RankOutput,
+  resultLines,
+} from '../program/rank-output.js'
 import { asWorld } from '../program/run-program.js'
 import { WorldFailure } from '../program/world-failure.js'
 import type { AddCommand } from './command.js'

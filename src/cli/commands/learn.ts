@@ -10,21 +10,20 @@ import { type Collective, collectives } from '../../schedule/specification.js'
 import { shellWord } from '../../text/printable.js'
 import { fileError, makeDirectory, readRegularFileIfThere } from '../../text/whole-file.js'
 import type { MeasurementSource } from '../../tuning/measured/measurement.js'
-import { closedGrid } from '../../tuning/models/decision-grid.js'
+import { cellAxes, closedGrid } from '../../tuning/models/decision-grid.js'
 import { formatTuningFile, tuningFileLimits } from '../../tuning/models/read-tuning-file.js'
 import type { CallFile } from '../../tuning/online/call-file.js'
 import { callGains } from '../../tuning/online/call-gains.js'
-import { tunedLogic, tuningLogic } from '../../tuning/online/grid-selection.js'
-import type { LearnedGrid } from '../../tuning/online/learn-grid.js'
 import {
   type Blacklists,
   CallHistory,
   settingsOfRuns,
   withSlowSettings,
-} from '../../tuning/online/learn-runs.js'
+} from '../../tuning/online/call-history.js'
+import { tunedLogic, tuningLogic } from '../../tuning/online/grid-selection.js'
+import type { LearnedGrid } from '../../tuning/online/learn-grid.js'
 import { learningReport } from '../../tuning/online/learning-report.js'
 import { arrivalPatterns, simulatedApplications } from '../../tuning/online/simulated-application.js'
-import { cellAxes } from '../../tuning/settings/call-cells.js'
 import { NumberedSettings, settingLine, type TuningSetting } from '../../tuning/settings/setting.js'
 import { callLimits, type TuningCall } from '../../tuning/settings/tuning-call.js'
 import { readCallFolder } from '../input/call-folder.js'

@@ -14,8 +14,8 @@ import {
   worldMachineOption,
   worldOptions,
 } from '../input/world-options.js'
-import { plainValue, resultLines } from '../output/plain-value.js'
 import { counted, type Reporter, secondsText } from '../output/reporter.js'
+import { plainValue, resultLines } from '../program/rank-output.js'
 import { runUserProgram } from '../program/run-program.js'
 import type { AddCommand } from './command.js'
 

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { medianInterval } from '../../base/median-interval.js'
+import { medianInterval } from '../../base/search.js'
 import { namedStrategy, refuseNeedlessFriends } from '../../client/protocol/plan-words.js'
 import { isRankweaveError, RankweaveError } from '../../errors.js'
 import type { FabricFactory } from '../../fabric/fabric.js'

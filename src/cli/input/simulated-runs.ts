@@ -6,12 +6,12 @@ import { callFileEnding } from '../../launch/processes/recorded-calls.js'
 import type { Collective } from '../../schedule/specification.js'
 import { writeWholeFile } from '../../text/whole-file.js'
 import type { MeasurementSource } from '../../tuning/measured/measurement.js'
-import { closedGrid } from '../../tuning/models/decision-grid.js'
+import { cellAxes, closedGrid } from '../../tuning/models/decision-grid.js'
 import { formatTuningFile, readTuningFile } from '../../tuning/models/read-tuning-file.js'
 import type { CallFile } from '../../tuning/online/call-file.js'
+import { CallHistory, emptyGrids, withSlowSettings } from '../../tuning/online/call-history.js'
 import { defaultLogic, tunedLogic, tuningLogic } from '../../tuning/online/grid-selection.js'
 import type { GridLearning, LearnedGrid } from '../../tuning/online/learn-grid.js'
-import { CallHistory, emptyGrids, withSlowSettings } from '../../tuning/online/learn-runs.js'
 import {
   type ArrivalPattern,
   formulaMachine,
@@ -21,7 +21,6 @@ import {
   simulateRun,
   usualConditions,
 } from '../../tuning/online/simulated-application.js'
-import { cellAxes } from '../../tuning/settings/call-cells.js'
 import { NumberedSettings, settingLine } from '../../tuning/settings/setting.js'
 import { readCallFolder } from './call-folder.js'
 

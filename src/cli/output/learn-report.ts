@@ -1,7 +1,8 @@
-import type { Interval } from '../../base/median-interval.js'
+import type { Interval } from '../../base/search.js'
 import type { Collective } from '../../schedule/specification.js'
 import type { CallFile } from '../../tuning/online/call-file.js'
 import type { CallGain } from '../../tuning/online/call-gains.js'
+import type { TotalRatio } from '../../tuning/online/call-history.js'
 import type { LearnedGrid } from '../../tuning/online/learn-grid.js'
 import {
   type CallTrend,
@@ -10,7 +11,6 @@ import {
   reportLimits,
   type TrendPoint,
 } from '../../tuning/online/learning-report.js'
-import type { TotalRatio } from '../../tuning/online/size-times.js'
 import { settingLine } from '../../tuning/settings/setting.js'
 import type { TuningCall } from '../../tuning/settings/tuning-call.js'
 import { columns, counted, significant } from './reporter.js'

@@ -1,5 +1,4 @@
-import type { Interval } from '../../base/median-interval.js'
-import { largestOf, smallestOf } from '../../base/search.js'
+import { type Interval, largestOf, smallestOf } from '../../base/search.js'
 import { mostAllgatherRanks } from '../../cost/simulate/fastest-allgather.js'
 import { ordinaryName } from '../../spmm/fastest-exchange.js'
 import type { TurnRatio } from '../../spmm/product-times.js'

@@ -1,4 +1,4 @@
-import { interpolated } from '../../base/interpolated.js'
+import { interpolated } from '../../base/search.js'
 import { wrongValue } from '../../errors.js'
 import { checkProfile, type Level, type Profile } from '../../machine/profile.js'
 import { checkModel } from './check-input.js'

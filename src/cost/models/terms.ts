@@ -1,4 +1,4 @@
-import { interpolated } from '../../base/interpolated.js'
+import { interpolated } from '../../base/search.js'
 
 /** The costs of messages in one model, in nanoseconds: the terms of which formulas of all models consist. */
 interface CommonTerms {

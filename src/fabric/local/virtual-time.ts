@@ -1,6 +1,6 @@
-import { interpolated } from '../../base/interpolated.js'
 import { numberOption, type OptionTable, objectOption, valueOption } from '../../base/option.js'
 import { checkOptions } from '../../base/option-table.js'
+import { interpolated } from '../../base/search.js'
 import { type MessageCosts, type MessageTables, tablesFault } from '../../machine/profile.js'
 
 /** The costs of a frame between two processes, in nanoseconds of virtual time and in the terms of profiles. */

@@ -15,7 +15,8 @@ import {
   typeName,
 } from './elements.js'
 import { contiguous, type ReceiveBuffer, StridedView, unpack } from './strided-view.js'
-import { decodeValue, encodeValue } from './value-encoding.js'
+import { decodeValue } from './value-reader.js'
+import { encodeValue } from './value-writer.js'
 
 /** The largest payload of one message: sizes travel as unsigned 32-bit. */
 export const maxPayloadSizeBytes = 0xffffffff

@@ -1,3 +1,4 @@
+import { RankweaveError, reasonText } from '../../errors.js'
 import {
   deepestValue,
   doublesOf,
@@ -10,10 +11,24 @@ import {
 } from './value-format.js'
 
 /**
+ * Returns the value in `bytes`, which it shares nothing with.
+ *
+ * @throws ERR_CLONE for bytes that `encodeValue` has not made
+ */
+export function decodeValue(bytes: Uint8Array): unknown {
+  try {
+    return new ValueReader(bytes).decode()
+  } catch (cause) {
+    const message = `a received value cannot be decoded: ${reasonText(cause)}`
+    throw new RankweaveError('ERR_CLONE', message, { cause })
+  }
+}
+
+/**
  * Decodes one value. Bytes of another process are not trusted: no count is accepted that the remaining bytes could not
  * hold, so allocations are in proportion to them.
  */
-export class ValueReader {
+class ValueReader {
   readonly #bytes: Uint8Array
   readonly #view: DataView
   #at = 0

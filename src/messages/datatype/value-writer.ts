@@ -1,4 +1,5 @@
 import { extentOf } from '../../base/bytes.js'
+import { RankweaveError, reasonText } from '../../errors.js'
 import {
   deepestValue,
   errorKinds,
@@ -11,6 +12,27 @@ import {
   writeUnits,
 } from './value-format.js'
 
+/**
+ * Returns a copy of a value as bytes, the same bytes on Node and in browsers. The values that can be copied are in
+ * docs/browser.md, "Values": those that the structured clone algorithm takes. Shared memory is refused even where it
+ * could be shared, so that a program behaves alike on every layout.
+ *
+ * @param call what the value was passed to, for the message
+ * @throws ERR_CLONE naming what cannot be cloned
+ */
+export function encodeValue(value: unknown, call?: string): Uint8Array {
+  const writer = free ?? new ValueWriter()
+  free = undefined
+  try {
+    return writer.encode(value)
+  } catch (cause) {
+    const message = `${call === undefined ? '' : `${call}: `}${reasonText(cause)}`
+    throw new RankweaveError('ERR_CLONE', message, { cause })
+  } finally {
+    free = writer
+  }
+}
+
 /** The bytes retained between values; a larger encoding gets separate memory. */
 const keptBytes = 4096
 /** The least length of an array that may be encoded by those of its elements that exist. */
@@ -19,7 +41,7 @@ const maybeSparse = 1 << 16
 const leastPacked = 4
 
 /** Encodes one value at a time, in the format of `value-format.ts`. Getters that it calls may not use it. */
-export class ValueWriter {
+class ValueWriter {
   readonly #kept = new Uint8Array(keptBytes)
   #bytes = this.#kept
   #view = new DataView(this.#kept.buffer)
@@ -322,6 +344,9 @@ export class ValueWriter {
     this.#at += bytes.length
   }
 }
+
+/** The writer, or undefined while it encodes: a getter of the value may send another value. */
+let free: ValueWriter | undefined = new ValueWriter()
 
 const viewNames = viewKinds.map(({ name }) => name)
 

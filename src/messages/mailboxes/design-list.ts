@@ -1,6 +1,11 @@
-import type { MatchingDesign, ProcessFacts } from '../matching-queues/design.js'
+import {
+  type MatchingDesign,
+  type MatchingElement,
+  type MatchingKey,
+  type ProcessFacts,
+  pointToPoint,
+} from '../matching-queues/design.js'
 import { makeMatchingDesign } from '../matching-queues/designs.js'
-import { type MatchingElement, type MatchingKey, pointToPoint } from '../matching-queues/element.js'
 import type { Entry, MatchingList } from '../matching-queues/matching-list.js'
 import type { MailboxDesign } from '../process/matching-options.js'
 import { ANY_SOURCE, ANY_TAG } from './envelope.js'

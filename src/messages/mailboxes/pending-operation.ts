@@ -5,8 +5,8 @@ import type { Payload } from '../datatype/payload.js'
 import { type ReceiveBuffer, StridedView } from '../datatype/strided-view.js'
 import type { Entry } from '../matching-queues/matching-list.js'
 import type { CallSite, CallSites } from '../process/call-sites.js'
-import { inTurn, resolvedInTurn } from '../process/completion-budget.js'
 import type { ProcessCounters, RankCounters } from '../process/counters.js'
+import { inTurn, resolvedInTurn } from '../process/progress.js'
 import { ANY_SOURCE, ANY_TAG } from './envelope.js'
 
 export interface OperationOwner {

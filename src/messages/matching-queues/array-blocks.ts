@@ -1,5 +1,12 @@
-import { type MatchingCounters, type MatchingDesign, noLevels, type Traversals } from './design.js'
-import type { MatchingElement, MatchingKey, MatchingQueue } from './element.js'
+import {
+  type MatchingCounters,
+  type MatchingDesign,
+  type MatchingElement,
+  type MatchingKey,
+  type MatchingQueue,
+  noLevels,
+  type Traversals,
+} from './design.js'
 
 /**
  * A list whose links join blocks of entries, so that a search reads keys that lie side by side. Receives from any

@@ -1,12 +1,13 @@
 import {
   Chain,
+  type MatchingElement,
+  type MatchingKey,
   noLevels,
   overheads,
   type RoutingCounters,
   type SourceRouting,
   type Traversals,
 } from './design.js'
-import type { MatchingElement, MatchingKey } from './element.js'
 
 /**
  * A list for each cluster of sources, by how many elements each source added in an earlier run. All elements of a

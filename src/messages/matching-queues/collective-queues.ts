@@ -1,5 +1,8 @@
 import {
   Chain,
+  earlierOf,
+  type MatchingElement,
+  type MatchingKey,
   noLevels,
   overheads,
   type ProcessFacts,
@@ -7,7 +10,6 @@ import {
   type SourceRouting,
   type Traversals,
 } from './design.js'
-import { earlierOf, type MatchingElement, type MatchingKey } from './element.js'
 
 /**
  * The rules for a collective that would get more lists than are left. It gets those (`clip`), or none, as the thesis's

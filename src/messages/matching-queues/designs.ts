@@ -20,11 +20,14 @@ import {
   countsOfSources,
   type MatchingCounters,
   type MatchingDesign,
+  type MatchingElement,
+  type MatchingKey,
+  type MatchingQueue,
   type ProcessFacts,
+  pointToPoint,
   RoutedDesign,
   type SourceCounts,
 } from './design.js'
-import { type MatchingElement, type MatchingKey, type MatchingQueue, pointToPoint } from './element.js'
 import { EntryListsDesign } from './entry-lists.js'
 import { HashBinsDesign } from './hash-bins.js'
 import { LinkedListDesign } from './linked-list.js'

@@ -1,5 +1,12 @@
-import { type MatchingCounters, type MatchingDesign, noLevels, overheads } from './design.js'
-import type { MatchingElement, MatchingKey, MatchingQueue } from './element.js'
+import {
+  type MatchingCounters,
+  type MatchingDesign,
+  type MatchingElement,
+  type MatchingKey,
+  type MatchingQueue,
+  noLevels,
+  overheads,
+} from './design.js'
 import { EntryList } from './entry-list.js'
 
 /**

@@ -1,12 +1,14 @@
 import {
   Chain,
+  earlierOf,
   type MatchingCounters,
   type MatchingDesign,
+  type MatchingElement,
+  type MatchingKey,
   overheads,
   type Traversals,
   unchain,
 } from './design.js'
-import { earlierOf, type MatchingElement, type MatchingKey } from './element.js'
 
 /**
  * A fixed number of bins by a hash of context, source and tag. Receives with a wildcard are in a separate list, which

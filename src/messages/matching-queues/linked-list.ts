@@ -1,5 +1,12 @@
-import { Chain, type MatchingCounters, type MatchingDesign, overheads, type Traversals } from './design.js'
-import type { MatchingElement, MatchingKey } from './element.js'
+import {
+  Chain,
+  type MatchingCounters,
+  type MatchingDesign,
+  type MatchingElement,
+  type MatchingKey,
+  overheads,
+  type Traversals,
+} from './design.js'
 
 /**
  * A single list with all elements, as in MPICH and MVAPICH: insertion takes constant time, a search passes every

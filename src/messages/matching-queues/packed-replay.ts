@@ -1,15 +1,16 @@
 import { GrowingInt32Array } from '../../base/growing-array.js'
 import { wrongValue } from '../../errors.js'
 import { collectives } from '../../schedule/specification.js'
-import type { MatchingDesign, ProcessFacts } from './design.js'
-import { makeMatchingDesign, type NamedDesign } from './designs.js'
 import {
   type ElementFields,
+  type MatchingDesign,
   type MatchingQueue,
   matchingQueues,
   matchingTraffic,
+  type ProcessFacts,
   QueueElement,
-} from './element.js'
+} from './design.js'
+import { makeMatchingDesign, type NamedDesign } from './designs.js'
 import type { MatchingOperation } from './matching-trace.js'
 import { QueueLengths, type QueueReport } from './replay.js'
 

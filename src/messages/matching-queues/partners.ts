@@ -1,5 +1,7 @@
 import {
   Chain,
+  type MatchingElement,
+  type MatchingKey,
   noLevels,
   overheads,
   type RoutingCounters,
@@ -7,7 +9,6 @@ import {
   type SourceRouting,
   type Traversals,
 } from './design.js'
-import type { MatchingElement, MatchingKey } from './element.js'
 
 /** The most partners that have lists. Placing their rows in the perfect hash takes time that grows as their square. */
 export const mostStaticPartners = 2 ** 15

@@ -1,8 +1,15 @@
 import { GrowingFloat64Array } from '../../base/growing-array.js'
 import { wrongValue } from '../../errors.js'
-import type { MatchingCounters, MatchingDesign, ProcessFacts, QueueCounts } from './design.js'
+import {
+  type MatchingCounters,
+  type MatchingDesign,
+  type MatchingQueue,
+  matchingTraffic,
+  type ProcessFacts,
+  type QueueCounts,
+  QueueElement,
+} from './design.js'
 import { makeMatchingDesign, type NamedDesign } from './designs.js'
-import { type MatchingQueue, matchingTraffic, QueueElement } from './element.js'
 import { ANY_SOURCE } from './matching-list.js'
 import { checkOperation, type MatchingOperation, type OperationFields } from './matching-trace.js'
 

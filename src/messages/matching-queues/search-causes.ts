@@ -1,4 +1,4 @@
-import { type MatchingQueue, pointToPoint, type QueueElement } from './element.js'
+import { type MatchingQueue, pointToPoint, type QueueElement } from './design.js'
 import type { SearchObserver } from './packed-replay.js'
 
 /** The elements before the one that a search found, or in a queue in which it found none. */

@@ -1,5 +1,7 @@
 import {
   Chain,
+  type MatchingElement,
+  type MatchingKey,
   noLevels,
   overheads,
   type ProcessFacts,
@@ -7,7 +9,6 @@ import {
   type SourceRouting,
   type Traversals,
 } from './design.js'
-import type { MatchingElement, MatchingKey } from './element.js'
 
 interface OfContext<E extends MatchingElement> {
   readonly bySource: (Chain<E> | undefined)[]

@@ -9,7 +9,7 @@ import { type Message, type RecvOptions, recvOptions, type Status } from '../mai
 import { ANY_SOURCE, ANY_TAG, maxTag, PROC_NULL } from '../mailboxes/envelope.js'
 import type { Mailbox } from '../mailboxes/mailbox.js'
 import { Receive, type ReceiveKind, Send } from '../mailboxes/pending-operation.js'
-import { doneInTurn, resolvedInTurn } from '../process/completion-budget.js'
+import { doneInTurn, resolvedInTurn } from '../process/progress.js'
 import { MatchedMessage, MatchedProbe, nothingFrom } from './matched-message.js'
 import type { Matching } from './message-matching.js'
 import { Request } from './request.js'

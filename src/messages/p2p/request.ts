@@ -2,7 +2,7 @@ import { abortedError, onAbort, requireWaitOptions, type WaitOptions } from '../
 import { laterTurn, promiseTry } from '../../base/turn.js'
 import { RankweaveError, shown, wrongValue } from '../../errors.js'
 import type { JointWaiter, OperationOwner, Pending, Waiter } from '../mailboxes/pending-operation.js'
-import { inTurn, resolvedInTurn } from '../process/completion-budget.js'
+import { inTurn, resolvedInTurn } from '../process/progress.js'
 
 /** The result of `test`. */
 export type Tested<T> = { readonly done: false } | { readonly done: true; readonly value: T }

@@ -1,4 +1,4 @@
-import { sizeClass } from '../../base/size-class.js'
+import { sizeClass } from '../../base/bytes.js'
 import { joinWork, type SharedWork } from '../../base/turn.js'
 import type { Machine } from '../../machine/machine.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'

@@ -4,9 +4,8 @@ import { boundGrowingArrays } from '../../base/growing-array.js'
 import { RankweaveError } from '../../errors.js'
 import { lowerTopologyLimits } from '../../topology/limits.js'
 import { storeError } from '../store/storing.js'
-import { mostListBytes } from './job-memory.js'
 import type { TaskKind, TaskProgress, WorkerSettings } from './task.js'
-import { work } from './tasks.js'
+import { mostListBytes, work } from './tasks.js'
 import type { FromWorker, ToWorker } from './worker-pool.js'
 
 const settings = (workerData as { readonly settings: WorkerSettings }).settings

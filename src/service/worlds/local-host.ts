@@ -2,7 +2,7 @@ import type { Clock } from '../../base/clock.js'
 import { RankweaveError } from '../../errors.js'
 import { type LocalSession, local } from '../../fabric/local/local.js'
 import type { Communicator } from '../../handles/communicator.js'
-import { completionsHeld } from '../../messages/process/completion-budget.js'
+import { completionsHeld } from '../../messages/process/progress.js'
 import { hostSession, type RunningWorld } from '../../world/world.js'
 import { nothingWaits, type WaitingMessages, type WorldHost } from './world-host.js'
 

@@ -1,5 +1,10 @@
-import { type FilePart, openFileLines } from '../../text/file-lines.js'
-import { expanded, type OpenSource, openSourceFile } from '../../text/source-file.js'
+import {
+  expanded,
+  type FilePart,
+  type OpenSource,
+  openFileLines,
+  openSourceFile,
+} from '../../text/source-file.js'
 import { TextReader } from '../../text/text-reader.js'
 import {
   EntryLines,

@@ -10,8 +10,13 @@ import {
 } from '../measured/measured-data.js'
 import type { Measurement } from '../measured/measurement.js'
 import { type HeldOutReport, heldOutPenalty, type PenaltyReport, penaltyOf } from '../measured/penalty.js'
-import { type DecisionNode, type DecisionTree, inOrder, treeLeaves } from '../models/decision-tree.js'
-import { treeSelector } from '../models/packed-tree.js'
+import {
+  type DecisionNode,
+  type DecisionTree,
+  inOrder,
+  treeLeaves,
+  treeSelector,
+} from '../models/decision-tree.js'
 import { compareWords, defaultAlgorithm, settingLine, type TuningSetting } from '../settings/setting.js'
 import {
   allAttributes,

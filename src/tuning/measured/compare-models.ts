@@ -3,8 +3,7 @@ import { settingLine } from '../settings/setting.js'
 import type { TuningCall } from '../settings/tuning-call.js'
 import { bestEntry, type MeasuredData } from './measured-data.js'
 import type { MeasurementSource } from './measurement.js'
-import type { Predictor, PredictorName } from './predictors.js'
-import { registryText } from './registry-text.js'
+import { type Predictor, type PredictorName, registryText } from './predictors.js'
 
 /** A measured time with the time of each predictor. */
 export interface ComparedTime {

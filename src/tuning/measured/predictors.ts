@@ -1,4 +1,10 @@
-import { type AlgorithmSetting, parseAlgorithm, segmentsOf } from '../../collective/algorithm-text.js'
+import {
+  type AlgorithmSetting,
+  formatAlgorithm,
+  parseAlgorithm,
+  segmentsOf,
+} from '../../collective/algorithm-text.js'
+import { type TunedCollective, type TunedSetting, textOfTuned } from '../../collective/open-mpi-settings.js'
 import type { Shape } from '../../collective/patterns/algorithm.js'
 import { checkShape } from '../../collective/patterns/check-shape.js'
 import { leastSize, scheduleOf } from '../../collective/patterns/schedule-of.js'
@@ -12,7 +18,9 @@ import { isRankweaveError } from '../../errors.js'
 import type { Machine } from '../../machine/machine.js'
 import { nodesOf } from '../../machine/nodes.js'
 import type { Level, Profile } from '../../machine/profile.js'
+import { settingLine, type TuningSetting } from '../settings/setting.js'
 import { callProcesses, type TuningCall } from '../settings/tuning-call.js'
+import type { MeasurementSource } from './measurement.js'
 
 /** A predictor of the time of an algorithm, by its line of text, at a call. */
 export interface Predictor {
@@ -26,7 +34,7 @@ export type PredictorName = (typeof predictorNames)[number]
 export type FormulaName = Exclude<PredictorName, 'simulator'>
 
 /** Returns the level at which formulas take messages of a call: they know one rank per node, or one node. */
-export function levelOfCall({ nodes }: TuningCall): Level {
+function levelOfCall({ nodes }: TuningCall): Level {
   return nodes > 1 ? 'network' : 'node'
 }
 
@@ -138,4 +146,57 @@ function shapeOf(
   const segments = segmentsOf(setting, call.bytes, ranks) ?? algorithm.sections ?? 1
   const grid = algorithm.followsGrid === true ? gridOfMachine(machine, placement, ranks) : undefined
   return { ranks, segments, ...(grid === undefined ? {} : { grid }) }
+}
+
+/**
+ * Returns the line of text of the registry's algorithm that does what a measured setting does. The library's own
+ * settings have their own; Open MPI's have the one of the same method. Settings at the defaults have no parameters in
+ * it.
+ *
+ * @returns null if the registry has none, as for algorithms of other MPI libraries
+ */
+export function registryText(setting: TuningSetting, source: MeasurementSource): string | null {
+  try {
+    const text = source.kind === 'mpi' ? textOfLibrary(setting) : settingLine(withoutEmptySegment(setting))
+    return text === null ? null : formatAlgorithm(parseAlgorithm(text, setting.collective))
+  } catch (error) {
+    if (isRankweaveError(error, 'ERR_ARGUMENT')) return null
+    throw error
+  }
+}
+
+/** The lines for names of Open MPI that `textOfTuned` does not know. */
+const others: Readonly<Record<string, string>> = {
+  'barrier linear': 'barrier-linear',
+  'barrier double_ring': 'barrier-double-ring',
+  'barrier recursive_doubling': 'barrier-recursive-doubling',
+  'barrier bruck': 'barrier-dissemination',
+  'barrier tree': 'barrier-tree',
+  'reduce linear': 'reduce-linear',
+  'reduce pipeline': 'reduce-chain',
+  'reduce binary': 'reduce-binary',
+  'reduce binomial': 'reduce-tree',
+  'reduce rabenseifner': 'reduce-rabenseifner',
+  'gather basic_linear': 'gather-linear',
+  'gather binomial': 'gather-binomial',
+  'scatter basic_linear': 'scatter-linear',
+  'scatter binomial': 'scatter-binomial',
+  'reduce-scatter recursive_halving': 'reduce-scatter-recursive-halving',
+  'reduce-scatter ring': 'reduce-scatter-ring',
+}
+
+function textOfLibrary({ collective, algorithm, parameters }: TuningSetting): string | null {
+  const { segment = 0, ...rest } = parameters
+  const other = others[`${collective} ${algorithm}`]
+  if (other !== undefined) {
+    const isPlain = Object.keys(rest).length === 0
+    return isPlain ? `${other}${segment > 0 ? `:segment=${segment}` : ''}` : null
+  }
+  const tuned = { collective: collective as TunedCollective, algorithm, segmentBytes: segment, ...rest }
+  return textOfTuned(tuned as TunedSetting)
+}
+
+function withoutEmptySegment(setting: TuningSetting): TuningSetting {
+  const { segment, ...rest } = setting.parameters
+  return segment === 0 ? { ...setting, parameters: rest } : setting
 }

@@ -4,7 +4,6 @@ import { RankweaveError, shown, wrongValue } from '../../errors.js'
 import type { Collective } from '../../schedule/specification.js'
 import { checkSource, type MeasurementSource } from '../measured/measurement.js'
 import { isWord } from '../measured/read-measurements.js'
-import type { CellAxes } from '../settings/call-cells.js'
 import { checkSetting, decidedCollectives } from '../settings/setting.js'
 import {
   allAttributes,
@@ -13,7 +12,7 @@ import {
   type WordAttribute,
   wordAttributes,
 } from '../settings/tuning-call.js'
-import { type DecisionGrid, openGrid } from './decision-grid.js'
+import { type CellAxes, type DecisionGrid, openGrid } from './decision-grid.js'
 import { type DecisionTree, treeLimits } from './decision-tree.js'
 import { fnvHash, type TreeOrGrid, type TuningFile, tuningFormat, tuningVersion } from './tuning-file.js'
 

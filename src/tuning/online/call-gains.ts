@@ -1,11 +1,17 @@
-import type { Interval } from '../../base/median-interval.js'
+import type { Interval } from '../../base/search.js'
 import type { Collective } from '../../schedule/specification.js'
 import { bestNumber } from '../models/decision-grid.js'
 import type { TuningCall } from '../settings/tuning-call.js'
+import {
+  defaultNumber,
+  fastestOf,
+  medianRatioInterval,
+  middleUs,
+  type SizeTimes,
+  timesBySize,
+} from './call-history.js'
 import { GridSelection, type SelectionLogic } from './grid-selection.js'
 import type { LearnedGrid, TimedCall } from './learn-grid.js'
-import { fastestOf } from './learn-runs.js'
-import { defaultNumber, medianRatioInterval, middleUs, type SizeTimes, timesBySize } from './size-times.js'
 
 /** The calls of one size that took place, with the result of learning from them. */
 export interface CallGain {

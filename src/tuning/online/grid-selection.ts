@@ -1,7 +1,6 @@
 import { mixedWord } from '../../base/hash.js'
 import { wrongValue } from '../../errors.js'
-import type { OpenGrid } from '../models/decision-grid.js'
-import { cellOfPlace, intervalOf } from '../settings/call-cells.js'
+import { cellOfPlace, intervalOf, type OpenGrid } from '../models/decision-grid.js'
 
 export interface ProbabilityBounds {
   /**

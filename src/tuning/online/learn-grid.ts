@@ -1,6 +1,5 @@
 import { wrongValue } from '../../errors.js'
-import { emptyGrid, type OpenGrid } from '../models/decision-grid.js'
-import { type CellAxes, cellPoint, countCells } from '../settings/call-cells.js'
+import { type CellAxes, cellPoint, countCells, emptyGrid, type OpenGrid } from '../models/decision-grid.js'
 import { settingLine, type TuningSetting } from '../settings/setting.js'
 import { type BoostedTrees, growBoostedTrees, predictBoosted } from './boosted-trees.js'
 

@@ -1,23 +1,26 @@
-import { type Interval, medianInterval } from '../../base/median-interval.js'
+import { type Interval, medianInterval } from '../../base/search.js'
 import type { Collective } from '../../schedule/specification.js'
-import { bestNumber } from '../models/decision-grid.js'
-import type { CellAxes } from '../settings/call-cells.js'
+import { bestNumber, type CellAxes } from '../models/decision-grid.js'
 import type { NumberedSettings } from '../settings/setting.js'
 import { callKey, type TuningCall } from '../settings/tuning-call.js'
 import type { CallFile } from './call-file.js'
 import { type CallGain, callGains, drawnSettings, nextProbabilities } from './call-gains.js'
-import { leftToDefault, type SelectionLogic, tuningLogic } from './grid-selection.js'
-import { type GridLearning, type LearnedGrid, predictedCallUs, type TimedCall } from './learn-grid.js'
-import { type Blacklists, CallHistory, type SlowSetting, slowSettings, timedCalls } from './learn-runs.js'
 import {
+  type Blacklists,
+  CallHistory,
   defaultNumber,
   medianRatioInterval,
   middleUs,
   type SizeTimes,
+  type SlowSetting,
+  slowSettings,
   type TotalRatio,
+  timedCalls,
   timesBySize,
   totalRatio,
-} from './size-times.js'
+} from './call-history.js'
+import { leftToDefault, type SelectionLogic, tuningLogic } from './grid-selection.js'
+import { type GridLearning, type LearnedGrid, predictedCallUs, type TimedCall } from './learn-grid.js'
 
 /** The progress of learning from runs. */
 export interface LearningReport {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { medianInterval } from '../../../src/base/median-interval.js'
+import { medianInterval } from '../../../src/base/search.js'
 
 const upTo = (count: number) => Array.from({ length: count }, (_, i) => i + 1)
 

@@ -1,7 +1,7 @@
 import { truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { openFileLines } from '../../../src/text/file-lines.js'
+import { openFileLines } from '../../../src/text/source-file.js'
 import { refusal } from '../../support/refusal.js'
 import { ownFolder } from '../../support/temporary-folder.js'
 

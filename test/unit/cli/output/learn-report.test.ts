@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { contradictionLines, learnReportText, learnText } from '../../../../src/cli/output/learn-report.js'
+import { cellAxes } from '../../../../src/tuning/models/decision-grid.js'
 import type { CallFile } from '../../../../src/tuning/online/call-file.js'
 import { callGains } from '../../../../src/tuning/online/call-gains.js'
 import { tuningLogic } from '../../../../src/tuning/online/grid-selection.js'
 import { learnGrid } from '../../../../src/tuning/online/learn-grid.js'
-import { cellAxes } from '../../../../src/tuning/settings/call-cells.js'
 
 const axes = cellAxes({ nodes: 2, processesPerNode: 1 })
 

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
+import { httpRoutes } from '../../../../scripts/http-routes.js'
 import { servicePage } from '../../../../scripts/protocol-page.js'
 import { serviceSchema } from '../../../../scripts/service-protocol.js'
-import { httpRoutes } from '../../../../src/client/protocol/http-routes.js'
 import { maxListedRanks, maxMessageDepth } from '../../../../src/client/protocol/limits.js'
 import { worldEvents, worldRequests } from '../../../../src/client/protocol/worlds.js'
 

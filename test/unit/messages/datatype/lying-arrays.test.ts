@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest'
 import { bytesOf } from '../../../../src/base/bytes.js'
 import { type Communicator, strided, type TopologyCommunicator } from '../../../../src/entry/index.js'
-import { decodeValue, encodeValue } from '../../../../src/messages/datatype/value-encoding.js'
+import { decodeValue } from '../../../../src/messages/datatype/value-reader.js'
+import { encodeValue } from '../../../../src/messages/datatype/value-writer.js'
 import { codeOf, onRanks } from '../../../support/on-ranks.js'
 
 /** Classes that state another memory than they have. */

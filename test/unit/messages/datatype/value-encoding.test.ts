@@ -1,7 +1,8 @@
 import { deepStrictEqual } from 'node:assert'
 import { describe, expect, it } from 'vitest'
-import { decodeValue, encodeValue } from '../../../../src/messages/datatype/value-encoding.js'
 import { deepestValue } from '../../../../src/messages/datatype/value-format.js'
+import { decodeValue } from '../../../../src/messages/datatype/value-reader.js'
+import { encodeValue } from '../../../../src/messages/datatype/value-writer.js'
 import { coded } from '../../../support/on-ranks.js'
 import { thrownCode } from '../p2p/point-to-point-world.js'
 

@@ -4,7 +4,7 @@ import {
   type EntryBlockLayout,
   entriesOfLine,
 } from '../../../../src/messages/matching-queues/array-blocks.js'
-import { matchingQueues, type QueueElement } from '../../../../src/messages/matching-queues/element.js'
+import { matchingQueues, type QueueElement } from '../../../../src/messages/matching-queues/design.js'
 import { replayTrace } from '../../../../src/messages/matching-queues/replay.js'
 import { receivesInOrder } from '../../../support/matching-microbenchmarks.js'
 import { elementOf } from '../../../support/matching-traces.js'

@@ -3,9 +3,12 @@ import {
   CollectiveQueues,
   type CollectiveQueuesRule,
 } from '../../../../src/messages/matching-queues/collective-queues.js'
-import { RoutedDesign } from '../../../../src/messages/matching-queues/design.js'
+import {
+  matchingTraffic,
+  QueueElement,
+  RoutedDesign,
+} from '../../../../src/messages/matching-queues/design.js'
 import { makeMatchingDesign } from '../../../../src/messages/matching-queues/designs.js'
-import { matchingTraffic, QueueElement } from '../../../../src/messages/matching-queues/element.js'
 import type { MatchingOperation } from '../../../../src/messages/matching-queues/matching-trace.js'
 import { MatchingReplay } from '../../../../src/messages/matching-queues/replay.js'
 import type { Collective } from '../../../../src/schedule/specification.js'

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { below, mulberry32 } from '../../../../src/base/random.js'
-import { RoutedDesign } from '../../../../src/messages/matching-queues/design.js'
+import { QueueElement, RoutedDesign } from '../../../../src/messages/matching-queues/design.js'
 import { makeMatchingDesign } from '../../../../src/messages/matching-queues/designs.js'
-import { QueueElement } from '../../../../src/messages/matching-queues/element.js'
 import {
   DynamicPartners,
   type DynamicPartnersRule,

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { RoutedDesign } from '../../../../src/messages/matching-queues/design.js'
+import { QueueElement, RoutedDesign } from '../../../../src/messages/matching-queues/design.js'
 import { makeMatchingDesign } from '../../../../src/messages/matching-queues/designs.js'
-import { QueueElement } from '../../../../src/messages/matching-queues/element.js'
 import { ANY_SOURCE } from '../../../../src/messages/matching-queues/matching-list.js'
 import type { MatchingOperation } from '../../../../src/messages/matching-queues/matching-trace.js'
 import { MatchingReplay, replayTrace } from '../../../../src/messages/matching-queues/replay.js'

@@ -4,7 +4,7 @@ import {
   planningBytes,
   requireMemory,
   requirePlannable,
-} from '../../../../src/service/jobs/job-memory.js'
+} from '../../../../src/service/jobs/tasks.js'
 import { refusal } from '../../../support/refusal.js'
 
 it('a topology is refused before planning when its arrays alone are beyond the bound', () => {

@@ -7,9 +7,9 @@ import { measuredData } from '../../../../src/tuning/measured/measured-data.js'
 import {
   formulaPredictor,
   modelOfLevel,
+  registryText,
   simulatorPredictor,
 } from '../../../../src/tuning/measured/predictors.js'
-import { registryText } from '../../../../src/tuning/measured/registry-text.js'
 import { measurementOf } from '../../../support/tuning-data.js'
 
 const grig = builtInProfiles.find(({ name }) => name === 'grig-mx')!

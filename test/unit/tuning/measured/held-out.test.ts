@@ -7,7 +7,7 @@ import {
   measuredData,
 } from '../../../../src/tuning/measured/measured-data.js'
 import { heldOutPenalty, penaltyOf } from '../../../../src/tuning/measured/penalty.js'
-import { treeSelector } from '../../../../src/tuning/models/packed-tree.js'
+import { treeSelector } from '../../../../src/tuning/models/decision-tree.js'
 import { callProcesses } from '../../../../src/tuning/settings/tuning-call.js'
 import { bestAllgather } from '../../../support/grig-allgather.js'
 import { refusal } from '../../../support/refusal.js'

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { leafOf } from '../../../../src/tuning/models/decision-tree.js'
-import { treeSelector } from '../../../../src/tuning/models/packed-tree.js'
+import { leafOf, treeSelector } from '../../../../src/tuning/models/decision-tree.js'
 import { exampleCalls, exampleTrees } from '../../../support/tuning-trees.js'
 
 describe('the decisions of a tree', () => {

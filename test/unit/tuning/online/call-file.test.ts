@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { collectives } from '../../../../src/schedule/specification.js'
+import { cellAxes } from '../../../../src/tuning/models/decision-grid.js'
 import { type CallFileHeader, formatCallFile, readCallFile } from '../../../../src/tuning/online/call-file.js'
+import { CallHistory, settingsOfRuns, timedCalls } from '../../../../src/tuning/online/call-history.js'
 import { CallTimes, recordBytes } from '../../../../src/tuning/online/call-records.js'
-import { CallHistory, settingsOfRuns, timedCalls } from '../../../../src/tuning/online/learn-runs.js'
-import { cellAxes } from '../../../../src/tuning/settings/call-cells.js'
 import { NumberedSettings, type TuningSetting } from '../../../../src/tuning/settings/setting.js'
 
 const settings: TuningSetting[] = ['bcast', 'allreduce'].flatMap((collective) =>

@@ -1,12 +1,16 @@
 import { describe, expect, it } from 'vitest'
 import { seededRandom } from '../../../../src/base/random.js'
+import { cellAxes } from '../../../../src/tuning/models/decision-grid.js'
 import { type CallFile, readCallFile } from '../../../../src/tuning/online/call-file.js'
+import {
+  emptyGrids,
+  medianRatioInterval,
+  slowSettings,
+  totalRatio,
+} from '../../../../src/tuning/online/call-history.js'
 import { defaultLogic, tunedLogic } from '../../../../src/tuning/online/grid-selection.js'
-import { emptyGrids, slowSettings } from '../../../../src/tuning/online/learn-runs.js'
 import { learningReport, reportLimits, runSequence } from '../../../../src/tuning/online/learning-report.js'
 import { simulateRun, usualConditions } from '../../../../src/tuning/online/simulated-application.js'
-import { medianRatioInterval, totalRatio } from '../../../../src/tuning/online/size-times.js'
-import { cellAxes } from '../../../../src/tuning/settings/call-cells.js'
 import { callKey } from '../../../../src/tuning/settings/tuning-call.js'
 import {
   applicationAt,

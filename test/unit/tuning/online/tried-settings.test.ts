@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest'
+import { cellAxes } from '../../../../src/tuning/models/decision-grid.js'
 import { callGains, drawnSettings } from '../../../../src/tuning/online/call-gains.js'
+import { CallHistory, type SizeTimes } from '../../../../src/tuning/online/call-history.js'
 import { tuningLogic } from '../../../../src/tuning/online/grid-selection.js'
-import { CallHistory } from '../../../../src/tuning/online/learn-runs.js'
 import { servedNumbers, usualConditions } from '../../../../src/tuning/online/simulated-application.js'
-import type { SizeTimes } from '../../../../src/tuning/online/size-times.js'
-import { cellAxes } from '../../../../src/tuning/settings/call-cells.js'
 import {
   applicationAt,
   placesOf,

@@ -13,8 +13,14 @@ import {
   topologyList,
   topologyQuery,
   topologyViewQuery,
-} from './http.js'
-import { mountedWorldInfo, mountedWorldList, mountedWorldRequest, openedWorld, worldInfo } from './worlds.js'
+} from '../src/client/protocol/http.js'
+import {
+  mountedWorldInfo,
+  mountedWorldList,
+  mountedWorldRequest,
+  openedWorld,
+  worldInfo,
+} from '../src/client/protocol/worlds.js'
 
 /** A request that the service answers. */
 export interface HttpRoute {
