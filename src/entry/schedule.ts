@@ -104,7 +104,7 @@ export { type GoalOptions, goalText } from '../export/goal-text.js'
 // schedule files
 
 export { type FormatOptions, formatSchedule } from '../schedule/file/format-schedule.js'
-export type { FormatVersion } from '../schedule/file/format-version.js'
+export type { FormatVersion } from '../schedule/file/header.js'
 export { parseSchedule, parseScheduleSlice, parseScheduleStream } from '../schedule/file/reader.js'
 export { readScheduleFile, writeScheduleFile } from '../schedule/file/schedule-file.js'
 export { sliceSchedule } from '../schedule/file/slice.js'

@@ -8,7 +8,7 @@ import { type PlanOfRanks, planInRanks } from '../../src/neighborhood/plan/plan-
 import { routeSchedule } from '../../src/neighborhood/strategies/route-schedule.js'
 import { strategyKind } from '../../src/neighborhood/strategies/strategies.js'
 import type { Route } from '../../src/neighborhood/strategies/strategy-kind.js'
-import { rankLine } from '../../src/schedule/file/write-rank-line.js'
+import { rankLine } from '../../src/schedule/file/format-schedule.js'
 import { inNeighbors, outNeighbors } from '../../src/topology/neighbors.js'
 import type { RankHosts } from '../../src/topology-communicator/distributed/rank-hosts.js'
 import { routeFacts } from '../../src/topology-communicator/distributed/route-facts.js'

@@ -4,9 +4,9 @@ import { type ByteSource, longestText } from '../../text/byte-source.js'
 import { type OpenSource, withSource } from '../../text/source-file.js'
 import { writeWholeFile } from '../../text/whole-file.js'
 import type { Schedule } from '../ir.js'
+import { failAtLine } from './checked-values.js'
 import { type FormatOptions, formatSchedule } from './format-schedule.js'
 import { parseSchedule } from './reader.js'
-import { failAtLine } from './reject.js'
 
 /**
  * Writes a schedule as JSON Lines. The file appears complete or not at all: it is written to a temporary file

@@ -1,9 +1,8 @@
 import { requireText } from '../../base/known-options.js'
 import { RankweaveError } from '../../errors.js'
-import { requireLines } from './checked-values.js'
+import { failAtLine, parseLine, requireLines, shownJson } from './checked-values.js'
 import type { ScheduleFileHeader } from './header.js'
-import { readScheduleHeader } from './read-header.js'
-import { failAtLine, parseLine, shownJson } from './reject.js'
+import { readScheduleHeader } from './header.js'
 
 /**
  * Selects some ranks of a schedule in its text form: the header, marked as that of a slice, and the unchanged

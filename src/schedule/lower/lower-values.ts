@@ -3,12 +3,11 @@ import { stableOrder } from '../../base/order.js'
 import { concatenateWords } from '../../base/packing.js'
 import { rangeAt } from '../../base/search.js'
 import { RankweaveError } from '../../errors.js'
-import { opKind } from '../ir.js'
+import { opKind, type Schedule } from '../ir.js'
 import { pairMessages } from '../message-pairs.js'
 import { operationsOfRank } from '../walk.js'
 import type { Frames } from './lower-frames.js'
 import type { LoweringContext } from './lowering-context.js'
-import { HeldValues } from './places.js'
 import type { Combinations } from './program.js'
 
 /** The values of a process: their contributors, bringers or makers, and their destinations. */
@@ -278,4 +277,43 @@ function entryIndex({ entry }: Frames): (entry: number) => number {
   const index = new Int32Array(Math.max(0, most - least + 1))
   for (let i = 0; i < entry.length; i++) if (entry[i] !== -1) index[entry[i] - least] = i
   return (e) => index[e - least]
+}
+
+/** The value in every place of the hosted ranks. */
+export class HeldValues {
+  readonly #start: Int32Array
+  readonly #value: Int32Array
+  readonly #ownCount: Int32Array
+
+  /** @param ownStart the values that the i-th hosted rank contributes: from there up to the next */
+  constructor({ specification, staging }: Schedule, ranks: Int32Array, ownStart: Int32Array) {
+    const { slotStart } = specification
+    this.#start = new Int32Array(ranks.length + 1)
+    this.#ownCount = new Int32Array(ranks.length)
+    for (let i = 0; i < ranks.length; i++) {
+      const rank = ranks[i]
+      this.#ownCount[i] = ownStart[i + 1] - ownStart[i]
+      const slots = slotStart[rank + 1] - slotStart[rank]
+      this.#start[i + 1] = this.#start[i] + this.#ownCount[i] + slots + staging[rank]
+    }
+    this.#value = new Int32Array(this.#start[ranks.length]).fill(-1)
+    for (let i = 0; i < ranks.length; i++) {
+      for (let own = 0; own < this.#ownCount[i]; own++) this.#value[this.#start[i] + own] = ownStart[i] + own
+    }
+  }
+
+  /** Returns the value in a place of the i-th hosted rank; -1 if there is none. */
+  get(i: number, place: number): number {
+    const at = this.#start[i] + place
+    return place >= 0 && at < this.#start[i + 1] ? this.#value[at] : -1
+  }
+
+  set(i: number, place: number, value: number): void {
+    const at = this.#start[i] + place
+    if (place >= 0 && at < this.#start[i + 1]) this.#value[at] = value
+  }
+
+  slot(i: number, slot: number): number {
+    return this.get(i, this.#ownCount[i] + slot)
+  }
 }

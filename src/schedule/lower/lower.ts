@@ -5,8 +5,7 @@ import { opKind, type Schedule } from '../ir.js'
 import { requireSchedule } from '../require-schedule.js'
 import { operationsOfRank } from '../walk.js'
 import { dependenciesOf } from './dependencies.js'
-import { gatesOf, noGates } from './gates.js'
-import { framesReceived, framesSent } from './lower-frames.js'
+import { framesReceived, framesSent, gatesOf, noGates } from './lower-frames.js'
 import { valuesOf } from './lower-values.js'
 import {
   hostedRanks,

@@ -1,10 +1,17 @@
 import type { Schedule } from '../ir.js'
-import { AssociationList } from './association-list.js'
-import { describeDifference, describeOrder, describeReduction } from './describe-reduction.js'
-import { describeTerm } from './describe-term.js'
+import type { Specification } from '../specification.js'
+import { blocksOf, contributorsOf, describeTerm, formatRanks } from './describe-term.js'
 import type { Contents } from './follow-terms.js'
 import { ReductionCheck, verdicts } from './reduction-check.js'
-import { empty } from './term-table.js'
+import {
+  type Association,
+  combined,
+  empty,
+  formatHash,
+  hashOfAll,
+  leaf,
+  type TermTable,
+} from './term-table.js'
 import type { ViolationList } from './violations.js'
 
 export interface SlotProof {
@@ -87,4 +94,110 @@ export function checkSlots(
       return `slot ${slot} of rank ${rank} combines ranks in the order ${order}, not in that of the specification`
     })
   }
+}
+
+/** The associations of the reductions in a schedule's slots, by the ranks that they combine. */
+export class AssociationList {
+  readonly #terms: TermTable
+  readonly #check: ReductionCheck
+  readonly #ranks: number
+  readonly #known = new Map<number | string, Association>()
+  readonly #demands = new Map<number, string>()
+  #isOne = true
+
+  constructor(terms: TermTable, check: ReductionCheck, ranks: number) {
+    this.#terms = terms
+    this.#check = check
+    this.#ranks = ranks
+  }
+
+  /** Adds a slot that holds the demanded reduction. */
+  add(term: number, reduction: number): void {
+    const [low, high] = [this.#terms.hashOf(term, 0), this.#terms.hashOf(term, 1)]
+    const demand = this.#demandOf(reduction)
+    const known = this.#known.get(demand)
+    if (known === undefined) this.#known.set(demand, { low, high })
+    else if (known.low !== low || known.high !== high) this.#isOne = false
+  }
+
+  /**
+   * Returns the hash of the association if all reductions are over the same ranks, or a hash of all if they are over
+   * several sets. Returns null if there are none, or if two over the same ranks differ.
+   */
+  hash(): string | null {
+    return this.#isOne ? hashOfAll(this.#known.values()) : null
+  }
+
+  /** Returns a key that is equal for reductions of any part over the same ranks in the same order. */
+  #demandOf(reduction: number): number | string {
+    const span = this.#check.spanOf(reduction)
+    if (span > 0) return this.#check.firstOf(reduction) * (this.#ranks + 1) + span
+    let demand = this.#demands.get(reduction)
+    if (demand === undefined) {
+      let sequence: Association = { low: 0, high: 0 }
+      this.#check.forEachBlock(reduction, (block) => {
+        sequence = combined(sequence, leaf(this.#terms.parts.originOf(block)))
+      })
+      demand = formatHash(sequence)
+      this.#demands.set(reduction, demand)
+    }
+    return demand
+  }
+}
+
+/** The most contributors that are listed where their order is described. */
+const mostInOrder = 12
+
+/** Returns for example `the reduction of part 1 over ranks 0-7`. */
+export function describeReduction(terms: TermTable, check: ReductionCheck, reduction: number): string {
+  const ranks = demandedRanks(terms, check, reduction).keys()
+  return `the reduction of part ${check.partOf(reduction)} over ${formatRanks(ranks)}`
+}
+
+/** Describes the contents of a slot that should hold a reduction, e.g. `combines ranks 0-2, 4 (missing 3)`. */
+export function describeDifference(
+  { reductions }: Specification,
+  terms: TermTable,
+  check: ReductionCheck,
+  term: number,
+  reduction: number,
+): string {
+  const held = contributorsOf(terms, term)
+  const part = terms.partOf(term)
+  if (part !== check.partOf(reduction))
+    return `combines part ${part} of ${formatRanks(held.keys())}, not part ${check.partOf(reduction)}`
+  const demanded = demandedRanks(terms, check, reduction)
+  const missing = [...demanded.keys()].filter((rank) => !held.has(rank))
+  const extra = [...held.keys()].filter((rank) => !demanded.has(rank))
+  const repeated = reductions.isIdempotent
+    ? []
+    : [...held].filter(([rank, times]) => times > (demanded.get(rank) ?? 1)).map(([rank]) => rank)
+  const differences = [
+    ['missing', missing],
+    ['not demanded', extra],
+    ['more than once', repeated],
+  ] as const
+  const listed = differences
+    .filter(([, ranks]) => ranks.length > 0)
+    .map(([what, ranks]) => `${what}: ${formatRanks(ranks)}`)
+  return `combines ${formatRanks(held.keys())} (${listed.join('; ')})`
+}
+
+/** Lists the contributors of a term from left to right, e.g. `2, 0, 1`. */
+export function describeOrder(terms: TermTable, term: number): string {
+  const shown: number[] = []
+  for (const block of blocksOf(terms, term)) {
+    if (shown.length === mostInOrder) return `${shown.join(', ')}, ...`
+    shown.push(terms.parts.originOf(block))
+  }
+  return shown.join(', ')
+}
+
+function demandedRanks(terms: TermTable, check: ReductionCheck, reduction: number): Map<number, number> {
+  const ranks = new Map<number, number>()
+  check.forEachBlock(reduction, (block) => {
+    const origin = terms.parts.originOf(block)
+    ranks.set(origin, (ranks.get(origin) ?? 0) + 1)
+  })
+  return ranks
 }

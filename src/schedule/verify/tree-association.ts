@@ -2,7 +2,7 @@ import { requireKnownOptions } from '../../base/known-options.js'
 import { type OptionTable, uncheckedOptions } from '../../base/option.js'
 import { RankweaveError, wrongValue } from '../../errors.js'
 import type { Collective } from '../specification.js'
-import { type Association, combined, hashOfAll, leaf } from './association.js'
+import { type Association, combined, hashOfAll, leaf } from './term-table.js'
 
 /** The most participants: the ranks of the largest topology. */
 const mostRanks = 2 ** 24

@@ -1,6 +1,6 @@
 import { algorithms, lower, type ProcessProgram, type Schedule, scheduleOf, verify } from 'rankweave/schedule'
 import { describe, expect, it } from 'vitest'
-import { noGates } from '../../../../src/schedule/lower/gates.js'
+import { noGates } from '../../../../src/schedule/lower/lower-frames.js'
 import { upTo } from '../../../../src/schedule/specification.js'
 import { type BareMessage, scheduleOfMessages } from '../../../support/message-schedules.js'
 

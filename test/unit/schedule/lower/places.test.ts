@@ -1,6 +1,6 @@
 import { algorithmOf, scheduleOf } from 'rankweave/schedule'
 import { expect, test } from 'vitest'
-import { HeldValues } from '../../../../src/schedule/lower/places.js'
+import { HeldValues } from '../../../../src/schedule/lower/lower-values.js'
 
 /** Of the root, which has two own places and no slot, and of a rank with two slots. */
 function placesOfBcast(): HeldValues {
