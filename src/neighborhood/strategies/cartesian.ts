@@ -3,7 +3,7 @@ import { integerListsOption, integersOption, type OptionTable } from '../../base
 import { strategyError } from '../../topology/friends/grouping-options.js'
 import { findTranslations, shorterWay } from '../../topology/generate/translations.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
-import { requireCover } from './digits.js'
+import { cappedWeights, requireCover } from './digits.js'
 import { coveringRadices, messagesByDigit, similarRadices, swaps } from './radices.js'
 import type { Extents, Route, StrategyKind } from './strategy-kind.js'
 
@@ -225,11 +225,7 @@ class WindowDigits {
   constructor(low: number, radices: readonly number[]) {
     this.steps = radices.length
     this.#low = -low
-    this.#weights = new Int32Array(radices.length + 1).fill(1)
-    for (const [i, radix] of radices.entries()) {
-      // Weights beyond the offsets are equal.
-      this.#weights[i + 1] = Math.min(this.#weights[i] * radix, largestWeight)
-    }
+    this.#weights = cappedWeights(radices, largestWeight)
   }
 
   /** Returns the distance along an offset that a block has travelled after a step. */

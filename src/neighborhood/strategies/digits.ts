@@ -125,7 +125,7 @@ export class OffsetDigits implements DigitSteps {
 }
 
 /** Returns the products of the first radices, from none to all, capped beyond the numbers. */
-function cappedWeights(radices: readonly number[], most: number): Int32Array {
+export function cappedWeights(radices: readonly number[], most: number): Int32Array {
   const weights = new Int32Array(radices.length + 1).fill(1)
   for (const [i, radix] of radices.entries()) weights[i + 1] = Math.min(weights[i] * radix, Math.max(1, most))
   return weights

@@ -2,7 +2,7 @@ import { integersOption, type OptionTable } from '../../base/option.js'
 import { firstNotBelow } from '../../base/search.js'
 import { strategyError } from '../../topology/friends/grouping-options.js'
 import { shorterWay } from '../../topology/generate/translations.js'
-import { binaryRadices, radicesOption, requireCover } from './digits.js'
+import { binaryRadices, cappedWeights, radicesOption, requireCover } from './digits.js'
 import { type NodeLayout, nodeLayout } from './node-layout.js'
 import { fewRadices, similarRadices } from './radices.js'
 import type { Extents, Route, StrategyKind } from './strategy-kind.js'
@@ -72,7 +72,7 @@ export const pipelined: StrategyKind<Pipelined> = {
       steps === undefined
         ? byDigits(between ?? binaryRadices(nodes), nodes)
         : bySteps(steps, back ?? steps, nodes)
-    return spreadOnArrival(layout, travel, weightsOf(given ?? binaryRadices(largest)))
+    return spreadOnArrival(layout, travel, cappedWeights(given ?? binaryRadices(largest), largest))
   },
   place: 6,
   candidates: candidatesOf,
@@ -121,7 +121,7 @@ interface Travel {
 }
 
 function byDigits(radices: readonly number[], nodes: number): Travel {
-  const weights = weightsOf(radices)
+  const weights = cappedWeights(radices, nodes)
   const ahead = (distance: number): number => (distance < 0 ? distance + nodes : distance)
   return {
     most: radices.length,
@@ -159,17 +159,10 @@ function reachOf(steps: readonly number[], nodes: number): Int32Array {
   return reach
 }
 
-/** Returns the products of the first radices, from none to all. */
-function weightsOf(radices: readonly number[]): readonly number[] {
-  const weights = [1]
-  for (const radix of radices) weights.push(weights[weights.length - 1] * radix)
-  return weights
-}
-
 function spreadOnArrival(
   { nodes, node, local, start, ranks }: NodeLayout,
   travel: Travel,
-  weights: readonly number[],
+  weights: Int32Array,
 ): Route {
   const spreads = weights.length - 1
   /** The hops by distance, from `-nodes` to `nodes`, in a table because a choice follows thousands of blocks. */
