@@ -93,8 +93,12 @@ export {
   type Timeline,
   type Traffic,
 } from '../cost/simulate/simulation.js'
-export { type TimelineSvgOptions, timelineSvg } from '../cost/simulate/timeline-svg.js'
-export { type TraceOptions, traceEvents } from '../cost/simulate/trace-events.js'
+export {
+  type TimelineSvgOptions,
+  type TraceOptions,
+  timelineSvg,
+  traceEvents,
+} from '../cost/simulate/timelines.js'
 
 // schedules for programs that are not TypeScript
 

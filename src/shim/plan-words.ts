@@ -1,6 +1,6 @@
 import { concatenateWords } from '../base/packing.js'
 import { RankweaveError } from '../errors.js'
-import { programWords } from '../export/program-words.js'
+import { programWords } from '../export/c-program.js'
 import type { Schedule } from '../schedule/ir.js'
 import { lower } from '../schedule/lower/lower.js'
 import { upTo } from '../schedule/specification.js'

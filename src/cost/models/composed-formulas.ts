@@ -1,11 +1,4 @@
-import {
-  ceilLg,
-  evaluate,
-  type Formula,
-  isPowerOfTwo,
-  type ModelledAlgorithm,
-  sum,
-} from './modelled-algorithm.js'
+import { ceilLg, evaluate, type Formula, isPowerOfTwo, type ModelledAlgorithm, sum } from './formulas.js'
 import { movementFormulas } from './movement-formulas.js'
 import { reductionFormulas } from './reduction-formulas.js'
 

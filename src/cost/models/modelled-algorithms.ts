@@ -1,7 +1,7 @@
 import { wrongValue } from '../../errors.js'
 import type { Collective } from '../../schedule/specification.js'
 import { composedFormulas } from './composed-formulas.js'
-import type { ModelledAlgorithm } from './modelled-algorithm.js'
+import type { ModelledAlgorithm } from './formulas.js'
 import { movementFormulas } from './movement-formulas.js'
 import { reductionFormulas } from './reduction-formulas.js'
 

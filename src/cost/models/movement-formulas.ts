@@ -6,7 +6,7 @@ import {
   type ModelledAlgorithm,
   type Sizes,
   sum,
-} from './modelled-algorithm.js'
+} from './formulas.js'
 import type { Terms } from './terms.js'
 
 // The formulas for barrier and for collectives that move blocks without combining: Pjesivac-Grbovic 2007, tables 4.2 to

@@ -1,7 +1,7 @@
 import { wrongValue } from '../../errors.js'
 import type { Collective } from '../../schedule/specification.js'
 import { checkCall, checkModel, fail, type ModelledCall, modelLimits, requireInteger } from './check-input.js'
-import { ceilLg, evaluate, type ModelledAlgorithm, sizesOf, smoothSizesOf } from './modelled-algorithm.js'
+import { ceilLg, evaluate, type ModelledAlgorithm, sizesOf, smoothSizesOf } from './formulas.js'
 import { modelledAlgorithmOf, modelledAlgorithms } from './modelled-algorithms.js'
 import {
   type CostModel,

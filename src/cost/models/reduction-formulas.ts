@@ -6,7 +6,7 @@ import {
   isPowerOfTwo,
   type ModelledAlgorithm,
   sum,
-} from './modelled-algorithm.js'
+} from './formulas.js'
 import type { Terms } from './terms.js'
 
 // The formulas for collectives that combine: Pjesivac-Grbovic 2007, tables 4.8 to 4.11, one row each. Where the printed

@@ -1,4 +1,4 @@
-import { ceilLg } from '../../cost/models/modelled-algorithm.js'
+import { ceilLg } from '../../cost/models/formulas.js'
 import type { Collective } from '../../schedule/specification.js'
 import { defaultAlgorithm } from '../settings/setting.js'
 import { callKind, callProcesses, isReduction, type TuningCall } from '../settings/tuning-call.js'

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { seededRandom } from '../../../../src/base/random.js'
 import { hockneyOf, logGPOfPLogP, pLogPOf } from '../../../../src/cost/models/conversions.js'
-import { evaluate, smoothSizesOf } from '../../../../src/cost/models/modelled-algorithm.js'
+import { evaluate, smoothSizesOf } from '../../../../src/cost/models/formulas.js'
 import { modelledAlgorithmOf, modelledAlgorithms } from '../../../../src/cost/models/modelled-algorithms.js'
 import {
   leastBetween,

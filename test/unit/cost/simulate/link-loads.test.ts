@@ -1,8 +1,7 @@
 import { linkName, type Machine, parseMachine, routeBetween } from 'rankweave/machine'
 import { algorithmOf, lower, scheduleOf, simulate } from 'rankweave/schedule'
 import { describe, expect, it, test } from 'vitest'
-import { linkLoads } from '../../../../src/cost/simulate/link-loads.js'
-import { linksSvg } from '../../../../src/cost/simulate/links-svg.js'
+import { linkLoads, linksSvg } from '../../../../src/cost/simulate/link-loads.js'
 import { elementsOf } from '../../../support/well-formed-xml.js'
 
 const of = (id: string, ranks: number) => scheduleOf(algorithmOf(id), { ranks })

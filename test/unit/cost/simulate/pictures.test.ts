@@ -1,6 +1,6 @@
 import { algorithmOf, scheduleOf, simulate, timelineSvg, traceEvents } from 'rankweave/schedule'
 import { describe, expect, it } from 'vitest'
-import { shownRanks } from '../../../../src/cost/simulate/timeline-svg.js'
+import { shownRanks } from '../../../../src/cost/simulate/timelines.js'
 import { cluster, nodeOf } from '../../../../src/machine/machine.js'
 import { plainProfile } from '../../../support/simulated-machine.js'
 

@@ -35,7 +35,7 @@ const columns = width * columnsPerUnit
 const mostArrows = 500
 const mostRows = 256
 
-const knownOptions: OptionTable<TimelineSvgOptions> = uncheckedOptions('title', 'rows')
+const pictureOptions: OptionTable<TimelineSvgOptions> = uncheckedOptions('title', 'rows')
 
 /**
  * Draws the timeline of a simulation as SVG: a row per rank; the critical path in red, its messages as arrows. At most
@@ -45,7 +45,7 @@ const knownOptions: OptionTable<TimelineSvgOptions> = uncheckedOptions('title', 
  */
 export function* timelineSvg(simulation: Simulation, options: TimelineSvgOptions = {}): Generator<string> {
   requireOptions('timelineSvg', simulation)
-  requireKnownOptions('timelineSvg', options, knownOptions)
+  requireKnownOptions('timelineSvg', options, pictureOptions)
   const timeline = timelineIn(simulation.timeline)
   const { timeUs, endUs, criticalPath } = simulation
   const limit = Math.min(mostRows, Math.max(1, Math.floor(options.rows ?? 64)))
@@ -205,17 +205,14 @@ export function shownRanks({ criticalPath, timeline }: Simulation, most: number)
 }
 
 /** Returns the timeline of a simulation. @throws ERR_SIMULATION for a simulation without a timeline */
-export function timelineIn(timeline: Timeline | null): Timeline {
+function timelineIn(timeline: Timeline | null): Timeline {
   if (Object(timeline).rank instanceof Int32Array) return timeline!
   const message = 'expected a simulation with a timeline (timeline: true), got none'
   throw new RankweaveError('ERR_SIMULATION', message)
 }
 
 /** Returns the first interval of every rank in `ranks`, and the one after its last. */
-export function intervalsOf(
-  { rank }: Timeline,
-  ranks: Int32Array,
-): ReadonlyMap<number, readonly [number, number]> {
+function intervalsOf({ rank }: Timeline, ranks: Int32Array): ReadonlyMap<number, readonly [number, number]> {
   const rows = new Map<number, readonly [number, number]>()
   const isShown = new Set(ranks)
   for (let first = 0; first < rank.length; ) {
@@ -225,4 +222,70 @@ export function intervalsOf(
     first = end
   }
   return rows
+}
+
+export interface TraceOptions {
+  /** The node of every rank: ranks of one node are one process of the trace. Default: all on one. Length: ranks. */
+  readonly nodeOf?: Int32Array
+  /** The most ranks. Default 1,024. If there are more, those at the end of the critical path are among them. */
+  readonly ranks?: number
+  /** The most intervals, those of low ranks first. Default 2^20, about 250 MB of text. */
+  readonly intervals?: number
+}
+
+const traceOptions: OptionTable<TraceOptions> = uncheckedOptions('nodeOf', 'ranks', 'intervals')
+
+/**
+ * Writes the timeline of a simulation in the Trace Event Format, which Perfetto and chrome://tracing open. Ranks are
+ * threads of their nodes, jobs of processors are complete events, and messages between shown ranks are arrows from the
+ * send to the receive. Times are simulated microseconds.
+ *
+ * @throws ERR_SIMULATION for a simulation without a timeline
+ * @see Trace Event Format, "JSON Object Format"
+ */
+export function* traceEvents(simulation: Simulation, options: TraceOptions = {}): Generator<string> {
+  requireOptions('traceEvents', simulation)
+  requireKnownOptions('traceEvents', options, traceOptions)
+  const timeline = timelineIn(simulation.timeline)
+  const { activity, bytes, message, peer, startUs, endUs } = timeline
+  const ranks = shownRanks(simulation, Math.max(1, options.ranks ?? 1024))
+  const shown = new Set(ranks)
+  const nodeOf = (rank: number): number => options.nodeOf?.[rank] ?? 0
+  let left = options.intervals ?? 2 ** 20
+  yield `{"displayTimeUnit":"ns","otherData":{"predicted":true,"timeUs":${simulation.timeUs}},"traceEvents":[\n`
+  let separator = ''
+  const line = (event: object): string => {
+    const text = `${separator}${JSON.stringify(event)}`
+    separator = ',\n'
+    return text
+  }
+  for (const node of new Set(Array.from(ranks, nodeOf)))
+    yield line({ ph: 'M', name: 'process_name', pid: node, args: { name: `node ${node}` } })
+  for (const rank of ranks)
+    yield line({ ph: 'M', name: 'thread_name', pid: nodeOf(rank), tid: rank, args: { name: `rank ${rank}` } })
+  for (const [rank, [first, end]] of intervalsOf(timeline, ranks)) {
+    for (let i = first; i < end; i++) {
+      const name = activities[activity[i]]
+      if (name === 'queue' || name === 'transfer') continue
+      if (left-- <= 0) break
+      const ts = startUs[i]
+      const place = { pid: nodeOf(rank), tid: rank }
+      const args = message[i] === -1 ? {} : { message: message[i], bytes: bytes[i] }
+      const other = peer[i] === -1 ? {} : { peer: peer[i] }
+      yield line({
+        ph: 'X',
+        name,
+        cat: 'rank',
+        ts,
+        dur: endUs[i] - ts,
+        ...place,
+        args: { ...args, ...other },
+      })
+      if ((name !== 'send' && name !== 'receive') || !shown.has(peer[i])) continue
+      // An arrow is bound to the event around its time.
+      const flow = { name: 'message', cat: 'message', id: message[i], ts: (ts + endUs[i]) / 2, ...place }
+      yield line(name === 'send' ? { ph: 's', ...flow } : { ph: 'f', bp: 'e', ...flow })
+    }
+  }
+  yield '\n]}\n'
 }
