@@ -56,6 +56,7 @@ export function withoutMeasuredTimes(text: string): string {
       /^ {2}(?:faster than|slower than|no difference seen from) (.*?) {2,}.*times as fast.*$/gm,
       'VERDICT $1',
     )
+    .replace(/^(In this run the plan sent .*?), and .*$/gm, '$1, VERDICT')
     .replace(/^( {2}(?:neighbor allgather|direct sends|ordinary allgather)) +/gm, '$1 ')
     .trim()
 }

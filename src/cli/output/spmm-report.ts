@@ -121,6 +121,7 @@ export function spmmText(outcome: SpmmOutcome): string {
       ]),
     ),
     ...comparisonLines(outcome),
+    ...summaryLines(outcome),
   ]
   if (predicted === null) return lines.join('\n')
   return [
@@ -168,6 +169,22 @@ function comparisonLines(outcome: SpmmOutcome): readonly string[] {
   if (comparison.length === 0) return []
   const rows = comparison.map((each) => [verdictText(each), ratioText(each)] as const)
   return ['', comparisonTitle(outcome), '', table(rows)]
+}
+
+/** Returns one sentence on what this run saw of a plan compared with direct sends; none where the plan is direct. */
+function summaryLines({ messages, comparison, verified }: SpmmOutcome): readonly string[] {
+  const { direct, counted: sent } = messages
+  const compared = comparison.find(({ name }) => name === 'direct')
+  if (sent === null || sent === direct || compared === undefined || verified === false) return []
+  const { interval, ratio, verdict } = compared
+  const spread =
+    interval === null ? 'too few turns' : `95% interval ${interval.map(significant).join(' to ')}`
+  const seen =
+    verdict === 'no difference seen'
+      ? 'no difference in time from direct sends was seen'
+      : `the product was ${significant(ratio)} times as fast as with direct sends`
+  const ofMessages = `the plan sent ${figure(sent)} messages instead of ${figure(direct)}`
+  return ['', `In this run ${ofMessages}, and ${seen} (${spread}).`]
 }
 
 function predictedText(timeUs: number | null): string {
