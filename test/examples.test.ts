@@ -2,6 +2,7 @@ import { type Communicator, run } from 'rankweave'
 import { describe, expect, it } from 'vitest'
 import * as conjugateGradients from '../examples/conjugate-gradients.js'
 import * as haloExchange from '../examples/halo-exchange.js'
+import * as mandelbrot from '../examples/mandelbrot.js'
 import * as persistentHalo from '../examples/persistent-halo.js'
 import * as ring from '../examples/ring.js'
 import * as splitGrid from '../examples/split-grid.js'
@@ -20,6 +21,7 @@ describe.each([
   { name: 'spmm', example: spmm },
   { name: 'ring', example: ring },
   { name: 'conjugate-gradients', example: conjugateGradients },
+  { name: 'mandelbrot', example: mandelbrot },
 ])('$name', ({ example: { default: main, rankCounts } }) => {
   it.each(rankCounts)('gives the same bits on 1, 2 and 5 processes with %i ranks', async (ranks) => {
     const [reference, ...others] = await Promise.all(
@@ -81,5 +83,41 @@ describe('what the examples compute', () => {
     expect(result!.laps!.map(({ rank }) => rank)).toEqual(Array.from({ length: ranks }, (_, rank) => rank))
     expect(result!.laps!.at(-1)!.square).toBe(BigInt(ranks - 1) ** 2n)
     expect(result!.allHome).toBe(true)
+  })
+
+  it.each(mandelbrot.rankCounts)('mandelbrot: every point of the plain loop, %i ranks', async (ranks) => {
+    const main = (world: Communicator) => mandelbrot.default(world, ['2'])
+    const [result] = await run(main, { ranks, processes: 2 })
+    const turn = { plain: expect.any(Number), parallel: expect.any(Number) }
+    expect(result).toEqual({ inside: expect.any(Number), differing: 0, turns: [turn, turn] })
+    expect(result!.inside).toBeGreaterThan(90_000)
+  })
+})
+
+describe('what mandelbrot reports of nine turns', () => {
+  const reportOf = (parallel: readonly number[], differing = 0) => {
+    const turns = parallel.map((time) => ({ plain: 200, parallel: time }))
+    return mandelbrot.reportOf(2, { inside: 1, differing, turns })
+  }
+
+  it.each([
+    [
+      [100, 110, 110, 110, 110, 110, 110, 125, 400],
+      '2 threads were 1.82 times as fast as the plain loop (95% interval 1.60 to 1.82).',
+    ],
+    [
+      [10, 250, 250, 250, 250, 250, 250, 250, 250],
+      '2 threads were 0.80 times as fast as the plain loop (95% interval 0.80 to 0.80).',
+    ],
+    [
+      [100, 100, 150, 150, 150, 150, 150, 250, 300],
+      'no difference in time was seen between 2 threads and the plain loop (95% interval 0.80 to 2.00).',
+    ],
+  ])('%j ms of 200: %s', (parallel, seen) => {
+    expect(reportOf(parallel).split('\n').at(-1)).toBe(`In this run ${seen}`)
+  })
+
+  it('a point that differs fails the check', () => {
+    expect(reportOf(new Array(9).fill(100), 3)).toContain('FAILED, 3 points differ')
   })
 })

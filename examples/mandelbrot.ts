@@ -1,0 +1,115 @@
+/**
+ * A loop in parallel: the Mandelbrot set by a thread for each core, compared with the plain loop.
+ *
+ *   npx tsx examples/mandelbrot.ts
+ *   rankweave run examples/mandelbrot.ts -n 2 --fabric threads --processes 2
+ *
+ * The first command starts the threads itself, checks the picture, and times both loops in turn. The second computes the
+ * picture alone; `-- 9` behind it times both loops 9 times.
+ */
+import { availableParallelism } from 'node:os'
+import process, { argv } from 'node:process'
+import { fileURLToPath } from 'node:url'
+import { type Communicator, run } from 'rankweave'
+
+/** Any number of ranks works; these are tested. */
+export const rankCounts = [1, 2, 5]
+
+const width = 800
+const height = 600
+const mostSteps = 400
+
+/** The plain loop is `rowsFrom(0, 1)`. A rank takes every size-th row, because rows in the middle take longer. */
+function rowsFrom(first: number, stride: number): Uint16Array {
+  const picture = new Uint16Array(Math.ceil((height - first) / stride) * width)
+  let pixel = 0
+  for (let row = first; row < height; row += stride) {
+    const b = (2.4 * row) / height - 1.2
+    for (let column = 0; column < width; column++) {
+      const a = (3 * column) / width - 2.2
+      let steps = 0
+      for (let x = 0, y = 0; steps < mostSteps && x * x + y * y < 4; steps++) {
+        const next = x * x - y * y + a
+        y = 2 * x * y + b
+        x = next
+      }
+      picture[pixel++] = steps
+    }
+  }
+  return picture
+}
+
+/** The parallel loop: all ranks compute their rows, and rank 0 receives the picture. */
+async function rowsOfAll(world: Communicator): Promise<Uint16Array | null> {
+  const gathered = await world.gatherv(rowsFrom(world.rank, world.size))
+  if (gathered === null) return null
+  const picture = new Uint16Array(width * height)
+  for (let row = 0; row < height; row++) {
+    const from = gathered.displs[row % world.size] + Math.floor(row / world.size) * width
+    picture.set(gathered.data.subarray(from, from + width), row * width)
+  }
+  return picture
+}
+
+/** Rank 0 returns how many points never leave the circle, and how many differ from the plain loop's. */
+interface Result {
+  readonly inside: number
+  readonly differing: number
+  readonly turns: readonly Turn[]
+}
+
+/** The milliseconds of both loops, one after the other, so that both share the load of other programs. */
+interface Turn {
+  readonly plain: number
+  readonly parallel: number
+}
+
+/** The default export runs on every rank. The first argument is how often both loops are timed. */
+export default async function main(world: Communicator, [most = '0']: readonly string[] = []) {
+  const picture = await rowsOfAll(world)
+  const turns: Turn[] = []
+  while (turns.length < Number(most)) {
+    const begin = performance.now()
+    if (world.rank === 0) rowsFrom(0, 1)
+    await world.barrier() // The other ranks wait for the plain loop.
+    const middle = performance.now()
+    await rowsOfAll(world)
+    turns.push({ plain: middle - begin, parallel: performance.now() - middle })
+  }
+  if (picture === null) return null
+  const plain = rowsFrom(0, 1)
+  const differing = plain.filter((steps, pixel) => steps !== picture[pixel]).length
+  return { inside: plain.filter((steps) => steps === mostSteps).length, differing, turns } satisfies Result
+}
+
+/** Reports nine turns: the median ratio has a 95% interval from the second least ratio to the second greatest. */
+export function reportOf(threads: number, { differing, turns }: Result): string {
+  const ascending = (values: readonly number[]) => values.toSorted((a, b) => a - b)
+  const medianOf = (values: readonly number[]) => `${ascending(values)[4].toFixed(0)} ms, median of 9 turns`
+  const ratios = ascending(turns.map(({ plain, parallel }) => plain / parallel))
+  const [low, ratio, high] = [1, 4, 7].map((place) => ratios[place].toFixed(2))
+  const seen =
+    Number(low) > 1 || Number(high) < 1
+      ? `${threads} threads were ${ratio} times as fast as the plain loop (95% interval ${low} to ${high}).`
+      : `no difference in time was seen between ${threads} threads and the plain loop (95% interval ${low} to ${high}).`
+  return [
+    `  check       ${differing === 0 ? 'passed, all points equal' : `FAILED, ${differing} points differ`}`,
+    `  plain loop  ${medianOf(turns.map(({ plain }) => plain))}`,
+    `  ${`${threads} threads`.padEnd(10)}  ${medianOf(turns.map(({ parallel }) => parallel))}`,
+    '',
+    `In this run ${seen}`,
+  ].join('\n')
+}
+
+if (argv[1] === fileURLToPath(import.meta.url)) {
+  const threads = Math.max(2, availableParallelism())
+  const [result] = await run<Result, readonly string[]>(new URL(import.meta.url), {
+    ...{ ranks: threads, processes: threads, fabric: 'threads' },
+    args: ['9'],
+  })
+  console.log(
+    `Mandelbrot set, ${width} x ${height} points, at most ${mostSteps} steps each, on ${threads} threads\n`,
+  )
+  console.log(reportOf(threads, result))
+  if (result.differing > 0) process.exitCode = 1
+}
