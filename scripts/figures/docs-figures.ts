@@ -3,34 +3,28 @@ import { scheduleOf } from '../../src/collective/patterns/schedule-of.js'
 import { simulate } from '../../src/cost/simulate/simulate.js'
 import { parseMachine } from '../../src/machine/machine-text.js'
 import { drawn, printed, simulated, simulatedLinks } from './command.js'
+import { gainPicture, messagesOf, microsecondsOf } from './gain-picture.js'
 import { type FigureLine, figure, rounded } from './page-figures.js'
 
 // Figures of single commands, in README.md and pages of docs/.
 
 const niagara = 'cluster:nodes=103,cores=40,profile=niagara'
-/** The fastest strategy of README's study by length of a block. */
-const fastest = {
-  4: 'cartesian:windows=3.3/3.3,order=0.1',
-  4096: 'pipelined:steps=1.1,back=2,inside=40',
-} as const
-
 const onNiagara = (strategy: string, bytes: number) =>
   simulated(`moore:64x64:r=4 --strategy ${strategy} --machine ${niagara} --bytes ${bytes}`)
 
-function studyRows(bytes: 4 | 4096, length: string): readonly FigureLine[] {
-  const both = () => Promise.all([onNiagara('direct', bytes), onNiagara(fastest[bytes], bytes)])
-  return [
-    {
-      ...{ page: 'README.md', isLong: true },
-      line: `| messages between nodes, blocks of ${length} | {} | {} | counted |`,
-      values: async () => (await both()).map(({ messages }) => figure(messages['network'])),
-    },
-    {
-      ...{ page: 'README.md', isLong: true },
-      line: `| time for blocks of ${length} | {} us | {} us | simulated |`,
-      values: async () => (await both()).map(({ timeUs }) => String(Number(timeUs.toPrecision(3)))),
-    },
-  ]
+/** README's exchange by direct sends, and by the fastest strategy of docs/study/moore for its length. */
+const gain = () =>
+  Promise.all(['direct', 'cartesian:windows=3.3/3.3,order=0.1'].map((strategy) => onNiagara(strategy, 4)))
+
+const gainFigures: FigureLine = {
+  ...{ page: 'README.md', isLong: true },
+  line: '![Direct sends take {} messages and {} us, the plan {} messages and {} us](docs/gain.svg)',
+  values: async () => (await gain()).flatMap((each) => [figure(messagesOf(each)), microsecondsOf(each)]),
+}
+
+async function drawGain(): Promise<string> {
+  const [direct, plan] = await gain()
+  return gainPicture({ name: 'direct sends', ...direct }, { name: 'cartesian plan', ...plan })
 }
 
 const ofRanks = async (algorithm: string) =>
@@ -91,15 +85,22 @@ const timelineUs = async () => rounded((await simulated(onFourNodes('auto'))).ti
 const linksOf =
   'allgather-recursive-doubling --machine torus:dims=4x4x4,profile=bluegene-p,ports=6 --bytes 4096'
 
+interface Picture {
+  readonly file: string
+  /** As of {@link FigureLine}. */
+  readonly isLong?: boolean
+  draw(): Promise<string>
+}
+
 /** Pictures in docs/, and what draws them. */
-export const pictures: readonly { readonly file: string; draw(): Promise<string> }[] = [
+export const pictures: readonly Picture[] = [
+  { file: 'gain.svg', isLong: true, draw: drawGain },
   { file: 'timeline.svg', draw: () => drawn(`simulate ${onFourNodes('auto')}`, '--svg') },
   { file: 'links.svg', draw: () => drawn(`simulate ${linksOf}`, '--links-svg') },
 ]
 
 export const docsFigures: readonly FigureLine[] = [
-  ...studyRows(4, '4 bytes'),
-  ...studyRows(4096, '4 KiB'),
+  gainFigures,
   {
     ...{ page: 'strategies.md', isLong: true },
     line: '`allgather-bruck` takes {} us, `allgather-recursive-doubling` {} us, and direct sends take {} us.',
@@ -126,16 +127,6 @@ export const docsFigures: readonly FigureLine[] = [
       const { before, after } = JSON.parse(mapped) as Record<'before' | 'after', { pairs: number }>
       return [before, after].map(({ pairs }) => figure(pairs))
     },
-  },
-  {
-    page: 'README.md',
-    line: '![Timeline of a neighbor allgather of 16 ranks on 4 nodes: sends, receives, packing and waits of every rank over {} microseconds, and the critical path](docs/timeline.svg)',
-    values: async () => [await timelineUs()],
-  },
-  {
-    page: 'README.md',
-    line: 'Direct sends take {} us there.',
-    values: async () => [rounded((await simulated(onFourNodes('direct'))).timeUs)],
   },
   {
     page: 'simulation.md',

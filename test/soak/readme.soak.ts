@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -32,19 +33,42 @@ describe.each(pageNames.filter((page) => stepsOf(page).length > 0))('commands of
 it('the program of README runs on 64 ranks', async () => {
   const program = blocksOf('README.md').find(({ language }) => language === 'ts')
   writeFileSync(join(folder, 'program.ts'), program!.text)
-  const words = 'run program.ts -n 64 --processes 4 --json'.split(' ')
-  // Rank 9 of the 8 x 8 grid: row 8 to 15, sum 92; neighbors above, below, left, right.
-  const { results } = onlyObject(await spawnCli(words, { cwd: folder })) as { results: unknown[] }
-  expect(results[9]).toEqual([92, [1, 17, 8, 10], 92])
+  const resultsOf = async (processes: string) => {
+    const words = `run program.ts -n 64 ${processes} --json`.split(' ')
+    return (onlyObject(await spawnCli(words, { cwd: folder })) as { results: { pi: number }[] }).results
+  }
+  const results = await resultsOf('--fabric threads --processes 2')
+  const { pi } = results[0]
+  expect(pi).toBeCloseTo(Math.PI, 10)
+  let own = Array.from({ length: 64 }, (_, rank) => rank)
+  for (let step = 0; step < 100; step++)
+    own = own.map((value, rank) => (2 * value + own.at(rank - 1)! + own[(rank + 1) % 64]) / 4)
+  expect(results).toEqual(own.map((value) => ({ pi, own: value })))
+  expect(await resultsOf('--processes 4')).toEqual(results)
 })
 
-it('npm start prints what README says', async () => {
-  const shown = blocksOf('README.md').find(({ text }) => text.startsWith('C = A x B'))
+it('npm start runs a parallel loop and a planned exchange, and ends each as README says', async () => {
   const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
     scripts: { start: string }
   }
-  const words = /main\.js (.*)$/.exec(scripts.start)![1].split(' ')
-  const { exitCode, stdout } = await spawnCli(words, { cwd: folder })
-  expect(exitCode).toBe(0)
-  expect(withoutMeasuredTimes(stdout)).toBe(withoutMeasuredTimes(shown!.text))
+  const [, program, words] = /^npm run -s build && tsx (\S+) && node dist\/cli\/main\.js (.*)$/.exec(
+    scripts.start,
+  )!
+  const tsx = join(root, 'node_modules/tsx/dist/cli.mjs')
+  const loop = spawnSync(process.execPath, [tsx, join(root, program)], { encoding: 'utf8' })
+  expect(loop.stderr).toBe('')
+  expect(loop.status).toBe(0)
+  expect(loop.stdout).toContain('  check       passed, all points equal\n')
+  const product = await spawnCli(words.split(' '), { cwd: folder })
+  expect(product.exitCode).toBe(0)
+  expect(product.stdout).toContain('  check      passed, max relative error 0\n')
+  expect(readFileSync(join(folder, 'spmm.svg'), 'utf8')).toMatch(/than direct sends|from direct sends/)
+  const lastLineOf = (text: string) => text.trim().split('\n').at(-1)!
+  expect(lastLineOf(loop.stdout)).toMatch(
+    /^In this run (\d+ threads were [\d.]+ times as fast as the plain loop|no difference in time was seen between \d+ threads and the plain loop) \(95% interval [\d.]+ to [\d.]+\)\.$/,
+  )
+  const shown = blocksOf('README.md').find(({ text }) => text.startsWith('In this run '))
+  expect(withoutMeasuredTimes(lastLineOf(product.stdout))).toBe(withoutMeasuredTimes(shown!.text))
+  // The page on products shows all that the second prints.
+  expect(stepsOf('docs/sparse-products.md').map(({ line }) => line)).toContain(words)
 })
