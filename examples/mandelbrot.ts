@@ -110,6 +110,6 @@ if (argv[1] === fileURLToPath(import.meta.url)) {
   console.log(
     `Mandelbrot set, ${width} x ${height} points, at most ${mostSteps} steps each, on ${threads} threads\n`,
   )
-  console.log(reportOf(threads, result))
+  console.log(`${reportOf(threads, result)}\n`)
   if (result.differing > 0) process.exitCode = 1
 }
