@@ -22,6 +22,18 @@ export function formatMachine(machine: Machine): string {
   }
 }
 
+/**
+ * Returns as text everything of a machine that plans and times depend on; the texts of equal machines are equal. It
+ * contains the figures, because two profiles of one name may differ.
+ */
+export function machineFacts(machine: Machine): string {
+  return JSON.stringify(machine, (_key, value: unknown) => {
+    if (ArrayBuffer.isView(value)) return (value as Int32Array).join()
+    // JSON has no Infinity, so numbers become strings.
+    return typeof value === 'number' ? String(value) : value
+  })
+}
+
 /** Returns the clauses that every kind of machine has apart from those of its nodes. */
 function commonClauses({ profile, ports = null }: Machine): string[] {
   return [

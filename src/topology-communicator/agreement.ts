@@ -1,7 +1,7 @@
 import { hashText } from '../base/hash.js'
-import { formatMachine } from '../machine/format-machine.js'
+import { formatMachine, machineFacts } from '../machine/format-machine.js'
 import type { Machine } from '../machine/machine.js'
-import { type AutoStrategy, formatAuto, isAuto, machineFacts } from '../neighborhood/choose/auto.js'
+import { type AutoStrategy, formatAuto, isAuto } from '../neighborhood/choose/auto.js'
 import { formatStrategy, type Strategy } from '../neighborhood/strategies/strategies.js'
 
 /**

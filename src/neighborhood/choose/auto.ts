@@ -3,7 +3,6 @@ import { integerOption, type OptionTable } from '../../base/option.js'
 import { checkOptions, optionsText, parsedOptions } from '../../base/option-table.js'
 import { longestBlockBytes } from '../../cost/simulate/block-lengths.js'
 import { shown, wrongValue } from '../../errors.js'
-import type { Machine } from '../../machine/machine.js'
 import type { Level } from '../../machine/profile.js'
 import type { Parameters } from '../../schedule/ir.js'
 import type { NeighborOperation } from '../plan/plan.js'
@@ -149,16 +148,4 @@ export interface Choice {
   readonly operation: ChosenOperation
   /** The bytes of every block for which the choice was made. */
   readonly bytes: number
-}
-
-/**
- * Returns as text everything of a machine on which a choice depends; the texts of equal machines are equal. It contains
- * the figures, because two profiles of one name may differ.
- */
-export function machineFacts(machine: Machine): string {
-  return JSON.stringify(machine, (_key, value: unknown) => {
-    if (ArrayBuffer.isView(value)) return (value as Int32Array).join()
-    // JSON has no Infinity, so numbers become strings.
-    return typeof value === 'number' ? String(value) : value
-  })
 }

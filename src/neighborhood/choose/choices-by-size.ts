@@ -1,9 +1,10 @@
 import { sizeClass } from '../../base/bytes.js'
 import { joinWork, type SharedWork } from '../../base/turn.js'
+import { machineFacts } from '../../machine/format-machine.js'
 import type { Machine } from '../../machine/machine.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
 import { RecentObjects } from '../plan/plan-cache.js'
-import { type AutoStrategy, type Choice, type ChosenOperation, machineFacts } from './auto.js'
+import type { AutoStrategy, Choice, ChosenOperation } from './auto.js'
 import { type ChooseOptions, chooseInSlices, chooseStrategy } from './choose-strategy.js'
 
 /** The subject of a choice, with a class of lengths. */

@@ -108,16 +108,13 @@ export async function requestedPlan(
   const { strategy: asked, operation } = request
   const { onStep = () => {}, onProgress, signal, retained } = hooks
   const nodes = hooks.nodeOf ?? (machine === null ? null : nodeOf(machine, given.ranks))
-  const isExact = (strategy: Strategy | AutoStrategy) =>
-    strategy.kind === 'common-neighbor' && strategy.engine === 'exact'
-  if (isExact(asked)) await prepareEngine('exact')
+  if (asked.kind === 'common-neighbor') await prepareEngine(asked.engine)
   if (request.map !== null) onStep(`mapping ${given.ranks} ranks`)
   const mapped =
     request.map === null ? null : mappedTopology(given, request.map, { machine: machine!, nodes: nodes! })
   const { topology, mapping, compared } = comparedTopology(given, mapped, request, machine, hooks)
   const strategy = isAuto(asked) ? compared!.choice.strategy : asked
   onStep(`planning ${topology.outRank.length} edges of ${topology.ranks} ranks`)
-  if (isExact(strategy)) await prepareEngine('exact')
   const make = () =>
     plan(topology, strategy, {
       operation,
