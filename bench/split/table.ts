@@ -1,5 +1,5 @@
 import { closeSync, openSync, writeFileSync } from 'node:fs'
-import { option, readOptions, whole, wholeList } from '../../src/cli/input/options.js'
+import { option, readOptions, required, whole, wholeList } from '../../src/cli/input/options.js'
 import { RankweaveError } from '../../src/errors.js'
 import { sorterCounts } from './paper-table.js'
 import { compileSplitBaseline } from './split-baseline.js'
@@ -15,10 +15,10 @@ export const tableDefaults = {
 }
 
 const optionTable = {
-  entries: option('--entries <list>', 'millions (2^20) of entries', wholeList(1, 128)),
-  sorters: option('--sorters <list>', 'processes that sort', wholeList(2, 64)),
-  runs: option('--runs <number>', 'runs of every row', whole(1, 99)),
-  alpha: option(
+  entries: required('--entries <list>', 'millions (2^20) of entries', wholeList(1, 128)),
+  sorters: required('--sorters <list>', 'processes that sort', wholeList(2, 64)),
+  runs: required('--runs <number>', 'runs of every row', whole(1, 99)),
+  alpha: required(
     '--alpha <number>',
     'nanoseconds charged per message on the critical path',
     whole(0, 1_000_000),

@@ -57,17 +57,17 @@ Examples:
 const operations = ['neighbor-allgather', 'neighbor-alltoall', 'neighbor-reduce'] as const
 
 const optionTable = {
-  format: option('--format <name>', 'c or goal', oneOf('c', 'goal').optional()),
+  format: option('--format <name>', 'c or goal', oneOf('c', 'goal')),
   output: option('-o, --output <file>', 'where to write it (-: to standard output)'),
   bytes: option(
     '--bytes <number>',
     'with --format goal or --strategy auto: bytes of every contribution',
-    whole(0, longestBlockBytes).optional(),
+    whole(0, longestBlockBytes),
   ),
   ports: option(
     '--ports <number>',
     'sends of a rank in progress at once, at most (default: the ports of the machine, or all of a phase)',
-    whole(1, mostSendsAtOnce).optional(),
+    whole(1, mostSendsAtOnce),
   ),
   operation: option(
     '--operation <name>',

@@ -58,7 +58,7 @@ const optionTable = {
   processes: option(
     '--processes <number>',
     'processes that are to join (default: one per rank)',
-    whole(1, 1024).optional(),
+    whole(1, 1024),
   ),
   ...listenOptions('127.0.0.1:0'),
   ...tuningOption,
@@ -68,7 +68,7 @@ const optionTable = {
   silence: option(
     '--silence <seconds>',
     'a process that has been silent for so long is lost (default: 30)',
-    seconds(86_400, shortestSilenceMs / 1000).optional(),
+    seconds(86_400, shortestSilenceMs / 1000),
   ),
   diagnose: flag('--diagnose', 'every process names the line of its program in errors and reports'),
   json,

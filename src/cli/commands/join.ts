@@ -4,7 +4,7 @@ import { programDigest } from '../../launch/processes/load-program.js'
 import { longestReportSeconds } from '../../launch/processes/report-triggers.js'
 import { checkJoin, join, type NodeJoinOptions } from '../../launch/websocket/join.js'
 import type { Joined } from '../../launch/websocket/joined.js'
-import { addOptions, flag, json, option, readOptions, seconds, whole } from '../input/options.js'
+import { addOptions, flag, json, negation, option, readOptions, seconds, whole } from '../input/options.js'
 import { listenOf, listenOptions, readNamedFile } from '../input/server-options.js'
 import { reportOf, tuningOfRun, tuningOption } from '../input/world-options.js'
 import { counted, type Reporter, secondsText } from '../output/reporter.js'
@@ -70,19 +70,18 @@ const optionTable = {
   process: option(
     '--process <number>',
     'number of this process (default: by order of joining)',
-    whole(0, 2 ** 24).optional(),
+    whole(0, 2 ** 24),
   ),
   tagOutput: flag('--tag-output', 'begin every line with the rank that wrote it'),
-  hosted: option(
+  hosted: negation(
     '--no-hosted',
     'call the default export once per rank, also where the program exports hosted',
-    z.boolean(),
   ),
   diagnose: flag('--diagnose', 'name the line of the program in errors and reports of this process'),
   reportAfter: option(
     '--report-after <seconds>',
     'after this time, print which rank waits for what on standard error',
-    seconds(longestReportSeconds).optional(),
+    seconds(longestReportSeconds),
   ),
   json,
 }

@@ -77,32 +77,28 @@ const optionTable = {
   with: option(
     '--with <text...>',
     'have the next runs try these settings, too: bcast-knomial:radix=3,segment=4096',
-    z.array(z.string()).optional(),
+    z.array(z.string()),
   ),
   without: option(
     '--without <text...>',
     'never choose these settings: bcast-linear, or bcast-chain:segment=1024',
-    z.array(z.string()).optional(),
+    z.array(z.string()),
   ),
   withoutSlower: option(
     '--without-slower <factor>',
     'leave out, too, what took so many times the fastest setting in every size',
-    number(1.1, 1e6).optional(),
+    number(1.1, 1e6),
   ),
-  nodes: option(
-    '--nodes <number>',
-    'nodes of the machine (default: the most of any run)',
-    whole(1, 2 ** 22).optional(),
-  ),
+  nodes: option('--nodes <number>', 'nodes of the machine (default: the most of any run)', whole(1, 2 ** 22)),
   perNode: option(
     '--per-node <number>',
     'processes per node (default: the most of any run)',
-    whole(1, 2 ** 22).optional(),
+    whole(1, 2 ** 22),
   ),
   simulate: option(
     '--simulate <application>',
     `first simulate runs of ${applicationNames.join(', ')}`,
-    oneOf(...applicationNames).optional(),
+    oneOf(...applicationNames),
   ),
   runs: option('--runs <number>', 'of --simulate: how many', whole(1, 1000), '10'),
   arrival: option(

@@ -84,11 +84,9 @@ const objectives = [...mappingObjectives, simulatedTime] as const
 
 const optionTable = {
   machine: required(
-    option(
-      '--machine <text>',
-      'nodes and cores of the ranks, e.g. cluster:nodes=256,cores=16',
-      z.string().transform((text) => readMachine(text)),
-    ),
+    '--machine <text>',
+    'nodes and cores of the ranks, e.g. cluster:nodes=256,cores=16',
+    z.string().transform((text) => readMachine(text)),
   ),
   objective: option(
     '--objective <name>',
@@ -100,7 +98,7 @@ const optionTable = {
   bytes: option(
     '--bytes <number>',
     `of ${simulatedTime}: the length of a block`,
-    whole(0, longestBlockBytes).optional(),
+    whole(0, longestBlockBytes),
   ),
   times: option(
     '--times <list>',

@@ -38,6 +38,7 @@ import {
   option,
   readOptions,
   refuseGiven,
+  required,
   whole,
 } from '../input/options.js'
 import { withoutFormula, withoutSchedule } from '../output/algorithm-list.js'
@@ -71,7 +72,7 @@ const optionTable = {
     '--profile <name>',
     'a built-in profile, or a file that calibrate wrote (-: standard input)',
   ),
-  ranks: option('--ranks <number>', 'participants', whole(1, modelLimits.ranks).optional()),
+  ranks: option('--ranks <number>', 'participants', whole(1, modelLimits.ranks)),
   bytes: option('--bytes <number>', 'length of the data', whole(0, modelLimits.bytes), '0'),
   level: option(
     '--level <name>',
@@ -89,10 +90,7 @@ const optionTable = {
   machine: option(
     '--machine <text>',
     'a machine with a profile: algorithms along its network; with --compare instead of --profile',
-    z
-      .string()
-      .transform((text) => readMachine(text).machine)
-      .optional(),
+    z.string().transform((text) => readMachine(text).machine),
   ),
   output: option('-o, --output <file>', 'with --compare: write tables and pictures as a page (*.html)'),
   json,
@@ -212,7 +210,7 @@ function modelOfProfile(name: string | undefined, level: Level, text: string) {
 }
 
 const namedModel = {
-  model: option('--model <name>', 'a model by its name alone', oneOf('loggp', 'hockney', 'plogp')),
+  model: required('--model <name>', 'a model by its name alone', oneOf('loggp', 'hockney', 'plogp')),
 }
 
 const memorySymbols = { gamma: 'reduceNsPerByte', delta: 'copyNsPerByte' } as const

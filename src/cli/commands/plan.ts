@@ -46,7 +46,7 @@ const optionTable = {
   bytes: option(
     '--bytes <number>',
     'bytes of every block, 0 to 2^40, for --strategy auto and --compare',
-    whole(0, longestBlockBytes).optional(),
+    whole(0, longestBlockBytes),
   ),
   compare: flag('--compare', 'compare the simulated times of the best strategies'),
   output: option(
@@ -56,7 +56,7 @@ const optionTable = {
   cache: option(
     '--cache <dir>',
     'retain plans in a directory, and use those that are there',
-    z.string().min(1).optional(),
+    z.string().min(1),
   ),
   scheduleVersion: option(
     '--schedule-version <number>',

@@ -48,25 +48,20 @@ const optionTable = {
     z
       .string()
       .min(1)
-      .refine((file) => !isStandardOutput(file), 'expected a file, got -: a program may have several graphs')
-      .optional(),
+      .refine((file) => !isStandardOutput(file), 'expected a file, got -: a program may have several graphs'),
   ),
   matching: flag('--matching', 'record how messages are matched, for rankweave match FOLDER'),
   operations: option(
     '--operations <n>',
     'of --matching: operations that a process records at most (default: 1000000)',
-    whole(1, 1e9).optional(),
+    whole(1, 1e9),
   ),
   mpicc: option(
     '--mpicc <command>',
     "the compiler of the program's MPI (default: that of the launcher)",
-    z.string().min(1).optional(),
+    z.string().min(1),
   ),
-  library: option(
-    '--library <file>',
-    'a library that rankweave shim has compiled',
-    z.string().min(1).optional(),
-  ),
+  library: option('--library <file>', 'a library that rankweave shim has compiled', z.string().min(1)),
   json: flag('--json', "one JSON object on standard output; the program's output on standard error"),
 }
 

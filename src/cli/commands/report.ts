@@ -64,7 +64,7 @@ const optionTable = {
   ranks: option(
     '--ranks <list>',
     `ranks to show in detail, separated by commas, at most ${mostAsked}`,
-    wholeList(0, 2 ** 31 - 1).optional(),
+    wholeList(0, 2 ** 31 - 1),
   ),
   output: option('-o, --output <file>', 'the file to write (-: to standard output)'),
   json,

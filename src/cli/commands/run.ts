@@ -1,8 +1,16 @@
 import type { Command } from 'commander'
-import * as z from 'zod'
 import { prepareTraceDirectory } from '../../launch/processes/matching-trace-files.js'
 import { mostProcessOperations } from '../../messages/process/matching-traces.js'
-import { addOptions, flag, json, option, readOptions, refuseGiven, whole } from '../input/options.js'
+import {
+  addOptions,
+  flag,
+  json,
+  negation,
+  option,
+  readOptions,
+  refuseGiven,
+  whole,
+} from '../input/options.js'
 import { machineHelp } from '../input/spec-help.js'
 import {
   fabricOf,
@@ -53,10 +61,9 @@ const optionTable = {
   ...worldMachineOption,
   ...matchingDesignOption,
   tagOutput: flag('--tag-output', 'begin every line with the rank that wrote it'),
-  hosted: option(
+  hosted: negation(
     '--no-hosted',
     'call the default export once per rank, also where the program exports hosted',
-    z.boolean(),
   ),
   diagnose: flag('--diagnose', 'name the line of the program in errors and reports'),
   reportAlgorithms: flag(
@@ -75,7 +82,7 @@ const optionTable = {
   traceOperations: option(
     '--trace-operations <number>',
     'operations a rank records, its first (default: 1000000)',
-    whole(1, mostProcessOperations).optional(),
+    whole(1, mostProcessOperations),
   ),
   json,
 }

@@ -36,7 +36,7 @@ export const shapeOptions = {
   ranks: option(
     '--ranks <number>',
     'of an algorithm (default: the cores of the machine)',
-    whole(1, shapeLimits.ranks).optional(),
+    whole(1, shapeLimits.ranks),
   ),
   root: option(
     '--root <rank>',
@@ -47,7 +47,7 @@ export const shapeOptions = {
   segments: option(
     '--segments <number>',
     `of an algorithm, 1 to ${shapeLimits.segments} (default: the fewest that it takes, mostly 1)`,
-    whole(1, shapeLimits.segments).optional(),
+    whole(1, shapeLimits.segments),
   ),
 }
 

@@ -55,15 +55,12 @@ const choiceOptions = {
   machine: option(
     '--machine <text>',
     'machine, rank r on core r; for auto with a profile',
-    z
-      .string()
-      .transform((given): Machine => readMachine(given).machine)
-      .optional(),
+    z.string().transform((given): Machine => readMachine(given).machine),
   ),
   bytes: option(
     '--bytes <number>',
     "for auto: bytes of every unit of data, as MPI's count describes it",
-    whole(0, longestBlockBytes).optional(),
+    whole(0, longestBlockBytes),
   ),
   order: option(
     '--order <word>',
@@ -122,18 +119,18 @@ const optionTable = {
   ranks: option(
     '--ranks <number>',
     'participants (default: the cores of the machine)',
-    whole(1, shapeLimits.ranks).optional(),
+    whole(1, shapeLimits.ranks),
   ),
   root: option('--root <rank>', 'of a rooted collective', whole(0, shapeLimits.ranks - 1), '0'),
   segments: option(
     '--segments <number>',
     `segments into which the data is cut, sent one after the other, 1 to ${shapeLimits.segments} (default: the fewest that it takes, mostly 1)`,
-    whole(1, shapeLimits.segments).optional(),
+    whole(1, shapeLimits.segments),
   ),
   ports: option(
     '--ports <number>',
     'sends of a rank in progress at once, at most (default: the ports of the machine, or all of a phase)',
-    whole(1, mostSendsAtOnce).optional(),
+    whole(1, mostSendsAtOnce),
   ),
   output: option(
     '-o, --output <file>',

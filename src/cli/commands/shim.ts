@@ -51,7 +51,7 @@ const optionTable = {
   source: option(
     '--source <file>',
     'only write the C sources with a Makefile, as a .tar.gz to be built without Node',
-    z.string().min(1).optional(),
+    z.string().min(1),
   ),
   json,
 }

@@ -50,12 +50,12 @@ const optionTable = {
   bytes: option(
     '--bytes <number>',
     'bytes of every contribution: what count describes in the MPI call',
-    whole(0, longestBlockBytes).optional(),
+    whole(0, longestBlockBytes),
   ),
   processes: option(
     '--processes <number>',
     'processes that host the ranks, in blocks, process p on core p (default: one per rank)',
-    whole(1, shapeLimits.ranks).optional(),
+    whole(1, shapeLimits.ranks),
   ),
   progress: option(
     '--progress <name>',

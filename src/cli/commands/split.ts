@@ -40,7 +40,7 @@ const optionTable = {
   colors: option(
     '--colors <number>',
     'number of colors, dealt to the ranks in turn (default: 1)',
-    whole(1, 2 ** 31 - 1).optional(),
+    whole(1, 2 ** 31 - 1),
   ),
   file: option('--file <path>', 'file with one line per rank: color and key; - is standard input'),
   ...splitFlags,

@@ -18,7 +18,7 @@ import { distinctOut } from '../../topology/neighbors.js'
 import { topologyStatistics } from '../../topology/topology-statistics.js'
 import { readMachine } from '../input/machine-input.js'
 import { notFromStandardInput } from '../input/open-input.js'
-import { addOptions, json, option, readOptions, whole } from '../input/options.js'
+import { addOptions, json, negation, option, readOptions, whole } from '../input/options.js'
 import { spelledBy, strategyOptions } from '../input/plan-options.js'
 import { machineHelp } from '../input/spec-help.js'
 import { fabricOf, reportOf, worldOptions } from '../input/world-options.js'
@@ -71,9 +71,9 @@ const optionTable = {
   turns: option(
     '--turns <number>',
     'how often each product is timed; default: up to 9 times in 2 s',
-    whole(1, 999).optional(),
+    whole(1, 999),
   ),
-  check: option('--no-check', 'no serial product: no process collects A, B or C', z.boolean()),
+  check: negation('--no-check', 'no serial product: no process collects A, B or C'),
   predict: option(
     '--predict <machine>',
     'also predict an exchange on a machine with a profile, a rank per core',

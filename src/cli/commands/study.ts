@@ -82,20 +82,17 @@ const optionTable = {
   machine: option(
     '--machine <text>',
     'nodes, cores and profile, e.g. cluster:nodes=16,cores=16,profile=simgrid-fast',
-    z
-      .string()
-      .transform((text) => readMachine(text).machine)
-      .optional(),
+    z.string().transform((text) => readMachine(text).machine),
   ),
   bytes: option(
     '--bytes <list>',
     `lengths of a block, separated by commas (default: ${defaultLengths.join()})`,
-    wholeList(0, longestBlockBytes, mostLengths).optional(),
+    wholeList(0, longestBlockBytes, mostLengths),
   ),
   strategies: option(
     '--strategies <text...>',
     'strategies besides direct sends, as rankweave plan takes them (default: the best of every kind)',
-    z.array(z.string()).optional(),
+    z.array(z.string()),
   ),
   planSeconds: option(
     '--plan-seconds <seconds>',
@@ -106,9 +103,9 @@ const optionTable = {
   fabric: option(
     '--fabric <name>',
     'measure the strategies on local, threads, websocket or mpi, too',
-    oneOf('local', 'threads', 'websocket', 'mpi').optional(),
+    oneOf('local', 'threads', 'websocket', 'mpi'),
   ),
-  processes: option('--processes <number>', 'of the fabric', whole(1, 4096).optional()),
+  processes: option('--processes <number>', 'of the fabric', whole(1, 4096)),
   runs: option('--runs <number>', 'measured runs of every strategy and length', whole(1, 999), '5'),
   output: option('-o, --output <name>', '*.md, *.html or a folder'),
   json,

@@ -58,16 +58,13 @@ const optionTable = {
   machine: option(
     '--machine <text>',
     'nodes and cores of the ranks, e.g. cluster:nodes=4,cores=32',
-    z
-      .string()
-      .transform((text) => readMachine(text).machine)
-      .optional(),
+    z.string().transform((text) => readMachine(text).machine),
   ),
   k: option('--k <list>', 'friends per group', wholeList(2, 2 ** 20), '2,4'),
   format: option(
     '--format <format>',
     `write the topology instead: ${topologyFormats.join(', ')}`,
-    oneOf(...topologyFormats).optional(),
+    oneOf(...topologyFormats),
   ),
   output: option('-o, --output <file>', 'the file to write (.gz: compressed, -: standard output)'),
   svg: option('--svg <file>', 'draw the adjacency matrix, friend groups of the best k in color'),

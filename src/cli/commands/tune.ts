@@ -43,6 +43,7 @@ import {
   type CommandOption,
   flag,
   json,
+  negation,
   number,
   oneOf,
   option,
@@ -110,12 +111,12 @@ const optionTable = {
     number(0, 50),
     String(defaultConfidencePercent),
   ),
-  prune: option('--no-prune', 'of c45: no pruning', z.boolean()),
+  prune: negation('--no-prune', 'of c45: no pruning'),
   together: flag('--together', 'of c45: one tree over all collectives, of which each gets its part'),
   tolerance: option(
     '--tolerance <percent>',
     `of the others: settings so much slower than the best may stand for it (default: ${defaultTolerancePercent}; of a quadtree none)`,
-    number(0, 1000).optional(),
+    number(0, 1000),
   ),
   attributes: option(
     '--attributes <name>',
@@ -126,28 +127,28 @@ const optionTable = {
   depth: option(
     '--depth <number>',
     'tests on a path; of a quadtree its levels (default: no limit)',
-    whole(0, treeLimits.depth).optional(),
+    whole(0, treeLimits.depth),
   ),
   threshold: option(
     '--threshold <share>',
     'of a quadtree: cells of a square that agree (default: 1)',
-    number(0, 1).optional(),
+    number(0, 1),
   ),
   folds: option(
     '--folds <number>',
     'parts of the numbers of processes for held-out points (default: at most 5)',
-    whole(2, 4096).optional(),
+    whole(2, 4096),
   ),
   without: option(
     '--without <text...>',
     'learn without these settings: knomial, or knomial:radix=2 with all segments',
-    z.array(z.string()).optional(),
+    z.array(z.string()),
   ),
   ...outputOptions(),
   perNode: option(
     '--per-node <number>',
     'of rules: processes per node (default: what was measured)',
-    whole(1, 2 ** 22).optional(),
+    whole(1, 2 ** 22),
   ),
   mpichLib: option(
     '--mpich-lib <file>',
@@ -156,7 +157,7 @@ const optionTable = {
   assume: option(
     '--assume <words>',
     `of --ompi-rules: what holds of all programs, of ${ruleAssumptions.join(', ')} (default: nothing)`,
-    wordList(ruleAssumptions).optional(),
+    wordList(ruleAssumptions),
   ),
   json,
 }

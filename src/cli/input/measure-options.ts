@@ -60,7 +60,7 @@ export const measureOptions = {
   output: option(
     '-o, --output <file>',
     'the file of measurements, in JSON Lines, which is continued',
-    z.string().min(1).optional(),
+    z.string().min(1),
   ),
   source: option(
     '--source <name>',
@@ -77,12 +77,12 @@ export const measureOptions = {
   spreads: option(
     '--spreads <list>',
     'NODESxPROCESSES, as 4x2,2x4 (default: powers of two of both, and all)',
-    spreads.optional(),
+    spreads,
   ),
   algorithm: option(
     '--algorithm <text...>',
     'only these: bcast-chain, or bcast-chain:fanout=4 (default: all that serve)',
-    z.array(z.string()).optional(),
+    z.array(z.string()),
   ),
   segments: option(
     '--segments <list>',
@@ -90,11 +90,7 @@ export const measureOptions = {
     lengths('segments, 0 for whole data'),
     '0,8KiB,64KiB',
   ),
-  order: option(
-    '--order <words>',
-    'of reductions: tree, any or both (default: both; with mpi any)',
-    orders.optional(),
-  ),
+  order: option('--order <words>', 'of reductions: tree, any or both (default: both; with mpi any)', orders),
   type: option(
     '--type <name>',
     'of the elements of reductions: float64 or int32',
@@ -127,14 +123,14 @@ export const measureOptions = {
       given.length <= measurementLimits.sourceCharacters && given !== '' && isPrintable(given)
         ? given
         : undefined,
-    ).optional(),
+    ),
   ),
   ...measuredWorldOptions,
   launch: option('--launch <command>', "of source mpi: what starts processes, as 'mpirun -n 16'"),
   mpicc: option(
     '--mpicc <command>',
     'of source mpi: its compiler (default: that of mpirun, or the only one)',
-    z.string().min(1).optional(),
+    z.string().min(1),
   ),
   machine: option('--machine <text>', 'of source simulator: a machine with a profile'),
   profile: option(
@@ -156,12 +152,12 @@ export const measureOptions = {
   check: option(
     '--check <file>',
     'measure nothing: list the guidelines that a file violates; exit code 1 if any',
-    z.string().min(1).optional(),
+    z.string().min(1),
   ),
   of: option(
     '--of <word>',
     "of --check: default or best setting of each call (default: the library's default of each collective that has one)",
-    oneOf('default', 'best').optional(),
+    oneOf('default', 'best'),
   ),
   json,
 }

@@ -33,36 +33,40 @@ export type OptionValues<Table extends CommandOptions> = {
 type ValueOf<One> = One extends CommandOption<infer T> ? T : never
 
 /**
- * Makes an option of a command.
+ * Makes an option of a command. Without `initial` its value is undefined if it is not given.
  *
- * @param check Default: any text, or none.
- * @param initial the text for an option that is not given
+ * @param check Default: any text.
  */
 export function option(flags: string, help: string): CommandOption<string | undefined>
+export function option<T>(flags: string, help: string, check: z.ZodType<T>): CommandOption<T | undefined>
 export function option<T>(
   flags: string,
   help: string,
   check: z.ZodType<T>,
-  initial?: CommandOption<T>['initial'],
+  initial: CommandOption<T>['initial'],
 ): CommandOption<T>
-export function option<T>(
+export function option(
   flags: string,
   help: string,
-  check?: z.ZodType<T>,
-  initial?: CommandOption<T>['initial'],
-): CommandOption<T | string | undefined> {
-  return { flags, help, check: check ?? anyText, initial }
+  check: z.ZodType = z.string(),
+  initial?: CommandOption<unknown>['initial'],
+): CommandOption<unknown> {
+  return { flags, help, check: initial === undefined ? check.optional() : check, initial }
 }
 
-const anyText = z.string().optional()
-
-export function required<T>(one: CommandOption<T>): CommandOption<T> {
-  return { ...one, isRequired: true }
+/** Makes an option that a command cannot do without. */
+export function required<T>(flags: string, help: string, check: z.ZodType<T>): CommandOption<T> {
+  return { flags, help, check, isRequired: true }
 }
 
 /** Makes an option without a value, false unless it is given. */
 export function flag(flags: string, help: string): CommandOption<boolean> {
   return option(flags, help, z.boolean(), false)
+}
+
+/** Makes an option such as `--no-check`, whose value is true unless it is given. */
+export function negation(flags: string, help: string): CommandOption<boolean> {
+  return { flags, help, check: z.boolean() }
 }
 
 export const json = flag('--json', 'one JSON object on standard output')

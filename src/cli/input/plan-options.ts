@@ -23,10 +23,7 @@ export function strategyOptions(others: readonly string[] = []) {
     machine: option(
       '--machine <text>',
       'nodes and cores of the ranks, e.g. cluster:nodes=4,cores=32',
-      z
-        .string()
-        .transform((given) => readMachine(given).machine)
-        .optional(),
+      z.string().transform((given) => readMachine(given).machine),
     ),
   }
 }
@@ -50,10 +47,7 @@ export const mapOption = {
   map: option(
     '--map <file>',
     'place ranks on the machine first: auto, or a file of rankweave map',
-    z
-      .string()
-      .transform((given) => readMapSource(given))
-      .optional(),
+    z.string().transform((given) => readMapSource(given)),
   ),
 }
 

@@ -24,7 +24,7 @@ import { type OptionValues, oneOf, option, required, seconds, whole } from './op
 /** The most logical processes. They are objects in this process, so more would only cost memory. */
 const maxProcesses = 4096
 
-const processes = whole(1, maxProcesses).optional()
+const processes = whole(1, maxProcesses)
 
 const fabricOptions = (byDefault: 'local' | 'threads') => ({
   fabric: option(
@@ -36,24 +36,24 @@ const fabricOptions = (byDefault: 'local' | 'threads') => ({
   nodes: option(
     '--nodes <number>',
     'nodes that host the processes (default: 1; with mpi the actual nodes)',
-    whole(1, maxProcesses).optional(),
+    whole(1, maxProcesses),
   ),
   bindTo: option(
     '--bind-to <what>',
     'with --fabric threads: core, one process to each core, or none (default: none)',
-    oneOf(...bindings).optional(),
+    oneOf(...bindings),
   ),
   mpiLib: option('--mpi-lib <path>', 'file of the MPI library (default: the library of the launcher)'),
   reportAfter: option(
     '--report-after <seconds>',
     'after this time, print which rank waits for what on standard error',
-    seconds(longestReportSeconds).optional(),
+    seconds(longestReportSeconds),
   ),
 })
 
 /** The options of a world, for every subcommand that runs one. */
 export const worldOptions = {
-  ranks: required(option('-n, --ranks <number>', 'ranks in the world', whole(1, maxWorldRanks))),
+  ranks: required('-n, --ranks <number>', 'ranks in the world', whole(1, maxWorldRanks)),
   processes: option(
     '--processes <number>',
     'processes that host the ranks (default: 1; with mpi all started processes)',
@@ -197,6 +197,6 @@ export const matchingDesignOption = {
   matchingDesign: option(
     '--matching-design <name>',
     `structure of matching queues: ${mailboxDesigns.join(', ')} (default: ${mailboxDesigns[0]})`,
-    oneOf(...mailboxDesigns).optional(),
+    oneOf(...mailboxDesigns),
   ),
 }
