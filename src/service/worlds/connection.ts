@@ -10,7 +10,7 @@ import { drop, type Socket, socketState } from '../../websocket/socket/socket.js
 import type { Log } from '../log.js'
 import { decodeRequest, toCallError } from './decode-request.js'
 import { type MemberClient, ServedMember } from './served-member.js'
-import type { Reader, UnreadOfAll } from './socket-turns.js'
+import type { Reader, TotalUnread } from './socket-turns.js'
 import type { TenantWorlds } from './tenant-worlds.js'
 
 interface ConnectionOptions {
@@ -18,7 +18,7 @@ interface ConnectionOptions {
   readonly clock: Clock
   readonly log: Log
   /** The unread bytes of all sockets of the service. */
-  readonly unread: UnreadOfAll
+  readonly unread: TotalUnread
   /** Returns the worlds of a token's tenant. @throws ERR_TOKEN */
   readonly worldsOf: (token: string | undefined) => TenantWorlds
   /** Reports that its first message has arrived, and was valid. */

@@ -138,7 +138,7 @@ export interface Reader {
  * The unread bytes of the clients of all sockets together. If they are too many, the clients that have read least are
  * cut off, until an eighth of the bound is free. Memory: an entry for each client that has been sent something.
  */
-export class UnreadOfAll {
+export class TotalUnread {
   readonly #mostBytes: number
   /** The unread bytes when the client was last sent something. */
   readonly #bytes = new Map<Reader, number>()

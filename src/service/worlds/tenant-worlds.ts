@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto'
 import type { Clock } from '../../base/clock.js'
 import type { WorldEvent, WorldInfo, WorldRequest } from '../../client/protocol/worlds.js'
 import { RankweaveError } from '../../errors.js'
-import { AskedWorld } from './asked-world.js'
 import { listBudget } from './communicator-tree.js'
+import { ServedWorld } from './served-world.js'
 import { summedWaiting, type WaitingMessages, type WorldHost } from './world-host.js'
 
 interface TenantWorldsOptions {
@@ -14,14 +14,14 @@ interface TenantWorldsOptions {
   /** @throws ERR_WORLD for too many programs */
   readonly openHost: (members: number, programs: number) => WorldHost
   readonly watch: WorldWatch
-  readonly onEnd: (world: AskedWorld, error: unknown) => void
+  readonly onEnd: (world: ServedWorld, error: unknown) => void
 }
 
 /** The worlds of one tenant; no other finds them. */
 export class TenantWorlds {
   readonly #options: TenantWorldsOptions
-  readonly #worlds = new Map<string, AskedWorld>()
-  readonly #named = new Map<string, AskedWorld>()
+  readonly #worlds = new Map<string, ServedWorld>()
+  readonly #named = new Map<string, ServedWorld>()
   /** The sockets that have shown its token. */
   readonly #sockets = new Set<object>()
 
@@ -42,7 +42,7 @@ export class TenantWorlds {
   }
 
   /** @throws ERR_WORLD for a name that is taken or too many members, ERR_LIMIT for too many worlds */
-  create(name: string | null, members: number, programs: number, creator: object | undefined): AskedWorld {
+  create(name: string | null, members: number, programs: number, creator: object | undefined): ServedWorld {
     const { clock, maxWorlds, maxMembers, watch } = this.#options
     if (members > maxMembers) {
       throw new RankweaveError('ERR_LIMIT', `expected at most ${maxMembers} members of a world (maxMembers)`)
@@ -54,7 +54,7 @@ export class TenantWorlds {
       throw new RankweaveError('ERR_LIMIT', `expected at most ${maxWorlds} worlds (maxWorlds)`)
     }
     const id = `w-${randomBytes(8).toString('hex')}`
-    const world: AskedWorld = new AskedWorld({
+    const world: ServedWorld = new ServedWorld({
       ...{ id, name, members, clock },
       host: this.#options.openHost(members, programs),
       onChange: () => watch.changed(world),
@@ -77,7 +77,7 @@ export class TenantWorlds {
    *
    * @throws ERR_NOT_FOUND, ERR_ARGUMENT, ERR_WORLD if it has another number of members, and what `create` throws
    */
-  find({ world: id, name, members }: WorldRequest<'join'>): AskedWorld {
+  find({ world: id, name, members }: WorldRequest<'join'>): ServedWorld {
     if ((id === undefined) === (name === undefined)) {
       throw new RankweaveError('ERR_ARGUMENT', 'join: expected either `world` or `name`')
     }
@@ -140,7 +140,7 @@ export class WorldWatch {
   readonly #clock: Clock
   readonly #intervalMs: number
   readonly #listeners = new Set<WatchListener>()
-  readonly #dirty = new Set<AskedWorld>()
+  readonly #dirty = new Set<ServedWorld>()
   #cancel: (() => void) | undefined
 
   constructor(clock: Clock, intervalMs: number) {
@@ -161,7 +161,7 @@ export class WorldWatch {
     }
   }
 
-  changed(world: AskedWorld): void {
+  changed(world: ServedWorld): void {
     if (this.#listeners.size === 0) return
     this.#dirty.add(world)
     this.#cancel ??= this.#clock.later(this.#intervalMs, () => {
@@ -172,7 +172,7 @@ export class WorldWatch {
     })
   }
 
-  ended(world: AskedWorld): void {
+  ended(world: ServedWorld): void {
     this.#dirty.delete(world)
     this.#tell({ event: 'worldEnded', world: world.id })
   }

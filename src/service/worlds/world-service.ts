@@ -11,7 +11,7 @@ import type { Tenant } from '../tenant.js'
 import { Connection } from './connection.js'
 import { LocalHost } from './local-host.js'
 import { MixedHost } from './mixed-host.js'
-import { mostWaiting, SocketTurns, UnreadOfAll } from './socket-turns.js'
+import { mostWaiting, SocketTurns, TotalUnread } from './socket-turns.js'
 import { TenantWorlds, type WatchListener, WorldWatch } from './tenant-worlds.js'
 import { summedWaiting, type WaitingMessages, type WorldHost } from './world-host.js'
 
@@ -35,7 +35,7 @@ export interface WorldServiceMetrics {
 
 /**
  * The worlds of members that ask over sockets of any origin. Tenants know nothing of each other. Memory: bounded by its
- * limits; per world what `AskedWorld` states.
+ * limits; per world what `ServedWorld` states.
  */
 export class WorldService {
   readonly limits: WorldServiceLimits
@@ -47,7 +47,7 @@ export class WorldService {
   readonly #tenants = new Map<string, TenantWorlds>()
   readonly #connections = new Set<Connection>()
   readonly #pending = new Set<Connection>()
-  readonly #unread: UnreadOfAll
+  readonly #unread: TotalUnread
   readonly #socketTurns = new SocketTurns()
   #worldsEnded = 0
   #messages = 0
@@ -60,7 +60,7 @@ export class WorldService {
     const { limits: given = {} } = options
     checkOptions('WorldService', worldServiceLimits, given)
     this.limits = withDefaults(worldServiceLimits, given)
-    this.#unread = new UnreadOfAll(this.limits.maxUnreadBytes)
+    this.#unread = new TotalUnread(this.limits.maxUnreadBytes)
     // This bound is high because the worlds of each tenant are limited here.
     const limits = { maxSockets: this.limits.maxSockets, maxWorlds: 2 ** 20 }
     this.rendezvous = new Rendezvous({ clock: this.#clock, limits })

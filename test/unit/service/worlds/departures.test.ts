@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { Departures } from '../../../../src/service/worlds/asked-world.js'
 import type { ServedMember } from '../../../../src/service/worlds/served-member.js'
+import { Departures } from '../../../../src/service/worlds/served-world.js'
 import { ManualClock } from '../../../support/manual-clock.js'
 
 /** Members that run, and the ranks that each has been told of. */

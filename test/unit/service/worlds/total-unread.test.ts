@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { type Reader, UnreadOfAll } from '../../../../src/service/worlds/socket-turns.js'
+import { type Reader, TotalUnread } from '../../../../src/service/worlds/socket-turns.js'
 
 /** A client that reads nothing. */
 class Silent implements Reader {
@@ -11,7 +11,7 @@ class Silent implements Reader {
 }
 
 it('clients that read least are cut off when all together have not read too much', () => {
-  const unread = new UnreadOfAll(800)
+  const unread = new TotalUnread(800)
   const clients = [10, 300, 200, 290].map((bytes) => {
     const client = new Silent()
     client.unreadBytes = bytes
@@ -30,7 +30,7 @@ it('clients that read least are cut off when all together have not read too much
 })
 
 it('what clients have read, and those that have left, do not count', () => {
-  const unread = new UnreadOfAll(800)
+  const unread = new TotalUnread(800)
   const [read, left, slow] = [new Silent(), new Silent(), new Silent()]
   for (const client of [read, left]) {
     client.unreadBytes = 400

@@ -7,7 +7,7 @@ import { endedError, toCallError } from './decode-request.js'
 import type { MemberWorld, ServedMember } from './served-member.js'
 import type { WaitingMessages, WorldHost } from './world-host.js'
 
-interface AskedWorldOptions {
+interface ServedWorldOptions {
   readonly id: string
   readonly name: string | null
   readonly members: number
@@ -25,9 +25,9 @@ interface AskedWorldOptions {
  * is lost. Memory: the state of its members, and one process of its fabric for each; departures once for all members,
  * whatever their clients have not read.
  */
-export class AskedWorld implements MemberWorld {
+export class ServedWorld implements MemberWorld {
   readonly tree = new CommunicatorTree()
-  readonly #options: AskedWorldOptions
+  readonly #options: ServedWorldOptions
   readonly #createdAt = new Date().toISOString()
   readonly #waiting = new Set<ServedMember>()
   /** The members by world rank, once all have joined. */
@@ -41,7 +41,7 @@ export class AskedWorld implements MemberWorld {
   /** The state. While it is starting, all members have joined, and the host waits for what else it needs. */
   #state: 'waiting' | 'starting' | 'running' | 'ended' = 'waiting'
 
-  constructor(options: AskedWorldOptions) {
+  constructor(options: ServedWorldOptions) {
     this.#options = options
     this.#departures = new Departures(options.clock, () => this.#members)
   }
