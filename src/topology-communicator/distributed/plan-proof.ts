@@ -17,7 +17,7 @@ const verdictStep = 560
 /**
  * Proves a plan of which every process has the part of its ranks, before anything is sent by it. Each process verifies
  * its part. The digests of all messages, as their senders and as their receivers list them, must cancel
- * (docs/schedule-format.md#the-proof-of-a-distributed-plan).
+ * (docs/study/plan-proof.md).
  *
  * @param made the part of this process, or why it has none; null when another process reports that
  * @throws ERR_SCHEDULE when a part does not verify, ERR_PLAN_MISMATCH when two do not fit; the same on all processes
