@@ -113,22 +113,24 @@ describeShim('tuned collectives', (shim) => {
     expect(ended.stderr).toContain(expected)
   })
 
+  const filed = (name: string, text: string) => {
+    writeFileSync(shim.path(name), text)
+    return shim.path(name)
+  }
+
   it.each([
-    ['is damaged', () => shim.library, 'at byte 0 a value is wrong'],
-    ['does not exist', () => shim.path('nowhere'), 'it cannot be opened'],
+    ['is damaged', () => filed('damaged.packed', '{}').replace(/\.packed$/, ''), 'is of another kind'],
+    ['does not exist', () => shim.path('nowhere'), 'cannot be opened'],
   ])('leave all calls to MPI with a message where the file %s', async (_, pathOf, message) => {
     const cases = ['tuned many bcast 300 3']
     const { code, stdout, stderr } = await run(pathOf(), 2, cases)
     expect({ code, stdout: stdout.replace(/^combined.*\n/, '') }).toEqual(right(...cases))
     const lines = stderr.split('\n').filter((line) => line.includes('is not used'))
-    expect(lines).toEqual([`rankweave shim: the tuning file ${pathOf()} is not used: ${message}`])
+    const why = `the file beside it that ends with .packed ${message}`
+    expect(lines).toEqual([`rankweave shim: the tuning file ${pathOf()} is not used: ${why}`])
     expect(stderr).not.toContain('in the setting')
   })
 
-  const filed = (name: string, text: string) => {
-    writeFileSync(shim.path(name), text)
-    return shim.path(name)
-  }
   const fewFile = () => shim.writeTuning('few.json', few[mpi.name])
 
   if (!isMpich)

@@ -1,9 +1,11 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { expect } from 'vitest'
+import { packedEnding, packedMapping } from '../../src/shim/packed-files.js'
 import { graphLines } from '../../src/shim/recorded-graphs.js'
 import { parseEdgeList } from '../../src/topology/files/edge-list.js'
 import { mappingText } from '../../src/topology/mapping/mapping-file.js'
 import type { ProcessTopology } from '../../src/topology/process-topology.js'
+import { edgesDigest } from '../../src/topology/topology-hash.js'
 import type { Ended } from './mpi.js'
 
 /** How the program of shim/reorder.c makes its topology. */
@@ -34,5 +36,6 @@ export function recordedGraph(path: string, kind: ReorderedKind, ranks: number):
 export function writeSlots(path: string, topology: ProcessTopology, slotOf: ArrayLike<number>): string {
   const mapping = { slotOf: Int32Array.from(slotOf), cost: 0, identityCost: 0 }
   writeFileSync(path, [...mappingText(topology, mapping, 'pairs')].join(''))
+  writeFileSync(`${path}${packedEnding}`, packedMapping(edgesDigest(topology), mapping.slotOf))
   return path
 }

@@ -17,6 +17,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { beforeAll, describe } from 'vitest'
 import { ownSources } from '../../src/shim/library.js'
+import { packedEnding, packedTuning } from '../../src/shim/packed-files.js'
 import type { TuningFile } from '../../src/tuning/models/tuning-file.js'
 import { shims } from './compile-sources.js'
 import { describeMpi, type Ended, type Mpi, runProgram } from './mpi.js'
@@ -76,17 +77,19 @@ export class Shim {
     return join(this.#folder(), name)
   }
 
-  /** Writes a tuning file for this MPI; returns its path. @param indent spaces of a level of its JSON */
-  writeTuning(name: string, decisions: TuningFile['decisions'], indent = 0): string {
+  /** Writes a tuning file for this MPI, with its packed form; returns its path. */
+  writeTuning(name: string, decisions: TuningFile['decisions']): string {
     const path = this.path(name)
-    writeFileSync(path, JSON.stringify(tuningFileOf(this.ownName(), decisions), null, indent))
+    const file = tuningFileOf(this.ownName(), decisions)
+    writeFileSync(path, JSON.stringify(file))
+    writeFileSync(`${path}${packedEnding}`, packedTuning(file))
     return path
   }
 
   /** What tuning files call this MPI. */
   ownName(): string {
     const path = this.path('another.json')
-    writeFileSync(path, JSON.stringify(tuningFileOf('another library 1', {})))
+    writeFileSync(`${path}${packedEnding}`, packedTuning(tuningFileOf('another library 1', {})))
     const { stdout } = spawnSync(this.parts, ['decide', path], { encoding: 'utf8' })
     return /this program uses (.*)$/m.exec(stdout)![1]
   }

@@ -11,6 +11,7 @@ import { placesFormats, rankPlacesText } from '../../machine/rank-places.js'
 import { parseAuto } from '../../neighborhood/choose/auto.js'
 import { mapBySimulatedTime } from '../../neighborhood/choose/map-by-simulated-time.js'
 import { formatStrategy } from '../../neighborhood/strategies/strategies.js'
+import { packedMapping } from '../../shim/packed-files.js'
 import { adjacencySvg } from '../../topology/files/adjacency-picture.js'
 import { prepareEngine } from '../../topology/grouping/exact-round.js'
 import { communityStart, mapFromCommunities } from '../../topology/mapping/communities.js'
@@ -25,6 +26,7 @@ import {
 import { placementCosts, summedCosts } from '../../topology/mapping/placement-costs.js'
 import { relabelledTopology } from '../../topology/mapping/relabel.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
+import { edgesDigest } from '../../topology/topology-hash.js'
 import { type MachineInput, readHosts, readMachine } from '../input/machine-input.js'
 import {
   addOptions,
@@ -45,6 +47,7 @@ import {
   reportBeside,
   requireDistinctFiles,
   writeOutput,
+  writePackedBeside,
 } from '../output/output-file.js'
 import type { Reporter } from '../output/reporter.js'
 import { type MappedTimes, mappingTable } from '../output/simulation-report.js'
@@ -167,6 +170,8 @@ export const mapCommand: AddCommand = (command, act) => {
           const text =
             format === 'mapping' ? mappingText(topology, mapping, objective) : rankPlacesText(format, places)
           await writeOutput(report, output, text)
+          if (format === 'mapping')
+            await writePackedBeside(output, packedMapping(edgesDigest(topology), mapping.slotOf))
           if (!isStandardOutput(output)) report.note(`wrote ${output}`)
         }
         if (svg !== undefined) {

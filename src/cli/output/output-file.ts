@@ -1,6 +1,7 @@
 import { fstatSync, realpathSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { RankweaveError } from '../../errors.js'
+import { packedEnding } from '../../shim/packed-files.js'
 import { chunksOf, removeUnfinishedFiles, requireWritable, writeWholeFile } from '../../text/whole-file.js'
 import type { Reporter } from './reporter.js'
 
@@ -34,6 +35,17 @@ export async function checkOutputs(
 export async function writeOutput(report: Reporter, file: string, pieces: Iterable<string>): Promise<void> {
   if (!isStandardOutput(file)) return await removingFileOnSignal(() => writeWholeFile(file, pieces))
   for (const chunk of chunksOf(pieces)) report.streams.stdout(chunk)
+}
+
+/**
+ * Writes the packed form of a file that was written, for the preloaded library. Pipes and devices have nothing beside
+ * them.
+ *
+ * @throws ERR_FILE
+ */
+export async function writePackedBeside(file: string, bytes: Uint8Array): Promise<void> {
+  if (isStandardOutput(file) || !statSync(file).isFile()) return
+  await removingFileOnSignal(() => writeWholeFile(`${file}${packedEnding}`, bytes))
 }
 
 /** Reports the result, on standard error if standard output takes a file. */

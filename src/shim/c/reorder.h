@@ -26,14 +26,14 @@ void rw_edges_add(const rw_edges *edges, uint64_t sums[RW_LANES]);
 
 /* reorder-file.c implements the declarations below. */
 
-/* A file of `rankweave map -o`, as src/topology/mapping/mapping-file.ts defines it. */
+/* A mapping of `rankweave map -o`. */
 typedef struct {
   uint32_t graph[RW_LANES]; /* digest of its edges */
   int ranks;
   int slot_of[]; /* a permutation: the rank whose process has each vertex */
 } rw_mapping;
 
-/* Reads a mapping, which the caller frees. NULL: `wrong` says why, with the member. */
+/* Reads the packed form of a mapping, which the caller frees. NULL: `wrong` says why. */
 rw_mapping *rw_mapping_read(const char *path, char *wrong, size_t room);
 
 /* reorder-placed.c implements the declarations below. */

@@ -1,103 +1,95 @@
-/*
- * A tuning file, as src/tuning/models/tuning-file.ts defines it. Errors name the member. Only one process of a job
- * reads it.
- */
-#include "tune-file.h"
+/* A tuning file in its packed form (src/shim/packed-files.ts). Only one process of a job reads it. */
+#include "shim.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static int decisions(rw_file *f, uint32_t object) {
-  const rw_json_value *whole = rw_file_value(f, object);
-  if (whole->kind != RW_JSON_OBJECT) return rw_file_fail(f, "expected an object");
-  for (uint32_t at = object + 1; at < whole->after; at = rw_file_value(f, at + 1)->after) {
-    char name[RW_TUNE_PARAMETER];
-    int collective = rw_json_string(&f->json, at, name, sizeof name) ? rw_tune_collective(name) : -1;
-    if (collective < 0) return rw_file_fail(f, "expected names of collectives");
-    if (f->head.trees[collective].settings > 0) return rw_file_fail(f, "member %s occurs twice", name);
-    size_t before = rw_file_enter(f, ".%s", name);
-    int is_read = rw_file_is_grid(f, at + 1) ? rw_file_grid(f, at + 1, collective) : rw_file_tree(f, at + 1, collective);
-    if (!is_read) return 0;
-    rw_file_leave(f, before);
+/* The beginning of the file; the decisions follow, then the grids. The word of the head has a bit for each grid. */
+typedef struct {
+  rw_packed head;
+  char checksum[24], library[RW_TUNE_TEXT], machine[RW_TUNE_TEXT];
+  rw_tuning tuning;
+} packed_tuning;
+
+/* Sizes that src/shim/packed-files.ts writes. */
+typedef char sizes_are_right[sizeof(rw_packed) == 32 && sizeof(rw_tuning) == 216 && sizeof(rw_tune_test) == 24 &&
+                                     sizeof(rw_tune_setting) == 408 && sizeof(rw_grid) == 24 &&
+                                     offsetof(rw_tune_setting, algorithm) == 72
+                                 ? 1
+                                 : -1];
+
+/* Returns whether the tests of a tree end: each goes to one before it, or to a setting. */
+static int is_tree(const rw_tuning *tuning, const rw_tree *tree, int tests_before, int settings_before) {
+  const rw_tune_test *tests = rw_tuning_tests(tuning) + tests_before;
+  int count = 0;
+  if (tree->first != tests_before || tree->first_setting != settings_before) return 0;
+  if (tree->root < -tree->settings || tree->root >= tuning->tests - tests_before) return 0;
+  for (; count <= tree->root; count++) {
+    const rw_tune_test *test = &tests[count];
+    if (test->attribute < 0 || test->attribute >= RW_TESTS || test->yes >= count || test->no >= count) return 0;
+    if (test->yes < -tree->settings || test->no < -tree->settings) return 0;
   }
   return 1;
 }
 
-static int source(rw_file *f, uint32_t object) {
-  static const char *const names[] = {"kind", "name", "machine"};
-  uint32_t values[3];
-  char name[RW_TUNE_MACHINE], running[RW_TUNE_MACHINE];
-  if (!RW_FILE_MEMBERS(f, object, names, values)) return 0;
-  size_t before = rw_file_enter(f, ".kind");
-  if (!rw_json_is(&f->json, values[0], "mpi")) return rw_file_fail(f, "expected mpi: other settings are not MPI's");
-  rw_file_leave(f, before);
-  rw_file_enter(f, ".name");
-  if (!rw_json_string(&f->json, values[1], name, sizeof name)) return rw_file_fail(f, "expected a string");
-  rw_tune_library_name(running, sizeof running);
-  if (strcmp(name, running) != 0) return rw_file_fail(f, "the file is for %.80s, and this program uses %.80s", name, running);
-  rw_file_leave(f, before);
-  rw_file_enter(f, ".machine");
-  char *machine = f->model.machine;
-  if (!rw_json_string(&f->json, values[2], machine, sizeof f->model.machine) || machine[0] == '\0')
-    return rw_file_fail(f, "expected a string");
-  rw_file_leave(f, before);
-  return 1;
+static int is_setting(const rw_tune_setting *setting) {
+  int is_right = setting->parameters >= 0 && setting->parameters <= RW_TUNE_PARAMETERS &&
+                 memchr(setting->algorithm, '\0', RW_TUNE_NAME) != NULL;
+  for (int i = 0; is_right && i < setting->parameters; i++)
+    is_right = memchr(setting->names[i], '\0', RW_TUNE_PARAMETER) != NULL;
+  return is_right;
 }
 
-/* Computes FNV-1a of the text before the last member, without space outside of strings. */
-static uint64_t checksum(const char *text, size_t length) {
-  uint64_t sum = 14695981039346656037u;
-  int is_string = 0;
-  for (size_t i = 0; i < length; i++) {
-    if (!is_string && memchr(" \t\n\r", text[i], 4) != NULL) continue;
-    if (text[i] == '"') is_string = !is_string;
-    sum = (sum ^ (unsigned char)text[i]) * 1099511628211u;
-    if (is_string && text[i] == '\\' && i + 1 < length) sum = (sum ^ (unsigned char)text[++i]) * 1099511628211u;
+/* Returns whether the decisions, which `room` bytes follow the head of, are consistent. */
+static int is_consistent(const rw_tuning *tuning, size_t room) {
+  int tests = 0, settings = 0;
+  if (tuning->tests < 0 || tuning->settings < 0 || rw_tuning_bytes(tuning) > room) return 0;
+  for (int c = 0; c < RW_TUNE_COLLECTIVES; c++) {
+    const rw_tree *tree = &tuning->trees[c];
+    if (tree->settings == 0) continue;
+    if (tree->settings < 0 || tree->settings > tuning->settings - settings || !is_tree(tuning, tree, tests, settings)) return 0;
+    for (int i = settings; i < settings + tree->settings; i++)
+      if (rw_tuning_settings(tuning)[i].collective != c || !is_setting(&rw_tuning_settings(tuning)[i])) return 0;
+    tests += tree->root + 1 > 0 ? tree->root + 1 : 0;
+    settings += tree->settings;
   }
-  return sum;
+  return tests == tuning->tests && settings == tuning->settings;
 }
 
-static int is_whole(rw_file *f, uint32_t value) {
-  char own[RW_TUNE_CHECKSUM], *given = f->model.checksum;
-  size_t before = rw_file_enter(f, "checksum");
-  if (rw_file_value(f, value)->after != f->json.count) return rw_file_fail(f, "expected to be the last member");
-  /* The name begins one character behind its quote. */
-  size_t end = rw_file_value(f, value - 1)->from - 1;
-  while (end > 0 && f->json.text[end] != ',') end--;
-  snprintf(own, sizeof own, "%016" PRIx64, checksum(f->json.text, end));
-  if (!rw_json_string(&f->json, value, given, RW_TUNE_CHECKSUM) || strcmp(own, given) != 0)
-    return rw_file_fail(f, "expected %s: the file was damaged, or edited by hand", own);
-  rw_file_leave(f, before);
-  return 1;
+/* Returns the bytes of a grid in the file; 0: they are not consistent. */
+static size_t grid_bytes(const rw_grid *grid, const rw_tree *tree, size_t room) {
+  size_t cells = 1;
+  if (room < sizeof *grid || grid->settings < 1 || grid->settings > tree->settings) return 0;
+  for (int axis = 0; axis < RW_GRID_AXES; axis++) {
+    if (grid->edges[axis] < 1 || grid->edges[axis] > 64) return 0;
+    cells *= (size_t)grid->edges[axis];
+  }
+  size_t bytes = (rw_grid_bytes(grid) + 7) / 8 * 8;
+  if (bytes > room) return 0;
+  for (size_t cell = 0; cell < cells; cell++)
+    if (rw_grid_best(grid)[cell] < 0 || rw_grid_best(grid)[cell] > grid->settings) return 0;
+  return bytes;
 }
 
-static int whole(rw_file *f) {
-  static const char *const names[] = {"format", "version", "source", "decisions", "checksum"};
-  uint32_t values[5];
-  double version;
-  if (!RW_FILE_MEMBERS(f, 0, names, values)) return 0;
-  if (!rw_json_is(&f->json, values[0], "rankweave-tuning")) return rw_file_fail(f, "format: expected rankweave-tuning");
-  if (!rw_json_number(&f->json, values[1], &version) || version != 1) return rw_file_fail(f, "version: expected 1");
-  if (!is_whole(f, values[4])) return 0;
-  size_t before = rw_file_enter(f, "source");
-  if (!source(f, values[2])) return 0;
-  rw_file_leave(f, before);
-  rw_file_enter(f, "decisions");
-  if (!decisions(f, values[3])) return 0;
-  rw_file_leave(f, before);
-  return 1;
+static void *copy_of(const void *from, size_t bytes) {
+  void *copy = malloc(bytes);
+  return copy == NULL ? NULL : memcpy(copy, from, bytes);
 }
 
-static rw_tuning *packed(const rw_file *f) {
-  rw_tuning *tuning = malloc(rw_tuning_bytes(&f->head));
-  if (tuning == NULL) return NULL;
-  *tuning = f->head;
-  if (f->head.tests > 0) memcpy(tuning + 1, f->tests, (size_t)f->head.tests * sizeof *f->tests);
-  if (f->head.settings > 0)
-    memcpy((rw_tune_test *)(tuning + 1) + f->head.tests, f->settings, (size_t)f->head.settings * sizeof *f->settings);
-  return tuning;
+/* Copies the grids, which begin at `at`. Returns NULL, or what is wrong. */
+static const char *copy_grids(const packed_tuning *file, const char *at, rw_tune_model *model) {
+  const char *end = (const char *)file + file->head.bytes;
+  for (int c = 0; c < RW_TUNE_COLLECTIVES; c++) {
+    if ((file->head.word >> c & 1) == 0) continue;
+    const rw_grid *grid = (const rw_grid *)at;
+    size_t bytes = grid_bytes(grid, &file->tuning.trees[c], (size_t)(end - at));
+    if (bytes == 0) return "has inconsistent grids";
+    model->grids[c] = copy_of(grid, rw_grid_bytes(grid));
+    if (model->grids[c] == NULL) return "is too long for the memory";
+    at += bytes;
+  }
+  return NULL;
 }
 
 void rw_tune_model_free(rw_tune_model *model) {
@@ -108,23 +100,27 @@ void rw_tune_model_free(rw_tune_model *model) {
 }
 
 rw_tuning *rw_tune_read(const char *path, rw_tune_model *model, char *wrong, size_t room) {
-  rw_file f = {.wrong = wrong, .room = room};
-  size_t length, at;
+  char running[RW_TUNE_TEXT];
+  rw_tune_model own = {.checksum = ""};
+  packed_tuning *file = (packed_tuning *)rw_packed_read(path, "rwtuning", sizeof *file, wrong, room);
+  if (file == NULL) return NULL;
+  file->checksum[sizeof file->checksum - 1] = file->library[RW_TUNE_TEXT - 1] = file->machine[RW_TUNE_TEXT - 1] = '\0';
+  rw_tune_library_name(running, sizeof running);
   rw_tuning *tuning = NULL;
-  const char *problem;
-  char *text = rw_json_text(path, &length, &problem);
-  if (text == NULL) return rw_file_fail(&f, "%s", problem), NULL;
-  problem = rw_json_parse(&f.json, text, length, &at);
-  if (problem != NULL) rw_file_fail(&f, "at byte %zu %s", at, problem);
-  else if (whole(&f)) {
-    tuning = packed(&f);
-    if (tuning == NULL) rw_file_fail(&f, "there is no memory for it");
+  const char *why = NULL;
+  size_t left = file->head.bytes - offsetof(packed_tuning, tuning);
+  if (strcmp(file->library, running) != 0)
+    snprintf(wrong, room, "the file is for %.80s, and this program uses %.80s", file->library, running);
+  else if (!is_consistent(&file->tuning, left)) why = "has inconsistent decisions";
+  else if ((why = copy_grids(file, (const char *)&file->tuning + rw_tuning_bytes(&file->tuning), &own)) == NULL) {
+    tuning = copy_of(&file->tuning, rw_tuning_bytes(&file->tuning));
+    if (tuning == NULL) why = "is too long for the memory";
   }
-  rw_json_free(&f.json);
-  free(f.tests);
-  free(f.settings);
-  free(text);
-  if (tuning != NULL && model != NULL) *model = f.model;
-  else rw_tune_model_free(&f.model);
+  if (why != NULL) rw_packed_refuse(why, wrong, room);
+  snprintf(own.checksum, sizeof own.checksum, "%.16s", file->checksum);
+  snprintf(own.machine, sizeof own.machine, "%.800s", file->machine);
+  free(file);
+  if (tuning != NULL && model != NULL) *model = own;
+  else rw_tune_model_free(&own);
   return tuning;
 }

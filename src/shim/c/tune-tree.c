@@ -8,39 +8,13 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const attributes[RW_TESTS] = {
-    "nodes",      "processesPerNode", "processes", "bytes", "totalBytes",     "bytesPerNode", "distributedBytes",
-    "collective", "operation",        "order",     "isMemoryShared", "evenProcesses", "powerOfTwoProcesses",
-};
 static const char *const collectives[RW_TUNE_COLLECTIVES] = {
     "barrier", "bcast", "scatter", "gather", "allgather", "reduce", "allreduce", "reduce-scatter", "alltoall",
     "scan",    "exscan",
 };
-static const char *const operations[] = {"",    "sum",  "prod", "min", "max",    "land",  "lor",
-                                         "lxor", "band", "bor",  "bxor", "minloc", "maxloc"};
-static const char *const orders[] = {"", "tree", "ranks", "any"};
-static const char *const answers[] = {"", "no", "yes"};
-
-static int find(const char *const *names, size_t count, const char *name) {
-  for (size_t i = 0; i < count; i++)
-    if (strcmp(names[i], name) == 0) return (int)i;
-  return -1;
-}
-
-#define FIND(names, name) find(names, sizeof names / sizeof *names, name)
-
-int rw_tune_attribute(const char *name) { return FIND(attributes, name); }
-int rw_tune_collective(const char *name) { return FIND(collectives, name); }
 const char *rw_tune_collective_name(int collective) { return collectives[collective]; }
 
-int rw_tune_word(int attribute, const char *word) {
-  if (attribute == RW_TEST_COLLECTIVE) return FIND(collectives, word);
-  if (attribute == RW_TEST_OPERATION) return FIND(operations, word);
-  if (attribute == RW_TEST_ORDER) return FIND(orders, word);
-  return FIND(answers, word);
-}
-
-/* The operations are in the order of their names. */
+/* The order is that of the operations in src/shim/packed-files.ts. */
 int rw_tune_operation(MPI_Op op) {
   const MPI_Op known[] = {MPI_SUM, MPI_PROD, MPI_MIN,  MPI_MAX,  MPI_LAND,   MPI_LOR,
                           MPI_LXOR, MPI_BAND, MPI_BOR, MPI_BXOR, MPI_MINLOC, MPI_MAXLOC};

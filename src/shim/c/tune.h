@@ -2,37 +2,23 @@
 #ifndef RANKWEAVE_TUNE_H
 #define RANKWEAVE_TUNE_H
 
-/* json.c implements the declarations below. */
+/* packed.c implements the declarations below. */
 
-enum { RW_JSON_DEEPEST = 44, RW_JSON_LONGEST = 1 << 24, RW_JSON_PATH = 256 };
-
-typedef enum { RW_JSON_OBJECT, RW_JSON_LIST, RW_JSON_STRING, RW_JSON_NUMBER, RW_JSON_OTHER } rw_json_kind;
-
-/* A value; those inside follow it. Members of an object are a string and its value. */
+/* The head of a file in packed form, which src/shim/packed-files.ts defines. */
 typedef struct {
-  uint32_t from, to; /* range in the text; of a string without its quotes */
-  uint32_t after;    /* the first value that is not inside */
-  rw_json_kind kind;
-} rw_json_value;
+  char kind[8];
+  uint32_t version, word;
+  uint64_t bytes; /* of the whole file */
+  uint64_t sum;   /* FNV-1a of what follows the head */
+} rw_packed;
 
-typedef struct {
-  const char *text;
-  size_t length;
-  rw_json_value *values; /* the first one has all others inside */
-  uint32_t count, room;
-} rw_json;
-
-/* Reads the text of a file, which the caller frees. NULL: `wrong` says why. */
-char *rw_json_text(const char *path, size_t *length, const char **wrong);
-/* Parses a text. Returns NULL, or what is wrong with it at `*at`. */
-const char *rw_json_parse(rw_json *json, const char *text, size_t length, size_t *at);
-void rw_json_free(rw_json *json);
-/* Returns whether the string equals this text after its escapes are read. */
-int rw_json_is(const rw_json *json, uint32_t value, const char *text);
-/* Copies the string with its end, escapes read; 0: it is not a string, or too long for the room. */
-int rw_json_string(const rw_json *json, uint32_t value, char *string, size_t room);
-/* Reads a number; 0: it is not a number. */
-int rw_json_number(const rw_json *json, uint32_t value, double *number);
+/*
+ * Reads the packed form beside a file, `PATH.packed`, of a kind and of so many bytes at least; the caller frees it.
+ * NULL: `wrong` says why.
+ */
+rw_packed *rw_packed_read(const char *path, const char *kind, size_t least, char *wrong, size_t room);
+/* Writes into `wrong` why the packed form is refused. */
+void rw_packed_refuse(const char *why, char *wrong, size_t room);
 
 /* tune-tree.c implements the declarations below. */
 
@@ -100,11 +86,7 @@ void rw_tune_reach(const rw_tuning *tuning, const rw_tune_call *call, char *is_r
 void rw_tune_setting_name(const rw_tune_setting *setting, char *name, size_t room);
 const char *rw_tune_collective_name(int collective);
 int rw_tune_is_same(const rw_tune_setting *a, const rw_tune_setting *b);
-int rw_tune_word(int attribute, const char *word);
 int rw_tune_operation(MPI_Op op);
-/* Returns an attribute by name; -1: there is none. */
-int rw_tune_attribute(const char *name);
-int rw_tune_collective(const char *name);
 
 /* tune-cells.c implements the declarations below. */
 
@@ -132,7 +114,8 @@ int rw_grid_interval(const rw_grid *grid, int axis, double value);
 
 /* tune-file.c implements the declarations below. */
 
-enum { RW_TUNE_CHECKSUM = 17, RW_TUNE_MACHINE = 801 };
+/* The bytes of a checksum, of a name of a machine, and of such names in the file. */
+enum { RW_TUNE_CHECKSUM = 17, RW_TUNE_MACHINE = 801, RW_TUNE_TEXT = 808 };
 
 /* The content of a tuning file other than its decisions as tests. */
 typedef struct {
@@ -141,7 +124,7 @@ typedef struct {
 } rw_tune_model;
 
 /*
- * Reads a tuning file for the running library. NULL: `wrong` says why, with the member. The caller owns the grids
+ * Reads the packed form of a tuning file for the running library. NULL: `wrong` says why. The caller owns the grids
  * of `model`; without one, grids are tests only.
  */
 rw_tuning *rw_tune_read(const char *path, rw_tune_model *model, char *wrong, size_t room);

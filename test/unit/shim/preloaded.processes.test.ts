@@ -4,6 +4,7 @@ import { expect, it } from 'vitest'
 import { plan } from '../../../src/neighborhood/plan/plan.js'
 import { parseStrategy, strategyKind } from '../../../src/neighborhood/strategies/strategies.js'
 import { collectives } from '../../../src/schedule/specification.js'
+import { packedMapping } from '../../../src/shim/packed-files.js'
 import { planWords } from '../../../src/shim/plan-words.js'
 import { parseEdgeList } from '../../../src/topology/files/edge-list.js'
 import { buildTopology } from '../../../src/topology/files/topology-from-spec.js'
@@ -12,7 +13,7 @@ import { PlacedPairs } from '../../../src/topology/mapping/placed-graph.js'
 import { distinctIn, distinctOut } from '../../../src/topology/neighbors.js'
 import type { ProcessTopology } from '../../../src/topology/process-topology.js'
 import { topologyFromEdges } from '../../../src/topology/topology-builders.js'
-import { bestNumber, type DecisionGrid, openGrid } from '../../../src/tuning/models/decision-grid.js'
+import { bestNumber, openGrid } from '../../../src/tuning/models/decision-grid.js'
 import { leafOf } from '../../../src/tuning/models/decision-tree.js'
 import { readTuningFile } from '../../../src/tuning/models/read-tuning-file.js'
 import { treeOfDecisions } from '../../../src/tuning/models/tuning-file.js'
@@ -267,7 +268,7 @@ describeShim('a job with the preloaded library', (shim) => {
     expect(later).toMatchObject({ mode: 'tuned', model: model.checksum })
     expect([...later.records.keys()]).toEqual([0, 1])
     expect(otherChoices(later, ofWorld, model)).toEqual([])
-    expect(readdirSync(runs)).toHaveLength(3)
+    expect(readdirSync(runs)).toHaveLength(4)
   })
 })
 
@@ -281,8 +282,6 @@ const way = (source: number, hops: readonly number[]) =>
   [source, ...hops].filter((rank, h, all) => h === 0 || rank !== all[h - 1])
 
 const settings = (...texts: readonly string[]) => texts.map((text) => settingOf('bcast', text))
-
-const one = { bytes: [0], nodes: [1], processesPerNode: [1] }
 
 describeShim(
   'parts of the preloaded library',
@@ -419,7 +418,7 @@ describeShim(
         const lines = calls.map(
           ({ nodes, processesPerNode, bytes }) => `1 ${nodes} ${processesPerNode} ${bytes}`,
         )
-        const chosen = numbers(lines, 'decide', shim.writeTuning('tree.json', { bcast: tree }, seed % 3))
+        const chosen = numbers(lines, 'decide', shim.writeTuning('tree.json', { bcast: tree }))
         expect([title, chosen]).toEqual([title, calls.map((call) => leafOf(tree, call).setting)])
       }
     })
@@ -447,150 +446,54 @@ describeShim(
       }
     })
 
-    it.each([
-      ['is a damaged mapping: empty', () => '', 'at byte 0 it is cut off'],
-      ['cut off', (good) => good.slice(0, -20), 'it is cut off'],
-      ['a list', () => '[]', 'expected an object'],
-      ['another format', (good) => good.replace('k', 'K'), 'format: expected rankweave-mapping'],
-      ['another version', (good) => good.replace('"version":1', '"version":2'), 'version: expected 1'],
-      ['an unknown member', (good) => good.replace('{', '{"more":1,'), 'it has an unknown member'],
-      ['a member twice', (good) => good.replace('{', '{"version":1,'), 'a member occurs twice'],
-      ['a member missing', (good) => good.replace(/"graph":"\w+",/, ''), 'graph: it is missing'],
+    const damages: [string, (good: Buffer) => Buffer, string][] = [
+      ['empty', () => Buffer.alloc(0), 'is of another kind'],
       [
-        'no digest',
-        (good) => good.replace(/"graph":"\w/, '"graph":"G'),
-        'graph: expected 32 hexadecimal digits',
+        'of another kind',
+        (good) => Buffer.concat([Buffer.from('{'), good.subarray(1)]),
+        'is of another kind',
       ],
-      ['a slot twice', (good) => good.replace('[1,6', '[1,1'), 'slotOf: expected each of 0 to 6 once'],
-      ['a slot too large', (good) => good.replace('[1,', '[7,'), 'slotOf: expected each of 0 to 6 once'],
-      ['half a slot', (good) => good.replace('[1,', '[1.5,'), 'slotOf: expected each of 0 to 6 once'],
-      ['a list of lists', (good) => good.replace('[1,', '[[1],'), 'slotOf: expected each of 0 to 7 once'],
-      ['no slots', (good) => good.replace(/\[.*\]/, '3'), 'slotOf: expected a list of slots'],
-    ] satisfies [string, (good: string) => string, string][])(
-      'refuse a mapping: %s',
-      (_, damage, message) => {
-        const topology = parseEdgeList('ranks 7\n0 1')
-        const path = writeSlots(shim.path('damaged.map'), topology, shifted(topology))
-        expect(parts([], 'mapping', path)).toMatchObject({ status: 0, stdout: '' })
-        writeFileSync(path, damage(readFileSync(path, 'utf8')))
-        const { status, stdout } = parts([], 'mapping', path)
-        expect([status, stdout.replace(/at byte [1-9]\d* /, '')]).toEqual([1, `${message}\n`])
-      },
-    )
+      ['of another version', (good) => changed(good, 8), 'is of another version: write it again'],
+      ['cut off', (good) => good.subarray(0, -9), 'is cut off'],
+      ['changed', (good) => changed(good, good.length - 20), 'was damaged'],
+    ]
+    const refused = (why: string) => `the file beside it that ends with .packed ${why}\n`
+    const changed = (good: Buffer, at: number) =>
+      Buffer.from(good.map((byte, i) => (i === at ? byte ^ 1 : byte)))
 
-    it.each([
-      ['empty', () => '', 'at byte 0 it is cut off'],
-      ['cut off', (good) => good.slice(0, -9), 'it is cut off'],
-      ['followed by text', (good) => `${good} x`, 'more text follows its value'],
-      ['nested too deep', () => '['.repeat(50), 'it nests too deep'],
-      ['of another format', (good) => good.replace('"format":"', '"format":"x'), 'format: expected'],
-      ['of another version', (good) => good.replace('"version":1', '"version":2'), 'version: expected 1'],
-      ['with an unknown member', (good) => good.replace('{', '{"more":1,'), 'unknown member more'],
-      ['changed', (good) => good.replace('1000', '1001'), ': the file was damaged'],
-    ] satisfies [string, (good: string) => string, string][])(
-      'refuse a tuning file that is %s',
-      (_, damage, message) => {
-        const path = shim.writeTuning('damaged.json', { bcast: treeBySize('bcast', ['a', 'b'], [1000]) })
-        expect(parts([], 'decide', path).status).toBe(0)
-        writeFileSync(path, damage(readFileSync(path, 'utf8')))
-        const { status, stdout } = parts([], 'decide', path)
-        expect(status).toBe(1)
-        expect(stdout).toContain(message)
-      },
-    )
+    it.each(damages)('refuse a mapping whose packed form is %s', (_, damage, message) => {
+      const topology = parseEdgeList('ranks 7\n0 1')
+      const path = writeSlots(shim.path('damaged.map'), topology, shifted(topology))
+      expect(parts([], 'mapping', path)).toMatchObject({ status: 0, stdout: '' })
+      writeFileSync(`${path}.packed`, damage(readFileSync(`${path}.packed`)))
+      expect(parts([], 'mapping', path)).toMatchObject({ status: 1, stdout: refused(message) })
+    })
 
-    it.each([
-      ['no settings', 'bcast', { settings: [] }, 'bcast.settings: expected a list of 1 to 4096'],
-      [
-        'a setting that is not there',
-        'bcast',
-        { root: { kind: 'leaf', setting: 9, cases: 0, errors: 0 } },
-        'bcast.root.setting: expected an integer from 0 to 1',
-      ],
-      [
-        'a test of no attribute',
-        'bcast',
-        { root: { ...treeBySize('bcast', ['a', 'b'], [1000]).root, attribute: 'colour' } },
-        'bcast.root.attribute: expected an attribute that is a number',
-      ],
-      ['a setting of another collective', 'barrier', {}, 'barrier.settings[0].collective: expected barrier'],
-      [
-        'a radix that is no base',
-        'bcast',
-        { settings: [settingOf('bcast', 'knomial:radix=1')] },
-        'bcast.settings[0].parameters.radix: expected an integer from 2',
-      ],
-    ])('refuse a tree with %s', (_, collective, change, message) => {
-      const tree = { ...treeBySize('bcast', ['a', 'b'], [1000]), ...change }
-      const { status, stdout } = parts([], 'decide', shim.writeTuning('wrong.json', { [collective]: tree }))
-      expect(status).toBe(1)
-      expect(stdout).toContain(`decisions.${message}`)
+    it('refuse a mapping with a slot twice, and one without a packed form', () => {
+      const path = shim.path('twice.map')
+      const missing = refused('cannot be opened')
+      expect(parts([], 'mapping', path)).toMatchObject({ status: 1, stdout: missing })
+      writeFileSync(`${path}.packed`, packedMapping('0'.repeat(32), [1, 1, 0]))
+      const twice = refused('has slots that are not a permutation')
+      expect(parts([], 'mapping', path)).toMatchObject({ status: 1, stdout: twice })
+    })
+
+    it.each(damages)('refuse a tuning file whose packed form is %s', (_, damage, message) => {
+      const path = shim.writeTuning('damaged.json', { bcast: treeBySize('bcast', ['a', 'b'], [1000]) })
+      expect(parts([], 'decide', path).status).toBe(0)
+      writeFileSync(`${path}.packed`, damage(readFileSync(`${path}.packed`)))
+      expect(parts([], 'decide', path)).toMatchObject({ status: 1, stdout: refused(message) })
     })
 
     it.each([
-      ['without settings', { settings: [] }, '.settings: expected a list of 1 to 4095'],
-      [
-        'of another collective',
-        { settings: [settingOf('gather', 'x')] },
-        '.settings[0].collective: expected bcast',
-      ],
-      ['that do not say whether they are trained', { isTrained: 1 }, '.isTrained: expected true or false'],
-      ['with an unknown member', { more: 1 }, ': unknown member more'],
-      ['without best settings', { best: undefined }, ': expected a member best'],
-      ['whose best settings are no text', { best: 3 }, '.best: expected base64'],
-      ['whose best settings are no base64', { best: '****' }, '.best: expected base64'],
-      ['whose best settings are cut off', { best: 'AAAA' }, '.best: expected '],
-      [
-        'with settings beyond the list',
-        { best: 'CQAAAA==', axes: one },
-        '.best: expected numbers from 0 to 2',
-      ],
-      ['whose performances are cut off', { performances: '' }, '.performances: expected '],
-      [
-        'that exclude a setting twice',
-        { excluded: [1, 1] },
-        '.excluded: expected numbers from 1 to 2, each once',
-      ],
-      [
-        'whose best setting is excluded',
-        { axes: one, best: 'AQAAAA==', performances: undefined, excluded: [1] },
-        '.best: expected settings that are not excluded',
-      ],
-      [
-        'with performances above 1',
-        { axes: one, best: 'AQAAAA==', performances: 'AAAAQAAAAEA=' },
-        '.performances: expected numbers from 0 to 1',
-      ],
-      ['without nodes', { axes: { bytes: [0], processesPerNode: [1] } }, '.axes: expected a member nodes'],
-      [
-        'whose nodes begin at 2',
-        { axes: { ...one, nodes: [2] } },
-        '.axes.nodes: expected 1 to 64 ascending integers from 1 to 4194304',
-      ],
-      [
-        'whose bytes descend',
-        { axes: { ...one, bytes: [0, 8, 8] } },
-        '.axes.bytes: expected 1 to 64 ascending integers from 0 to 1099511627776',
-      ],
-      [
-        'with too many cells',
-        {
-          axes: {
-            bytes: upTo(64),
-            nodes: upTo(64).map((i) => i + 1),
-            processesPerNode: upTo(17).map((i) => i + 1),
-          },
-        },
-        '.axes: expected at most 65536 cells',
-      ],
-    ])('refuse grids %s', (_, change, message) => {
-      const grid: DecisionGrid = randomGrid(settings('binomial', 'chain'), 2)
-      const file = shim.writeTuning('wrong.json', {
-        bcast: JSON.parse(JSON.stringify({ ...grid, ...change })),
-      })
-      const { status, stdout } = parts([], 'decide', file)
-      expect(status).toBe(1)
-      expect(stdout).toContain(`decisions.bcast${message}`)
+      ['no settings', { settings: [] }],
+      ['a setting that is not there', { root: { kind: 'leaf', setting: 9, cases: 0, errors: 0 } }],
+      ['settings of another collective', { settings: ['a', 'b'].map((text) => settingOf('gather', text)) }],
+    ] as const)('refuse a tree with %s', (_, change) => {
+      const tree = { ...treeBySize('bcast', ['a', 'b'], [1000]), ...change }
+      const path = shim.writeTuning('wrong.json', { bcast: tree })
+      const message = refused('has inconsistent decisions')
+      expect(parts([], 'decide', path)).toMatchObject({ status: 1, stdout: message })
     })
   },
   describeEitherMpi,

@@ -1,3 +1,4 @@
+import { writeFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { parseEdgeList } from '../../../src/topology/files/edge-list.js'
 import { mapTopology } from '../../../src/topology/mapping/map-topology.js'
@@ -61,9 +62,18 @@ describeShim('reorder = 1 with the preloaded library', (shim) => {
     expect(printedSlots(await shim.start(7, command, env), ['reorder adjacent 3'])).toEqual([upTo(7)])
   })
 
+  const damagedMapping = () => {
+    writeFileSync(shim.path('damaged.packed'), '{}')
+    return shim.path('damaged')
+  }
+
   it.each([
-    ['does not exist', () => shim.path('nowhere'), 'it cannot be opened'],
-    ['is damaged', () => shim.library, 'at byte 0 a value is wrong'],
+    [
+      'does not exist',
+      () => shim.path('nowhere'),
+      'the file beside it that ends with .packed cannot be opened',
+    ],
+    ['is damaged', damagedMapping, 'the file beside it that ends with .packed is of another kind'],
   ] as const)('reorders nothing and says why once where the file %s', async (_, pathOf, why) => {
     const said = `rankweave shim: the mapping ${pathOf()} is not used: ${why}`
     const only = expect.stringMatching(new RegExp(`^${said}.*\\n$`))

@@ -1,8 +1,10 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { packedMapping } from '../../../../src/shim/packed-files.js'
 import { buildTopology } from '../../../../src/topology/files/topology-from-spec.js'
 import { readMapping } from '../../../../src/topology/mapping/mapping-file.js'
+import { edgesDigest } from '../../../../src/topology/topology-hash.js'
 import { ownFolder } from '../../../support/temporary-folder.js'
 import { cli, json, refused, typed } from '../run-cli.js'
 
@@ -31,6 +33,8 @@ describe('map', () => {
     expect([answer.exitCode, answer.stderr]).toEqual([0, expect.stringContaining(`wrote ${file}\n`)])
     const slotOf = readMapping(readFileSync(file, 'utf8'), buildTopology(spec))
     expect(Int32Array.from(slotOf).sort()).toEqual(Int32Array.from({ length: 64 }, (_, v) => v))
+    const packed = packedMapping(edgesDigest(buildTopology(spec)), slotOf)
+    expect(new Uint8Array(readFileSync(`${file}.packed`))).toEqual(packed)
     expect(readFileSync(svg, 'utf8')).toMatch(/^<svg [\s\S]*moore:8x8:r=2, by rank[\s\S]*, by slot/)
   })
 

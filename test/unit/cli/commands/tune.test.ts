@@ -163,6 +163,7 @@ describe('tune', () => {
     ])
     const named = await cli`${words} --per-node 2 --assume equal-arguments,commutative`
     expect([named.exitCode, named.stderr]).toEqual([0, expect.stringMatching(/rules\.txt\n$/)])
+    expect(readFileSync(inFolder('openmpi.json.packed')).subarray(0, 8).toString()).toBe('rwtuning')
     const rules = readFileSync(inFolder('rules.txt'), 'utf8')
     expect(rules).toMatch(/^# Open MPI 4.1.4 on four nodes\n# nodes: 2, 4, 8; processes of each: 2\n/)
     expect(rules).toContain('# assumed of all programs: equal-arguments, commutative\n')
