@@ -1,5 +1,5 @@
 import { type DecisionGrid, type OpenGrid, openGrid } from '../tuning/models/decision-grid.js'
-import { packTree } from '../tuning/models/packed-tree.js'
+import { packTree } from '../tuning/models/decision-tree.js'
 import { fnvHash, isGrid, type TuningFile, treeOfDecisions } from '../tuning/models/tuning-file.js'
 import type { TuningSetting } from '../tuning/settings/setting.js'
 import { type Attribute, allAttributes } from '../tuning/settings/tuning-call.js'
