@@ -19,6 +19,36 @@ const width = 800
 const height = 600
 const mostSteps = 400
 
+/** The default export runs on every rank. The first argument is how often both loops are timed. */
+export default async function main(world: Communicator, [most = '0']: readonly string[] = []) {
+  const picture = await rowsOfAll(world)
+  const turns: Turn[] = []
+  while (turns.length < Number(most)) {
+    const begin = performance.now()
+    if (world.rank === 0) rowsFrom(0, 1)
+    await world.barrier() // The other ranks wait for the plain loop.
+    const middle = performance.now()
+    await rowsOfAll(world)
+    turns.push({ plain: middle - begin, parallel: performance.now() - middle })
+  }
+  if (picture === null) return null
+  const plain = rowsFrom(0, 1)
+  const differing = plain.filter((steps, pixel) => steps !== picture[pixel]).length
+  return { inside: plain.filter((steps) => steps === mostSteps).length, differing, turns } satisfies Result
+}
+
+/** The parallel loop: all ranks compute their rows, and rank 0 receives the picture. */
+async function rowsOfAll(world: Communicator): Promise<Uint16Array | null> {
+  const gathered = await world.gatherv(rowsFrom(world.rank, world.size))
+  if (gathered === null) return null
+  const picture = new Uint16Array(width * height)
+  for (let row = 0; row < height; row++) {
+    const from = gathered.displs[row % world.size] + Math.floor(row / world.size) * width
+    picture.set(gathered.data.subarray(from, from + width), row * width)
+  }
+  return picture
+}
+
 /** The plain loop is `rowsFrom(0, 1)`. A rank takes every size-th row, because rows in the middle take longer. */
 function rowsFrom(first: number, stride: number): Uint16Array {
   const picture = new Uint16Array(Math.ceil((height - first) / stride) * width)
@@ -39,18 +69,6 @@ function rowsFrom(first: number, stride: number): Uint16Array {
   return picture
 }
 
-/** The parallel loop: all ranks compute their rows, and rank 0 receives the picture. */
-async function rowsOfAll(world: Communicator): Promise<Uint16Array | null> {
-  const gathered = await world.gatherv(rowsFrom(world.rank, world.size))
-  if (gathered === null) return null
-  const picture = new Uint16Array(width * height)
-  for (let row = 0; row < height; row++) {
-    const from = gathered.displs[row % world.size] + Math.floor(row / world.size) * width
-    picture.set(gathered.data.subarray(from, from + width), row * width)
-  }
-  return picture
-}
-
 /** Rank 0 returns how many points never leave the circle, and how many differ from the plain loop's. */
 interface Result {
   readonly inside: number
@@ -62,24 +80,6 @@ interface Result {
 interface Turn {
   readonly plain: number
   readonly parallel: number
-}
-
-/** The default export runs on every rank. The first argument is how often both loops are timed. */
-export default async function main(world: Communicator, [most = '0']: readonly string[] = []) {
-  const picture = await rowsOfAll(world)
-  const turns: Turn[] = []
-  while (turns.length < Number(most)) {
-    const begin = performance.now()
-    if (world.rank === 0) rowsFrom(0, 1)
-    await world.barrier() // The other ranks wait for the plain loop.
-    const middle = performance.now()
-    await rowsOfAll(world)
-    turns.push({ plain: middle - begin, parallel: performance.now() - middle })
-  }
-  if (picture === null) return null
-  const plain = rowsFrom(0, 1)
-  const differing = plain.filter((steps, pixel) => steps !== picture[pixel]).length
-  return { inside: plain.filter((steps) => steps === mostSteps).length, differing, turns } satisfies Result
 }
 
 /** Reports nine turns: the median ratio has a 95% interval from the second least ratio to the second greatest. */
