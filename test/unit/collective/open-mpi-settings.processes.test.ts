@@ -4,8 +4,8 @@ import {
   type TunedCollective,
   tunedNames,
   tunedParameters,
-  tunedSettings,
 } from '../../../src/collective/open-mpi-settings.js'
+import { tunedSettings } from '../../support/steiner-settings.js'
 
 const collectives = Object.keys(tunedNames) as TunedCollective[]
 

@@ -9,8 +9,8 @@ import {
   tunedNames,
   tunedOfText,
   tunedParameters,
-  tunedSettings,
 } from '../../../src/collective/open-mpi-settings.js'
+import { tunedSettings } from '../../support/steiner-settings.js'
 
 const collectives = Object.keys(tunedNames) as TunedCollective[]
 
