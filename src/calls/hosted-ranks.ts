@@ -43,7 +43,7 @@ export function hostedBy<S extends CommContext>(
 }
 
 function areSame(list: ArrayLike<unknown>, before: readonly unknown[] | undefined): boolean {
-  // Only a frozen list is retained itself.
+  // A list is retained itself only if it is frozen.
   if (list === before) return true
   if (list.length !== before?.length) return false
   for (let n = 0; n < before.length; n++) if (list[n] !== before[n]) return false

@@ -27,7 +27,7 @@ export interface Signature {
 export type CollectiveName = (typeof collectiveNames)[number]
 
 /** The place of a name is its code in the headers of frames. */
-export const collectiveNames = [
+const collectiveNames = [
   'barrier',
   'bcast',
   'reduce',

@@ -28,7 +28,7 @@ export interface CallHead extends Resolution {
 /**
  * @param isNamed whether the ranks have named the algorithm; if not, an algorithm without a number is encoded as text
  */
-export function encodeHead(
+function encodeHead(
   { type, algorithm, segments, sizes }: CallHead,
   tuned?: Pick<TunedCalls, 'numberOf'>,
   isNamed = true,
@@ -54,7 +54,7 @@ function numberOf(algorithm: Algorithm, tuned: Pick<TunedCalls, 'numberOf'> | un
  * @param bytes start at a multiple of 8 in their buffer
  * @param named the algorithm that the ranks have named, if any
  */
-export function decodeHead(
+function decodeHead(
   bytes: Uint8Array,
   named: Algorithm | undefined,
   tuned?: Pick<TunedCalls, 'algorithmOf'>,

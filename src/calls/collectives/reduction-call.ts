@@ -39,7 +39,7 @@ export abstract class ReductionCall<P> implements CollectiveCall<ReduceContribut
   readonly #collective: Collective
   readonly #chosen: Method | undefined
   readonly #root: number
-  /** What runs the call, by the number of the setting that online tuning has drawn. */
+  /** The runners of the call, by the number of the setting that online tuning has drawn. */
   readonly #prepared: (Prepared<P> | undefined)[] = []
   #drawnCount = 0
   /** The runners of drawn settings by plan; settings that cut the data alike share one. */

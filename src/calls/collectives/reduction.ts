@@ -1,4 +1,5 @@
 import { overlap } from '../../base/bytes.js'
+import { packBlocks, unpackBlocks } from '../../base/packing.js'
 import { RankweaveError } from '../../errors.js'
 import {
   elementSizeBytes,
@@ -21,14 +22,15 @@ import type { ReceiveBuffer } from '../../messages/datatype/strided-view.js'
 import { decodeValue } from '../../messages/datatype/value-reader.js'
 import { encodeValue } from '../../messages/datatype/value-writer.js'
 import type { CommContext } from '../../messages/process/comm-context.js'
-import type { Exchange } from '../exchange/exchange.js'
+import type { ProcessProgram } from '../../schedule/lower/program.js'
+import { copyOf, type Exchange } from '../exchange/exchange.js'
 import type { CollectivePlan } from '../plan/collective-plan.js'
+import type { ProgramStore } from '../program/run-program.js'
 import type { CollectiveName, Signature } from '../signature.js'
 import { type Combiner, combinerOf } from '../values/combiner.js'
 import { deliverData, packedElements } from '../values/deliver.js'
 import { ElementStore, type LengthOf } from '../values/element-store.js'
 import { foldRanks, type Leaves, NumberFold } from '../values/fold.js'
-import { ValueStore } from '../values/value-store.js'
 import { type IntoOptions, intoOf } from './options.js'
 
 /**
@@ -362,9 +364,85 @@ export function pairCut(countElems: number, parts: number, part: number): number
 }
 
 /** Returns the lengths if a unit of `countElems` elements is cut into `parts`, between two pairs of elements. */
-export function partLengths(countElems: number, parts: number): LengthOf {
+function partLengths(countElems: number, parts: number): LengthOf {
   return (term) => {
     const part = term < 0 ? ~term : term % parts
     return pairCut(countElems, parts, part + 1) - pairCut(countElems, parts, part)
+  }
+}
+
+/**
+ * The values of a reduction whose lengths only its run shows: structured clones, for one run. A frame carries the
+ * lengths of its values; arrived values are decoded when they are combined.
+ */
+export class ValueStore implements ProgramStore {
+  readonly #program: ProcessProgram
+  readonly #combiner: Combiner<unknown>
+  readonly #values: unknown[]
+  /** The encoded values: those that arrived, and those that have been sent. */
+  readonly #bytes: (Uint8Array | undefined)[]
+  /** The number of uses of each value. A value that is used once may be overwritten. */
+  readonly #uses: Int32Array
+
+  /** @param own what each participant here contributes */
+  constructor(program: ProcessProgram, combiner: Combiner<unknown>, own: Leaves<unknown>) {
+    const { valueTerm, send, combine, fillStart } = program
+    const count = valueTerm.length
+    this.#program = program
+    this.#combiner = combiner
+    this.#values = new Array(count)
+    own.values.forEach((value, i) => {
+      this.#values[program.ownStart[i]] = value
+    })
+    this.#bytes = new Array(count)
+    this.#uses = Int32Array.from(valueTerm, (_, value) => fillStart[value + 1] - fillStart[value])
+    // An additional use protects the contributions of the ranks.
+    if (!own.owned) this.#uses.fill(2, 0, own.values.length)
+    for (const values of [send.value, combine.left, combine.right]) {
+      for (const value of values) this.#uses[value]++
+    }
+  }
+
+  pack(frame: number): Uint8Array {
+    const { valueStart, value } = this.#program.send
+    const blocks: Uint8Array[] = []
+    for (let i = valueStart[frame]; i < valueStart[frame + 1]; i++) blocks.push(this.bytesOf(value[i]))
+    return packBlocks(blocks)
+  }
+
+  landing(): undefined {
+    return undefined
+  }
+
+  unpack(frame: number, bytes: Uint8Array, owned: boolean): void {
+    const blocks = unpackBlocks(owned ? bytes : copyOf(bytes))
+    const first = this.#program.receive.valueStart[frame]
+    for (let i = 0; i < blocks.length; i++) this.#bytes[first + i] = blocks[i]
+  }
+
+  combine(combination: number): void {
+    const { firstValue, left, right } = this.#program.combine
+    const [l, r] = [left[combination], right[combination]]
+    this.#values[firstValue + combination] = this.#combiner.combine(
+      this.valueOf(l),
+      this.#isOwned(l),
+      this.valueOf(r),
+      this.#isOwned(r),
+    )
+  }
+
+  /** Returns a value; an arrived one is decoded anew for every use. */
+  valueOf(value: number): unknown {
+    const bytes = this.#bytes[value]
+    return bytes === undefined ? this.#values[value] : this.#combiner.fromBytes(bytes)
+  }
+
+  bytesOf(value: number): Uint8Array {
+    this.#bytes[value] ??= this.#combiner.toData(this.#values[value]) as Uint8Array
+    return this.#bytes[value]
+  }
+
+  #isOwned(value: number): boolean {
+    return this.#bytes[value] !== undefined || this.#uses[value] === 1
   }
 }

@@ -45,12 +45,7 @@ function high(sizeBytes: number): number {
  *
  * @param header whose words for total and offset are written here
  */
-export function sendInFrames(
-  port: FramePort,
-  process: number,
-  header: Int32Array,
-  payload: Uint8Array,
-): void {
+function sendInFrames(port: FramePort, process: number, header: Int32Array, payload: Uint8Array): void {
   const { maxPayloadBytes } = port.fabric
   const total = payload.length
   let offset = 0

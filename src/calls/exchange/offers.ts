@@ -8,13 +8,7 @@ import {
   type MemoryLocation,
   type StagedCopy,
 } from '../../messages/process/staging.js'
-import {
-  type Incoming,
-  isDetachedHere,
-  type Outgoing,
-  type Transfers,
-} from '../../messages/process/transfers.js'
-import { describeSignature, type Signature } from '../signature.js'
+import type { Incoming, Outgoing, Transfers } from '../../messages/process/transfers.js'
 import { writeTotal } from './collective-frame.js'
 import { type AwaitedReceive, hand } from './exchange.js'
 
@@ -157,7 +151,7 @@ export interface Offerer {
 }
 
 /** A piece of a message that stays with its sender until the receiver's algorithm takes the message. */
-export class OfferedPiece implements Outgoing {
+class OfferedPiece implements Outgoing {
   readonly process: number
   transferId = 0
   readonly copy: StagedCopy | undefined
@@ -293,23 +287,4 @@ export class MessagesInPlace {
     for (const message of this.#lent) message.decline(this.#state.transfers)
     this.#lent.clear()
   }
-}
-
-/**
- * Tells whether a collective cannot continue because a buffer was detached, as the fabric or the JavaScript engine
- * reported it.
- */
-export function isOfDetached(error: unknown): boolean {
-  return (
-    isDetachedHere(error) || (error instanceof TypeError && error.message.includes('detached ArrayBuffer'))
-  )
-}
-
-/**
- * Returns the error, on all processes, of a collective one of whose buffers was detached on world process `process`.
- */
-export function detachedIn(signature: Signature, process: number): RankweaveError {
-  const call = describeSignature(signature)
-  const message = `${call}: a buffer was detached on process ${process} before it completed`
-  return new RankweaveError('ERR_TYPE', message, { details: { process } })
 }

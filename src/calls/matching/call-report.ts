@@ -8,7 +8,7 @@ import {
   madeBy,
   rankText,
 } from '../../messages/process/comm-context.js'
-import { detachedIn, isOfDetached } from '../exchange/offers.js'
+import { isDetachedHere } from '../../messages/process/transfers.js'
 import { describeSignature, type Signature } from '../signature.js'
 import { type Lane, plainLane } from './lane.js'
 import type { Slot } from './slot.js'
@@ -134,6 +134,25 @@ export function failedIn({ runtime }: CommContext, signature: Signature, error: 
   return new RankweaveError('ERR_OP', message, { cause: error })
 }
 
+/**
+ * Tells whether a collective cannot continue because a buffer was detached, as the fabric or the JavaScript engine
+ * reported it.
+ */
+function isOfDetached(error: unknown): boolean {
+  return (
+    isDetachedHere(error) || (error instanceof TypeError && error.message.includes('detached ArrayBuffer'))
+  )
+}
+
+/**
+ * Returns the error, on all processes, of a collective one of whose buffers was detached on world process `process`.
+ */
+function detachedIn(signature: Signature, process: number): RankweaveError {
+  const call = describeSignature(signature)
+  const message = `${call}: a buffer was detached on process ${process} before it completed`
+  return new RankweaveError('ERR_TYPE', message, { details: { process } })
+}
+
 export function describeWaits(state: CommContext, lanes: Iterable<Lane>): string[] {
   const lines: string[] = []
   for (const lane of lanes) {
@@ -192,7 +211,7 @@ export function localRanksText(
 }
 
 /** Returns `rank 3`, or `ranks 0-3, 7`; long lists are truncated. */
-export function listRanks(ranks: ArrayLike<number>): string {
+function listRanks(ranks: ArrayLike<number>): string {
   const parts: string[] = []
   let i = 0
   while (i < ranks.length && parts.length < mostParts) {

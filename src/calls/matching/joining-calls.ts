@@ -5,7 +5,7 @@ import type { AnyCall } from './collective-call.js'
 import type { Lane } from './lane.js'
 import type { Revocation } from './revocation.js'
 import type { Slot } from './slot.js'
-import { watchSignal } from './slot-waits.js'
+import { watchSignal } from './slot-runner.js'
 
 /** The calls with which all ranks of a process join one collective together, by local index. */
 export class JoiningCalls {

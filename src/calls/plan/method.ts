@@ -60,7 +60,7 @@ export function requireInitOptions(name: string, options: unknown, known: object
 }
 
 /** The text that lets the machine of a world choose the algorithm. */
-export const autoAlgorithm = 'auto'
+const autoAlgorithm = 'auto'
 
 /** The facts on which the ranks of a call agree besides its data; undefined fields are left to the rule. */
 export interface Method {

@@ -144,7 +144,7 @@ export function isRefusal(resolution: object): boolean {
   return choice?.refusal !== undefined && choice.refusal !== leftToRule
 }
 
-/** What two calls must have in common to be resolved alike, and the resolution; it retains no operation of a user. */
+/** A resolution, with the facts by which another call is resolved alike. It retains no operation of a user. */
 interface ResolvedCall extends Omit<CallToResolve, 'collective' | 'reduction'> {
   readonly order: CombinationOrder | undefined
   readonly op: Pick<ReadyOperation, 'kind' | 'name'> | undefined

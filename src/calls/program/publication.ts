@@ -14,12 +14,12 @@ export interface Publication {
   readonly places: readonly [Uint8Array, Uint8Array]
 }
 
-export function publicationBytes(placeBytes: number): number {
+function publicationBytes(placeBytes: number): number {
   return line + 2 * roundUp(placeBytes, line)
 }
 
 /** @param bytes as many as {@link publicationBytes} says, at a multiple of 64 */
-export function publicationIn(bytes: Uint8Array, placeBytes: number): Publication {
+function publicationIn(bytes: Uint8Array, placeBytes: number): Publication {
   const place = (at: number) => bytes.subarray(at, at + placeBytes)
   return {
     counter: new Int32Array(bytes.buffer, bytes.byteOffset, 1),
