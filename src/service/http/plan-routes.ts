@@ -20,7 +20,7 @@ import type { Tasks } from '../jobs/task.js'
 import { storing } from '../store/storing.js'
 import { endWhenStalled, leaving, type ServiceContext } from './context.js'
 import { parsed } from './error-answer.js'
-import { listed, notThere, reading } from './reading.js'
+import { listPage, notFound, readStored } from './stored-entries.js'
 
 const params = z.strictObject({ id: planId })
 const rankParams = z.strictObject({
@@ -43,7 +43,7 @@ export function addPlanRoutes(app: FastifyInstance, context: ServiceContext): vo
     kind: K,
     input: Omit<Tasks[K]['input'], 'schedule'>,
   ): Promise<string> =>
-    reading(store, 'plans', tenant, id, async ({ path }) => {
+    readStored(store, 'plans', tenant, id, async ({ path }) => {
       const key = `${tenant.id}/${id}/${kind}/${JSON.stringify(input)}`
       const compute = async (signal: AbortSignal) => {
         const task = { ...input, schedule: path } as Tasks[K]['input']
@@ -76,7 +76,7 @@ export function addPlanRoutes(app: FastifyInstance, context: ServiceContext): vo
     form: Pick<Tasks['text']['input'], 'as' | 'bytes'>,
     type: string,
   ) =>
-    reading(store, 'plans', request.tenant, id, ({ path }) =>
+    readStored(store, 'plans', request.tenant, id, ({ path }) =>
       written({ request, reply, type }, (into, options) =>
         tasks.run('text', { ...form, schedule: path, into }, options),
       ),
@@ -88,18 +88,18 @@ export function addPlanRoutes(app: FastifyInstance, context: ServiceContext): vo
   })
   app.get('/plans', ({ tenant, query }) => {
     const all = store.records('plans', tenant).map(({ info }) => info)
-    const { page: plans, next } = listed(all, parsed(listQuery, query))
+    const { page: plans, next } = listPage(all, parsed(listQuery, query))
     return { plans, next }
   })
   app.get('/plans/:id', (request) => {
     const { id } = parsed(params, request.params)
     const stored = store.get('plans', request.tenant, id)
-    if (stored === undefined) throw notThere('plans', id)
+    if (stored === undefined) throw notFound('plans', id)
     return stored.record.info
   })
   app.delete('/plans/:id', async (request, reply) => {
     const { id } = parsed(params, request.params)
-    if (!(await store.remove('plans', request.tenant, id))) throw notThere('plans', id)
+    if (!(await store.remove('plans', request.tenant, id))) throw notFound('plans', id)
     return reply.code(204).send()
   })
   app.get('/plans/:id/schedule', async (request, reply) => {
@@ -107,24 +107,30 @@ export function addPlanRoutes(app: FastifyInstance, context: ServiceContext): vo
     const { version } = parsed(scheduleQuery, request.query)
     const type = 'application/x-ndjson'
     if (version === '1') return text(request, reply, id, { as: 'version 1', bytes: null }, type)
-    const file = await reading(store, 'plans', request.tenant, id, ({ path }) => openStored(path))
+    const file = await readStored(store, 'plans', request.tenant, id, ({ path }) => openStored(path))
     return sendFile(request, reply, file, type)
   })
   app.get('/plans/:id/mapping', (request, reply) => {
     const { tenant } = request
     const { id } = parsed(params, request.params)
     const info = store.get('plans', tenant, id)?.record.info
-    if (info === undefined) throw notThere('plans', id)
+    if (info === undefined) throw notFound('plans', id)
     const { topology, machine } = info.request
     if (!isMapped(info) || machine === undefined)
       throw new RankweaveError('ERR_NOT_FOUND', `plan ${id} has no mapping: its rank v is vertex v`)
-    return reading(store, 'topologies', tenant, topology, ({ record: { info: uploaded, ranks }, path }) => {
-      const upload = { path, format: uploaded.format, ranks }
-      const type = 'application/json; charset=utf-8'
-      return written({ request, reply, type }, (into, options) =>
-        tasks.run('mapping', { upload, machine, into }, options),
-      )
-    })
+    return readStored(
+      store,
+      'topologies',
+      tenant,
+      topology,
+      ({ record: { info: uploaded, ranks }, path }) => {
+        const upload = { path, format: uploaded.format, ranks }
+        const type = 'application/json; charset=utf-8'
+        return written({ request, reply, type }, (into, options) =>
+          tasks.run('mapping', { upload, machine, into }, options),
+        )
+      },
+    )
   })
   app.get('/plans/:id/export', async (request, reply) => {
     const { id } = parsed(params, request.params)

@@ -7,7 +7,7 @@ import { RankweaveError } from '../../errors.js'
 import { storeError } from '../store/storing.js'
 import { leaving, type ServiceContext } from './context.js'
 import { parsed } from './error-answer.js'
-import { listed, notThere } from './reading.js'
+import { listPage, notFound } from './stored-entries.js'
 
 const params = z.strictObject({ id: topologyId })
 
@@ -21,13 +21,13 @@ export function addTopologyRoutes(app: FastifyInstance, context: ServiceContext)
   const uploads = new Map<string, number>()
   app.get('/topologies', ({ tenant, query }) => {
     const all = store.records('topologies', tenant).map(({ info }) => info)
-    const { page: topologies, next } = listed(all, parsed(listQuery, query))
+    const { page: topologies, next } = listPage(all, parsed(listQuery, query))
     return { topologies, next }
   })
   app.get('/topologies/:id', (request) => {
     const { id } = parsed(params, request.params)
     const stored = store.get('topologies', request.tenant, id)
-    if (stored === undefined) throw notThere('topologies', id)
+    if (stored === undefined) throw notFound('topologies', id)
     return stored.record.info
   })
 

@@ -12,7 +12,7 @@ import { parseStrategy } from '../../neighborhood/strategies/strategies.js'
 import { readRequest, type ViewedPlan } from '../jobs/task.js'
 import { leaving, type ServiceContext } from './context.js'
 import { parsed } from './error-answer.js'
-import { reading } from './reading.js'
+import { readStored } from './stored-entries.js'
 
 const planParams = z.strictObject({ id: planId })
 const topologyParams = z.strictObject({ id: topologyId })
@@ -27,7 +27,7 @@ export function addViewRoutes(app: FastifyInstance, { store, tasks, answers }: S
   ): Promise<T> => {
     const { id } = parsed(planParams, params)
     const { machine, bytes, rank = null } = parsed(planViewQuery, query)
-    return reading(store, 'plans', tenant, id, async ({ record: { info }, path }) => {
+    return readStored(store, 'plans', tenant, id, async ({ record: { info }, path }) => {
       const topology = store.get('topologies', tenant, info.request.topology)
       const { planMs } = info.statistics
       const viewed = {
@@ -46,7 +46,7 @@ export function addViewRoutes(app: FastifyInstance, { store, tasks, answers }: S
   app.get('/topologies/:id/view', async ({ tenant, params, query }, reply) => {
     const { id } = parsed(topologyParams, params)
     const { rank = null } = parsed(topologyViewQuery, query)
-    const text = await reading(store, 'topologies', tenant, id, ({ record: { info, ranks }, path }) => {
+    const text = await readStored(store, 'topologies', tenant, id, ({ record: { info, ranks }, path }) => {
       const input = { upload: { path, format: info.format, ranks }, name: info.name || 'topology', rank }
       return answers.get(
         `${tenant.id}/${id}/view/${rank}`,

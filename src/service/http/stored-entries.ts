@@ -11,7 +11,7 @@ interface Kinds {
 
 const nouns = { plans: 'plan', topologies: 'topology' } as const
 
-export function notThere(shelf: keyof Kinds, id: string): RankweaveError {
+export function notFound(shelf: keyof Kinds, id: string): RankweaveError {
   return new RankweaveError('ERR_NOT_FOUND', `there is no ${nouns[shelf]} ${id}`)
 }
 
@@ -20,7 +20,7 @@ export function notThere(shelf: keyof Kinds, id: string): RankweaveError {
  *
  * @throws ERR_NOT_FOUND if it is missing, or is removed while it is read; what reading throws
  */
-export async function reading<S extends keyof Kinds, T>(
+export async function readStored<S extends keyof Kinds, T>(
   store: Store,
   shelf: S,
   tenant: Tenant,
@@ -28,11 +28,11 @@ export async function reading<S extends keyof Kinds, T>(
   read: (stored: Stored<Kinds[S]>) => Promise<T>,
 ): Promise<T> {
   const stored = (await store.verified(shelf, tenant, id)) as Stored<Kinds[S]> | undefined
-  if (stored === undefined) throw notThere(shelf, id)
+  if (stored === undefined) throw notFound(shelf, id)
   try {
     return await read(stored)
   } catch (error) {
-    if (store.get(shelf, tenant, id) === undefined) throw notThere(shelf, id)
+    if (store.get(shelf, tenant, id) === undefined) throw notFound(shelf, id)
     throw error
   }
 }
@@ -53,7 +53,7 @@ const mostCharacters = 2 ** 20
  * @param query `after`: where the page before ended. A record that was removed meanwhile does no harm
  * @returns `next`: where the next page begins; null after the last record
  */
-export function listed<T extends Listed>(
+export function listPage<T extends Listed>(
   all: readonly T[],
   { limit, after }: ListQuery,
 ): { readonly page: readonly T[]; readonly next: string | null } {

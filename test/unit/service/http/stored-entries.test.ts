@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { RankweaveError } from '../../../../src/errors.js'
-import { reading } from '../../../../src/service/http/reading.js'
+import { readStored } from '../../../../src/service/http/stored-entries.js'
 import { silentLog } from '../../../../src/service/log.js'
 import { Store } from '../../../../src/service/store/store.js'
 import { addPlan, idOf } from '../../../support/stored-plans.js'
@@ -15,14 +15,14 @@ it('what is removed while it is read is not there; what fails for another reason
   const fails = async () => {
     throw new RankweaveError('ERR_RANK', 'expected a rank below 4')
   }
-  expect(await reading(store, 'plans', tenant, id, async ({ record }) => record.info.id)).toBe(id)
-  await expect(reading(store, 'plans', tenant, id, fails)).rejects.toMatchObject({ code: 'ERR_RANK' })
-  const removed = reading(store, 'plans', tenant, id, async () => {
+  expect(await readStored(store, 'plans', tenant, id, async ({ record }) => record.info.id)).toBe(id)
+  await expect(readStored(store, 'plans', tenant, id, fails)).rejects.toMatchObject({ code: 'ERR_RANK' })
+  const removed = readStored(store, 'plans', tenant, id, async () => {
     await store.remove('plans', tenant, id)
     throw new RankweaveError('ERR_FILE', 'cannot read the file')
   })
   await expect(removed).rejects.toMatchObject({ code: 'ERR_NOT_FOUND', message: `there is no plan ${id}` })
-  await expect(reading(store, 'topologies', tenant, idOf('t', 1), fails)).rejects.toMatchObject({
+  await expect(readStored(store, 'topologies', tenant, idOf('t', 1), fails)).rejects.toMatchObject({
     code: 'ERR_NOT_FOUND',
   })
   await store.close()
