@@ -83,6 +83,12 @@ const missingFiles = (text: string) =>
     .filter((path) => !/^docs\/(reference|decisions\/\d{4}$)/.test(path))
     .filter((path) => !existsSync(join(root, path)))
 
+/** Sources in TypeScript that comments in C name. */
+const missingSources = (text: string) =>
+  Array.from(text.matchAll(/\bsrc\/[\w/.-]+\.ts\b/g), ([path]) => path).filter(
+    (path) => !existsSync(join(root, path)),
+  )
+
 /** Links of a page to files and sections. */
 const missingLinks = (text: string, path: string) =>
   Array.from(text.matchAll(/\]\(([^)\s]+)\)/g), ([, target]) => target)
@@ -96,11 +102,13 @@ const missingLinks = (text: string, path: string) =>
 const prose = Array.from(pages, ([path, text]) => [path, withoutCode(text)] as const)
 const code = sources.map((path) => [path, textOf(path)] as const)
 const ofLibrary = code.filter(([path]) => /^(src|bench)\//.test(path))
+const inC = code.filter(([path]) => /\.[ch]$/.test(path))
 const ofOthers = code.filter(([path]) => path !== 'test/citations.test.ts')
 
 it.each<[string, readonly (readonly [string, string])[], (text: string, path: string) => readonly string[]]>([
   ['sources cite decisions and records that exist', code, missingDecisions],
   ['sources name pages and sections that exist', ofLibrary, missingPages],
+  ['sources in C name files that exist', inC, missingSources],
   ['sources name the work that a section is of', ofOthers, missingWorks],
   ['pages cite decisions and records that exist', prose, missingDecisions],
   ['pages name files that exist', prose, missingFiles],

@@ -1,6 +1,6 @@
 /*
  * A file of calls while it is written: under another name, so that it appears whole or not at all, and two runs
- * never write one file. Its checksum is FNV-1a, as src/tuning/settings/fnv-hash.ts computes it.
+ * never write one file. Its checksum is FNV-1a, as src/tuning/models/tuning-file.ts computes it.
  */
 #include "shim.h"
 

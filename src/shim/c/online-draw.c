@@ -1,6 +1,6 @@
 /*
  * Draws alike on all ranks of a call without a message, and computes how probable each setting is: bit by bit as
- * src/tuning/online/call-draw.ts and probabilities.ts.
+ * src/tuning/online/grid-selection.ts and probabilities.ts.
  */
 #include "shim.h"
 

@@ -42,10 +42,10 @@ void rw_online_machine(char *name, size_t room);
 enum { RW_ONLINE_FUNCTIONS = 4 };
 int rw_online_place_of(int function);
 int rw_online_function(int place);
-/* Draws a number from 0 to below 1, as src/tuning/online/call-draw.ts does. The collective is one of RW_TUNE_. */
+/* Draws a number from 0 to below 1, as src/tuning/online/grid-selection.ts does. The collective is one of RW_TUNE_. */
 double rw_online_draw(uint32_t seed, uint32_t communicator, uint32_t call, int collective);
 /*
- * Computes sums of probabilities up to each place, as src/tuning/online/probabilities.ts with its usual bounds.
+ * Computes sums of probabilities up to each place, as src/tuning/online/grid-selection.ts with its usual bounds.
  * Weights are at least 0, one above 0.
  */
 void rw_online_sums(const double *weights, int count, double *sums);

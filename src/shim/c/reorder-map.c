@@ -1,6 +1,6 @@
 /*
  * Maps the vertices of a graph onto ranks: the best of several starts, refined by exchanges of vertices between
- * nodes (simulated annealing, Kirkpatrick 1983), as src/topology/mapping/swaps.ts.
+ * nodes (simulated annealing, Kirkpatrick 1983), as src/topology/mapping/problem.ts.
  */
 #include "shim.h"
 

@@ -1,5 +1,5 @@
 /*
- * Vertices on nodes, and pairs of a vertex and another node. src/topology/mapping/placed-pairs.ts does the same for
+ * Vertices on nodes, and pairs of a vertex and another node. src/topology/mapping/placed-graph.ts does the same for
  * more objectives.
  */
 #include "shim.h"

@@ -19,7 +19,7 @@ int rw_edges_of_lists(rw_edges *edges, int count, const int sources[], const int
 int rw_edges_of_grid(rw_edges *edges, int rank, int dimensions, const int extents[], const int periods[]);
 void rw_edges_free(rw_edges *edges);
 /*
- * Adds the sums of `edgesDigest` in src/topology/edges-digest.ts, modulo 2^64: those of all ranks add up to the
+ * Adds the sums of `edgesDigest` in src/topology/topology-hash.ts, modulo 2^64: those of all ranks add up to the
  * graph's.
  */
 void rw_edges_add(const rw_edges *edges, uint64_t sums[RW_LANES]);

@@ -1,6 +1,6 @@
 /*
  * The decisions of a tuning file, as binary tests in one block of memory: the same as
- * src/tuning/models/packed-tree.ts.
+ * src/tuning/models/decision-tree.ts.
  */
 #include "shim.h"
 

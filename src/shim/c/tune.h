@@ -30,7 +30,7 @@ enum {
 /* MPI_Reduce_scatter with equal counts is the collective of MPI_Reduce_scatter_block. */
 enum { RW_TUNE_REDUCE_SCATTER_BLOCK = RW_TUNE_COLLECTIVES, RW_TUNE_FUNCTIONS };
 
-/* The attributes of tests, in the order of `allAttributes` in src/tuning/settings/attributes.ts. */
+/* The attributes of tests, in the order of `allAttributes` in src/tuning/settings/tuning-call.ts. */
 enum {
   RW_TEST_NODES, RW_TEST_PER_NODE, RW_TEST_PROCESSES, RW_TEST_BYTES, RW_TEST_TOTAL, RW_TEST_NODE_BYTES,
   RW_TEST_DISTRIBUTED, RW_TEST_COLLECTIVE, RW_TEST_OPERATION, RW_TEST_ORDER, RW_TEST_SHARED, RW_TEST_EVEN,
