@@ -19,8 +19,8 @@ import { byRank, everyNth, ranksByProcess, ranksPerProcess } from '../values/pla
 import { blockFor, blocksFor, type SendBlocks } from '../values/send-blocks.js'
 import { type BlockList, isLong, ownList } from './block-list.js'
 import { moveShort, segmentLengths } from './move-blocks.js'
+import type { BlockMemory, PlacesOf } from './move-lists.js'
 import { type ListPlans, moveLists, movePieces, planLists, relayPlaces } from './move-lists.js'
-import type { BlockMemory, PlacesOf } from './piece-store.js'
 
 export interface AlltoallContribution {
   readonly sendBlocks: SendBlocks

@@ -33,8 +33,8 @@ import {
 } from '../values/placement.js'
 import { type BlockList, isLong, ownList } from './block-list.js'
 import { moveBlocks, moveShort, segmentLengths } from './move-blocks.js'
+import type { PlacesOf } from './move-lists.js'
 import { type ListPlans, moveLists, movePieces, planLists, relayPlaces } from './move-lists.js'
-import type { PlacesOf } from './piece-store.js'
 
 export interface GatherContribution {
   readonly block: Block

@@ -8,8 +8,8 @@ import { deliver, landingOf } from '../values/deliver.js'
 import { isRankOrder, localIndexOf, processOfRank, ranksByProcess } from '../values/placement.js'
 import { blockFor, type SendBlocks } from '../values/send-blocks.js'
 import type { BlockList, OwnBlocks } from './block-list.js'
+import type { BlockMemory } from './move-lists.js'
 import { moveLists, planLists, relayPlaces } from './move-lists.js'
-import type { BlockMemory } from './piece-store.js'
 
 export interface ScatterContribution {
   /** The blocks to send; only the root has them. */
