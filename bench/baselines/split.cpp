@@ -1,5 +1,5 @@
 // A conventional split, and one that merges at every stage, in plain C++
-// (docs/split-algorithms.md#measuring-splits-of-millions): 12-byte entries, random keys, one communicator.
+// (docs/study/split-measurements.md): 12-byte entries, random keys, one communicator.
 // Data moves by memcpy. Prints one JSON object with seconds, one per run.
 #include <algorithm>
 #include <chrono>

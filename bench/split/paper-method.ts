@@ -6,7 +6,7 @@ import { evenTargets, Seeker, SplitterOwner, verdictWords } from '../../src/comm
 import type { PhaseTable } from './paper-table.js'
 
 /**
- * The method of Sack 2011 §2.4, on one machine (docs/split-algorithms.md#measuring-splits-of-millions): the p
+ * The method of Sack 2011 §2.4, on one machine (docs/study/split-measurements.md): the p
  * sorters run one after another and a phase takes as long as its slowest sorter; the blocks are collected by
  * two processes, which move and merge the volume of every stage; data moves in memory. One color, random
  * keys, 12-byte entries; p is a power of two.

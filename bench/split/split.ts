@@ -60,7 +60,7 @@ function child<T>(path: string, ...words: readonly (string | number)[]): T {
 
 /**
  * Most rounds of the search for exact splitters of 2^25 entries, and least gain of merging from 8M entries on
- * (docs/split-algorithms.md#measuring-splits-of-millions).
+ * (docs/study/split-measurements.md).
  */
 const mostRounds = 27
 const leastMergingGain = 4
