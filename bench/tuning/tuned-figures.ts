@@ -7,7 +7,7 @@ import {
   type MeasuredData,
   measuredData,
 } from '../../src/tuning/measured/measured-data.js'
-import { readMeasurements } from '../../src/tuning/measured/read-measurements.js'
+import { readMeasurements } from '../../src/tuning/measured/measurement.js'
 import { treeSelector } from '../../src/tuning/models/decision-tree.js'
 import { readTuningFile } from '../../src/tuning/models/read-tuning-file.js'
 import { treeOfDecisions } from '../../src/tuning/models/tuning-file.js'

@@ -3,12 +3,13 @@ import { RankweaveError, shown } from '../errors.js'
 import { fileError, readRegularFileIfThere } from '../text/whole-file.js'
 import {
   checkSource,
+  formatMeasurement,
   type Measurement,
   type MeasurementSource,
   type MeasuringConditions,
   measurementVersion,
+  readMeasurements,
 } from '../tuning/measured/measurement.js'
-import { formatMeasurement, readMeasurements } from '../tuning/measured/read-measurements.js'
 import { settingLine, type TuningSetting } from '../tuning/settings/setting.js'
 import { callKey, isReduction, type TuningCall } from '../tuning/settings/tuning-call.js'
 

@@ -1,7 +1,6 @@
 import { isRankweaveError, RankweaveError } from '../../errors.js'
 import { readText } from '../../text/byte-source.js'
-import type { Measurement } from '../../tuning/measured/measurement.js'
-import { readMeasurements } from '../../tuning/measured/read-measurements.js'
+import { type Measurement, readMeasurements } from '../../tuning/measured/measurement.js'
 import { openInput } from './open-input.js'
 
 /**

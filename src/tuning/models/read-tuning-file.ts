@@ -2,8 +2,7 @@ import { jsonDepth } from '../../base/json-depth.js'
 import { requireKnownOptions } from '../../base/known-options.js'
 import { RankweaveError, shown, wrongValue } from '../../errors.js'
 import type { Collective } from '../../schedule/specification.js'
-import { checkSource, type MeasurementSource } from '../measured/measurement.js'
-import { isWord } from '../measured/read-measurements.js'
+import { checkSource, isWord, type MeasurementSource } from '../measured/measurement.js'
 import { checkSetting, decidedCollectives } from '../settings/setting.js'
 import {
   allAttributes,

@@ -2,8 +2,11 @@ import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { openMeasurementFile } from '../../../src/measure/measurement-file.js'
-import type { Measurement } from '../../../src/tuning/measured/measurement.js'
-import { formatMeasurement, readMeasurements } from '../../../src/tuning/measured/read-measurements.js'
+import {
+  formatMeasurement,
+  type Measurement,
+  readMeasurements,
+} from '../../../src/tuning/measured/measurement.js'
 import { temporaryFolder } from '../../support/temporary-folder.js'
 import { raised } from './raised.js'
 

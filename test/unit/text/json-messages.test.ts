@@ -8,7 +8,7 @@ import { isPrintable } from '../../../src/text/printable.js'
 import { parseGraphologyJson } from '../../../src/topology/files/graphology-json.js'
 import { buildTopology } from '../../../src/topology/files/topology-from-spec.js'
 import { readMapping } from '../../../src/topology/mapping/mapping-file.js'
-import { parseMeasurement } from '../../../src/tuning/measured/read-measurements.js'
+import { parseMeasurement } from '../../../src/tuning/measured/measurement.js'
 import { readTuningFile } from '../../../src/tuning/models/read-tuning-file.js'
 import { readCallFile } from '../../../src/tuning/online/call-file.js'
 

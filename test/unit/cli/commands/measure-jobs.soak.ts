@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { readMeasurements } from '../../../../src/tuning/measured/read-measurements.js'
+import { readMeasurements } from '../../../../src/tuning/measured/measurement.js'
 import { measureInterrupted } from '../../../support/measure-interrupted.js'
 import { describeMpi, launchWords, rankweave, runJob } from '../../../support/mpi.js'
 import { compilerOf } from '../../../support/mpi-collectives.js'

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { readMeasurements } from '../../../../src/tuning/measured/read-measurements.js'
+import { readMeasurements } from '../../../../src/tuning/measured/measurement.js'
 import { measureInterrupted } from '../../../support/measure-interrupted.js'
 import { temporaryFolder } from '../../../support/temporary-folder.js'
 import { cli, onlyObject } from '../run-cli.js'

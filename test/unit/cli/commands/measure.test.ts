@@ -1,7 +1,7 @@
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { readMeasurements } from '../../../../src/tuning/measured/read-measurements.js'
+import { readMeasurements } from '../../../../src/tuning/measured/measurement.js'
 import { settingLine } from '../../../../src/tuning/settings/setting.js'
 import { ownFolder } from '../../../support/temporary-folder.js'
 import { cli, json, refused, typed } from '../run-cli.js'

@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { parseAlgorithm } from '../../../../src/collective/algorithm-text.js'
-import { type Measurement, measurementLimits } from '../../../../src/tuning/measured/measurement.js'
 import {
   formatMeasurement,
+  type Measurement,
+  measurementLimits,
   parseMeasurement,
   readMeasurements,
-} from '../../../../src/tuning/measured/read-measurements.js'
+} from '../../../../src/tuning/measured/measurement.js'
 import { settingLine } from '../../../../src/tuning/settings/setting.js'
 import { refusal } from '../../../support/refusal.js'
 import { measurementOf } from '../../../support/tuning-data.js'
