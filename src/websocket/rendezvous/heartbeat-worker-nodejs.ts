@@ -50,7 +50,6 @@ export function heartbeatWorker({ ca, workerUrl, parentPid }: HeartbeatWorkerOpt
       execArgv: [],
       env: {},
     })
-    worker.unref()
     let isStopped = false
     worker.on('message', (reason: string) => {
       if (!isStopped) silent(reason)
@@ -58,6 +57,8 @@ export function heartbeatWorker({ ca, workerUrl, parentPid }: HeartbeatWorkerOpt
     worker.on('error', (error) => {
       if (!isStopped) silent(`the thread that sends heartbeats failed: ${error.message}`)
     })
+    // A listener of messages that is added later would keep the event loop alive again.
+    worker.unref()
     return {
       stop() {
         isStopped = true

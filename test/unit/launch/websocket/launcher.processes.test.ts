@@ -62,4 +62,10 @@ describe('a world on processes connected by WebSockets', () => {
     const program = compiledUrl('own-channels-program.ts')
     expect(await run(program, { ranks: 2, fabric: 'websocket' })).toEqual([0, 1])
   })
+
+  it('a rank that awaits what nothing can settle is named', async () => {
+    const error = await failure(start({ kind: 'never settles', rank: 2 }))
+    expect(error.code).toBe('ERR_DEADLOCK')
+    expect(error.message).toContain('rank 2 cannot continue: nothing is left in this process to wake them')
+  })
 })
