@@ -11,7 +11,7 @@ import { placesFormats, rankPlacesText } from '../../machine/rank-places.js'
 import { parseAuto } from '../../neighborhood/choose/auto.js'
 import { mapBySimulatedTime } from '../../neighborhood/choose/map-by-simulated-time.js'
 import { formatStrategy } from '../../neighborhood/strategies/strategies.js'
-import { packedMapping } from '../../shim/packed-files.js'
+import { packedEnding, packedMapping } from '../../shim/packed-files.js'
 import { adjacencySvg } from '../../topology/files/adjacency-picture.js'
 import { prepareEngine } from '../../topology/grouping/exact-round.js'
 import { communityStart, mapFromCommunities } from '../../topology/mapping/communities.js'
@@ -46,8 +46,8 @@ import {
   type NamedFile,
   reportBeside,
   requireDistinctFiles,
+  writeBeside,
   writeOutput,
-  writePackedBeside,
 } from '../output/output-file.js'
 import type { Reporter } from '../output/reporter.js'
 import { type MappedTimes, mappingTable } from '../output/simulation-report.js'
@@ -171,7 +171,7 @@ export const mapCommand: AddCommand = (command, act) => {
             format === 'mapping' ? mappingText(topology, mapping, objective) : rankPlacesText(format, places)
           await writeOutput(report, output, text)
           if (format === 'mapping')
-            await writePackedBeside(output, packedMapping(edgesDigest(topology), mapping.slotOf))
+            await writeBeside(output, packedEnding, packedMapping(edgesDigest(topology), mapping.slotOf))
           if (!isStandardOutput(output)) report.note(`wrote ${output}`)
         }
         if (svg !== undefined) {

@@ -4,7 +4,7 @@ import { ruleOf } from '../../calls/plan/default-rule.js'
 import { RankweaveError } from '../../errors.js'
 import { tuningReport } from '../../report/tuning-report.js'
 import type { Collective } from '../../schedule/specification.js'
-import { packedTuning } from '../../shim/packed-files.js'
+import { packedEnding, packedTuning } from '../../shim/packed-files.js'
 import { readRegularFile } from '../../text/whole-file.js'
 import {
   defaultTolerancePercent,
@@ -58,8 +58,8 @@ import {
   isStandardOutput,
   reportBeside,
   requireDistinctFiles,
+  writeBeside,
   writeOutput,
-  writePackedBeside,
 } from '../output/output-file.js'
 import { columns, counted, type Reporter } from '../output/reporter.js'
 import type { AddCommand } from './command.js'
@@ -232,7 +232,7 @@ export const tuneCommand: AddCommand = (command, act) => {
           ...outputs.map(({ file, written }) => ({ file, ...written(tuned) })),
         ]
         for (const { file, text } of texts) await writeOutput(report, file, [text])
-        if (source?.kind === 'mpi') await writePackedBeside(output, packedTuning(tuned.file))
+        if (source?.kind === 'mpi') await writeBeside(output, packedEnding, packedTuning(tuned.file))
         for (const { file } of texts) if (!isStandardOutput(file)) report.note(`wrote ${file}`)
         for (const { file, note } of texts) if (note !== undefined) report.note(`${file} ${note}`)
         const standard = texts.map(({ file }) => file).find(isStandardOutput)

@@ -1,7 +1,6 @@
 import { fstatSync, realpathSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { RankweaveError } from '../../errors.js'
-import { packedEnding } from '../../shim/packed-files.js'
 import { chunksOf, removeUnfinishedFiles, requireWritable, writeWholeFile } from '../../text/whole-file.js'
 import type { Reporter } from './reporter.js'
 
@@ -38,14 +37,14 @@ export async function writeOutput(report: Reporter, file: string, pieces: Iterab
 }
 
 /**
- * Writes the packed form of a file that was written, for the preloaded library. Pipes and devices have nothing beside
+ * Writes bytes beside a file that was written, under its name with an ending. Pipes and devices have nothing beside
  * them.
  *
  * @throws ERR_FILE
  */
-export async function writePackedBeside(file: string, bytes: Uint8Array): Promise<void> {
+export async function writeBeside(file: string, ending: string, bytes: Uint8Array): Promise<void> {
   if (isStandardOutput(file) || !statSync(file).isFile()) return
-  await removingFileOnSignal(() => writeWholeFile(`${file}${packedEnding}`, bytes))
+  await removingFileOnSignal(() => writeWholeFile(`${file}${ending}`, bytes))
 }
 
 /** Reports the result, on standard error if standard output takes a file. */
