@@ -27,8 +27,13 @@ import { checkOutputs, isStandardOutput, reportBeside, writeOutput } from '../ou
 import { noteViolations } from '../output/proof-report.js'
 import { counted, figure, type Reporter, table } from '../output/reporter.js'
 import { mappingRow } from '../output/simulation-report.js'
+import {
+  refuseInapplicable,
+  scheduleFromSource,
+  sendsAtOnce,
+  shapeOptions,
+} from '../source/schedule-source.js'
 import type { AddCommand } from './command.js'
-import { refuseInapplicable, scheduleFromSource, sendsAtOnce, shapeOptions } from './schedule-source.js'
 
 const help = `
 SOURCE is what to export: a schedule file, as written by plan -o or schedule -o (- for standard input); an algorithm of a

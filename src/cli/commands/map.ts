@@ -51,8 +51,8 @@ import {
 } from '../output/output-file.js'
 import type { Reporter } from '../output/reporter.js'
 import { type MappedTimes, mappingTable } from '../output/simulation-report.js'
+import { builtTopology } from '../source/planned-topology.js'
 import type { AddCommand } from './command.js'
-import { builtTopology } from './planned-topology.js'
 
 const help = `${specHelp}
 ${machineHelp}

@@ -14,8 +14,8 @@ import { exitCodes } from '../output/exit-codes.js'
 import { checkOutputs, isStandardOutput, reportBeside, writeOutput } from '../output/output-file.js'
 import { change, columns, figure, type Reporter, secondsText, table } from '../output/reporter.js'
 import { mappingRow } from '../output/simulation-report.js'
+import { planHere, servedPlan } from '../source/planned-topology.js'
 import type { AddCommand } from './command.js'
-import { planHere, servedPlan } from './planned-topology.js'
 
 const help = `${specHelp}
 ${machineHelp}

@@ -33,9 +33,9 @@ import { exitCodes } from '../output/exit-codes.js'
 import { checkOutputs, isStandardOutput, reportBeside, writeOutput } from '../output/output-file.js'
 import { noteViolations } from '../output/proof-report.js'
 import { counted, groupProgress, type Reporter } from '../output/reporter.js'
+import { builtTopology, type ServedPlan, servedPlan } from '../source/planned-topology.js'
+import { isTopology } from '../source/schedule-source.js'
 import type { AddCommand } from './command.js'
-import { builtTopology, type ServedPlan, servedPlan } from './planned-topology.js'
-import { isTopology } from './schedule-source.js'
 
 const help = `
 SOURCE is a topology, which is planned as by rankweave plan with the same options, or a schedule file written by plan -o.

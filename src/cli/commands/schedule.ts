@@ -41,8 +41,8 @@ import { type ExitCode, exitCodes } from '../output/exit-codes.js'
 import { checkOutputs, isStandardOutput, reportBeside, writeOutput } from '../output/output-file.js'
 import { noteViolations, reductionRows } from '../output/proof-report.js'
 import { columns, counted, figure, type Reporter, secondsText, table } from '../output/reporter.js'
+import { scheduleFromText, sendsAtOnce } from '../source/schedule-source.js'
 import type { AddCommand } from './command.js'
-import { scheduleFromText, sendsAtOnce } from './schedule-source.js'
 
 /** The options of a choice among the algorithms of a collective. */
 const choiceOptions = {

@@ -21,14 +21,14 @@ import { checkOutputs, isStandardOutput, reportBeside, writeOutput } from '../ou
 import { noteViolations } from '../output/proof-report.js'
 import { counted, type Reporter } from '../output/reporter.js'
 import { mappingRow, simulationRows } from '../output/simulation-report.js'
-import type { AddCommand } from './command.js'
 import {
   blockPlacement,
   nodesOfRanks,
   refuseInapplicable,
   scheduleFromSource,
   shapeOptions,
-} from './schedule-source.js'
+} from '../source/schedule-source.js'
+import type { AddCommand } from './command.js'
 
 const help = `
 SOURCE is what to simulate: a schedule file, as written by plan -o or schedule -o (- for standard input); an algorithm of a

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { isTopology } from '../../../../src/cli/commands/schedule-source.js'
+import { isTopology } from '../../../../src/cli/source/schedule-source.js'
 import { variants } from '../../../support/algorithm-checks.js'
 import { cli, refused, typed } from '../run-cli.js'
 
