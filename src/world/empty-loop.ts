@@ -1,4 +1,5 @@
 import { clearInterval, setImmediate, setInterval } from 'node:timers'
+import { holdListener } from '../base/held-listener.js'
 import { RankweaveError } from '../errors.js'
 import { resumeKeepAlives, suspendKeepAlives } from '../fabric/own-handles.js'
 import { countOf, rangesText, union } from './rank-ranges.js'
@@ -28,7 +29,7 @@ export async function hostUntilEmpty<T, A>(
   const onEmpty = () => {
     if (running !== undefined) running.fail(emptyLoop(running))
   }
-  process.on('beforeExit', onEmpty)
+  const release = holdListener('beforeExit', onEmpty)
   try {
     return await host({
       ...world,
@@ -39,7 +40,7 @@ export async function hostUntilEmpty<T, A>(
       },
     })
   } finally {
-    process.off('beforeExit', onEmpty)
+    release()
   }
 }
 
@@ -60,6 +61,7 @@ interface Watched {
 /** The worlds of this thread whose processes are all hosted here, the last started last. */
 const watched: Watched[] = []
 let timer: NodeJS.Timeout | undefined
+let stopListening: (() => void) | undefined
 
 /**
  * Ends a world with ERR_DEADLOCK when a rank awaits something other than the library and nothing is left that could
@@ -71,14 +73,14 @@ let timer: NodeJS.Timeout | undefined
 export function watchEmptyLoop(world: RunningWorld): () => void {
   const own: Watched = { world, before: '', same: 0 }
   if (watched.push(own) === 1) {
-    process.on('beforeExit', onEmpty)
+    stopListening = holdListener('beforeExit', onEmpty)
     timer = setInterval(probe, probeMs)
     timer.unref()
   }
   return () => {
     watched.splice(watched.indexOf(own), 1)
     if (watched.length > 0) return
-    process.off('beforeExit', onEmpty)
+    stopListening?.()
     clearInterval(timer)
     resumeKeepAlives()
   }

@@ -1,6 +1,7 @@
 import { accessSync } from 'node:fs'
 import { extname, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { holdListener } from '../../base/held-listener.js'
 import { causeText, isRankweaveError, RankweaveError, reasonText } from '../../errors.js'
 import { loadExports, programError } from '../../launch/processes/load-program.js'
 import type { UserProgram } from '../../world/user-program.js'
@@ -69,16 +70,15 @@ export async function guardUserCode<T>(
   const end: End = (error) => ending.abort(error)
   const onEmpty = () => end(stuck())
   const permitExit = refuseExit(end)
-  process.on('uncaughtException', end)
-  if (!mayRunEmpty) process.on('beforeExit', onEmpty)
+  const held = [holdListener('uncaughtException', end)]
+  if (!mayRunEmpty) held.push(holdListener('beforeExit', onEmpty))
   try {
     return await body(ending.signal, end)
   } catch (error) {
     throw ending.signal.aborted ? ending.signal.reason : error
   } finally {
     permitExit()
-    process.off('uncaughtException', end)
-    process.off('beforeExit', onEmpty)
+    for (const release of held) release()
   }
 }
 

@@ -1,4 +1,5 @@
 import { workerData } from 'node:worker_threads'
+import { holdListener } from '../../base/held-listener.js'
 import { RankweaveError, reasonText } from '../../errors.js'
 import { decodeError, encodeError } from '../../messages/process/error-record.js'
 import { hostUntilEmpty } from '../../world/empty-loop.js'
@@ -96,15 +97,15 @@ export async function loadHere(
   port: CallerPort,
   choice: ProgramChoice,
 ): Promise<UserProgram<unknown, unknown>> {
-  let onEmpty: (() => void) | undefined
+  let release: (() => void) | undefined
   const empty = new Promise<never>((_, reject) => {
     const error = programError(
       program,
       `${program} failed to load: it waits, and nothing is left that could wake it`,
     )
     // The rejection comes one turn later, because a program that loads another may handle this event itself.
-    onEmpty = () => setImmediate(reject, error)
-    process.once('beforeExit', onEmpty)
+    const onEmpty = () => setImmediate(reject, error)
+    release = holdListener('beforeExit', onEmpty)
   })
   // The caller alone must not keep this event loop alive now.
   port.unref()
@@ -112,7 +113,7 @@ export async function loadHere(
     return await Promise.race([loadExports<unknown, unknown>(program, choice), empty])
   } finally {
     port.ref()
-    process.off('beforeExit', onEmpty!)
+    release?.()
   }
 }
 

@@ -1,4 +1,5 @@
 import { deserialize, serialize } from 'node:v8'
+import { holdListener } from '../../base/held-listener.js'
 import { givenOptions } from '../../base/option-table.js'
 import { wrongValue } from '../../errors.js'
 import { encodeError } from '../../messages/process/error-record.js'
@@ -35,7 +36,7 @@ export async function hostChild(): Promise<void> {
   // The process that started this one decides what an interrupt of the terminal, which reaches both, ends.
   process.on('SIGINT', () => {})
   // The parent has ended, or wants this process to end.
-  listenForGood('disconnect', () => exit(0))
+  holdListener('disconnect', () => exit(0))
   process.on('uncaughtExceptionMonitor', (error) =>
     post({ kind: 'uncaught', error: encodeError(error, maxErrorBytes) }),
   )
@@ -83,24 +84,6 @@ function post(message: FromChild): void {
   if (process.connected) process.send!(own, undefined, undefined, () => {})
 }
 
-/** Adds a listener that is added again when the program removes all listeners of this process. */
-function listenForGood(
-  event: 'disconnect' | 'message',
-  listener: (message: ChildData | ToProcess) => void,
-): void {
-  const add = () => {
-    process.off('removeListener', onRemoved)
-    process.off(event, listener)
-    process.on(event, listener)
-    process.on('removeListener', onRemoved)
-  }
-  const onRemoved = (_: string | symbol, removed: unknown) => {
-    // Node still walks the listeners that it removes.
-    if (removed === listener) queueMicrotask(add)
-  }
-  add()
-}
-
 /** Listens to the process that started this one: its first message, the start of the world, and all others. */
 function listen(other: (message: ToProcess) => void): {
   readonly data: Promise<ChildData>
@@ -108,7 +91,7 @@ function listen(other: (message: ToProcess) => void): {
 } {
   let begin!: (data: ChildData) => void
   let start!: () => void
-  listenForGood('message', (message: ChildData | ToProcess) => {
+  holdListener('message', (message: ChildData | ToProcess) => {
     if (message.kind === 'rankweave child') begin(message)
     else if (message.kind === 'start') start()
     else other(message)

@@ -104,6 +104,11 @@ const programs: Readonly<Record<string, string>> = {
     if (workerData.connection.process === 1) throw new Error('not in this one')
     export default (world) => world.barrier()`,
   'never.mjs': 'export default () => new Promise(() => {})',
+  'never-listens.mjs': `process.removeAllListeners()
+export default () => {
+  process.removeAllListeners()
+  return new Promise(() => {})
+}`,
   'no-default.mjs': 'export const main = () => {}',
   'not-a-function.mjs': 'export default 42',
   'broken.ts': 'export default function (',
@@ -275,6 +280,8 @@ describe("exit code 3: the program's world failed", () => {
     ['exits.mjs', 'local', 'ERR_WORLD_ABORTED', 'process.exit(0)'],
     ['never.mjs', 'threads', 'ERR_DEADLOCK', 'nothing is left'],
     ['never.mjs', 'local', 'ERR_DEADLOCK', 'nothing is left'],
+    ['never-listens.mjs', 'local', 'ERR_DEADLOCK', 'nothing is left'],
+    ['never-listens.mjs', 'threads', 'ERR_DEADLOCK', 'nothing is left'],
     ['misuses.mjs', 'local', 'ERR_RANK', '', 'misuses.mjs:2'],
     ['dropped.ts', 'threads', 'ERR_PEER_LOST', 'from a dropped promise', 'dropped.ts:3'],
     ['returns-function.mjs', 'threads', 'ERR_CLONE', 'the value that rank 0 returned'],
