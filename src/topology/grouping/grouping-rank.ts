@@ -76,11 +76,6 @@ export class GroupingRank {
   /** The waves until the rank decided, by round. */
   readonly waves: number[] = []
 
-  /** The number of messages that wait for a later round; none in the end. */
-  get waitingMessages(): number {
-    return this.#later.length
-  }
-
   /** Sends the first messages. The caller calls it once, before anything arrives. */
   start(): void {
     const { sources, nodes } = this.#view
