@@ -24,7 +24,7 @@ export function receiveNs(costs: Costs, searches: QueueSearches | null, frame: n
 /**
  * A function that takes an interval of a job or a frame; the frame is -1 for other jobs. Empty intervals are left out.
  */
-export type Tell = (
+export type VisitInterval = (
   activity: Activity,
   process: number,
   peer: number,
@@ -33,26 +33,31 @@ export type Tell = (
   endNs: number,
 ) => void
 
-/** Reports the one or two intervals of a job, in order. */
-export function tellJob(record: RunRecord, process: number, job: number, tell: Tell): void {
+/** Visits the one or two intervals of a job, in order. */
+export function forEachIntervalOfJob(
+  record: RunRecord,
+  process: number,
+  job: number,
+  visit: VisitInterval,
+): void {
   const { frames, costs, log, searches } = record
   const { from, to, frameAt } = frames
   const start = log.startNs[job]
   const end = log.endNs[job]
   if (job < log.receives) {
     const packed = Math.min(end, start + costs.packNs[job])
-    if (packed > start) tell('pack', process, -1, job, start, packed)
-    if (end > packed) tell('send', process, to[job], job, packed, end)
+    if (packed > start) visit('pack', process, -1, job, start, packed)
+    if (end > packed) visit('send', process, to[job], job, packed, end)
   } else if (job < log.combinations) {
     const frame = frameAt[job - log.receives]
     const received = Math.min(end, start + receiveNs(costs, searches, frame))
-    if (received > start) tell('receive', process, from[frame], frame, start, received)
-    if (end > received) tell('unpack', process, -1, frame, received, end)
-  } else if (end > start) tell(job < log.copies ? 'combine' : 'copy', process, -1, -1, start, end)
+    if (received > start) visit('receive', process, from[frame], frame, start, received)
+    if (end > received) visit('unpack', process, -1, frame, received, end)
+  } else if (end > start) visit(job < log.copies ? 'combine' : 'copy', process, -1, -1, start, end)
 }
 
-/** Reports the intervals of a frame between both processors, in order: all time behind other frames, then the rest. */
-export function tellFrame(record: RunRecord, frame: number, tell: Tell): void {
+/** Visits the intervals of a frame between both processors, in order: all time behind other frames, then the rest. */
+export function forEachIntervalOfFrame(record: RunRecord, frame: number, visit: VisitInterval): void {
   const { frames, paths, log } = record
   const { from, to, bytes } = frames
   const start = departureNs(record, frame)
@@ -62,8 +67,8 @@ export function tellFrame(record: RunRecord, frame: number, tell: Tell): void {
   if (bytes[frame] > record.eagerLimitBytes)
     unloaded += (log.awaited[frame] === -1 ? 2 : 1) * paths.latencyNs(frame)
   const moving = end - start - unloaded > end * 1e-12 ? end - unloaded : start
-  if (moving > start) tell('queue', from[frame], to[frame], frame, start, moving)
-  if (end > moving) tell('transfer', from[frame], to[frame], frame, moving, end)
+  if (moving > start) visit('queue', from[frame], to[frame], frame, start, moving)
+  if (end > moving) visit('transfer', from[frame], to[frame], frame, moving, end)
 }
 
 /** Returns the time at which a frame had its sender's and its receiver's permission to leave. */

@@ -6,13 +6,18 @@ import type { Machine } from '../../machine/machine.js'
 import { networkOf, profileOf } from '../../machine/network.js'
 import { portsOf } from '../../machine/nodes.js'
 import type { Schedule } from '../../schedule/ir.js'
-import { noGates } from '../../schedule/lower/lower-frames.js'
 import { lower } from '../../schedule/lower/lower.js'
+import { noGates } from '../../schedule/lower/lower-frames.js'
 import type { LoweredSchedule } from '../../schedule/lower/program.js'
 import { requireSchedule } from '../../schedule/require-schedule.js'
 import { upTo } from '../../schedule/specification.js'
 import { entriesByRow, rowStarts } from '../../topology/compressed-rows.js'
-import { type RunRecord, type Tell, tellFrame, tellJob } from './activities.js'
+import {
+  forEachIntervalOfFrame,
+  forEachIntervalOfJob,
+  type RunRecord,
+  type VisitInterval,
+} from './activities.js'
 import { type BytesOf, failSimulation, lengthsOfBlocks, lengthsOfUnits } from './block-lengths.js'
 import { blockCopyNs, type Costs, costsOf, costsOfFrames, type ProcessPlaces, placesOf } from './costs.js'
 import { type FrameTable, frameTable, frameTableOfRanks, type RankFrames } from './frame-table.js'
@@ -21,70 +26,6 @@ import { type FrameStart, SimulatedRun, type WaitingProgram } from './run.js'
 import { type Activity, activities, type PathStep, type Simulation, type Timeline } from './simulation.js'
 import { trafficOf, trafficOfFrames } from './traffic.js'
 import { FramePaths, NodePorts } from './transport.js'
-
-function timelineOf(record: RunRecord, rankOf: Int32Array): Timeline {
-  let count = 0
-  tellAll(record, () => count++)
-  const rank = new Int32Array(count)
-  const activity = new Uint8Array(count)
-  const peer = new Int32Array(count)
-  const message = new Int32Array(count)
-  const bytes = new Float64Array(count)
-  const startUs = new Float64Array(count)
-  const endUs = new Float64Array(count)
-  let at = 0
-  tellAll(record, (what, process, other, frame, startNs, endNs) => {
-    rank[at] = rankOf[process]
-    activity[at] = numberOf.get(what)!
-    peer[at] = other === -1 ? -1 : rankOf[other]
-    message[at] = frame
-    bytes[at] = frame === -1 ? 0 : record.frames.bytes[frame]
-    startUs[at] = startNs / 1000
-    endUs[at] = endNs / 1000
-    at++
-  })
-  const order = byRankAndStart(rank, startUs)
-  return {
-    rank: rank.map((_, i) => rank[order[i]]),
-    activity: activity.map((_, i) => activity[order[i]]),
-    peer: peer.map((_, i) => peer[order[i]]),
-    message: message.map((_, i) => message[order[i]]),
-    bytes: bytes.map((_, i) => bytes[order[i]]),
-    startUs: startUs.map((_, i) => startUs[order[i]]),
-    endUs: endUs.map((_, i) => endUs[order[i]]),
-  }
-}
-
-/**
- * Returns intervals by rank, then start, then number. It sorts within each rank, because sorting all together takes ten
- * times as long.
- */
-function byRankAndStart(rank: Int32Array, startUs: Float64Array): Int32Array {
-  const ranks = rank.reduce((most, of) => Math.max(most, of + 1), 0)
-  const first = rowStarts(ranks, rank)
-  const order = entriesByRow(first, rank)
-  for (let of = 0; of < ranks; of++)
-    order.subarray(first[of], first[of + 1]).sort((a, b) => startUs[a] - startUs[b] || a - b)
-  return order
-}
-
-const numberOf: ReadonlyMap<Activity, number> = new Map(activities.map((name, i) => [name, i]))
-
-function tellAll(record: RunRecord, tell: Tell): void {
-  const { frames, log } = record
-  for (let process = 0; process < frames.processes; process++) {
-    for (let job = log.last[process]; job !== -1; job = log.before[job]) {
-      tellJob(record, process, job, tell)
-      const frame = log.wokenBy[job]
-      if (frame === -1) continue
-      const before = log.before[job]
-      const idleSince = before === -1 ? 0 : log.endNs[before]
-      const other = frames.from[frame] === process ? frames.to[frame] : frames.from[frame]
-      if (log.startNs[job] > idleSince) tell('wait', process, other, frame, idleSince, log.startNs[job])
-    }
-  }
-  for (let frame = 0; frame < frames.from.length; frame++) tellFrame(record, frame, tell)
-}
 
 export interface SimulateOptions {
   /**
@@ -184,6 +125,70 @@ function simulationOf(
   }
 }
 
+function timelineOf(record: RunRecord, rankOf: Int32Array): Timeline {
+  let count = 0
+  forEachInterval(record, () => count++)
+  const rank = new Int32Array(count)
+  const activity = new Uint8Array(count)
+  const peer = new Int32Array(count)
+  const message = new Int32Array(count)
+  const bytes = new Float64Array(count)
+  const startUs = new Float64Array(count)
+  const endUs = new Float64Array(count)
+  let at = 0
+  forEachInterval(record, (what, process, other, frame, startNs, endNs) => {
+    rank[at] = rankOf[process]
+    activity[at] = numberOf.get(what)!
+    peer[at] = other === -1 ? -1 : rankOf[other]
+    message[at] = frame
+    bytes[at] = frame === -1 ? 0 : record.frames.bytes[frame]
+    startUs[at] = startNs / 1000
+    endUs[at] = endNs / 1000
+    at++
+  })
+  const order = byRankAndStart(rank, startUs)
+  return {
+    rank: rank.map((_, i) => rank[order[i]]),
+    activity: activity.map((_, i) => activity[order[i]]),
+    peer: peer.map((_, i) => peer[order[i]]),
+    message: message.map((_, i) => message[order[i]]),
+    bytes: bytes.map((_, i) => bytes[order[i]]),
+    startUs: startUs.map((_, i) => startUs[order[i]]),
+    endUs: endUs.map((_, i) => endUs[order[i]]),
+  }
+}
+
+/**
+ * Returns intervals by rank, then start, then number. It sorts within each rank, because sorting all together takes ten
+ * times as long.
+ */
+function byRankAndStart(rank: Int32Array, startUs: Float64Array): Int32Array {
+  const ranks = rank.reduce((most, of) => Math.max(most, of + 1), 0)
+  const first = rowStarts(ranks, rank)
+  const order = entriesByRow(first, rank)
+  for (let of = 0; of < ranks; of++)
+    order.subarray(first[of], first[of + 1]).sort((a, b) => startUs[a] - startUs[b] || a - b)
+  return order
+}
+
+const numberOf: ReadonlyMap<Activity, number> = new Map(activities.map((name, i) => [name, i]))
+
+function forEachInterval(record: RunRecord, visit: VisitInterval): void {
+  const { frames, log } = record
+  for (let process = 0; process < frames.processes; process++) {
+    for (let job = log.last[process]; job !== -1; job = log.before[job]) {
+      forEachIntervalOfJob(record, process, job, visit)
+      const frame = log.wokenBy[job]
+      if (frame === -1) continue
+      const before = log.before[job]
+      const idleSince = before === -1 ? 0 : log.endNs[before]
+      const other = frames.from[frame] === process ? frames.to[frame] : frames.from[frame]
+      if (log.startNs[job] > idleSince) visit('wait', process, other, frame, idleSince, log.startNs[job])
+    }
+  }
+  for (let frame = 0; frame < frames.from.length; frame++) forEachIntervalOfFrame(record, frame, visit)
+}
+
 /**
  * Returns the steps that determined the end of a process, from its last job back. The step before a job is the job of
  * the same processor before it or, if the processor was idle, the frame that ended the idle time.
@@ -191,20 +196,20 @@ function simulationOf(
 function criticalPath(record: RunRecord, process: number, rankOf: Int32Array): PathStep[] {
   const { log, frames } = record
   const steps: PathStep[] = []
-  let told: PathStep[] = []
-  const tell: Tell = (activity, by, other, _frame, startNs, endNs) => {
+  let found: PathStep[] = []
+  const visit: VisitInterval = (activity, by, other, _frame, startNs, endNs) => {
     const peer = other === -1 ? -1 : rankOf[other]
-    told.push({ activity, rank: rankOf[by], peer, startUs: startNs / 1000, endUs: endNs / 1000 })
+    found.push({ activity, rank: rankOf[by], peer, startUs: startNs / 1000, endUs: endNs / 1000 })
   }
   /** The path is built backwards, so later intervals come first. */
   const append = (): void => {
-    while (told.length > 0) steps.push(told.pop()!)
-    told = []
+    while (found.length > 0) steps.push(found.pop()!)
+    found = []
   }
   let at = process
   let job = log.last[process]
   while (job !== -1) {
-    tellJob(record, at, job, tell)
+    forEachIntervalOfJob(record, at, job, visit)
     append()
     let frame = log.wokenBy[job]
     if (frame === -1) {
@@ -212,7 +217,7 @@ function criticalPath(record: RunRecord, process: number, rankOf: Int32Array): P
       continue
     }
     for (;;) {
-      tellFrame(record, frame, tell)
+      forEachIntervalOfFrame(record, frame, visit)
       append()
       const awaited = log.awaited[frame]
       if (awaited <= -2) {

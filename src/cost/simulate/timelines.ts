@@ -165,9 +165,9 @@ function legend(rows: number, ranks: number): string {
 }
 
 function axis(timeUs: number, x: (us: number) => number, y: number): string {
-  const wish = timeUs / 8
-  const power = timeUs === 0 ? 1 : 10 ** Math.floor(Math.log10(wish))
-  const tick = power * ([1, 2, 5, 10].find((factor) => factor * power >= wish) ?? 10)
+  const least = timeUs / 8
+  const power = timeUs === 0 ? 1 : 10 ** Math.floor(Math.log10(least))
+  const tick = power * ([1, 2, 5, 10].find((factor) => factor * power >= least) ?? 10)
   const marks: string[] = []
   for (let i = 0; i * tick <= timeUs * (1 + 1e-12); i++) {
     const at = fixed(x(i * tick))

@@ -84,6 +84,11 @@ export interface LoadedCandidate {
   readonly load: readonly HopLoad[]
 }
 
+/** Returns the number of blocks that all ranks send together; a block counts once for every hop. */
+export function movedBlocks(ranks: number, load: readonly HopLoad[]): number {
+  return ranks * load.reduce((sum, { blocks }) => sum + blocks[0] + blocks[1], 0)
+}
+
 export interface CandidateLoads {
   /** The candidates, direct sends first. Of equivalent ones of a kind only the first is listed. */
   readonly candidates: readonly LoadedCandidate[]

@@ -24,6 +24,7 @@ import {
   isGrouped,
   type LoadedCandidate,
   loadsInSlices,
+  movedBlocks,
 } from './candidates.js'
 import { estimateUs } from './estimate.js'
 import { localSearch } from './local-search.js'
@@ -324,10 +325,6 @@ function isWithinKind(
     if (!isGrouped(strategy)) return moved <= budget * perUnit.movesOfKind
     return friendPairs[strategy.mode] + moved <= budget * perUnit.friendWorkOfKind
   }
-}
-
-function movedBlocks(ranks: number, load: Ranked['load']): number {
-  return ranks * load.reduce((sum, { blocks }) => sum + blocks[0] + blocks[1], 0)
 }
 
 /**

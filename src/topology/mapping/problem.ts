@@ -46,10 +46,10 @@ interface TimedProblem {
  * @param joined of all their edges; it knows neighbors, and makes mappings to begin with
  */
 export function summedProblem(parts: readonly TimedProblem[], joined: Problem): Problem {
-  const heat = parts.reduce((sum, { problem, times }) => sum + times * problem.temperature, 0)
+  const temperatures = parts.reduce((sum, { problem, times }) => sum + times * problem.temperature, 0)
   return {
     ...joined,
-    temperature: heat / parts.length,
+    temperature: temperatures / parts.length,
     place: (nodeOf) =>
       new PlacedSum(parts.map(({ problem, times }) => ({ placed: problem.place(nodeOf.slice()), times }))),
     renumbered: (order) =>
