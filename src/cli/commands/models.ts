@@ -28,7 +28,7 @@ import {
   simulatorPredictor,
 } from '../../tuning/measured/predictors.js'
 import { callText } from '../../tuning/settings/tuning-call.js'
-import { readMachine, readProfile } from '../input/machine-input.js'
+import { machineText, readProfile } from '../input/machine-input.js'
 import { readMeasurementFiles } from '../input/measurement-files.js'
 import {
   addOptions,
@@ -90,7 +90,7 @@ const optionTable = {
   machine: option(
     '--machine <text>',
     'a machine with a profile: algorithms along its network; with --compare instead of --profile',
-    z.string().transform((text) => readMachine(text).machine),
+    machineText,
   ),
   output: option('-o, --output <file>', 'with --compare: write tables and pictures as a page (*.html)'),
   json,

@@ -1,4 +1,3 @@
-import * as z from 'zod'
 import { RankweaveError } from '../../errors.js'
 import { formatMachine } from '../../machine/format-machine.js'
 import { nodeOf } from '../../machine/machine.js'
@@ -17,7 +16,7 @@ import {
 } from '../../topology/grouping/combining-forecast.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
 import { type TopologyStatistics, topologyStatistics } from '../../topology/topology-statistics.js'
-import { readMachine } from '../input/machine-input.js'
+import { machineText } from '../input/machine-input.js'
 import { openInput } from '../input/open-input.js'
 import { addOptions, json, oneOf, option, readOptions, wholeList } from '../input/options.js'
 import { machineHelp, specHelp } from '../input/spec-help.js'
@@ -58,7 +57,7 @@ const optionTable = {
   machine: option(
     '--machine <text>',
     'nodes and cores of the ranks, e.g. cluster:nodes=4,cores=32',
-    z.string().transform((text) => readMachine(text).machine),
+    machineText,
   ),
   k: option('--k <list>', 'friends per group', wholeList(2, 2 ** 20), '2,4'),
   format: option(

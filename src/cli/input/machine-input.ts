@@ -1,3 +1,4 @@
+import * as z from 'zod'
 import { isRankweaveError, RankweaveError, shortened, shown, wrongValue } from '../../errors.js'
 import { builtInProfiles } from '../../machine/built-in-profiles.js'
 import { machineFromHostList } from '../../machine/host-list.js'
@@ -11,6 +12,9 @@ import { machineFromSlurm } from '../../machine/slurm.js'
 import { readText } from '../../text/byte-source.js'
 import { withSource } from '../../text/source-file.js'
 import { openInput } from './open-input.js'
+
+/** The check of an option that is the text of a machine. */
+export const machineText = z.string().transform((text) => readMachine(text).machine)
 
 /** A machine that the user described. */
 export interface MachineInput {
