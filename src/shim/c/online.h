@@ -36,7 +36,7 @@ rw_tuning *rw_online_prepare(const char *folder, int mode, rw_tune_model *model,
 /* Writes the name of this process's machine: `2 x AMD EPYC`, as `rankweave measure` names it. */
 void rw_online_machine(char *name, size_t room);
 
-/* online-draw.c implements the declarations below. */
+/* online-choice.c implements the declarations below. */
 
 /* The number of functions whose calls are chosen. */
 enum { RW_ONLINE_FUNCTIONS = 4 };
@@ -44,18 +44,9 @@ int rw_online_place_of(int function);
 int rw_online_function(int place);
 /* Draws a number from 0 to below 1, as src/tuning/online/grid-selection.ts does. The collective is one of RW_TUNE_. */
 double rw_online_draw(uint32_t seed, uint32_t communicator, uint32_t call, int collective);
-/*
- * Computes sums of probabilities up to each place, as src/tuning/online/grid-selection.ts with its usual bounds.
- * Weights are at least 0, one above 0.
- */
-void rw_online_sums(const double *weights, int count, double *sums);
-/* Returns the first place whose sum is at least this. */
-int rw_online_place_of_draw(const double *sums, int count, double drawn);
 /* Returns the place of a collective among those that files of calls name. */
 int rw_online_collective(int collective);
 const char *rw_online_collective_name(int place);
-
-/* online-choice.c implements the declarations below. */
 
 /* A cell that is ready: numbers of settings, from 1, and sums of their probabilities. */
 typedef struct {

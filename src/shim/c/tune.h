@@ -20,7 +20,7 @@ rw_packed *rw_packed_read(const char *path, const char *kind, size_t least, char
 /* Writes into `wrong` why the packed form is refused. */
 void rw_packed_refuse(const char *why, char *wrong, size_t room);
 
-/* tune-tree.c implements the declarations below. */
+/* tune-decisions.c implements the declarations below. */
 
 /* The collectives with decisions; each has at least one function of MPI. */
 enum {
@@ -87,8 +87,6 @@ void rw_tune_setting_name(const rw_tune_setting *setting, char *name, size_t roo
 const char *rw_tune_collective_name(int collective);
 int rw_tune_is_same(const rw_tune_setting *a, const rw_tune_setting *b);
 int rw_tune_operation(MPI_Op op);
-
-/* tune-cells.c implements the declarations below. */
 
 /* The axes by which a call is looked up in a grid. */
 enum { RW_GRID_BYTES, RW_GRID_NODES, RW_GRID_PER_NODE, RW_GRID_AXES };
