@@ -1,98 +1,154 @@
 /**
- * A table of the page of ratios: for each row the file of results, the title of its table there, the case, and what
- * the page calls it if the case alone does not say what was measured.
+ * A table of docs/benchmarks.md: for each row the file of results, the title of its table there, the case, what the
+ * page calls it, and with what it is compared if that is not the baseline of the table.
  */
 export interface Headline {
   readonly title: string
-  readonly rows: readonly (readonly [file: string, table: string, name: string, label?: string])[]
+  readonly text: string
+  readonly rows: readonly (readonly [
+    file: string,
+    table: string,
+    name: string,
+    what: string,
+    baseline?: string,
+  ])[]
 }
 
-const threads = (name: string) => ['threads', 'Compared with C on Open MPI', name] as const
-const packed = (name: string) => ['threads', 'Compared with C packed by hand', name] as const
-const mpi = (name: string) => ['mpi', 'Compared with C on the same library', name] as const
-const combining = (name: string) =>
-  ['mpi', 'What combining gains', `${name}, common-neighbor vs direct`] as const
-const websocket = (name: string) => ['websocket', 'Compared with bare `ws`', name] as const
-const shim = (name: string) => ['shim', 'The same program with the library and without it', name] as const
-const spmm = (name: string) =>
-  [
-    'spmm',
-    'A product by the exchange that auto chooses, and by the better of direct sends and an ordinary allgather',
-    name,
-  ] as const
-const split = (name: string) => ['split', 'Compared with `MPI_Comm_split`', name] as const
-const service = (name: string) => ['service', 'Answers of `rankweave serve`', name] as const
+const inTable = (file: string, table: string) => (name: string, what: string, baseline?: string) =>
+  baseline === undefined
+    ? ([file, table, name, what] as const)
+    : ([file, table, name, what, baseline] as const)
 
-const moore = 'neighbor allgather 4 B, Moore 2-D r=2'
+const threads = inTable('threads', 'Compared with C on Open MPI')
+const packed = inTable('threads', 'Compared with C packed by hand')
+const mpi = inTable('mpi', 'Compared with C on the same library')
+const combining = inTable('mpi', 'What combining gains')
+const websocket = inTable('websocket', 'Compared with bare `ws`')
+const shim = inTable('shim', 'The same program with the library and without it')
+const spmm = inTable(
+  'spmm',
+  'A product by the exchange that auto chooses, and by the better of direct sends and an ordinary allgather',
+)
+const split = inTable('split', 'Compared with `MPI_Comm_split`')
+const service = inTable('service', 'Answers of `rankweave serve`')
+
+const allgather = 'neighbor allgather 4 B'
+const oversubscribed = '64 processes of C on Open MPI'
+const packedByHand = 'C packed by hand, 2 processes'
 
 export const headlines: readonly Headline[] = [
   {
     title: 'Messages between two processes',
+    text: 'Times are half a round trip.\n\n![latency and bandwidth by message size](threads.svg)',
     rows: [
-      threads('ping-pong, half round trip, 8 B'),
-      threads('ping-pong, half round trip, 1 KiB'),
-      threads('ping-pong, half round trip, 64 KiB'),
-      threads('ping-pong, half round trip, 256 KiB'),
-      threads('ping-pong, half round trip, 256 KiB, fresh array'),
-      threads('ping-pong, half round trip, 256 KiB, alloc'),
-      threads('ping-pong, half round trip, 1 MiB'),
-      threads('bandwidth, 1 MiB'),
-      threads('message rate, 8 B'),
-      mpi('Open MPI: ping-pong, half round trip, 8 B, vs C'),
-      mpi('MPICH: ping-pong, half round trip, 8 B, vs C'),
-      mpi('Open MPI: ping-pong, half round trip, 256 KiB, vs C'),
-      mpi('Open MPI: ping-pong, half round trip, 1 MiB, vs C'),
-      mpi('MPICH: ping-pong, half round trip, 256 KiB, vs C'),
-      mpi('MPICH: ping-pong, half round trip, 1 MiB, vs C'),
-      mpi('Open MPI: bandwidth, 1 MiB, vs C'),
-      mpi('MPICH: bandwidth, 1 MiB, vs C'),
-      mpi('Open MPI: message rate, 8 B, vs C'),
-      mpi('MPICH: message rate, 8 B, vs C'),
-      websocket('ping-pong, half round trip, 8 B, vs bare ws'),
-      websocket('ping-pong, half round trip, 1 MiB, vs bare ws'),
-      websocket('bandwidth, 16 MiB, vs bare ws'),
+      threads('ping-pong, half round trip, 8 B', 'threads, 8 B'),
+      threads('ping-pong, half round trip, 1 KiB', 'threads, 1 KiB'),
+      threads('ping-pong, half round trip, 64 KiB', 'threads, 64 KiB'),
+      threads('ping-pong, half round trip, 256 KiB', 'threads, 256 KiB'),
+      threads('ping-pong, half round trip, 256 KiB, alloc', 'threads, 256 KiB, `alloc`'),
+      threads('ping-pong, half round trip, 1 MiB', 'threads, 1 MiB'),
+      threads('bandwidth, 1 MiB', 'threads, bandwidth, 1 MiB'),
+      threads('message rate, 8 B', 'threads, message rate, 8 B'),
+      mpi('Open MPI: ping-pong, half round trip, 8 B, vs C', 'Open MPI, 8 B'),
+      mpi('MPICH: ping-pong, half round trip, 8 B, vs C', 'MPICH, 8 B'),
+      mpi('Open MPI: ping-pong, half round trip, 1 MiB, vs C', 'Open MPI, 1 MiB'),
+      mpi('MPICH: ping-pong, half round trip, 1 MiB, vs C', 'MPICH, 1 MiB'),
+      mpi('Open MPI: message rate, 8 B, vs C', 'Open MPI, message rate, 8 B'),
+      mpi('MPICH: message rate, 8 B, vs C', 'MPICH, message rate, 8 B'),
+      websocket('ping-pong, half round trip, 8 B, vs bare ws', 'WebSockets, 8 B'),
+      websocket('ping-pong, half round trip, 1 MiB, vs bare ws', 'WebSockets, 1 MiB'),
     ],
   },
   {
     title: 'Collectives and neighborhood collectives',
+    text: 'Many ranks on two threads are compared with as many processes of C on two cores, and with C that knows both processes and packs by hand.',
     rows: [
-      threads('barrier, 64 ranks, vs 64 oversubscribed processes'),
-      threads('allreduce 8 B, 64 ranks, vs 64 oversubscribed processes'),
-      threads('barrier, hosted, 64 ranks, vs 2 processes of C'),
-      threads(`${moore}, 64 ranks, vs 64 oversubscribed processes`),
-      packed(`${moore}, 64 ranks, vs C packed by hand`),
-      packed(`${moore}, hosted, persistent, 64 ranks, vs C packed by hand`),
-      mpi(
-        'Open MPI: neighbor allgather 4 B, Moore 2-D r=4, direct, 64 ranks on 2 processes, vs 64 oversubscribed processes, vs C',
+      threads(
+        'barrier, 64 ranks, vs 64 oversubscribed processes',
+        'threads, barrier, 64 ranks',
+        oversubscribed,
       ),
-      mpi('Open MPI: neighbor allgather 4 B, Moore 2-D r=4, persistent, 16 oversubscribed processes, vs C'),
-      mpi('Open MPI: neighbor allgather 4 B, Moore 2-D r=4, persistent, 64 oversubscribed processes, vs C'),
-      combining('Open MPI: neighbor allgather 4 B, Moore 2-D r=4, 64 oversubscribed processes'),
-      combining('Open MPI: neighbor allgather 4 B, random d=0.2, 64 oversubscribed processes'),
+      threads(
+        'allreduce 8 B, 64 ranks, vs 64 oversubscribed processes',
+        'threads, allreduce 8 B, 64 ranks',
+        oversubscribed,
+      ),
+      threads(
+        `${allgather}, Moore 2-D r=2, 64 ranks, vs 64 oversubscribed processes`,
+        `threads, ${allgather}, Moore 2-D r=2, 64 ranks`,
+        oversubscribed,
+      ),
+      packed(`${allgather}, Moore 2-D r=2, 64 ranks, vs C packed by hand`, 'the same', packedByHand),
+      packed(
+        `${allgather}, Moore 2-D r=2, hosted, persistent, 64 ranks, vs C packed by hand`,
+        'the same, hosted and persistent',
+        packedByHand,
+      ),
+      mpi(
+        `Open MPI: ${allgather}, Moore 2-D r=4, persistent, 64 oversubscribed processes, vs C`,
+        `Open MPI, ${allgather}, Moore 2-D r=4, persistent, 64 processes`,
+      ),
+      combining(
+        `Open MPI: ${allgather}, Moore 2-D r=4, 64 oversubscribed processes, common-neighbor vs direct`,
+        'the same by `common-neighbor`',
+        'direct sends',
+      ),
+      combining(
+        `Open MPI: ${allgather}, random d=0.2, 64 oversubscribed processes, common-neighbor vs direct`,
+        'a random graph of density 0.2 by `common-neighbor`',
+        'direct sends',
+      ),
     ],
   },
   {
     title: 'Whole programs',
+    text: 'The preloaded library runs in unmodified programs.\nSparse products take the exchange that `auto` chooses.',
     rows: [
-      shim('Open MPI: neighbor allgather 4 B, Moore 2-D r=3, 64 processes, C'),
-      shim('MPICH: neighbor allgather 4 B, Moore 2-D r=3, 64 processes, C'),
-      shim('Open MPI: neighbor allgather 4 B, Moore 2-D r=1, 16 processes, mpi4py'),
-      spmm('MPICH: SpMM dwt_2680 x 8 columns, 16 ranks on 16 processes'),
-      spmm('threads: SpMM dwt_2680 x 8 columns, 16 ranks on 16 processes'),
-      spmm('Open MPI: SpMM mbeacxc x 1 columns, 64 ranks on 2 processes'),
-      threads('start and end, 2 ranks, whole program'),
-      threads('start and end, 64 ranks, whole program'),
+      shim(
+        `Open MPI: ${allgather}, Moore 2-D r=3, 64 processes, C`,
+        'C on Open MPI, Moore 2-D r=3, 64 processes',
+        'without the library',
+      ),
+      shim(
+        `MPICH: ${allgather}, Moore 2-D r=3, 64 processes, C`,
+        'C on MPICH, Moore 2-D r=3, 64 processes',
+        'without the library',
+      ),
+      shim(
+        `Open MPI: ${allgather}, Moore 2-D r=1, 16 processes, mpi4py`,
+        'mpi4py on Open MPI, Moore 2-D r=1, 16 processes',
+        'without the library',
+      ),
+      spmm(
+        'MPICH: SpMM dwt_2680 x 8 columns, 16 ranks on 16 processes',
+        'product on MPICH, dwt_2680, 16 ranks on 16 processes',
+        'the better of direct sends and an allgather',
+      ),
+      spmm(
+        'Open MPI: SpMM mbeacxc x 1 columns, 64 ranks on 2 processes',
+        'product on Open MPI, mbeacxc, 64 ranks on 2 processes',
+        'the better of direct sends and an allgather',
+      ),
+      threads('start and end, 2 ranks, whole program', 'threads, start and end, 2 ranks'),
+      threads('start and end, 64 ranks, whole program', 'threads, start and end, 64 ranks'),
     ],
   },
   {
     title: 'Splits, and the service',
+    text: '![seconds of a split by number of sorters](split.svg)',
     rows: [
-      split('64 ranks on 2 threads, vs 64 processes of Open MPI oversubscribed on 2 cores'),
-      split('2 processes of Open MPI'),
-      split('2 processes of MPICH'),
-      split('16 processes of Open MPI oversubscribed on 2 cores'),
-      service('`/healthz` while a plan of 100,000 ranks is made, p99'),
-      service('2000 members of 100 worlds: calls answered'),
+      split(
+        '64 ranks on 2 threads, vs 64 processes of Open MPI oversubscribed on 2 cores',
+        'split of 64 ranks on 2 threads',
+        '`MPI_Comm_split`, 64 processes of Open MPI',
+      ),
+      split('2 processes of Open MPI', 'split of 2 processes of Open MPI', '`MPI_Comm_split`'),
+      split('2 processes of MPICH', 'split of 2 processes of MPICH', '`MPI_Comm_split`'),
+      service(
+        '`/healthz` while a plan of 100,000 ranks is made, p99',
+        '`/healthz` while a plan of 100,000 ranks is made, p99',
+        'a bare fastify server',
+      ),
     ],
   },
 ]

@@ -100,7 +100,7 @@ export interface SplitResults extends Origin {
 
 /** One file of bench/results: the figures of one command. */
 export interface ResultFile {
-  /** That of the command and of its page in docs/benchmarks. */
+  /** That of the command and of its page of tables. */
   readonly name: string
   readonly title: string
   readonly command: string
