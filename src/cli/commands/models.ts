@@ -28,7 +28,7 @@ import {
   simulatorPredictor,
 } from '../../tuning/measured/predictors.js'
 import { callText } from '../../tuning/settings/tuning-call.js'
-import { machineText, readProfile } from '../input/machine-input.js'
+import { machineCheck, readProfile } from '../input/machine-input.js'
 import { readMeasurementFiles } from '../input/measurement-files.js'
 import {
   addOptions,
@@ -90,7 +90,7 @@ const optionTable = {
   machine: option(
     '--machine <text>',
     'a machine with a profile: algorithms along its network; with --compare instead of --profile',
-    machineText,
+    machineCheck,
   ),
   output: option('-o, --output <file>', 'with --compare: write tables and pictures as a page (*.html)'),
   json,

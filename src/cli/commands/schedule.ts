@@ -17,7 +17,7 @@ import { mostSendsAtOnce, withPorts } from '../../schedule/lower/with-ports.js'
 import { type Collective, collectives, isNeighborCollective } from '../../schedule/specification.js'
 import { verify } from '../../schedule/verify/verify.js'
 import { countMessages } from '../../schedule/walk.js'
-import { machineText } from '../input/machine-input.js'
+import { machineCheck } from '../input/machine-input.js'
 import {
   addOptions,
   flag,
@@ -52,7 +52,7 @@ const choiceOptions = {
     z.string(),
     'auto',
   ),
-  machine: option('--machine <text>', 'machine, rank r on core r; for auto with a profile', machineText),
+  machine: option('--machine <text>', 'machine, rank r on core r; for auto with a profile', machineCheck),
   bytes: option(
     '--bytes <number>',
     "for auto: bytes of every unit of data, as MPI's count describes it",

@@ -30,7 +30,7 @@ import { fileError, makeDirectory, requireWritable } from '../../text/whole-file
 import { openMatrixMarket } from '../../topology/files/matrix-market-part.js'
 import { buildTopology } from '../../topology/files/topology-from-spec.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
-import { machineText } from '../input/machine-input.js'
+import { machineCheck } from '../input/machine-input.js'
 import { openInput, openInputOn } from '../input/open-input.js'
 import {
   addOptions,
@@ -82,7 +82,7 @@ const optionTable = {
   machine: option(
     '--machine <text>',
     'nodes, cores and profile, e.g. cluster:nodes=16,cores=16,profile=simgrid-fast',
-    machineText,
+    machineCheck,
   ),
   bytes: option(
     '--bytes <list>',

@@ -16,7 +16,7 @@ import {
 } from '../../topology/grouping/combining-forecast.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
 import { type TopologyStatistics, topologyStatistics } from '../../topology/topology-statistics.js'
-import { machineText } from '../input/machine-input.js'
+import { machineCheck } from '../input/machine-input.js'
 import { openInput } from '../input/open-input.js'
 import { addOptions, json, oneOf, option, readOptions, wholeList } from '../input/options.js'
 import { machineHelp, specHelp } from '../input/spec-help.js'
@@ -57,7 +57,7 @@ const optionTable = {
   machine: option(
     '--machine <text>',
     'nodes and cores of the ranks, e.g. cluster:nodes=4,cores=32',
-    machineText,
+    machineCheck,
   ),
   k: option('--k <list>', 'friends per group', wholeList(2, 2 ** 20), '2,4'),
   format: option(

@@ -14,7 +14,7 @@ import { withSource } from '../../text/source-file.js'
 import { openInput } from './open-input.js'
 
 /** The check of an option that is the text of a machine. */
-export const machineText = z.string().transform((text) => readMachine(text).machine)
+export const machineCheck = z.string().transform((text) => readMachine(text).machine)
 
 /** A machine that the user described. */
 export interface MachineInput {

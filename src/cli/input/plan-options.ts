@@ -6,7 +6,7 @@ import type { MapSource } from '../../neighborhood/choose/mapped-topology.js'
 import { kindsText } from '../../neighborhood/strategies/strategies.js'
 import { readText } from '../../text/byte-source.js'
 import { withSource } from '../../text/source-file.js'
-import { machineText } from './machine-input.js'
+import { machineCheck } from './machine-input.js'
 import { openInput } from './open-input.js'
 import { commandOptionsOf, option } from './options.js'
 
@@ -23,7 +23,7 @@ export function strategyOptions(others: readonly string[] = []) {
     machine: option(
       '--machine <text>',
       'nodes and cores of the ranks, e.g. cluster:nodes=4,cores=32',
-      machineText,
+      machineCheck,
     ),
   }
 }
