@@ -98,14 +98,15 @@ export const measuredFigures: readonly FigureLine[] = [
   ),
   {
     page: 'README.md',
-    line: 'C on MPI sends messages up to 1 KiB {} to {} times as fast, and exchanges packed by hand {} to {} times.',
-    values: async () => [
-      ...range(casesOf(ofLengths(roundTrip, short)), 'C'),
-      ...range(
-        casesOf((name) => name.endsWith(', vs C packed by hand')),
-        'C',
-      ),
-    ],
+    line: 'C on MPI sends messages up to 1 KiB {} to {} times as fast, {} to {} times without `into`, and exchanges packed by hand {} to {} times.',
+    values: async () => {
+      const fresh = short.map((length) => `${length}, fresh array`)
+      return [
+        ofLengths(roundTrip, short),
+        ofLengths(roundTrip, fresh),
+        (name: string) => name.endsWith(', vs C packed by hand'),
+      ].flatMap((isMeant) => range(casesOf(isMeant), 'C'))
+    },
   },
   {
     page: 'README.md',
