@@ -1,8 +1,7 @@
-import { groupsOfTable } from '../../src/comm/split/sort/groups-of-table.js'
-import { mergeRows, rowsBetween, type SplitRows } from '../../src/comm/split/sort/rows.js'
-import { sortRows } from '../../src/comm/split/sort/sort-rows.js'
-import { sortRuns } from '../../src/comm/split/sort/sort-runs.js'
-import { evenTargets, Seeker, SplitterOwner, verdictWords } from '../../src/comm/split/sort/splitters.js'
+import { groupsOfTable } from '../../src/comm/split/conventional.js'
+import { evenTargets, Seeker, SplitterOwner, verdictWords } from '../../src/comm/split/exact-cuts.js'
+import { mergeRows, rowsBetween, type SplitRows, sortRows } from '../../src/comm/split/rows.js'
+import { sortRuns } from '../../src/comm/split/sort-runs.js'
 import type { PhaseTable } from './paper-table.js'
 
 /**

@@ -6,8 +6,8 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import type { CommDescription } from '../../src/comm/describe.js'
-import { groupsOfTable } from '../../src/comm/split/sort/groups-of-table.js'
-import { sortRows } from '../../src/comm/split/sort/sort-rows.js'
+import { groupsOfTable } from '../../src/comm/split/conventional.js'
+import { sortRows } from '../../src/comm/split/rows.js'
 import type { Communicator } from '../../src/handles/communicator.js'
 import { run } from '../../src/launch/run.js'
 

@@ -1,19 +1,21 @@
 import { requireWaitOptions, type WaitOptions, waitOptions } from '../base/abort.js'
+import { bytesOf, wordsOf } from '../base/bytes.js'
 import { type OptionTable, wordOption } from '../base/option.js'
 import { requireOption } from '../base/option-table.js'
 import type { Exchange } from '../calls/exchange/exchange.js'
-import { allgatherBytes } from '../calls/exchange/exchange-patterns.js'
+import { allgatherBytes, bcastBytes } from '../calls/exchange/exchange-patterns.js'
 import { type CollectiveCall, failAllRanks } from '../calls/matching/collective-call.js'
 import { RankweaveError } from '../errors.js'
 import { loadMailboxDesigns, requireMailboxDesigns } from '../messages/mailboxes/mailbox.js'
 import { type MailboxDesign, mailboxDesigns } from '../messages/process/matching-options.js'
+import { processOf } from '../messages/process/world-layout.js'
 import type { CommState } from './comm-state.js'
-import { type CommHandle, handlesOf, type MakeHandle } from './handle.js'
-import { contextLike } from './new-context.js'
+import { type CommHandle, handlesOf, type MakeHandle, madeIn } from './handle.js'
 import { runSplit, type SplitOutcome } from './split/run-split.js'
 import type { SplitRequest } from './split/split-call.js'
 import { planSplit, type SplitPlan } from './split/split-plan.js'
 import { compareTables, Group } from './table/group.js'
+import { processesOf } from './table/process-table.js'
 import { type LocalRankTable, worldRanksOf } from './table/rank-table.js'
 
 /** The step of the agreement on the groups, distinct from those of the split. */
@@ -148,4 +150,52 @@ async function designsOfCopy(
     designs.set(state.worldRank(index), design)
   }
   return designs
+}
+
+/**
+ * Makes a new context over `table`, which must be the same on every process of the parent; each calls this within the
+ * same collective. Returns null if no rank of the table is hosted.
+ */
+export async function contextOver(
+  parent: CommState,
+  exchange: Exchange,
+  table: LocalRankTable,
+): Promise<CommState | null> {
+  const { runtime, processes } = parent
+  const leader = table.lookup(0)
+  const root = processes.processes.indexOf(processOf(runtime.layout, leader))
+  const counter = await drawCounterOn(parent, exchange, root)
+  if (!processesOf(table, runtime.layout).includes(runtime.process)) return null
+  const made = runtime.createContext({ leader, counter }, table, undefined, parent.matchingDesigns)
+  made.made = madeIn(parent, exchange)
+  return made
+}
+
+/**
+ * Makes a new context over the ranks of `state`; its table need not be placed. Each process calls this within the same
+ * collective.
+ *
+ * @param matchingDesigns of its ranks here. Default: those of `state`
+ */
+export async function contextLike(
+  state: CommState,
+  exchange: Exchange,
+  matchingDesigns = state.matchingDesigns,
+): Promise<CommState> {
+  // Process 0 hosts rank 0, which leads the copy as it leads the original.
+  const counter = await drawCounterOn(state, exchange, 0)
+  const { table, processes, runtime } = state
+  const numbered = state.wasDistributed ? processes.processes : undefined
+  const copy = runtime.createContext({ leader: state.leader, counter }, table, numbered, matchingDesigns)
+  copy.made = madeIn(state, exchange)
+  return copy
+}
+
+/** The step of the exchange that a new context takes, distinct from those of the collective around it. */
+const contextStep = 1_000
+
+/** Draws a context counter on process `root`, for all processes. */
+async function drawCounterOn({ runtime }: CommState, exchange: Exchange, root: number): Promise<number> {
+  const drawn = exchange.me === root ? bytesOf(Int32Array.of(runtime.drawCounter())) : null
+  return wordsOf(await bcastBytes(exchange, root, drawn, contextStep))[0]
 }

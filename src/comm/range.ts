@@ -1,7 +1,7 @@
 import { RankweaveError, shown, wrongValue } from '../errors.js'
 import type { ContextId } from '../messages/process/frames.js'
+import { RangeContexts, type RankInterval } from './comm-state.js'
 import type { CommHandle, MakeHandle } from './handle.js'
-import { RangeContexts, type RankInterval } from './range-contexts.js'
 import { type LocalRankTable, rankTable, StridedTable } from './table/rank-table.js'
 
 /**

@@ -3,7 +3,7 @@ import { processOf } from '../messages/process/world-layout.js'
 import type { FreeableHandle } from './free.js'
 import type { CommSeat } from './handle.js'
 import { noAuthorityError } from './survive/survivor-errors.js'
-import type { TableContext } from './table/table-context.js'
+import type { TableContext } from './table/process-table.js'
 
 // These functions implement the methods for survivors, which are documented at `Communicator`.
 

@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { seededRandom } from '../../src/base/random.js'
-import { rowsBetween, type SplitRows } from '../../src/comm/split/sort/rows.js'
-import { regularSample, sampledWindows } from '../../src/comm/split/sort/sampled-windows.js'
-import { sortRows } from '../../src/comm/split/sort/sort-rows.js'
-import { sortRuns } from '../../src/comm/split/sort/sort-runs.js'
-import { evenTargets, Seeker, SplitterOwner, verdictWords } from '../../src/comm/split/sort/splitters.js'
+import { rowsBetween, type SplitRows } from '../../src/comm/split/rows.js'
+import { regularSample, sampledWindows } from '../../src/comm/split/exact-cuts.js'
+import { sortRows } from '../../src/comm/split/rows.js'
+import { sortRuns } from '../../src/comm/split/sort-runs.js'
+import { evenTargets, Seeker, SplitterOwner, verdictWords } from '../../src/comm/split/exact-cuts.js'
 import { cases } from '../support/soak.js'
 
 const entry = fc.tuple(

@@ -1,7 +1,9 @@
 import { packWords, unpackWords } from '../../base/packing.js'
 import type { Exchange } from '../../calls/exchange/exchange.js'
-import type { RowLocator } from './row-locator.js'
-import { mergeRows, type SplitRows } from './sort/rows.js'
+import { processOf } from '../../messages/process/world-layout.js'
+import type { CommTable } from '../table/distributed-table.js'
+import { mergeRows, type RowWidth, rowWord, type SplitRows, sortRows } from './rows.js'
+import type { SplitCall, SplitParent } from './split-call.js'
 import type { SplitMeter } from './split-meter.js'
 
 /**
@@ -74,4 +76,60 @@ function pick(
     for (let i = 0; i < width; i++) picked[length++] = words[at + i]
   }
   return picked.subarray(0, length)
+}
+
+/** Finds the world ranks of the rows of a split, and the parent's processes that host them. */
+export class RowLocator {
+  /** The words per row: 4 if the parent's table was distributed, since rows then carry their world ranks. */
+  readonly width: RowWidth
+  readonly #parent: SplitParent
+  readonly #table: CommTable
+  /** The index in the parent of every world process. */
+  readonly #indexOf: Int32Array
+
+  constructor(parent: SplitParent) {
+    const { layout } = parent.runtime
+    this.width = parent.wasDistributed ? 4 : 3
+    this.#parent = parent
+    this.#table = parent.table
+    this.#indexOf = new Int32Array(layout.processes).fill(-1)
+    let index = 0
+    for (const process of parent.processes.processes) this.#indexOf[process] = index++
+  }
+
+  /** Returns the world rank of the row at word `at`. */
+  worldRank({ words, width }: SplitRows, at: number): number {
+    return width === 4
+      ? words[at + rowWord.worldRank]
+      : (this.#table.lookup(words[at + rowWord.rank]) as number)
+  }
+
+  /** Returns the index in the parent of the process that hosts a world rank. */
+  process(worldRank: number): number {
+    return this.#indexOf[processOf(this.#parent.runtime.layout, worldRank)]
+  }
+}
+
+/** Returns the rows of the ranks hosted here that chose a color, sorted or by rank. The meter counts them as held. */
+export function localRows({ parent, request, meter }: SplitCall, width: RowWidth, sorted = true): SplitRows {
+  const { color, key } = request
+  let rows = 0
+  for (let i = 0; i < color.length; i++) if (color[i] !== -1) rows++
+  const words = new Int32Array(rows * width)
+  meter.hold(words)
+  for (let i = 0, at = 0; i < color.length; i++) {
+    if (color[i] === -1) continue
+    words[at + rowWord.color] = color[i]
+    words[at + rowWord.key] = key[i]
+    words[at + rowWord.rank] = parent.localRanks[i]
+    if (width === 4) words[at + rowWord.worldRank] = parent.worldRank(i)
+    at += width
+  }
+  if (!sorted) return { words, width }
+  const spare = new Int32Array(words.length)
+  meter.hold(spare)
+  // Local ranks ascend and the sort is stable, so ties are in rank order.
+  sortRows(width, words, spare)
+  meter.hold(null, spare)
+  return { words, width }
 }

@@ -1,11 +1,9 @@
 import { indexIn } from '../../base/search.js'
 import type { CommTable } from '../table/distributed-table.js'
 import { rankTable } from '../table/rank-table.js'
-import { collectRows } from './collect-rows.js'
-import { localRows } from './local-rows.js'
+import { collectRows, localRows, RowLocator } from './collect-rows.js'
 import { exchangeSteps } from './process-group.js'
-import { RowLocator } from './row-locator.js'
-import { rowWord, type SplitRows } from './sort/rows.js'
+import { rowWord, type SplitRows } from './rows.js'
 import type { AwaitingAlgorithm, SplitCall, SplitPart } from './split-call.js'
 
 /**

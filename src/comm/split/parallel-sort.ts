@@ -4,30 +4,28 @@ import type { Exchange } from '../../calls/exchange/exchange.js'
 import { allgatherBytes, allSent, alltoallBytes } from '../../calls/exchange/exchange-patterns.js'
 import { processOf } from '../../messages/process/world-layout.js'
 import { DistributedTable } from '../table/distributed-table.js'
-import { ProcessList } from '../table/process-list.js'
+import { ProcessList } from '../table/process-table.js'
 import { rankTable, stridedTable } from '../table/rank-table.js'
-import type { SliceBounds } from '../table/slice-bounds.js'
-import { type Collected, collectRows } from './collect-rows.js'
+import type { SliceBounds } from '../table/slice-service.js'
+import { type Collected, collectRows, localRows, RowLocator } from './collect-rows.js'
+import { exactCuts } from './exact-cuts.js'
+import { exchangeSteps, subgroup } from './process-group.js'
+import { rowsBetween, type SplitRows } from './rows.js'
+import { hostsIn, type Item, itemsIn, type Slice } from './runs.js'
+import { scratchBytes, sortRuns } from './sort-runs.js'
+import type { AwaitingAlgorithm, SplitCall, SplitPart } from './split-call.js'
+import type { SplitMeter } from './split-meter.js'
+import { type SorterLayout, sorterLayout } from './split-plan.js'
 import {
+  abandonTable,
   type ColumnOutcome,
   distributeOutcome,
   emptyOutcome,
   receiveOutcome,
+  type SplitTable,
   sendOutcome,
-} from './column-outcome.js'
-import { exactCuts } from './exact-cuts.js'
-import { localRows } from './local-rows.js'
-import { exchangeSteps, subgroup } from './process-group.js'
-import { RowLocator } from './row-locator.js'
-import { scratchBytes } from './sort/distribute.js'
-import { type Item, itemsIn } from './sort/items.js'
-import { rowsBetween, type SplitRows } from './sort/rows.js'
-import { hostsIn, type Slice } from './sort/runs.js'
-import { sortRuns } from './sort/sort-runs.js'
-import { type SorterLayout, sorterLayout } from './sorter-layout.js'
-import type { AwaitingAlgorithm, SplitCall, SplitPart } from './split-call.js'
-import type { SplitMeter } from './split-meter.js'
-import { abandonTable, type SplitTable, tableOf } from './split-table.js'
+  tableOf,
+} from './split-table.js'
 
 export interface SortedSlice {
   readonly rows: SplitRows

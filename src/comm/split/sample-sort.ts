@@ -1,7 +1,7 @@
 import { bytesOf, wordsOf } from '../../base/bytes.js'
 import type { Exchange } from '../../calls/exchange/exchange.js'
 import { allgatherBytes } from '../../calls/exchange/exchange-patterns.js'
-import { givenBounds } from '../table/slice-bounds.js'
+import { givenBounds } from '../table/slice-service.js'
 import type { Cuts } from './exact-cuts.js'
 import { splitBySorting } from './parallel-sort.js'
 import { exchangeSteps } from './process-group.js'
@@ -13,7 +13,7 @@ import {
   rowsBelow,
   rowsBetween,
   type SplitRows,
-} from './sort/rows.js'
+} from './rows.js'
 import type { AwaitingAlgorithm } from './split-call.js'
 import type { SplitMeter } from './split-meter.js'
 

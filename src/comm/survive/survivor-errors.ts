@@ -2,7 +2,7 @@ import { describeContext } from '../../calls/matching/call-report.js'
 import { RankweaveError } from '../../errors.js'
 import type { Fabric } from '../../fabric/fabric.js'
 import { ranksText } from '../../messages/process/world-layout.js'
-import type { TableContext } from '../table/table-context.js'
+import type { TableContext } from '../table/process-table.js'
 
 /** Returns the error of `agree`, the same at every survivor, when some of them have not acknowledged a loss. */
 export function lostMembersError(

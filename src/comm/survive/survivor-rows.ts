@@ -3,7 +3,7 @@ import { indexIn } from '../../base/search.js'
 import { sha256 } from '../../base/sha256.js'
 import { RankweaveError } from '../../errors.js'
 import { frameKind } from '../../messages/process/frames.js'
-import type { TableContext } from '../table/table-context.js'
+import type { TableContext } from '../table/process-table.js'
 
 const word = { seq: 3, total: 4, at: 5 } as const
 const headerWords = 6

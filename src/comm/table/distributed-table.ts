@@ -1,7 +1,6 @@
 import { indexIn } from '../../base/search.js'
 import type { LocalRankTable, RankTable } from './rank-table.js'
-import type { SliceBounds } from './slice-bounds.js'
-import type { HostedSlice, SliceService, TableId } from './slice-service.js'
+import type { HostedSlice, SliceBounds, SliceService, TableId } from './slice-service.js'
 
 /** The places of the slices of a split's table, as one of its processes sees them. */
 export interface SlicePlaces {

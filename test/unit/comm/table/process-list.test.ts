@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { ProcessList } from '../../../../src/comm/table/process-list.js'
+import { ProcessList } from '../../../../src/comm/table/process-table.js'
 
 const ascendingOf = (values: Iterable<number>) => [...new Set(values)].sort((a, b) => a - b)
 

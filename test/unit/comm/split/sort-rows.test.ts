@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { seededRandom } from '../../../../../src/base/random.js'
-import { sortRows } from '../../../../../src/comm/split/sort/sort-rows.js'
-import { cases } from '../../../../support/soak.js'
+import { seededRandom } from '../../../../src/base/random.js'
+import { sortRows } from '../../../../src/comm/split/rows.js'
+import { cases } from '../../../support/soak.js'
 
 /** Rows of 3 or 4 words; the last says where the row was. */
 function rowsOf(width: 3 | 4, count: number, word: (word: 'color' | 'key' | 'rank') => number): Int32Array {

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { mulberry32 } from '../../../../../src/base/random.js'
-import { pivotOf, sampleRows } from '../../../../../src/comm/split/sort/partition.js'
-import { compareRows, type RowWidth } from '../../../../../src/comm/split/sort/rows.js'
+import { mulberry32 } from '../../../../src/base/random.js'
+import { pivotOf, sampleRows } from '../../../../src/comm/split/minimal.js'
+import { compareRows, type RowWidth } from '../../../../src/comm/split/rows.js'
 
 /** Rows of few colors and keys; ranks differ. */
 function rowsOf(width: RowWidth, count: number, seed: number): Int32Array {
