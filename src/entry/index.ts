@@ -34,7 +34,7 @@ export { together } from '../handles/together.js'
 export type { TopologyCommunicator } from '../handles/topology-communicator.js'
 export type { ProcessCounters, RankCounters } from '../messages/process/counters.js'
 export type { PlanStore } from '../neighborhood/plan/plan-store.js'
-export type { BlockLength, ChoiceOptions } from '../topology-communicator/arguments.js'
+export type { BlockLength, ChoiceOptions, PlanFrom } from '../topology-communicator/arguments.js'
 export type { AdjacentOptions, CartOptions, DistGraphOptions } from '../topology-communicator/constructors.js'
 export type { TopologyOptions } from '../topology-communicator/create.js'
 export type { AdjacentEdges, DistributedEdges } from '../topology-communicator/distributed/gather-lists.js'
@@ -42,12 +42,14 @@ export type { EdgeBlocksOptions } from '../topology-communicator/exchanges/neigh
 export type { EdgeBuffersOptions, EdgeData } from '../topology-communicator/exchanges/neighbor-alltoallw.js'
 export type { NeighborReduceOptions } from '../topology-communicator/exchanges/neighbor-reduce.js'
 export type { AllgatherInitOptions } from '../topology-communicator/exchanges/persistent-allgather.js'
-export type { NeighborRequest } from '../topology-communicator/execute/neighbor-request.js'
+export type {
+  NeighborRequest,
+  TunedCandidate,
+  Tuning,
+} from '../topology-communicator/execute/neighbor-request.js'
 export type { NeighborTraffic } from '../topology-communicator/execute/neighbor-traffic.js'
 export type { NeighborInitOptions, TuneOptions } from '../topology-communicator/execute/tune-options.js'
-export type { TunedCandidate, Tuning } from '../topology-communicator/execute/tuner.js'
-export type { BlockLayoutOptions } from '../topology-communicator/memory/block-layout.js'
-export type { PlanFrom } from '../topology-communicator/plan-from.js'
+export type { BlockLayoutOptions } from '../topology-communicator/memory/buffers.js'
 export type { PlanLinesOptions } from '../topology-communicator/plan-lines.js'
 
 // messages and requests

@@ -29,18 +29,16 @@ import {
 import {
   type EdgeBlocksOptions,
   neighborAlltoall,
-  neighborAlltoallv,
-} from '../topology-communicator/exchanges/neighbor-alltoall.js'
-import {
   neighborAlltoallInit,
+  neighborAlltoallv,
   neighborAlltoallvInit,
-} from '../topology-communicator/exchanges/neighbor-alltoall-inits.js'
+} from '../topology-communicator/exchanges/neighbor-alltoall.js'
 import {
   type EdgeBuffersOptions,
   type EdgeData,
   neighborAlltoallw,
+  neighborAlltoallwInit,
 } from '../topology-communicator/exchanges/neighbor-alltoallw.js'
-import { neighborAlltoallwInit } from '../topology-communicator/exchanges/neighbor-alltoallw-init.js'
 import {
   type NeighborReduceOptions,
   neighborReduce,
@@ -55,7 +53,7 @@ import type { NeighborRequest } from '../topology-communicator/execute/neighbor-
 import type { NeighborTraffic } from '../topology-communicator/execute/neighbor-traffic.js'
 import type { Neighborhood } from '../topology-communicator/execute/neighborhood.js'
 import type { NeighborInitOptions } from '../topology-communicator/execute/tune-options.js'
-import type { BlockLayoutOptions } from '../topology-communicator/memory/block-layout.js'
+import type { BlockLayoutOptions } from '../topology-communicator/memory/buffers.js'
 import { type PlanLinesOptions, planLines } from '../topology-communicator/plan-lines.js'
 import { Communicator } from './communicator.js'
 

@@ -1,9 +1,20 @@
 import { requireKnownOptions } from '../base/known-options.js'
 import { type OptionTable, uncheckedOptions } from '../base/option.js'
-import { wrongValue } from '../errors.js'
+import { givenOptions } from '../base/option-table.js'
+import { RankweaveError, shown, wrongValue } from '../errors.js'
+import { formatMachine } from '../machine/format-machine.js'
+import { isMachine, type Machine } from '../machine/machine.js'
 import { requireFixed, type TypedArray } from '../messages/datatype/elements.js'
-import { type ChosenOperation, checkedChosen } from '../neighborhood/choose/auto.js'
+import {
+  type AutoStrategy,
+  type ChosenOperation,
+  checkedChosen,
+  isAuto,
+} from '../neighborhood/choose/auto.js'
 import type { PlanStore } from '../neighborhood/plan/plan-store.js'
+import { type Strategy, strategies, strategyKinds } from '../neighborhood/strategies/strategies.js'
+import { strategyError } from '../topology/friends/grouping-options.js'
+import { type MappingObjective, mappingObjectives, simulatedTime } from '../topology/mapping/objectives.js'
 
 /**
  * Accepts any list whose first element, if it has one, is a number; other functions check the values.
@@ -103,4 +114,104 @@ export function checkPlanStore(store: PlanStore | undefined): void {
   const expected =
     'planCache: expected an object with functions read and write, perhaps onProblem, as planDirectory returns'
   throw wrongValue('ERR_ARGUMENT', expected, store)
+}
+
+const choices = ['graph', 'neighbors'] as const
+export type PlanFrom = (typeof choices)[number]
+
+/**
+ * The most edges, counted with multiplicity, of graphs that `createDistGraphAdjacent` gathers by default, by the kind
+ * of the strategy (docs/plans-at-scale.md#larger-graphs).
+ */
+export const planningLimits = Object.fromEntries(
+  strategyKinds.map((kind) => [kind, strategies[kind].planningLimit]),
+) as Readonly<Record<Strategy['kind'], number>>
+
+/** The most edges of graphs for which a strategy is chosen by default; for larger ones ranks plan direct sends. */
+export const autoLimit = 2 ** 20
+
+/**
+ * Graphs of up to so many edges are gathered in any case if ranks are renumbered, because whole graphs are mapped
+ * better.
+ */
+export const reorderLimit = 2 ** 20
+
+/** Returns the most edges of a graph that is gathered for a strategy by default. */
+export function limitOf(strategy: Strategy | AutoStrategy, isReordered = false): number {
+  const limit = isAuto(strategy) ? autoLimit : planningLimits[strategy.kind]
+  return isReordered ? Math.max(limit, reorderLimit) : limit
+}
+
+/** @throws ERR_ARGUMENT for another word, ERR_STRATEGY for an engine that cannot plan that way */
+export function checkPlanFrom(strategy: Strategy | AutoStrategy, planFrom: unknown): void {
+  if (planFrom !== undefined && !choices.includes(planFrom as PlanFrom)) {
+    const expected = "createDistGraphAdjacent: expected planFrom 'graph' or 'neighbors'"
+    throw wrongValue('ERR_ARGUMENT', expected, planFrom)
+  }
+  const engine = strategy?.kind === 'common-neighbor' ? strategy.engine : undefined
+  if (planFrom === 'graph' && engine === 'distributed') {
+    throw strategyError(
+      "engine distributed plans from neighbors, got planFrom 'graph'; engine greedy finds the same",
+    )
+  }
+  const needsGraph = isAuto(strategy) || planningLimits[strategy?.kind] === Number.POSITIVE_INFINITY
+  if (planFrom === 'neighbors' && needsGraph)
+    throw strategyError(`${strategy.kind} needs the whole graph, got planFrom 'neighbors'`)
+  if (planFrom === 'neighbors' && (engine === 'improved' || engine === 'exact'))
+    throw strategyError(`engine ${engine} needs the whole graph, got planFrom 'neighbors'`)
+}
+
+/** Returns how to plan, or undefined if the size of the graph decides. A single process has the whole graph anyway. */
+export function planFromOf(strategy: Strategy | AutoStrategy, processes: number): PlanFrom | undefined {
+  const engine = strategy.kind === 'common-neighbor' ? strategy.engine : undefined
+  if (engine === 'distributed') return 'neighbors'
+  return engine === undefined && processes > 1 ? undefined : 'graph'
+}
+
+/** Options of renumbering ranks. All ranks pass the same. */
+export interface ReorderOptions {
+  /**
+   * The objective that the mapping minimizes. Default `pairs`: the data that leave a node if those for all ranks of a
+   * node are sent once.
+   */
+  readonly objective?: MappingObjective
+  /**
+   * Nodes of the ranks, and hops between them. Default: the machine of the topology's options, else that of the world,
+   * else the world's nodes.
+   */
+  readonly machine?: Machine
+}
+
+const knownOptions: OptionTable<ReorderOptions> = uncheckedOptions('objective', 'machine')
+
+/**
+ * Returns the options of a reordering; null if none is wanted.
+ *
+ * @throws ERR_ARGUMENT, ERR_MACHINE
+ */
+export function reorderOptions(
+  given: boolean | ReorderOptions | undefined,
+  machine: Machine | undefined,
+): ReorderOptions | null {
+  if (given === undefined || given === false) return null
+  const byDefault = machine === undefined ? {} : { machine }
+  if (given === true) return byDefault
+  requireKnownOptions('reorder', given, knownOptions)
+  const { objective, machine: own } = given
+  if (objective !== undefined && !mappingObjectives.includes(objective)) {
+    // That objective needs a strategy, a block length and many simulations, while all ranks wait.
+    const remedy = objective === (simulatedTime as string) ? ' (that one is for rankweave map)' : ''
+    const expected = `reorder, objective: expected one of ${mappingObjectives.join(', ')}`
+    throw new RankweaveError('ERR_ARGUMENT', `${expected}, got ${shown(objective)}${remedy}`)
+  }
+  if (own !== undefined && !isMachine(own))
+    throw wrongValue('ERR_MACHINE', 'reorder: expected a machine', own)
+  return { ...byDefault, ...givenOptions(given) }
+}
+
+/** Returns the text on which ranks agree. */
+export function reorderText(reorder: ReorderOptions | null): string {
+  if (reorder === null) return ''
+  const { objective = 'pairs', machine } = reorder
+  return `reorder ${objective} ${machine === undefined ? '' : formatMachine(machine)}`
 }

@@ -4,12 +4,19 @@ import { checkOptions } from '../base/option-table.js'
 import type { CommHandle } from '../comm/handle.js'
 import { RankweaveError } from '../errors.js'
 import { type CartShape, checkCartShape, sizeOf } from '../topology/cart-shape.js'
-import type { ProcessTopology } from '../topology/process-topology.js'
-import { requireDegrees, requireLength, requireNumbers, requireRanks, snapshotOf } from './arguments.js'
+import { checkTopology, type ProcessTopology } from '../topology/process-topology.js'
+import { topologyHash } from '../topology/topology-hash.js'
+import {
+  checkPlanFrom,
+  type PlanFrom,
+  requireDegrees,
+  requireLength,
+  requireNumbers,
+  requireRanks,
+  snapshotOf,
+} from './arguments.js'
 import { createWith, type LoadHandles, strategyOf, type TopologyOptions } from './create.js'
 import type { AdjacentEdges, DistributedEdges } from './distributed/gather-lists.js'
-import { checkPlanFrom, type PlanFrom } from './plan-from.js'
-import { checkedFingerprint } from './topology-fingerprint.js'
 
 export interface CartOptions extends TopologyOptions {
   /** Marks the dimensions that wrap around. Default: none does. */
@@ -189,4 +196,34 @@ export function createDistGraph<G>(
     handle: async () => (await load()).graphHandle,
   })
   return made as Promise<G>
+}
+
+/** The fingerprints of the topologies that ranks of this thread passed last. */
+const recent: { readonly topology: WeakRef<ProcessTopology>; readonly fingerprint: string }[] = []
+const capacity = 16
+
+/**
+ * Hashes everything in a topology: neighbors, weights, shape. A topology that many ranks of a process pass is checked
+ * and hashed once.
+ *
+ * @throws ERR_TOPOLOGY for a malformed topology
+ */
+function checkedFingerprint(topology: ProcessTopology): string {
+  const known = recent.find((entry) => entry.topology.deref() === topology)
+  if (known !== undefined) return known.fingerprint
+  checkTopology(topology)
+  const fingerprint = fingerprintOf(topology)
+  if (recent.length === capacity) recent.shift()
+  recent.push({ topology: new WeakRef(topology), fingerprint })
+  return fingerprint
+}
+
+function fingerprintOf(topology: ProcessTopology): string {
+  const { cart, inWeight, outWeight } = topology
+  const shape = cart === null ? '' : `${cart.dims.join('x')}:${cart.periods.join()}`
+  return [topologyHash(topology), shape, weightHash(inWeight), weightHash(outWeight)].join(' ')
+}
+
+function weightHash(weights: Float64Array | null): number {
+  return weights === null ? 0 : hashIntegers(new Int32Array(weights.slice().buffer))
 }

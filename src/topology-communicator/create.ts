@@ -1,4 +1,5 @@
 import type { WaitOptions } from '../base/abort.js'
+import { hashText } from '../base/hash.js'
 import { requireOptions } from '../base/known-options.js'
 import { whileLoading } from '../base/loading.js'
 import { inversePermutation } from '../base/order.js'
@@ -10,18 +11,17 @@ import { contextLike, contextOver } from '../comm/create.js'
 import type { CommHandle } from '../comm/handle.js'
 import { rankTable, worldRanksOf } from '../comm/table/rank-table.js'
 import { isRankweaveError, RankweaveError, wrongValue } from '../errors.js'
+import { formatMachine, machineFacts } from '../machine/format-machine.js'
 import { isMachine, type Machine, nodeOf } from '../machine/machine.js'
 import { profileOf } from '../machine/network.js'
 import { requireCores } from '../machine/nodes.js'
-import { type AutoStrategy, checkAuto, isAuto } from '../neighborhood/choose/auto.js'
+import { type AutoStrategy, checkAuto, formatAuto, isAuto } from '../neighborhood/choose/auto.js'
 import type { PlanStore } from '../neighborhood/plan/plan-store.js'
-import { checkedKind, type Strategy } from '../neighborhood/strategies/strategies.js'
+import { checkedKind, formatStrategy, type Strategy } from '../neighborhood/strategies/strategies.js'
 import { refuseSimulation } from '../topology/friends/grouping-options.js'
-import { agreementOf } from './agreement.js'
-import { checkPlanStore } from './arguments.js'
+import type { PlanFrom } from './arguments.js'
+import { checkPlanStore, type ReorderOptions, reorderOptions, reorderText } from './arguments.js'
 import type { Neighborhood, TopologyOrPlan } from './execute/neighborhood.js'
-import type { PlanFrom } from './plan-from.js'
-import { type ReorderOptions, reorderOptions, reorderText } from './reorder-options.js'
 
 /** Options for the neighborhood collectives of a communicator. All ranks pass the same. */
 export interface TopologyOptions extends WaitOptions {
@@ -223,4 +223,25 @@ function requireProfile(machine: Machine | undefined): void {
   if (machine === undefined)
     throw new RankweaveError('ERR_MACHINE', 'strategy auto: expected a machine with a profile, got none')
   profileOf(machine)
+}
+
+/**
+ * Returns what ranks agree on besides the name of the call: the strategy as text, which errors show, and a hash. The
+ * hash differs almost surely when ranks pass different machines or other arguments.
+ *
+ * @param machine of the options; undefined stands for the machine of the world, which all processes have, or for its
+ *   nodes
+ */
+function agreementOf(
+  strategy: Strategy | AutoStrategy,
+  machine: Machine | undefined,
+  others: readonly (string | number)[],
+): { readonly op: string; readonly extra: number } {
+  const text = [
+    machine === undefined ? 'of the world' : formatMachine(machine),
+    // The costs of the machine decide what `auto` chooses.
+    isAuto(strategy) && machine !== undefined ? machineFacts(machine) : '',
+    ...others,
+  ].join(' ')
+  return { op: isAuto(strategy) ? formatAuto(strategy) : formatStrategy(strategy), extra: hashText(text) }
 }

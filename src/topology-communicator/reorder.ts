@@ -1,14 +1,25 @@
 import { bytesOf, wordsOf } from '../base/bytes.js'
+import { largestOf, rangeAt } from '../base/search.js'
 import type { Exchange } from '../calls/exchange/exchange.js'
 import { bcastBytes } from '../calls/exchange/exchange-patterns.js'
 import type { CommState } from '../comm/comm-state.js'
-import { nodeOf } from '../machine/machine.js'
+import { type Machine, nodeOf } from '../machine/machine.js'
 import { hopsBetween } from '../machine/network.js'
 import { mapTopology } from '../topology/mapping/map-topology.js'
+import { uniformDistance } from '../topology/mapping/placed-graph.js'
 import { requireAmounts } from '../topology/mapping/weighted-graph.js'
 import type { ProcessTopology } from '../topology/process-topology.js'
+import type { ReorderOptions } from './arguments.js'
+import { type MappingBounds, mapInParts } from './distributed/map-in-parts.js'
+import {
+  type MovedContext,
+  type MovedVertices,
+  movedContext,
+  moveVertices,
+} from './distributed/move-vertices.js'
+import type { OwnLists } from './distributed/own-lists.js'
+import { nodeOfRank, type RankHosts } from './distributed/own-lists.js'
 import { nodesInCommunicator, placementOf } from './execute/placement.js'
-import type { ReorderOptions } from './reorder-options.js'
 
 /** The visits of neighbors that refinement may spend, some 20 ns each: at most a tenth of the default of a mapping. */
 export const reorderWork = 1e7
@@ -47,4 +58,59 @@ export async function reorderedSlots(
   }
   const slotOf = wordsOf(await bcastBytes(exchange, 0, slots, bcastStep))
   return slotOf.length === 0 ? null : slotOf
+}
+
+/**
+ * Process 0 gathers at most 8 MiB, if there are fewer processes than clusters. Few edges per vertex serve better than
+ * clusters of several vertices, because clusters of unrelated vertices hide which vertices could be near.
+ */
+const mappingBounds: MappingBounds = { clusters: 2 ** 17, edges: 2 ** 19, degree: 64, work: reorderWork }
+
+interface PartsToMove {
+  readonly isWeighted: boolean
+  readonly reorder: ReorderOptions
+  /**
+   * The hosts of ranks. They know the ranks that the lists name, and all ranks if nodes are those of the world's
+   * machine.
+   */
+  readonly hosts: RankHosts
+}
+
+/** Vertices in the places of a mapping, and the communicator whose ranks they are. */
+export interface Moved extends MovedContext, MovedVertices {}
+
+/** Maps the graph, and moves its vertices to their places; returns null if that changes nothing. */
+export async function movedRanks(
+  state: CommState,
+  exchange: Exchange,
+  lists: OwnLists,
+  { isWeighted, reorder, hosts }: PartsToMove,
+): Promise<Moved | null> {
+  const { objective = 'pairs' } = reorder
+  if (isOnOneNode(state, reorder.machine)) return null
+  const ofNodes = reorder.machine ?? state.runtime.options.machine
+  const parts = {
+    ...{ objective, hosts, ranks: state.size },
+    nodeOf: (rank: number) => nodeOfRank(state, hosts, reorder.machine, rank),
+    nodes: ofNodes?.cores.length ?? largestOf(nodesOfProcesses(state)) + 1,
+    distance: ofNodes === undefined ? uniformDistance : hopsBetween(ofNodes),
+  }
+  const mapped = await mapInParts(exchange, lists, parts, mappingBounds)
+  if (mapped === null) return null
+  const vertices = await moveVertices(exchange, lists, mapped, isWeighted)
+  return { ...vertices, ...(await movedContext(state, exchange, vertices.vertexAt)) }
+}
+
+function isOnOneNode(state: CommState, machine: Machine | undefined): boolean {
+  if (machine !== undefined)
+    return rangeAt(machine.firstRank, 0) === rangeAt(machine.firstRank, state.size - 1)
+  const nodes =
+    state.runtime.options.machine === undefined
+      ? nodesOfProcesses(state)
+      : nodesInCommunicator(state, undefined, placementOf(state))
+  return nodes.every((node) => node === nodes[0])
+}
+
+function nodesOfProcesses({ processes: { processes, count }, runtime }: CommState): Int32Array {
+  return Int32Array.from({ length: count }, (_, index) => runtime.layout.nodeOfProcess[processes.at(index)])
 }

@@ -8,17 +8,23 @@ import { type Machine, nodeOf as nodesOfMachine } from '../machine/machine.js'
 import { type AutoStrategy, isAuto } from '../neighborhood/choose/auto.js'
 import type { Strategy } from '../neighborhood/strategies/strategies.js'
 import { topologyFromLists } from '../topology/topology-builders.js'
+import type { ReorderOptions } from './arguments.js'
+import { limitOf, type PlanFrom, planFromOf } from './arguments.js'
 import { planFromNeighbors } from './distributed/distributed-plan.js'
 import { compareEnds, findOneSidedEdge } from './distributed/edge-check.js'
 import { type AdjacentEdges, gatherAdjacent } from './distributed/gather-lists.js'
-import { namedRanks, type OwnLists } from './distributed/own-lists.js'
-import { nodeOfRank, type RankHosts, type RankPlacement, rankHosts } from './distributed/rank-hosts.js'
+import {
+  namedRanks,
+  nodeOfRank,
+  type OwnLists,
+  type RankHosts,
+  type RankPlacement,
+  rankHosts,
+} from './distributed/own-lists.js'
 import type { PlacedPart, TopologyOrPlan } from './execute/neighborhood.js'
 import { nodesInCommunicator, placementOf } from './execute/placement.js'
 import { cachedTopology } from './execute/topology-cache.js'
-import { limitOf, type PlanFrom, planFromOf } from './plan-from.js'
-import { type Moved, movedRanks } from './reorder-in-parts.js'
-import type { ReorderOptions } from './reorder-options.js'
+import { type Moved, movedRanks } from './reorder.js'
 
 /** The step of the exchange, after those of moving; an allgather takes up to 32. */
 const nodesStep = 3_200

@@ -1,9 +1,14 @@
 import { type CallPlace, placesText } from '../calls/matching/call-report.js'
 import { plainLane } from '../calls/matching/lane.js'
 import type { WorldLayout } from '../messages/process/world-layout.js'
-import { type CollectiveState, type OpenCollective, type ProcessState, survivorLane } from './diagnosis.js'
+import {
+  type CollectiveState,
+  type OpenCollective,
+  type ProcessState,
+  queuedLines,
+  survivorLane,
+} from './diagnosis.js'
 import { limited, pointToPointLines } from './diagnosis-waits.js'
-import { queuedLines } from './queued-messages.js'
 import { countOf, type Ranges, rangesText, union } from './rank-ranges.js'
 import type { RunningWorld } from './world.js'
 

@@ -1,8 +1,7 @@
 import type { CommRuntime } from '../comm/comm-state.js'
 import { madeBy } from '../messages/process/comm-context.js'
-import { pointToPointWaits } from './diagnosis.js'
+import { pointToPointWaits, queuedLines, queuedMessages } from './diagnosis.js'
 import { limited, pointToPointLines } from './diagnosis-waits.js'
-import { queuedLines, queuedMessages } from './queued-messages.js'
 
 const maxRanges = 16
 

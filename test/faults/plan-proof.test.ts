@@ -3,8 +3,7 @@ import { inNeighbors, mooreTopology, outNeighbors } from 'rankweave/topology'
 import { describe, expect, it } from 'vitest'
 import type { RankweaveError } from '../../src/errors.js'
 import type { PlanOfRanks } from '../../src/neighborhood/plan/plan-of-ranks.js'
-import { planFromNeighbors } from '../../src/topology-communicator/distributed/distributed-plan.js'
-import { provePlan } from '../../src/topology-communicator/distributed/plan-proof.js'
+import { planFromNeighbors, provePlan } from '../../src/topology-communicator/distributed/distributed-plan.js'
 import { type FrameFault, memoryExchanges } from '../support/memory-exchange.js'
 
 const topology = mooreTopology({ dims: [4, 6], radius: 1 })

@@ -5,7 +5,7 @@ import type { Exchange } from '../../calls/exchange/exchange.js'
 import { allgatherBytes, alltoallBytes } from '../../calls/exchange/exchange-patterns.js'
 import { RankweaveError } from '../../errors.js'
 import { endsDiffer, oneSidedEdge } from '../../topology/process-topology.js'
-import { combineAll } from './combine-all.js'
+import { combineAll } from './agreed-plan.js'
 import type { OwnLists } from './own-lists.js'
 
 // Steps of the exchange; an allgather takes up to 32.

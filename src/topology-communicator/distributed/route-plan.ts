@@ -1,15 +1,15 @@
+import { bytesOf, wordsOf } from '../../base/bytes.js'
 import { GrowingInt32Array } from '../../base/growing-array.js'
 import { getOrAdd } from '../../base/maps.js'
 import { indexIn } from '../../base/search.js'
 import type { Exchange } from '../../calls/exchange/exchange.js'
 import { isRankweaveError, RankweaveError } from '../../errors.js'
 import type { PlanOfRanks } from '../../neighborhood/plan/plan-of-ranks.js'
+import { deliveryTrees, type Moves } from '../../neighborhood/strategies/delivery-trees.js'
 import { type RouteHeader, scheduleOfMoves } from '../../neighborhood/strategies/route-schedule.js'
 import type { Route } from '../../neighborhood/strategies/strategy-kind.js'
+import type { RankHosts } from './own-lists.js'
 import { distinctBut, namedRanks, numberedTopology, type OwnLists } from './own-lists.js'
-import { type OwnMoves, ownTrees } from './own-trees.js'
-import type { RankHosts } from './rank-hosts.js'
-import { type Parcel, relay } from './relay.js'
 
 /** The step of the exchange; a relay takes up to 31. */
 const movesStep = 600
@@ -158,4 +158,132 @@ function beforeOf(block: Int32Array, from: Int32Array, to: Int32Array, numbers: 
     moveTo[to[m]] = m
     return before
   })
+}
+
+/** The words that one process has for another. */
+interface Parcel {
+  readonly from: number
+  readonly to: number
+  readonly words: Int32Array
+}
+
+interface Relayed {
+  /** The parcels for this process, in the order of their senders. */
+  readonly parcels: readonly Parcel[]
+  /** The largest of the numbers that the processes gave. */
+  readonly greatest: number
+}
+
+const headWords = 3
+
+/**
+ * Brings parcels to processes that do not expect them. In stage i a process sends one message, to the process 2^i
+ * ahead, with the parcels whose distance has that bit. This takes lg `count` messages per process, whatever there is to
+ * send. A parcel takes as many stages as its distance has ones, lg(`count`) / 2 on average. Takes a step per stage, up
+ * to 31.
+ *
+ * @param parcels of this process, at most one for each; not to itself
+ * @param greatest a number of this process, of which the largest over all processes is returned
+ * @see Bruck et al. 1997 (index with radix 2)
+ */
+async function relay(
+  exchange: Exchange,
+  parcels: readonly Parcel[],
+  greatest: number,
+  step: number,
+): Promise<Relayed> {
+  const { me, count } = exchange
+  let held: Parcel[] = [...parcels]
+  const kept: Parcel[] = []
+  let largest = greatest
+  for (let stage = 0, distance = 1; distance < count; stage++, distance *= 2) {
+    const goes = ({ to }: Parcel) => (((to - me + count) % count) & distance) !== 0
+    exchange.send((me + distance) % count, step + stage, bytesOf(packed(largest, held.filter(goes))))
+    held = held.filter((parcel) => !goes(parcel))
+    const arrived = wordsOf(await exchange.receive((me - distance + count) % count, step + stage))
+    largest = Math.max(largest, arrived[0])
+    for (const parcel of unpacked(arrived)) (parcel.to === me ? kept : held).push(parcel)
+  }
+  return { parcels: kept.sort((a, b) => a.from - b.from), greatest: largest }
+}
+
+function packed(first: number, parcels: readonly Parcel[]): Int32Array {
+  const length = parcels.reduce((sum, { words }) => sum + headWords + words.length, 1)
+  const all = new Int32Array(length)
+  all[0] = first
+  let at = 1
+  for (const { from, to, words } of parcels) {
+    all.set([from, to, words.length], at)
+    all.set(words, at + headWords)
+    at += headWords + words.length
+  }
+  return all
+}
+
+/** Returns views of a message's parcels; of an altered message those that can be read. */
+function unpacked(all: Int32Array): Parcel[] {
+  const parcels: Parcel[] = []
+  for (let at = 1; at + headWords <= all.length; ) {
+    const [from, to, length] = all.subarray(at, at + headWords)
+    at += headWords
+    if (length < 0 || at + length > all.length) break
+    parcels.push({ from, to, words: all.subarray(at, at + length) })
+    at += length
+  }
+  return parcels
+}
+
+/** The moves of the blocks of a process's ranks, in ranks. */
+type OwnMoves = Omit<Moves, 'before'>
+
+/**
+ * Builds the trees by which the blocks of a process's ranks reach their destinations. They equal those of the whole
+ * topology, because a tree depends only on its source's destinations and the route. Time: destinations times hops times
+ * the logarithm of the ranks on a way. Memory: proportional to these ranks and the moves, whatever the number of all
+ * ranks.
+ *
+ * @throws ERR_STRATEGY when the route leaves the ranks or does not end at the destination
+ */
+function ownTrees(route: Route, { localRanks, hosted }: OwnLists, ranks: number): OwnMoves {
+  const passed = new Set<number>(localRanks)
+  const start = [0]
+  const named = new GrowingInt32Array()
+  const sources: number[] = []
+  for (const [i, source] of localRanks.entries()) {
+    const destinations = distinctBut(source, hosted[i].destinations)
+    if (destinations.length === 0) continue
+    for (const destination of destinations) {
+      let at = source
+      for (let h = 0; h < route.hops; h++) {
+        at = route.hop(h, source, destination)
+        if (!Number.isInteger(at) || at < 0 || at >= ranks) break
+        passed.add(at)
+      }
+      if (at !== destination) throw strayed(source, destination, at)
+    }
+    sources.push(source)
+    named.append(destinations)
+    start.push(named.length)
+  }
+  // These ranks are numbered in their order, so nothing takes memory for all ranks.
+  const rankOf = Int32Array.from(passed).sort()
+  const starts = new Int32Array(rankOf.length + 1)
+  for (const [i, source] of sources.entries()) starts[indexIn(rankOf, source) + 1] = start[i + 1] - start[i]
+  for (let number = 0; number < rankOf.length; number++) starts[number + 1] += starts[number]
+  const destinations = named.toArray().map((rank) => indexIn(rankOf, rank))
+  const { block, hop, from, to } = deliveryTrees(
+    {
+      hops: route.hops,
+      hop: (h, source, destination) => indexIn(rankOf, route.hop(h, rankOf[source], rankOf[destination])),
+    },
+    { start: starts, rank: destinations },
+    rankOf.length,
+  )
+  const inRanks = (numbers: Int32Array) => numbers.map((number) => rankOf[number])
+  return { block: inRanks(block), hop, from: inRanks(from), to: inRanks(to) }
+}
+
+function strayed(source: number, destination: number, at: number): RankweaveError {
+  const message = `the route of rank ${source} to rank ${destination} ends at ${at}, not at its destination`
+  return new RankweaveError('ERR_STRATEGY', message)
 }

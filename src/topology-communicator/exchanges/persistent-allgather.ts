@@ -11,16 +11,20 @@ import { RankweaveError } from '../../errors.js'
 import { elementSizeBytes, requireIntact, type TypedArray } from '../../messages/datatype/elements.js'
 import { chosenNeighborhood } from '../execute/chosen.js'
 import { varyingDelivery } from '../execute/deliver-varying.js'
-import { exchangeLengths } from '../execute/exchange-lengths.js'
-import { NeighborRequest, type TunerPlace } from '../execute/neighbor-request.js'
-import { countRun } from '../execute/neighbor-traffic.js'
+import { NeighborRequest, requestStart, type TunerPlace } from '../execute/neighbor-request.js'
+import { countRun, exchangeLengths } from '../execute/neighbor-traffic.js'
 import type { NeighborHandle, Neighborhood } from '../execute/neighborhood.js'
-import { requestStart } from '../execute/request-start.js'
 import { checkedTune, initOptions, type NeighborInitOptions, tuneText } from '../execute/tune-options.js'
-import { type BlockLayoutOptions, blockLayoutOptions } from '../memory/block-layout.js'
 import { BlockStore } from '../memory/block-store.js'
-import { boundElements, checkInto } from '../memory/buffers.js'
-import { copyWords, wordsPerElement, wordViewOf } from '../memory/memory-words.js'
+import {
+  type BlockLayoutOptions,
+  blockLayoutOptions,
+  boundElements,
+  checkInto,
+  copyWords,
+  wordsPerElement,
+  wordViewOf,
+} from '../memory/buffers.js'
 import { fillRankSlots } from '../memory/slot-list.js'
 import { UniformStore } from '../memory/uniform-store.js'
 import { publishedAllgather } from './published-allgather.js'

@@ -12,10 +12,10 @@ import type { Signature } from '../../calls/signature.js'
 import type { CommState } from '../../comm/comm-state.js'
 import { requireIntact } from '../../messages/datatype/elements.js'
 import type { ProcessProgram } from '../../schedule/lower/program.js'
+import { largestOfAll } from '../execute/neighbor-request.js'
 import { countRun, type NeighborTraffic } from '../execute/neighbor-traffic.js'
 import { placementOf } from '../execute/placement.js'
-import { largestOfAll } from '../execute/tuned-start.js'
-import { copyWords, type Words } from '../memory/memory-words.js'
+import { copyWords, type Words } from '../memory/buffers.js'
 
 /** Steps of the exchange: the agreement takes up to 31. */
 const locationStep = 64

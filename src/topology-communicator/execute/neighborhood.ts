@@ -23,11 +23,15 @@ import { relabelledTopology } from '../../topology/mapping/relabel.js'
 import { inNeighbors, outNeighbors } from '../../topology/neighbors.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
 import { type SlotList, slotList } from '../memory/slot-list.js'
-import { onGrid, ownSlotsOnGrid } from './buffer-slots.js'
 import { type NeighborTraffic, noTraffic } from './neighbor-traffic.js'
-import { nodesInCommunicator, OperationProgram, placementOf } from './placement.js'
+import {
+  nodesInCommunicator,
+  OperationProgram,
+  onWorldMachine,
+  placementOf,
+  type RanksOnMachine,
+} from './placement.js'
 import { cachedTopology } from './topology-cache.js'
-import { onWorldMachine, type RanksOnMachine } from './world-machine.js'
 
 /** The plans of this thread's communicators. Logical processes that have the same topology object share its plan. */
 const plans = new PlanCache(32)
@@ -427,3 +431,31 @@ export class Neighborhood {
 /** Copies numbers as the ranks that they stand for. */
 const named = (numbers: Int32Array, rankOf: Int32Array | null): Int32Array =>
   rankOf === null ? numbers.slice() : numbers.map((number) => rankOf[number])
+
+/**
+ * Renumbers the slots of a grid's program: its lists hold the neighbors that exist; MPI's buffers have slots for the
+ * missing ones too.
+ */
+function onGrid(program: ProcessProgram, topology: ProcessTopology): ProcessProgram {
+  const existing = existingSlots(program, topology)
+  const fillSlot = program.fillSlot.map((slot, f) => existing[program.fillRank[f]][slot])
+  return { ...program, fillSlot }
+}
+
+/** Lists for every hosted rank the slots of MPI's buffer that have a neighbor. */
+function existingSlots({ ranks }: ProcessProgram, { cart }: ProcessTopology): number[][] {
+  return Array.from(ranks, (rank) => {
+    const existing: number[] = []
+    for (const [slot, neighbor] of cartNeighborSlots(cart!, rank).entries()) {
+      if (neighbor !== procNull) existing.push(slot)
+    }
+    return existing
+  })
+}
+
+/** Returns for every contributed value of a grid its block in its rank's send buffer. */
+function ownSlotsOnGrid(program: ProcessProgram, topology: ProcessTopology): Int32Array {
+  const { ownStart } = program
+  const existing = existingSlots(program, topology)
+  return Int32Array.from(existing.flatMap((slots, i) => slots.slice(0, ownStart[i + 1] - ownStart[i])))
+}

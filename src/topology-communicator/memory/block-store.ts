@@ -3,7 +3,7 @@ import { copyOf } from '../../calls/exchange/exchange.js'
 import type { ProgramStore } from '../../calls/program/run-program.js'
 import { requireIntact } from '../../messages/datatype/elements.js'
 import type { ProcessProgram } from '../../schedule/lower/program.js'
-import { checkTotal, copyWords, newWords, type Words } from './memory-words.js'
+import { checkTotal, copyWords, newWords, type Words } from './buffers.js'
 
 /**
  * The values of a program that combines nothing, during one call, in one arena: value v is `length[v]` words from

@@ -2,7 +2,7 @@ import { type Communicator, local, type RankweaveError } from 'rankweave'
 import type { Strategy } from 'rankweave/schedule'
 import { topologyFromEdges } from 'rankweave/topology'
 import { describe, expect, it } from 'vitest'
-import { planningLimits, reorderLimit } from '../../../../src/topology-communicator/plan-from.js'
+import { planningLimits, reorderLimit } from '../../../../src/topology-communicator/arguments.js'
 import { onRanks } from '../../../support/on-ranks.js'
 
 const combining = { kind: 'common-neighbor', k: 2, mode: 'agnostic', theta: 0 } as const

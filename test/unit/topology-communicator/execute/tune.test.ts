@@ -10,7 +10,7 @@ import type {
   NeighborInitOptions,
   TuneOptions,
 } from '../../../../src/topology-communicator/execute/tune-options.js'
-import { Tuner, type Tuning } from '../../../../src/topology-communicator/execute/tuner.js'
+import { Tuner, type Tuning } from '../../../../src/topology-communicator/execute/neighbor-request.js'
 import { coded, codeOf, onRanks } from '../../../support/on-ranks.js'
 
 const topology = mooreTopology({ dims: [4, 4], radius: 1 })
