@@ -60,3 +60,21 @@ describe('an option of a strategy is one entry of the table of its kind', () => 
     expect(without).toEqual([])
   })
 })
+
+describe('the candidates of a kind', () => {
+  const extents = { ranks: 16, nodes: 4, largest: 4, windows: [3, 3] }
+
+  it.each(Object.entries(strategies))('%s: are of this kind, and valid', (kind, { candidates }) => {
+    const found: readonly Strategy[] = candidates(extents)
+    expect(found.length).toBeGreaterThan(0)
+    for (const strategy of found) {
+      expect(strategy.kind).toBe(kind)
+      expect(() => checkedKind(strategy, extents.ranks)).not.toThrow()
+    }
+  })
+
+  it('have a place that no other kind has', () => {
+    const places = Object.values(strategies).map(({ place }) => place)
+    expect(new Set(places).size).toBe(places.length)
+  })
+})
