@@ -7,11 +7,12 @@ import { RankweaveError, reasonText, wrongValue } from '../../errors.js'
 import { modelFileName } from '../../launch/processes/load-online.js'
 import { callFileEnding } from '../../launch/processes/recorded-calls.js'
 import { type Collective, collectives } from '../../schedule/specification.js'
+import { packedEnding, packedTuning } from '../../shim/packed-files.js'
 import { shellWord } from '../../text/printable.js'
 import { fileError, makeDirectory, readRegularFileIfThere } from '../../text/whole-file.js'
 import type { MeasurementSource } from '../../tuning/measured/measurement.js'
 import { cellAxes, closedGrid } from '../../tuning/models/decision-grid.js'
-import { formatTuningFile, tuningFileLimits } from '../../tuning/models/read-tuning-file.js'
+import { formatTuningFile, readTuningFile, tuningFileLimits } from '../../tuning/models/read-tuning-file.js'
 import type { CallFile } from '../../tuning/online/call-file.js'
 import { callGains } from '../../tuning/online/call-gains.js'
 import {
@@ -41,7 +42,7 @@ import {
 } from '../input/options.js'
 import { blacklistsOf, type SimulationOptions, simulateRuns } from '../input/simulated-runs.js'
 import { learnOutcome, learnReportOutcome, learnReportText, learnText } from '../output/learn-report.js'
-import { checkOutputs, reportBeside, writeOutput } from '../output/output-file.js'
+import { checkOutputs, reportBeside, writeBeside, writeOutput } from '../output/output-file.js'
 import { counted, type Reporter } from '../output/reporter.js'
 import type { AddCommand } from './command.js'
 
@@ -172,7 +173,10 @@ export const learnCommand: AddCommand = (command, act) => {
         )
         const logic = bestOnly ? tunedLogic : tuningLogic()
         const { source } = files[0]
-        await writeOutput(report, output, [formatTuningFile(source, decisionsOf(grids))])
+        const model = formatTuningFile(source, decisionsOf(grids))
+        await writeOutput(report, output, [model])
+        if (source.kind === 'mpi')
+          await writeBeside(output, packedEnding, packedTuning(readTuningFile(model)))
         report.note(`wrote ${output}`)
         const learnedOnes = [...grids].map(([collective, learned]) => ({
           ...{ collective, learned },
