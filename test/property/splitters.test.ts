@@ -1,11 +1,16 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { seededRandom } from '../../src/base/random.js'
-import { rowsBetween, type SplitRows } from '../../src/comm/split/rows.js'
-import { regularSample, sampledWindows } from '../../src/comm/split/exact-cuts.js'
-import { sortRows } from '../../src/comm/split/rows.js'
+import {
+  evenTargets,
+  regularSample,
+  Seeker,
+  SplitterOwner,
+  sampledWindows,
+  verdictWords,
+} from '../../src/comm/split/exact-cuts.js'
+import { rowsBetween, type SplitRows, sortRows } from '../../src/comm/split/rows.js'
 import { sortRuns } from '../../src/comm/split/sort-runs.js'
-import { evenTargets, Seeker, SplitterOwner, verdictWords } from '../../src/comm/split/exact-cuts.js'
 import { cases } from '../support/soak.js'
 
 const entry = fc.tuple(
