@@ -185,7 +185,7 @@ function* followed(
  * @param degree the mean number of destinations
  */
 function leastLoad(strategy: Grouped, degree: number, isMerged: boolean): HopLoad[] {
-  const k = strategy.kind === 'descending' ? strategy.ks[0] : strategy.k
+  const k = strategyKind(strategy).friends!(strategy)
   return [
     { messages: [k - 1, 0], blocks: [isMerged ? k - 1 : degree * (1 - 1 / k), 0] },
     { messages: [degree / k, 0], blocks: [degree, 0] },

@@ -32,22 +32,13 @@ export function lowerBound(setting: Setting): LowerBound {
   const ofNodes = interfacesNs(setting, costs, sources)
   const out = operation === 'neighbor-allgather' ? followed(distinctOut(facts.topology), sources) : null
   return (strategy) => {
-    const mostBlocks =
-      operation === 'neighbor-allgather' ? combinedBlocks(strategy) : Number.POSITIVE_INFINITY
+    const ofKind =
+      operation === 'neighbor-allgather' ? strategyKind(strategy).mostBlocks?.(strategy) : undefined
+    const mostBlocks = ofKind ?? Number.POSITIVE_INFINITY
     const ofAll = Math.max(ofNodes, processorsNs(setting, costs, sources, mostBlocks))
     const ofRoute = out === null || isGrouped(strategy) ? 0 : routeNs(strategy, setting, costs, out)
     return (boundRounding * Math.max(ofAll, ofRoute)) / 1000
   }
-}
-
-/**
- * Returns the most blocks of one message. An edge is served by one group at most. So members of a group combine only
- * their own blocks, unless they hand over those that they hold.
- */
-function combinedBlocks(strategy: Strategy): number {
-  if (strategy.kind === 'common-neighbor') return strategy.k
-  if (strategy.kind === 'descending') return strategy.ks.reduce((most, k) => Math.max(most, k), 1)
-  return Number.POSITIVE_INFINITY
 }
 
 /** The least costs of a message of one block on its way, in nanoseconds. */

@@ -70,6 +70,9 @@ export const commonNeighbor: StrategyKind<CommonNeighbor> = {
     const groups = groupsOf(strategy, facts)
     return { schedule: commonNeighborSchedule(facts.topology, groups, strategy), groups }
   },
+  friends: ({ k: size }) => size,
+  // One group at most serves an edge, so members of a group combine only their own blocks.
+  mostBlocks: ({ k: size }) => size,
   place: 7,
   candidates: ({ ranks, largest }) =>
     groupingModes(largest).flatMap((mode) =>

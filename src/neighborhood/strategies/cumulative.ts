@@ -26,6 +26,7 @@ export const cumulative: StrategyKind<Cumulative> = {
     if (k > largestGroup) throw strategyError(`cumulative: expected k of at most ${largestGroup}, got ${k}`)
   },
   route: ({ k, mode }, facts) => routeOfSteps(k, mode, facts),
+  friends: ({ k }) => k,
   place: 9,
   candidates: ({ largest }) => groupingModes(largest).map((mode) => ({ kind: 'cumulative', k: 2, mode })),
 }

@@ -33,6 +33,9 @@ export const descending: StrategyKind<Descending> = {
       throw strategyError(`descending: expected ks of at most ${largestGroup}, got ${ks.join('.')}`)
   },
   route: ({ ks, mode }, facts) => routeOfGroups(ks, mode, facts),
+  friends: ({ ks }) => ks[0],
+  // One group at most serves an edge, so members of a group combine only their own blocks.
+  mostBlocks: ({ ks }) => ks.reduce((most, k) => Math.max(most, k), 1),
   place: 8,
   candidates: ({ largest }) =>
     groupingModes(largest).map((mode) => ({ kind: 'descending', ks: [4, 3, 2], mode })),

@@ -83,6 +83,10 @@ export interface StrategyKind<S extends { readonly kind: string }> {
   candidates(extents: Extents): S[]
   /** Returns per hop of a candidate's route the most messages that a rank sends. Default: the strategy has no bound. */
   mostMessages?(candidate: S, extents: Extents): number[]
+  /** Returns the number of friends of the groups that are formed first, for strategies that group friends. */
+  friends?(strategy: S): number
+  /** Returns the most blocks of one message of an allgather. Default: the strategy has no bound. */
+  mostBlocks?(strategy: S): number
   /**
    * Returns strategies that differ from one in a step: a list of radices or widths, or one of the options. The first
    * ones were faster most often. Lists that a strategy leaves to their defaults stay there; an option that a step
