@@ -3,6 +3,8 @@ import { writeFileSync } from 'node:fs'
 import { argv } from 'node:process'
 import { fileURLToPath } from 'node:url'
 import { benchmarksPage } from './benchmarks-page.js'
+import { readNeighborhood } from './neighborhood/record-neighborhood.js'
+import { strategiesPage } from './neighborhood/strategies-page.js'
 import { resultPages } from './result-tables.js'
 import { readResults } from './results-file.js'
 
@@ -10,8 +12,11 @@ import { readResults } from './results-file.js'
 export function writeBenchmarkPages(): void {
   const files = readResults()
   writeFileSync(new URL('../docs/benchmarks.md', import.meta.url), benchmarksPage(files))
-  for (const [name, text] of resultPages(files))
-    writeFileSync(new URL(`results/${name}`, import.meta.url), text)
+  const tables = [
+    ...Array.from(resultPages(files), ([name, text]) => [`results/${name}`, text] as const),
+    ['neighborhood/strategies', strategiesPage(readNeighborhood())] as const,
+  ]
+  for (const [name, text] of tables) writeFileSync(new URL(`${name}.md`, import.meta.url), text)
 }
 
 if (argv[1] === fileURLToPath(import.meta.url)) writeBenchmarkPages()

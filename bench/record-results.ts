@@ -1,6 +1,5 @@
 // npm run bench:record -- NAME.. [--from FILE]: runs these benches, or takes the lines that
-// `bench -- NAME --json` printed, and writes bench/results and docs/benchmarks.md; of neighborhood
-// docs/study/neighborhood.md.
+// `bench -- NAME --json` printed, and writes their results and docs/benchmarks.md.
 import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'

@@ -15,20 +15,21 @@ import { phasesSection, phasesTitle, replicationSection, replicationTitle } from
 // Every figure of bench/results with its target, for contributors: `npm run bench:docs` writes these pages beside the
 // results. They are not committed.
 
+/** From bench/results. */
 const docs = '../../docs'
 
 const tableOpening = `Every figure is the median of the runs; the best run is in brackets.
 \`ratio\` is ours / baseline in the unit of the row; ratios of times below 0.2 are printed as "times faster".
 A target is met or missed.
 Where the samples of single runs were not retained, figures are the medians documented at the time; \`source\` in bench/results names them.
-[How the figures are measured](${docs}/benchmarks.md#method).
+docs/benchmarks.md says how the figures are measured.
 `
 
 /** The pages by their names: the targets of all, and the tables of each file of results. */
 export function resultPages(files: readonly ResultFile[]): ReadonlyMap<string, string> {
   return new Map([
-    ['targets.md', summary(files)],
-    ...files.map((file) => [`${file.name}.md`, tablesPage(file)] as const),
+    ['targets', summary(files)],
+    ...files.map((file) => [file.name, tablesPage(file)] as const),
   ])
 }
 

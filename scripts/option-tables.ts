@@ -1,4 +1,4 @@
-// Tables of options in docs/, from the descriptions that the code checks by.
+// Tables of options and commands in docs/, from the descriptions that the code checks by.
 // `npm run docs:options` writes them; test/option-tables.test.ts compares.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { argv } from 'node:process'
@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { splitOptions } from '../src/comm/split/split-plan.js'
 import { strategies } from '../src/neighborhood/strategies/strategies.js'
 import { tuneOptions } from '../src/topology-communicator/execute/tune-options.js'
+import { commandTables } from './command-tables.js'
 import { type MarkedTable, optionHeads, optionRows, pageWithTables, tableOf } from './marked-tables.js'
 
 const heads = ['option', ...optionHeads] as const
@@ -21,6 +22,7 @@ const tables: readonly MarkedTable[] = [
       Object.entries(strategies).flatMap(([kind, { options }]) => optionRows(options, [`\`${kind}\``])),
     ),
   },
+  ...commandTables,
 ]
 
 export const optionPages = [...new Set(tables.map(({ page }) => page))]

@@ -1,15 +1,13 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import type { Figure } from '../bench.js'
 import { caseOf, reference, summaries } from './cells.js'
-import { type NeighborhoodResults, strategiesPage } from './strategies-page.js'
+import type { NeighborhoodResults } from './strategies-page.js'
 
 const file = new URL('results.json', import.meta.url)
-const page = new URL('../../docs/study/neighborhood.md', import.meta.url)
 
 /**
- * Writes bench/neighborhood/results.json and docs/study/neighborhood.md from lines that the bench
- * printed, of some suites, cells or all. Figures of these cases replace those recorded before; the others
- * stay.
+ * Writes bench/neighborhood/results.json from lines that the bench printed, of some suites, cells or all. Figures of
+ * these cases replace those recorded before; the others stay.
  */
 export function recordNeighborhood(lines: readonly string[], date: string): void {
   const all = lines.map((line) => JSON.parse(line) as Figure).filter(({ bench }) => bench === 'neighborhood')
@@ -18,16 +16,18 @@ export function recordNeighborhood(lines: readonly string[], date: string): void
   const measured = all.map(
     ({ bench: _bench, node: _node, cpu: _cpu, ...rest }) => ({ ...rest, date }) as Figure,
   )
-  const before = existsSync(file)
-    ? (JSON.parse(readFileSync(file, 'utf8')) as NeighborhoodResults).figures
-    : []
+  const before = existsSync(file) ? readNeighborhood().figures : []
   const results = {
     machine: `${first['cpu']} (virtual)`,
     node: String(first['node']).replace('v', ''),
     figures: merged(before, measured),
   } satisfies NeighborhoodResults
   writeFileSync(file, `${JSON.stringify(results, null, 2)}\n`)
-  writeFileSync(page, strategiesPage(results))
+}
+
+/** What is recorded. */
+export function readNeighborhood(): NeighborhoodResults {
+  return JSON.parse(readFileSync(file, 'utf8')) as NeighborhoodResults
 }
 
 /** Cells in the order of the reference, what is counted over all of them, then the other figures. */

@@ -11,7 +11,7 @@ export interface NeighborhoodResults {
 
 const opening = `# Strategies of neighbor allgathers
 
-<!-- Generated from bench/neighborhood/results.json by \`npm run bench:record -- neighborhood\`. -->
+<!-- Generated from bench/neighborhood/results.json by \`npm run bench:docs\`. -->
 
 Which strategy takes the least time depends on the graph, the length of the blocks and the network.
 This page compares them in [SimGrid](https://simgrid.org), a simulator that is not ours, which moves the data and compares every slot.
@@ -26,7 +26,7 @@ Packing and unpacking take 2 ns per block and 0.1 ns per byte; every message has
 All times are simulated microseconds until the last rank has finished.
 `
 
-/** docs/study/neighborhood.md. */
+/** Every figure of the comparison, as a page that is not committed. */
 export function strategiesPage(results: NeighborhoodResults): string {
   const cells = results.figures.filter((figure) => 'candidate' in figure)
   const { machine, node } = results

@@ -44,7 +44,7 @@ Exit codes:
   1   a check failed: a wrong product, a plan with violations, a wrong split, a violated guideline
   2   bad input: options, files, a full disk, a program that cannot be loaded, no MPI
   3   the program's world failed: a rank threw, a deadlock, a lost process
-  70  a defect of rankweave
+  70  a bug in rankweave
   130 Ctrl-C ended a command that runs neither a world nor a service; 129 and 143: SIGHUP, SIGTERM
   141 the reader of the output left early (| head), which ends a program's world`
 
@@ -56,6 +56,7 @@ export async function runCli(argv: readonly string[], streams: Streams): Promise
     .description('Communicators, process topologies and message-combining neighborhood collectives.')
     .version(version(), '--version', 'print the version')
     .helpOption('-h, --help', 'print help')
+    .commandsGroup('Inspection:')
     .helpCommand('help [command]', 'print the help of a command')
     .addHelpText('after', help)
     .showSuggestionAfterError()
@@ -87,7 +88,7 @@ async function addCommands(program: Command, argv: readonly string[], act: Act):
     },
   })
   for (const listed of commands) {
-    const command = program.command(listed.name).description(listed.description)
+    const command = program.command(listed.name).description(listed.description).helpGroup(`${listed.group}:`)
     if (wanted.has(listed)) (await listed.load())(command, act)
   }
 }
@@ -129,9 +130,7 @@ function fail(error: unknown, report: Reporter): number {
   if (error instanceof Interrupted) return refuse(error.cause, exitCodeOfSignal(error.signal), report)
   if (error instanceof WorldFailure) return refuse(error.cause, exitCodes.worldFailed, report)
   if (error instanceof RankweaveError) return refuse(error, exitCodes.badInput, report)
-  report.note(
-    'This is a defect of rankweave. Please report it with the command line and the following lines:',
-  )
+  report.note('This is a bug in rankweave. Please report it with the command line and the following lines:')
   return refuse(error, exitCodes.defect, report)
 }
 

@@ -74,7 +74,7 @@ const optionTable = {
     whole(1, 4095),
     '5',
   ),
-  bestOnly: flag('--best-only', 'a model for runs that do not explore, a fiftieth of the size'),
+  bestOnly: flag('--best-only', 'a smaller model, without recorded times, for runs that do not explore'),
   with: option(
     '--with <text...>',
     'have the next runs try these settings, too: bcast-knomial:radix=3,segment=4096',

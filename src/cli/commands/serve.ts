@@ -20,7 +20,7 @@ SIGTERM and SIGINT end it: running plans may end, waiting ones are taken up when
 
 Limits, each with its default:
 ${Object.entries(defaultServiceLimits)
-  .map(([name, value]) => `  ${name.padEnd(16)}${value}`)
+  .map(([name, value]) => `  ${name.padEnd(20)}${value}`)
   .join('\n')}
 
 Examples:

@@ -23,8 +23,8 @@ describe('tables of bench/results', () => {
     const tables = resultPages(files)
     for (const { name, tables: recorded } of files)
       for (const { title } of recorded) {
-        expect(tables.get(`${name}.md`)).toContain(`\n## ${title}\n`)
-        expect(tables.get('targets.md')).toContain(`[${title}](${name}.md#`)
+        expect(tables.get(name)).toContain(`\n## ${title}\n`)
+        expect(tables.get('targets')).toContain(`[${title}](${name}.md#`)
       }
   })
 

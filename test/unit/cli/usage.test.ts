@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { commandGroups } from '../../../src/cli/commands/commands.js'
 import { exitCodes } from '../../../src/cli/output/exit-codes.js'
+import { defaultServiceLimits } from '../../../src/client/protocol/limits.js'
 import { cli, onlyObject, typed } from './run-cli.js'
 
 const commands = [
@@ -24,6 +26,18 @@ describe('help', () => {
     for (const command of commands) expect(stdout).toContain(`  ${command} `)
     for (const code of Object.values(exitCodes)) expect(stdout).toMatch(new RegExp(`^  ${code} +\\w`, 'm'))
     expect(stderr).toBe('')
+  })
+
+  it('groups commands by reader', async () => {
+    const { stdout } = await cli`--help`
+    const headings = Array.from(stdout.matchAll(/^([A-Z][\w ]+):$/gm), ([, heading]) => heading)
+    expect(headings).toEqual(['Options', ...commandGroups, 'Start here', 'Exit codes'])
+  })
+
+  it('the limits of serve are followed by their defaults', async () => {
+    const { stdout } = await cli`serve --help`
+    for (const [name, value] of Object.entries(defaultServiceLimits))
+      expect(stdout).toMatch(new RegExp(`^  ${name} +${value}$`, 'm'))
   })
 
   it.each(commands)('%s shows examples', async (command) => {
