@@ -41,9 +41,8 @@ import type { TopologyCommunicator } from './topology-communicator.js'
  * are small; the data that the ranks of a process share are stored once behind them.
  *
  * **Forms.** A collective such as `allreduce` returns a promise. `iallreduce` takes the same arguments, starts the call
- * and returns a request, for which the rank waits later ({@link CollectiveCommunicator}). `allreduceInit` binds the call
- * to its buffers, to be started often ({@link PersistentCommunicator}). {@link together} calls for all ranks of the
- * process, with one promise.
+ * and returns a request, for which the rank waits later. `allreduceInit` binds the call to its buffers, to be started
+ * often. {@link together} calls for all ranks of the process, with one promise.
  *
  * **Buffers.** A send or a collective has read its data when its promise resolves; do not change the data before. A
  * receive returns a fresh array, or fills `into`, which belongs to the receive until its promise settles. Results are

@@ -12,6 +12,7 @@ export class JoiningCalls {
   /** The call of the rank that called first. */
   call: AnyCall | undefined
   firstCaller = 0
+  /** The local index of the rank that called last; -1 before any has. */
   lastCaller = -1
   count = 0
   lane: Lane | undefined
