@@ -28,8 +28,8 @@ import {
   RoutedDesign,
   type SourceCounts,
 } from './design.js'
-import { EntryListsDesign } from './entry-lists.js'
 import { HashBinsDesign } from './hash-bins.js'
+import { IndexedListsDesign } from './indexed-lists.js'
 import { LinkedListDesign } from './linked-list.js'
 import {
   DynamicPartners,
@@ -171,7 +171,7 @@ export const matchingDesigns: {
   index: {
     help: 'a list with an index while it is long: the design of this library',
     options: {},
-    make: (queue) => new EntryListsDesign(queue),
+    make: (queue) => new IndexedListsDesign(queue),
   },
   clusters: {
     help: 'a list per cluster of sources, from the counts of an earlier run',

@@ -14,7 +14,7 @@ import { EntryList } from './entry-list.js'
  * amortized constant time, however long the queue is. Its traversals are the entries compared, and those put into an
  * index.
  */
-export class EntryListsDesign<E extends MatchingElement> implements MatchingDesign<E> {
+export class IndexedListsDesign<E extends MatchingElement> implements MatchingDesign<E> {
   readonly #holds: 'patterns' | 'messages'
   readonly #contexts = new Map<number, Map<number, EntryList<E>>>()
   #lists = 0
