@@ -2,6 +2,7 @@ import type { Clock } from '../../base/clock.js'
 import type { CommRuntime } from '../../comm/comm-state.js'
 import { RankweaveError } from '../../errors.js'
 import type { Communicator } from '../../handles/communicator.js'
+import { endGraceMs } from '../../launch/processes/process-protocol.js'
 import { hostMember } from '../../launch/websocket/member.js'
 import { type MountedWorld, openWorld } from '../../launch/websocket/rendezvous.js'
 import { ownVersion } from '../../package-paths.js'
@@ -17,9 +18,6 @@ import {
 } from '../../websocket/socket/socket.js'
 import { openWebSocket } from '../../websocket/websocket.js'
 import { summedWaiting, type WaitingMessages, type WorldHost, waitingIn } from './world-host.js'
-
-/** The milliseconds that a failed world waits for programs that do not take part in its end. */
-const graceMs = 5_000
 
 /**
  * The bytes that a process may have sent to another one that has not received them. Members receive no data, so the
@@ -149,7 +147,7 @@ export class MixedHost implements WorldHost {
   #failed(process: number, afterSurvived: boolean): void {
     if (afterSurvived || this.#hasFailed || this.#gone.has(process)) return
     this.#hasFailed = true
-    this.#clock.later(graceMs, () => this.#world.close('it has failed'))
+    this.#clock.later(endGraceMs, () => this.#world.close('it has failed'))
   }
 }
 
