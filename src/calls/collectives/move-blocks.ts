@@ -62,14 +62,6 @@ export function cutAt(length: number, parts: number, part: number): number {
   return Math.floor((length * part) / parts)
 }
 
-/** Returns the lengths of the blocks of a unit that one participant contributes or all do, cut into `parts`. */
-export function unitLengths(sizeBytes: number, parts: number): LengthOf {
-  return (block) => {
-    const part = block % parts
-    return cutAt(sizeBytes, parts, part + 1) - cutAt(sizeBytes, parts, part)
-  }
-}
-
 /**
  * Returns the lengths of blocks that are numbered by participant, then segment.
  *
@@ -81,4 +73,9 @@ export function segmentLengths(sizeOf: (unit: number) => number, segments: numbe
     const segment = block % segments
     return cutAt(size, segments, segment + 1) - cutAt(size, segments, segment)
   }
+}
+
+/** Returns the lengths of the blocks of units of one length, cut into `parts`. */
+export function unitLengths(sizeBytes: number, parts: number): LengthOf {
+  return segmentLengths(() => sizeBytes, parts)
 }

@@ -135,7 +135,7 @@ export type PlacesOf = (unit: number, isRelayed: boolean) => BlockMemory
  *
  * A schedule may bring blocks back to their origin. They are not sent there, since it sends them from its own memory.
  */
-export class PieceStore implements ProgramStore, FramePieces {
+class PieceStore implements ProgramStore, FramePieces {
   readonly pieces = this
   readonly #program: ProcessProgram
   readonly #segments: number

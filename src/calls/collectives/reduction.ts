@@ -375,7 +375,7 @@ function partLengths(countElems: number, parts: number): LengthOf {
  * The values of a reduction whose lengths only its run shows: structured clones, for one run. A frame carries the
  * lengths of its values; arrived values are decoded when they are combined.
  */
-export class ValueStore implements ProgramStore {
+class ValueStore implements ProgramStore {
   readonly #program: ProcessProgram
   readonly #combiner: Combiner<unknown>
   readonly #values: unknown[]

@@ -185,7 +185,7 @@ function unblockEach(state: CommContext, lane: Lane, slot: Slot): void {
 }
 
 /** Notes the rank of each error of a rank that fails alone, if one promise is that of all. */
-export function noteFailures(state: CommContext, results: readonly unknown[]): void {
+function noteFailures(state: CommContext, results: readonly unknown[]): void {
   for (let i = 0; i < results.length; i++) {
     const result = results[i]
     if (result instanceof RankFailure) noteRank(result.error, state.worldRank(i))

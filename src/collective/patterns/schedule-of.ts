@@ -15,7 +15,7 @@ import type { Algorithm, Shape } from './algorithm.js'
 import { checkShape, ranksWithin, requireShape, shapeLimits } from './check-shape.js'
 
 /** The least number of ranks whose schedules are estimated. */
-export const leastEstimated = 1024
+const leastEstimated = 1024
 const samples = 64
 /**
  * The number of smallest counts that are used. So the work of few ranks, like a root or the inner ranks of a tree, is
@@ -41,7 +41,7 @@ export interface ScheduleSize {
  * @param rows ranks whose operations are to be emitted; undefined for all
  * @throws ERR_SCHEDULE for too many operations or entries; ERR_ARGUMENT for too many blocks
  */
-export function requireSize(algorithm: Algorithm, shape: Shape, rows: readonly number[] | undefined): void {
+function requireSize(algorithm: Algorithm, shape: Shape, rows: readonly number[] | undefined): void {
   const { operations, entries, held } = leastSize(algorithm, shape, rows)
   requireHeld(algorithm.collective, shape.ranks, held)
   if (operations > operationLimits.operations) throw tooMany('operations', operationLimits.operations)

@@ -46,7 +46,7 @@ export const reduceInOrderBinary: Algorithm = {
  *
  * @see Pjesivac-Grbovic 2007 §4.1.1 (in-order binary tree); its root of all is the last rank
  */
-export interface InOrderPlace {
+interface InOrderPlace {
   /** The number of messages between the rank and the root. */
   readonly depth: number
   /** The parent; -1 for the root. */

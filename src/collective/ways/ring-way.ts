@@ -21,7 +21,7 @@ export interface RingPhase {
  *
  * @see Sack 2011 chapter 3 (ring)
  */
-export function* ringMessages(
+function* ringMessages(
   { dims }: Box,
   position: number,
   { dimension, begin, stages, step }: RingPhase,

@@ -15,14 +15,14 @@ import type { Reject } from './checked-values.js'
 import { isIntegerBelow, limit } from './checked-values.js'
 
 /** The versions of the schedule format that are read and written. */
-export const formatVersions = [1, 2, 3] as const
+const formatVersions = [1, 2, 3] as const
 export type FormatVersion = (typeof formatVersions)[number]
 
 /** The version of schedules that need no later one. */
 export const currentVersion: FormatVersion = 2
 
 /** The format name in every header (docs/schedule-format.md). */
-export const formatName = 'rankweave-schedule'
+const formatName = 'rankweave-schedule'
 
 /** The first line of a file. */
 export type ScheduleFileHeader = HeaderVersion1 | Header

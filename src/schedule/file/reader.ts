@@ -41,7 +41,7 @@ import { type BlockRun, RankRows, type SlotTerm, SpecificationRows } from './spe
  * Reads a schedule line by line: pass every line to `line`, then call `schedule` or `slice`. Blank lines are skipped;
  * rank lines may come in any order.
  */
-export class ScheduleReader {
+class ScheduleReader {
   readonly #source: string
   #lineNumber = 0
   #content: FileContent | null = null
@@ -173,7 +173,7 @@ function linesOf(lines: Iterable<string>): Iterable<string> {
 }
 
 /** The contents of a schedule file's lines, collected rank by rank in any order. */
-export class FileContent {
+class FileContent {
   readonly header: ScheduleFileHeader
   readonly topologyFacts: TopologyFacts | null
   readonly #bounds: LineBounds
@@ -253,7 +253,7 @@ export class FileContent {
 }
 
 /** A rank line without its operations. Lists that the version or the lack of a topology excludes are empty. */
-export interface RankLine {
+interface RankLine {
   readonly rank: number
   readonly staging: number
   readonly out: readonly number[]
@@ -263,7 +263,7 @@ export interface RankLine {
 }
 
 /** The facts of the header against which rank lines are checked. */
-export type LineBounds = Pick<ScheduleFileHeader, 'version' | 'ranks' | 'phases' | 'collective'> & {
+type LineBounds = Pick<ScheduleFileHeader, 'version' | 'ranks' | 'phases' | 'collective'> & {
   readonly hasTopology: boolean
   readonly blocks: number
 }
@@ -278,7 +278,7 @@ const keysOf = {
  * Checks a rank line and appends its operations to the log. `verify` checks whether the blocks and places
  * that operations name exist; own blocks and slots are checked here.
  */
-export function readRankLine(line: unknown, bounds: LineBounds, log: OperationLog, reject: Reject): RankLine {
+function readRankLine(line: unknown, bounds: LineBounds, log: OperationLog, reject: Reject): RankLine {
   const { blocks, collective, hasTopology, ranks, version } = bounds
   const keys = version === 1 ? keysOf.version1 : hasTopology ? keysOf.topology : keysOf.others
   const object = objectWith(line, keys, 'the line', reject)
@@ -387,7 +387,7 @@ function requireSame(
 }
 
 /** The phase of a rank whose operations are read. */
-export interface PhaseTarget {
+interface PhaseTarget {
   readonly version: FormatVersion
   readonly ranks: number
   readonly log: OperationLog
@@ -396,10 +396,10 @@ export interface PhaseTarget {
 }
 
 /** Checks one operation of a list, and appends it to the log. */
-export type ReadOperation = (value: unknown, target: PhaseTarget, reject: Reject) => void
+type ReadOperation = (value: unknown, target: PhaseTarget, reject: Reject) => void
 
 /** Reads a list of operations, which may be absent. `where` is its phase, for messages. */
-export function readList(
+function readList(
   list: unknown,
   where: () => string,
   read: ReadOperation,
@@ -416,8 +416,8 @@ export function readList(
   }
 }
 
-export const readSend = messageReader(opKind.send, 'to', 'read')
-export const readReceive = messageReader(opKind.receive, 'from', 'write')
+const readSend = messageReader(opKind.send, 'to', 'read')
+const readReceive = messageReader(opKind.receive, 'from', 'write')
 
 function messageReader(kind: number, peer: string, place: string): ReadOperation {
   const keys = [peer, 'tag', 'blocks', place]
@@ -441,7 +441,7 @@ function earlierPhase(after: unknown, phase: number, reject: Reject): number {
 }
 
 /** Reads a copy of version 1. */
-export const readCopy = copyReader('blocks')
+const readCopy = copyReader('blocks')
 
 const readNamedCopy = copyReader('copy')
 
@@ -461,7 +461,7 @@ function copyReader(name: string): ReadOperation {
 const combineKeys = ['combine', 'left', 'right', 'write']
 
 /** Reads a copy or a combination. */
-export const readLocal: ReadOperation = (value, target, reject) => {
+const readLocal: ReadOperation = (value, target, reject) => {
   const isCombination = typeof value === 'object' && value !== null && Object.hasOwn(value, 'combine')
   if (!isCombination) return readNamedCopy(value, target, reject)
   const { log, rank, phase } = target

@@ -14,7 +14,7 @@ import {
 } from './term-table.js'
 import type { ViolationList } from './violations.js'
 
-export interface SlotProof {
+interface SlotProof {
   /** Whether every known reduction combines its contributors in the demanded order, each once. */
   readonly isOrdered: boolean
   /** The {@link Verification.association} if no violation is found. */
@@ -97,7 +97,7 @@ export function checkSlots(
 }
 
 /** The associations of the reductions in a schedule's slots, by the ranks that they combine. */
-export class AssociationList {
+class AssociationList {
   readonly #terms: TermTable
   readonly #check: ReductionCheck
   readonly #ranks: number
@@ -149,13 +149,13 @@ export class AssociationList {
 const mostInOrder = 12
 
 /** Returns for example `the reduction of part 1 over ranks 0-7`. */
-export function describeReduction(terms: TermTable, check: ReductionCheck, reduction: number): string {
+function describeReduction(terms: TermTable, check: ReductionCheck, reduction: number): string {
   const ranks = demandedRanks(terms, check, reduction).keys()
   return `the reduction of part ${check.partOf(reduction)} over ${formatRanks(ranks)}`
 }
 
 /** Describes the contents of a slot that should hold a reduction, e.g. `combines ranks 0-2, 4 (missing 3)`. */
-export function describeDifference(
+function describeDifference(
   { reductions }: Specification,
   terms: TermTable,
   check: ReductionCheck,
@@ -184,7 +184,7 @@ export function describeDifference(
 }
 
 /** Lists the contributors of a term from left to right, e.g. `2, 0, 1`. */
-export function describeOrder(terms: TermTable, term: number): string {
+function describeOrder(terms: TermTable, term: number): string {
   const shown: number[] = []
   for (const block of blocksOf(terms, term)) {
     if (shown.length === mostInOrder) return `${shown.join(', ')}, ...`

@@ -245,7 +245,7 @@ class Follower implements Contents {
  * The contents of every place of every rank, and whether it is read. A rank may claim any number of temporary places,
  * but memory is bounded by the specification and by the places that its operations touch.
  */
-export class HeldTerms {
+class HeldTerms {
   /** The terms, by index of place. */
   readonly holds: Int32Array
   readonly isRead: Uint8Array

@@ -222,12 +222,12 @@ function grown<A extends Int32Array | Uint8Array>(from: A, to: A): A {
  * 2^-64.
  */
 
-export function leafHash(origin: number, half: 0 | 1): number {
+function leafHash(origin: number, half: 0 | 1): number {
   return mixed(origin ^ seeds[half], factors[half])
 }
 
 /** @param left the hash of the left operand, the same half */
-export function combinationHash(left: number, right: number, half: 0 | 1): number {
+function combinationHash(left: number, right: number, half: 0 | 1): number {
   return mixed(mixed(left ^ seeds[2 + half], factors[half]) + right, factors[half])
 }
 

@@ -198,7 +198,7 @@ function checkStarts(
 }
 
 /** Whether starts of rows ascend from 0, and to an end if it is given. */
-export function ascendsFromZeroTo(starts: Int32Array, end: number | null): boolean {
+function ascendsFromZeroTo(starts: Int32Array, end: number | null): boolean {
   for (let i = 1; i < starts.length; i++) if (starts[i] < starts[i - 1]) return false
   return starts[0] === 0 && (end === null || starts[starts.length - 1] === end)
 }
