@@ -84,7 +84,7 @@ export function makeApp({ context, metrics, files, tls, logger }: AppOptions): F
   readJsonBodies(app)
   app.setErrorHandler((error, request, reply) => {
     const { status, answer } = errorAnswer(error)
-    if (status === 500) context.log.error({ path: pathOf(request.url), error: String(error) }, 'a defect')
+    if (status === 500) context.log.error({ path: pathOf(request.url), error: String(error) }, 'a bug')
     if (isRankweaveError(error, 'ERR_STORE')) context.log.error({ error: error.message }, 'the data')
     context.store.suspect(error)
     if (status === 401) reply.header('www-authenticate', 'Bearer')

@@ -27,7 +27,7 @@ interface Refusal {
 }
 
 /**
- * Turns an error into an answer: its status, code and message. The answer to a defect states no more than that it is
+ * Turns an error into an answer: its status, code and message. The answer to a bug states no more than that it is
  * one.
  */
 export function errorAnswer(error: unknown): Refusal {
@@ -42,7 +42,7 @@ export function errorAnswer(error: unknown): Refusal {
       'expected the header content-type: application/json, got another or none',
     )
   if (statusCode < 500) return answerOf(statusCode, 'ERR_ARGUMENT', message)
-  return answerOf(500, 'ERR_WORKER', 'a defect of the service, which is in its log')
+  return answerOf(500, 'ERR_WORKER', 'a bug in the service; its log has the error')
 }
 
 /** Answers on a connection that is not, or no longer, one of HTTP, and ends it. */

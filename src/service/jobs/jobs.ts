@@ -350,7 +350,7 @@ export class Jobs {
     const record = { ...job.record, state, error: error === null ? null : shownError(error) }
     const fields = { tenant: job.tenant.id, plan: record.plan }
     if (error !== null && !(error instanceof RankweaveError))
-      this.#log.error({ ...fields, error: String(error) }, 'a defect: planning failed')
+      this.#log.error({ ...fields, error: String(error) }, 'a bug: planning failed')
     try {
       job.ending = this.#store.putJob(job.tenant, record)
       await job.ending
@@ -405,8 +405,8 @@ function infoOf({ record, progress }: Job): JobInfo {
   return { id, plan, topology: request.topology, state, progress, error, createdAt }
 }
 
-/** Returns the error to show. A defect is shown as no more than that: its message may hold anything. */
+/** Returns the error to show. A bug is shown as no more than that: its message may hold anything. */
 function shownError(error: unknown): { readonly code: string; readonly message: string } {
   if (error instanceof RankweaveError) return { code: error.code, message: error.message.slice(0, 2000) }
-  return { code: 'ERR_WORKER', message: 'a defect of the service, which is in its log' }
+  return { code: 'ERR_WORKER', message: 'a bug in the service; its log has the error' }
 }
