@@ -3,6 +3,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { basename, dirname, posix } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { allWords, budgets } from '../test/support/page-words.js'
 import { tableOf } from './marked-tables.js'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -45,15 +46,6 @@ const isBesideItsUser = ({ path, users }: (typeof files)[number]) =>
 const cCode = ['.c', '.h']
   .flatMap((ending) => pathsIn('src', ending))
   .map((path) => readFileSync(root + path, 'utf8'))
-const wordsOf = (paths: readonly string[]) =>
-  paths.reduce(
-    (sum, path) =>
-      sum +
-      readFileSync(root + path, 'utf8')
-        .split(/\s+/)
-        .filter(Boolean).length,
-    0,
-  )
 const folders = new Map<string, number>()
 for (const { path } of files) folders.set(dirname(path), (folders.get(dirname(path)) ?? 0) + 1)
 const count = (value: number) => value.toLocaleString('en-US')
@@ -82,10 +74,10 @@ const rows: [string, string][] = [
       .map(([name, size]) => `${name} ${size}`)
       .join(', ') || 'none',
   ],
-  ['words of decision records', count(wordsOf(pathsIn('docs/decisions', '.md')))],
-  [
-    'words of CHANGELOG, architecture',
-    `${count(wordsOf(['CHANGELOG.md']))}, ${count(wordsOf(['docs/architecture.md']))}`,
-  ],
+  ...budgets.map(({ what, words, most }): [string, string] => [
+    `words of ${what}`,
+    `${count(words)} of at most ${count(most)}`,
+  ]),
+  ['words of all Markdown', count(allWords())],
 ]
 console.log(tableOf(['what', 'now'], rows))

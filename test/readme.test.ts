@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
 import { commands } from '../src/cli/commands/commands.js'
 import { blocksOf, pageNames } from './support/page-blocks.js'
+import { budgets, mostWordsOf, usersPages, whatGrew, writtenWords } from './support/page-words.js'
 
 // What is cheap to check of the pages; `soak/readme.soak.ts` runs their commands.
 
@@ -47,12 +48,19 @@ it('README and docs name commands that exist', () => {
   expect(named.filter(({ name }) => !known.has(name))).toEqual([])
 })
 
-it('README has at most 700 words, and a program of at most 25 lines', () => {
-  const words = readFileSync(join(root, 'README.md'), 'utf8').split(/\s+/)
-  expect(words.length).toBeLessThanOrEqual(700)
+it('README has a program of at most 25 lines', () => {
   const programs = blocksOf('README.md').filter(({ language }) => language === 'ts')
   expect(programs).toHaveLength(1)
   expect(programs[0].text.trimEnd().split('\n').length).toBeLessThanOrEqual(25)
+})
+
+it.each(budgets)('the words of $what are at most $most', ({ pages, words, most }) => {
+  expect(words, words > most ? whatGrew(pages) : '').toBeLessThanOrEqual(most)
+})
+
+it('no page for users is longer than its limit', () => {
+  const long = usersPages.filter((page) => writtenWords(page) > mostWordsOf(page))
+  expect(long, whatGrew(long)).toEqual([])
 })
 
 it('the tutorial quotes its example unchanged', () => {
