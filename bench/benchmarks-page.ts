@@ -15,9 +15,8 @@ Ratios of times below 0.2 are printed as "times faster".
 const closing = `## Method
 
 - Ours and the baselines take turns; every round begins with the next one.
-- A run checks its results, warms up, and times batches of operations by the clock of rank 0. Its figure is the median batch.
-- A run that returns a wrong result counts as failed.
-- The library and the programs of the ranks are compiled as they are published. The baselines are C and C++, compiled on the same machine with \`-O3\`.
+- A run checks its results, warms up, and times batches of operations. Its figure is the median batch.
+- The library is compiled as published, the baselines are C and C++, compiled with \`-O3\`.
 - Open MPI runs with \`--mca pml ob1 --mca btl self,vader\`. For large messages the better of one copy and two counts. MPICH runs with \`-launcher fork\`. Two processes are bound to cores; more are oversubscribed, and Open MPI's then yield.
 - \`C packed by hand\` is a neighbor allgather for two processes: one message with what the other one needs, then a copy per slot.
 - Exported C programs are compared with the same algorithms of Open MPI, forced by its settings; on four nodes, with those that Open MPI chooses.
@@ -66,9 +65,12 @@ function spreads(files: readonly ResultFile[]): string {
       const ratios = spreadRatios(table.figures)
       if (ratios.length < fewestCases) return []
       const [cases, least, median, greatest] = spreadOf(ratios)
-      return [[`${title}: ${table.title}`, cases!, median!, `${least}..${greatest}`]]
+      const fastest = Math.min(...ratios)
+      const from = fastest < 0.2 ? `1/${Math.round(1 / fastest)}x` : least
+      return [[`${title}: ${table.title}`, cases!, median!, `${from}..${greatest}`]]
     }),
   )
   const heads = ['table', 'cases', 'median', 'least..greatest']
-  return `## All comparisons\n\nThe ratios of tables with at least ${fewestCases} cases, of times where a table has times.\n\n${markdown(heads, lines)}\n`
+  const dates = files.flatMap(({ tables }) => tables.map(({ date }) => date)).sort()
+  return `## All comparisons\n\nThe ratios of tables with at least ${fewestCases} cases, of times where a table has times.\nThey were measured from ${dates[0]} to ${dates.at(-1)}; \`bench/results\` of the repository has the machine, commit and runs of each.\n\n${markdown(heads, lines)}\n`
 }
