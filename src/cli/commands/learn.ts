@@ -74,7 +74,7 @@ const optionTable = {
     whole(1, 4095),
     '5',
   ),
-  bestOnly: flag('--best-only', 'a smaller model, without recorded times, for runs that do not explore'),
+  bestOnly: flag('--best-only', 'a smaller model, with the best settings only, for runs that do not explore'),
   with: option(
     '--with <text...>',
     'have the next runs try these settings, too: bcast-knomial:radix=3,segment=4096',
