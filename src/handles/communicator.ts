@@ -33,7 +33,7 @@ import {
 } from '../topology-communicator/constructors.js'
 import type { TopologyOptions } from '../topology-communicator/create.js'
 import type { CartCommunicator } from './cart-communicator.js'
-import { PersistentCommunicator } from './persistent-communicator.js'
+import { CollectiveCommunicator } from './collective-communicator.js'
 import type { TopologyCommunicator } from './topology-communicator.js'
 
 /**
@@ -54,7 +54,7 @@ import type { TopologyCommunicator } from './topology-communicator.js'
  * for options that a method does not have, before anything is sent. Methods that return a promise reject; those that
  * return a request throw for wrong arguments.
  */
-export class Communicator extends PersistentCommunicator {
+export class Communicator extends CollectiveCommunicator {
   /**
    * Sends to `dest`. Resolves when the data may be changed again: at once for payloads up to the eager limit, otherwise
    * when the receive has taken it.
