@@ -9,7 +9,7 @@ const opening = `# Benchmarks
 
 This page compares Rankweave with C programs and MPI libraries on the same machine of two cores.
 A ratio is ours / baseline in the unit of the row: for times below 1x is faster, for bandwidths and rates above 1x.
-Ratios of times below 0.2 are printed as "times faster".
+Ratios of times below 0.2 are printed as "times faster", in ranges as fractions.
 `
 
 const closing = `## Method

@@ -15,6 +15,8 @@ const notRead = /\.(mtx|gz|svg|tgz)$|^package-lock\.json$|^test\/(golden\/|self-
 const elsewhere: Readonly<Record<string, readonly string[]>> = {
   // A reader's folder next to the checkout.
   'docs/getting-started.md': ['../hello', '../rankweave/rankweave-0.1.0.tgz'],
+  // The tables that it writes into bench/results link from there.
+  'bench/result-tables.ts': ['../../docs'],
   // In the folder of another package.
   'test/soak/docs-api.soak.ts': ['../bin/typedoc'],
   // What the build writes, and another test may be writing.

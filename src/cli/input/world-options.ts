@@ -56,7 +56,7 @@ export const worldOptions = {
   ranks: required('-n, --ranks <number>', 'ranks in the world', whole(1, maxWorldRanks)),
   processes: option(
     '--processes <number>',
-    'processes that host the ranks (default: 1; with mpi all started processes)',
+    'processes that host the ranks (default: 1 on local, 2 on threads and websocket, all that are started on mpi)',
     processes,
   ),
   ...fabricOptions('local'),
