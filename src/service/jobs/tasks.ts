@@ -324,6 +324,11 @@ function buildUpload(
   const open = () => boundedUpload(path, expandedBytes)
   if (format === 'spec') {
     const text = read(open(), longestSpec).trim()
+    if (text.includes('\n'))
+      throw new RankweaveError(
+        'ERR_SPEC',
+        'the upload: expected a topology in one line, got several: pass its format, such as ?format=csv',
+      )
     const spec = parseTopologySpec(text)
     if ('file' in spec)
       throw new RankweaveError('ERR_SPEC', 'expected a topology by parameters: of a file, upload the content')

@@ -157,7 +157,9 @@ export function parseTopologySpec(text: string): TopologySpec {
       return new SpecReader(text, 0).fail(
         /\.mtx(\.gz)?$/.test(text)
           ? "'mtx:FILE:ranks=RANKS' for a Matrix Market file"
-          : `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`,
+          : /^[^:]+\.(csv|json|graph|txt|edges|el)(\.gz)?$/.test(text)
+            ? "what a file has before its name, such as 'edges:FILE', 'csv:FILE', 'metis:FILE' or 'graphology:FILE'"
+            : `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`,
       )
   }
 }

@@ -129,6 +129,15 @@ describe('attacks', () => {
     ['what is compressed twice', gzipSync(gzipSync(Buffer.from('0 1\n'))), 'format=edges', 400],
   ] as const
 
+  it('a table without its format is told to state it', async () => {
+    const { status, body } = await ours.upload('source,target\n0,1\n', 'name=table')
+    expect({ status, message: body.error.message }).toEqual({
+      status: 400,
+      message:
+        'the upload: expected a topology in one line, got several: pass its format, such as ?format=csv',
+    })
+  })
+
   it.each(refused)(
     '%s is refused with a code, and the service continues',
     async (_what, body, query, status) => {

@@ -110,6 +110,7 @@ describe('parseTopologySpec reads, formatTopologySpec writes', () => {
     ['cart:8x8:periodic:open', 19, "expected the end, got 'open'"],
     ['mtx:a.mtx', 5, "expected 'FILE:ranks=RANKS', got 'a.mtx'"],
     ['d/a.mtx', 1, "expected 'mtx:FILE:ranks=RANKS' for a Matrix Market file, got 'd/a.mtx'"],
+    ['graph.txt', 1, "expected what a file has before its name, such as 'edges:FILE'"],
     ['a.mtx.gz', 1, "expected 'mtx:FILE:ranks=RANKS' for a Matrix Market file, got 'a.mtx.gz'"],
     ['mtx::ranks=4', 5, "expected 'FILE:ranks=RANKS', got ':ranks=4'"],
     ['mtx:a.mtx:ranks=0', 17, "expected an integer of at least 1, got '0'"],
