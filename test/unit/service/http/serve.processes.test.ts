@@ -130,12 +130,10 @@ describe('attacks', () => {
   ] as const
 
   it('a table without its format is told to state it', async () => {
-    const { status, body } = await ours.upload('source,target\n0,1\n', 'name=table')
-    expect({ status, message: body.error.message }).toEqual({
-      status: 400,
-      message:
-        'the upload: expected a topology in one line, got several: pass its format, such as ?format=csv',
-    })
+    const message =
+      'the upload: expected a topology in one line, got several: pass its format, such as ?format=csv'
+    const answer = await ours.upload('source,target\n0,1\n', 'name=table')
+    expect(answer).toMatchObject({ status: 400, body: { error: { message } } })
   })
 
   it.each(refused)(
