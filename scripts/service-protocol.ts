@@ -6,6 +6,7 @@ import type { NamedOptions } from '../src/base/option.js'
 import {
   defaultServiceLimits,
   defaultWorldServiceLimits,
+  serviceLimits,
   worldServiceLimits,
 } from '../src/client/protocol/limits.js'
 import {
@@ -113,7 +114,7 @@ export const serviceTables: Readonly<Record<string, () => string>> = {
   'requests of members': requestsText,
   'events of worlds': eventsText,
   'requests over HTTP': routesText,
-  'limits of the service': () => limitsText(defaultServiceLimits),
+  'limits of the service': () => limitsText(defaultServiceLimits, meaningsOf(serviceLimits)),
   'parts of messages': partsText,
   'close codes of members': closeCodesText,
   'limits of worlds': () => limitsText(defaultWorldServiceLimits, meaningsOf(worldServiceLimits)),

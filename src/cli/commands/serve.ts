@@ -19,8 +19,11 @@ topologies, plans and worlds. The file has one token of at least 32 characters A
 SIGTERM and SIGINT end it: running plans may end, waiting ones are taken up when it is started again. Exit code 0.
 
 Limits, each with its default:
-${Object.entries(defaultServiceLimits)
-  .map(([name, value]) => `  ${name.padEnd(20)}${value}`)
+${Object.entries(serviceLimits)
+  .map(
+    ([name, { help }]) =>
+      `  ${name.padEnd(20)}${String(defaultServiceLimits[name as keyof ServiceLimits]).padEnd(12)}${help}`,
+  )
   .join('\n')}
 
 Examples:
