@@ -34,10 +34,10 @@ describe('help', () => {
     expect(headings).toEqual(['Options', ...commandGroups, 'Start here', 'Exit codes'])
   })
 
-  it('the limits of serve are followed by their defaults', async () => {
+  it('the limits of serve are followed by their defaults and meanings', async () => {
     const { stdout } = await cli`serve --help`
     for (const [name, value] of Object.entries(defaultServiceLimits))
-      expect(stdout).toMatch(new RegExp(`^  ${name} +${value}$`, 'm'))
+      expect(stdout).toMatch(new RegExp(`^  ${name} +${value} +[a-z].{8,}$`, 'm'))
   })
 
   it.each(commands)('%s shows examples', async (command) => {
