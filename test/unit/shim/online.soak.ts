@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
+import { packedEnding, packedTuning } from '../../../src/shim/packed-files.js'
 import { cellAxes, closedGrid, countCells } from '../../../src/tuning/models/decision-grid.js'
 import { readTuningFile } from '../../../src/tuning/models/read-tuning-file.js'
 import { callFilesOf, disagreements, recordsByCall } from '../../support/call-folders.js'
@@ -123,16 +124,26 @@ describeShim('online tuning of an MPI program', (shim) => {
     ['an unknown mode', 'FOLDER,mode=fast', 'mode=fast: expected mode=tuning or mode=tuned'],
     ['a folder that is a file', 'FILE', 'files cannot be written there: Not a directory'],
     ['a folder that cannot be made', 'FILE/inside', 'files cannot be written there: Not a directory'],
-    ['a model that is damaged', 'FOLDER', 'model.json: at byte 1 it is cut off'],
-    ['a model that is a pipe', 'FOLDER', 'model.json: it is not a regular file'],
+    [
+      'a model that is damaged',
+      'FOLDER',
+      'model.json: the file beside it that ends with .packed is of another kind',
+    ],
+    [
+      'a model that is a pipe',
+      'FOLDER',
+      'model.json: the file beside it that ends with .packed is not a regular file',
+    ],
     ['no name of a folder', '', 'online:: expected the name of a folder, as in online:runs'],
     ['a tuning file besides', 'FOLDER,tune:t.json', 'expected online:FOLDER or tune:FILE, got both'],
   ])('leaves all calls to MPI, and says so once, for %s', async (title, words, message) => {
     const path = shim.path(`wrong-${runs++}`)
     if (title.startsWith('a model')) {
       mkdirSync(path)
-      if (title.includes('pipe')) execFileSync('mkfifo', [join(path, 'model.json')])
-      else writeFileSync(join(path, 'model.json'), '{')
+      writeFileSync(join(path, 'model.json'), '{}')
+      const packed = join(path, `model.json${packedEnding}`)
+      if (title.includes('pipe')) execFileSync('mkfifo', [packed])
+      else writeFileSync(packed, '{}')
     }
     const given = words.replace('FOLDER', path).replace('FILE', shim.library)
     const { code, stdout, stderr } = await start(2, ['online world 20'], `online:${given}`)
@@ -228,6 +239,7 @@ describeShim('online tuning of an MPI program', (shim) => {
         ])
         const file = tuningFileOf(name, Object.fromEntries(grids), machine)
         writeFileSync(join(path, 'model.json'), JSON.stringify(file))
+        writeFileSync(join(path, `model.json${packedEnding}`), packedTuning(file))
         const { stdout, stderr } = await run('tuned')
         expect(stderr).toBe('')
         for (const [, , algorithm] of best) {
