@@ -254,7 +254,7 @@ function planningSections({ strategies, bytes, subject }: Study): Section[] {
     },
     {
       title: 'When a plan pays',
-      text: ['Where there is no number, the strategy takes no less time than direct sends, and never pays.'],
+      text: ['No number: the strategy is not faster than direct sends, and never pays.'],
       parts: [breakEven],
     },
   ]
