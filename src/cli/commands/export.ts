@@ -82,7 +82,7 @@ const optionTable = {
   ),
   json,
   ...shapeOptions,
-  ...strategyOptions(),
+  ...strategyOptions(['auto']),
   ...mapOption,
   ...serverOptions,
 }

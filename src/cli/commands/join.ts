@@ -6,7 +6,7 @@ import { checkJoin, join, type NodeJoinOptions } from '../../launch/websocket/jo
 import type { Joined } from '../../launch/websocket/joined.js'
 import { addOptions, flag, json, negation, option, readOptions, seconds, whole } from '../input/options.js'
 import { listenOf, listenOptions, readNamedFile } from '../input/server-options.js'
-import { reportOf, tuningOfRun, tuningOption } from '../input/world-options.js'
+import { onlineTuningOption, reportOf, tuningOfRun } from '../input/world-options.js'
 import { counted, type Reporter, secondsText } from '../output/reporter.js'
 import { checkProgramFile, loadProgram } from '../program/load-program.js'
 import {
@@ -63,7 +63,7 @@ const optionTable = {
   token: option('--token <token>', 'the token itself'),
   ...listening,
   listen: { ...listening.listen, check: z.union([z.string(), z.literal(false)]).optional() },
-  ...tuningOption,
+  ...onlineTuningOption,
   noListen: option('--no-listen', 'accept no connections: the rendezvous relays', z.unknown()),
   ca: option('--ca <file>', 'certificates in PEM that sign those of other processes'),
   node: option('--node <label>', 'node of this process (default: the name of this host)'),

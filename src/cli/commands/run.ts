@@ -15,9 +15,9 @@ import { machineHelp } from '../input/spec-help.js'
 import {
   fabricOf,
   matchingDesignOption,
+  onlineTuningOption,
   reportOf,
   tuningOfRun,
-  tuningOption,
   worldMachineOf,
   worldMachineOption,
   worldOptions,
@@ -57,7 +57,7 @@ Examples:
 
 const optionTable = {
   ...worldOptions,
-  ...tuningOption,
+  ...onlineTuningOption,
   ...worldMachineOption,
   ...matchingDesignOption,
   tagOutput: flag('--tag-output', 'begin every line with the rank that wrote it'),

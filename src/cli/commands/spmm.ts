@@ -52,13 +52,13 @@ Examples:
   rankweave spmm -n 64
   rankweave spmm A.mtx -n 32 --strategy auto
   rankweave spmm A.mtx -n 64 --k 4 --machine cluster:nodes=4,cores=16 --processes 4
-  rankweave spmm -n 256 --processes 256 --strategy routed --width 1 --turns 15 --svg spmm.svg
+  rankweave spmm -n 256 --processes 256 --strategy routed --width 1 --turns 9 --svg spmm.svg
   rankweave spmm -n 64 --k 4 --predict cluster:nodes=16,cores=4,profile=simgrid-fast
   rankweave spmm A.mtx B.mtx -n 16 --columns 8 --no-check --json`
 
 const optionTable = {
   ...worldOptions,
-  ...strategyOptions(),
+  ...strategyOptions(['auto']),
   columns: option('--columns <number>', 'columns of B per exchange', whole(1, 2 ** 20), '4'),
   width: option('--width <number>', 'columns of a generated B', whole(1, 2 ** 20), '8'),
   compare: option(

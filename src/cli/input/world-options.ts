@@ -156,13 +156,18 @@ export async function worldMachineOf({
   return machine
 }
 
-/** The option of every subcommand that runs a world whose collectives the user tunes. */
-export const tuningOption = {
+const tuningOptionOf = (others: string) => ({
   tuning: option(
     '--tuning <file>',
-    'file of rankweave tune that chooses the algorithms of collectives; of run and join also online:FOLDER and tuned:FOLDER (default: RANKWEAVE_TUNING)',
+    `file of rankweave tune that chooses the algorithms of collectives${others} (default: RANKWEAVE_TUNING)`,
   ),
-}
+})
+
+/** The option of every subcommand that runs a world whose collectives a tuning file chooses. */
+export const tuningOption = tuningOptionOf('')
+
+/** The option of subcommands whose world may also tune online. */
+export const onlineTuningOption = tuningOptionOf(', or online:FOLDER or tuned:FOLDER')
 
 /** Returns the tuning file of a world, read before it starts; null without one. @throws ERR_FILE, ERR_TUNING */
 export async function tuningOf(

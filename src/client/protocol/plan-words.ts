@@ -14,10 +14,12 @@ import { friendOptions, groupingEngines, refuseSimulation } from '../../topology
 /** The options of the strategy `common-neighbor` if its text has none. */
 export const friendWords = {
   ...friendOptions,
-  engine: wordOption(groupingEngines, {
-    ...friendOptions.engine,
-    help: 'how friends are grouped; distributed only in createDistGraphAdjacent',
-  }),
+  engine: {
+    ...wordOption(groupingEngines, friendOptions.engine),
+    // `distributed` is understood, so that its refusal can say what to use instead, but not offered.
+    words: groupingEngines.filter((each) => each !== 'distributed'),
+    expected: 'one of greedy, improved, exact',
+  },
   mode: wordOption(['aware', 'agnostic'], {
     help: 'aware: friends share a node, the default with a machine; agnostic: any ranks are friends',
   }),

@@ -92,7 +92,7 @@ describe('errors name fields as the caller spells them', () => {
     [{ mode: 'aware' }, (of) => `${of('mode')} aware: expected ${of('machine')}, which defines the nodes`],
     [{ map: 'auto' }, (of) => `${of('map')}: expected ${of('machine')}, on whose cores ranks are placed`],
     [{ strategy: 'direct', k: 4 }, (of) => `${of('k')} is for ${of('strategy')} common-neighbor, not for`],
-    [{ engine: 'best' }, (of) => `${of('engine')}: expected one of greedy, distributed, improved, exact`],
+    [{ engine: 'best' }, (of) => `${of('engine')}: expected one of greedy, improved, exact`],
     [
       { strategy: 'auto', machine, bytes: 4, operation: 'neighbor-alltoall' },
       (of) => `${of('strategy')} auto: is for neighbor-allgather, not for neighbor-alltoall`,
