@@ -1,11 +1,9 @@
-import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process'
-import { accessSync, constants, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync } from 'node:fs'
 import { dirname, extname, join, resolve } from 'node:path'
 import * as z from 'zod'
-import { laterTurn } from '../../base/turn.js'
 import { isRankweaveError, RankweaveError } from '../../errors.js'
 import { compileLibrary } from '../../shim/library.js'
-import { compilerOfCommand, withVariables } from '../../shim/mpi-command.js'
+import { compilerOfCommand } from '../../shim/mpi-command.js'
 import { graphLines, type RecordedGraph, recordedGraphs } from '../../shim/recorded-graphs.js'
 import {
   type CallRecords,
@@ -20,7 +18,7 @@ import { fileError, makeDirectory, readRegularFile, writeWholeFile } from '../..
 import { addOptions, flag, option, readOptions, whole } from '../input/options.js'
 import { checkOutputs, isStandardOutput, writeOutput } from '../output/output-file.js'
 import { counted, figure, type Reporter, table } from '../output/reporter.js'
-import { Interrupted, WorldFailure } from '../program/world-failure.js'
+import { requireReadable, runPreloaded, temporaryRecordFolder } from '../program/preloaded-run.js'
 import type { AddCommand } from './command.js'
 
 const help = `
@@ -104,8 +102,8 @@ async function recordGraphs(
   const folder = temporaryRecordFolder(dirname(resolve(output)))
   try {
     const variables = { RANKWEAVE_SHIM: `record:${join(folder, 'graph')}` }
-    await runWithLibrary(report, command, {
-      ...{ library, mpicc, folder, variables },
+    await runPreloaded(report, command, {
+      ...{ ...shimIn(report, command, { library, mpicc, folder }), variables },
       ifItFails: () => 'so nothing is recorded',
     })
     const graphs = graphsIn(folder)
@@ -250,8 +248,8 @@ async function runRecording(
   try {
     removeFiles(folder, /^(calls-\d+\.bin|rank-\d+\.jsonl|queues-\d+\.json)$/)
     const most = operations === undefined ? {} : { RANKWEAVE_SHIM_MATCHING_OPERATIONS: String(operations) }
-    await runWithLibrary(report, command, {
-      ...{ library, mpicc, folder: temporary },
+    await runPreloaded(report, command, {
+      ...shimIn(report, command, { library, mpicc, folder: temporary }),
       variables: { RANKWEAVE_SHIM: `matching:${folder}`, ...most },
       ifItFails: () => {
         if (!readFolder(folder).some((file) => callsName.test(file))) return 'so nothing is recorded'
@@ -445,135 +443,19 @@ function reportMatching(
   )
 }
 
-/** The settings with which the library is preloaded into the processes of a program. */
-interface Preloading {
-  /** A compiled library; without one it is compiled. */
+/** The library that is preloaded: a compiled one, or one that is compiled in a folder. */
+interface UsedShim {
   readonly library: string | undefined
-  /** The compiler; without one that of the launcher. */
   readonly mpicc: string | undefined
-  /** A folder for the compiled library. */
   readonly folder: string
-  /** Further variables of the processes' environment. */
-  readonly variables: Readonly<Record<string, string>>
-  /** Returns the end of the message about a program that fails: `so nothing is recorded`. */
-  ifItFails(): string
 }
 
-/**
- * Runs an MPI program with the library preloaded to its end. A signal to end this process goes to the launcher, which
- * ends the processes.
- *
- * @throws ERR_SHIM, as a `WorldFailure`, if the program fails; ERR_ABORTED, as an `Interrupted`, after a signal
- */
-async function runWithLibrary(
-  report: Reporter,
-  command: readonly string[],
-  { library, mpicc, folder, variables, ifItFails }: Preloading,
-): Promise<void> {
-  const words = withVariables(command, {
-    LD_PRELOAD: preloaded(library === undefined ? join(folder, 'librankweave_shim.so') : resolve(library)),
-    ...variables,
-  })
-  let launcher: ChildProcess | undefined
-  const heard: NodeJS.Signals[] = []
-  const hear = (signal: NodeJS.Signals) => {
-    heard.push(signal)
-    signalGroup(launcher, signal)
+function shimIn(report: Reporter, command: readonly string[], { library, mpicc, folder }: UsedShim) {
+  if (library !== undefined) return { libraries: [resolve(library)] }
+  const prepare = () => {
+    const compiler = mpicc ?? compilerOfCommand(command)
+    report.step(`compiling with ${compiler}`)
+    compileLibrary(folder, compiler)
   }
-  for (const signal of endings) process.on(signal, hear)
-  try {
-    if (library === undefined) {
-      const compiler = mpicc ?? compilerOfCommand(command)
-      report.step(`compiling with ${compiler}`)
-      compileLibrary(folder, compiler)
-      await signalsOfCompiler()
-    }
-    if (heard.length === 0) {
-      const stdio: StdioOptions = ['inherit', report.json ? 2 : 'inherit', 'inherit']
-      launcher = spawn(words[0], words.slice(1), { stdio, detached: true })
-      await hasEnded(launcher, words[0], ifItFails)
-    }
-    // MPICH's launcher may end with exit code 0 after a signal.
-    if (heard.length === 0) return
-  } catch (error) {
-    await signalsOfCompiler()
-    if (heard.length === 0) throw error
-  } finally {
-    for (const signal of endings) process.off(signal, hear)
-  }
-  const [signal] = heard
-  const message = `${command[0]} was interrupted by ${signal}, ${ifItFails()}`
-  throw new Interrupted(signal, new RankweaveError('ERR_ABORTED', message))
-}
-
-/** Makes a folder to which the processes can also write. A comma would end a setting of the library. */
-function temporaryRecordFolder(folder: string): string {
-  if (folder.includes(',')) {
-    const message = `expected an output in a folder without commas in its path, got ${folder}`
-    throw new RankweaveError('ERR_SHIM', message)
-  }
-  try {
-    return mkdtempSync(join(folder, '.rankweave-record-'))
-  } catch (cause) {
-    throw new RankweaveError('ERR_SHIM', `cannot write to ${folder}: ${(cause as Error).message}`, { cause })
-  }
-}
-
-/** Requires a readable library. The loader would only warn, and the program would run without it. */
-function requireReadable(library: string): void {
-  try {
-    accessSync(library, constants.R_OK)
-  } catch (cause) {
-    throw fileError('read', library, cause)
-  }
-}
-
-/** Returns the value of LD_PRELOAD, which keeps the libraries that the environment preloads already. */
-function preloaded(library: string): string {
-  if (/[\s:]/.test(library))
-    throw new RankweaveError(
-      'ERR_SHIM',
-      `expected a library without spaces and colons in its path, at which LD_PRELOAD is divided, got ${library}; ` +
-        'it is compiled next to the output unless --library names one',
-    )
-  const others = process.env['LD_PRELOAD'] ?? ''
-  return others === '' ? library : `${library}:${others}`
-}
-
-/** The exit code with which the library ends a process of another MPI (`own-mpi.c`). */
-const anotherMpi = 78
-
-const endings = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
-
-/** Waits for signals that came while the compiler ran; they arrive in a later turn of the event loop. */
-async function signalsOfCompiler(): Promise<void> {
-  for (let turn = 0; turn < 2; turn++) await laterTurn()
-}
-
-/**
- * Sends a signal to the launcher and to the processes that it has started in its group. Ctrl-C of a terminal does not
- * reach that group as well: after a second signal launchers leave processes behind.
- */
-function signalGroup(launcher: ChildProcess | undefined, signal: NodeJS.Signals): void {
-  if (launcher?.pid === undefined) return
-  try {
-    process.kill(-launcher.pid, signal)
-  } catch {
-    // The processes have just ended.
-  }
-}
-
-/** @throws ERR_SHIM, as a `WorldFailure`, unless the launcher ends with exit code 0 */
-async function hasEnded(launcher: ChildProcess, name: string, ifItFails: () => string): Promise<void> {
-  const [code, signal] = await new Promise<readonly [number | null, NodeJS.Signals | null]>(
-    (done, failed) => {
-      launcher.on('error', failed)
-      launcher.on('close', (...ended) => done(ended))
-    },
-  )
-  if (code === 0) return
-  const how = code === null ? `signal ${signal}` : `exit code ${code}`
-  const advice = code === anotherMpi ? '; start the program with the launcher of the MPI that it uses' : ''
-  const cause = new RankweaveError('ERR_SHIM', `${name} ended with ${how}, ${ifItFails()}${advice}`)
-  throw new WorldFailure(cause.message, { cause })
+  return { libraries: [join(folder, 'librankweave_shim.so')], prepare }
 }

@@ -1,0 +1,139 @@
+import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process'
+import { accessSync, constants, mkdtempSync } from 'node:fs'
+import { join } from 'node:path'
+import { laterTurn } from '../../base/turn.js'
+import { RankweaveError } from '../../errors.js'
+import { withVariables } from '../../shim/mpi-command.js'
+import { fileError } from '../../text/whole-file.js'
+import type { Reporter } from '../output/reporter.js'
+import { Interrupted, WorldFailure } from './world-failure.js'
+
+/** How libraries are preloaded into the processes of a program. */
+interface Preloading {
+  /** The paths of the libraries, in the order of LD_PRELOAD. */
+  readonly libraries: readonly string[]
+  /** Further variables of the processes' environment. */
+  readonly variables: Readonly<Record<string, string>>
+  /** Makes the libraries. A signal that arrives meanwhile ends the command before the program starts. */
+  prepare?(): void
+  /** Whether the program's standard output is thrown away. By default it is shown, with `--json` on standard error. */
+  readonly hidesOutput?: boolean
+  /** Returns the end of the message about a program that fails: `so nothing is recorded`. */
+  ifItFails(): string
+}
+
+/**
+ * Runs an MPI program with libraries preloaded to its end. A signal to end this process goes to the launcher, which
+ * ends the processes.
+ *
+ * @throws ERR_SHIM, as a `WorldFailure`, if the program fails; ERR_ABORTED, as an `Interrupted`, after a signal
+ */
+export async function runPreloaded(
+  report: Reporter,
+  command: readonly string[],
+  { libraries, variables, prepare, hidesOutput = false, ifItFails }: Preloading,
+): Promise<void> {
+  const words = withVariables(command, { LD_PRELOAD: preloadList(libraries), ...variables })
+  let launcher: ChildProcess | undefined
+  const heard: NodeJS.Signals[] = []
+  const hear = (signal: NodeJS.Signals) => {
+    heard.push(signal)
+    signalGroup(launcher, signal)
+  }
+  for (const signal of endings) process.on(signal, hear)
+  try {
+    if (prepare !== undefined) {
+      prepare()
+      await signalsOfCompiler()
+    }
+    if (heard.length === 0) {
+      const output = hidesOutput ? 'ignore' : report.json ? 2 : 'inherit'
+      const stdio: StdioOptions = ['inherit', output, 'inherit']
+      launcher = spawn(words[0], words.slice(1), { stdio, detached: true })
+      await hasEnded(launcher, words[0], ifItFails)
+    }
+    // MPICH's launcher may end with exit code 0 after a signal.
+    if (heard.length === 0) return
+  } catch (error) {
+    await signalsOfCompiler()
+    if (heard.length === 0) throw error
+  } finally {
+    for (const signal of endings) process.off(signal, hear)
+  }
+  const [signal] = heard
+  const message = `${command[0]} was interrupted by ${signal}, ${ifItFails()}`
+  throw new Interrupted(signal, new RankweaveError('ERR_ABORTED', message))
+}
+
+/** Makes a folder to which the processes can also write. A comma would end a setting of the library. */
+export function temporaryRecordFolder(folder: string): string {
+  if (folder.includes(',')) {
+    const message = `expected an output in a folder without commas in its path, got ${folder}`
+    throw new RankweaveError('ERR_SHIM', message)
+  }
+  try {
+    return mkdtempSync(join(folder, '.rankweave-record-'))
+  } catch (cause) {
+    throw new RankweaveError('ERR_SHIM', `cannot write to ${folder}: ${(cause as Error).message}`, { cause })
+  }
+}
+
+/** Requires a readable library. The loader would only warn, and the program would run without it. */
+export function requireReadable(library: string): void {
+  try {
+    accessSync(library, constants.R_OK)
+  } catch (cause) {
+    throw fileError('read', library, cause)
+  }
+}
+
+/** Returns the value of LD_PRELOAD, which keeps the libraries that the environment preloads already. */
+function preloadList(libraries: readonly string[]): string {
+  const divided = libraries.find((library) => /[\s:]/.test(library))
+  if (divided !== undefined)
+    throw new RankweaveError(
+      'ERR_SHIM',
+      `expected a library without spaces and colons in its path, at which LD_PRELOAD is divided, got ${divided}; ` +
+        'it is compiled next to the output unless --library names one',
+    )
+  const others = process.env['LD_PRELOAD'] ?? ''
+  return [...libraries, ...(others === '' ? [] : [others])].join(':')
+}
+
+/** The exit code with which the library ends a process of another MPI (`own-mpi.c`). */
+const anotherMpi = 78
+
+const endings = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+
+/** Waits for signals that came while the compiler ran; they arrive in a later turn of the event loop. */
+async function signalsOfCompiler(): Promise<void> {
+  for (let turn = 0; turn < 2; turn++) await laterTurn()
+}
+
+/**
+ * Sends a signal to the launcher and to the processes that it has started in its group. Ctrl-C of a terminal does not
+ * reach that group as well: after a second signal launchers leave processes behind.
+ */
+function signalGroup(launcher: ChildProcess | undefined, signal: NodeJS.Signals): void {
+  if (launcher?.pid === undefined) return
+  try {
+    process.kill(-launcher.pid, signal)
+  } catch {
+    // The processes have just ended.
+  }
+}
+
+/** @throws ERR_SHIM, as a `WorldFailure`, unless the launcher ends with exit code 0 */
+async function hasEnded(launcher: ChildProcess, name: string, ifItFails: () => string): Promise<void> {
+  const [code, signal] = await new Promise<readonly [number | null, NodeJS.Signals | null]>(
+    (done, failed) => {
+      launcher.on('error', failed)
+      launcher.on('close', (...ended) => done(ended))
+    },
+  )
+  if (code === 0) return
+  const how = code === null ? `signal ${signal}` : `exit code ${code}`
+  const advice = code === anotherMpi ? '; start the program with the launcher of the MPI that it uses' : ''
+  const cause = new RankweaveError('ERR_SHIM', `${name} ended with ${how}, ${ifItFails()}${advice}`)
+  throw new WorldFailure(cause.message, { cause })
+}
