@@ -1,4 +1,4 @@
-// npm run docs:protocol: writes the tables of docs/websocket-protocol.md and docs/service-protocol.md from
+// npm run docs:protocol: writes the lists and tables of docs/websocket-protocol.md and docs/service-protocol.md from
 // the schemas of messages and the limits. What is written by hand is around them.
 // test/unit/websocket/protocol/page.test.ts demands that they are current.
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -9,14 +9,12 @@ import { closeCode, introductionMessages } from '../src/websocket/introduction.j
 import { defaultRendezvousLimits, defaultWorldLimits } from '../src/websocket/protocol/limits.js'
 import { fromRendezvous, toRendezvous } from '../src/websocket/protocol/messages.js'
 import { refusalCodes } from '../src/websocket/protocol/refusals.js'
-import { fieldRows, limitsText, tableText } from './schema-tables.js'
+import { fieldLines, fieldList, limitsText, tableText, withRecurringFields } from './schema-tables.js'
 import { serviceSchema, serviceTables } from './service-protocol.js'
 
 function messageText(kind: string, schema: z.ZodType): string {
   const { description = '', ...object } = z.toJSONSchema(schema)
-  const rows = fieldRows(object, ['kind'])
-  const table = rows.length === 0 ? [] : ['', '| field | value | meaning |', '|---|---|---|', ...rows]
-  return [`#### \`${kind}\``, '', description, ...table].join('\n')
+  return [`#### \`${kind}\``, '', description, ...fieldList(fieldLines(object, ['kind']))].join('\n')
 }
 
 const messagesText = (schemas: Readonly<Record<string, z.ZodType>>) =>
@@ -50,9 +48,12 @@ const pageOf = (name: string) => new URL(`../docs/${name}`, import.meta.url)
 
 /** A page with its tables made anew. */
 function withTables(text: string, tables: Readonly<Record<string, () => string>>): string {
+  const texts = withRecurringFields(
+    Object.fromEntries(Object.entries(tables).map(([name, textOf]) => [name, textOf()])),
+  )
   return text.replace(
     /(<!-- generated: (.*?) -->\n)[\s\S]*?(<!-- end -->)/g,
-    (_, start: string, name: string, end: string) => `${start}\n${tables[name]()}\n\n${end}`,
+    (_, start: string, name: string, end: string) => `${start}\n${texts[name]}\n\n${end}`,
   )
 }
 

@@ -1,4 +1,4 @@
-// Tables of Markdown from JSON Schemas and limits, for the pages of protocols.
+// Lists and tables of Markdown from JSON Schemas and limits, for the pages of protocols.
 
 export interface JsonSchema {
   /** Of what has its own table: its heading. */
@@ -34,7 +34,7 @@ function typeText(schema: JsonSchema): string {
     const { pattern, maxLength } = schema
     const parts = [
       ...(maxLength === undefined ? [] : [`at most ${maxLength} characters`]),
-      ...(pattern === undefined ? [] : [`\`${pattern.replaceAll('|', '\\|')}\``]),
+      ...(pattern === undefined ? [] : [`\`${pattern}\``]),
     ]
     return parts.length === 0 ? 'string' : `string, ${parts.join(', ')}`
   }
@@ -51,15 +51,48 @@ function describeText({ description, anyOf }: JsonSchema): string {
   return description ?? anyOf?.find((one) => one.description !== undefined)?.description ?? ''
 }
 
-/** A row per field of an object: name, value, meaning. @param without names of fields that are left out */
-export function fieldRows(schema: object, without: readonly string[]): string[] {
+/** A line per field of an object: name, value, meaning. @param without names of fields that are left out */
+export function fieldLines(schema: object, without: readonly string[] = []): string[] {
   const { properties = {}, required } = schema as JsonSchema
   return Object.entries(properties)
     .filter(([name]) => !without.includes(name))
     .map(([name, field]) => {
-      const optional = required?.includes(name) === true ? '' : optionalText(field)
-      return `| \`${name}\` | ${typeText(field)}${optional} | ${describeText(field)} |`
+      const value = typeText(field) + (required?.includes(name) === true ? '' : optionalText(field))
+      const meaning = describeText(field)
+      return `- \`${name}\` (${value})${meaning === '' ? '' : `: ${meaning}`}`
     })
+}
+
+/** A list below its caption; nothing where there are no fields. */
+export const fieldList = (lines: readonly string[], caption?: string): string[] =>
+  lines.length === 0 ? [] : ['', ...(caption === undefined ? [] : [`${caption}:`, '']), ...lines]
+
+/** A field that so many messages of a page have is described once. */
+const recurs = 3
+
+/**
+ * The generated texts of a page, in which fields that recur are named only, and as `fields that recur` the
+ * list that describes them.
+ */
+export function withRecurringFields(texts: Readonly<Record<string, string>>): Record<string, string> {
+  const counts = new Map<string, number>()
+  for (const text of Object.values(texts))
+    for (const [line] of text.matchAll(/^- `.*\): .*$/gm)) counts.set(line, (counts.get(line) ?? 0) + 1)
+  const nameOf = (line: string) => /^- `[^`]*`/.exec(line)![0]
+  const recurring = new Map<string, string>()
+  for (const [line, count] of [...counts].sort((a, b) => b[1] - a[1]))
+    if (count >= recurs && !recurring.has(nameOf(line))) recurring.set(nameOf(line), line)
+  const short = (text: string) =>
+    text
+      .split('\n')
+      .map((line) =>
+        recurring.get(nameOf(line.startsWith('- `') ? line : '- ``')) === line ? nameOf(line) : line,
+      )
+      .join('\n')
+  return {
+    ...Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, short(text)])),
+    'fields that recur': [...recurring.values()].sort().join('\n'),
+  }
 }
 
 function optionalText({ default: value }: JsonSchema): string {

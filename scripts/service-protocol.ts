@@ -1,5 +1,5 @@
 // What `npm run docs:protocol` makes of the schemas of the service, of its worlds and of its requests over
-// HTTP: the tables of docs/service-protocol.md and docs/service-protocol.schema.json.
+// HTTP: the lists and tables of docs/service-protocol.md and docs/service-protocol.schema.json.
 // test/unit/client/protocol/page.test.ts demands that both are current.
 import { z } from 'zod'
 import type { NamedOptions } from '../src/base/option.js'
@@ -18,7 +18,7 @@ import {
 } from '../src/client/protocol/worlds.js'
 import { refusalCodes } from '../src/websocket/protocol/refusals.js'
 import { httpRoutes } from './http-routes.js'
-import { fieldRows, limitsText, tableText } from './schema-tables.js'
+import { fieldLines, fieldList, limitsText, tableText } from './schema-tables.js'
 
 type Schemas = Readonly<Record<string, z.ZodType>>
 
@@ -26,19 +26,32 @@ type Schemas = Readonly<Record<string, z.ZodType>>
 const asAnswered = (schema: z.ZodType) => z.toJSONSchema(schema)
 const asSent = (schema: z.ZodType) => z.toJSONSchema(schema, { io: 'input' })
 
-function table(rows: readonly string[]): string[] {
-  return rows.length === 0 ? [] : ['', '| field | value | meaning |', '|---|---|---|', ...rows]
+/** A list of fields below its caption, or the request above it whose answer has the same ones. */
+function sharedLists(): (caption: string, schema: object, of: string) => string[] {
+  const owners = new Map<string, string>()
+  return (caption, schema, of) => {
+    const lines = fieldLines(schema)
+    const fields = lines.join('\n')
+    const owner = owners.get(fields)
+    if (owner !== undefined && lines.length > 1) return ['', `${caption}: as of \`${owner}\`.`]
+    owners.set(fields, of)
+    return fieldList(lines, caption)
+  }
 }
 
 /** Each request with its fields, and those of its reply. */
 function requestsText(): string {
+  const listOf = sharedLists()
   return Object.entries(worldRequests)
-    .map(([kind, schema]) => {
-      const reply = fieldRows(z.toJSONSchema(worldReplies[kind as keyof typeof worldReplies]), [])
-      const request = fieldRows(asSent(schema), ['id', 'kind'])
-      const answer = reply.length === 0 ? ['', 'Its reply has no fields.'] : ['', 'Reply:', ...table(reply)]
-      return [`#### \`${kind}\``, '', schema.description ?? '', ...table(request), ...answer].join('\n')
-    })
+    .map(([kind, schema]) =>
+      [
+        `#### \`${kind}\``,
+        '',
+        schema.description ?? '',
+        ...fieldList(fieldLines(asSent(schema), ['id', 'kind'])),
+        ...listOf('Reply', z.toJSONSchema(worldReplies[kind as keyof typeof worldReplies]), kind),
+      ].join('\n'),
+    )
     .join('\n\n')
 }
 
@@ -49,7 +62,7 @@ function eventsText(): string {
         `#### \`${kind}\``,
         '',
         schema.description ?? '',
-        ...table(fieldRows(z.toJSONSchema(schema), ['event'])),
+        ...fieldList(fieldLines(z.toJSONSchema(schema), ['event'])),
       ].join('\n'),
     )
     .join('\n\n')
@@ -60,24 +73,21 @@ const pathText = (path: string) => path.replace(/:(\w+)/g, '{$1}')
 
 /** Each request over HTTP with its query, its body and its answer. */
 function routesText(): string {
+  const [queryOf, answerOf] = [sharedLists(), sharedLists()]
   return httpRoutes
     .map(({ method, path, summary, query, body, answer, statuses }) => {
-      const part = (name: string, schema: z.ZodType, of: (schema: z.ZodType) => object) => [
-        '',
-        `${name}:`,
-        ...table(fieldRows(of(schema), [])),
-      ]
+      const route = `${method} ${pathText(path)}`
       const status = statuses.join(' or ')
       return [
-        `#### \`${method} ${pathText(path)}\``,
+        `#### \`${route}\``,
         '',
         summary,
-        ...(query === undefined ? [] : part('Query', query, asSent)),
+        ...(query === undefined ? [] : queryOf('Query', asSent(query), route)),
         ...(body === 'bytes' ? ['', 'Body: the topology, in the format that the query names.'] : []),
-        ...(typeof body === 'object' ? part('Body', body, asSent) : []),
+        ...(typeof body === 'object' ? fieldList(fieldLines(asSent(body)), 'Body') : []),
         ...(answer === undefined ? ['', `Answer ${status}, empty.`] : []),
         ...(typeof answer === 'string' ? ['', `Answer ${status}: \`${answer}\`.`] : []),
-        ...(typeof answer === 'object' ? part(`Answer ${status}`, answer, asAnswered) : []),
+        ...(typeof answer === 'object' ? answerOf(`Answer ${status}`, asAnswered(answer), route) : []),
       ].join('\n')
     })
     .join('\n\n')
@@ -91,7 +101,7 @@ function partsText(): string {
     communicator: worldInfo.shape.communicators.element,
   }
   return Object.entries(parts)
-    .map(([name, schema]) => [`#### ${name}`, ...table(fieldRows(z.toJSONSchema(schema), []))].join('\n'))
+    .map(([name, schema]) => [`#### ${name}`, ...fieldList(fieldLines(z.toJSONSchema(schema)))].join('\n'))
     .join('\n\n')
 }
 

@@ -48,17 +48,16 @@ export function faultMatrixPage(): string {
     '<!-- Generated from test/support/faults/fault-rows.ts by `npm run docs:faults`. -->',
     '',
     'A fault strikes a world of three processes, with one rank on each, in the middle of an operation that needs the faulty process.',
-    'The faulty process is the last one, or process 0 where the table says so.',
+    'The faulty process is the last one, or process 0 where the line says so.',
     'Every combination below is a test: some in `npm test`, a third in `npm run soak`, all of them in `npm run soak:long`.',
     'Those of `mpi` are alternately on Open MPI and MPICH.',
-    'What to do about a lost process is in [Surviving losses](surviving-losses.md).',
+    '[Surviving losses](surviving-losses.md) says what a program can do about a lost process.',
     '',
-    `Operations: ${operations.join(', ')}.`,
+    `Where a line names no operation, each of these ends alike: ${operations.join(', ')}.`,
     '',
-    '- *The operation*: its error at both survivors; `ERR_PEER_LOST` names the process.',
-    '- *Other operations*: what the survivors do among themselves at that time: collectives, and messages past the eager limit.',
-    '- *`shrink`*: after `revoke`, the ranks of the communicator it returns.',
-    '- *`run`*: once the survivors have returned; a rank that has called `shrink` continues without those that are lost.',
+    'The operation ends so at both survivors; `ERR_PEER_LOST` names the process.',
+    'Other operations are those of the survivors among themselves at that time: collectives, and messages past the eager limit.',
+    '`shrink` is called after `revoke`; `run` ends once the survivors have returned.',
     '',
     ...fabrics.flatMap(sectionOf),
   ].join('\n')}`
@@ -66,47 +65,46 @@ export function faultMatrixPage(): string {
 
 function sectionOf(fabric: FaultyFabric): string[] {
   const rows = faultRows.filter((row) => row.fabric === fabric)
+  const byOutcome = grouped(rows, outcomeOf)
   return [
     `## \`${fabric}\``,
     '',
     fabricText[fabric],
     '',
-    '| fault | how | during | the operation | other operations | `shrink` | `run` |',
-    '|---|---|---|---|---|---|---|',
-    ...[...new Set(rows.map(nameOf))].flatMap((name) => linesOf(rows.filter((row) => nameOf(row) === name))),
-    '',
+    ...[...byOutcome].flatMap(([outcome, alike]) => [`${outcome}:`, '', ...linesOf(alike), '']),
   ]
+}
+
+function grouped(rows: readonly FaultRow[], keyOf: (row: FaultRow) => string): Map<string, FaultRow[]> {
+  const groups = new Map<string, FaultRow[]>()
+  for (const row of rows) groups.set(keyOf(row), [...(groups.get(keyOf(row)) ?? []), row])
+  return groups
 }
 
 const nameOf = ({ fault, victim }: FaultRow) => (victim === 0 ? `${fault}, at process 0` : fault)
 
-/** A line per outcome: operations that end alike share one. */
+/** A line per fault: operations during which it ends alike share one. */
 function linesOf(rows: readonly FaultRow[]): string[] {
-  const byOutcome = new Map<string, FaultRow[]>()
-  for (const row of rows) {
-    const key = JSON.stringify(cellsOf(row))
-    byOutcome.set(key, [...(byOutcome.get(key) ?? []), row])
-  }
-  return [...byOutcome.values()].map((alike) => {
-    const row = alike[0]
-    const during =
-      alike.length === operations.length
-        ? 'every operation'
-        : alike.map(({ operation }) => operation).join(', ')
-    return `| ${[nameOf(row), faultText[row.fault], during, ...cellsOf(row)].join(' | ')} |`
+  return [...grouped(rows, nameOf)].map(([name, alike]) => {
+    const during = alike.map(({ operation }) => operation).join(', ')
+    const only = alike.length === operations.length ? '' : `; during ${during}`
+    return `- **${name}**: ${faultText[alike[0]!.fault]}${only}`
   })
 }
 
-function cellsOf({ code, maySucceed, others, shrink, run, victim }: FaultRow): string[] {
+/** What a fault does to the operation, to others, to `shrink` and to `run`. */
+function outcomeOf({ code, maySucceed, others, shrink, run, victim }: FaultRow): string {
   const ranks = [0, 1, 2].filter((rank) => shrink === 'all' || rank !== victim)
+  if (run === jobKilled) return 'The launcher kills the job'
+  const rejects = `\`run\` ${run === null ? 'resolves' : `rejects with ${codeText(run)}`}`
+  if (code !== null && others === code && shrink === code)
+    return `Every call fails with ${codeText(code)}; ${rejects}`
   return [
-    code === null
-      ? 'succeeds'
-      : `${codeText(code)}${maySucceed === true ? ' at every rank, or succeeds' : ''}`,
-    others === null ? 'succeed' : codeText(others),
-    shrink === 'all' || shrink === 'survivors' ? `ranks ${ranks.join(', ')}` : codeText(shrink),
-    run === null ? 'resolves' : run === jobKilled ? run : `rejects with ${codeText(run)}`,
-  ]
+    `The operation ${code === null ? 'succeeds' : `fails with ${codeText(code)}`}${maySucceed === true ? ' at every rank, or succeeds' : ''}`,
+    `other operations ${others === null ? 'succeed' : `fail with ${codeText(others)}`}`,
+    `\`shrink\` ${shrink === 'all' || shrink === 'survivors' ? `returns ranks ${ranks.join(', ')}` : `fails with ${codeText(shrink)}`}`,
+    rejects,
+  ].join('; ')
 }
 
 const codeText = (code: string) => (code.startsWith('ERR_') ? `\`${code}\`` : code)
