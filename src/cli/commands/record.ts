@@ -102,7 +102,7 @@ async function recordGraphs(
   const folder = temporaryRecordFolder(dirname(resolve(output)))
   try {
     const variables = { RANKWEAVE_SHIM: `record:${join(folder, 'graph')}` }
-    await runPreloaded(report, command, {
+    await runPreloaded(command, {
       ...{ ...shimIn(report, command, { library, mpicc, folder }), variables },
       ifItFails: () => 'so nothing is recorded',
     })
@@ -248,7 +248,7 @@ async function runRecording(
   try {
     removeFiles(folder, /^(calls-\d+\.bin|rank-\d+\.jsonl|queues-\d+\.json)$/)
     const most = operations === undefined ? {} : { RANKWEAVE_SHIM_MATCHING_OPERATIONS: String(operations) }
-    await runPreloaded(report, command, {
+    await runPreloaded(command, {
       ...shimIn(report, command, { library, mpicc, folder: temporary }),
       variables: { RANKWEAVE_SHIM: `matching:${folder}`, ...most },
       ifItFails: () => {
@@ -451,11 +451,12 @@ interface UsedShim {
 }
 
 function shimIn(report: Reporter, command: readonly string[], { library, mpicc, folder }: UsedShim) {
-  if (library !== undefined) return { libraries: [resolve(library)] }
+  const output = report.json ? ('stderr' as const) : ('inherit' as const)
+  if (library !== undefined) return { libraries: [resolve(library)], output }
   const prepare = () => {
     const compiler = mpicc ?? compilerOfCommand(command)
     report.step(`compiling with ${compiler}`)
     compileLibrary(folder, compiler)
   }
-  return { libraries: [join(folder, 'librankweave_shim.so')], prepare }
+  return { libraries: [join(folder, 'librankweave_shim.so')], output, prepare }
 }

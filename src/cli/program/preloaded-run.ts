@@ -5,7 +5,6 @@ import { laterTurn } from '../../base/turn.js'
 import { RankweaveError } from '../../errors.js'
 import { withVariables } from '../../shim/mpi-command.js'
 import { fileError } from '../../text/whole-file.js'
-import type { Reporter } from '../output/reporter.js'
 import { Interrupted, WorldFailure } from './world-failure.js'
 
 /** How libraries are preloaded into the processes of a program. */
@@ -16,8 +15,8 @@ interface Preloading {
   readonly variables: Readonly<Record<string, string>>
   /** Makes the libraries. A signal that arrives meanwhile ends the command before the program starts. */
   prepare?(): void
-  /** Whether the program's standard output is thrown away. By default it is shown, with `--json` on standard error. */
-  readonly hidesOutput?: boolean
+  /** Where the program's standard output goes: to that of this process, to its standard error, or nowhere. */
+  readonly output: 'inherit' | 'stderr' | 'ignore'
   /** Returns the end of the message about a program that fails: `so nothing is recorded`. */
   ifItFails(): string
 }
@@ -29,9 +28,8 @@ interface Preloading {
  * @throws ERR_SHIM, as a `WorldFailure`, if the program fails; ERR_ABORTED, as an `Interrupted`, after a signal
  */
 export async function runPreloaded(
-  report: Reporter,
   command: readonly string[],
-  { libraries, variables, prepare, hidesOutput = false, ifItFails }: Preloading,
+  { libraries, variables, prepare, output, ifItFails }: Preloading,
 ): Promise<void> {
   const words = withVariables(command, { LD_PRELOAD: preloadList(libraries), ...variables })
   let launcher: ChildProcess | undefined
@@ -47,8 +45,7 @@ export async function runPreloaded(
       await signalsOfCompiler()
     }
     if (heard.length === 0) {
-      const output = hidesOutput ? 'ignore' : report.json ? 2 : 'inherit'
-      const stdio: StdioOptions = ['inherit', output, 'inherit']
+      const stdio: StdioOptions = ['inherit', output === 'stderr' ? 2 : output, 'inherit']
       launcher = spawn(words[0], words.slice(1), { stdio, detached: true })
       await hasEnded(launcher, words[0], ifItFails)
     }
