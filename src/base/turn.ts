@@ -92,6 +92,11 @@ export function promiseTry<T>(start: () => Promise<T>): Promise<T> {
   }
 }
 
+/** Continues with a value, at once or when it is there. */
+export function whenThere<T, R>(value: T | Promise<T>, go: (value: T) => R | Promise<R>): R | Promise<R> {
+  return value instanceof Promise ? value.then(go) : go(value)
+}
+
 /** The milliseconds for which long work holds the event loop at a time, apart from the rest of a step. */
 const sliceMs = 10
 

@@ -1,4 +1,5 @@
 import { overlap } from '../../base/bytes.js'
+import { whenThere } from '../../base/turn.js'
 import { newArray, plainArray, type TypedArray } from '../../messages/datatype/elements.js'
 import { misfit } from '../../messages/datatype/payload.js'
 import { StridedView } from '../../messages/datatype/strided-view.js'
@@ -96,10 +97,7 @@ export class AllreduceCall extends ReductionCall<ReductionRun> {
   /** Binds the program to the result of the first rank, where it combines; the others copy it. */
   bind(contributions: readonly ReduceContribution[]): BoundProgram | Promise<BoundProgram> {
     // No address is looked up, because ranks are placed and the rule has an allreduce for all.
-    const plan = this.plan('allreduce', this.method)!
-    return plan instanceof Promise
-      ? plan.then((found) => this.#bound(found!, contributions))
-      : this.#bound(plan, contributions)
+    return whenThere(this.plan('allreduce', this.method), (plan) => this.#bound(plan!, contributions))
   }
 
   #bound(plan: CollectivePlan, contributions: readonly ReduceContribution[]): BoundProgram {

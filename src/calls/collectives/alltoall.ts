@@ -1,12 +1,13 @@
 import { copyBytes } from '../../base/bytes.js'
 import { concatenate } from '../../base/packing.js'
+import { whenThere } from '../../base/turn.js'
 import { elementSizeBytes, typeCode } from '../../messages/datatype/elements.js'
 import type { CommContext } from '../../messages/process/comm-context.js'
 import type { Exchange } from '../exchange/exchange.js'
 import { type CollectiveCall, RankFailure } from '../matching/collective-call.js'
 import type { CollectiveContext, Resolution } from '../plan/collective-plan.js'
 import type { Method } from '../plan/method.js'
-import { requireMethod, resolvePlanned, runWhenThere } from '../plan/resolve.js'
+import { requireMethod, resolvePlanned } from '../plan/resolve.js'
 import {
   deliverAll,
   deliverBlocks,
@@ -62,12 +63,12 @@ export function alltoallCall(
         })
       }
       if (!isEqual) {
-        return runWhenThere(planLists(state, 'alltoall', method, 0), (plans) =>
+        return whenThere(planLists(state, 'alltoall', method, 0), (plans) =>
           alltoallLists(state, plans, name === 'alltoallv' ? type : null, all, exchange),
         )
       }
       const alltoall = isLong(exchange, sizeBytes) ? alltoallLong : alltoallShort
-      return runWhenThere(
+      return whenThere(
         resolvePlanned(state, { collective: 'alltoall', method, sizeBytes }, exchange),
         (resolution) => alltoall(state, resolution, type, all, sizeBytes, exchange),
       )
@@ -82,7 +83,7 @@ function alltoallShort(
   all: Contributions,
   sizeBytes: number,
   exchange: Exchange,
-): void {
+): undefined {
   const { processes, size, localRanks } = state
   const here = all.length
   const totalBytes = size * sizeBytes
@@ -131,7 +132,7 @@ function alltoallLong(
   all: Contributions,
   sizeBytes: number,
   exchange: Exchange,
-): void {
+): undefined {
   const { me, count } = exchange
   const { localRanks } = state
   const ranks = ranksByProcess(state)
@@ -239,7 +240,7 @@ function alltoallLists(
   type: number | null,
   all: Contributions,
   exchange: Exchange,
-): void {
+): undefined {
   const { me, count } = exchange
   const ranks = ranksByProcess(state)
   const blocks = ranks.map((list) => blocksFor(all, list))

@@ -1,6 +1,7 @@
+import { whenThere } from '../../base/turn.js'
 import type { CollectiveContext, CollectivePlan } from '../plan/collective-plan.js'
 import type { Method } from '../plan/method.js'
-import { requireMethod, resolvePlanned, runWhenThere, whenThere } from '../plan/resolve.js'
+import { requireMethod, resolvePlanned } from '../plan/resolve.js'
 import type { BindableCall } from '../program/bound-collective.js'
 import { emptyStore } from '../program/run-program.js'
 
@@ -35,7 +36,7 @@ function newBarrier(state: CollectiveContext, method: Method | undefined): Binda
     unplaced: method?.isAuto !== true,
     run(_, exchange) {
       if (exchange.count === 1) return noResults
-      return runWhenThere(plan ?? planned(), (found) =>
+      return whenThere(plan ?? planned(), (found) =>
         found.run(exchange, emptyStore, () => exchange.finish(noResults)),
       )
     },

@@ -1,5 +1,6 @@
 import { bytesOf } from '../../base/bytes.js'
 import { packBlocks, unpackBlocks } from '../../base/packing.js'
+import { whenThere } from '../../base/turn.js'
 import { parseAlgorithm } from '../../collective/algorithm-text.js'
 import { algorithms } from '../../collective/algorithms.js'
 import type { Algorithm } from '../../collective/patterns/algorithm.js'
@@ -9,7 +10,7 @@ import { copyOf, type Exchange, noBytes } from '../exchange/exchange.js'
 import { parentIn, sendToChildren } from '../exchange/exchange-patterns.js'
 import type { CollectiveContext, Resolution, Unplanned } from '../plan/collective-plan.js'
 import type { Method } from '../plan/method.js'
-import { requireMethod, resolveMove, runWhenThere, whenThere } from '../plan/resolve.js'
+import { requireMethod, resolveMove } from '../plan/resolve.js'
 import type { TunedCalls } from '../plan/tuned-calls.js'
 import type { BindableCall, BoundProgram } from '../program/bound-collective.js'
 import { type Block, deliver, SharedLanding } from '../values/deliver.js'
@@ -130,7 +131,7 @@ export function bcastCall(
         const { bytes } = contributions[rootIndex]!.block!
         requireIntact(bytes)
         if (exchange.count === 1) return resultsAtRoot(state, contributions, rootIndex)
-        return runWhenThere(
+        return whenThere(
           resolveMove(state, { collective: 'bcast', method, sizeBytes: bytes.byteLength }, exchange),
           (resolution) => sendFromRoot(state, contributions, rootIndex, resolution, exchange),
         )

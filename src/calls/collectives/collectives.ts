@@ -3,7 +3,6 @@ import { RankweaveError, wrongValue } from '../../errors.js'
 import { requireFixed, typeCode } from '../../messages/datatype/elements.js'
 import { StridedView } from '../../messages/datatype/strided-view.js'
 import type { Seat } from '../../messages/process/comm-context.js'
-import type { AnyCall } from '../matching/collective-call.js'
 import { gathered } from '../matching/collective-engine.js'
 import type { CollectiveContext } from '../plan/collective-plan.js'
 import { methodOf } from '../plan/method.js'
@@ -25,8 +24,8 @@ import {
 } from './options.js'
 import { ReduceCall } from './reduce.js'
 import { ReduceScatterCall } from './reduce-scatter.js'
-import { intoFor, reductionOf } from './reduction.js'
-import type { ReductionCall } from './reduction-call.js'
+import { intoFor, type Reduction, type ReductionName, reductionOf } from './reduction.js'
+import { ReductionCall } from './reduction-call.js'
 import { ScanCall } from './scan.js'
 import { type ScatterContribution, scatterCall } from './scatter.js'
 import { repeated } from './together.js'
@@ -90,15 +89,10 @@ export function reduce<R>(
   return attempt(form, comm, 'reduce', options, (seat) => {
     const { state, rank } = seat
     requireRoot(root, state.size)
-    const received = rank === root ? options : undefined
-    const last = lastCall(form, state)
-    if (last instanceof ReduceCall && last.root === root && last.isMethod(options)) {
-      const again = joinAgain(form, seat, last, data, op, options, received)
-      if (again !== undefined) return again
-    }
-    const { reduction, contribution } = reductionOf('reduce', data, op, received)
-    const call = new ReduceCall(state, reduction, root, methodOf('reduce', options, state)).check()
-    return form.join(seat, call, contribution, options)
+    const newCall = (reduction: Reduction) =>
+      new ReduceCall(state, reduction, root, methodOf('reduce', options, state))
+    const given = { name: 'reduce', data, op, options, root, isRoot: rank === root } as const
+    return joinReduction(form, seat, given, newCall)
   })
 }
 
@@ -123,14 +117,9 @@ function startAllreduce<R>(
 ): R {
   return attempt(form, comm, 'allreduce', options, (seat) => {
     const { state } = seat
-    const last = lastCall(form, state)
-    if (last instanceof AllreduceCall && last.isMethod(options)) {
-      const again = joinAgain(form, seat, last, data, op, options, options)
-      if (again !== undefined) return again
-    }
-    const { reduction, contribution } = reductionOf('allreduce', data, op, options)
-    const call = new AllreduceCall(state, reduction, methodOf('allreduce', options, state)).check()
-    return form.join(seat, call, contribution, options)
+    const newCall = (reduction: Reduction) =>
+      new AllreduceCall(state, reduction, methodOf('allreduce', options, state))
+    return joinReduction(form, seat, { name: 'allreduce', data, op, options }, newCall)
   })
 }
 
@@ -193,48 +182,49 @@ export function reduceScatter<R>(
 ): R {
   return attempt(form, comm, 'reduceScatter', options, (seat) => {
     const { state } = seat
-    const last = lastCall(form, state)
-    if (
-      last instanceof ReduceScatterCall &&
-      last.isEqual &&
-      options?.counts === undefined &&
-      last.isMethod(options)
-    ) {
-      const again = joinAgain(form, seat, last, data, op, options, options)
-      if (again !== undefined) return again
+    const newCall = (reduction: Reduction) => {
+      requireElements('reduceScatter', reduction.scalar === null ? reduction.type : typeCode.value)
+      const counts = blockCounts(reduction.countElems, state.size, options?.counts)
+      const method = methodOf('reduce-scatter', options, state)
+      return new ReduceScatterCall(state, reduction, counts, options?.counts === undefined, method)
     }
-    const { reduction, contribution } = reductionOf('reduceScatter', data, op, options)
-    requireElements('reduceScatter', reduction.scalar === null ? reduction.type : typeCode.value)
-    const counts = blockCounts(reduction.countElems, state.size, options?.counts)
-    const method = methodOf('reduce-scatter', options, state)
-    const isEqual = options?.counts === undefined
-    const call = new ReduceScatterCall(state, reduction, counts, isEqual, method).check()
-    return form.join(seat, call, contribution, options)
+    return joinReduction(form, seat, { name: 'reduceScatter', data, op, options }, newCall)
   })
 }
 
-/**
- * Returns the call that was opened last, if ranks that make the same call may join with it instead of describing it
- * again.
- */
-function lastCall<R>(form: Form<R>, { collectives }: CollectiveContext): AnyCall | undefined {
-  return form.mayReuse ? collectives.reusableCall() : undefined
+/** The arguments of one rank of a reduction. */
+interface ReductionArguments {
+  readonly name: ReductionName
+  readonly data: unknown
+  readonly op: unknown
+  readonly options: ReductionOptions | undefined
+  /** The root that all ranks pass, and whether this rank is the root; only of a `reduce`. */
+  readonly root?: number
+  readonly isRoot?: boolean
 }
 
-/** Joins with a reduction of the same kind, or returns undefined if this rank's data or operation differ from it. */
-function joinAgain<R, P>(
+/**
+ * Joins with the reduction that was opened last if this rank makes the same one; otherwise with a new call.
+ *
+ * @param newCall describes the call that these arguments make
+ */
+function joinReduction<R, P>(
   form: Form<R>,
   seat: Seat<CollectiveContext>,
-  call: ReductionCall<P>,
-  data: unknown,
-  op: unknown,
-  options: ReductionOptions | undefined,
-  received: ReductionOptions | undefined,
-): R | undefined {
-  const elements = call.elementsOf(data, op)
-  if (elements === undefined) return undefined
-  requireFixed(elements)
-  return form.join(seat, call, { data: elements, into: intoFor(data, received) }, options)
+  { name, data, op, options, root, isRoot }: ReductionArguments,
+  newCall: (reduction: Reduction) => ReductionCall<P>,
+): R {
+  const received = isRoot === false ? undefined : options
+  const last = form.mayReuse ? seat.state.collectives.reusableCall() : undefined
+  if (last instanceof ReductionCall && last.isRepeatedBy(name, root, options)) {
+    const elements = last.elementsOf(data, op)
+    if (elements !== undefined) {
+      requireFixed(elements)
+      return form.join(seat, last, { data: elements, into: intoFor(data, received) }, options)
+    }
+  }
+  const { reduction, contribution } = reductionOf(name, data, op, received)
+  return form.join(seat, newCall(reduction).check(), contribution, options)
 }
 
 export function scan<R>(
@@ -247,14 +237,8 @@ export function scan<R>(
 ): R {
   return attempt(form, comm, name, options, (seat) => {
     const { state } = seat
-    const last = lastCall(form, state)
-    if (last instanceof ScanCall && last.signature.name === name && last.isMethod(options)) {
-      const again = joinAgain(form, seat, last, data, op, options, options)
-      if (again !== undefined) return again
-    }
-    const { reduction, contribution } = reductionOf(name, data, op, options)
-    const call = new ScanCall(state, reduction, methodOf(name, options, state)).check()
-    return form.join(seat, call, contribution, options)
+    const newCall = (reduction: Reduction) => new ScanCall(state, reduction, methodOf(name, options, state))
+    return joinReduction(form, seat, { name, data, op, options }, newCall)
   })
 }
 

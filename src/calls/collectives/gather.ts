@@ -1,12 +1,13 @@
 import { bytesOf, copyBytes, overlap } from '../../base/bytes.js'
 import { concatenate } from '../../base/packing.js'
+import { whenThere } from '../../base/turn.js'
 import { type TypedArray, typeCode } from '../../messages/datatype/elements.js'
 import type { CommContext } from '../../messages/process/comm-context.js'
 import type { Exchange } from '../exchange/exchange.js'
 import { RankFailure } from '../matching/collective-call.js'
 import type { CollectiveContext, Resolution } from '../plan/collective-plan.js'
 import type { Method } from '../plan/method.js'
-import { requireMethod, resolvePlanned, runWhenThere, whenThere } from '../plan/resolve.js'
+import { requireMethod, resolvePlanned } from '../plan/resolve.js'
 import type { BindableCall, BoundProgram } from '../program/bound-collective.js'
 import type { Signature } from '../signature.js'
 import {
@@ -81,13 +82,13 @@ export function gatherCall(
       const rootProcess = root === null ? null : processOfRank(state.processes, root)
       if (!isEqual) {
         const layouts = contributions.map(({ layout }, index) => (wants(index) ? layout : null))
-        return runWhenThere(planLists(state, collective, method, rootProcess ?? 0), (plans) =>
+        return whenThere(planLists(state, collective, method, rootProcess ?? 0), (plans) =>
           gatherLists(state, plans, rootProcess, isVarying ? type : null, mine, layouts, exchange),
         )
       }
       const wanted = contributions.map(({ layout }, index) => (wants(index) ? layout.into : null))
       const gather = isLong(exchange, sizeBytes) ? gatherLong : gatherShort
-      return runWhenThere(resolvePlanned(state, { collective, method, sizeBytes }, exchange), (resolution) =>
+      return whenThere(resolvePlanned(state, { collective, method, sizeBytes }, exchange), (resolution) =>
         gather(state, resolution, rootProcess, type, mine, wanted, exchange),
       )
     },
@@ -125,7 +126,7 @@ function gatherShort(
   mine: readonly Uint8Array[],
   wanted: readonly Wanted[],
   exchange: Exchange,
-): void {
+): undefined {
   const { processes, size } = state
   const sizeBytes = mine[0].byteLength
   const ownBytes = mine.length * sizeBytes
@@ -172,7 +173,7 @@ function gatherLong(
   mine: readonly Uint8Array[],
   wanted: readonly Wanted[],
   exchange: Exchange,
-): void {
+): undefined {
   const sizeBytes = mine[0].byteLength
   const isWanted = root === null || root === exchange.me
   const landing = isWanted ? new SharedLanding(state, type, state.size * sizeBytes, wanted) : null
@@ -259,7 +260,7 @@ function gatherLists(
   mine: readonly Uint8Array[],
   layouts: readonly (Layout | null)[],
   exchange: Exchange,
-): void {
+): undefined {
   const own = () => mine
   if (root !== null && root !== exchange.me) {
     const relay = (lists: ReadonlyMap<number, BlockList>) => (process: number) =>

@@ -1,3 +1,4 @@
+import { whenThere } from '../../base/turn.js'
 import { RankweaveError } from '../../errors.js'
 import { kindOf, type TypedArray, typeCode, typeCodeOf } from '../../messages/datatype/elements.js'
 import { misfit, payloadOf } from '../../messages/datatype/payload.js'
@@ -210,8 +211,7 @@ function boundProgram<C>(
   bindings: readonly Binding[],
 ): BoundStart | Promise<BoundStart> {
   const bound = call.bind!(bindings.map(({ contribution }) => contribution as C))
-  if (!(bound instanceof Promise)) return programStart(signature, bound)
-  return bound.then((program) => programStart(signature, program))
+  return whenThere(bound, (program) => programStart(signature, program))
 }
 
 function repeatedCall<C>(

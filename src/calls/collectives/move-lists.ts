@@ -1,10 +1,11 @@
+import { whenThere } from '../../base/turn.js'
 import { inOneWay } from '../../collective/ways/families.js'
 import type { ProcessProgram } from '../../schedule/lower/program.js'
 import type { Collective } from '../../schedule/specification.js'
 import { type Exchange, noBytes } from '../exchange/exchange.js'
 import type { CollectiveContext, CollectivePlan } from '../plan/collective-plan.js'
 import type { Method } from '../plan/method.js'
-import { resolvePlanned, whenThere } from '../plan/resolve.js'
+import { resolvePlanned } from '../plan/resolve.js'
 import type { FramePieces, ProgramStore } from '../program/run-program.js'
 import { type BlockList, intactSize, isLong, ListStore, type OwnBlocks } from './block-list.js'
 import { cutAt } from './move-blocks.js'
@@ -53,7 +54,7 @@ export function moveLists(
   exchange: Exchange,
   meet: (lists: ReadonlyMap<number, BlockList>) => PlacesOf,
   done: () => void,
-): void {
+): undefined {
   const { program } = plans.lists
   const store = new ListStore(program, exchange, own, tag)
   let placesOf: PlacesOf | undefined

@@ -1,5 +1,6 @@
 import { bytesOf } from '../../base/bytes.js'
 import { hashIntegers } from '../../base/hash.js'
+import { whenThere } from '../../base/turn.js'
 import { algorithmOf } from '../../collective/algorithms.js'
 import { RankweaveError } from '../../errors.js'
 import { elementSizeBytes, type TypedArray } from '../../messages/datatype/elements.js'
@@ -9,7 +10,8 @@ import type { Method } from '../plan/method.js'
 import { deliver, packedDispls } from '../values/deliver.js'
 import { byProcess, isRankOrder, sumsByProcess } from '../values/placement.js'
 import { moveBlocks, segmentLengths } from './move-blocks.js'
-import type { ReduceContribution, Reduction } from './reduction.js'
+import type { ReductionOptions } from './options.js'
+import type { ReduceContribution, Reduction, ReductionName } from './reduction.js'
 import { leavesOf, pairCut, ReductionRun } from './reduction.js'
 import { ReductionCall } from './reduction-call.js'
 
@@ -23,7 +25,7 @@ type BlocksRun = (
 /** A reduce-scatter that runs its own plan, or reduces to the first rank, from which the blocks are scattered. */
 export class ReduceScatterCall extends ReductionCall<BlocksRun> {
   readonly counts: Int32Array
-  readonly isEqual: boolean
+  readonly #isEqual: boolean
 
   /** @param isEqual whether all counts follow from the length of the data */
   constructor(
@@ -35,7 +37,15 @@ export class ReduceScatterCall extends ReductionCall<BlocksRun> {
   ) {
     super(state, 'reduce-scatter', reduction, method, { extra: hashIntegers(counts) })
     this.counts = counts
-    this.isEqual = isEqual
+    this.#isEqual = isEqual
+  }
+
+  override isRepeatedBy(
+    name: ReductionName,
+    root: number | undefined,
+    options: (ReductionOptions & { readonly counts?: ArrayLike<number> }) | undefined,
+  ): boolean {
+    return this.#isEqual && options?.counts === undefined && super.isRepeatedBy(name, root, options)
   }
 
   /**
@@ -51,10 +61,7 @@ export class ReduceScatterCall extends ReductionCall<BlocksRun> {
     }
     const order =
       method?.isAnyOrder === true || method?.isAuto === true ? { ...method, segments: undefined } : undefined
-    const reduce = this.plan('reduce', order)!
-    return reduce instanceof Promise
-      ? reduce.then((found) => this.#throughFirst(found!))
-      : this.#throughFirst(reduce)
+    return whenThere(this.plan('reduce', order), (reduce) => this.#throughFirst(reduce!))
   }
 
   protected override runBy(

@@ -15,11 +15,11 @@ import { ReductionCall } from './reduction-call.js'
 
 /** A reduce whose ranks get null, except for the root. */
 export class ReduceCall extends ReductionCall<ReductionRun> {
-  readonly root: number
+  readonly #root: number
 
   constructor(state: CollectiveContext, reduction: Reduction, root: number, method: Method | undefined) {
     super(state, 'reduce', reduction, method, { root })
-    this.root = root
+    this.#root = root
   }
 
   protected override prepare(plan: CollectivePlan | null): ReductionRun {
@@ -32,7 +32,7 @@ export class ReduceCall extends ReductionCall<ReductionRun> {
     exchange: Exchange,
   ): void {
     const { state, reduction } = this
-    const rootIndex = localIndexOf(state, this.root)
+    const rootIndex = localIndexOf(state, this.#root)
     let landing: SharedLanding | undefined
     const room = (sizeBytes: number): Uint8Array => {
       const wanted = contributions.map(({ into }, index) => (index === rootIndex ? into : null))

@@ -1,3 +1,4 @@
+import { whenThere } from '../../base/turn.js'
 import type { CombinationOrder } from '../../collective/patterns/algorithm.js'
 import { isRankweaveError } from '../../errors.js'
 import { elementSizeBytes, type TypedArray, typeCode, typeCodeOf } from '../../messages/datatype/elements.js'
@@ -10,9 +11,15 @@ import { type CollectiveCall, failAllRanks } from '../matching/collective-call.j
 import type { CollectiveContext, CollectivePlan, Resolution, Unplanned } from '../plan/collective-plan.js'
 import { isMethod, type Method, type OrderOptions, requiredOrder } from '../plan/method.js'
 import { isUnplaced } from '../plan/participants.js'
-import { isRefusal, resolve, whenThere } from '../plan/resolve.js'
+import { isRefusal, resolve } from '../plan/resolve.js'
 import type { Signature } from '../signature.js'
-import { doubleOf, type ReduceContribution, type Reduction, signatureOf } from './reduction.js'
+import {
+  doubleOf,
+  type ReduceContribution,
+  type Reduction,
+  type ReductionName,
+  signatureOf,
+} from './reduction.js'
 
 /** The most settings of online tuning for which a call retains plans, and the most bytes of data of such a call. */
 const mostDrawn = 32
@@ -91,6 +98,11 @@ export abstract class ReductionCall<P> implements CollectiveCall<ReduceContribut
 
   isMethod(options: OrderOptions | undefined): boolean {
     return isMethod(this.method, options)
+  }
+
+  /** Tells whether a rank that passes these arguments makes the same call, as far as its data and operation allow. */
+  isRepeatedBy(name: ReductionName, root: number | undefined, options: OrderOptions | undefined): boolean {
+    return name === this.signature.name && root === this.signature.root && this.isMethod(options)
   }
 
   /**

@@ -43,9 +43,14 @@ export interface ReduceContribution {
   readonly numbers?: Float64Array
 }
 
+export type ReductionName = Extract<
+  CollectiveName,
+  'reduce' | 'allreduce' | 'reduceScatter' | 'scan' | 'exscan'
+>
+
 /** The facts on which all ranks of one reduction agree. */
 export interface Reduction {
-  readonly name: CollectiveName
+  readonly name: ReductionName
   readonly op: ReadyOperation
   readonly type: number
   /** The number of elements; 1 for a value. */
@@ -64,7 +69,7 @@ export interface Reduction {
  * @throws ERR_OP for an operation that the data does not have; ERR_TYPE, ERR_CLONE, ERR_COUNT for data or `into`
  */
 export function reductionOf(
-  name: CollectiveName,
+  name: ReductionName,
   data: unknown,
   op: unknown,
   options: IntoOptions | undefined,

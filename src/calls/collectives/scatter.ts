@@ -1,9 +1,10 @@
+import { whenThere } from '../../base/turn.js'
 import type { ReceiveBuffer } from '../../messages/datatype/strided-view.js'
 import type { CommProcesses } from '../../messages/process/comm-context.js'
 import { type CollectiveCall, RankFailure } from '../matching/collective-call.js'
 import type { CollectiveContext } from '../plan/collective-plan.js'
 import type { Method } from '../plan/method.js'
-import { requireMethod, runWhenThere, whenThere } from '../plan/resolve.js'
+import { requireMethod } from '../plan/resolve.js'
 import { deliver, landingOf } from '../values/deliver.js'
 import { isRankOrder, localIndexOf, processOfRank, ranksByProcess } from '../values/placement.js'
 import { blockFor, type SendBlocks } from '../values/send-blocks.js'
@@ -44,7 +45,7 @@ export function scatterCall(
           return (to: number) =>
             to === exchange.me ? arrival.places() : relayPlaces(exchange, lists.get(to)!)
         }
-        return runWhenThere(planLists(state, 'scatter', method, process), (plans) =>
+        return whenThere(planLists(state, 'scatter', method, process), (plans) =>
           moveLists(plans, nothing, 0, exchange, meet, () => exchange.finish(arrival.results())),
         )
       }

@@ -1,4 +1,5 @@
 import { rangeAt } from '../../base/search.js'
+import { whenThere } from '../../base/turn.js'
 import type { Algorithm, CombinationOrder, Shape } from '../../collective/patterns/algorithm.js'
 import type { ParticipantGrid } from '../../collective/patterns/participant-grid.js'
 import { scheduleOf } from '../../collective/patterns/schedule-of.js'
@@ -112,7 +113,7 @@ export class CollectivePlan {
   }
 
   /** Runs the program once; runs may overlap. */
-  run(exchange: Exchange, store: ProgramStore, done: () => void): void {
+  run(exchange: Exchange, store: ProgramStore, done: () => void): undefined {
     this.begin(exchange, store, done).post()
   }
 
@@ -240,13 +241,11 @@ export class CollectivePlans {
     }
     const kind = participantsFor(algorithm, order)
     if (kind === 'path') {
-      const plan = this.#pathPlan(algorithm, root, segments)
-      return plan instanceof Promise ? plan.then(noted) : noted(plan)
+      return whenThere(this.#pathPlan(algorithm, root, segments), noted)
     }
     const participants = this.participants(kind)!
     const at = kind === 'processes' ? this.#state.processOfRank(root) : rangeAt(participants.firstRank!, root)
-    const planFor = (index: number) => noted(this.#plan(algorithm, participants, index, segments))
-    return at instanceof Promise ? at.then(planFor) : planFor(at)
+    return whenThere(at, (index) => noted(this.#plan(algorithm, participants, index, segments)))
   }
 
   /** @param root participant */
@@ -275,8 +274,7 @@ export class CollectivePlans {
       const rootIndex = rangeAt(participants.firstRank!, root)
       return this.#used(key) ?? this.#make(key, algorithm, participants, rootIndex, segments)
     }
-    const participants = pathParticipants(this.#state, root)
-    return participants instanceof Promise ? participants.then(make) : make(participants)
+    return whenThere(pathParticipants(this.#state, root), make)
   }
 
   /** Returns the shape for which an algorithm is planned, with its grid if it follows one. */

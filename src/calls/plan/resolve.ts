@@ -1,3 +1,4 @@
+import { whenThere } from '../../base/turn.js'
 import { segmentsOf } from '../../collective/algorithm-text.js'
 import { algorithmOf } from '../../collective/algorithms.js'
 import type { Algorithm, CombinationOrder } from '../../collective/patterns/algorithm.js'
@@ -123,21 +124,6 @@ export function resolvePlanned(
   return resolveMove(state, call, exchange) as Resolution | Promise<Resolution>
 }
 
-/** Continues with a value, at once or when it is there. */
-export function whenThere<T, R>(value: T | Promise<T>, go: (value: T) => R | Promise<R>): R | Promise<R> {
-  return value instanceof Promise ? value.then(go) : go(value)
-}
-
-/** Runs a call that completes itself, at once or when it is resolved. */
-export function runWhenThere<T>(
-  value: T | Promise<T>,
-  run: (value: T) => void,
-): undefined | Promise<undefined> {
-  if (value instanceof Promise) return value.then((found) => void run(found)) as Promise<undefined>
-  run(value)
-  return undefined
-}
-
 /** Tells whether the setting that was drawn for a call cannot serve it, so that the rule has decided. */
 export function isRefusal(resolution: object): boolean {
   const { choice } = resolution as Partial<Resolution>
@@ -253,7 +239,7 @@ function chosenByMachine(call: PendingCall): Setting | undefined | Promise<Setti
     sizeBytes: isUnsized !== true ? unitBytes : unitBytes === 0 ? 'lists' : 'long',
     canCut: reduction?.op.kind !== 'function',
   })
-  return chosen instanceof Promise ? chosen.then(settingOf) : settingOf(chosen)
+  return whenThere(chosen, settingOf)
 }
 
 function drawnOnline(call: PendingCall): Setting | undefined {

@@ -1,4 +1,5 @@
 import { requireWaitOptions, type WaitOptions } from '../../base/abort.js'
+import { whenThere } from '../../base/turn.js'
 import { isRankweaveError, RankweaveError } from '../../errors.js'
 import { requireFixed, type TypedArray } from '../../messages/datatype/elements.js'
 import type { Seat } from '../../messages/process/comm-context.js'
@@ -209,8 +210,7 @@ export function boundCollective<B>(
         return all.map(() => bound)
       }
       try {
-        const start = bind(all, exchange)
-        return start instanceof Promise ? start.then(shared) : shared(start)
+        return whenThere(bind(all, exchange), shared)
       } catch (error) {
         if (isRankweaveError(error) && error.code === 'ERR_ALGORITHM') return failAllRanks(all.length, error)
         throw error

@@ -1,3 +1,4 @@
+import { whenThere } from '../../base/turn.js'
 import type { Exchange } from '../../calls/exchange/exchange.js'
 import { type CollectiveCall, RankFailure } from '../../calls/matching/collective-call.js'
 import { ProgramRun } from '../../calls/program/run-program.js'
@@ -53,8 +54,7 @@ export function equalCall(
     run(blocks, exchange) {
       const agreed = agreedCount(signature.name, localRanks, blocks)
       const start = (by: Neighborhood) => exchangeEqual(by, type, agreed, blocks, exchange)
-      const chosen = chosenAlltoall(neighborhood, bytesOfBlocks(type, agreed))
-      return chosen instanceof Promise ? chosen.then(start) : start(chosen)
+      return whenThere(chosenAlltoall(neighborhood, bytesOfBlocks(type, agreed)), start)
     },
   }
 }

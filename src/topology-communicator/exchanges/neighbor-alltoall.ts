@@ -1,5 +1,6 @@
 import { type OptionTable, uncheckedOption, uncheckedOptions } from '../../base/option.js'
 import { checkOptions } from '../../base/option-table.js'
+import { whenThere } from '../../base/turn.js'
 import type { Form, Handle } from '../../calls/collectives/form.js'
 import { type IntoOptions, intoOptions } from '../../calls/collectives/options.js'
 import type { Exchange } from '../../calls/exchange/exchange.js'
@@ -139,8 +140,7 @@ export function neighborAlltoallCall<C>(
         )
         return undefined
       }
-      const chosen = chosenAlltoall(neighborhood, null)
-      return chosen instanceof Promise ? chosen.then(start) : start(chosen)
+      return whenThere(chosenAlltoall(neighborhood, null), start)
     },
   }
 }

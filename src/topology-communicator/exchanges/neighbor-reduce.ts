@@ -1,5 +1,6 @@
 import type { OptionTable } from '../../base/option.js'
 import { checkOptions } from '../../base/option-table.js'
+import { whenThere } from '../../base/turn.js'
 import type { Form, Handle } from '../../calls/collectives/form.js'
 import { type IntoOptions, intoOptions } from '../../calls/collectives/options.js'
 import type { Exchange } from '../../calls/exchange/exchange.js'
@@ -102,8 +103,7 @@ export function neighborReduce<R>(
       unplaced: neighborhood.isLocated,
       run(contributions, exchange) {
         const start = (by: Neighborhood) => reduceBlocks(by, agreed, contributions, exchange)
-        const chosen = chosenReduce(neighborhood, agreed)
-        return chosen instanceof Promise ? chosen.then(start) : start(chosen)
+        return whenThere(chosenReduce(neighborhood, agreed), start)
       },
     }
     return form.join(seat, call, given, options)
