@@ -31,6 +31,10 @@ export const rooms: readonly Room[] = [
     packages: ['pako'],
   },
   {
+    name: 'document',
+    holds: 'a page as a tree of texts, tables, plots, pictures; its writers',
+  },
+  {
     name: 'topology',
     holds: 'who sends to whom: generators, files and one-line texts, friends and their grouping, mapping',
     packages: ['graphology', 'graphology-communities-louvain', 'graphology-types', 'highs', 'zod'],
@@ -52,7 +56,7 @@ export const rooms: readonly Room[] = [
   },
   {
     name: 'export',
-    holds: 'schedules as C programs for MPI, with the runtime that executes them, and as GOAL text',
+    holds: 'schedules as C programs for MPI with their runtime, and as GOAL text',
   },
   {
     name: 'tuning',
@@ -109,11 +113,11 @@ export const rooms: readonly Room[] = [
   },
   {
     name: 'study',
-    holds: 'what the strategies of a topology cost by block length, as data and as a document',
+    holds: 'what strategies cost by block length, as data and document',
   },
   {
     name: 'report',
-    holds: 'what pictures of a topology and a plan show, as data of bounded size',
+    holds: 'bounded data behind pictures of topologies and plans',
   },
   { name: 'conformance', holds: 'what fabrics and worlds promise, as cases' },
   {

@@ -1,12 +1,12 @@
 import {
   bytesText,
   type Cell,
+  type Document,
   type LinePlot,
   numberText,
   type Section,
-  type StudyDocument,
   type Table,
-} from '../../src/study/document.js'
+} from '../../src/document/document.js'
 import type { Study } from '../../src/study/study.js'
 import { graham, niagara } from './chapter.js'
 import { type HyperedgeRow, workLimit } from './hyperedge-counts.js'
@@ -16,7 +16,7 @@ import { queueSections } from './queue-sections.js'
 /**
  * Chapter 7 again, as a document. Values of the publication stand only beside those of ours of one origin.
  */
-export function paperDocument(study: PaperStudy): StudyDocument {
+export function paperDocument(study: PaperStudy): Document {
   return {
     title: 'Message combining by friend groups: chapter 7 of Ghazimirsaeed 2019 again',
     text: [

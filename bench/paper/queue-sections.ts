@@ -1,5 +1,5 @@
 import { largestOf } from '../../src/base/search.js'
-import { type Cell, numberText, type Section, type Table } from '../../src/study/document.js'
+import { type Cell, numberText, type Section, type Table } from '../../src/document/document.js'
 import type { PaperFigures } from './paper-figures.js'
 import { entryCosts, type QueueRow } from './queue-speedups.js'
 

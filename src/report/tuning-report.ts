@@ -3,12 +3,12 @@ import type {
   CellClass,
   CellPlot,
   Column,
+  Document,
   FigureOrigin,
   Section,
-  StudyDocument,
   Table,
-} from '../study/document.js'
-import { htmlOf } from '../study/html.js'
+} from '../document/document.js'
+import { htmlOf } from '../document/html.js'
 import type { LearnedDecisions } from '../tuning/learning/learn-decisions.js'
 import {
   checkGuidelines,
@@ -59,7 +59,7 @@ export function tuningReport(
 function tuningDocument(
   measurements: readonly Measurement[],
   learned: readonly LearnedDecisions[],
-): StudyDocument {
+): Document {
   const { kind, name, machine } = measurements[0].source
   const from: Origin = { origin: origins[kind], source: `${kind} '${name}' on '${machine}'` }
   return {

@@ -1,7 +1,7 @@
+import type { Document, LinePlot, Section, Series, Table } from '../document/document.js'
 import type { ChoiceReport, ComparedTime, ModelComparison } from '../tuning/measured/compare-models.js'
 import { type PredictorName, predictorNames } from '../tuning/measured/predictors.js'
 import { callKind, callProcesses } from '../tuning/settings/tuning-call.js'
-import type { LinePlot, Section, Series, StudyDocument, Table } from './document.js'
 
 /** The most pictures of a page; further calls are in the tables only. */
 const mostPlots = 48
@@ -12,7 +12,7 @@ const mostPlots = 48
  *
  * @param predictedFor profile or machine, in words
  */
-export function modelDocument(comparison: ModelComparison, predictedFor: string): StudyDocument {
+export function modelDocument(comparison: ModelComparison, predictedFor: string): Document {
   const { source, times, predictors, vote } = comparison
   const measured = `measured: ${source.kind} ${source.name}, ${source.machine}`
   const words = `${measured}; predicted: ${predictedFor}`

@@ -1,16 +1,16 @@
 import { mostAllgatherRanks } from '../cost/simulate/fastest-allgather.js'
-import { levels } from '../machine/profile.js'
 import {
   bytesText,
   type Cell,
   type Column,
+  type Document,
   type LinePlot,
   numberText,
   type Plot,
   type Section,
-  type StudyDocument,
   type Table,
-} from './document.js'
+} from '../document/document.js'
+import { levels } from '../machine/profile.js'
 import { closeEnough, comparedKinds } from './sensitivity.js'
 import type {
   FourWays,
@@ -24,7 +24,7 @@ import type {
 } from './study.js'
 
 /** Returns a study as a document by origin, so that simulated and measured figures never stand side by side. */
-export function studyDocument(study: Study): StudyDocument {
+export function studyDocument(study: Study): Document {
   const { subject, leftOut, measurements } = study
   const { ranks, edges, degree, machine, nodes, profile } = subject
   return {

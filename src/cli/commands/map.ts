@@ -3,6 +3,8 @@ import * as z from 'zod'
 import { numberOption } from '../../base/option.js'
 import { namedStrategy } from '../../client/protocol/plan-words.js'
 import { longestBlockBytes } from '../../cost/simulate/block-lengths.js'
+import { joined, type Picture } from '../../document/picture.js'
+import { svgOf } from '../../document/svg.js'
 import { RankweaveError, wrongValue } from '../../errors.js'
 import { formatMachine } from '../../machine/format-machine.js'
 import { type Machine, nodeOf } from '../../machine/machine.js'
@@ -12,7 +14,7 @@ import { parseAuto } from '../../neighborhood/choose/auto.js'
 import { mapBySimulatedTime } from '../../neighborhood/choose/map-by-simulated-time.js'
 import { formatStrategy } from '../../neighborhood/strategies/strategies.js'
 import { packedEnding, packedMapping } from '../../shim/packed-files.js'
-import { adjacencySvg } from '../../topology/files/adjacency-picture.js'
+import { adjacencyPicture } from '../../topology/files/adjacency-picture.js'
 import { prepareEngine } from '../../topology/grouping/exact-round.js'
 import { communityStart, mapFromCommunities } from '../../topology/mapping/communities.js'
 import { joinedTopology, type RepeatedTopology } from '../../topology/mapping/joined-topology.js'
@@ -176,7 +178,7 @@ export const mapCommand: AddCommand = (command, act) => {
         }
         if (svg !== undefined) {
           report.step(`drawing ${svg}`)
-          await writeOutput(report, svg, [mappingPicture(topology, mapping.slotOf, spec)])
+          await writeOutput(report, svg, svgOf(mappingPicture(topology, mapping.slotOf, spec)))
         }
         const { start, simulated } = mapping
         const result = {
@@ -292,20 +294,11 @@ function usageError(message: string): RankweaveError {
   return new RankweaveError('ERR_USAGE', `--objective ${simulatedTime}: ${message}`)
 }
 
-const gap = 16
-
 /** Draws the adjacency matrix by rank, and next to it by slot: edges near the diagonal are on one node. */
-function mappingPicture(topology: ProcessTopology, slotOf: Int32Array, title: string): string {
+function mappingPicture(topology: ProcessTopology, slotOf: Int32Array, title: string): Picture {
   const pictures = [
-    adjacencySvg(topology, { title: `${title}, by rank` }),
-    adjacencySvg(relabelledTopology(topology, slotOf), { title: `${title}, by slot` }),
+    adjacencyPicture(topology, { title: `${title}, by rank` }),
+    adjacencyPicture(relabelledTopology(topology, slotOf), { title: `${title}, by slot` }),
   ]
-  const [width, height] = ['width', 'height'].map((name) => sideOf(pictures[0], name))
-  const placed = pictures.map((picture, i) => picture.replace('<svg ', `<svg x="${i * (width + gap)}" `))
-  const [whole, size] = [2 * width + gap, height]
-  return `<svg xmlns="http://www.w3.org/2000/svg" width="${whole}" height="${size}" viewBox="0 0 ${whole} ${size}">\n${placed.join('\n')}\n</svg>\n`
-}
-
-function sideOf(svg: string, name: string): number {
-  return Number(new RegExp(` ${name}="([\\d.]+)"`).exec(svg)![1])
+  return joined(pictures, 'across', 16)
 }

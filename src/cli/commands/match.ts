@@ -1,6 +1,7 @@
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { processorMs } from '../../base/clock.js'
+import { svgOf } from '../../document/svg.js'
 import { isRankweaveError, RankweaveError, wrongValue } from '../../errors.js'
 import {
   baselineDesign,
@@ -105,7 +106,8 @@ export const matchCommand: AddCommand = (command, act) => {
         const sums = summedDesigns(ranks)
         const verdict = matchingVerdict(ranks, sums, training !== undefined)
         const { worst = ranks[0] } = verdict
-        if (svg !== undefined) await writeOutput(report, svg, [matchingPicture(worst, sums, paths.join(' '))])
+        if (svg !== undefined)
+          await writeOutput(report, svg, svgOf(matchingPicture(worst, sums, paths.join(' '))))
         const object = {
           ranks: ranks.map(({ samples, designs: of, ...rank }) => ({
             ...rank,

@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { medianInterval } from '../../base/search.js'
 import { namedStrategy, refuseNeedlessFriends } from '../../client/protocol/plan-words.js'
+import { svgOf } from '../../document/svg.js'
 import { isRankweaveError, RankweaveError } from '../../errors.js'
 import type { FabricFactory } from '../../fabric/fabric.js'
 import { formatMachine } from '../../machine/format-machine.js'
@@ -181,7 +182,7 @@ export const spmmCommand: AddCommand = (command, act) => {
           },
         }
         if (svg !== undefined) {
-          await writeOutput(report, svg, [spmmPicture(outcome)])
+          await writeOutput(report, svg, svgOf(spmmPicture(outcome)))
           if (svg !== '-') report.note(`wrote ${svg}`)
         }
         reportBeside(report, svg === '-' ? svg : undefined, outcome, spmmText(outcome))

@@ -4,17 +4,18 @@ import type { Command } from 'commander'
 import * as z from 'zod'
 import { processorMs } from '../../base/clock.js'
 import { longestBlockBytes } from '../../cost/simulate/block-lengths.js'
+import { type Document, plotsOf } from '../../document/document.js'
+import { htmlOf } from '../../document/html.js'
+import { markdownOf } from '../../document/markdown.js'
+import { plotPicture } from '../../document/plot-picture.js'
+import { svgOf } from '../../document/svg.js'
 import { RankweaveError } from '../../errors.js'
 import type { FabricFactory } from '../../fabric/fabric.js'
 import { mpiLauncher } from '../../fabric/mpi/mpi-launcher.js'
 import { type Machine, nodeOf } from '../../machine/machine.js'
 import { mappedTopology } from '../../neighborhood/choose/mapped-topology.js'
 import { parseStrategy } from '../../neighborhood/strategies/strategies.js'
-import { plotsOf, type StudyDocument } from '../../study/document.js'
-import { htmlOf } from '../../study/html.js'
 import { defaultLengths, defaultPlanSeconds, makeStudy, mostLengths } from '../../study/make-study.js'
-import { markdownOf } from '../../study/markdown.js'
-import { plotSvg } from '../../study/plot-svg.js'
 import { closeEnough } from '../../study/sensitivity.js'
 import {
   type Measurements,
@@ -250,14 +251,14 @@ export async function writeStudy(
   report: Reporter,
   output: string,
   object: unknown,
-  document: StudyDocument,
+  document: Document,
 ): Promise<void> {
   const target = targetOf(output)
   if (target === 'html') await writeOutput(report, output, htmlOf(document))
   else if (target === 'markdown') await writeOutput(report, output, markdownOf(document))
   else {
     for (const plot of plotsOf(document))
-      await writeOutput(report, join(output, `${plot.name}.svg`), [plotSvg(plot)])
+      await writeOutput(report, join(output, `${plot.name}.svg`), svgOf(plotPicture(plot)))
     const plotFile = ({ name }: { readonly name: string }) => `${name}.svg`
     await writeOutput(report, join(output, 'README.md'), markdownOf(document, { plotFile }))
     await writeOutput(report, join(output, 'study.html'), htmlOf(document))

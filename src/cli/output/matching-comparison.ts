@@ -1,3 +1,6 @@
+import type { LinePlot, Plot } from '../../document/document.js'
+import { joined, type Picture } from '../../document/picture.js'
+import { plotPicture } from '../../document/plot-picture.js'
 import type {
   ComparedRank,
   MatchingVerdict,
@@ -8,8 +11,6 @@ import type {
   PassedTogether,
   SearchCause,
 } from '../../messages/matching-queues/search-causes.js'
-import type { LinePlot } from '../../study/document.js'
-import { plotSvg } from '../../study/plot-svg.js'
 import { columns, counted, figure, significant } from './reporter.js'
 
 /** A rank that was compared, and the end of its trace. */
@@ -251,14 +252,12 @@ export function searchRemedyText({
   return 'receive messages earlier that wait long, or give them another communicator'
 }
 
-const gap = 16
-
 /** Draws the lengths of both queues of one rank over its operations, and below the times of searches by design. */
 export function matchingPicture(
   { rank, samples }: Pick<ComparedRank, 'rank' | 'samples'>,
   designs: readonly SummedDesign[],
   title: string,
-): string {
+): Picture {
   const line = (queue: 'posted' | 'unexpected') =>
     samples.map((sample): readonly [number, number] => [sample.operation, sample[queue]])
   const lengths: LinePlot = {
@@ -276,9 +275,9 @@ export function matchingPicture(
   }
   const bars = (value: (design: SummedDesign) => number) =>
     designs.map((one) => ({ name: one.design.name, values: [value(one)] }))
-  const pictures = [
-    plotSvg(lengths),
-    plotSvg({
+  const plots: readonly Plot[] = [
+    lengths,
+    {
       kind: 'bars',
       name: 'matching-time',
       title: 'Time per operation by design, all ranks',
@@ -287,8 +286,8 @@ export function matchingPicture(
       unit: 'ns per operation',
       parts: ['time'],
       bars: bars(({ nsPerOperation }) => Math.round(nsPerOperation)),
-    }),
-    plotSvg({
+    },
+    {
       kind: 'bars',
       name: 'matching-searches',
       title: 'Entries passed per search by design, all ranks',
@@ -297,17 +296,7 @@ export function matchingPicture(
       unit: 'entries per search',
       parts: ['entries'],
       bars: bars(({ traversals, searches }) => Math.round((100 * traversals) / Math.max(1, searches)) / 100),
-    }),
+    },
   ]
-  let top = 0
-  let width = 0
-  const placed = pictures.map((picture) => {
-    const [, wide, high] = /viewBox="0 0 ([\d.]+) ([\d.]+)"/.exec(picture)!.map(Number)
-    const at = `<svg x="0" y="${top}" width="${wide}" height="${high}" `
-    top += high + gap
-    width = Math.max(width, wide)
-    return picture.replace('<svg ', at).trimEnd()
-  })
-  const height = top - gap
-  return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}">\n${placed.join('\n')}\n</svg>\n`
+  return joined(plots.map(plotPicture), 'down', 16)
 }

@@ -1,8 +1,8 @@
 import { type Interval, largestOf, smallestOf } from '../../base/search.js'
 import { mostAllgatherRanks } from '../../cost/simulate/fastest-allgather.js'
+import { type Picture, type Shape, shape } from '../../document/picture.js'
 import { ordinaryName } from '../../spmm/fastest-exchange.js'
 import type { TurnRatio } from '../../spmm/product-times.js'
-import { escapeXml } from '../../text/printable.js'
 import type { TopologyStatistics } from '../../topology/topology-statistics.js'
 import { change, counted, figure, rangeText, secondsText, significant, table } from './reporter.js'
 import { microseconds } from './simulation-report.js'
@@ -238,7 +238,7 @@ const mostCharacters = 84
  * median with its 95% interval. The fastest bar is colored: the first measured one, if it is faster than all others by
  * {@link turnRatios}, and the shortest predicted one.
  */
-export function spmmPicture(outcome: SpmmOutcome): string {
+export function spmmPicture(outcome: SpmmOutcome): Picture {
   const { matrix, b, ranks, processes, fabric, measured, comparison, predicted, exchange } = outcome
   const nameOf = (name: string) =>
     `${productName(name, exchange)}${name === 'planned' && exchange !== ordinaryName ? `, ${exchange}` : ''}`
@@ -277,7 +277,7 @@ export function spmmPicture(outcome: SpmmOutcome): string {
       })),
     })
   }
-  const parts: string[] = []
+  const parts: Shape[] = []
   let y = 82
   for (const { title, notes, bars } of charts) {
     parts.push(text(margin, y, cut(title, mostCharacters), 'chart'))
@@ -297,7 +297,10 @@ export function spmmPicture(outcome: SpmmOutcome): string {
       const end = interval === null ? length : lengthOf(interval[1])
       parts.push(
         text(margin, y, cut(name, mostCharacters), 'name'),
-        `<rect x="${margin}" y="${y + 6}" width="${length.toFixed(1)}" height="${barHeight}" class="${isFastest ? 'fastest' : 'other'}"/>`,
+        shape('rect', {
+          ...{ x: margin, y: y + 6, width: length.toFixed(1), height: barHeight },
+          class: isFastest ? 'fastest' : 'other',
+        }),
         text(margin + end + 6, y + 19, shown, 'value'),
       )
       if (interval !== null) parts.push(whiskers(margin + lengthOf(interval[0]), margin + end, y + 6))
@@ -306,24 +309,28 @@ export function spmmPicture(outcome: SpmmOutcome): string {
     y += 20
   }
   const of = `${figure(matrix.rows)} x ${figure(matrix.cols)} times ${figure(b.rows)} x ${figure(b.cols)}`
-  return [
-    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${y}" width="${width}" height="${y}" role="img">`,
-    `<title>${escapeXml(`Sparse times dense on ${figure(ranks)} ranks by ${exchange}, direct sends and an ordinary allgather: ${matrix.file ?? 'a generated matrix'}`)}</title>`,
-    '<style>text{font:13px system-ui,sans-serif;fill:#1f2937}.title{font-size:16px;font-weight:600}.chart{font-weight:600}' +
-      '.fastest{fill:#c2410c}.other{fill:#94a3b8}path{stroke:#1f2937;fill:none}</style>',
-    `<rect width="${width}" height="${y}" fill="#ffffff"/>`,
-    text(margin, 30, `${of}, ${figure(ranks)} ranks`, 'title'),
-    text(margin, 50, cut(matrix.file ?? 'a generated matrix', mostCharacters), 'name'),
-    ...parts,
-    '</svg>',
-    '',
-  ].join('\n')
+  const subject = `Sparse times dense on ${figure(ranks)} ranks by ${exchange}, direct sends and an ordinary allgather: ${matrix.file ?? 'a generated matrix'}`
+  return {
+    ...{ width, height: y, attributes: { role: 'img' } },
+    shapes: [
+      shape('title', {}, subject),
+      shape('style', {}, style),
+      shape('rect', { width, height: y, fill: '#ffffff' }),
+      text(margin, 30, `${of}, ${figure(ranks)} ranks`, 'title'),
+      text(margin, 50, cut(matrix.file ?? 'a generated matrix', mostCharacters), 'name'),
+      ...parts,
+    ],
+  }
 }
 
+const style =
+  'text{font:13px system-ui,sans-serif;fill:#1f2937}.title{font-size:16px;font-weight:600}.chart{font-weight:600}' +
+  '.fastest{fill:#c2410c}.other{fill:#94a3b8}path{stroke:#1f2937;fill:none}'
+
 /** Draws an interval as a line with an end at each side, in the middle of a bar that begins at `top`. */
-function whiskers(low: number, high: number, top: number): string {
+function whiskers(low: number, high: number, top: number): Shape {
   const [from, to] = [low.toFixed(1), high.toFixed(1)]
-  return `<path d="M${from} ${top + 4}v8M${to} ${top + 4}v8M${from} ${top + 8}H${to}"/>`
+  return shape('path', { d: `M${from} ${top + 4}v8M${to} ${top + 4}v8M${from} ${top + 8}H${to}` })
 }
 
 /**
@@ -336,6 +343,6 @@ function cut(content: string, most: number): string {
   return `${characters.slice(0, half).join('')}...${characters.slice(-half).join('')}`
 }
 
-function text(x: number, y: number, content: string, kind: string): string {
-  return `<text x="${x.toFixed(1)}" y="${y}" class="${kind}">${escapeXml(content)}</text>`
+function text(x: number, y: number, content: string, kind: string): Shape {
+  return shape('text', { x: x.toFixed(1), y, class: kind }, content)
 }

@@ -1,12 +1,13 @@
 import { requireKnownOptions, requireOptions } from '../../base/known-options.js'
 import { type OptionTable, uncheckedOptions } from '../../base/option.js'
+import { type Shape, shape } from '../../document/picture.js'
+import { svgOf } from '../../document/svg.js'
 import { checkMachine } from '../../machine/check-machine.js'
 import { type RouterLink, torusInterior } from '../../machine/interior.js'
 import type { Machine, TorusMachine } from '../../machine/machine.js'
 import { interiorOf, linkName } from '../../machine/network.js'
 import type { Schedule } from '../../schedule/ir.js'
 import type { LoweredSchedule } from '../../schedule/lower/program.js'
-import { escapeXml } from '../../text/printable.js'
 import { placesOf } from './costs.js'
 import { frameTable } from './frame-table.js'
 import { loweredSource } from './simulate.js'
@@ -101,7 +102,7 @@ interface PicturePart {
   readonly scale: string
   /** A remark below the part, such as the number of links left out; empty for none. */
   readonly remark: string
-  pieces(): Iterable<string>
+  readonly shapes: Iterable<Shape>
 }
 
 /** The distance from router to router. */
@@ -111,6 +112,7 @@ const half = 7
 /** The length of both ends of the line of a link that leads around. */
 const stub = 12
 const margin = 34
+const gray = '#6b7280'
 const planeTitle = 16
 const mostWidth = 1100
 
@@ -148,12 +150,12 @@ function torusPicture(loads: LinkLoads, machine: TorusMachine, most: number): Pi
     (plane % perRow) * width + margin + column * spacing,
     Math.floor(plane / perRow) * height + planeTitle + margin + row * spacing,
   ]
-  const titled = (link: number, shape: string): string => {
+  const drawnLink = (link: number, d: string, styleOf: (color: string) => Shape['attributes']): Shape => {
     const load = loads.bytes[link]
     const { mostBytes } = link < 2 * nodes ? ofNodes : ofInterior
     const color = loadColor(load === 0 ? 0 : load / mostBytes)
-    const title = `${linkName(machine, link)}: ${loadText(load)}`
-    return `${shape.replace('COLOR', color)}<title>${escapeXml(title)}</title></path>\n`
+    const tooltip = `${linkName(machine, link)}: ${loadText(load)}`
+    return { tag: 'path', attributes: { d, ...styleOf(color) }, tooltip }
   }
   const left = loads.bytes.length - drawn
   return {
@@ -161,33 +163,32 @@ function torusPicture(loads: LinkLoads, machine: TorusMachine, most: number): Pi
     height: Math.ceil(shown / perRow) * height,
     scale: `0 to ${loadText(ofInterior.mostBytes)} between routers, to ${loadText(ofNodes.mostBytes)} in boxes`,
     remark: remarkOf(planes, left),
-    *pieces() {
-      for (let plane = 0; planes > 1 && plane < shown; plane++) {
-        const [x, y] = at([0, 0, plane])
-        yield `<text x="${x - half}" y="${y - margin}" fill="#6b7280">plane ${plane}</text>\n`
+    shapes: shapes(),
+  }
+
+  function* shapes(): Generator<Shape> {
+    for (let plane = 0; planes > 1 && plane < shown; plane++) {
+      const [x, y] = at([0, 0, plane])
+      yield shape('text', { x: x - half, y: y - margin, fill: gray }, `plane ${plane}`)
+    }
+    for (let link = 0; link < interior.links; link++) {
+      const ends = interior.ends(link)
+      const place = placeOf(ends.lower)
+      if (place[2] >= shown) continue
+      const line = linePath(axes.indexOf(ends.dimension), ends, at(place), [columns, rows])
+      yield drawnLink(loads.bytes.length - interior.links + link, line, (stroke) => ({
+        ...{ stroke, 'stroke-width': 3 },
+      }))
+    }
+    for (let node = 0; node < nodes; node++) {
+      const place = placeOf(node)
+      if (place[2] >= shown) break
+      const [x, y] = at(place)
+      for (const side of [0, 1]) {
+        const box = `M${x - half + side * half} ${y - half}h${half}v${2 * half}h${-half}z`
+        yield drawnLink(2 * node + side, box, (fill) => ({ fill, stroke: '#9ca3af', 'stroke-width': 0.5 }))
       }
-      for (let link = 0; link < interior.links; link++) {
-        const ends = interior.ends(link)
-        const place = placeOf(ends.lower)
-        if (place[2] >= shown) continue
-        const [x, y] = at(place)
-        const line = linePath(axes.indexOf(ends.dimension), ends, [x, y], [columns, rows])
-        yield titled(
-          loads.bytes.length - interior.links + link,
-          `<path d="${line}" stroke="COLOR" stroke-width="3">`,
-        )
-      }
-      for (let node = 0; node < nodes; node++) {
-        const place = placeOf(node)
-        if (place[2] >= shown) break
-        const [x, y] = at(place)
-        for (const side of [0, 1])
-          yield titled(
-            2 * node + side,
-            `<path d="M${x - half + side * half} ${y - half}h${half}v${2 * half}h${-half}z" fill="COLOR" stroke="#9ca3af" stroke-width="0.5">`,
-          )
-      }
-    },
+    }
   }
 }
 
@@ -267,17 +268,22 @@ export function* linksSvg(
     barPicture(loads, machine, rows)
   const size = { width: 2 * left + Math.max(width, part.width), height: top + part.height + left }
   const subject = options.title ?? 'bytes of each link'
-  yield `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${size.width} ${size.height}" font-family="sans-serif" font-size="12">\n`
-  yield `<title>${escapeXml(subject)}</title>\n<rect width="100%" height="100%" fill="white"/>\n`
-  yield `<text x="${left}" y="18" font-size="13">${escapeXml(subject)}</text>\n`
   const { ofNodes, ofInterior } = loads
-  yield `<text x="${left}" y="36">${escapeXml(`links of nodes: ${loadsText(ofNodes, machine)}`)}</text>\n`
-  if (ofInterior.links > 0)
-    yield `<text x="${left}" y="54">${escapeXml(`links between ${machine.kind === 'torus' ? 'routers' : 'switches'}: ${loadsText(ofInterior, machine)}`)}</text>\n`
-  yield legend(part)
-  yield `<g transform="translate(${left} ${top})">\n`
-  yield* part.pieces()
-  yield '</g>\n</svg>\n'
+  const interior = `links between ${machine.kind === 'torus' ? 'routers' : 'switches'}`
+  yield* svgOf({
+    ...{ ...size, isFluid: true, attributes: { 'font-family': 'sans-serif', 'font-size': 12 } },
+    shapes: [
+      shape('title', {}, subject),
+      shape('rect', { width: '100%', height: '100%', fill: 'white' }),
+      shape('text', { x: left, y: 18, 'font-size': 13 }, subject),
+      shape('text', { x: left, y: 36 }, `links of nodes: ${loadsText(ofNodes, machine)}`),
+      ...(ofInterior.links === 0
+        ? []
+        : [shape('text', { x: left, y: 54 }, `${interior}: ${loadsText(ofInterior, machine)}`)]),
+      ...legend(part),
+      shape('g', { transform: `translate(${left} ${top})` }, part.shapes),
+    ],
+  })
 }
 
 /** Returns the part of a simulation's JSON object about links; `mostLoaded` is null if no link is used. */
@@ -299,15 +305,16 @@ export function loadsText(
   return `${most}; mean ${loadText(meanBytes)} of ${counted(used)} in use, of ${links.toLocaleString('en-US')}`
 }
 
-function legend({ scale, remark }: PicturePart): string {
+function legend({ scale, remark }: PicturePart): Shape[] {
   const step = 30
-  const boxes = loadColors.map(
-    (color, i) => `<rect x="${left + i * step}" y="64" width="${step}" height="11" fill="${color}"/>`,
-  )
   const end = left + loadColors.length * step + 6
-  const text = (x: number, y: number, content: string) =>
-    `<text x="${x}" y="${y}" fill="#6b7280">${escapeXml(content)}</text>`
-  return `${boxes.join('')}${text(end, 74, scale)}${text(left, 92, remark)}\n`
+  return [
+    ...loadColors.map((fill, i) =>
+      shape('rect', { x: left + i * step, y: 64, width: step, height: 11, fill }),
+    ),
+    shape('text', { x: end, y: 74, fill: gray }, scale),
+    shape('text', { x: left, y: 92, fill: gray }, remark),
+  ]
 }
 
 function barPicture(loads: LinkLoads, machine: Machine, rows: number): PicturePart {
@@ -321,22 +328,26 @@ function barPicture(loads: LinkLoads, machine: Machine, rows: number): PicturePa
     scale: `0 to ${loadText(mostBytes)}`,
     remark:
       shown.length < used ? `bars of ${shown.length} links, ${counted(used - shown.length)} left out` : '',
-    *pieces() {
-      yield profile(ascending, mostBytes)
-      for (const [row, link] of shown.entries()) {
+    shapes: [
+      ...profile(ascending, mostBytes),
+      ...shown.flatMap((link, row) => {
         const y = firstBar + row * barHeight
         const long = ((barWidth * bytes[link]) / mostBytes).toFixed(1)
-        const name = escapeXml(linkName(machine, link))
-        yield `<text x="${nameWidth - 6}" y="${y + 11}" text-anchor="end" font-size="11">${name}</text>`
-        yield `<rect x="${nameWidth}" y="${y + 2}" width="${long}" height="${barHeight - 4}" fill="${loadColor(bytes[link] / mostBytes)}"/>`
-        yield `<text x="${nameWidth + Number(long) + 5}" y="${y + 11}" font-size="11">${escapeXml(loadText(bytes[link]))}</text>\n`
-      }
-    },
+        const fill = loadColor(bytes[link] / mostBytes)
+        const name = { x: nameWidth - 6, y: y + 11, 'text-anchor': 'end', 'font-size': 11 }
+        const load = { x: nameWidth + Number(long) + 5, y: y + 11, 'font-size': 11 }
+        return [
+          shape('text', name, linkName(machine, link)),
+          shape('rect', { x: nameWidth, y: y + 2, width: long, height: barHeight - 4, fill }),
+          shape('text', load, loadText(bytes[link])),
+        ]
+      }),
+    ],
   }
 }
 
 /** Draws the loads of all used links, highest first, as an area. */
-function profile(ascending: Float64Array, mostBytes: number): string {
+function profile(ascending: Float64Array, mostBytes: number): Shape[] {
   const links = ascending.length
   const columns = Math.min(mostColumns, links)
   let path = `M0 ${profileHeight}`
@@ -345,8 +356,11 @@ function profile(ascending: Float64Array, mostBytes: number): string {
     const y = (profileHeight * (1 - load / mostBytes)).toFixed(1)
     path += `V${y}H${(((column + 1) * width) / columns).toFixed(1)}`
   }
-  const text = `<text x="0" y="${profileHeight + 16}" fill="#6b7280">${escapeXml(`${counted(links)} in use by load, most loaded first`)}</text>`
-  return `<path d="${path}V${profileHeight}z" fill="#93c5fd"/>${text}\n`
+  const text = `${counted(links)} in use by load, most loaded first`
+  return [
+    shape('path', { d: `${path}V${profileHeight}z`, fill: '#93c5fd' }),
+    shape('text', { x: 0, y: profileHeight + 16, fill: gray }, text),
+  ]
 }
 
 /** Returns the most loaded of all links, highest load first, then by number. */

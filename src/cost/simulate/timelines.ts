@@ -1,7 +1,8 @@
 import { requireKnownOptions, requireOptions } from '../../base/known-options.js'
 import { type OptionTable, uncheckedOptions } from '../../base/option.js'
+import { type Shape, shape } from '../../document/picture.js'
+import { svgOf } from '../../document/svg.js'
 import { RankweaveError } from '../../errors.js'
-import { escapeXml } from '../../text/printable.js'
 import { type Activity, activities, type PathStep, type Simulation, type Timeline } from './simulation.js'
 
 export interface TimelineSvgOptions {
@@ -55,25 +56,40 @@ export function* timelineSvg(simulation: Simulation, options: TimelineSvgOptions
   const x = (us: number): number => left + (timeUs === 0 ? 0 : (us / timeUs) * width)
   const predicted = `predicted: ${timeText(timeUs)}`
   const title = options.title === undefined ? predicted : `${options.title}; ${predicted}`
-  yield `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${left + width + right} ${height}" font-family="sans-serif" font-size="12">\n`
-  yield `<title>${escapeXml(title)}</title>\n<rect width="100%" height="100%" fill="white"/>\n`
-  yield `<defs><marker id="tip" markerWidth="7" markerHeight="6" refX="6" refY="3" orient="auto"><path d="M0 0L7 3L0 6z" fill="#dc2626"/></marker></defs>\n`
-  yield `<text x="${left}" y="18" font-size="13">${escapeXml(title)}</text>\n`
-  yield legend(ranks.length, endUs.length)
-  yield axis(timeUs, x, top + ranks.length * step)
-  const rowOf = new Map<number, number>()
-  for (const [row, rank] of ranks.entries()) rowOf.set(rank, row)
-  const intervals = intervalsOf(timeline, ranks)
-  for (const [row, rank] of ranks.entries()) {
-    const [first, end] = intervals.get(rank)!
-    const y = top + row * step
+  return yield* svgOf({
+    ...{ width: left + width + right, height, isFluid: true },
+    attributes: { 'font-family': 'sans-serif', 'font-size': 12 },
+    shapes: shapes(),
+  })
+
+  function* shapes(): Generator<Shape> {
+    yield shape('title', {}, title)
+    yield shape('rect', { width: '100%', height: '100%', fill: 'white' })
+    yield shape('defs', {}, [arrowTip()])
+    yield shape('text', { x: left, y: 18, 'font-size': 13 }, title)
+    yield* legend(ranks.length, endUs.length)
+    yield* axis(timeUs, x, top + ranks.length * step)
+    const rowOf = new Map<number, number>()
+    for (const [row, rank] of ranks.entries()) rowOf.set(rank, row)
+    const intervals = intervalsOf(timeline, ranks)
     const everyOther = step >= 12 ? 1 : 4
-    if (row % everyOther === 0)
-      yield `<text x="${left - 6}" y="${y + Math.max(9, step / 2 + 4)}" text-anchor="end" font-size="${step >= 24 ? 12 : 9}">${rank}</text>\n`
-    yield rowPaths(timeline, first, end, timeUs, y + 1, step - 2)
+    for (const [row, rank] of ranks.entries()) {
+      const [first, end] = intervals.get(rank)!
+      const y = top + row * step
+      const place = { x: left - 6, y: y + Math.max(9, step / 2 + 4), 'text-anchor': 'end' }
+      if (row % everyOther === 0)
+        yield shape('text', { ...place, 'font-size': step >= 24 ? 12 : 9 }, String(rank))
+      yield* rowPaths(timeline, first, end, timeUs, y + 1, step - 2)
+    }
+    yield* pathOf(criticalPath, rowOf, x, step)
   }
-  yield pathOf(criticalPath, rowOf, x, step)
-  yield '</svg>\n'
+}
+
+const red = '#dc2626'
+
+function arrowTip(): Shape {
+  const attributes = { id: 'tip', markerWidth: 7, markerHeight: 6, refX: 6, refY: 3, orient: 'auto' }
+  return shape('marker', attributes, [shape('path', { d: 'M0 0L7 3L0 6z', fill: red })])
 }
 
 function rowPaths(
@@ -83,7 +99,7 @@ function rowPaths(
   timeUs: number,
   y: number,
   height: number,
-): string {
+): Shape[] {
   const { activity, startUs, endUs } = timeline
   const share = colors.map(() => new Float64Array(columns))
   const perColumn = timeUs / columns
@@ -105,9 +121,9 @@ function rowPaths(
         `M${left + column / columnsPerUnit} ${y}h${(next - column) / columnsPerUnit}v${height}H${left + column / columnsPerUnit}z`
     column = next
   }
-  return paths
-    .map((path, color) => (path === '' ? '' : `<path fill="${colors[color][1]}" d="${path}"/>\n`))
-    .join('')
+  return paths.flatMap((path, color) =>
+    path === '' ? [] : [shape('path', { fill: colors[color][1], d: path })],
+  )
 }
 
 /** Returns the color that takes most of a column; -1 if none does. */
@@ -126,7 +142,7 @@ function pathOf(
   rowOf: ReadonlyMap<number, number>,
   x: (us: number) => number,
   step: number,
-): string {
+): Shape[] {
   let lines = ''
   const arrows: string[] = []
   let since = 0
@@ -144,41 +160,45 @@ function pathOf(
     const [from, to] = [top + (row + 0.5) * step, top + (other + 0.5) * step]
     arrows.push(`M${fixed(x(since))} ${from}L${fixed(x(endUs))} ${to}`)
   }
-  const shown = arrows
-    .slice(-mostArrows)
-    .map((d) => `<path d="${d}" stroke="#dc2626" stroke-width="1.3" fill="none" marker-end="url(#tip)"/>\n`)
-  return `<path d="${lines}" stroke="#dc2626" stroke-width="2" fill="none"/>\n${shown.join('')}`
+  const arrow = { stroke: red, 'stroke-width': 1.3, fill: 'none', 'marker-end': 'url(#tip)' }
+  return [
+    shape('path', { d: lines, stroke: red, 'stroke-width': 2, fill: 'none' }),
+    ...arrows.slice(-mostArrows).map((d) => shape('path', { d, ...arrow })),
+  ]
 }
 
-function legend(rows: number, ranks: number): string {
-  const entries = colors.map(([, color, label], i) => {
+function legend(rows: number, ranks: number): Shape[] {
+  const entries = colors.flatMap(([, color, label], i) => {
     const at = left + i * 84
-    return `<rect x="${at}" y="28" width="11" height="11" fill="${color}"/><text x="${at + 15}" y="38">${label}</text>`
+    return [
+      shape('rect', { x: at, y: 28, width: 11, height: 11, fill: color }),
+      shape('text', { x: at + 15, y: 38 }, label),
+    ]
   })
   const at = left + colors.length * 84
-  entries.push(
-    `<path d="M${at} 34h20" stroke="#dc2626" stroke-width="2" marker-end="url(#tip)"/><text x="${at + 28}" y="38">critical path</text>`,
-  )
   const text = rows < ranks ? `${rows} of ${ranks} ranks` : 'rank'
-  entries.push(`<text x="${left + width}" y="38" text-anchor="end" fill="#6b7280">rows: ${text}</text>`)
-  return `${entries.join('\n')}\n`
+  return [
+    ...entries,
+    shape('path', { d: `M${at} 34h20`, stroke: red, 'stroke-width': 2, 'marker-end': 'url(#tip)' }),
+    shape('text', { x: at + 28, y: 38 }, 'critical path'),
+    shape('text', { x: left + width, y: 38, 'text-anchor': 'end', fill: '#6b7280' }, `rows: ${text}`),
+  ]
 }
 
-function axis(timeUs: number, x: (us: number) => number, y: number): string {
+function axis(timeUs: number, x: (us: number) => number, y: number): Shape[] {
   const least = timeUs / 8
   const power = timeUs === 0 ? 1 : 10 ** Math.floor(Math.log10(least))
   const tick = power * ([1, 2, 5, 10].find((factor) => factor * power >= least) ?? 10)
-  const marks: string[] = []
+  const marks: Shape[] = []
   for (let i = 0; i * tick <= timeUs * (1 + 1e-12); i++) {
     const at = fixed(x(i * tick))
-    marks.push(`<path d="M${at} ${top}V${y + 4}" stroke="#d1d5db" stroke-width="0.5"/>`)
-    marks.push(
-      `<text x="${at}" y="${y + 18}" text-anchor="middle">${Number((i * tick).toPrecision(3))}</text>`,
-    )
+    const text = String(Number((i * tick).toPrecision(3)))
+    marks.push(shape('path', { d: `M${at} ${top}V${y + 4}`, stroke: '#d1d5db', 'stroke-width': 0.5 }))
+    marks.push(shape('text', { x: at, y: y + 18, 'text-anchor': 'middle' }, text))
     if (timeUs === 0) break
   }
-  marks.push(`<text x="${left - 6}" y="${y + 18}" text-anchor="end">us</text>`)
-  return `${marks.join('\n')}\n`
+  marks.push(shape('text', { x: left - 6, y: y + 18, 'text-anchor': 'end' }, 'us'))
+  return marks
 }
 
 function timeText(us: number): string {

@@ -1,8 +1,9 @@
 import { requireKnownOptions } from '../../base/known-options.js'
 import { addToList } from '../../base/maps.js'
 import { type OptionTable, uncheckedOptions } from '../../base/option.js'
+import { type Picture, type Shape, shape } from '../../document/picture.js'
+import { svgText } from '../../document/svg.js'
 import { wrongValue } from '../../errors.js'
-import { escapeXml } from '../../text/printable.js'
 import type { FriendGroups } from '../friends/friend-groups.js'
 import { type ProcessTopology, requireTopology } from '../process-topology.js'
 
@@ -44,6 +45,11 @@ const knownOptions: OptionTable<PictureOptions> = uncheckedOptions('groups', 'ti
  * @throws ERR_ARGUMENT groups of another number of ranks, cells or size out of range
  */
 export function adjacencySvg(topology: ProcessTopology, options: PictureOptions = {}): string {
+  return svgText(adjacencyPicture(topology, options))
+}
+
+/** Draws what {@link adjacencySvg} writes. */
+export function adjacencyPicture(topology: ProcessTopology, options: PictureOptions = {}): Picture {
   requireTopology(topology)
   requireKnownOptions('adjacencySvg', options, knownOptions)
   const { groups = null, title = 'adjacency', cells = 256, size = 640 } = options
@@ -62,21 +68,27 @@ export function adjacencySvg(topology: ProcessTopology, options: PictureOptions 
   const about =
     `${count(ranks, 'rank')}, ${count(outRank.length, 'edge')}` +
     (perCell === 1 ? '' : `; a cell is ${perCell} x ${perCell} ranks`)
-  return [
-    `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" font-family="sans-serif" font-size="12" fill="#222">`,
-    `<title>${escapeXml(title)}</title>`,
-    `<desc>Adjacency matrix: row p, column q is marked where rank p sends to rank q. ${about}.</desc>`,
-    `<rect width="${width}" height="${height}" fill="#fff"/>`,
-    `<text x="${margin.left}" y="20" font-size="15">${escapeXml(title)}</text>`,
-    `<text x="${margin.left}" y="38" fill="#555">${about}</text>`,
-    `<svg x="${margin.left}" y="${margin.top}" width="${size}" height="${size}" viewBox="0 0 ${side} ${side}" preserveAspectRatio="none" shape-rendering="crispEdges">`,
-    ...paths,
-    '</svg>',
-    `<rect x="${margin.left}" y="${margin.top}" width="${size}" height="${size}" fill="none" stroke="#999"/>`,
-    ...axes(ranks, perCell * side, size),
-    ...legend(groups, combined, size),
-    '</svg>\n',
-  ].join('\n')
+  const middle = { x: margin.left, y: margin.top, width: size, height: size }
+  const matrix = {
+    ...{ ...middle, viewBox: `0 0 ${side} ${side}`, preserveAspectRatio: 'none' },
+    'shape-rendering': 'crispEdges',
+  }
+  const meaning = `Adjacency matrix: row p, column q is marked where rank p sends to rank q. ${about}.`
+  return {
+    ...{ width, height },
+    attributes: { 'font-family': 'sans-serif', 'font-size': 12, fill: '#222' },
+    shapes: [
+      shape('title', {}, title),
+      shape('desc', {}, meaning),
+      shape('rect', { width, height, fill: '#fff' }),
+      shape('text', { x: margin.left, y: 20, 'font-size': 15 }, title),
+      shape('text', { x: margin.left, y: 38, fill: '#555' }, about),
+      shape('svg', matrix, paths),
+      shape('rect', { ...middle, fill: 'none', stroke: '#999' }),
+      ...axes(ranks, perCell * side, size),
+      ...legend(groups, combined, size),
+    ],
+  }
 }
 
 /** Draws one path for each color and opacity, made of rectangles of adjacent cells in a row. */
@@ -85,7 +97,7 @@ function drawCells(
   groups: FriendGroups | null,
   perCell: number,
   side: number,
-): { readonly paths: string[]; readonly combined: number } {
+): { readonly paths: Shape[]; readonly combined: number } {
   const { ranks, outStart, outRank } = topology
   const kinds = colors.length + 1
   const served = groups === null ? null : new ServedEdges(groups)
@@ -119,7 +131,8 @@ function drawCells(
     if (squares.length === 0) return []
     const color = colors[Math.floor(style / strengths)] ?? directColor
     const opacity = ((style % strengths) + 1) / strengths
-    return `<path fill="${color}"${opacity === 1 ? '' : ` fill-opacity="${opacity.toFixed(2)}"`} d="${squares.join('')}"/>`
+    const seen = opacity === 1 ? {} : { 'fill-opacity': opacity.toFixed(2) }
+    return shape('path', { fill: color, ...seen, d: squares.join('') })
   })
   return { paths, combined }
 }
@@ -176,37 +189,39 @@ class ServedEdges {
 }
 
 /** Draws rank labels along both sides, at five positions; `shown` ranks fill a side. */
-function axes(ranks: number, shown: number, size: number): string[] {
+function axes(ranks: number, shown: number, size: number): Shape[] {
   const places = [...new Set([0, 0.25, 0.5, 0.75, 1].map((share) => Math.round(share * (ranks - 1))))]
   const texts = places.flatMap((rank) => {
     const at = ((rank + 0.5) / shown) * size
     const x = (margin.left + at).toFixed(1)
     const y = (margin.top + at + 4).toFixed(1)
     return [
-      `<text x="${x}" y="${margin.top + size + 16}" text-anchor="middle">${rank}</text>`,
-      `<text x="${margin.left - 6}" y="${y}" text-anchor="end">${rank}</text>`,
+      shape('text', { x, y: margin.top + size + 16, 'text-anchor': 'middle' }, String(rank)),
+      shape('text', { x: margin.left - 6, y, 'text-anchor': 'end' }, String(rank)),
     ]
   })
   const middle = margin.top + size / 2
+  const centered = { 'text-anchor': 'middle', fill: '#555' }
   return [
     ...texts,
-    `<text x="${margin.left + size / 2}" y="${margin.top + size + 34}" text-anchor="middle" fill="#555">receives</text>`,
-    `<text x="14" y="${middle}" text-anchor="middle" fill="#555" transform="rotate(-90 14 ${middle})">sends</text>`,
+    shape('text', { x: margin.left + size / 2, y: margin.top + size + 34, ...centered }, 'receives'),
+    shape('text', { x: 14, y: middle, ...centered, transform: `rotate(-90 14 ${middle})` }, 'sends'),
   ]
 }
 
-function legend(groups: FriendGroups | null, combined: number, size: number): string[] {
+function legend(groups: FriendGroups | null, combined: number, size: number): Shape[] {
   if (groups === null) return []
   const right = margin.left + size
-  const squares = colors.map(
-    (color, i) => `<rect x="${right - 8 * 11 + i * 11}" y="28" width="10" height="10" fill="${color}"/>`,
-  )
+  const box = (x: number, fill: string) => shape('rect', { x, y: 28, width: 10, height: 10, fill })
+  const name = (x: number, text: string) =>
+    shape('text', { x, y: 37, 'text-anchor': 'end', fill: '#555' }, text)
+  const groupsText = `${count(groups.count, 'friend group')} of ${groups.k}, ${count(combined, 'edge')} combined`
   return [
-    `<text x="${right}" y="20" text-anchor="end">${count(groups.count, 'friend group')} of ${groups.k}, ${count(combined, 'edge')} combined</text>`,
-    ...squares,
-    `<rect x="${right - 8 * 11 - 60}" y="28" width="10" height="10" fill="${directColor}"/>`,
-    `<text x="${right - 8 * 11 - 66}" y="37" text-anchor="end" fill="#555">direct</text>`,
-    `<text x="${right - 8 * 11 - 6}" y="37" text-anchor="end" fill="#555">groups</text>`,
+    shape('text', { x: right, y: 20, 'text-anchor': 'end' }, groupsText),
+    ...colors.map((color, i) => box(right - 8 * 11 + i * 11, color)),
+    box(right - 8 * 11 - 60, directColor),
+    name(right - 8 * 11 - 66, 'direct'),
+    name(right - 8 * 11 - 6, 'groups'),
   ]
 }
 

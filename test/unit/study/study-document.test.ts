@@ -1,18 +1,19 @@
 import { describe, expect, it } from 'vitest'
-import { parseMachine } from '../../../src/machine/machine-text.js'
-import { parseStrategy } from '../../../src/neighborhood/strategies/strategies.js'
 import {
   bytesText,
   cellText,
+  type Document,
   numberText,
   plotsOf,
-  type StudyDocument,
   type Table,
-} from '../../../src/study/document.js'
-import { htmlOf } from '../../../src/study/html.js'
+} from '../../../src/document/document.js'
+import { htmlOf } from '../../../src/document/html.js'
+import { markdownOf } from '../../../src/document/markdown.js'
+import { plotPicture } from '../../../src/document/plot-picture.js'
+import { svgText } from '../../../src/document/svg.js'
+import { parseMachine } from '../../../src/machine/machine-text.js'
+import { parseStrategy } from '../../../src/neighborhood/strategies/strategies.js'
 import { makeStudy } from '../../../src/study/make-study.js'
-import { markdownOf } from '../../../src/study/markdown.js'
-import { plotSvg } from '../../../src/study/plot-svg.js'
 import { measurableLengths, measurementsOf, type Study } from '../../../src/study/study.js'
 import { studyDocument } from '../../../src/study/study-document.js'
 import { buildTopology } from '../../../src/topology/files/topology-from-spec.js'
@@ -43,7 +44,7 @@ const study: Study = {
 }
 const document = studyDocument(study)
 
-const tablesOf = ({ sections }: StudyDocument): Table[] =>
+const tablesOf = ({ sections }: Document): Table[] =>
   sections.flatMap(({ parts }) => parts.flatMap((part) => (part.kind === 'table' ? [part] : [])))
 
 /** All numbers in a value, however deep. */
@@ -86,7 +87,8 @@ describe('the document of a study', () => {
     expect(page.match(/^\*\*.*\((SIMULATED|MEASURED|COUNTED|DERIVED): .+\)$/gm)).toHaveLength(parts.length)
     const html = [...htmlOf(document)].join('')
     expect(html.match(/<span class="mark /g)).toHaveLength(tablesOf(document).length)
-    for (const plot of plotsOf(document)) expect(plotSvg(plot)).toContain(`${plot.origin.toUpperCase()}: `)
+    for (const plot of plotsOf(document))
+      expect(svgText(plotPicture(plot))).toContain(`${plot.origin.toUpperCase()}: `)
   })
 
   it('has no number in a table that is not in the object', () => {
@@ -125,7 +127,7 @@ describe('the document of a study', () => {
     const names = plotsOf(document).map(({ name }) => name)
     expect(new Set(names).size).toBe(names.length)
     for (const plot of plotsOf(document)) {
-      const svg = plotSvg(plot)
+      const svg = svgText(plotPicture(plot))
       expect(elementsOf(svg).slice(0, 3)).toEqual(['svg', 'title', 'desc'])
       expect(svg).toContain('prefers-color-scheme:dark')
       expect(svg).not.toMatch(/NaN|Infinity|undefined/)
@@ -186,7 +188,9 @@ describe('plots', () => {
     ],
   ] as const)('of %s are well-formed', (_, points) => {
     for (const y of [axes.y, { label: 'y', scale: 'linear' } as const]) {
-      const svg = plotSvg({ ...figures, x: axes.x, y, series: [{ name: '<s>', points: points as never }] })
+      const svg = svgText(
+        plotPicture({ ...figures, x: axes.x, y, series: [{ name: '<s>', points: points as never }] }),
+      )
       elementsOf(svg)
       expect(svg).not.toMatch(/NaN|Infinity/)
     }
@@ -197,7 +201,9 @@ describe('plots', () => {
       { name: 'all', values: [1, 2.5] },
       { name: 'none', values: [0, 0] },
     ]
-    const svg = plotSvg({ ...figures, kind: 'bars', unit: 'messages', parts: ['far', 'near'], bars })
+    const svg = svgText(
+      plotPicture({ ...figures, kind: 'bars', unit: 'messages', parts: ['far', 'near'], bars }),
+    )
     elementsOf(svg)
     expect(svg).toContain('>3.5</text>')
     expect(svg).not.toMatch(/NaN|Infinity/)
@@ -208,7 +214,7 @@ describe('plots', () => {
       [4, 5.88],
       [64, 15_641],
     ] as const
-    const svg = plotSvg({ ...figures, ...axes, series: [{ name: 's', points }] })
+    const svg = svgText(plotPicture({ ...figures, ...axes, series: [{ name: 's', points }] }))
     for (const text of ['10', '100', '1,000', '10,000']) expect(svg).toContain(`>${text}</text>`)
     for (const text of ['1', '100,000']) expect(svg).not.toContain(`>${text}</text>`)
     // The axis begins at 5 and ends at 20,000.
@@ -228,7 +234,7 @@ describe('plots', () => {
       { ...figures, kind: 'bars', unit: 'u', parts: ['p'], bars: [{ name, values: [1] }] },
     ] as const
     for (const plot of plots) {
-      const svg = plotSvg({ ...plot, source: 'h'.repeat(300) })
+      const svg = svgText(plotPicture({ ...plot, source: 'h'.repeat(300) }))
       expect(svg).toContain('>hierarchical:between=2.2.2.2.3.3,inside=4.4.3,</text>')
       expect(svg).toContain('>first=between,digits=offset,order=highest</text>')
       expect(svg).toMatch(/>SIMULATED: h{100,113}…<\/text>/)

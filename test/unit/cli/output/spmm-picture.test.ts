@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 import { type SpmmOutcome, spmmPicture } from '../../../../src/cli/output/spmm-report.js'
+import { svgText } from '../../../../src/document/svg.js'
 
 const exchange = `routed:radices=${'2.'.repeat(60)}2`
 const outcome = {
@@ -28,7 +29,7 @@ const outcome = {
 } as unknown as SpmmOutcome
 
 it('the picture has every text within its width, bars in proportion, and no markup of file names', () => {
-  const svg = spmmPicture(outcome)
+  const svg = svgText(spmmPicture(outcome))
   const texts = [...svg.matchAll(/<text [^>]*>([^<]*)<\/text>/g)].map(([, text]) =>
     text.replace(/&\w+;/g, '?'),
   )
@@ -42,10 +43,10 @@ it('the picture has every text within its width, bars in proportion, and no mark
 })
 
 const colored = (of: SpmmOutcome) =>
-  [...spmmPicture(of).matchAll(/class="(fastest|other)"/g)].map(([, kind]) => kind)
+  [...svgText(spmmPicture(of)).matchAll(/class="(fastest|other)"/g)].map(([, kind]) => kind)
 
 it('an interval is drawn as a line on the scale of its bar', () => {
-  const lines = [...spmmPicture(outcome).matchAll(/<path d="M([\d.]+) .*H([\d.]+)"/g)]
+  const lines = [...svgText(spmmPicture(outcome)).matchAll(/<path d="M([\d.]+) .*H([\d.]+)"/g)]
   expect(lines.map(([, from, to]) => [Number(from), Number(to)])).toEqual([
     [97.5, 252.5],
     [330, 485],
@@ -64,7 +65,7 @@ it('the product is colored where it is faster than every other, and only there',
 })
 
 it('the verdicts stand in the picture', () => {
-  const svg = spmmPicture(outcome)
+  const svg = svgText(spmmPicture(outcome))
   expect(svg).toContain('faster than direct sends, 2.00 times as fast [1.50, 2.50]')
   expect(svg).toContain('neighbor allgather compared turn by turn')
 })

@@ -23,7 +23,7 @@ describe('timelineSvg', () => {
     expect(svg).toContain('#e5e7eb" d="M')
     const messages = small.criticalPath.filter(({ activity }) => activity === 'transfer')
     expect(messages.length).toBeGreaterThan(0)
-    expect(svg.match(/marker-end="url\(#tip\)"\/>\n/g)?.length).toBe(messages.length)
+    expect(svg.match(/fill="none" marker-end="url\(#tip\)"\/>\n/g)?.length).toBe(messages.length)
     expect(svg.endsWith('</svg>\n')).toBe(true)
   })
 

@@ -1,5 +1,4 @@
 import { largestOf, smallestOf } from '../base/search.js'
-import { escapeXml } from '../text/printable.js'
 import {
   type Axis,
   type BarPlot,
@@ -10,25 +9,26 @@ import {
   numberText,
   type Plot,
 } from './document.js'
+import { type Attributes, type Picture, type Shape, shape } from './picture.js'
 
 const width = 900
 
-/** Draws a plot as an SVG picture, readable on light and on dark pages. Its heading names the source of the figures. */
-export function plotSvg(plot: Plot): string {
+/** Draws a plot, readable on light and on dark pages. Its heading names the source of the figures. */
+export function plotPicture(plot: Plot): Picture {
   switch (plot.kind) {
     case 'lines':
-      return linesSvg(plot)
+      return linesPicture(plot)
     case 'bars':
-      return barsSvg(plot)
+      return barsPicture(plot)
     case 'cells':
-      return cellsSvg(plot)
+      return cellsPicture(plot)
   }
 }
 
 /** Draws the heading, with the origin first: a picture may be copied without the page. */
-function heading({ title, origin, source }: Plot): string[] {
+function heading({ title, origin, source }: Plot): Shape[] {
   return [
-    words(16, 22, title, 'start', ' font-size="15" font-weight="bold"'),
+    words(16, 22, title, 'start', { 'font-size': 15, 'font-weight': 'bold' }),
     words(16, 41, clipped(`${marks[origin].toUpperCase()}: ${source}`, mostCharacters), 'start'),
   ]
 }
@@ -42,7 +42,7 @@ const nameSize = 11
 const [mostCellHeight, leastCellHeight] = [26, 4]
 const gridHeight = 420
 
-function cellsSvg(plot: CellPlot): string {
+function cellsPicture(plot: CellPlot): Picture {
   const { bytes, rows, classes, cells, yLabel } = plot
   const names = classes.map(({ name }) => nameLines(name, 40))
   const legend = 60 + largestOf([0, ...names.flat().map((line) => widthOf(line, nameSize))])
@@ -65,7 +65,7 @@ function cellsSvg(plot: CellPlot): string {
         column = end + 1
       }
     }
-    if (path !== '') parts.push(`<path fill="${color}" d="${path}"/>`)
+    if (path !== '') parts.push(shape('path', { fill: color, d: path }))
   })
   if (height >= nameSize + 2) {
     for (let cell = 0; cell < cells.length; cell++) {
@@ -74,17 +74,15 @@ function cellsSvg(plot: CellPlot): string {
       const { mark, color } = classes[cells[cell]]
       const [left, right] = [x(edges[column]), x(edges[column + 1])]
       if (right - left < widthOf(mark, nameSize)) continue
-      const ink = isLight(color) ? '#000000' : '#ffffff'
-      parts.push(
-        `<text x="${fixed((left + right) / 2)}" y="${fixed(bottom - height * (row + 0.5) + 4)}" text-anchor="middle" font-size="${nameSize}" fill="${ink}">${escapeXml(mark)}</text>`,
-      )
+      const place = { x: fixed((left + right) / 2), y: fixed(bottom - height * (row + 0.5) + 4) }
+      parts.push(markOn(color, mark, { ...place, 'font-size': nameSize }))
     }
   }
   const everyRow = Math.ceil((nameSize + 2) / height)
   rows.forEach((name, row) => {
     if (row % everyRow === 0)
       parts.push(
-        words(area.left - 6, bottom - height * (row + 0.5) + 4, name, 'end', ` font-size="${nameSize}"`),
+        words(area.left - 6, bottom - height * (row + 0.5) + 4, name, 'end', { 'font-size': nameSize }),
       )
   })
   let free = area.left - 40
@@ -92,20 +90,17 @@ function cellsSvg(plot: CellPlot): string {
     const [text, at] = [bytesText(value), (x(edges[column]) + x(edges[column + 1])) / 2]
     if (at - widthOf(text, nameSize) / 2 < free) return
     free = at + widthOf(text, nameSize) / 2 + 6
-    parts.push(words(at, bottom + 16, text, 'middle', ` font-size="${nameSize}"`))
+    parts.push(words(at, bottom + 16, text, 'middle', { 'font-size': nameSize }))
   })
   parts.push(words((area.left + area.right) / 2, bottom + 38, 'bytes', 'middle'))
   const middle = (area.top + bottom) / 2
-  parts.push(words(14, middle, yLabel, 'middle', ` transform="rotate(-90 14 ${fixed(middle)})"`))
+  parts.push(words(14, middle, yLabel, 'middle', { transform: `rotate(-90 14 ${fixed(middle)})` }))
   let at = area.top + 8
   classes.forEach(({ color, mark }, i) => {
-    parts.push(`<path fill="${color}" d="M${area.right + 14} ${at - 7}h22v14h-22z"/>`)
-    const ink = isLight(color) ? '#000000' : '#ffffff'
-    parts.push(
-      `<text x="${area.right + 25}" y="${at + 4}" text-anchor="middle" font-size="10" fill="${ink}">${escapeXml(mark)}</text>`,
-    )
+    parts.push(shape('path', { fill: color, d: `M${area.right + 14} ${at - 7}h22v14h-22z` }))
+    parts.push(markOn(color, mark, { x: area.right + 25, y: at + 4, 'font-size': 10 }))
     for (const [n, line] of names[i].entries())
-      parts.push(words(area.right + 42, at + 4 + 14 * n, line, 'start', ` font-size="${nameSize}"`))
+      parts.push(words(area.right + 42, at + 4 + 14 * n, line, 'start', { 'font-size': nameSize }))
     at += 4 + 14 * names[i].length
   })
   const description = described(
@@ -132,7 +127,7 @@ function isLight(color: string): boolean {
 
 const described = (plot: Plot, more: string) => `${marks[plot.origin]}, ${plot.source}. ${more}`
 
-function linesSvg(plot: LinePlot): string {
+function linesPicture(plot: LinePlot): Picture {
   const names = plot.series.map(({ name }) => nameLines(name, 46))
   const legend = 70 + largestOf([0, ...names.flat().map((line) => widthOf(line, nameSize))])
   const area = { left: 84, top: 62, right: Math.round(width - legend), bottom: 400 }
@@ -160,19 +155,23 @@ function linesSvg(plot: LinePlot): string {
   }
   const middle = (area.top + area.bottom) / 2
   parts.push(words((area.left + area.right) / 2, area.bottom + 40, plot.x.label, 'middle'))
-  parts.push(words(22, middle, plot.y.label, 'middle', ` transform="rotate(-90 22 ${fixed(middle)})"`))
+  parts.push(words(22, middle, plot.y.label, 'middle', { transform: `rotate(-90 22 ${fixed(middle)})` }))
   let row = area.top + 8
   for (const [i, points] of drawn.entries()) {
     const color = colors[i % colors.length]
-    const shape = i + Math.floor(i / colors.length)
-    const dashes = i < colors.length ? '' : ' stroke-dasharray="6 4"'
+    const form = i + Math.floor(i / colors.length)
+    const line = {
+      stroke: color,
+      'stroke-width': 2,
+      'stroke-dasharray': i < colors.length ? undefined : '6 4',
+    }
     const path = points.map(([a, b], n) => `${n === 0 ? 'M' : 'L'}${fixed(x(a))} ${fixed(y(b))}`).join('')
-    if (path !== '') parts.push(`<path d="${path}" fill="none" stroke="${color}" stroke-width="2"${dashes}/>`)
-    for (const [a, b] of points) parts.push(marker(shape, x(a), y(b), color))
-    parts.push(`<path d="M${area.right + 14} ${row}h22" stroke="${color}" stroke-width="2"${dashes}/>`)
-    parts.push(marker(shape, area.right + 25, row, color))
+    if (path !== '') parts.push(shape('path', { d: path, fill: 'none', ...line }))
+    for (const [a, b] of points) parts.push(marker(form, x(a), y(b), color))
+    parts.push(shape('path', { d: `M${area.right + 14} ${row}h22`, ...line }))
+    parts.push(marker(form, area.right + 25, row, color))
     for (const [n, line] of names[i].entries())
-      parts.push(words(area.right + 42, row + 4 + 14 * n, line, 'start', ` font-size="${nameSize}"`))
+      parts.push(words(area.right + 42, row + 4 + 14 * n, line, 'start', { 'font-size': nameSize }))
     row += 4 + 14 * names[i].length
   }
   const description = described(
@@ -183,7 +182,7 @@ function linesSvg(plot: LinePlot): string {
   return picture(plot.name, { width, height }, { title: plot.title, description }, parts)
 }
 
-function barsSvg(plot: BarPlot): string {
+function barsPicture(plot: BarPlot): Picture {
   const names = plot.bars.map(({ name }) => nameLines(name, 46))
   const left = 24 + largestOf([0, ...names.flat().map((line) => widthOf(line, nameSize))])
   const area = { left: Math.round(left), top: 86, right: width - 90 }
@@ -195,7 +194,7 @@ function barsSvg(plot: BarPlot): string {
   const parts = [...heading(plot)]
   for (const [i, part] of plot.parts.entries()) {
     const at = 16 + 150 * i
-    parts.push(`<path fill="${colors[i % colors.length]}" d="M${at} 54h12v12h-12z"/>`)
+    parts.push(shape('path', { fill: colors[i % colors.length], d: `M${at} 54h12v12h-12z` }))
     parts.push(words(at + 18, 64, part, 'start'))
   }
   for (const { value, text } of axis.marks) {
@@ -208,16 +207,19 @@ function barsSvg(plot: BarPlot): string {
     const middle = top + heights[row] / 2
     const firstLine = middle + 4 - 6 * (names[row].length - 1)
     for (const [n, line] of names[row].entries())
-      parts.push(words(area.left - 8, firstLine + 12 * n, line, 'end', ` font-size="${nameSize}"`))
+      parts.push(words(area.left - 8, firstLine + 12 * n, line, 'end', { 'font-size': nameSize }))
     let from = 0
     for (const [i, value] of values.entries()) {
       if (value > 0)
         parts.push(
-          `<path fill="${colors[i % colors.length]}" d="M${fixed(x(from))} ${fixed(middle - 8)}H${fixed(x(from + value))}v16H${fixed(x(from))}z"/>`,
+          shape('path', {
+            fill: colors[i % colors.length],
+            d: `M${fixed(x(from))} ${fixed(middle - 8)}H${fixed(x(from + value))}v16H${fixed(x(from))}z`,
+          }),
         )
       from += value
     }
-    parts.push(words(x(from) + 6, middle + 4, numberText(from), 'start', ` font-size="${nameSize}"`))
+    parts.push(words(x(from) + 6, middle + 4, numberText(from), 'start', { 'font-size': nameSize }))
     top += heights[row]
   }
   const description = described(
@@ -306,42 +308,56 @@ const style =
   '.ink{fill:#1f2933}.rule{stroke:#9aa5b1;stroke-opacity:.45}' +
   '@media (prefers-color-scheme:dark){.ink{fill:#e4e7eb}}'
 
-/** Returns an SVG picture with a title and a description for readers who do not see it. */
+/** Returns a picture with a title and a description for readers who do not see it. */
 function picture(
   name: string,
-  { width, height }: { readonly width: number; readonly height: number },
+  size: { readonly width: number; readonly height: number },
   { title, description }: { readonly title: string; readonly description: string },
-  parts: readonly string[],
-): string {
-  return [
-    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" role="img" aria-labelledby="${name}-title ${name}-desc" font-family="sans-serif" font-size="12">`,
-    `<title id="${name}-title">${escapeXml(title)}</title>`,
-    `<desc id="${name}-desc">${escapeXml(description)}</desc>`,
-    `<style>${style}</style>`,
-    ...parts,
-    '</svg>\n',
-  ].join('\n')
+  parts: readonly Shape[],
+): Picture {
+  return {
+    ...size,
+    isFluid: true,
+    attributes: {
+      role: 'img',
+      'aria-labelledby': `${name}-title ${name}-desc`,
+      'font-family': 'sans-serif',
+      'font-size': 12,
+    },
+    shapes: [
+      shape('title', { id: `${name}-title` }, title),
+      shape('desc', { id: `${name}-desc` }, description),
+      shape('style', {}, style),
+      ...parts,
+    ],
+  }
 }
 
 type Anchor = 'start' | 'middle' | 'end'
 
-function words(x: number, y: number, content: string, anchor: Anchor, more = ''): string {
-  return `<text class="ink" x="${fixed(x)}" y="${fixed(y)}" text-anchor="${anchor}"${more}>${escapeXml(content)}</text>`
+function words(x: number, y: number, content: string, anchor: Anchor, more: Attributes = {}): Shape {
+  return shape('text', { class: 'ink', x: fixed(x), y: fixed(y), 'text-anchor': anchor, ...more }, content)
 }
 
-function rule(x1: number, y1: number, x2: number, y2: number): string {
-  return `<path class="rule" d="M${fixed(x1)} ${fixed(y1)}L${fixed(x2)} ${fixed(y2)}"/>`
+/** Returns the mark of a class, centered, in the ink that is easier to read on its color. */
+function markOn(color: string, mark: string, { x, y, ...more }: Attributes): Shape {
+  const fill = isLight(color) ? '#000000' : '#ffffff'
+  return shape('text', { x, y, 'text-anchor': 'middle', ...more, fill }, mark)
+}
+
+function rule(x1: number, y1: number, x2: number, y2: number): Shape {
+  return shape('path', { class: 'rule', d: `M${fixed(x1)} ${fixed(y1)}L${fixed(x2)} ${fixed(y2)}` })
 }
 
 /** Returns the marker of a line: circle, square, triangle, diamond, in turn. */
-function marker(which: number, x: number, y: number, color: string): string {
+function marker(which: number, x: number, y: number, color: string): Shape {
   const shapes = [
     'm-3.5 0a3.5 3.5 0 1 0 7 0a3.5 3.5 0 1 0 -7 0z',
     'm-3 -3h6v6h-6z',
     'm0 -4l3.8 6.6h-7.6z',
     'm0 -4.2l4.2 4.2l-4.2 4.2l-4.2 -4.2z',
   ]
-  return `<path fill="${color}" d="M${fixed(x)} ${fixed(y)}${shapes[which % shapes.length]}"/>`
+  return shape('path', { fill: color, d: `M${fixed(x)} ${fixed(y)}${shapes[which % shapes.length]}` })
 }
 
 function fixed(value: number): string {

@@ -90,13 +90,13 @@ export interface Section {
   readonly parts: readonly (Table | Plot)[]
 }
 
-export interface StudyDocument {
+export interface Document {
   readonly title: string
   readonly text: readonly string[]
   readonly sections: readonly Section[]
 }
 
-export function plotsOf({ sections }: StudyDocument): Plot[] {
+export function plotsOf({ sections }: Document): Plot[] {
   return sections.flatMap(({ parts }) => parts.flatMap((part) => (part.kind === 'table' ? [] : [part])))
 }
 

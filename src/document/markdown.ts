@@ -1,4 +1,4 @@
-import { cellText, marks, type Plot, type StudyDocument, type Table } from './document.js'
+import { cellText, type Document, marks, type Plot, type Table } from './document.js'
 
 export interface MarkdownOptions {
   /** The file of a plot, relative to the page. Without this function, plots are left out. */
@@ -9,7 +9,7 @@ export interface MarkdownOptions {
 
 /** Writes a document as Markdown. Columns are padded, so that it reads well as plain text. */
 export function* markdownOf(
-  { title, text, sections }: StudyDocument,
+  { title, text, sections }: Document,
   { plotFile, comment }: MarkdownOptions = {},
 ): Generator<string> {
   yield `# ${escaped(title)}\n\n`

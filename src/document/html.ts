@@ -1,6 +1,7 @@
 import { escapeXml } from '../text/printable.js'
-import { cellText, marks, type Section, type StudyDocument, type Table } from './document.js'
-import { plotSvg } from './plot-svg.js'
+import { cellText, type Document, marks, type Section, type Table } from './document.js'
+import { plotPicture } from './plot-picture.js'
+import { svgOf } from './svg.js'
 
 const style = `
 :root { color-scheme: light dark }
@@ -24,7 +25,7 @@ svg { display: block; width: 100%; min-width: 44rem; max-width: 62rem; height: a
 `
 
 /** Writes a document as one HTML page that refers to nothing outside itself and runs no script. */
-export function* htmlOf({ title, text, sections }: StudyDocument): Generator<string> {
+export function* htmlOf({ title, text, sections }: Document): Generator<string> {
   yield '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8"/>\n'
   yield '<meta name="viewport" content="width=device-width, initial-scale=1"/>\n'
   yield `<title>${escapeXml(title)}</title>\n<style>${style}</style>\n</head>\n<body>\n<h1>${escapeXml(title)}</h1>\n`
@@ -39,7 +40,11 @@ function* sectionOf({ title, text, parts }: Section): Generator<string> {
   for (const part of parts) {
     yield '<figure>\n'
     if (part.kind === 'table') yield tableOf(part)
-    else yield `<div class="wide">\n${plotSvg(part)}</div>\n`
+    else {
+      yield '<div class="wide">\n'
+      yield* svgOf(plotPicture(part))
+      yield '</div>\n'
+    }
     yield '</figure>\n'
   }
   yield '</section>\n'

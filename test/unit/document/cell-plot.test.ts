@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import type { CellPlot } from '../../../src/study/document.js'
-import { plotSvg } from '../../../src/study/plot-svg.js'
+import type { CellPlot } from '../../../src/document/document.js'
+import { plotPicture } from '../../../src/document/plot-picture.js'
+import { svgText } from '../../../src/document/svg.js'
 import { elementsOf } from '../../support/well-formed-xml.js'
 
 const plot: CellPlot = {
@@ -15,7 +16,7 @@ const plot: CellPlot = {
 
 describe('a grid of cells', () => {
   it('is a picture with a box for each run of cells of one class, and texts escaped', () => {
-    const svg = plotSvg(plot)
+    const svg = svgText(plotPicture(plot))
     elementsOf(svg)
     expect(svg).toContain('MEASURED: on &quot;here&quot;')
     expect(svg).toContain('a&lt;b')
@@ -30,18 +31,18 @@ describe('a grid of cells', () => {
   })
 
   it('marks cells where the marks fit, in an ink that can be read', () => {
-    const svg = plotSvg(plot)
+    const svg = svgText(plotPicture(plot))
     expect(svg.match(/fill="#ffffff">a</g)).toHaveLength(3)
     expect(svg.match(/fill="#000000">&lt;</g)).toHaveLength(6)
     const rows = Array.from({ length: 200 }, (_, i) => String(i))
-    const many = plotSvg({ ...plot, rows, cells: new Int32Array(rows.length * 4) })
+    const many = svgText(plotPicture({ ...plot, rows, cells: new Int32Array(rows.length * 4) }))
     elementsOf(many)
     expect(many.match(/fill="#ffffff">a</g)).toHaveLength(1)
   })
 
   it('of one column or one row has boxes', () => {
     for (const bytes of [[0], [7]]) {
-      const svg = plotSvg({ ...plot, bytes, rows: ['2'], cells: [0] })
+      const svg = svgText(plotPicture({ ...plot, bytes, rows: ['2'], cells: [0] }))
       elementsOf(svg)
       expect(svg).not.toMatch(/NaN|Infinity/)
     }
