@@ -11,16 +11,20 @@ import { type MarkedTable, optionHeads, optionRows, pageWithTables, tableOf } fr
 
 const heads = ['option', ...optionHeads] as const
 
+/** A line of a list: name, values, default, meaning. */
+const lineOf = ([name, meaning, values, fallback]: readonly string[]) =>
+  `- ${name} (${values}${fallback === '' ? '' : `; default: ${fallback}`}): ${meaning}`
+
 const tables: readonly MarkedTable[] = [
   { page: 'splits-at-scale.md', mark: 'options of split', table: tableOf(heads, optionRows(splitOptions)) },
   { page: 'strategies.md', mark: 'options of tune', table: tableOf(heads, optionRows(tuneOptions)) },
   {
     page: 'neighborhood-strategies.md',
     mark: 'options of strategies',
-    table: tableOf(
-      ['strategy', ...heads],
-      Object.entries(strategies).flatMap(([kind, { options }]) => optionRows(options, [`\`${kind}\``])),
-    ),
+    table: Object.entries(strategies)
+      .filter(([, { options }]) => Object.keys(options).length > 0)
+      .map(([kind, { options }]) => [`**${kind}**`, '', ...optionRows(options).map(lineOf)].join('\n'))
+      .join('\n\n'),
   },
   ...commandTables,
 ]

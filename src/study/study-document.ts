@@ -235,7 +235,7 @@ function planningSections({ strategies, bytes, subject }: Study): Section[] {
   }
   const breakEven: Table = {
     kind: 'table',
-    title: 'Starts until planning has paid, by block length',
+    title: 'Starts to break even, by block length',
     origin: 'derived',
     source: `planning time, measured, beyond that of direct sends, divided by the time that a start saves, simulated on ${subject.machine}`,
     columns: [column('strategy'), ...bytes.map((length) => column(bytesText(length)))],

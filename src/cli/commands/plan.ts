@@ -195,7 +195,7 @@ function choiceRows(compared: ReportedChoice): string {
         'messages',
         sent,
         'planning',
-        'pays after',
+        'breaks even after',
       ],
       ...timed.map(({ row }) => row),
     ]),

@@ -283,7 +283,7 @@ function fastestRows({ subject, fastest, strategies, leftOut, sensitivity, mappe
         'simulated',
         'direct sends / this',
         'allgather / this',
-        'pays after',
+        'breaks even after',
       ],
       ...fastest.map(({ bytes, strategy, timeUs, speedup, speedupOverAllgather: over, breakEvenStarts }) => [
         ...[figure(bytes), strategy, `${figure(timeUs)} us`, figure(speedup)],

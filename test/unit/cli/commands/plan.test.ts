@@ -206,7 +206,7 @@ describe('plan --strategy auto, and --compare', () => {
     expect(stdout).not.toContain('fastest simulated')
     for (const shown of [
       // "about" where planning takes long on a busy machine.
-      /pays after\n {2}\* \S+ +[\d.]+ us .* (?:at most|about) [\d,]+ starts?\n/,
+      /breaks even after\n {2}\* \S+ +[\d.]+ us .* (?:at most|about) [\d,]+ starts?\n/,
       /^times are simulated with profile simgrid-fast \(costs given.*\); planning is measured$/m,
       /^moore:4x4:r=1: \S+:\S+=\S+\n/,
       / {4}allgather:radices=\S+ +[\d.]+ us/,

@@ -18,7 +18,7 @@ describe('study', () => {
     for (const shown of [
       /^moore:4x4:r=1 on cluster.*2 strategies\n/,
       'profile simgrid-fast (costs given, 8 of them assumed); planning is measured',
-      /fastest of those studied +simulated .* pays after\n/,
+      /fastest of those studied +simulated .* breaks even after\n/,
       / us +[\d.]+ +[\d.]+ +(?:never|[\d,]+ starts?)\n/,
       /within 5% of the fastest compared in \d+ of 12 cases/,
     ])
