@@ -46,7 +46,7 @@ function entries() {
 const pageEntry = 'entry/browser'
 
 /** What is no module, below src. */
-const files = ['export/c', 'measure/c', 'shim/c']
+const files = ['export/c', 'measure/c', 'profile/c', 'shim/c']
 
 /** Packages that users install beside this one; the code of others is in the bundle. */
 const external = [

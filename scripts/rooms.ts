@@ -108,6 +108,12 @@ export const rooms: readonly Room[] = [
     holds: 'the library that runs plans in unmodified MPI programs: C sources, compilation, recorded graphs',
   },
   {
+    name: 'profile',
+    holds:
+      'where an MPI program spends its time and who sends to whom: C sources of a profiler, its files read',
+    packages: ['zod'],
+  },
+  {
     name: 'measure',
     holds: 'times of collectives, setting by setting: on a world, in a library of MPI, simulated, by formula',
   },

@@ -10,17 +10,10 @@ import type { MpiName } from './mpi-command.js'
 
 const libraryName = 'librankweave_shim.so'
 
-/** The compiler's flags. `RW_MPI` makes the runtime call the functions below those that the library intercepts. */
-const flags = [
-  '-std=c99',
-  '-O2',
-  '-fPIC',
-  '-fvisibility=hidden',
-  '-shared',
-  '-pthread',
-  '-D_GNU_SOURCE',
-  '-DRW_MPI(name)=PMPI_##name',
-]
+const flags = ['-std=c99', '-O2', '-fPIC', '-fvisibility=hidden', '-shared', '-pthread', '-D_GNU_SOURCE']
+
+/** Makes the runtime call the functions below those that the library intercepts. */
+const ownFlags = ['-DRW_MPI(name)=PMPI_##name']
 
 export interface CompiledLibrary {
   /** The path of the shared library. */
@@ -44,19 +37,45 @@ export function compileLibrary(
   mpicc: string,
   extra: readonly string[] = [],
 ): CompiledLibrary {
+  const library = join(folder, libraryName)
   const sources = join(folder, 'sources')
-  const files = ownSources()
+  compileSources({ library, sources, files: ownSources() }, mpicc, [...ownFlags, ...extra])
+  const macros = runCompiler(mpicc, ['-E', '-dM', ...extra, join(sources, 'shim.h')])
+  return { library, sources, mpi: mpiOfMacros(macros) }
+}
+
+/** A C source or header. */
+interface Source {
+  readonly name: string
+  readonly text: string
+}
+
+interface Sources {
+  /** The path of the shared library that is made of them. */
+  readonly library: string
+  /** The path of the folder to which they are written. */
+  readonly sources: string
+  readonly files: readonly Source[]
+}
+
+/**
+ * Writes C sources of a library to be preloaded, and compiles them.
+ *
+ * @throws ERR_SHIM as {@link compileLibrary}
+ */
+export function compileSources(
+  { library, sources, files }: Sources,
+  mpicc: string,
+  extra: readonly string[],
+): void {
   try {
     makeDirectory(sources)
     for (const { name, text } of files) writeFileSync(join(sources, name), text)
   } catch (cause) {
     throw new RankweaveError('ERR_SHIM', `cannot write to ${sources}: ${(cause as Error).message}`, { cause })
   }
-  const library = join(folder, libraryName)
   const units = files.filter(({ name }) => name.endsWith('.c')).map(({ name }) => join(sources, name))
   runCompiler(mpicc, [...flags, ...extra, '-o', library, ...units, '-ldl', '-lrt', '-lm'])
-  const macros = runCompiler(mpicc, ['-E', '-dM', ...extra, join(sources, 'shim.h')])
-  return { library, sources, mpi: mpiOfMacros(macros) }
 }
 
 /** Returns the MPI to which a header `mpi.h` belongs, by the macros that it defines. */
@@ -81,14 +100,27 @@ export function runCompiler(mpicc: string, args: readonly string[]): string {
 }
 
 /** Returns the C sources of the package that form the library. */
-export function ownSources(): readonly { readonly name: string; readonly text: string }[] {
+export function ownSources(): readonly Source[] {
+  return sourcesIn(
+    'shim/c',
+    runtimeFiles.map((name) => `export/c/${name}`),
+  )
+}
+
+/**
+ * Returns the C sources and headers of a folder of the package, after others.
+ *
+ * @param folder below `src`
+ * @param others paths below `src`
+ * @throws ERR_SHIM if one is missing
+ */
+export function sourcesIn(folder: string, others: readonly string[] = []): readonly Source[] {
   try {
-    return [
-      ...runtimeFiles.map((name) => `export/c/${name}`),
-      ...readdirSync(ownFile('shim/c'))
-        .filter((name) => /\.[ch]$/.test(name))
-        .map((name) => `shim/c/${name}`),
-    ].map((path) => ({ name: basename(path), text: readFileSync(ownFile(path), 'utf8') }))
+    const own = readdirSync(ownFile(folder)).filter((name) => /\.[ch]$/.test(name))
+    return [...others, ...own.map((name) => `${folder}/${name}`)].map((path) => ({
+      name: basename(path),
+      text: readFileSync(ownFile(path), 'utf8'),
+    }))
   } catch (cause) {
     const reason = (cause as Error).message
     throw new RankweaveError('ERR_SHIM', `C sources are not where the package has them: ${reason}`, { cause })

@@ -1,0 +1,241 @@
+/*
+ * Writes the file of a job as lines of JSON. Processes send their lines to process 0 one after the other, which has
+ * one piece of text at a time. The file has a temporary name until it is whole.
+ */
+#include "profile.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TEXT(number) TEXT_OF(number)
+#define TEXT_OF(number) #number
+#if defined OPEN_MPI
+#define MPI_NAME "Open MPI " TEXT(OMPI_MAJOR_VERSION) "." TEXT(OMPI_MINOR_VERSION) "." TEXT(OMPI_RELEASE_VERSION)
+#elif defined MPICH_VERSION
+#define MPI_NAME "MPICH " MPICH_VERSION
+#else
+#define MPI_NAME "another MPI"
+#endif
+
+enum { PIECE = 1 << 16, TOKEN = 1, LENGTH, PART };
+
+#define NAME(name, ...) "MPI_" #name,
+static const char *const names[RW_COUNT] = {RW_FUNCTIONS(NAME)};
+
+typedef struct {
+  char *bytes;
+  size_t length, room;
+  int has_memory;
+} text;
+
+__attribute__((format(printf, 2, 3))) static void add(text *t, const char *format, ...) {
+  if (t->room - t->length < 512) {
+    char *larger = realloc(t->bytes, 2 * t->room + 4096);
+    if (larger == NULL) t->has_memory = 0;
+    else {
+      t->bytes = larger;
+      t->room = 2 * t->room + 4096;
+    }
+  }
+  if (!t->has_memory) return;
+  va_list list;
+  va_start(list, format);
+  int written = vsnprintf(t->bytes + t->length, t->room - t->length, format, list);
+  va_end(list);
+  if (written > 0) t->length += (size_t)written < t->room - t->length ? (size_t)written : t->room - t->length - 1;
+}
+
+static const char *comma(int *is_later) {
+  const char *between = *is_later ? "," : "";
+  *is_later = 1;
+  return between;
+}
+
+typedef long long whole;
+
+static double in_calls(const rw_thread *sum, double seconds_per_tick) {
+  uint64_t ticks = 0;
+  for (int f = 0; f < RW_COUNT; f++) ticks += sum->functions[f].ticks;
+  return (double)ticks * seconds_per_tick;
+}
+
+static void add_process(text *t, const rw_thread *sum, int rank, int node, double seconds, double seconds_per_tick) {
+  int is_later = 0;
+  add(t, "{\"rank\":%d,\"node\":%d,\"seconds\":%.9f,\"inMpi\":%.9f,\"calls\":[", rank, node, seconds,
+      in_calls(sum, seconds_per_tick));
+  for (int f = 0; f < RW_COUNT; f++) {
+    const rw_tally *tally = &sum->functions[f];
+    if (tally->calls == 0) continue;
+    add(t, "%s{\"name\":\"%s\",\"calls\":%lld,\"seconds\":%.9f,\"bytes\":%lld}", comma(&is_later), names[f],
+        (whole)tally->calls, (double)tally->ticks * seconds_per_tick, (whole)tally->bytes);
+  }
+  add(t, "],\"sends\":[");
+  is_later = 0;
+  for (int64_t i = 0; i < sum->peers.size; i++) {
+    const rw_peer *p = &sum->peers.slots[i];
+    if (p->key != 0 && p->messages > 0)
+      add(t, "%s[%lld,%lld,%lld]", comma(&is_later), (whole)p->key - 1, (whole)p->messages, (whole)p->message_bytes);
+  }
+  add(t, "],\"blocks\":[");
+  is_later = 0;
+  for (int64_t i = 0; i < sum->peers.size; i++) {
+    const rw_peer *p = &sum->peers.slots[i];
+    if (p->key != 0 && p->blocks > 0)
+      add(t, "%s[%lld,%lld,%lld]", comma(&is_later), (whole)p->key - 1, (whole)p->blocks, (whole)p->block_bytes);
+  }
+  add(t, "],\"sizes\":[");
+  is_later = 0;
+  for (int c = 0; c < RW_CLASSES; c++)
+    if (sum->messages[c] > 0)
+      add(t, "%s[%d,%lld,%lld]", comma(&is_later), c - 1, (whole)sum->messages[c], (whole)sum->message_bytes[c]);
+  add(t, "],\"collectives\":[");
+  is_later = 0;
+  for (int64_t i = 0; i < sum->collectives.size; i++) {
+    const rw_collective_calls *c = &sum->collectives.slots[i];
+    if (c->key == 0) continue;
+    add(t, "%s{\"name\":\"%s\",\"ranks\":%d,\"bytes\":%lld,\"calls\":%lld,\"seconds\":%.9f", comma(&is_later),
+        names[RW_KEY_FUNCTION(c->key)], RW_KEY_RANKS(c->key), (whole)(c->bytes / c->calls), (whole)c->calls,
+        (double)c->ticks * seconds_per_tick);
+    if (c->counts > 0) add(t, ",\"zeros\":%lld,\"counts\":%lld", (whole)c->zeros, (whole)c->counts);
+    add(t, "}");
+  }
+  add(t, "]}\n");
+}
+
+/* The file under its temporary name. After a fault nothing more is written, and the file is removed. */
+typedef struct {
+  FILE *file;
+  char *temporary;
+  int fault;
+} output;
+
+static output open_output(const char *name) {
+  output o = {.temporary = malloc(strlen(name) + 32)};
+  if (o.temporary != NULL) {
+    snprintf(o.temporary, strlen(name) + 32, "%s.partial", name);
+    o.file = fopen(o.temporary, "w");
+  }
+  if (o.file == NULL) o.fault = o.temporary == NULL ? ENOMEM : errno;
+  return o;
+}
+
+static void put(output *o, const char *bytes, size_t length) {
+  if (o->fault == 0 && fwrite(bytes, 1, length, o->file) != length) o->fault = errno;
+}
+
+static void close_output(output *o, const char *name) {
+  if (o->file != NULL && fclose(o->file) != 0 && o->fault == 0) o->fault = errno;
+  if (o->fault == 0 && rename(o->temporary, name) != 0) o->fault = errno;
+  if (o->fault != 0) {
+    fprintf(stderr, "rankweave profile: cannot write %s: %s\n", name, strerror(o->fault));
+    if (o->file != NULL) remove(o->temporary);
+  }
+  free(o->temporary);
+}
+
+/* Receives the lines of another process, which sends when it is asked. */
+static void receive(output *o, int rank, char *piece, MPI_Comm comm) {
+  long long length = 0;
+  PMPI_Send(NULL, 0, MPI_BYTE, rank, TOKEN, comm);
+  PMPI_Recv(&length, 1, MPI_LONG_LONG, rank, LENGTH, comm, MPI_STATUS_IGNORE);
+  for (long long at = 0; at < length; at += PIECE) {
+    int part = length - at < PIECE ? (int)(length - at) : PIECE;
+    PMPI_Recv(piece, part, MPI_BYTE, rank, PART, comm, MPI_STATUS_IGNORE);
+    put(o, piece, (size_t)part);
+  }
+}
+
+static void send(const text *t, MPI_Comm comm) {
+  long long length = (long long)t->length;
+  PMPI_Recv(NULL, 0, MPI_BYTE, 0, TOKEN, comm, MPI_STATUS_IGNORE);
+  PMPI_Send(&length, 1, MPI_LONG_LONG, 0, LENGTH, comm);
+  for (long long at = 0; at < length; at += PIECE)
+    PMPI_Send(t->bytes + at, length - at < PIECE ? (int)(length - at) : PIECE, MPI_BYTE, 0, PART, comm);
+}
+
+/* A name of a node without characters that JSON would escape. */
+static void own_node(char name[MPI_MAX_PROCESSOR_NAME]) {
+  int length = 0;
+  memset(name, 0, MPI_MAX_PROCESSOR_NAME);
+  PMPI_Get_processor_name(name, &length);
+  for (char *at = name; *at != '\0'; at++)
+    if (*at < ' ' || *at > '~' || *at == '"' || *at == '\\') *at = '?';
+}
+
+/* Numbers the nodes in the order of their first ranks: `nodes[r]` is that of rank r, `first` a rank of each node. */
+static int number_nodes(const char *all, int ranks, int *nodes, int *first) {
+  int count = 0;
+  for (int r = 0; r < ranks; r++) {
+    const char *name = all + (size_t)r * MPI_MAX_PROCESSOR_NAME;
+    int n = r > 0 && strcmp(name, name - MPI_MAX_PROCESSOR_NAME) == 0 ? nodes[r - 1] : 0;
+    while (n < count && strcmp(name, all + (size_t)first[n] * MPI_MAX_PROCESSOR_NAME) != 0) n++;
+    if (n == count) first[count++] = r;
+    nodes[r] = n;
+  }
+  return count;
+}
+
+void rw_write_profile(const char *file, rw_thread *sum, double seconds, double seconds_per_tick) {
+  static rw_thread none;
+  MPI_Comm comm;
+  int rank, ranks, node = 0;
+  char own[MPI_MAX_PROCESSOR_NAME], *names_of_all = NULL, *piece = NULL;
+  int *nodes = NULL;
+  output o = {NULL, NULL, 0};
+  if (PMPI_Comm_dup(MPI_COMM_WORLD, &comm) != MPI_SUCCESS) return;
+  PMPI_Comm_rank(comm, &rank);
+  PMPI_Comm_size(comm, &ranks);
+  own_node(own);
+  int has_memory = 1;
+  if (rank == 0) {
+    names_of_all = malloc((size_t)ranks * MPI_MAX_PROCESSOR_NAME);
+    nodes = malloc(2 * (size_t)ranks * sizeof *nodes);
+    piece = malloc(PIECE);
+    has_memory = names_of_all != NULL && nodes != NULL && piece != NULL;
+  }
+  PMPI_Bcast(&has_memory, 1, MPI_INT, 0, comm);
+  if (has_memory) {
+    PMPI_Gather(own, MPI_MAX_PROCESSOR_NAME, MPI_CHAR, names_of_all, MPI_MAX_PROCESSOR_NAME, MPI_CHAR, 0, comm);
+    int count = rank == 0 ? number_nodes(names_of_all, ranks, nodes, nodes + ranks) : 0;
+    PMPI_Scatter(nodes, 1, MPI_INT, &node, 1, MPI_INT, 0, comm);
+    text t = {.has_memory = 1};
+    if (rank == 0) {
+      o = open_output(file);
+      add(&t, "{\"format\":\"rankweave-profile-1\",\"mpi\":\"%s\",\"ranks\":%d,\"nodes\":[", MPI_NAME, ranks);
+      for (int n = 0; n < count; n++)
+        add(&t, "%s\"%s\"", n > 0 ? "," : "", names_of_all + (size_t)nodes[ranks + n] * MPI_MAX_PROCESSOR_NAME);
+      add(&t, "]}\n");
+    }
+    add_process(&t, sum != NULL ? sum : &none, rank, node, seconds, seconds_per_tick);
+    if (!t.has_memory) t.length = 0;
+    if (rank > 0) send(&t, comm);
+    else {
+      put(&o, t.bytes, t.length);
+      for (int r = 1; r < ranks; r++) receive(&o, r, piece, comm);
+      close_output(&o, file);
+    }
+    free(t.bytes);
+  }
+  free(names_of_all);
+  free(nodes);
+  free(piece);
+  PMPI_Comm_free(&comm);
+}
+
+void rw_write_seconds(const char *file, double seconds) {
+  double most = 0;
+  int rank, ranks;
+  char line[256];
+  PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  PMPI_Reduce(&seconds, &most, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
+  if (rank != 0) return;
+  snprintf(line, sizeof line, "{\"format\":\"rankweave-profile-1\",\"mpi\":\"%s\",\"ranks\":%d,\"seconds\":%.9f}\n", MPI_NAME,
+           ranks, most);
+  output o = open_output(file);
+  put(&o, line, strlen(line));
+  close_output(&o, file);
+}

@@ -1,0 +1,17 @@
+import { join } from 'node:path'
+import { compileSources, sourcesIn } from '../shim/library.js'
+
+/**
+ * Writes the sources of the profiler into `folder` and compiles them there.
+ *
+ * @param mpicc the compiler of the MPI with which the programs were compiled that are to be profiled
+ * @returns the path of the shared library, to be preloaded before others
+ * @throws ERR_SHIM if a C source of the package is missing, the folder cannot be written, or the compiler is missing or
+ *   fails
+ */
+export function compileProfiler(folder: string, mpicc: string): string {
+  const library = join(folder, 'librankweave_profile.so')
+  const sources = join(folder, 'profile-sources')
+  compileSources({ library, sources, files: sourcesIn('profile/c') }, mpicc, [])
+  return library
+}
