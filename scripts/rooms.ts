@@ -109,13 +109,12 @@ export const rooms: readonly Room[] = [
   },
   {
     name: 'profile',
-    holds:
-      'where an MPI program spends its time and who sends to whom: C sources of a profiler, its files read',
+    holds: 'times and traffic of MPI programs, counted by a preloaded profiler',
     packages: ['zod'],
   },
   {
     name: 'measure',
-    holds: 'times of collectives, setting by setting: on a world, in a library of MPI, simulated, by formula',
+    holds: 'times of collectives by setting: on a world, in an MPI library, simulated, by formula',
   },
   {
     name: 'study',

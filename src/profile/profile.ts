@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { fileError } from '../text/whole-file.js'
 
-/** What the profiler has counted in a run of an MPI program, from the end of `MPI_Init` to the begin of `MPI_Finalize`. */
+/** The counts and times of a run of an MPI program, from the end of `MPI_Init` to the beginning of `MPI_Finalize`. */
 export interface Profile {
   /** The MPI library and its version: `Open MPI 4.1.4`. */
   readonly mpi: string
@@ -125,7 +125,7 @@ export function readSeconds(text: string, file = 'times'): number {
   return parsed(timeSchema, linesOf(text), 0, file).seconds
 }
 
-/** What ranks send each other, as edges from source to destination. */
+/** A graph of what ranks send each other. */
 export interface Traffic {
   readonly ranks: number
   /** The edges by source, then by destination, each pair once. */

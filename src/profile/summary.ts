@@ -1,9 +1,9 @@
 import { type CallProfile, type ProcessProfile, type Profile, trafficOf } from './profile.js'
 
 /**
- * What a call does with its time. `waiting` is in calls that return when a message or another process has arrived:
- * receives, waits, tests, probes and barriers; a receive that moves data counts as waiting, too. A collective moves
- * data and waits for its last rank: only an additional barrier could tell these apart.
+ * The kinds of calls. Calls of the kind `waiting` return when a message or another process has arrived: receives,
+ * waits, tests, probes and barriers. They may move data as well. A collective moves data and waits for its last rank:
+ * only an additional barrier could separate the two.
  */
 export const callKinds = [
   'moving',
@@ -16,7 +16,7 @@ export const callKinds = [
 ] as const
 export type CallKind = (typeof callKinds)[number]
 
-/** What could make a program faster, each with the share of time that it can change at most. */
+/** The share of time that each means to make a program faster can change at most. */
 export interface Levers {
   /** Neighborhood collectives by plans. */
   readonly neighborhood: number

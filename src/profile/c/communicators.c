@@ -1,6 +1,6 @@
 /*
- * What is known of communicators. It is an attribute, which MPI deletes with the communicator. A thread remembers the
- * last communicator that it used until any is freed.
+ * This file translates ranks of communicators. What it knows of a communicator is an attribute, which MPI deletes with
+ * the communicator. A thread remembers the last communicator that it used until any is freed.
  */
 #include "profile.h"
 

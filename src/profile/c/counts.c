@@ -1,5 +1,5 @@
 /*
- * What threads count. A hash table grows with the ranks to which a process sends and with the sizes of its
+ * This file has the counts of threads. A hash table grows with the ranks to which a process sends and with the sizes of its
  * collectives, and never with the number of processes.
  */
 #include "profile.h"
@@ -224,7 +224,7 @@ static MPI_Datatype type_at(rw_types types, int i) {
 
 /*
  * Counts a collective by the mean of its counts that are not zero. Blocks go to `worlds`, or to the ranks of the
- * communicator where that is NULL, or to nobody in particular.
+ * communicator where that is NULL and they go to all.
  */
 static void add_counts(rw_call *call, const rw_communicator *c, const int *counts, int length, const rw_types *types,
                        MPI_Datatype type, const int *worlds, int goes_to_all) {

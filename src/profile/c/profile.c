@@ -1,5 +1,5 @@
 /*
- * When counting begins and ends. RANKWEAVE_PROFILE is `profile:FILE` for counts and times of every function, or
+ * This file begins and ends the counting. RANKWEAVE_PROFILE is `profile:FILE` for counts and times of every function, or
  * `time:FILE` for the time from the end of MPI_Init to the beginning of MPI_Finalize only: then every other function
  * is handed on after one test.
  */

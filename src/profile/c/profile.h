@@ -1,6 +1,6 @@
 /*
  * The profiler that is preloaded into MPI programs: it times calls of MPI and counts what they send. Each thread
- * counts in a block of its own, so that calls take no lock; MPI_Finalize adds the blocks and writes one file.
+ * counts in a separate block, so that calls take no lock; MPI_Finalize adds the blocks and writes one file.
  */
 #ifndef RANKWEAVE_PROFILE_H
 #define RANKWEAVE_PROFILE_H
@@ -33,7 +33,7 @@ typedef struct {
   uint64_t ticks;
 } rw_tally;
 
-/* What one process sends to another: messages of point-to-point calls, blocks of exchanges of all. */
+/* A process to which messages of point-to-point calls or blocks of collectives go. */
 typedef struct {
   int64_t key; /* the rank in MPI_COMM_WORLD plus one; 0 if the slot is free */
   int64_t messages, message_bytes, blocks, block_bytes;
@@ -117,7 +117,7 @@ void rw_started(rw_call *call, MPI_Request request);
 void rw_collective(rw_call *call, MPI_Comm comm, int64_t bytes);
 /* A collective with a count for each rank: the mean of those that are not zero is its length. */
 void rw_counted(rw_call *call, MPI_Comm comm, const int *counts, MPI_Datatype type);
-/* The same at the root; other ranks have one count. */
+/* Counts the same at the root; other ranks have one count. */
 void rw_gathered(rw_call *call, MPI_Comm comm, int root, const int *counts, MPI_Datatype type, int count, MPI_Datatype own);
 
 /* Datatypes of C, or of Fortran. */
@@ -138,7 +138,7 @@ void rw_types_to_neighbors(rw_call *call, MPI_Comm comm, const int *counts, rw_t
 
 struct rw_communicator {
   int64_t serial;
-  int size;           /* of the group to which messages go */
+  int size;           /* the processes of the group to which messages go */
   int is_world;       /* its ranks are those of MPI_COMM_WORLD */
   int destinations;   /* -1: not read */
   int *neighbors;     /* the destinations as ranks of MPI_COMM_WORLD, -1 for none */
