@@ -40,7 +40,7 @@ const fabricOptions = (byDefault: 'local' | 'threads') => ({
   ),
   bindTo: option(
     '--bind-to <what>',
-    'with --fabric threads: core binds each process to a core of its own; none (default: none)',
+    'with --fabric threads: core binds each process to its own core; none (default: none)',
     oneOf(...bindings),
   ),
   mpiLib: option('--mpi-lib <path>', 'MPI library file (default: the library of the launcher)'),
