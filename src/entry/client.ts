@@ -28,7 +28,7 @@ export {
   type UploadedGraph,
   type ViewOptions,
 } from '../client/service-client.js'
-export type { ClientSocket, MakeSocket } from '../client/world-calls.js'
+export type { ClientSocket, MakeSocket } from '../client/world-member.js'
 export {
   type BegunWorld,
   type CreatedWorld,

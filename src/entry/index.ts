@@ -116,9 +116,13 @@ export type {
 } from '../tuning/models/decision-tree.js'
 export type { TuningFile } from '../tuning/models/tuning-file.js'
 export type { TuningSetting } from '../tuning/settings/setting.js'
-export { type WebSocketFactory, type WebSocketOptions, websocket } from '../websocket/factory-nodejs.js'
 export type { WorldLimits } from '../websocket/protocol/limits.js'
 export type { WorldEnd } from '../websocket/rendezvous/hosted-world.js'
+export {
+  type WebSocketFactory,
+  type WebSocketOptions,
+  websocket,
+} from '../websocket/websocket-factory-nodejs.js'
 export { worldReport } from '../world/deadlock.js'
 
 // errors

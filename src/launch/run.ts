@@ -24,7 +24,7 @@ import {
 } from '../messages/process/matching-options.js'
 import { maxWorldRanks } from '../messages/process/world-layout.js'
 import type { TuningFile } from '../tuning/models/tuning-file.js'
-import { websocket } from '../websocket/factory-nodejs.js'
+import { websocket } from '../websocket/websocket-factory-nodejs.js'
 import { EventLoopWatch } from '../world/event-loop.js'
 import {
   type HostedMain,

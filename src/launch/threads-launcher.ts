@@ -13,17 +13,18 @@ import type { ThreadsFactory } from '../fabric/threads/threads.js'
 import { connectThreads } from '../fabric/threads/threads-connect.js'
 import { worldLayout } from '../messages/process/world-layout.js'
 import { workerFile } from '../package-paths.js'
-import { entryFile } from './processes/entry-file.js'
 import type { FromProcess, ProcessData, ToProcess } from './processes/process-protocol.js'
 import type { Launcher } from './processes/session-launcher.js'
 import {
+  dropOutputOfBrokenStreams,
+  entryFile,
   type FollowOptions,
   followWorld,
+  type OutputStreams,
   requireCloneable,
   requireModule,
   type StartedProcess,
 } from './processes/started-world.js'
-import { dropOutputOfBrokenStreams, type OutputStreams } from './processes/worker-output.js'
 
 /** Launches on worker threads, each of which loads the program itself. */
 export const launchThreads: Launcher = async (factory, { program, hosted, world, signal, report }) =>

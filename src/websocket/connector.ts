@@ -11,7 +11,7 @@ import {
   ProofKey,
 } from './introduction.js'
 import type { IncomingSocket, PeerListener } from './peer-listener.js'
-import type { Membership } from './rendezvous/membership.js'
+import type { Membership } from './rendezvous/join-world.js'
 import {
   drop,
   isPutOff,

@@ -19,7 +19,7 @@ import { BatchReader, batchPayloadBytes, pieceBytes, plainFrame } from './batch.
 import type { Link } from './links.js'
 import { Links, type LinksParts } from './links.js'
 import type { PeerListener } from './peer-listener.js'
-import type { Membership } from './rendezvous/membership.js'
+import type { Membership } from './rendezvous/join-world.js'
 import type { SocketTransport } from './socket/socket.js'
 
 /**

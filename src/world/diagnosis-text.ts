@@ -8,9 +8,9 @@ import {
   queuedLines,
   survivorLane,
 } from './diagnosis.js'
-import { limited, pointToPointLines } from './diagnosis-waits.js'
 import { countOf, type Ranges, rangesText, union } from './rank-ranges.js'
 import type { RunningWorld } from './world.js'
+import { limited, pointToPointLines } from './world-report.js'
 
 /** The facts about processes that reported no state. */
 export interface WorldFacts {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { ANY_SOURCE } from '../../src/messages/matching-queues/matching-list.js'
+import { ANY_SOURCE } from '../../src/messages/matching-queues/entry-list.js'
 import { countSources, replayTrace } from '../../src/messages/matching-queues/replay.js'
 import { allDesigns, designTexts, naiveMatches, randomTrace } from '../support/matching-traces.js'
 import { cases } from '../support/soak.js'

@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events'
 import type { RankweaveError } from '../../src/errors.js'
+import type { Membership } from '../../src/websocket/rendezvous/join-world.js'
 import { type JoinWorldOptions, joinWorld } from '../../src/websocket/rendezvous/join-world.js'
-import type { Membership } from '../../src/websocket/rendezvous/membership.js'
 import { Rendezvous, type RendezvousOptions } from '../../src/websocket/rendezvous/rendezvous.js'
 import {
   listenRendezvous,

@@ -1,7 +1,7 @@
 import { below, mulberry32 } from '../../src/base/random.js'
 import { type MatchingDesign, QueueElement } from '../../src/messages/matching-queues/design.js'
 import { type NamedDesign, parsedMatchingDesign } from '../../src/messages/matching-queues/designs.js'
-import { ANY_SOURCE, ANY_TAG } from '../../src/messages/matching-queues/matching-list.js'
+import { ANY_SOURCE, ANY_TAG } from '../../src/messages/matching-queues/entry-list.js'
 import type { MatchingOperation, OperationFields } from '../../src/messages/matching-queues/matching-trace.js'
 
 /** Every design, with parameters that make lists overflow, levels appear and blocks break off in short traces. */

@@ -1,5 +1,5 @@
 import { below, drawnPermutation, mulberry32 } from '../../src/base/random.js'
-import { ANY_SOURCE, ANY_TAG } from '../../src/messages/matching-queues/matching-list.js'
+import { ANY_SOURCE, ANY_TAG } from '../../src/messages/matching-queues/entry-list.js'
 import type { MatchingOperation, OperationFields } from '../../src/messages/matching-queues/matching-trace.js'
 import { messagesOfCall, type StreamedCall } from './collective-streams.js'
 

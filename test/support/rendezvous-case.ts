@@ -1,6 +1,6 @@
 import type { RankweaveError } from '../../src/errors.js'
+import type { Membership } from '../../src/websocket/rendezvous/join-world.js'
 import { type JoinWorldOptions, joinWorld } from '../../src/websocket/rendezvous/join-world.js'
-import type { Membership } from '../../src/websocket/rendezvous/membership.js'
 import {
   type AwaitedWorldOptions,
   Rendezvous,

@@ -18,7 +18,7 @@ import type { Machine } from '../../machine/machine.js'
 import { mailboxDesigns } from '../../messages/process/matching-options.js'
 import { maxWorldRanks } from '../../messages/process/world-layout.js'
 import type { TuningFile } from '../../tuning/models/tuning-file.js'
-import { websocket } from '../../websocket/factory-nodejs.js'
+import { websocket } from '../../websocket/websocket-factory-nodejs.js'
 import { type OptionValues, oneOf, option, required, seconds, whole } from './options.js'
 
 /** The most logical processes. They are objects in this process, so more would only cost memory. */

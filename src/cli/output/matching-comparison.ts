@@ -4,13 +4,11 @@ import { plotPicture } from '../../document/plot-picture.js'
 import type {
   ComparedRank,
   MatchingVerdict,
-  SummedDesign,
-} from '../../messages/matching-queues/compare-designs.js'
-import type {
   PassedElements,
   PassedTogether,
   SearchCause,
-} from '../../messages/matching-queues/search-causes.js'
+  SummedDesign,
+} from '../../messages/matching-queues/compare-designs.js'
 import { columns, counted, figure, significant } from './reporter.js'
 
 /** A rank that was compared, and the end of its trace. */

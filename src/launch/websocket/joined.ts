@@ -6,7 +6,7 @@ import {
   uncheckedOptions,
 } from '../../base/option.js'
 import { worldLayout } from '../../messages/process/world-layout.js'
-import type { Membership } from '../../websocket/rendezvous/membership.js'
+import type { Membership } from '../../websocket/rendezvous/join-world.js'
 import { endGraceMs } from '../processes/process-protocol.js'
 import type { WorldSettings } from './settings.js'
 

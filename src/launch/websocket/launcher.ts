@@ -7,8 +7,7 @@ import type { FabricFactory } from '../../fabric/fabric.js'
 import { decodeError } from '../../messages/process/error-record.js'
 import { worldLayout } from '../../messages/process/world-layout.js'
 import { childFile } from '../../package-paths.js'
-import type { WebSocketFactory } from '../../websocket/factory-nodejs.js'
-import { entryFile } from '../processes/entry-file.js'
+import type { WebSocketFactory } from '../../websocket/websocket-factory-nodejs.js'
 import { programDigest } from '../processes/load-program.js'
 import type {
   ChildData,
@@ -18,8 +17,15 @@ import type {
   ToProcess,
 } from '../processes/process-protocol.js'
 import type { Launcher, LaunchRequest } from '../processes/session-launcher.js'
-import { followWorld, requireModule, type StartedProcess } from '../processes/started-world.js'
-import { dropOutputOfBrokenStreams, type OutputStreams, passOnOutput } from '../processes/worker-output.js'
+import {
+  dropOutputOfBrokenStreams,
+  entryFile,
+  followWorld,
+  type OutputStreams,
+  passOnOutput,
+  requireModule,
+  type StartedProcess,
+} from '../processes/started-world.js'
 import { openRendezvous } from './rendezvous.js'
 import { silenceLimits } from './settings.js'
 

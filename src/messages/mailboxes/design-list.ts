@@ -6,7 +6,7 @@ import {
   pointToPoint,
 } from '../matching-queues/design.js'
 import { makeMatchingDesign } from '../matching-queues/designs.js'
-import type { Entry, MatchingList } from '../matching-queues/matching-list.js'
+import type { Entry, MatchingList } from '../matching-queues/entry-list.js'
 import type { MailboxDesign } from '../process/matching-options.js'
 import { ANY_SOURCE, ANY_TAG } from './envelope.js'
 

@@ -22,7 +22,7 @@ export function envelopeIn(header: Int32Array): Envelope {
   }
 }
 
-export { ANY_SOURCE, ANY_TAG } from '../matching-queues/matching-list.js'
+export { ANY_SOURCE, ANY_TAG } from '../matching-queues/entry-list.js'
 
 /**
  * The rank that stands for no process: sends to it and receives from it complete at once, without data. MPI-4.1 §3.10.

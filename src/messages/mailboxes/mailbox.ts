@@ -1,7 +1,7 @@
 import { type RankweaveError, wrongValue } from '../../errors.js'
 import type { ProcessFacts } from '../matching-queues/design.js'
+import type { Entry, MatchingList } from '../matching-queues/entry-list.js'
 import { EntryList } from '../matching-queues/entry-list.js'
-import type { Entry, MatchingList } from '../matching-queues/matching-list.js'
 import type { CallSites } from '../process/call-sites.js'
 import {
   type CommContext,

@@ -1,4 +1,4 @@
-import type { Entry, MatchingList } from '../matching-queues/matching-list.js'
+import type { Entry, MatchingList } from '../matching-queues/entry-list.js'
 import type { MailboxDesign } from '../process/matching-options.js'
 import type { Arrived } from './arrived.js'
 import { ANY_SOURCE, ANY_TAG } from './envelope.js'

@@ -1,6 +1,6 @@
 import { wrongValue } from '../../errors.js'
 import { type Collective, collectives } from '../../schedule/specification.js'
-import { ANY_SOURCE, ANY_TAG, type Entry } from './matching-list.js'
+import { ANY_SOURCE, ANY_TAG, type Entry } from './entry-list.js'
 
 /** The work and the contents of a design. All counts begin at 0. */
 export interface MatchingCounters {

@@ -1,7 +1,7 @@
 import { RankweaveError, reasonText, shown, wrongValue } from '../../errors.js'
 import { type Collective, collectives } from '../../schedule/specification.js'
 import type { ElementFields, ProcessFacts } from './design.js'
-import { ANY_SOURCE, ANY_TAG } from './matching-list.js'
+import { ANY_SOURCE, ANY_TAG } from './entry-list.js'
 
 /** The first line of a trace, which describes its process. */
 export interface TraceHeader {

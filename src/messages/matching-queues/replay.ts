@@ -10,7 +10,7 @@ import {
   QueueElement,
 } from './design.js'
 import { makeMatchingDesign, type NamedDesign } from './designs.js'
-import { ANY_SOURCE } from './matching-list.js'
+import { ANY_SOURCE } from './entry-list.js'
 import { checkOperation, type MatchingOperation, type OperationFields } from './matching-trace.js'
 
 interface Replay {

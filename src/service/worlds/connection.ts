@@ -4,7 +4,7 @@ import type { WorldEvent, WorldKind, WorldReply, WorldRequest } from '../../clie
 import { isRankweaveError, RankweaveError, shown } from '../../errors.js'
 import { ownVersion } from '../../package-paths.js'
 import { type RefusalCode, refusalCodes } from '../../websocket/protocol/refusals.js'
-import { MessageRate } from '../../websocket/rendezvous/message-rate.js'
+import { MessageRate } from '../../websocket/rendezvous/hosted-member.js'
 import { beyondLimit, closeRefused } from '../../websocket/rendezvous/refuse.js'
 import { drop, type Socket, socketState } from '../../websocket/socket/socket.js'
 import type { Log } from '../log.js'

@@ -9,11 +9,9 @@ import type { Socket } from '../../websocket/socket/socket.js'
 import type { Log } from '../log.js'
 import type { Tenant } from '../tenant.js'
 import { Connection } from './connection.js'
-import { LocalHost } from './local-host.js'
-import { MixedHost } from './mixed-host.js'
 import { mostWaiting, SocketTurns, TotalUnread } from './socket-turns.js'
 import { TenantWorlds, type WatchListener, WorldWatch } from './tenant-worlds.js'
-import { summedWaiting, type WaitingMessages, type WorldHost } from './world-host.js'
+import { LocalHost, MixedHost, summedWaiting, type WaitingMessages, type WorldHost } from './world-host.js'
 
 export interface WorldServiceOptions {
   /** The tenants, which find the one of a token. @throws ERR_TOKEN for a wrong one */

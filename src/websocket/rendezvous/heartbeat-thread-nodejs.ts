@@ -2,8 +2,8 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { realClock } from '../../base/clock.js'
 import { nodeTransport } from '../socket/transport-nodejs.js'
-import { startHeartbeatLoop } from './heartbeat-loop.js'
 import type { HeartbeatData } from './heartbeat-worker-nodejs.js'
+import { startHeartbeatLoop } from './heartbeats.js'
 
 /** The most bytes of a message: the rendezvous answers a beat with a beat, or refuses. */
 const maxMessageBytes = 4_096

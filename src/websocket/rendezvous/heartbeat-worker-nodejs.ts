@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { Worker } from 'node:worker_threads'
 import { RankweaveError } from '../../errors.js'
 import { isSource, ownModule, workerFile } from '../../package-paths.js'
-import type { HeartbeatTask, StartHeartbeats } from './heartbeat-loop.js'
+import type { HeartbeatTask, StartHeartbeats } from './heartbeats.js'
 
 /** The data with which the thread is started. */
 export interface HeartbeatData {

@@ -4,7 +4,6 @@ import { Queue } from '../../fabric/queue.js'
 import { encodeControl, type FromRendezvous, type JoinRequest } from '../protocol/messages.js'
 import { randomBytes, toHex } from '../protocol/secrets.js'
 import { drop, type Socket, socketState } from '../socket/socket.js'
-import { MessageRate } from './message-rate.js'
 import { closeSoon, protocolError, refuse } from './refuse.js'
 
 /** The buffered bytes from which on a member counts as not reading; its relayed messages alone never reach it. */
@@ -184,5 +183,35 @@ class RelayQueue {
       if (this.#socket.readyState === socketState.open) this.#socket.send(relayed)
       this.#handed(from, relayed.byteLength)
     }
+  }
+}
+
+/** Counts messages of one sender per second; a second begins with a message. */
+export class MessageRate {
+  readonly #clock: Clock
+  #count = 0
+  #cancel: (() => void) | undefined
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  /** Counts a message, and returns whether more than `most` came in this second. */
+  exceeds(most: number): boolean {
+    this.#cancel ??= this.#clock.later(1_000, () => {
+      this.#count = 0
+      this.#cancel = undefined
+    })
+    return ++this.#count > most
+  }
+
+  /** Uncounts the last message, which others have caused. */
+  uncount(): void {
+    if (this.#count > 0) this.#count--
+  }
+
+  stop(): void {
+    this.#cancel?.()
+    this.#cancel = undefined
   }
 }

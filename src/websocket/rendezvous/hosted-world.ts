@@ -16,9 +16,9 @@ import {
 import { equalSecrets, fromHex, randomBytes, toHex } from '../protocol/secrets.js'
 import { messageBytes, type Socket } from '../socket/socket.js'
 import { BrokenLinks } from './broken-links.js'
+import { SilenceMonitor } from './heartbeats.js'
 import { beat, HostedMember, type Party } from './hosted-member.js'
 import { protocolError, refusalFrom, wrongToken } from './refuse.js'
-import { SilenceMonitor } from './silence-monitor.js'
 
 interface HostedWorldOptions {
   readonly id: string

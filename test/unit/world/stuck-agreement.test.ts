@@ -3,7 +3,7 @@ import { CommRuntime } from '../../../src/comm/comm-state.js'
 import type { Fabric, FrameSink } from '../../../src/fabric/fabric.js'
 import { frameKind } from '../../../src/messages/process/frames.js'
 import { worldLayout } from '../../../src/messages/process/world-layout.js'
-import { type Evidence, StuckAgreement } from '../../../src/world/stuck-agreement.js'
+import { type Evidence, StuckAgreement } from '../../../src/world/deadlock.js'
 
 const turn = () => new Promise((resolve) => setImmediate(resolve))
 /** Words of a `stuck` frame: see StuckAgreement. */

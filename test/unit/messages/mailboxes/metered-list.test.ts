@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { ANY_SOURCE, ANY_TAG } from '../../../../src/messages/mailboxes/envelope.js'
 import { MeteredList } from '../../../../src/messages/mailboxes/matching-meter.js'
+import type { Entry } from '../../../../src/messages/matching-queues/entry-list.js'
 import { EntryList } from '../../../../src/messages/matching-queues/entry-list.js'
-import type { Entry } from '../../../../src/messages/matching-queues/matching-list.js'
 
 const entry = (source: number, tag: number): Entry => ({
   ...{ source, tag, order: 0, listed: false },

@@ -1,7 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { EntryList } from '../../../../src/messages/matching-queues/entry-list.js'
-import { ANY_SOURCE, ANY_TAG, type Entry } from '../../../../src/messages/matching-queues/matching-list.js'
+import {
+  ANY_SOURCE,
+  ANY_TAG,
+  type Entry,
+  EntryList,
+} from '../../../../src/messages/matching-queues/entry-list.js'
 
 class TestEntry implements Entry {
   readonly source: number

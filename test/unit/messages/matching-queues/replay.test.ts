@@ -7,7 +7,7 @@ import {
   type NamedDesign,
   parsedMatchingDesign,
 } from '../../../../src/messages/matching-queues/designs.js'
-import { ANY_SOURCE, ANY_TAG } from '../../../../src/messages/matching-queues/matching-list.js'
+import { ANY_SOURCE, ANY_TAG } from '../../../../src/messages/matching-queues/entry-list.js'
 import type { MatchingOperation } from '../../../../src/messages/matching-queues/matching-trace.js'
 import { MatchingReplay, replayTrace } from '../../../../src/messages/matching-queues/replay.js'
 import { coded } from '../../../support/on-ranks.js'

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { QueueElement, RoutedDesign } from '../../../../src/messages/matching-queues/design.js'
 import { makeMatchingDesign } from '../../../../src/messages/matching-queues/designs.js'
-import { ANY_SOURCE } from '../../../../src/messages/matching-queues/matching-list.js'
+import { ANY_SOURCE } from '../../../../src/messages/matching-queues/entry-list.js'
 import type { MatchingOperation } from '../../../../src/messages/matching-queues/matching-trace.js'
 import { MatchingReplay, replayTrace } from '../../../../src/messages/matching-queues/replay.js'
 import { ListsBySource } from '../../../../src/messages/matching-queues/source-lists.js'

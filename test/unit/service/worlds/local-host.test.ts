@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { type Clock, realClock } from '../../../../src/base/clock.js'
 import type { Communicator } from '../../../../src/handles/communicator.js'
-import { LocalHost } from '../../../../src/service/worlds/local-host.js'
+import { LocalHost } from '../../../../src/service/worlds/world-host.js'
 
 /** Calls without a pause of ranks 0 and 1, until both know that the last rank is gone. */
 async function restless(world: Communicator): Promise<void> {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { startHeartbeatLoop } from '../../../../src/websocket/rendezvous/heartbeat-loop.js'
 import { heartbeatWorker } from '../../../../src/websocket/rendezvous/heartbeat-worker-nodejs.js'
+import { startHeartbeatLoop } from '../../../../src/websocket/rendezvous/heartbeats.js'
 import { socketState } from '../../../../src/websocket/socket/socket.js'
 import { Network, type PairedSocket } from '../../../support/socket-pair.js'
 import { VirtualClock } from '../../../support/virtual-clock.js'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { startHeartbeatLoop } from '../../../../src/websocket/rendezvous/heartbeat-loop.js'
+import { startHeartbeatLoop } from '../../../../src/websocket/rendezvous/heartbeats.js'
 import { socketState } from '../../../../src/websocket/socket/socket.js'
 import { RendezvousCase } from '../../../support/rendezvous-case.js'
 import { VirtualClock } from '../../../support/virtual-clock.js'

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { MessageRate } from '../../../../src/websocket/rendezvous/message-rate.js'
+import { MessageRate } from '../../../../src/websocket/rendezvous/hosted-member.js'
 import { VirtualClock } from '../../../support/virtual-clock.js'
 
 it('messages are counted per second', () => {

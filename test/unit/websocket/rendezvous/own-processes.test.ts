@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { socketPair } from '../../../../src/service/worlds/mixed-host.js'
+import { socketPair } from '../../../../src/service/worlds/world-host.js'
 import { joinWorld } from '../../../../src/websocket/rendezvous/join-world.js'
 import type { WorldHandle } from '../../../../src/websocket/rendezvous/rendezvous.js'
 import { RendezvousCase } from '../../../support/rendezvous-case.js'
