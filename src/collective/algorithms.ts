@@ -2,20 +2,16 @@ import { reasonText, shortened, wrongValue } from '../errors.js'
 import type { Collective, NeighborCollective } from '../schedule/specification.js'
 import { allgatherBinomial } from './allgather/allgather-binomial.js'
 import { allgatherBruck } from './allgather/allgather-bruck.js'
-import { allgatherBucket } from './allgather/allgather-bucket.js'
 import { allgatherDistanceHalving } from './allgather/allgather-distance-halving.js'
 import { allgatherLinear } from './allgather/allgather-linear.js'
 import { allgatherNeighborExchange } from './allgather/allgather-neighbor-exchange.js'
 import { allgatherRecursiveDoubling } from './allgather/allgather-recursive-doubling.js'
-import { allgatherReordered } from './allgather/allgather-reordered.js'
 import { allgatherRing } from './allgather/allgather-ring.js'
 import { allgatherTwoProc } from './allgather/allgather-two-proc.js'
 import { allreduceBinary } from './allreduce/allreduce-binary.js'
-import { allreduceBucket } from './allreduce/allreduce-bucket.js'
 import { allreduceLinear } from './allreduce/allreduce-linear.js'
 import { allreduceRabenseifner } from './allreduce/allreduce-rabenseifner.js'
 import { allreduceRecursiveDoubling } from './allreduce/allreduce-recursive-doubling.js'
-import { allreduceReordered } from './allreduce/allreduce-reordered.js'
 import { allreduceRing } from './allreduce/allreduce-ring.js'
 import { allreduceRingSegmented } from './allreduce/allreduce-ring-segmented.js'
 import { allreduceSegmented } from './allreduce/allreduce-segmented.js'
@@ -31,11 +27,9 @@ import { barrierRecursiveDoubling } from './barrier/barrier-recursive-doubling.j
 import { barrierTree } from './barrier/barrier-tree.js'
 import { bcastBinary } from './bcast/bcast-binary.js'
 import { bcastBinomial } from './bcast/bcast-binomial.js'
-import { bcastBucket } from './bcast/bcast-bucket.js'
 import { bcastChain } from './bcast/bcast-chain.js'
 import { bcastKnomial } from './bcast/bcast-knomial.js'
 import { bcastLinear } from './bcast/bcast-linear.js'
-import { bcastReordered } from './bcast/bcast-reordered.js'
 import { bcastScatterAllgather } from './bcast/bcast-scatter-allgather.js'
 import { bcastScatterDoubling } from './bcast/bcast-scatter-doubling.js'
 import { bcastSplitBinary } from './bcast/bcast-split-binary.js'
@@ -48,18 +42,14 @@ import { gatherLinearSync } from './gather/gather-linear-sync.js'
 import type { Algorithm } from './patterns/algorithm.js'
 import { parsedSettings } from './patterns/parameterized.js'
 import { reduceBinary } from './reduce/reduce-binary.js'
-import { reduceBucket } from './reduce/reduce-bucket.js'
 import { reduceChain } from './reduce/reduce-chain.js'
 import { reduceInOrderBinary } from './reduce/reduce-in-order-binary.js'
 import { reduceLinear } from './reduce/reduce-linear.js'
 import { reduceRabenseifner } from './reduce/reduce-rabenseifner.js'
-import { reduceReordered } from './reduce/reduce-reordered.js'
 import { reduceTree } from './reduce/reduce-tree.js'
 import { reduceScatterBinomial } from './reduce-scatter/reduce-scatter-binomial.js'
-import { reduceScatterBucket } from './reduce-scatter/reduce-scatter-bucket.js'
 import { reduceScatterPairwise } from './reduce-scatter/reduce-scatter-pairwise.js'
 import { reduceScatterRecursiveHalving } from './reduce-scatter/reduce-scatter-recursive-halving.js'
-import { reduceScatterReordered } from './reduce-scatter/reduce-scatter-reordered.js'
 import { reduceScatterRing } from './reduce-scatter/reduce-scatter-ring.js'
 import { reduceScatterTree } from './reduce-scatter/reduce-scatter-tree.js'
 import { scanChain } from './scan/scan-chain.js'
@@ -67,6 +57,7 @@ import { scanRecursiveDoubling } from './scan/scan-recursive-doubling.js'
 import { scanTree } from './scan/scan-tree.js'
 import { scatterBinomial } from './scatter/scatter-binomial.js'
 import { scatterLinear } from './scatter/scatter-linear.js'
+import { bucket, reordered } from './ways/families.js'
 
 /** All algorithms, by collective. */
 export const algorithms: readonly Algorithm[] = Object.freeze([
@@ -83,8 +74,8 @@ export const algorithms: readonly Algorithm[] = Object.freeze([
   bcastChain,
   bcastScatterAllgather,
   bcastScatterDoubling,
-  bcastReordered,
-  bcastBucket,
+  reordered.bcast,
+  bucket.bcast,
   scatterLinear,
   scatterBinomial,
   gatherLinear,
@@ -98,8 +89,8 @@ export const algorithms: readonly Algorithm[] = Object.freeze([
   allgatherNeighborExchange,
   allgatherRing,
   allgatherTwoProc,
-  allgatherReordered,
-  allgatherBucket,
+  reordered.allgather,
+  bucket.allgather,
   alltoallLinear,
   alltoallPairwise,
   alltoallBruck,
@@ -110,8 +101,8 @@ export const algorithms: readonly Algorithm[] = Object.freeze([
   reduceBinary,
   reduceInOrderBinary,
   reduceRabenseifner,
-  reduceReordered,
-  reduceBucket,
+  reordered.reduce,
+  bucket.reduce,
   allreduceLinear,
   allreduceTree,
   allreduceBinary,
@@ -120,15 +111,15 @@ export const algorithms: readonly Algorithm[] = Object.freeze([
   allreduceRabenseifner,
   allreduceRing,
   allreduceRingSegmented,
-  allreduceReordered,
-  allreduceBucket,
+  reordered.allreduce,
+  bucket.allreduce,
   reduceScatterTree,
   reduceScatterBinomial,
   reduceScatterRecursiveHalving,
   reduceScatterPairwise,
   reduceScatterRing,
-  reduceScatterReordered,
-  reduceScatterBucket,
+  reordered['reduce-scatter'],
+  bucket['reduce-scatter'],
   scanChain,
   scanRecursiveDoubling,
   scanTree,

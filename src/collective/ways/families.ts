@@ -1,10 +1,29 @@
 import { integerOption } from '../../base/option.js'
 import type { Algorithm, Shape } from '../patterns/algorithm.js'
+import { type ParameterTable, parameterized } from '../patterns/parameterized.js'
 import { bitFields, bitOrderOption, orderRefusal } from './bit-order.js'
 import { boxExtents, boxOf, lineExtents } from './box.js'
+import { allreduceAlong, bcastAlong, reduceToRootAlong } from './compose-along.js'
 import { cubeWays, mostCubeWays } from './cube-way.js'
+import { gatherAlong } from './gather-along.js'
+import { reduceScatterAlong } from './reduce-along.js'
 import { mixedWays, ringWays } from './ring-way.js'
 import type { GatherWay } from './way.js'
+
+/** The collectives that follow ways. */
+type AlongCollective = 'allgather' | 'reduce-scatter' | 'bcast' | 'reduce' | 'allreduce'
+
+/** Ways of one kind, from which each of the collectives gets an algorithm. */
+interface WayFamily<Values> {
+  readonly source: string
+  /** The networks for which the ways serve, in a few words. */
+  readonly serves: string
+  readonly parameters: ParameterTable
+  /** The id of every algorithm, and the phases, messages and sent data of its entry in the catalogue. */
+  readonly algorithms: Readonly<Record<AlongCollective, readonly [string, string, string, string]>>
+  refuses(shape: Shape, values: Values): string | null
+  ways(shape: Shape, values: Values): readonly GatherWay[]
+}
 
 /** The most ways; a grid has fewer dimensions and directions. */
 const mostPorts = 48
@@ -16,42 +35,53 @@ const ports = integerOption({
   help: 'messages of a rank at once, each in another way',
 })
 
-/** The parameter of allgathers and reduce-scatters; other collectives need no shuffle. */
-export const shuffleParameter = {
-  shuffle: integerOption({
-    least: 0,
-    most: 1,
-    default: 0,
-    help: '1: data are exchanged once more, so that every message is a run of the result',
-  }),
-}
+const shuffle = integerOption({
+  least: 0,
+  most: 1,
+  default: 0,
+  help: '1: data are exchanged once more, so that every message is a run of the result',
+})
 
-interface ReorderedValues {
-  readonly order: string
-  readonly ports: number
-}
+type ReorderedValues = { readonly order: string; readonly ports: number }
 
-/** Recursive doubling in any order of bits. @see Sack 2011 §3.4.1 */
-export const reordered = {
+/**
+ * Recursive doubling along an order of bits, for any number of ranks. The order of bits is that of the network of the
+ * ranks, unless `order` gives another.
+ *
+ * @see Sack 2011 §3.4.1
+ */
+export const reordered = algorithmsAlong<ReorderedValues>({
+  source: 'Sack 2011 §3.4.1 (reordered recursive doubling)',
+  serves: 'tapered networks and tori',
   parameters: { order: bitOrderOption, ports },
-  sections: (values: ReorderedValues): number => values.ports,
-  refuses({ grid, ranks }: Shape, { order, ports: wanted }: ReorderedValues): string | null {
+  algorithms: {
+    allgather: ['allgather-reordered', 'L', 'at most P L', 'P - 1'],
+    'reduce-scatter': ['reduce-scatter-reordered', 'L', 'at most P L', 'P - 1'],
+    bcast: ['bcast-reordered', '2 L', 'about P L', '2(P - 1)/P'],
+    reduce: ['reduce-reordered', '2 L', 'about P L + P - 1', '3/2 - 1/P'],
+    allreduce: ['allreduce-reordered', '2 L', 'at most 2 P L', '2(P - 1)/P'],
+  },
+  refuses({ grid, ranks }, { order, ports: wanted }) {
     const most = mostCubeWays(grid, ranks, order)
     if (wanted > most) return `ports must be at most ${most}, one for each dimension, got ${wanted}`
     const extents = order === 'path' ? lineExtents(ranks) : boxExtents(grid, ranks)
     return bitsRefusal(extents.dims) ?? orderRefusal(order, extents)
   },
-  ways: (shape: Shape, { order, ports: wanted }: ReorderedValues): readonly GatherWay[] =>
+  ways: (shape, { order, ports: wanted }) =>
     retainedWays(shape, `${order} ${wanted}`, () => cubeWays(shape.grid, shape.ranks, order, wanted)),
-}
+})
 
-interface BucketValues {
-  readonly ports: number
-  readonly doubling: number
-}
+type BucketValues = { readonly ports: number; readonly doubling: number }
 
-/** Rings, one dimension after the other. @see Sack 2011 §3.4.2 */
-export const buckets = {
+/**
+ * Rings, one dimension of the network after the other. `ports` is the number of such rings that run at once, each for a
+ * section of the data: in rotated orders of the dimensions, and in both directions.
+ *
+ * @see Sack 2011 §3.4.2
+ */
+export const bucket = algorithmsAlong<BucketValues>({
+  source: 'Sack 2011 §3.4.2 (bucket)',
+  serves: 'tori, every port',
   parameters: {
     ports,
     doubling: integerOption({
@@ -61,8 +91,14 @@ export const buckets = {
       help: '1: recursive doubling in place of all rings but the last',
     }),
   },
-  sections: (values: BucketValues): number => values.ports,
-  refuses({ grid, ranks }: Shape, { ports: wanted, doubling }: BucketValues): string | null {
+  algorithms: {
+    allgather: ['allgather-bucket', 'P - 1', 'P(P - 1)', 'P - 1'],
+    'reduce-scatter': ['reduce-scatter-bucket', 'P - 1', 'P(P - 1)', 'P - 1'],
+    bcast: ['bcast-bucket', 'L + P - 1', 'about P^2 - P L/2', '2(P - 1)/P'],
+    reduce: ['reduce-bucket', 'L + P - 1', 'P^2 - 1', '3/2 - 1/P'],
+    allreduce: ['allreduce-bucket', '2(P - 1)', '2 P(P - 1)', '2(P - 1)/P'],
+  },
+  refuses({ grid, ranks }, { ports: wanted, doubling }) {
     const { dims, wraps } = boxExtents(grid, ranks)
     const count = Math.max(1, dims.length)
     if (wanted > count && wanted !== 2 * count)
@@ -71,11 +107,68 @@ export const buckets = {
       return `rings in both directions need dimensions that wrap: ports must be at most ${count}, got ${wanted}`
     return doubling === 0 ? null : bitsRefusal(dims)
   },
-  ways: (shape: Shape, { ports: wanted, doubling }: BucketValues): readonly GatherWay[] =>
+  ways: (shape, { ports: wanted, doubling }) =>
     retainedWays(shape, `${wanted} ${doubling}`, () => {
       const box = boxOf(shape.grid, shape.ranks)
       return doubling === 1 && box.dims.length > 0 ? mixedWays(box, wanted) : ringWays(box, wanted)
     }),
+})
+
+/**
+ * Returns the algorithms of a family of ways. An allgather follows the ways; a reduce-scatter sends its messages
+ * backwards. The other collectives join both, or either with a binomial tree over the first way. Reductions combine in
+ * the order of the way.
+ *
+ * Blocks are named, so they may lie apart in a message. With `shuffle=1`, an allgather and a reduce-scatter first move
+ * them so that every message is a run of the result, which costs a phase and one block more per rank.
+ *
+ * @see Sack 2011 §3.4.4
+ */
+function algorithmsAlong<Values extends { readonly ports: number }>(
+  family: WayFamily<Values>,
+): Readonly<Record<AlongCollective, Algorithm>> {
+  const { source, parameters } = family
+  const common = (collective: AlongCollective, data: string) => {
+    const [id, phases, messages, sent] = family.algorithms[collective]
+    const catalogue = { source, phases, messages, sent, serves: `long ${data}, ${family.serves}` }
+    return { id, collective, followsGrid: true, catalogue } as const
+  }
+  const typed = (values: object) => values as Values & { readonly shuffle?: number }
+  const functions = {
+    sections: (values: object) => typed(values).ports,
+    refuses: (shape: Shape, values: object) => family.refuses(shape, typed(values)),
+  }
+  const ofBlocks = (collective: 'allgather' | 'reduce-scatter', emitAlong: typeof gatherAlong) =>
+    parameterized<ParameterTable>({
+      ...common(collective, 'blocks'),
+      parameters: { ...parameters, shuffle },
+      ...functions,
+      ...(collective === 'allgather' ? {} : { order: () => 'any' }),
+      emit(shape, rank, operations, _, values) {
+        const { segments = 1 } = shape
+        const ways = family.ways(shape, typed(values))
+        emitAlong(operations, rank, { ways, segments, isShuffled: typed(values).shuffle === 1 })
+      },
+    })
+  const ofVector = (collective: 'bcast' | 'reduce' | 'allreduce', emitAlong: typeof bcastAlong) =>
+    parameterized<ParameterTable>({
+      ...common(collective, 'data'),
+      parameters,
+      ...functions,
+      parts: ({ ranks, segments = 1 }) => ranks * segments,
+      ...(collective === 'bcast' ? {} : { order: () => 'any' }),
+      emit(shape, rank, operations, _, values) {
+        const { segments = 1, root = 0 } = shape
+        emitAlong(operations, rank, { ways: family.ways(shape, typed(values)), segments, root })
+      },
+    })
+  return {
+    allgather: ofBlocks('allgather', gatherAlong),
+    'reduce-scatter': ofBlocks('reduce-scatter', reduceScatterAlong),
+    bcast: ofVector('bcast', bcastAlong),
+    reduce: ofVector('reduce', reduceToRootAlong),
+    allreduce: ofVector('allreduce', allreduceAlong),
+  }
 }
 
 /** Returns the algorithm for data that are not cut: with one way if it would have several. */

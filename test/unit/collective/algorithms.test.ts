@@ -164,7 +164,9 @@ describe('algorithmOf', () => {
     const names = folders.flatMap((collective) =>
       readdirSync(join(folder, collective)).map((file) => join(collective, file)),
     )
-    const expected = algorithms.map(({ id, collective }) => join(collective, `${id}.ts`))
+    const expected = algorithms
+      .filter(({ followsGrid = false }) => !followsGrid)
+      .map(({ id, collective }) => join(collective, `${id}.ts`))
     expect(names.sort()).toEqual(expected.sort())
   })
 
