@@ -4,7 +4,7 @@
 // Code that also runs in browsers imports no module of Node, and only this file names Node's globals.
 
 /** The parts of Node that such code uses if they exist. */
-export interface NodeProcess {
+interface NodeProcess {
   readonly stdout: unknown
   readonly stderr: unknown
   readonly execArgv: readonly string[]

@@ -180,7 +180,7 @@ export function parsedOptions(
 }
 
 /** Whether a text can give the option. */
-export function hasText({ kind }: Option<unknown>): boolean {
+function hasText({ kind }: Option<unknown>): boolean {
   return kind !== 'object' && kind !== 'other'
 }
 

@@ -20,7 +20,7 @@ export interface OptionFacts<T> {
 }
 
 /** The numbers that an option takes, both ends included. */
-export interface OptionBounds {
+interface OptionBounds {
   readonly least?: number
   readonly most?: number
   /** The unit that the numbers count, if they have one: `seconds`. */

@@ -3,7 +3,7 @@ import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js'
 import { nodeProcess } from './node-process.js'
 
 /** SHA-256 of the data added so far, as 64 lowercase hexadecimal digits. It is synchronous, which Web Crypto is not. */
-export interface Sha256 {
+interface Sha256 {
   /** Adds data; a text counts as its UTF-8. */
   update(data: string | Uint8Array): this
   /** Ends the hash and returns it. */

@@ -43,7 +43,7 @@ export interface RetainedBytes {
 /**
  * The machine from which a communicator knows where its ranks are. Reorderings and neighborhood collectives read it.
  */
-export interface MachineUse {
+interface MachineUse {
   /**
    * The source of the machine. `options`: the options of its topology name it. `world`: it is that of `run`, where each
    * rank is on the core of its rank in the world. `nodes`: there is none, only the nodes of the world's processes.

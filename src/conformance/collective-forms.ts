@@ -1,18 +1,50 @@
+import type { PersistentRequest } from '../calls/program/persistent-request.js'
+import type { Gathered } from '../calls/values/placement.js'
 import type { Communicator } from '../handles/communicator.js'
 import type { TypedArray } from '../messages/datatype/elements.js'
-import { ranksOf } from './collective-oracles.js'
-import type { FormCase, FormCases, NamesWithForms } from './forms.js'
+import { type Request, waitall } from '../messages/p2p/request.js'
+import { ranksOf, same } from './collective-oracles.js'
+import { oddTuning } from './odd-tuning.js'
+import type { WorldCase } from './world-case.js'
+
+/** The names of a communicator's methods that have all forms. */
+export type NamesWithForms<C> = {
+  [K in keyof C & string]: `i${K}` extends keyof C ? (`${K}Init` extends keyof C ? K : never) : never
+}[keyof C & string]
+
+/** The part of one rank in a call, in each of its forms. */
+export interface FormCase {
+  /** The arguments of the call, and of the form whose name begins with `i`. */
+  readonly call: readonly unknown[]
+  readonly init: readonly unknown[]
+  /** The array of the init that starts fill or leave unchanged; null if the rank passes none. */
+  readonly filled: unknown
+  /** Returns the result of the rank with the data of a round; null if it gets nothing. */
+  expected(round: number): unknown
+  /** Returns all of `filled` after a start. Default: the result of the rank. */
+  holds?(round: number): unknown
+  /** The numbers of elements of the blocks of a result of varying blocks. */
+  readonly counts?: readonly number[]
+}
+
+/** The cases by the name of the call; `fill` writes the data of a round into their arrays. */
+export interface FormCases {
+  readonly cases: Readonly<Record<string, readonly FormCase[]>>
+  fill(round: number): void
+}
 
 /** Every collective call; one that is missing does not compile. */
 type CollectiveForms = Readonly<Record<NamesWithForms<Communicator>, readonly FormCase[]>>
 
 /** Returns element i of a rank's contribution in a round. */
 const term = (rank: number, i: number, round: number) => rank * 31 + i + round
+
 /** Returns the sum of these over the ranks below `ranks`. */
 const sum = (ranks: number, i: number, round: number) => (31 * ranks * (ranks - 1)) / 2 + ranks * (i + round)
 
 /** Returns the elements of a rank's block if blocks vary; some have none. */
 const lengthOf = (rank: number) => (rank + 1) % 3
+
 const sumOf = (count: number, at: (i: number) => number) => {
   let total = 0
   for (let i = 0; i < count; i++) total += at(i)
@@ -203,3 +235,116 @@ export function collectiveForms(comm: Communicator, length: number): FormCases {
     },
   }
 }
+
+/**
+ * Calls a method of a communicator.
+ *
+ * @throws when it has none of that name
+ */
+export function callByName(comm: Communicator, name: string, args: readonly unknown[]): unknown {
+  const method: unknown = Reflect.get(comm, name)
+  if (typeof method !== 'function') throw new Error(`expected a communicator to have a method ${name}`)
+  return Reflect.apply(method, comm, args)
+}
+
+const listOf = ({ cases }: FormCases) =>
+  Object.entries(cases).flatMap(([name, each]) => each.map((form) => ({ name, form })))
+
+export async function checkCalls(comm: Communicator, forms: FormCases): Promise<void> {
+  forms.fill(0)
+  for (const { name, form } of listOf(forms))
+    checkResult(form, await callByName(comm, name, form.call), 0, name)
+}
+
+/** Starts every call, and waits for all in one wait, together with other requests. */
+export async function checkStarts(
+  comm: Communicator,
+  forms: FormCases,
+  others: readonly Request<unknown>[] = [],
+): Promise<void> {
+  forms.fill(0)
+  const list = listOf(forms)
+  const requests = list.map(({ name, form }) => callByName(comm, `i${name}`, form.call) as Request<unknown>)
+  const results = await waitall([...requests, ...others])
+  for (const [i, { name, form }] of list.entries()) checkResult(form, results[i], 0, `i${name}`)
+}
+
+export async function checkPersistentStarts(
+  comm: Communicator,
+  forms: FormCases,
+  rounds: number,
+): Promise<void> {
+  const bound = listOf(forms).map(({ name, form }) => ({
+    name: `${name}Init`,
+    form,
+    request: callByName(comm, `${name}Init`, form.init) as PersistentRequest,
+  }))
+  for (let round = 0; round < rounds; round++) {
+    forms.fill(round)
+    await Promise.all(bound.map(({ request }) => request.start()))
+    for (const { name, form } of bound) checkFilled(form, round, `start ${round} of ${name}`)
+  }
+  for (const { request } of bound) request.free()
+}
+
+/** Checks the whole array of an init after a start with the data of a round. */
+export function checkFilled(form: FormCase, round: number, what: string): void {
+  same(form.filled, form.holds?.(round) ?? form.expected(round), what)
+}
+
+export function checkResult(form: FormCase, result: unknown, round: number, what: string): void {
+  const gathered = form.counts === undefined ? null : (result as Gathered | null)
+  if (gathered !== null) same([...gathered.counts], form.counts, `counts of ${what}`)
+  same(gathered?.data ?? result ?? null, form.expected(round), what)
+}
+
+const lengths = [3, 300]
+
+/**
+ * Calls each collective; then starts all and waits for them together with messages. Runs on the world and on its ranks
+ * reversed.
+ */
+async function checkStarted(world: Communicator): Promise<void> {
+  for (const comm of [world, await world.split(0, -world.rank)]) {
+    const { rank, size } = comm
+    const before = (rank + size - 1) % size
+    for (const length of lengths) {
+      const forms = collectiveForms(comm, length)
+      await checkCalls(comm, forms)
+      const sent = comm.isend(
+        Int32Array.from({ length }, (_, i) => rank + i),
+        (rank + 1) % size,
+        5,
+      )
+      const received = comm.irecv(before, 5, { into: new Int32Array(length) })
+      await checkStarts(comm, forms, [sent, received])
+      const expected = Int32Array.from({ length }, (_, i) => before + i)
+      same((await received.wait()).data, expected, 'irecv')
+    }
+    if (comm !== world) await comm.free()
+  }
+}
+
+/** Binds all persistent collectives, and then starts them together with new data. */
+async function checkPersistent(world: Communicator): Promise<void> {
+  for (const length of lengths) await checkPersistentStarts(world, collectiveForms(world, length), 3)
+}
+
+/**
+ * The settings: with all messages sent at once, with those of 300 elements offered, and by algorithms that the rule
+ * never chooses.
+ */
+const settings = [{}, { eagerLimitBytes: 1000, creditBytes: 100 }, { tuning: oddTuning() }]
+
+export const formChecks: readonly WorldCase[] = [
+  {
+    name: 'collectives that are started are waited for together with messages',
+    settings,
+    check: checkStarted,
+  },
+  {
+    name: 'persistent collectives read and fill their buffers at every start',
+    settings,
+    check: checkPersistent,
+  },
+]

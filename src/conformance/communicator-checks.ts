@@ -1,7 +1,6 @@
 import type { Communicator } from '../handles/communicator.js'
 import { waitall } from '../messages/p2p/request.js'
-import { ranksOf } from './collective-oracles.js'
-import { type Draw, drawn, refused, same, shuffled } from './expect.js'
+import { type Draw, drawn, ranksOf, refused, same, shuffled } from './collective-oracles.js'
 import type { WorldCase } from './world-case.js'
 
 export const communicatorChecks: readonly WorldCase[] = [

@@ -4,10 +4,16 @@ import { together } from '../handles/together.js'
 import type { TopologyCommunicator } from '../handles/topology-communicator.js'
 import { dimsCreate } from '../topology/generate/cartesian.js'
 import { mooreTopology } from '../topology/generate/stencil.js'
-import { collectiveForms } from './collective-forms.js'
-import { same } from './expect.js'
-import { callByName, checkFilled, checkResult, type FormCase, type FormCases } from './forms.js'
-import { neighborForms } from './neighbor-forms.js'
+import {
+  callByName,
+  checkFilled,
+  checkResult,
+  collectiveForms,
+  type FormCase,
+  type FormCases,
+} from './collective-forms.js'
+import { same } from './collective-oracles.js'
+import { neighborForms } from './neighbor-checks.js'
 import type { HostedCase } from './world-case.js'
 
 type Handles = readonly Communicator[]

@@ -4,8 +4,16 @@ import { strided } from '../messages/datatype/strided-view.js'
 import type { Message } from '../messages/mailboxes/arrived.js'
 import { ANY_SOURCE, ANY_TAG, PROC_NULL } from '../messages/mailboxes/envelope.js'
 import { type Request, testall, testany, waitall, waitany, waitsome } from '../messages/p2p/request.js'
-import { elements, labeledText, ranksOf, types } from './collective-oracles.js'
-import { drawn, refused, same, shuffled } from './expect.js'
+import {
+  drawn,
+  elements,
+  labeledText,
+  ranksOf,
+  refused,
+  same,
+  shuffled,
+  types,
+} from './collective-oracles.js'
 import type { WorldCase, WorldSetting } from './world-case.js'
 
 /** The settings: eager messages, rendezvous only, and little credit. */

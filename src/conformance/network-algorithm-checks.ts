@@ -3,8 +3,7 @@ import type { Algorithm } from '../collective/patterns/algorithm.js'
 import { ceilLog2 } from '../collective/patterns/rank-operations.js'
 import { torus } from '../machine/torus.js'
 import { checkOfCollective } from './algorithm-checks.js'
-import { ranksOf } from './collective-oracles.js'
-import { type Draw, drawn, shuffled } from './expect.js'
+import { type Draw, drawn, ranksOf, shuffled } from './collective-oracles.js'
 import type { WorldCase } from './world-case.js'
 
 /**

@@ -13,9 +13,8 @@ import { placementCosts } from '../topology/mapping/placement-costs.js'
 import type { ProcessTopology } from '../topology/process-topology.js'
 import { topologyFromEdges, topologyFromLists } from '../topology/topology-builders.js'
 import type { TopologyOptions } from '../topology-communicator/create.js'
-import { ranksOf } from './collective-oracles.js'
-import { type Draw, drawn, same, shuffled } from './expect.js'
-import { exchangeEdges, exchangeOnGrid } from './neighbor-exchange-checks.js'
+import { type Draw, drawn, ranksOf, same, shuffled } from './collective-oracles.js'
+import { exchangeEdges, exchangeOnGrid } from './neighbor-checks.js'
 import type { WorldCase } from './world-case.js'
 
 type Edge = readonly [from: number, to: number]

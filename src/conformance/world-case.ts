@@ -27,7 +27,7 @@ export interface CaseContext {
 export type Check = (world: Communicator, context: CaseContext) => Promise<unknown>
 
 /** Runs the part of all ranks of one process in a case, in a hosted program. */
-export type HostedCheck = (worlds: readonly Communicator[], context: CaseContext) => Promise<unknown>
+type HostedCheck = (worlds: readonly Communicator[], context: CaseContext) => Promise<unknown>
 
 /** The settings with which a world is started. */
 export interface WorldSetting {

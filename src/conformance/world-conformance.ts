@@ -7,11 +7,20 @@ import { type Main, run } from '../launch/run.js'
 import { formatMachine } from '../machine/format-machine.js'
 import type { MailboxDesign } from '../messages/process/matching-options.js'
 import { ownModule } from '../package-paths.js'
-import { allCases } from './all-cases.js'
+import { algorithmChecks } from './algorithm-checks.js'
+import { collectiveChecks } from './collective-checks.js'
+import { formChecks } from './collective-forms.js'
+import { communicatorChecks } from './communicator-checks.js'
 import type { ConformanceCase } from './fabric-conformance.js'
 import { hostedChecks } from './hosted-checks.js'
+import { flowChecks, matchingChecks } from './matching-checks.js'
+import { messageChecks } from './message-checks.js'
+import { neighborChecks } from './neighbor-checks.js'
+import { networkAlgorithmChecks } from './network-algorithm-checks.js'
 import { type ExpectedFabric, expectedFabric } from './process-identity.js'
+import { reorderChecks } from './reorder-checks.js'
 import type { CaseContext, HostedCase, WorldCase, WorldSetting } from './world-case.js'
+import { endingChecks, worldChecks } from './world-checks.js'
 
 export interface ConformanceOptions {
   /** The number of ranks of every world. */
@@ -44,9 +53,6 @@ export interface ConformanceArgs {
   readonly names: readonly string[]
   readonly context: CaseContext
 }
-
-const largestBytes = 256 * 2 ** 20
-const usualLargestBytes = 8 * 2 ** 20
 
 /**
  * Returns the guarantees of a world, as cases to run on any fabric, under any test runner or none. They cover messages
@@ -116,6 +122,26 @@ export async function checkWorld(
   await checkCases(world, { names, context })
   return names
 }
+
+/** The cases that every world must pass, on any fabric. A case is identified by its name. */
+export const allCases: readonly WorldCase[] = [
+  ...worldChecks,
+  ...messageChecks,
+  ...matchingChecks,
+  ...flowChecks,
+  ...collectiveChecks,
+  ...algorithmChecks,
+  ...networkAlgorithmChecks,
+  ...formChecks,
+  ...communicatorChecks,
+  ...neighborChecks,
+  ...reorderChecks,
+  ...endingChecks,
+]
+
+const largestBytes = 256 * 2 ** 20
+
+const usualLargestBytes = 8 * 2 ** 20
 
 /** Runs the named cases on a world, one after the other, each on its own communicator. */
 export async function checkCases(world: Communicator, { names, context }: ConformanceArgs): Promise<void> {

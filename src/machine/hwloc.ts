@@ -7,7 +7,7 @@ import { nodesOf } from './nodes.js'
 import { failMachine, type Profile } from './profile.js'
 
 /** The most characters; `lstopo --of xml` of a node of 256 hardware threads takes 160,000. */
-export const longestHwlocText = 2 ** 26
+const longestHwlocText = 2 ** 26
 
 export interface HwlocOptions {
   /** The number of nodes like this one. Default 1. */

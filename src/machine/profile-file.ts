@@ -18,7 +18,7 @@ import {
 } from './profile.js'
 
 /** The most characters of a profile file. */
-export const longestProfileText = 2 ** 20
+const longestProfileText = 2 ** 20
 
 const format = 'rankweave-profile'
 const fileKeys = [

@@ -5,9 +5,9 @@ import { requireCores } from './nodes.js'
 
 /** The launchers whose jobs read a file of places. */
 export const placesFormats = ['openmpi', 'mpich', 'slurm'] as const
-export type PlacesFormat = (typeof placesFormats)[number]
+type PlacesFormat = (typeof placesFormats)[number]
 
-export interface RankPlaces {
+interface RankPlaces {
   /** The core of every rank, counted over all nodes. */
   readonly coreOf: ArrayLike<number>
   readonly machine: Machine

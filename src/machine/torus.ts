@@ -11,7 +11,7 @@ import { failMachine, type Profile } from './profile.js'
 const mostDimensions = 24
 
 /** The most links of a route; more would take longer to name than to pass. */
-export const longestRoute = 2 ** 16
+const longestRoute = 2 ** 16
 
 interface TorusOptions extends PortOptions {
   readonly dims: readonly number[]

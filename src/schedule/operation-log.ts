@@ -5,7 +5,7 @@ import { rowStarts } from '../topology/compressed-rows.js'
 import { opKind, type Schedule } from './ir.js'
 
 /** The operations of a schedule, and the number of phases that they need. */
-export type Operations = Pick<
+type Operations = Pick<
   Schedule,
   | 'phases'
   | 'opStart'

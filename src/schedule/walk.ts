@@ -3,7 +3,7 @@ import { wrongValue } from '../errors.js'
 import { opKind, type Schedule } from './ir.js'
 import { requireSchedule } from './require-schedule.js'
 
-export type OperationKind = keyof typeof opKind
+type OperationKind = keyof typeof opKind
 
 const kindNames = Object.keys(opKind) as OperationKind[]
 

@@ -8,7 +8,7 @@ import type { ProcessTopology } from '../topology/process-topology.js'
 import { ordinaryName } from './fastest-exchange.js'
 
 /** The predicted time of one exchange. */
-export interface PredictedExchange {
+interface PredictedExchange {
   /** The name: `planned`, `auto: STRATEGY`, `direct` or `ordinary allgather`. */
   readonly name: string
   /** The time; null for an ordinary allgather of more than {@link mostAllgatherRanks}, which is not simulated. */

@@ -128,7 +128,7 @@ export const planningLimits = Object.fromEntries(
 ) as Readonly<Record<Strategy['kind'], number>>
 
 /** The most edges of graphs for which a strategy is chosen by default; for larger ones ranks plan direct sends. */
-export const autoLimit = 2 ** 20
+const autoLimit = 2 ** 20
 
 /**
  * Graphs of up to so many edges are gathered in any case if ranks are renumbered, because whole graphs are mapped

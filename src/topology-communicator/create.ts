@@ -82,7 +82,7 @@ type CreationModules = typeof import('./creation-modules.js')
 let loaded: CreationModules | undefined
 const creationModules = async () => (loaded ??= await import('./creation-modules.js'))
 
-export interface Creation<C, H> {
+interface Creation<C, H> {
   /** The number of ranks of the topology as far as this rank knows: those of the communicator, or fewer. */
   readonly ranks: number
   readonly contribution: C

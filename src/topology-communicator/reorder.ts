@@ -22,7 +22,7 @@ import { nodeOfRank, type RankHosts } from './distributed/own-lists.js'
 import { nodesInCommunicator, placementOf } from './execute/placement.js'
 
 /** The visits of neighbors that refinement may spend, some 20 ns each: at most a tenth of the default of a mapping. */
-export const reorderWork = 1e7
+const reorderWork = 1e7
 const bcastStep = 2_000
 
 /**

@@ -6,7 +6,7 @@ const mostBits = 2 ** 28
 const firstCapacity = 1 << 16
 
 /** A set of edges. Memory grows with the distinct edges only. */
-export interface DistinctEdges {
+interface DistinctEdges {
   /** @throws ERR_TOPOLOGY when there are more than a topology may have */
   add(from: number, to: number): void
   /** Returns every rank's destinations, ascending. */

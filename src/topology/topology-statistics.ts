@@ -19,7 +19,7 @@ export interface TopologyStatistics {
   readonly reciprocity: number
 }
 
-export interface Degrees {
+interface Degrees {
   readonly min: number
   readonly mean: number
   readonly max: number

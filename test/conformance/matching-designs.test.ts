@@ -1,7 +1,6 @@
 import { local, run } from 'rankweave'
 import { describe, it } from 'vitest'
-import { flowChecks } from '../../src/conformance/flow-checks.js'
-import { matchingChecks } from '../../src/conformance/matching-checks.js'
+import { flowChecks, matchingChecks } from '../../src/conformance/matching-checks.js'
 import { messageChecks } from '../../src/conformance/message-checks.js'
 import { checkCases } from '../../src/conformance/world-conformance.js'
 import { mailboxDesigns } from '../../src/messages/process/matching-options.js'

@@ -1,8 +1,8 @@
 import { run } from 'rankweave'
 import type { FabricFactory } from 'rankweave/fabric'
-import { allCases } from '../../src/conformance/all-cases.js'
 import { type ExpectedFabric, expectedFabric } from '../../src/conformance/process-identity.js'
 import type { ConformanceArgs } from '../../src/conformance/world-conformance.js'
+import { allCases } from '../../src/conformance/world-conformance.js'
 
 const program = new URL('../../dist/conformance/program.js', import.meta.url)
 

@@ -4,7 +4,7 @@ import type { Algorithm, Shape } from './algorithm.js'
 import type { RankOperations } from './rank-operations.js'
 
 /** An algorithm as a component of another one, with its phases, names and places in that. */
-export interface Component {
+interface Component {
   readonly algorithm: Algorithm
   readonly shape: Shape
   /** The phase of the whole that is its phase 0. */

@@ -13,7 +13,7 @@ export type ParameterTable = Readonly<
   >
 >
 
-export type ParameterValues<Table extends ParameterTable> = {
+type ParameterValues<Table extends ParameterTable> = {
   readonly [Name in keyof Table]: Table[Name]['default'] extends number ? number : string
 }
 

@@ -27,7 +27,7 @@ export interface RankOperations {
 }
 
 /** A value of a part that a rank holds, and the place for the result of combining it. */
-export interface HeldValue {
+interface HeldValue {
   readonly part: number
   readonly held: number
   /** The place of the result. Default: a new temporary place. */

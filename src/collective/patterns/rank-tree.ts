@@ -10,7 +10,7 @@ import { ceilLog2, combineReceived, type RankOperations } from './rank-operation
  *
  * Every half belongs to one of its participants, its owner: the root if it is among them, else the first.
  */
-export interface TreeNode {
+interface TreeNode {
   /** The level. Nodes of one level are combined in the same phase; those below come first. */
   readonly level: number
   /** The owner of the left half. */
@@ -137,7 +137,7 @@ function participantOf({ firstRank }: Shape, rank: number): number {
  *
  * @see Pjesivac-Grbovic 2007 §4.1.1 (balanced binary tree)
  */
-export interface BinaryTreePlace {
+interface BinaryTreePlace {
   /** The level, which is also the phase after which a rank on it has its data. */
   readonly level: number
   /** The parent; -1 for the root. */

@@ -9,7 +9,7 @@ import type { RankOperations } from './rank-operations.js'
  * @see Pjesivac-Grbovic 2007 §4.1; Thakur, Rabenseifner, Gropp 2005, Optimization of Collective Communication
  *   Operations in MPICH
  */
-export interface FoldedRanks {
+interface FoldedRanks {
   /** The number of ranks of the core, a power of two. */
   readonly core: number
   /** The number of folded pairs. */
@@ -38,7 +38,7 @@ export function coreStart({ pairs }: FoldedRanks): number {
 }
 
 /** The parts whose totals every rank of the core gets, and their places. */
-export interface Halving {
+interface Halving {
   readonly phase: number
   /** Returns the parts for a rank of the core, by its number in it. */
   partsOf(index: number): readonly number[]

@@ -26,7 +26,7 @@ const counted = 48
 const mostSampled = 2 ** 22
 
 /** The size for all ranks whose operations are emitted; the true numbers are larger, usually by a third. */
-export interface ScheduleSize {
+interface ScheduleSize {
   readonly operations: number
   readonly entries: number
   /** The number of blocks that ranks contribute or have slots for. */

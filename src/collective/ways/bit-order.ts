@@ -36,7 +36,7 @@ function isOrder(text: string): boolean {
 }
 
 /** The number of bits of the position in every dimension, and the number of the first. */
-export interface BitFields {
+interface BitFields {
   readonly widths: readonly number[]
   readonly firsts: readonly number[]
   readonly bits: number

@@ -7,7 +7,7 @@ import { reduceAlong } from './reduce-along.js'
 import { exchangesOf, type GatherWay, stagesOf, waitBefore } from './way.js'
 
 /** A collective of one vector that is cut into a part for each rank, way and further segment. */
-export interface ComposedAlong {
+interface ComposedAlong {
   readonly ways: readonly GatherWay[]
   /** The number of segments, a multiple of the number of ways. */
   readonly segments: number

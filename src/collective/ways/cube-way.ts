@@ -62,7 +62,7 @@ function cubeWay(box: Box, order: readonly number[]): GatherWay {
 }
 
 /** The sections that a position sends another in a stage, as a run of the result of a {@link Cube}. */
-export interface CubeMessage {
+interface CubeMessage {
   readonly stage: number
   readonly peer: number
   readonly isSent: boolean

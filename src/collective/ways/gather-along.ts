@@ -71,7 +71,7 @@ export function eachOf(runs: readonly Run[], visit: (way: number, offset: number
  * The sections that a participant sends another, or gets from it, so that every section is at the home that its way
  * expects.
  */
-export interface ShuffleMessage {
+interface ShuffleMessage {
   readonly peer: number
   readonly isSent: boolean
   /** The sections, in the same order at both ends. */
@@ -104,7 +104,7 @@ export function shuffleOf(ways: readonly GatherWay[], participant: number): Shuf
 }
 
 /** The data of a way's section: a segment of some participant's unit. */
-export interface Sections {
+interface Sections {
   /** Returns the participant whose unit it is. */
   unitOf(way: number, offset: number): number
   segmentOf(way: number, offset: number): number
@@ -146,7 +146,7 @@ export function shuffledHome(ways: readonly GatherWay[], unit: number, section: 
   return { way, offset, participant: ways[way].originAt[offset] }
 }
 
-export interface SectionPlace {
+interface SectionPlace {
   readonly way: number
   readonly offset: number
   readonly participant: number

@@ -4,7 +4,7 @@ import { type AlongWays, eachOf, ownSections, shuffledSections, shuffleOf } from
 import { exchangesOf, type GatherWay, type Run, stagesOf, waitBefore } from './way.js'
 
 /** The parts of the data that are the sections of ways, the places of their totals, and the first phase. */
-export interface ReducedParts {
+interface ReducedParts {
   readonly start: number
   partOf(way: number, offset: number): number
   /** Returns the place of a part's total. Default: a temporary place. */

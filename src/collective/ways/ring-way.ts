@@ -5,7 +5,7 @@ import { Cube } from './cube-way.js'
 import { type GatherWay, resultOrder, type WayMessage } from './way.js'
 
 /** Rings of positions along a dimension. */
-export interface RingPhase {
+interface RingPhase {
   readonly dimension: number
   /** The first stage. */
   readonly begin: number
@@ -59,7 +59,7 @@ function around(coordinate: number, extent: number): number {
 }
 
 /** The dimension of every phase, and the direction of its rings. */
-export interface RingTurn {
+interface RingTurn {
   readonly dimensions: readonly number[]
   readonly step: 1 | -1
 }

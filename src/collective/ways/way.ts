@@ -46,7 +46,7 @@ export function resultOrder(
 }
 
 /** A message of several ways, from one participant to another in a stage. */
-export interface WayExchange extends Pick<WayMessage, 'begin' | 'stage' | 'peer' | 'isSent'> {
+interface WayExchange extends Pick<WayMessage, 'begin' | 'stage' | 'peer' | 'isSent'> {
   /** The runs by way, then offset: the same at both ends. */
   readonly runs: readonly Run[]
 }

@@ -27,14 +27,14 @@ import {
   tableOf,
 } from './split-table.js'
 
-export interface SortedSlice {
+interface SortedSlice {
   readonly rows: SplitRows
   /** The places where the slices of all sorters begin in the whole table. */
   readonly bounds: SliceBounds
 }
 
 /** Turns the sorted lists of a column's sorters, of `total` rows together (at least one), into slices. */
-export type SortColumn = (
+type SortColumn = (
   column: Exchange,
   lists: SplitRows,
   total: number,

@@ -111,7 +111,7 @@ function runIn(words: Int32Array, at: number, hostWords: number): ColorRun {
 /**
  * The first and the last run of every slice, each joined with the whole run of its color; undefined for an empty slice.
  */
-export interface JoinedEnds {
+interface JoinedEnds {
   readonly lead: (ColorRun | undefined)[]
   readonly trail: (ColorRun | undefined)[]
   /** The joined runs of more than one slice. */

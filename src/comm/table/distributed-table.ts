@@ -3,7 +3,7 @@ import type { LocalRankTable, RankTable } from './rank-table.js'
 import type { HostedSlice, SliceBounds, SliceService, TableId } from './slice-service.js'
 
 /** The places of the slices of a split's table, as one of its processes sees them. */
-export interface SlicePlaces {
+interface SlicePlaces {
   readonly id: TableId
   readonly bounds: SliceBounds
   server(slice: number): number

@@ -1,7 +1,7 @@
 import { indexIn } from '../../base/search.js'
 
 /** Finds the rank of a world rank for a table that has no closed form: world ranks ascending, and the rank of each. */
-export class WorldRankIndex {
+class WorldRankIndex {
   readonly #worldRank: Int32Array
   readonly #rank: Int32Array
 

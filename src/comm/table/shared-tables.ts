@@ -7,7 +7,7 @@ const worthBytes = 65_536
 
 /** The names of a communicator's tables; the index of one is a word of both frames. */
 const names = ['ranks', 'topology', 'plan'] as const
-export type TableName = (typeof names)[number]
+type TableName = (typeof names)[number]
 
 /**
  * The words of both frames. `table` also carries the location of its arrays; its payload is the record with its arrays

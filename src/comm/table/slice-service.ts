@@ -10,7 +10,7 @@ export interface TableId extends ContextId {
   readonly seq: number
 }
 
-export interface SlicePort extends FramePort {
+interface SlicePort extends FramePort {
   readonly credit: Pick<Credit, 'waits'>
   /**
    * Tells whether a communicator of this process can no longer complete a collective, so that its splits host no
@@ -26,7 +26,7 @@ export interface HostedSlice {
 }
 
 /** The facts that the home of a table needs before the slices of the table can be dropped. */
-export interface TableHome {
+interface TableHome {
   /** The number of processes that use the table; each reports once that it no longer does. */
   readonly users: number
   readonly hosts: number

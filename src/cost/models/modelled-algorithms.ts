@@ -9,7 +9,7 @@ const rows = [...movementFormulas, ...reductionFormulas, ...composedFormulas]
 const byId: ReadonlyMap<string, ModelledAlgorithm> = new Map(rows.map((row) => [row.id, row]))
 
 /** An algorithm whose time is known in closed form. */
-export interface ModelledAlgorithmInfo {
+interface ModelledAlgorithmInfo {
   /** The registry's id if the algorithm has a schedule (`algorithmOf`), else one in the same style. */
   readonly id: string
   readonly collective: Collective

@@ -7,7 +7,7 @@ import { profileOf } from '../../machine/network.js'
 import { fail, requireBytes } from './check-input.js'
 
 /** The predicted time of an algorithm along the network's dimensions, by its closed cost. */
-export interface NetworkPrediction {
+interface NetworkPrediction {
   /** The algorithm with its parameters. */
   readonly algorithm: string
   readonly timeUs: number
@@ -19,7 +19,7 @@ export interface NetworkPrediction {
 
 /** The collectives with closed costs: an allreduce has the stages of both others. */
 export const networkCollectives = ['allgather', 'reduce-scatter', 'allreduce'] as const
-export type NetworkCollective = (typeof networkCollectives)[number]
+type NetworkCollective = (typeof networkCollectives)[number]
 
 /**
  * Returns closed costs of buckets and reordered doubling with a rank on every node of a torus or Clos network, fastest

@@ -11,7 +11,7 @@ export const mostAllgatherRanks = 1024
 const quadratic: readonly string[] = ['allgather-linear', 'allgather-ring', 'allgather-bucket']
 const mostQuadraticRanks = 256
 
-export interface SimulatedAllgather {
+interface SimulatedAllgather {
   readonly algorithm: string
   readonly simulation: Simulation
 }

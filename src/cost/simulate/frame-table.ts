@@ -3,7 +3,7 @@ import { entriesByRow, rowStarts } from '../../topology/compressed-rows.js'
 import { type BytesOf, failSimulation } from './block-lengths.js'
 
 /** The most frames and combinations: more would take over 8 GB of memory. */
-export const mostJobs = 2 ** 26
+const mostJobs = 2 ** 26
 
 /**
  * The frames of all programs. Frames are numbered by sender in the order of its program; positions, at which they are

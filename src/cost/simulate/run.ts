@@ -12,7 +12,7 @@ import { Transport, type TransportSetting } from './transport.js'
  */
 export type FrameStart = 'dependencies' | 'phases'
 
-export interface RunSetting extends TransportSetting {
+interface RunSetting extends TransportSetting {
   readonly eagerLimitBytes: number
   readonly progress: FrameStart
   /** The matching queues; null if searches take no time. */

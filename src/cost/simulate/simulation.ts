@@ -75,7 +75,7 @@ export interface Timeline {
 }
 
 /** The most steps of the critical path in the JSON object, which has the last ones. */
-export const mostPathSteps = 10_000
+const mostPathSteps = 10_000
 
 /** Returns the result part of a simulation's JSON object, without its input; all times are simulated. */
 export function simulationObject({ criticalPath, matching, timeUs, traffic, waitUs }: Simulation) {

@@ -31,7 +31,7 @@ const recent = new RecentObjects<CachedChoice>(64)
 const inFlight: SharedWork<Wanted, Choice>[] = []
 
 /** The assumed length of blocks if some ranks do not know it, as in a neighbor allgatherv. */
-export const assumedBytes = 1024
+const assumedBytes = 1024
 
 /**
  * The choices of a communicator, by classes of block lengths: a class has the lengths for which the same power of two

@@ -5,7 +5,7 @@ import type { NeighborSets } from '../../topology/neighbors.js'
 import type { Route } from '../strategies/strategy-kind.js'
 
 /** Messages and blocks of a rank in one hop of a route. */
-export interface RankLoad {
+interface RankLoad {
   /** The messages to ranks on its own node, and to others. */
   readonly messages: readonly [node: number, network: number]
   readonly blocks: readonly [node: number, network: number]
@@ -140,7 +140,7 @@ class Followed {
 }
 
 /** A rank whose blocks from its sources delay all others, and these sources. */
-export interface Hub {
+interface Hub {
   readonly rank: number
   readonly sources: Int32Array
 }

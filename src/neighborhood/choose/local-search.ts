@@ -5,7 +5,7 @@ import { similarTo } from './candidates.js'
 import type { Simulated } from './simulated.js'
 
 /** The limits of a search, on any computer. */
-export interface SearchLimits {
+interface SearchLimits {
   /** The number of strategies to simulate. */
   readonly strategies: number
   /** The blocks that they may move together. */

@@ -44,7 +44,7 @@ export interface MappedTopology {
 }
 
 /** The slots and their machine. */
-export interface Slots {
+interface Slots {
   readonly machine: Machine
   /** The node of every slot. */
   readonly nodes: Int32Array

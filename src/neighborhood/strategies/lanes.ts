@@ -222,7 +222,7 @@ function laneStarts(
  * Returns a product of the first radices. Ranks of a lane differ only in these digits, so gathering needs no messages
  * for the others.
  */
-export function coveringWidth(radices: readonly number[], partners: number, size: number): number {
+function coveringWidth(radices: readonly number[], partners: number, size: number): number {
   let width = 1
   for (const radix of radices) if (width < partners) width *= radix
   return Math.min(width, size)

@@ -27,7 +27,7 @@ export function coveringRadices(count: number, largest = count): number[][] {
 }
 
 /** Whether every digit must be as large as given. */
-export function isTight(digits: readonly number[], product: number, count: number): boolean {
+function isTight(digits: readonly number[], product: number, count: number): boolean {
   return digits.every((radix) => (product / radix) * (radix - 1) < count)
 }
 

@@ -38,7 +38,7 @@ interface AnyHeader {
   readonly slice: readonly number[] | null
 }
 
-export interface HeaderVersion1 extends AnyHeader, Omit<TopologyFacts, 'hash'> {
+interface HeaderVersion1 extends AnyHeader, Omit<TopologyFacts, 'hash'> {
   readonly version: 1
   readonly collective: 'neighbor-allgather'
   readonly topologyHash: string

@@ -6,7 +6,7 @@ import { area, memoryOptionsOf, type ValueMemory, valueMemory } from './value-me
  * The copies that a process makes while it runs a program. They follow from the places of the schedule's values in the
  * buffers of its ranks, so runners, simulators and exports agree on them.
  */
-export interface Copies {
+interface Copies {
   /** By send frame, 1 for a frame that is sent from the place of its values, 0 for one that is packed. */
   readonly isSentInPlace: Uint8Array
   /** By receive frame, 1 for a frame that is received in the place of its values, 0 for one that is unpacked. */

@@ -11,7 +11,7 @@ import type { LoweringContext } from './lowering-context.js'
 import type { Combinations } from './program.js'
 
 /** The values of a process: their contributors, bringers or makers, and their destinations. */
-export interface Values {
+interface Values {
   readonly valueTerm: Int32Array
   readonly ownStart: Int32Array
   /** The values of the send frames, side by side. */

@@ -153,7 +153,7 @@ function mostParts({ partStart, ranks }: Specification): number {
  * Checks that the arrays form a specification: lengths, ascending rows, blocks and reductions in range. Every reduction
  * must be over at least one rank, of one part, and, except in neighbor reductions, with each rank once.
  */
-export function checkSpecification(specification: Specification, found: ViolationList): boolean {
+function checkSpecification(specification: Specification, found: ViolationList): boolean {
   const before = found.count
   const complain = (message: () => string): void =>
     found.add('structure', 0, null, () => `specification: ${message()}`)

@@ -170,7 +170,7 @@ function sameRow(aStart: Int32Array, a: Int32Array, bStart: Int32Array, b: Int32
  * @param isPresent the ranks that a slice has; messages with others are skipped. Null for all.
  * @returns the number of skipped messages
  */
-export function checkMessages(
+function checkMessages(
   schedule: Schedule,
   ranks: Int32Array,
   partner: Int32Array,

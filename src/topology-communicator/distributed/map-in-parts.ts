@@ -41,7 +41,7 @@ export interface MappedClusters {
   readonly firstOf: Int32Array
 }
 
-export interface PartsToMap extends NodeDistances, Pick<RankPlacement, 'ranks' | 'nodeOf' | 'hosts'> {
+interface PartsToMap extends NodeDistances, Pick<RankPlacement, 'ranks' | 'nodeOf' | 'hosts'> {
   readonly objective: MappingObjective
 }
 

@@ -47,7 +47,7 @@ export interface CheckedCall {
 const maxRetainedBytes = 65_536
 
 /** The handle of a rank, which retains the arguments of its last call. */
-export interface GatheringHandle extends NeighborHandle {
+interface GatheringHandle extends NeighborHandle {
   lastAllgather: CheckedCall | undefined
 }
 

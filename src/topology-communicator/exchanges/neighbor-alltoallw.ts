@@ -65,7 +65,7 @@ export function neighborAlltoallw<R>(
 }
 
 /** The checked arguments of a rank; the contents of blocks are read when the call runs. */
-export interface EdgeContribution {
+interface EdgeContribution {
   readonly data: readonly EdgeData[]
   readonly isSent: Uint8Array
   readonly into: readonly (ReceiveBuffer | null)[] | undefined
@@ -73,7 +73,7 @@ export interface EdgeContribution {
 }
 
 /** @throws ERR_COUNT, ERR_TYPE */
-export function checkEdgeData(
+function checkEdgeData(
   name: string,
   neighborhood: Neighborhood,
   rank: number,
@@ -159,7 +159,7 @@ function deliverOne(
 }
 
 /** Returns why a block does not fit its buffer, which it has to fill. */
-export function misfitOf(
+function misfitOf(
   slot: number,
   type: number,
   count: number,

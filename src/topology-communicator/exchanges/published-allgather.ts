@@ -21,7 +21,7 @@ import { copyWords, type Words } from '../memory/buffers.js'
 const locationStep = 64
 
 /** The blocks that the ranks of a process bind. They have one length on all ranks. */
-export interface BoundBlocks {
+interface BoundBlocks {
   readonly blockBytes: number
   /** The number of words of a block. */
   readonly width: number

@@ -51,7 +51,7 @@ const known = new WeakMap<ProcessTopology, boolean>()
 /**
  * Whether every rank knows the length of an alltoall's equal blocks: each sends one, or has the slot of one on a grid.
  */
-export function isLengthKnown({ topology }: Neighborhood): boolean {
+function isLengthKnown({ topology }: Neighborhood): boolean {
   let isKnown = known.get(topology)
   if (isKnown === undefined) {
     const { cart, outStart } = topology

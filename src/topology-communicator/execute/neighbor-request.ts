@@ -149,7 +149,7 @@ const agreementStep = 2 ** 30
  * @param programs of the candidates; released when one is chosen
  * @param now milliseconds
  */
-export function tunedStart(
+function tunedStart(
   signature: Signature,
   tuner: Tuner,
   programs: readonly BoundProgram[],

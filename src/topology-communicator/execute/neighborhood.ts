@@ -46,7 +46,7 @@ export interface PlacedPart {
 }
 
 /** Ranks in the places that a mapping chose. */
-export interface MovedRanks {
+interface MovedRanks {
   readonly state: CommState
   /** The new rank of every rank of the parent in this process, by local index. */
   readonly vertexAt: Int32Array
@@ -55,7 +55,7 @@ export interface MovedRanks {
 /** The whole topology, or the plan for this process's ranks. */
 export type TopologyOrPlan = { readonly topology: ProcessTopology } | PlacedPart
 
-export interface NeighborhoodOptions {
+interface NeighborhoodOptions {
   readonly strategy: Strategy
   /**
    * Nodes and cores of the ranks, for strategies in aware mode. Default: the machine of the world, else the nodes of its

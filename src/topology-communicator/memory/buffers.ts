@@ -14,7 +14,7 @@ import { misfit, payloadOf } from '../../messages/datatype/payload.js'
 import { pack, StridedView } from '../../messages/datatype/strided-view.js'
 
 /** The checked contribution of a rank to a neighborhood collective. */
-export interface Contribution {
+interface Contribution {
   readonly type: number
   readonly elements: TypedArray
 }

@@ -19,7 +19,7 @@ export interface CsvOptions {
   readonly ranks?: number
 }
 
-export type Delimiter = ',' | ';' | '\t' | '|'
+type Delimiter = ',' | ';' | '\t' | '|'
 
 /** The delimiters by the names that they have in `csv:FILE:delimiter=NAME`. */
 export const delimiterNames: Readonly<Record<string, Delimiter>> = {

@@ -27,7 +27,7 @@ export interface MatrixMarketHead {
 }
 
 /** A file whose head has been read. */
-export interface OpenMatrixMarket {
+interface OpenMatrixMarket {
   readonly head: MatrixMarketHead
   /** Reads all of its entries, as stored. */
   entries(take: TakeEntry): EntryLines
@@ -59,7 +59,7 @@ export function openMatrixMarket(path: string, open: OpenSource = openSourceFile
   }
 }
 
-export interface PartSize {
+interface PartSize {
   readonly bytes: number
   readonly lines: number
   /** The number of lines with an entry. */

@@ -31,7 +31,7 @@ export type CommonNeighborOptions = CountingOptions
 /** The number of out-neighbors that pairs of ranks have in common: exact, or not counted. */
 export type CommonNeighbors = CountedPairs | BeyondLimit
 
-export interface CountedPairs {
+interface CountedPairs {
   readonly kind: 'counted'
   /** The number of unordered pairs of different ranks, on one node if nodes were given. */
   readonly pairs: number

@@ -14,7 +14,7 @@ export interface FriendLists extends NeighborSets {
 
 const noRanks = new Int32Array(0)
 
-export interface FriendListOptions {
+interface FriendListOptions {
   readonly maxPairs?: number
   readonly meter?: ProgressMeter
 }
@@ -22,7 +22,7 @@ export interface FriendListOptions {
 /**
  * Pairs of friends are in memory, 8 bytes each; the search for larger groups needs memory that grows with k.
  */
-export const friendLimits = { pairs: 2 ** 27, k: largestGroup } as const
+const friendLimits = { pairs: 2 ** 27, k: largestGroup } as const
 
 /**
  * Finds friends: pairs of ranks with strictly more than `theta` common out-neighbors, each listed at its smaller rank.

@@ -21,7 +21,7 @@ const countedBy = { k: friendOptions.k, theta: { ...friendOptions.theta, require
 /** An exact count, or none: never an estimate. */
 export type HyperedgeCount = CountedHyperedges | BeyondLimit
 
-export interface CountedHyperedges {
+interface CountedHyperedges {
   readonly kind: 'counted'
   /** The number of hyperedges that contain the rank. */
   readonly perRank: Float64Array

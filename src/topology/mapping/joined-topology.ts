@@ -11,7 +11,7 @@ export interface RepeatedTopology {
 }
 
 /** A graph whose `times` has been checked. */
-export interface TimedTopology {
+interface TimedTopology {
   readonly topology: ProcessTopology
   readonly times: number
 }

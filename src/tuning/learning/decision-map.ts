@@ -23,13 +23,13 @@ export interface DecisionMap {
   readonly choice: Int32Array
 }
 
-export interface ProcessLayout {
+interface ProcessLayout {
   readonly nodes: number
   readonly processesPerNode: number
 }
 
 /** The most cells of a map, so that grids with gaps take bounded memory: 64 MiB. */
-export const mostMapCells = 2 ** 24
+const mostMapCells = 2 ** 24
 
 /**
  * Returns the exact map of a data set: the best measured setting of every cell, of equal times the lowest.

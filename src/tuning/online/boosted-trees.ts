@@ -19,7 +19,7 @@ export interface BoostedTrees {
 }
 
 /** The points from which {@link growBoostedTrees} learns, each with all of its observations. */
-export interface Observations {
+interface Observations {
   /** The values by feature, then by point. Equal points are better given once: the time grows with their number. */
   readonly features: readonly Float64Array[]
   /** The number of observations of each point, at least 1. */
@@ -28,7 +28,7 @@ export interface Observations {
   readonly sums: Float64Array
 }
 
-export interface BoostingOptions {
+interface BoostingOptions {
   /** The number of trees, 1 to 1,000. Default 200. */
   readonly trees?: number
   /** The most tests on a path, 0 to 16. Default 6. */

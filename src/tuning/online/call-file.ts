@@ -47,8 +47,8 @@ export interface RecordedCommunicator {
   readonly processes: number
 }
 
-export const callFileFormat = 'rankweave-calls'
-export const callFileVersion = 1
+const callFileFormat = 'rankweave-calls'
+const callFileVersion = 1
 
 export const callFileLimits = { headerBytes: 2 ** 24, records: 2 ** 22, seed: 2 ** 32 - 1 } as const
 

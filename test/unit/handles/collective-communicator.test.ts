@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { collectiveForms } from '../../../src/conformance/collective-forms.js'
-import { callByName } from '../../../src/conformance/forms.js'
+import { callByName, collectiveForms } from '../../../src/conformance/collective-forms.js'
 import { local } from '../../../src/fabric/local/local.js'
 import { Communicator } from '../../../src/handles/communicator.js'
 import { run } from '../../../src/launch/run.js'

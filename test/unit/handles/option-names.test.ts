@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { collectiveForms } from '../../../src/conformance/collective-forms.js'
-import { neighborForms } from '../../../src/conformance/neighbor-forms.js'
+import { neighborForms } from '../../../src/conformance/neighbor-checks.js'
 import { local } from '../../../src/fabric/local/local.js'
 import type { Communicator } from '../../../src/handles/communicator.js'
 import { together } from '../../../src/handles/together.js'

@@ -1,6 +1,6 @@
 import { type Communicator, local, type TopologyCommunicator } from 'rankweave'
 import { describe, expect, it } from 'vitest'
-import { callByName } from '../../../src/conformance/forms.js'
+import { callByName } from '../../../src/conformance/collective-forms.js'
 import { coded, onRanks } from '../../support/on-ranks.js'
 
 const four = () => Float64Array.of(1, 2, 3, 4)
