@@ -1,10 +1,12 @@
 import { RankweaveError, shown } from '../errors.js'
-import type { CommContext, RankHandle } from '../messages/process/comm-context.js'
+import type { CommContext, ListedHandles, RankHandle } from '../messages/process/comm-context.js'
 
 export interface HostedRanks<S extends CommContext> {
   readonly state: S
   /** The local indices in the order in which they were listed; undefined if that is ascending. */
   readonly places: Int32Array | undefined
+  /** What was listed, in an ordinary array if it is all handles: optimized code reads frozen arrays slowly. */
+  readonly list: ArrayLike<unknown>
 }
 
 /**
@@ -25,7 +27,8 @@ export function hostedBy<S extends CommContext>(
   if (typeof list !== 'object' || list === null || !(list.length > 0)) throw refuse(shown(list))
   if (typeof list[0]?.seat !== 'function') throw refuse(`${shown(list[0])} at place 0`)
   const { state } = list[0].seat()
-  if (areSame(list, state.listedHandles)) return { state, places: undefined }
+  const known = state.listedHandles
+  if (known !== undefined && areSame(list, known)) return { state, places: undefined, list: known.handles }
   let places: Int32Array | undefined
   for (let n = 0; n < list.length; n++) {
     if (typeof list[n]?.placeIn !== 'function') throw refuse(`${shown(list[n])} at place ${n}`)
@@ -37,15 +40,15 @@ export function hostedBy<S extends CommContext>(
   if (places !== undefined && new Set(places).size < places.length) throw refuse('one of them more than once')
   const { length } = state.localRanks
   if (list.length !== length) throw refuse(`${list.length} of ${length}`)
-  if (places === undefined && (list[0] as unknown) === list[0].seat().handle)
-    state.listedHandles = Object.isFrozen(list) ? (list as unknown as readonly unknown[]) : Array.from(list)
-  return { state, places }
+  if (places !== undefined || (list[0] as unknown) !== list[0].seat().handle) return { state, places, list }
+  const handles = Array.from(list)
+  state.listedHandles = { frozen: Object.isFrozen(list) ? list : undefined, handles }
+  return { state, places, list: handles }
 }
 
-function areSame(list: ArrayLike<unknown>, before: readonly unknown[] | undefined): boolean {
-  // A list is retained itself only if it is frozen.
-  if (list === before) return true
-  if (list.length !== before?.length) return false
-  for (let n = 0; n < before.length; n++) if (list[n] !== before[n]) return false
+function areSame(list: ArrayLike<unknown>, { frozen, handles }: ListedHandles): boolean {
+  if (list === frozen) return true
+  if (list.length !== handles.length) return false
+  for (let n = 0; n < handles.length; n++) if (list[n] !== handles[n]) return false
   return true
 }

@@ -4,7 +4,7 @@ import { CollectivePlans } from '../calls/plan/collective-plan.js'
 import { OnlineCalls } from '../calls/plan/online-calls.js'
 import { RankweaveError } from '../errors.js'
 import { Matching } from '../messages/p2p/message-matching.js'
-import type { MadeBy } from '../messages/process/comm-context.js'
+import type { ListedHandles, MadeBy } from '../messages/process/comm-context.js'
 import { KnownLosses } from '../messages/process/failures.js'
 import type { EagerSink, FrameContext, RetiredFrames } from '../messages/process/frame-router.js'
 import { type ContextId, envelopeWord, frameKind, headerWord } from '../messages/process/frames.js'
@@ -82,7 +82,7 @@ export class CommState implements TableContext, FrameContext {
   readonly matchingDesigns: MatchingDesigns | undefined
   /** The name that a rank here gave it; empty without. */
   label = ''
-  listedHandles: readonly unknown[] | undefined
+  listedHandles: ListedHandles | undefined
   freedHandles = 0
   made: MadeBy | undefined
   origin: SplitOrigin | undefined

@@ -23,13 +23,15 @@ export function callTogether<H extends Handle>(
   comms: ArrayLike<H>,
   call: (comm: H, k: number) => unknown,
 ): Promise<unknown> {
-  const { state, places } = hostedBy<CollectiveContext>('together', 'handles', comms)
+  const hosted = hostedBy<CollectiveContext>('together', 'handles', comms)
+  const { state, places } = hosted
+  const list = hosted.list as ArrayLike<H>
   const { collectives } = state
   const outer = repeated
   let results: Promise<unknown>
   try {
-    const own = places === undefined ? new RepeatedCalls(state, comms) : undefined
-    results = collectives.together((calls) => gather(state, comms, places, call, calls, own))
+    const own = places === undefined ? new RepeatedCalls(state, list) : undefined
+    results = collectives.together((calls) => gather(state, list, places, call, calls, own))
   } catch (error) {
     if (!(error instanceof NotGathered)) throw error
     return refusal(error, state.worldRank(error.place))
@@ -100,16 +102,25 @@ async function refusal({ returned, k }: NotGathered, worldRank: number): Promise
  */
 export let repeated: RepeatedCalls | undefined
 
-/** Calls of ranks, from the first on, that repeat the last call of their communicator or a barrier. */
+/** The contributions of all ranks here in a few arrays, without an object for each. */
+export interface Packed {
+  /** Returns the only contribution of a call of all ranks. */
+  whole(): unknown
+  /** Returns what a single rank passes. */
+  of(localIndex: number): unknown
+}
+
+/** Calls of ranks, from the first on, that repeat the last call of their communicator, or a barrier or split. */
 export class RepeatedCalls {
   /** How many ranks have called so. */
   count = 0
+  /** What they pass if it is packed. */
+  packed: Packed | undefined
   readonly #state: CollectiveContext
   readonly #comms: ArrayLike<unknown>
   #call: AnyCall | undefined
   /** What the ranks pass, by local index; undefined if they pass nothing. */
   #contributions: readonly unknown[] | undefined
-  #numbers: Float64Array | undefined
   #op: unknown
 
   constructor(state: CollectiveContext, comms: ArrayLike<unknown>) {
@@ -139,6 +150,17 @@ export class RepeatedCalls {
     return true
   }
 
+  /** Whether this is the handle of the next rank. */
+  isNext(comm: Handle): boolean {
+    return comm === this.#comms[this.count]
+  }
+
+  /** Begins a call whose contributions are packed: each rank writes its own at place `count`, and increments `count`. */
+  begin(call: AnyCall, packed: Packed): void {
+    this.#call = call
+    this.packed = packed
+  }
+
   /**
    * Takes an allreduce of a number, which needs no array, or of the arrays that were checked in the call before; see
    * {@link takeBarrier}.
@@ -149,9 +171,10 @@ export class RepeatedCalls {
     if (count === 0) {
       if (!this.#beginsAllreduce(op, options)) return false
     } else if (op !== this.#op || !(this.#call instanceof AllreduceCall)) return false
-    if (this.#numbers !== undefined) {
+    const { packed } = this
+    if (packed instanceof PackedNumbers) {
       if (typeof data !== 'number' || options !== undefined) return false
-      this.#numbers[count] = data
+      packed.numbers[count] = data
     } else {
       const last = this.#contributions![count] as ReduceContribution
       if (data !== last.data || options?.into !== last.into) return false
@@ -165,7 +188,7 @@ export class RepeatedCalls {
     const call = this.#state.collectives.reusableCall()
     if (!(call instanceof AllreduceCall)) return false
     const { length } = this.#comms
-    if (options === undefined && call.takesNumbers(op)) this.#numbers = new Float64Array(length)
+    if (options === undefined && call.takesNumbers(op)) this.packed = new PackedNumbers(length)
     else {
       const last = call.lastArrays(op)
       if (last?.length !== length || !call.isMethod(options)) return false
@@ -182,13 +205,29 @@ export class RepeatedCalls {
     if (count === 0) return undefined
     const { collectives } = this.#state
     const call = this.#call!
-    const numbers = this.#numbers
+    const { packed } = this
     // Ranks that are at different calls join one by one, with what each passes.
     if (count === this.#comms.length && collectives.isEven)
-      return { call, contributions: numbers === undefined ? this.#contributions : [contributionOf(numbers)] }
+      return { call, contributions: packed === undefined ? this.#contributions : [packed.whole()] }
     for (let i = 0; i < count; i++)
-      collectives.call(i, call, numbers === undefined ? this.#contributions?.[i] : ownOf(numbers[i]))
+      collectives.call(i, call, (packed === undefined ? this.#contributions?.[i] : packed.of(i)) as never)
     return undefined
+  }
+}
+
+class PackedNumbers implements Packed {
+  readonly numbers: Float64Array
+
+  constructor(ranks: number) {
+    this.numbers = new Float64Array(ranks)
+  }
+
+  whole(): ReduceContribution {
+    return { data: this.numbers, into: undefined, numbers: this.numbers }
+  }
+
+  of(localIndex: number): ReduceContribution {
+    return { data: Float64Array.of(this.numbers[localIndex]), into: undefined }
   }
 }
 
@@ -205,10 +244,3 @@ function isKnown(call: AllreduceCall, place: number, options: ReductionOptions):
   checkedOptions[place] = options
   return true
 }
-
-const contributionOf = (numbers: Float64Array): ReduceContribution => ({
-  data: numbers,
-  into: undefined,
-  numbers,
-})
-const ownOf = (number: number): ReduceContribution => ({ data: Float64Array.of(number), into: undefined })

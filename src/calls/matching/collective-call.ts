@@ -38,7 +38,18 @@ export class RankFailure {
 
   constructor(error: RankweaveError) {
     this.error = error
+    haveFailed = true
   }
+}
+
+/** Whether this thread has made a failure. Before that, nobody needs to look for one among the results of many ranks. */
+let haveFailed = false
+
+/** Returns the place of the first failure among results from a place on; -1 if there is none. */
+export function failureFrom(results: readonly unknown[], start: number): number {
+  if (!haveFailed) return -1
+  for (let i = start; i < results.length; i++) if (results[i] instanceof RankFailure) return i
+  return -1
 }
 
 /**

@@ -74,7 +74,7 @@ export class CollectiveEngine {
 
   /** Counts the calls of a rank so far, except those of lanes. */
   callsOf(localIndex: number): number {
-    return this.#main?.next[localIndex] ?? 0
+    return this.#main?.nextOf(localIndex) ?? 0
   }
 
   /**
@@ -279,7 +279,7 @@ export class CollectiveEngine {
     } catch (error) {
       return quietRejection(error as RankweaveError)
     }
-    const seq = lane.next[localIndex]
+    const seq = lane.nextOf(localIndex)
     if (signal?.aborted) return this.#abortedBefore(lane, localIndex, call, signal)
     const slot = lane.slot(seq)
     const { callSites } = state.runtime
@@ -296,7 +296,7 @@ export class CollectiveEngine {
       this.#revocation.disagree(mismatch)
       if (!this.#revocation.awaitsAnswer) return quietRejection(mismatch)
     }
-    lane.next[localIndex] = seq + 1
+    lane.joined(localIndex)
     const hostedIndex = state.hostedIndex(localIndex)
     state.runtime.countCollective(hostedIndex)
     if (contribution !== undefined) {
@@ -333,7 +333,7 @@ export class CollectiveEngine {
       const [localIndex, signal] = aborted
       return this.#abortedBefore(lane, localIndex, joint!.callOf(localIndex), signal)
     }
-    const seq = lane.next[0]
+    const seq = lane.nextOf(0)
     const slot = lane.slot(seq)
     const firstCaller = joint?.firstCaller ?? 0
     // All ranks share one line of the program, so one site is taken.
@@ -344,7 +344,7 @@ export class CollectiveEngine {
       this.#revocation.disagree(mismatch)
       if (!this.#revocation.awaitsAnswer) return quietRejection(mismatch)
     }
-    lane.next.fill(seq + 1)
+    lane.joinedTogether()
     if (this.#hosted === state.runtime.hostedRanks) state.runtime.countCollectives()
     else for (let i = 0; i < this.#hosted; i++) state.runtime.countCollective(state.hostedIndex(i))
     slot.contributions = contributions as unknown[] | undefined
@@ -379,7 +379,7 @@ export class CollectiveEngine {
     { signature }: AnyCall,
     signal: AbortSignal,
   ): Promise<never> {
-    const error = abortedCollective(this.#state, lane.next[localIndex], localIndex, signature, signal)
+    const error = abortedCollective(this.#state, lane.nextOf(localIndex), localIndex, signature, signal)
     this.revoke(revokedBy(this.#state, error))
     return quietRejection(error)
   }

@@ -17,8 +17,6 @@ const recentCalls = 32
  */
 export class Lane {
   readonly id: number
-  /** The sequence number of the next call of every local rank. */
-  readonly next: Uint32Array
   /** The largest of `next`. Frames from here on belong to collectives that no rank here has called yet. */
   started = 0
   readonly slots = new NumberMap<Slot>()
@@ -33,19 +31,56 @@ export class Lane {
   /** The slot returned last, which is nearly always the one wanted next. */
   #current: Slot | undefined
   readonly #recent: (Signature | undefined)[] = []
+  /** The sequence number of the next call of every local rank, less {@link #together}. */
+  readonly #next: Uint32Array
+  /** The calls that all local ranks made together since `#next` was brought up to date. */
+  #together = 0
+  /** The largest of `#next`, and how many local ranks have it: a call moves the number of one rank by 1. */
+  #front = 0
+  #ranksAtFront: number
 
   constructor(id: number, state: CommContext, owner: ExchangeOwner) {
     this.id = id
     this.#state = state
     this.#owner = owner
-    this.next = new Uint32Array(state.localRanks.length)
+    this.#next = new Uint32Array(state.localRanks.length)
+    this.#ranksAtFront = state.localRanks.length
+  }
+
+  /** The sequence number of the next call of every local rank. */
+  get next(): Readonly<Uint32Array> {
+    if (this.#together !== 0) {
+      for (let i = 0; i < this.#next.length; i++) this.#next[i] += this.#together
+      this.#front = (this.#front + this.#together) >>> 0
+      this.#together = 0
+    }
+    return this.#next
+  }
+
+  nextOf(localIndex: number): number {
+    return (this.#next[localIndex] + this.#together) >>> 0
+  }
+
+  /** Notes that a local rank has joined its next call. */
+  joined(localIndex: number): void {
+    const next = ++this.#next[localIndex]
+    if (next >>> 0 === this.#front) this.#ranksAtFront++
+    else if (next >>> 0 === (this.#front + 1) >>> 0) {
+      this.#front = next >>> 0
+      this.#ranksAtFront = 1
+    }
+  }
+
+  /** Notes that all local ranks have joined their next call. */
+  joinedTogether(): void {
+    this.#together++
   }
 
   slot(seq: number): Slot {
     if (this.#current?.seq === seq) return this.#current
     let slot = this.slots.get(seq)
     if (slot === undefined) {
-      slot = this.spareSlot?.reuse(seq) ?? new Slot(seq, this.next.length)
+      slot = this.spareSlot?.reuse(seq) ?? new Slot(seq, this.#next.length)
       this.spareSlot = undefined
       this.slots.set(seq, slot)
     }
@@ -75,22 +110,19 @@ export class Lane {
 
   /** Whether all local ranks have started equally many collectives. */
   get isEven(): boolean {
-    const { next } = this
-    const first = next[0]
-    for (let i = 1; i < next.length; i++) if (next[i] !== first) return false
-    return true
+    return this.#ranksAtFront === this.#next.length
   }
 
   /**
    * Tells whether the last collective that this local rank has joined is in progress here; without a rank, that of any.
    */
   isActive(localIndex?: number): boolean {
-    if (localIndex !== undefined) return this.slots.get((this.next[localIndex] - 1) >>> 0) !== undefined
+    if (localIndex !== undefined) return this.slots.get((this.nextOf(localIndex) - 1) >>> 0) !== undefined
     return this.isEven ? this.isActive(0) : this.next.some((_, i) => this.isActive(i))
   }
 
   hasJoined(slot: Slot, localIndex: number): boolean {
-    return slot.call !== undefined && ((this.next[localIndex] - slot.seq) | 0) > 0
+    return slot.call !== undefined && ((this.nextOf(localIndex) - slot.seq) | 0) > 0
   }
 
   /** Removes a completed slot. Its signature is retained for a while, to name the call that a late frame mismatches. */

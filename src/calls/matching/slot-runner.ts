@@ -4,7 +4,7 @@ import type { CallWatch, CommContext } from '../../messages/process/comm-context
 import { hold, mayComplete } from '../../messages/process/progress.js'
 import type { ExchangeOwner, SlotExchange } from '../exchange/slot-exchange.js'
 import { abortedCollective, failedIn, revokedBy } from './call-report.js'
-import { RankFailure } from './collective-call.js'
+import { failureFrom, type RankFailure } from './collective-call.js'
 import { CallLanes, type Lane, plainLane } from './lane.js'
 import type { Revocation } from './revocation.js'
 import type { Slot } from './slot.js'
@@ -186,8 +186,6 @@ function unblockEach(state: CommContext, lane: Lane, slot: Slot): void {
 
 /** Notes the rank of each error of a rank that fails alone, if one promise is that of all. */
 function noteFailures(state: CommContext, results: readonly unknown[]): void {
-  for (let i = 0; i < results.length; i++) {
-    const result = results[i]
-    if (result instanceof RankFailure) noteRank(result.error, state.worldRank(i))
-  }
+  for (let i = failureFrom(results, 0); i >= 0; i = failureFrom(results, i + 1))
+    noteRank((results[i] as RankFailure).error, state.worldRank(i))
 }

@@ -1,7 +1,7 @@
 import type { RankweaveError } from '../../errors.js'
 import type { CallSite } from '../../messages/process/call-sites.js'
 import type { SlotExchange } from '../exchange/slot-exchange.js'
-import { type AnyCall, RankFailure } from './collective-call.js'
+import { type AnyCall, failureFrom, RankFailure } from './collective-call.js'
 
 interface Deferred {
   readonly promise: Promise<unknown>
@@ -131,9 +131,9 @@ export class Slot {
     this.#results = results
     this.isResolved = true
     const { shared, isResultless } = this.call!
-    const first = isResultless === true ? results.find(isFailure) : results[0]
+    const first = isResultless === true ? firstFailure(results) : results[0]
     if (this.isJoint) {
-      const result = shared === true ? first : (results.find(isFailure) ?? results)
+      const result = shared === true ? first : (firstFailure(results) ?? results)
       if (this.#joint === undefined) this.#jointResult = result
       else settle(this.#joint, result)
       return
@@ -213,8 +213,9 @@ export function quietRejection(error: RankweaveError): Promise<never> {
   return promise
 }
 
-function isFailure(result: unknown): boolean {
-  return result instanceof RankFailure
+function firstFailure(results: readonly unknown[]): unknown {
+  const place = failureFrom(results, 0)
+  return place < 0 ? undefined : results[place]
 }
 
 function settle(own: Deferred, result: unknown): void {

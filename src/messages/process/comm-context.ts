@@ -100,6 +100,13 @@ export interface CallWatch {
   ended(call: WatchedCall): void
 }
 
+/** The handles of all ranks of a communicator here, ascending. */
+export interface ListedHandles {
+  /** The list that was passed, if it cannot change. */
+  readonly frozen: unknown
+  readonly handles: readonly unknown[]
+}
+
 /** A communicator in one process, as messages and collective calls see it. */
 export interface CommContext {
   readonly id: ContextId
@@ -108,7 +115,7 @@ export interface CommContext {
   /** The call that made it, as {@link madeBy} shows it; undefined for the world. */
   readonly made?: MadeBy | undefined
   /** The handles of all ranks here, ascending, as they were listed last; dropped when one of them is freed. */
-  listedHandles?: readonly unknown[] | undefined
+  listedHandles?: ListedHandles | undefined
   readonly freedHandles?: number
   readonly runtime: ProcessPort
   /**

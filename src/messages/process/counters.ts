@@ -38,33 +38,31 @@ export function newProcessCounters(): ProcessCounters {
 /** The counters of the ranks of one process, by hosted index. */
 export class HostedCounters {
   readonly #counters: (RankCounters | undefined)[] = []
-  /** The collectives of the ranks that have no separate counters yet. Most ranks of a large world never need any. */
+  /** Those of `#counters` that exist. Most ranks of a large world never need any. */
+  readonly #made: RankCounters[] = []
+  /** The collectives of the ranks that have no counters yet, less {@link #ofAll}. */
   readonly #uncounted: Float64Array
+  /** The collectives of every rank that were counted together. */
+  #ofAll = 0
 
   constructor(hostedRanks: number) {
     this.#uncounted = new Float64Array(hostedRanks)
   }
 
   of(index: number): RankCounters {
-    this.#counters[index] ??= {
-      messagesSent: 0,
-      messagesReceived: 0,
-      bytesSent: 0,
-      bytesReceived: 0,
-      collectives: this.#uncounted[index],
-    }
-    return this.#counters[index]
+    const known = this.#counters[index]
+    if (known !== undefined) return known
+    const collectives = this.#uncounted[index] + this.#ofAll
+    const made = { messagesSent: 0, messagesReceived: 0, bytesSent: 0, bytesReceived: 0, collectives }
+    this.#counters[index] = made
+    this.#made.push(made)
+    return made
   }
 
   /** Counts a collective of every rank. */
   countCollectives(): void {
-    const uncounted = this.#uncounted
-    const counters = this.#counters
-    for (let i = 0; i < uncounted.length; i++) uncounted[i]++
-    for (let i = 0; i < counters.length; i++) {
-      const own = counters[i]
-      if (own !== undefined) own.collectives++
-    }
+    this.#ofAll++
+    for (let i = 0; i < this.#made.length; i++) this.#made[i].collectives++
   }
 
   countCollective(index: number): void {

@@ -178,6 +178,15 @@ describe('a call of all ranks of a process', () => {
   it('splits, duplicates and creates grids', async () => {
     const results = await hosts(async (worlds) => {
       const halves = await together(worlds, (world) => world.split(world.rank % 2, -world.rank))
+      const same = await together(worlds, (world, k) =>
+        k === 0 ? world.split(world.rank % 2, -world.rank) : world.split(world.rank % 2, -world.rank, {}),
+      )
+      expect(same.map(({ rank }) => rank)).toEqual(halves.map(({ rank }) => rank))
+      const ahead = worlds[0]!.split(0, worlds[0]!.rank)
+      const joint = together(worlds, (world) => world.split(0, world.rank))
+      const behind = worlds.slice(1).map((world) => world.split(0, world.rank))
+      for (const part of [await ahead, ...(await joint), ...(await Promise.all(behind))])
+        expect(part.size).toBe(6)
       const copies = await together(worlds, (world) => world.dup())
       const grids = await together(worlds, (world) => world.createCart([2, 3]))
       const again = await together(grids as Communicator[], (grid) => grid.dup())
